@@ -47,7 +47,7 @@ func (b assembler) chosenMoves() []moves.Move {
 func (b assembler) assemble(ctx context.Context) *Plan {
 	b.noteDependants()
 	p := b.frame()
-	for b.errors() == 0 && b.putInOrder(ctx, p) {
+	for b.Errors() == 0 && b.putInOrder(ctx, p) {
 		p = b.frame()
 	}
 	p.Summary = summarize(p.Resources)
@@ -56,7 +56,7 @@ func (b assembler) assemble(ctx context.Context) *Plan {
 		_, err = p.Nodes().Layers()
 	}
 	if err != nil {
-		b.report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",
+		b.Report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",
 			"%s. Remove them in two applies.", err)})
 		return nil
 	}
@@ -130,7 +130,7 @@ func (b assembler) incomplete() *Plan {
 	}
 	for _, addr := range b.Removed() {
 		if entry := b.Prior.Resources[addr]; b.steps[addr] == nil && b.Wanted(addr) {
-			b.steps[addr] = &Step{Type: entry.Type, Change: ReadFailed, Config: json.RawMessage("{}"), Reason: b.firstError(addr)}
+			b.steps[addr] = &Step{Type: entry.Type, Change: ReadFailed, Config: json.RawMessage("{}"), Reason: b.FirstError(addr)}
 		}
 	}
 	p := b.frame()
@@ -142,9 +142,9 @@ func (b assembler) incomplete() *Plan {
 
 // undecided is what can be said of a resource about which nothing was decided.
 func (b assembler) undecided(r *config.Resource) *Step {
-	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.typeOf(r.Address)}
+	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.TypeOf(r.Address)}
 	if b.failed[r.Address] {
-		step.Change, step.Reason = ReadFailed, b.firstError(r.Address)
+		step.Change, step.Reason = ReadFailed, b.FirstError(r.Address)
 		return step
 	}
 	step.Change, step.Reason = Deferred, "the plan has ended with errors before its state was read"

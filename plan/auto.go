@@ -20,7 +20,7 @@ func addAutoEdges(b *builder) {
 	var nodes []autoedge.Node
 	before, views := graph.Graph{}, b.recordedViews()
 	for _, r := range b.Matched() {
-		ty := b.typeOf(r.Address)
+		ty := b.TypeOf(r.Address)
 		before[r.Address] = subject.Predecessors(r)
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, before[r.Address], views))
 		n := autoedge.Node{Address: r.Address, Kind: cmp.Or(ty.Kind, plugs.Untagged(r.TypeRef)), Type: ty}
@@ -38,10 +38,10 @@ func addAutoEdges(b *builder) {
 		return
 	}
 	next, diags := config.WithAutoEdges(b.Manifest, edges)
-	if b.report(nil, "", diags); diags.HasErrors() {
+	if b.Report(nil, "", diags); diags.HasErrors() {
 		return
 	}
-	b.Manifest = config.Converting(next, b.typeOf)
+	b.Manifest = config.Converting(next, b.TypeOf)
 	b.Narrow()
 }
 

@@ -14,6 +14,8 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/runner/typeschema"
 	"deployster/plan/artifacts"
+	"deployster/plan/described"
+	"deployster/plan/findings"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/plan/things"
@@ -73,10 +75,12 @@ func (Decided) planEvent() {}
 // builder is the work in progress of one Build.
 type builder struct {
 	*subject.Subject
-	*findings
-	*described
+	*findings.List
+	*described.Types
 	*decided
 	options    Options
+	prober     Prober
+	plugs      *plugs.Plugs
 	identified identified
 	hosts      things.Hosts
 	workdir    string // where mounts with a relative source begin
@@ -89,10 +93,10 @@ type builder struct {
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	hosts, s := things.HostsOf(m, o.Hosts), subject.New(m, prior, o.Selection)
 	s.Placed = hosts.PlaceAll(prior)
-	f := &findings{subject: s}
+	f := findings.New(s)
 	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.Look)
-	return &builder{Subject: s, findings: f, described: newDescribed(s, f, p, granted, o.Parallelism), decided: newDecided(s), options: o,
-		hosts: hosts, workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
+	return &builder{Subject: s, List: f, Types: described.New(s, f, p, granted, o.Parallelism), decided: newDecided(s), options: o,
+		prober: p, plugs: granted, hosts: hosts, workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }
 
 // Build plans the manifest against the world. The state file only says what
@@ -102,37 +106,37 @@ func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *
 func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
 	b := newBuilder(m, prior, p, o)
 	built := build(ctx, b)
-	return built, b.sorted()
+	return built, b.Sorted()
 }
 
 // build goes through the stages of a plan. Where one of them leaves nothing to go
 // on with there is no plan, and what was reported says why.
 func build(ctx context.Context, b *builder) *Plan {
-	if b.report(nil, "", b.Begin()); b.diags.HasErrors() {
+	if b.Report(nil, "", b.Begin()); b.Failed() {
 		return nil
 	}
-	if b.expand(ctx); b.diags.HasErrors() && !b.expandFailed {
+	if b.expand(ctx); b.Failed() && !b.expandFailed {
 		return nil
 	}
-	errors := b.errors()
-	if b.report(nil, "", b.Check()); b.errors() > errors {
+	errors := b.Errors()
+	if b.Report(nil, "", b.Check()); b.Errors() > errors {
 		return nil
 	}
-	if b.initialise(ctx, b.Wanted); b.errors() > errors {
+	if b.Ask(ctx, b.Wanted); b.Errors() > errors {
 		return nil
 	}
-	b.initialiseOthers(ctx)
+	b.AskOthers(ctx)
 	addAutoEdges(b)
 	b.decideIdentified(ctx)
 	b.removeAll(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil
-	case b.diags.HasErrors():
+	case b.Failed():
 		return assembler{b}.incomplete()
 	}
 	built := assembler{b}.assemble(ctx)
-	if b.diags.HasErrors() {
+	if b.Failed() {
 		return nil
 	}
 	return built

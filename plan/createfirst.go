@@ -36,7 +36,7 @@ func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, 
 		why = b.identified.asked(r.Address)
 	}
 	if r.PreventDestroy {
-		b.report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})
+		b.Report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})
 		return false
 	}
 	step.Replaces = key

@@ -28,18 +28,18 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	before, recording := subject.Predecessors(r), b.Selection.RefreshOnly
 	if conditional, _ := b.Manifest.Conditional(r.Address); conditional && !recording {
 		if _, diags := b.Manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() {
-			b.report(r, "", diags) // what is not known yet is looked at again right before its turn
+			b.Report(r, "", diags) // what is not known yet is looked at again right before its turn
 			return nil
 		}
 	}
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, before, b.look))
-	if b.report(r, "", diags); diags.HasErrors() {
+	if b.Report(r, "", diags); diags.HasErrors() {
 		return nil
 	}
 	step := b.newStep(r, resolved)
 	b.secret(step)
 	violations := b.prober.CheckConfig(step.Init, step.Config, step.Unknown)
-	if b.report(r, "", subject.Violations(b.Manifest, r.Address, violations)); len(violations) > 0 {
+	if b.Report(r, "", subject.Violations(b.Manifest, r.Address, violations)); len(violations) > 0 {
 		return nil
 	}
 	if !b.learn(r, step) || b.triggered(r) {
@@ -87,14 +87,14 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return step
 	}
 	if step.ReadOnly && step.Change != Valid {
-		b.report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource differs from its config",
+		b.Report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource differs from its config",
 			Detail: fmt.Sprintf("It is read_only, so deployster does not change it, but its image says %s instead of VALID. Fix it "+
 				"outside of deployster, or change its config to match.", step.Answered()),
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
 	if diags := append(noteDestroyed(r, step), b.postconditions(r.Address, before, step)...); diags.HasErrors() {
-		b.report(r, "", diags)
+		b.Report(r, "", diags)
 		return nil
 	}
 	return step
@@ -127,17 +127,17 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 	b.progress(Asking{r.Address})
 	in, err := b.input(r, s)
 	if err != nil {
-		b.report(r, "", diag.From("Cannot ask for the state", err))
+		b.Report(r, "", diag.From("Cannot ask for the state", err))
 		return in, answer, false
 	}
 	unknowns.Tell(&in, s.Unknown)
 	if answer, err = b.prober.State(ctx, s.Target(r.Address), s.Init, in); err != nil {
-		b.report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, s.Init))
+		b.Report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, s.Init))
 		return in, answer, false
 	}
 	_, known := b.Prior.Resources[r.Address]
 	if err = subject.Exists(s.New, s.Replaces, known && !s.Another, answer.Status); err != nil {
-		b.report(r, "", diag.From("Resource exists already", err))
+		b.Report(r, "", diag.From("Resource exists already", err))
 	}
 	return in, answer, err == nil
 }
@@ -170,11 +170,11 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 
 // newStep is what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
-	ty := b.typeOf(r.Address)
+	ty := b.TypeOf(r.Address)
 	return &Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: hidden.InConfig(ty, resolved), Ignored: resolved.Ignored,
 		Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
-		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.mounts[r.Address],
+		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.Types.Mounts(r.Address),
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
@@ -275,7 +275,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 // mustWait says why a resource cannot be asked yet, or "", where that can be told.
 func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why string, ok bool) {
 	open, diags := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look))
-	b.report(r, "", diags)
+	b.Report(r, "", diags)
 	return cmp.Or(b.whyDeferred(r.Address, before, s), open), !diags.HasErrors()
 }
 

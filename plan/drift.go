@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/plan/artifacts"
 	"deployster/plan/drift"
+	"deployster/plan/findings"
 	"deployster/plan/recall"
 	"deployster/plan/subject"
 	"deployster/plan/view"
@@ -45,7 +46,7 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 		return nil, diag.Diagnostics{diag.Errorf("Interrupted", "Not everything was read. Nothing was changed.")}
 	}
 	report.Conclude()
-	return report, b.sorted()
+	return report, b.Sorted()
 }
 
 // Looker asks resources one by one, again and again, what Drift asks of all. It may
@@ -59,29 +60,29 @@ type Looker struct {
 // NewLooker prepares looks at what was recorded. Without one, the diagnostics say why.
 func NewLooker(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Looker, diag.Diagnostics) {
 	b := drifter{newBuilder(m, prior, p, o)}
-	if b.report(nil, "", b.Begin()); !b.diags.HasErrors() {
+	if b.Report(nil, "", b.Begin()); !b.Failed() {
 		b.expandRecorded()
-		b.report(nil, "", b.Check())
+		b.Report(nil, "", b.Check())
 	}
-	if b.diags.HasErrors() {
-		return nil, b.sorted()
+	if b.Failed() {
+		return nil, b.Sorted()
 	}
 	asked := func(addr string) bool {
 		_, known := b.Prior.Completed(addr)
 		return known && b.Picked(addr)
 	}
-	b.initialise(ctx, asked)
+	b.Ask(ctx, asked)
 	resources := slices.DeleteFunc(slices.Clone(b.Manifest.Resources()), func(r *config.Resource) bool { return !asked(r.Address) })
-	return &Looker{b: b, Unasked: b.unasked(), Resources: resources}, b.sorted()
+	return &Looker{b: b, Unasked: b.unasked(), Resources: resources}, b.Sorted()
 }
 
 // Type is what the image of a resource says of itself; nil = it could not be asked.
-func (l *Looker) Type(addr string) *protocol.Type { return l.b.types[addr] }
+func (l *Looker) Type(addr string) *protocol.Type { return l.b.Types.Type(addr) }
 
 // Look asks one resource. What went wrong before is forgotten.
 func (l *Looker) Look(ctx context.Context, r *config.Resource) *drift.Resource {
 	one := *l.b.builder
-	one.findings = &findings{subject: l.b.Subject}
+	one.List = findings.New(l.b.Subject)
 	return drifter{&one}.driftOf(ctx, r)
 }
 
@@ -118,7 +119,7 @@ func (b drifter) expandRecorded() {
 			return // what the manifest makes of it is for a plan to say
 		}
 		b.Manifest = next
-		if b.report(nil, "", b.Move()); b.diags.HasErrors() {
+		if b.Report(nil, "", b.Move()); b.Failed() {
 			return
 		}
 	}
@@ -157,8 +158,8 @@ func (b drifter) unasked() map[string]*drift.Resource {
 // what was applied.
 func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resource {
 	entry := b.Prior.Resources[r.Address]
-	out := &drift.Resource{Status: drift.Failed, Type: r.TypeRef, Reason: b.firstError(r.Address)}
-	if _, described := b.types[r.Address]; !described || out.Reason != "" {
+	out := &drift.Resource{Status: drift.Failed, Type: r.TypeRef, Reason: b.FirstError(r.Address)}
+	if b.Types.Type(r.Address) == nil || out.Reason != "" {
 		return out
 	}
 	look := b.recordedViews()
@@ -182,9 +183,9 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		step.take(answer)
 	}
 	if err != nil {
-		b.report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, step.Init))
+		b.Report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, step.Init))
 		b.progress(Failed{r.Address})
-		out.Reason = b.firstError(r.Address)
+		out.Reason = b.FirstError(r.Address)
 		return out
 	}
 	step.hide(entry, b.Manifest.Secrets())
@@ -203,7 +204,7 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 			", ") + ", which is not recorded"
 	case r.Publish != nil && artifacts.SamePut(entry.Config, now.Value, now.Sensitive):
 		return ""
-	case r.Publish == nil && b.typeOf(r.Address).Digest != entry.Digest:
+	case r.Publish == nil && b.TypeOf(r.Address).Digest != entry.Digest:
 		return "its type is another image than the one that was applied"
 	case !jsondoc.Same(now.Value, entry.Config):
 		return "the manifest has changed: its config is not the one that was applied (" +

@@ -50,7 +50,7 @@ func (b *builder) ends(addresses []string) []end {
 // about them and about what depends on them. It reports whether there are new ones.
 func (b *builder) doubt() bool {
 	ends := b.ends(slices.Sorted(maps.Keys(b.steps)))
-	if len(ends) == 0 || b.errors() > 0 {
+	if len(ends) == 0 || b.Errors() > 0 {
 		return false
 	}
 	recorded, byClass := map[string]match.Thing{}, map[string][]end{}
@@ -140,7 +140,7 @@ func (b assembler) beginnings() []match.Begin {
 		if step != nil {
 			late = !things.Known(step.Init, step.Unknown)
 		}
-		list = append(list, match.Begin{Node: d.Address, Class: declared[d.Address], Late: late && len(b.typeOf(d.Address).Identity) > 0,
+		list = append(list, match.Begin{Node: d.Address, Class: declared[d.Address], Late: late && len(b.TypeOf(d.Address).Identity) > 0,
 			LeftOut: step == nil})
 	}
 	return list
@@ -167,7 +167,7 @@ func (b assembler) hold(nodes ...string) bool {
 // holdOld leaves the recorded thing of a resource that means another one now.
 func (b assembler) holdOld(addr string, step *Step) {
 	if b.identified.pairs[addr].Why != match.Other {
-		b.report(nil, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Resource cannot be replaced now", Address: addr,
+		b.Report(nil, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Resource cannot be replaced now", Address: addr,
 			Detail: "What identifies another resource of its type becomes known only during apply, and depends on it or is left out of this plan. " +
 				"Apply without -replace first."}})
 		return
@@ -177,7 +177,7 @@ func (b assembler) holdOld(addr string, step *Step) {
 	step.Reason = "what was recorded here is left for the next plan"
 	key := moves.Depose(addr, func(key string) bool { _, taken := b.Prior.Resources[key]; return taken })
 	b.identified.moves = append(b.identified.moves, moves.Move{From: addr, To: key, Why: string(match.Other)})
-	b.report(nil, "", b.Identify(b.identified.moves))
+	b.Report(nil, "", b.Identify(b.identified.moves))
 	b.steps[key] = old
 	b.identified.ends[key] = match.End{Recorded: b.identified.pairs[addr].Recorded, Address: addr, Deposed: true}
 	b.hold(key)

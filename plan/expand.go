@@ -23,15 +23,15 @@ func (b *builder) expand(ctx context.Context) {
 		}
 		ready := b.ready(open)
 		if len(ready) == 0 {
-			b.report(nil, "", diag.Diagnostics{diag.Errorf("Instances that cannot be known",
+			b.Report(nil, "", diag.Diagnostics{diag.Errorf("Instances that cannot be known",
 				"%s and what it is made of wait for each other. This is a bug in deployster: please report it with the manifest.", open[0].Address)})
 			return
 		}
 		wanted := func(addr string) bool { return ready[addr] }
-		if b.initialise(ctx, wanted); b.diags.HasErrors() {
+		if b.Ask(ctx, wanted); b.Failed() {
 			return
 		}
-		if b.decideAll(ctx, wanted); b.diags.HasErrors() {
+		if b.decideAll(ctx, wanted); b.Failed() {
 			b.expandFailed = ctx.Err() == nil
 			return
 		}
@@ -46,12 +46,12 @@ func (b *builder) expand(ctx context.Context) {
 		for _, d := range diags {
 			b.because(d)
 		}
-		b.report(nil, "", diags)
+		b.Report(nil, "", diags)
 		if diags.HasErrors() {
 			return
 		}
 		b.Manifest = next
-		if b.report(nil, "", b.Move()); b.diags.HasErrors() {
+		if b.Report(nil, "", b.Move()); b.Failed() {
 			return
 		}
 		b.Narrow()

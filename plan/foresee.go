@@ -32,7 +32,7 @@ func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Ste
 		s.Change, s.Expected = Deferred, found
 	}
 	if diags := noteDestroyed(r, s); diags.HasErrors() {
-		b.report(r, "", diags)
+		b.Report(r, "", diags)
 		s = nil
 	}
 	return s

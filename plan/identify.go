@@ -44,11 +44,11 @@ func (b *builder) decideIdentified(ctx context.Context) {
 		b.identified.places[d.Address] = i
 	}
 	for {
-		errors := b.errors()
-		if b.identify(); b.errors() > errors {
+		errors := b.Errors()
+		if b.identify(); b.Errors() > errors {
 			return
 		}
-		if b.initialise(ctx, b.Wanted); b.errors() > errors {
+		if b.Ask(ctx, b.Wanted); b.Errors() > errors {
 			return
 		}
 		b.identified.open = map[string]bool{}
@@ -71,11 +71,11 @@ func (b *builder) matchInput() match.Input {
 	b.identified.first = order.First(b.Manifest)
 	views := b.recordedViews()
 	for _, r := range b.Matched() {
-		ty := b.typeOf(r.Address)
+		ty := b.TypeOf(r.Address)
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
 			New: r.New, Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
-			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.mounts[r.Address]))}
+			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
 		if r.ReadOnly {
 			d.Role = match.ReadOnly
 		}
@@ -100,8 +100,8 @@ func (b *builder) matchInput() match.Input {
 // decided of a resource whose entry is another one now is forgotten.
 func (b *builder) identify() {
 	result := match.Match(b.identified.input)
-	errors := b.errors()
-	if b.twice(result.Twice); b.errors() > errors {
+	errors := b.Errors()
+	if b.twice(result.Twice); b.Errors() > errors {
 		return
 	}
 	was, ended := b.identified.pairs, b.identified.ends
@@ -136,7 +136,7 @@ func (b *builder) identify() {
 		b.identified.ends[addr] = e
 	}
 	b.identified.moves = made
-	b.report(nil, "", b.Identify(made))
+	b.Report(nil, "", b.Identify(made))
 	for addr, end := range ended {
 		if b.identified.ends[addr] != end {
 			delete(b.steps, addr)
@@ -161,9 +161,9 @@ func (b *builder) twice(list []match.Twice) {
 			continue
 		}
 		b.failed[t.Second] = true
-		b.report(second, "", diag.Diagnostics{diag.Errorf("Two blocks, one thing", "%s and %s (%s) have the same identity (%s), so each would "+
+		b.Report(second, "", diag.Diagnostics{diag.Errorf("Two blocks, one thing", "%s and %s (%s) have the same identity (%s), so each would "+
 			"change what the other has made. Give one of them another, or take it away.", config.Reference(t.Second), config.Reference(t.First),
-			first.Range, strings.Join(b.typeOf(t.Second).Identity, ", "))})
+			first.Range, strings.Join(b.TypeOf(t.Second).Identity, ", "))})
 	}
 }
 
@@ -184,7 +184,7 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	}
 	in, err := b.identified.input.Learn(r.Address, now)
 	if err != nil {
-		b.report(r, "", diag.From("Identity that is never the same", err))
+		b.Report(r, "", diag.From("Identity that is never the same", err))
 		return false
 	}
 	b.identified.input, b.identified.open[r.Address] = in, true

@@ -13,7 +13,7 @@ import (
 func (b assembler) outputs() map[string]Output {
 	values, diags := b.Manifest.Outputs(b.finally())
 	kept, more := b.keptOutputs()
-	b.report(nil, "", append(diags, more...))
+	b.Report(nil, "", append(diags, more...))
 	outputs := make(map[string]Output, len(values))
 	for _, v := range values {
 		prior, known := b.Prior.Outputs[v.Name]
@@ -73,6 +73,6 @@ func (b assembler) leftOut() []string {
 // checks holds the check blocks to what is known.
 func (b assembler) checks() []config.CheckResult {
 	results, diags := b.Manifest.Checks(b.finally())
-	b.report(nil, "", diags)
+	b.Report(nil, "", diags)
 	return results
 }

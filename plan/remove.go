@@ -32,7 +32,7 @@ func (b *builder) removeAll(ctx context.Context) {
 			b.decided.mu.Lock()
 			defer b.decided.mu.Unlock()
 			if b.failed[addr] = err != nil; err != nil {
-				b.report(nil, "", diag.From("Cannot remove resource "+addr, err))
+				b.Report(nil, "", diag.From("Cannot remove resource "+addr, err))
 				return nil
 			}
 			b.steps[addr] = step

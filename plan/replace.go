@@ -51,7 +51,7 @@ func (i identified) asked(addr string) string {
 func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, why string) bool {
 	entry, known := b.Prior.Resources[r.Address]
 	refuse := func(summary, detail string, args ...any) bool {
-		b.report(r, "", diag.Diagnostics{diag.Errorf(summary, detail, args...)})
+		b.Report(r, "", diag.Diagnostics{diag.Errorf(summary, detail, args...)})
 		return false
 	}
 	switch {
@@ -59,10 +59,10 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return refuse("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would destroy "+
 			"it. Leave it out of -replace.")
 	case r.PreventDestroy:
-		b.report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})
+		b.Report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})
 		return false
 	case entry.PreventDestroy:
-		b.report(r, "", diag.Diagnostics{protected("It was last applied with prevent_destroy = true", why)})
+		b.Report(r, "", diag.Diagnostics{protected("It was last applied with prevent_destroy = true", why)})
 		return false
 	case r.CreateFirst:
 		return refuse("The new thing cannot be made first", "It has create_before_destroy = true, but what exists and what is declared are "+
@@ -79,7 +79,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	if old.Init.Digest != step.Init.Digest || old.Init.Reference != step.Init.Reference {
 		ty, err := b.prober.Init(ctx, old.Target(r.Address))
 		if err != nil {
-			b.report(r, "", diag.From("Cannot replace", err))
+			b.Report(r, "", diag.From("Cannot replace", err))
 			return false
 		}
 		old.Init = ty
@@ -100,7 +100,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		answer, err = b.prober.State(ctx, old.Target(r.Address), old.Init, in)
 	}
 	if err != nil {
-		b.report(r, "", diag.From("Cannot replace", err))
+		b.Report(r, "", diag.From("Cannot replace", err))
 		return false
 	}
 	if answer.Status == protocol.Missing {

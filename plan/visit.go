@@ -36,7 +36,7 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		return true
 	})
 	if ctx.Err() != nil {
-		b.report(nil, "", diag.Diagnostics{diag.Errorf("Interrupted", "The plan was not finished. Nothing was changed.")})
+		b.Report(nil, "", diag.Diagnostics{diag.Errorf("Interrupted", "The plan was not finished. Nothing was changed.")})
 	}
 }
 
@@ -59,6 +59,6 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 	do func(*config.Resource) (ok bool)) {
 	room := order.Room{Resources: b.options.Parallelism, InWorkers: b.options.InWorkers, Hosts: b.options.HostsAtOnce}
 	order.Visit(ctx, before, room, func(addr string) order.Where {
-		return order.At(b.types[addr], &resources[addr].Settings)
+		return order.At(b.Types.Type(addr), &resources[addr].Settings)
 	}, func(addr string) bool { return do(resources[addr]) })
 }

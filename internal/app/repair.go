@@ -220,8 +220,9 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 		return done, err
 	}
 	done.Snapshot = store.Snapshot() // with what was found out
-	policy := newUnattended(o, done.Snapshot)
-	if done.Refused, done.Broken, err = t.approved(ctx, policy); err != nil || t.plan == nil {
+	policy := repair.Policy{Manifest: o.Source.Manifest, Place: o.Source.Place, Selection: o.Source.Selection, Prior: done.Snapshot,
+		Addresses: o.Addresses, Whole: o.Whole, Kinds: o.Kinds, Looker: o.Looker}
+	if done.Refused, done.Broken, err = t.approved(ctx, o.Source, policy); err != nil || t.plan == nil {
 		return done, cmp.Or(err, done.Broken)
 	}
 	if done.Broken != nil {
@@ -234,7 +235,7 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	for addr, step := range t.plan.Resources {
 		done.Believed[addr] = step.Unrefreshed
 	}
-	t.options = apply.Options{Kinds: o.Kinds, Deferred: apply.DeferredByKinds, Allowed: policy.allowed}
+	t.options = apply.Options{Kinds: o.Kinds, Deferred: apply.DeferredByKinds, Allowed: policy.Allowed}
 	done.Report, err = t.execute(ctx, store)
 	done.Snapshot = store.Snapshot()
 	return done, err
@@ -243,32 +244,32 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 // approved plans, and again without what nobody has approved, until all that is left
 // is approved. There is no plan when nothing is left to do. What cannot be planned is left
 // out too: broken says why.
-func (t *task) approved(ctx context.Context, policy unattended) (refused map[string]string, broken, err error) {
+func (t *task) approved(ctx context.Context, source *Source, policy repair.Policy) (refused map[string]string, broken, err error) {
 	refused, left := map[string]string{}, map[string]string{}
 	for {
-		s, nothing := policy.selection(left)
+		s, nothing := policy.Select(left)
 		if nothing {
 			return refused, broken, nil
 		}
-		client := t.Engine.client(policy.prior, policy.Source.pins, policy.Source.images)
+		client := t.Engine.client(policy.Prior, source.pins, source.images)
 		o := t.planOptions(s, 0)
-		o.Doubt, o.FromRegistry = policy.Addresses, policy.Source.images.FromRegistry
-		if t.client, t.manifest, err = answering(ctx, t.Engine, policy.Source.Manifest, policy.prior, client, nil, &o); err != nil {
+		o.Doubt, o.FromRegistry = policy.Addresses, source.images.FromRegistry
+		if t.client, t.manifest, err = answering(ctx, t.Engine, source.Manifest, policy.Prior, client, nil, &o); err != nil {
 			return nil, nil, err
 		}
-		p, diags := plan.Build(ctx, t.manifest, policy.prior, t.client, o)
+		p, diags := plan.Build(ctx, t.manifest, policy.Prior, t.client, o)
 		if diags.HasErrors() {
 			if ctx.Err() != nil {
 				return nil, nil, context.Cause(ctx)
 			}
-			if broken = t.Secrets.Diagnostics(diags); !policy.leave(left, diags) {
+			if broken = t.Secrets.Diagnostics(diags); !policy.Leave(left, diags) {
 				return nil, nil, broken
 			}
 			continue
 		}
-		more := policy.notCovered(p)
+		more := policy.NotCovered(p)
 		if len(more) == 0 {
-			if !repair.Nothing(p, policy.prior) {
+			if !repair.Nothing(p, policy.Prior) {
 				t.plan = p
 				t.tellPlan(p, "")
 			}

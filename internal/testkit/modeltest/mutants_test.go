@@ -38,13 +38,13 @@ func mutants() []mutation.Fault {
 		mutation.In("secrets are told to nobody", "plan/build.go", "if b.options.Secret != nil && len(s.Sensitive) > 0 {", "if b.options.Secret != nil && len(s.Sensitive) > 1 {"),
 		mutation.In("a killed apply forgets what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"),
 		mutation.In("a recovery drops what was recorded", "state/replay.go", "p.snapshot.Resources[r.Address] = e\n\t\tp.settle", "_ = e\n\t\tp.settle"),
-		mutation.In("a watch does what nobody has approved", "internal/app/unattended.go", "slices.Contains(u.Kinds, repair.Kind) && repair.Answered(step, u.prior.Resources[addr]):", "slices.Contains(u.Kinds, repair.Kind):"),
+		mutation.In("a watch does what nobody has approved", "plan/repair/policy.go", "slices.Contains(p.Kinds, Kind) && Answered(step, p.Prior.Resources[addr]):", "slices.Contains(p.Kinds, Kind):"),
 		mutation.In("a watch repairs what others have changed since", "internal/app/repair.go", "if done.Snapshot.Serial != o.Prior.Serial || done", "if done"),
-		mutation.In("a watch records what a person has to apply", "internal/app/unattended.go", "case settled && u.onlyDrift()", "case false && u.onlyDrift()"),
+		mutation.In("a watch records what a person has to apply", "plan/repair/policy.go", "case settled && p.onlyDrift()", "case false && p.onlyDrift()"),
 		mutation.In("a watch records what turns out to be another config", "apply/confirm.go", "if !out.again && r.approvals.onlyDrift(step)", "if false && r.approvals.onlyDrift(step)"),
 		mutation.In("a watch believes what drifted", "internal/app/repair.go", "o.Doubt, o.FromRegistry = policy.Addresses,", "o.Doubt, o.FromRegistry = nil,"),
 		mutation.In("one that is not approved stops a whole repair", "plan/repair/repair.go", "if s.Flexible() && s.Shutdown == nil {", "if s.Flexible() {"),
-		mutation.In("one that cannot be planned stops a whole repair", "internal/app/unattended.go", "return len(left) > before && !u.Whole", "return false && len(left) > before"),
+		mutation.In("one that cannot be planned stops a whole repair", "plan/repair/policy.go", "return len(left) > before && !p.Whole", "return false && len(left) > before"),
 		mutation.In("what moves is recorded twice", "state/moves.go", "delete(out.Resources, m.From)", "_ = m.From"),
 	}
 }

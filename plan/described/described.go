@@ -1,4 +1,4 @@
-package plan
+package described
 
 import (
 	"context"
@@ -11,17 +11,23 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/findings"
 	"deployster/plan/plugs"
 	"deployster/plan/refresh"
 	"deployster/plan/subject"
 	"deployster/protocol"
 )
 
-// described are the types of the resources, as their images say it in init, with
+// Prober asks an image what type it is. *typeclient.Client is one.
+type Prober interface {
+	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
+}
+
+// Types are the types of the resources, as their images say it in init, with
 // the mounts that they are given.
-type described struct {
+type Types struct {
 	subject     *subject.Subject
-	findings    *findings
+	findings    *findings.List
 	prober      Prober
 	plugs       *plugs.Plugs
 	parallelism int
@@ -32,18 +38,19 @@ type described struct {
 	mu        sync.Mutex                // guards these while images are asked
 }
 
-func newDescribed(s *subject.Subject, f *findings, p Prober, granted *plugs.Plugs, parallelism int) *described {
+// New returns no types yet. The findings get what is wrong with them.
+func New(s *subject.Subject, f *findings.List, p Prober, granted *plugs.Plugs, parallelism int) *Types {
 	size := len(s.Manifest.Resources())
-	return &described{subject: s, findings: f, prober: p, plugs: granted, parallelism: parallelism,
+	return &Types{subject: s, findings: f, prober: p, plugs: granted, parallelism: parallelism,
 		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size)}
 }
 
-// initialise asks the images of the wanted resources what they are, and grants
+// Ask asks the images of the wanted resources what they are, and grants
 // plugs. Nobody is asked twice, and all are through before any is asked for
 // its state. Of the resources of one type the first by its address is asked
 // first: whether its answer is for the others too is the image's to say, and
 // must not hang on which of them is quicker.
-func (d *described) initialise(ctx context.Context, wanted func(addr string) bool) {
+func (d *Types) Ask(ctx context.Context, wanted func(addr string) bool) {
 	var first, others []*config.Resource
 	seen, typeOf := map[string]bool{}, make(map[string]string, len(d.subject.Manifest.Resources()))
 	for _, r := range d.subject.Manifest.Resources() {
@@ -60,34 +67,34 @@ func (d *described) initialise(ctx context.Context, wanted func(addr string) boo
 	}
 	d.initEach(ctx, first)
 	d.initEach(ctx, others)
-	d.subject.Manifest = config.Converting(d.subject.Manifest, d.typeOf)
+	d.subject.Manifest = config.Converting(d.subject.Manifest, d.TypeOf)
 	for _, r := range slices.Concat(first, others) {
 		if ty, ok := d.types[r.Address]; ok {
-			d.findings.report(r, "", refresh.CanBeTold(r, ty))
-			d.findings.report(r, "", plugs.RequireAliases(r, *ty, func(addr string) string { return typeOf[addr] }))
+			d.findings.Report(r, "", refresh.CanBeTold(r, ty))
+			d.findings.Report(r, "", plugs.RequireAliases(r, *ty, func(addr string) string { return typeOf[addr] }))
 		}
 	}
 }
 
-// initialiseOthers asks the images of the resources that the plan leaves out what they
+// AskOthers asks the images of the resources that the plan leaves out what they
 // are, where something is left out: matching is over all. What is wrong with them is
 // not said.
-func (d *described) initialiseOthers(ctx context.Context) {
+func (d *Types) AskOthers(ctx context.Context) {
 	if !d.subject.Partial() || d.subject.Selection.Apart {
 		return
 	}
 	quiet := d.clone()
-	quiet.initialise(ctx, func(string) bool { return true })
+	quiet.Ask(ctx, func(string) bool { return true })
 	d.types, d.typeCache, d.mounts = quiet.types, quiet.typeCache, quiet.mounts
 }
 
 // clone is the same with findings of its own.
-func (d *described) clone() *described {
-	return &described{subject: d.subject, findings: &findings{subject: d.subject}, prober: d.prober, plugs: d.plugs,
+func (d *Types) clone() *Types {
+	return &Types{subject: d.subject, findings: findings.New(d.subject), prober: d.prober, plugs: d.plugs,
 		parallelism: d.parallelism, types: d.types, typeCache: d.typeCache, mounts: d.mounts}
 }
 
-func (d *described) initEach(ctx context.Context, resources []*config.Resource) {
+func (d *Types) initEach(ctx context.Context, resources []*config.Resource) {
 	var wait sync.WaitGroup
 	var next atomic.Int64
 	for range min(max(1, d.parallelism), len(resources)) {
@@ -100,15 +107,15 @@ func (d *described) initEach(ctx context.Context, resources []*config.Resource) 
 	wait.Wait()
 }
 
-func (d *described) init(ctx context.Context, r *config.Resource) {
+func (d *Types) init(ctx context.Context, r *config.Resource) {
 	ty, err := d.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
 		Verify: r.Verify})
 	if err != nil {
-		d.findings.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
+		d.findings.Report(r, "Cannot Ask", diag.From("Cannot Ask "+r.TypeRef, err))
 		return
 	}
 	mounts, diags := d.plugs.Grant(ctx, r, ty)
-	d.findings.report(r, "", diags)
+	d.findings.Report(r, "", diags)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	shared := d.typeCache[r.TypeRef]
@@ -120,9 +127,15 @@ func (d *described) init(ctx context.Context, r *config.Resource) {
 	d.types[r.Address], d.mounts[r.Address] = shared, mounts
 }
 
-// typeOf is what the image of a resource said in init, nothing when it was not
+// Type is what the image of a resource said in init; nil = it was not asked.
+func (d *Types) Type(addr string) *protocol.Type { return d.types[addr] }
+
+// Mounts are what a resource is given of the host.
+func (d *Types) Mounts(addr string) []runner.Mount { return d.mounts[addr] }
+
+// TypeOf is what the image of a resource said in init, nothing when it was not
 // asked.
-func (d *described) typeOf(addr string) protocol.Type {
+func (d *Types) TypeOf(addr string) protocol.Type {
 	if ty := d.types[addr]; ty != nil {
 		return *ty
 	}

@@ -1,4 +1,4 @@
-package plan
+package findings
 
 import (
 	"sync"
@@ -8,16 +8,19 @@ import (
 	"deployster/plan/subject"
 )
 
-// findings are the diagnostics of a Build, from many goroutines.
-type findings struct {
+// List is the diagnostics of one plan. It may be used from many goroutines.
+type List struct {
 	subject *subject.Subject
 
 	mu    sync.Mutex // guards what follows
 	diags diag.Diagnostics
 }
 
-// report adds diagnostics, with the place of the resource where they have none.
-func (f *findings) report(r *config.Resource, summary string, diags diag.Diagnostics) {
+// New returns an empty list of what is wrong with a subject.
+func New(s *subject.Subject) *List { return &List{subject: s} }
+
+// Report adds diagnostics, with the place of the resource where they have none.
+func (f *List) Report(r *config.Resource, summary string, diags diag.Diagnostics) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, d := range diags {
@@ -40,23 +43,26 @@ func (f *findings) report(r *config.Resource, summary string, diags diag.Diagnos
 	}
 }
 
-// sorted gives the diagnostics in an order that does not depend on timing.
-func (f *findings) sorted() diag.Diagnostics {
+// Sorted gives the diagnostics in an order that does not depend on timing.
+func (f *List) Sorted() diag.Diagnostics {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.diags.Sort()
 	return f.diags
 }
 
-// errors says how many errors there are so far.
-func (f *findings) errors() int {
+// Errors says how many errors there are so far.
+func (f *List) Errors() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.diags.Errors()
 }
 
-// firstError is in a few words what went wrong with a resource.
-func (f *findings) firstError(addr string) string {
+// Failed reports whether there are errors so far.
+func (f *List) Failed() bool { return f.Errors() > 0 }
+
+// FirstError is in a few words what went wrong with a resource.
+func (f *List) FirstError(addr string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, d := range f.diags {
