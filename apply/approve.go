@@ -43,7 +43,9 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	approved := r.approvals.of(step)
 	shown := approved.covers(found) || out.again && rest(step, found) || follows(r, step, out.addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
-	if step.Protect && !shown && step.WithAnswer(in.Config, sensitive, found, nil).Kind() == plan.Replace {
+	declared := r.manifest.Resource(out.addr)
+	stays := step.Protect || declared != nil && declared.CreateFirst // it must not be destroyed, or not before another is there
+	if stays && !shown && step.WithAnswer(in.Config, sensitive, found, nil).Kind() == plan.Replace {
 		r.notShown(step, out, found)
 		return false, false
 	}

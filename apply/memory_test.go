@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"deployster/internal/runner"
+	"deployster/plan"
 	"deployster/protocol"
 )
 
@@ -131,5 +132,43 @@ func TestIdentity_LeadsNowhere(t *testing.T) {
 	}
 	if rest, err := e.plan(vague("2")); err != nil || rest.HasChanges() {
 		t.Errorf("something is left to do: %+v, %v", rest, err)
+	}
+}
+
+// What was adopted, and of which the first action has no end, is found again by what its
+// type has said of it, also when its config does not name it any more.
+func TestMemory_OfWhatIsAdopted(t *testing.T) {
+	t.Parallel()
+	for name, actions := range map[string]string{
+		"changed":                    `"actions":[{"name":"change","args":["change"]}]`,
+		"destroyed to be made anew":  `"actions":[{"name":"end","args":["end"]},{"name":"make","args":["make"]}]`,
+		"ended before all else runs": `"actions":[{"name":"make","args":["make"]}],"shutdown_first":{"name":"end","args":["end"]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			var told []string // what each action was told to remember
+			s := &scripted{init: `"memory":true,`}
+			s.answer = func(in protocol.StateInput, args []string) (string, int) {
+				switch {
+				case args[0] != "state":
+					told = append(told, args[0]+" "+string(in.Memory))
+					return "", 137 // it is killed
+				case in.Memory != nil || strings.Contains(string(in.Config), "import"):
+					return `{"status":"STALE","memory":{"id":7},"staleState":{},` + actions + `}`, 0
+				}
+				return `{"status":"STALE","actions":[{"name":"make","args":["make"]}]}`, 0
+			}
+			e.fake.Add("test/found:1", s.program)
+			const block = "resource \"a\" {\n  type = \"test/found:1\"\n  config = {\n%s\n  }\n}\n"
+			e.do(t, fmt.Sprintf(block, "    import = 7"))
+			if len(told) != 1 || !strings.HasSuffix(told[0], ` {"id":7}`) {
+				t.Fatalf("told %q", told)
+			}
+			p, err := e.plan(fmt.Sprintf(block, ""))
+			if err != nil || p.Resources["a"].Change != plan.Update {
+				t.Errorf("it is made a second time: %+v, %v", p.Resources["a"], err)
+			}
+		})
 	}
 }

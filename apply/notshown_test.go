@@ -23,6 +23,7 @@ func TestNotShown_IsNotDone(t *testing.T) {
 	}{
 		"destructive":                {"", `{"name":"renew","args":["renew"],"destructive":true}`, nil, apply.DeferredApply, "renew"},
 		"destructive, and protected": {"prevent_destroy = true", `{"name":"renew","args":["renew"],"destructive":true}`, nil, apply.DeferredApply, ""},
+		"destructive, made first":    {"create_before_destroy = true", `{"name":"renew","args":["renew"],"destructive":true}`, nil, apply.DeferredApply, ""},
 		"harmless, and protected":    {"prevent_destroy = true", `{"name":"renew","args":["renew"]}`, nil, apply.DeferredApply, "renew"},
 		"not allowed": {"", `{"name":"renew","args":["renew"]}`, func(addr string, list []protocol.Action) bool {
 			return addr != "b" || list[0].Name != "renew"

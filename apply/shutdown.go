@@ -77,13 +77,14 @@ func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in
 	if out.interrupted(ctx, action, answer.Actions) || !r.approveAction(ctx, step, out, in, answer, action) {
 		return false
 	}
-	at := place{first: true, late: late}
+	at := place{first: true, late: late, memory: answer.Memory}
 	ok := r.runAction(step, out, in, answer.StaleState, action, at)
 	report := ShutdownReport{Resource: out.addr, Action: action.Name, Status: OK, Late: late}
 	var after *protocol.Answer
 	if !ok {
 		report.Status = out.report.Status
 	} else if !late {
+		r.facts.tellMemory(&in, out.addr)
 		if found, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in); err == nil {
 			after = &found
 		}

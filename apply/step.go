@@ -210,10 +210,11 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 		if !r.approveAction(ctx, step, out, in, answer, action) {
 			return false
 		}
-		if answer.Memory != nil && i == 0 {
-			in.Memory = answer.Memory
+		at := place{after: answer.Actions[i+1:]}
+		if i == 0 && answer.ShutdownFirst == nil {
+			at.memory = answer.Memory
 		}
-		if !r.runAction(step, out, in, answer.StaleState, action, place{after: answer.Actions[i+1:]}) {
+		if !r.runAction(step, out, in, answer.StaleState, action, at) {
 			out.report.NotAttempted = names(answer.Actions[i+1:])
 			return false
 		}
@@ -226,6 +227,7 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 type place struct {
 	after       []protocol.Action // those that come after it
 	first, late bool              // it is shutdown_first; and runs only right before the others
+	memory      json.RawMessage   // of the answer, for its first action: recorded before that begins
 }
 
 // runAction runs one action between two durable records: that it started is
@@ -233,12 +235,15 @@ type place struct {
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
 	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
-		Subscribers: r.news[out.addr]}
+		Subscribers: r.news[out.addr], Memory: at.memory}
 	if err := r.journal.ActionStarted(start); err != nil {
 		out.failJournal(err)
 		return false
 	}
 	out.acted = true
+	if at.memory != nil {
+		r.facts.setMemory(out.addr, at.memory)
+	}
 	r.facts.setActed(out.addr)
 	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, First: at.first, Late: at.late})
 	began := r.options.Now()

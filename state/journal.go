@@ -104,6 +104,10 @@ type Start struct {
 
 	Remembers   bool     // its type has a memory, of which it is to speak when it ends
 	Subscribers []string // of whom it is not recorded what they have seen of it: until now all
+
+	// Memory is what its type says of the thing that the action is for; nil = what is recorded stays. Without it nobody would
+	// find a thing again that was adopted, when the action does not end.
+	Memory json.RawMessage
 }
 
 // ActionStarted records that an action is about to be run. It must return nil
@@ -112,8 +116,15 @@ type Start struct {
 func (j *Journal) ActionStarted(s Start) error {
 	j.mu.Lock()
 	running := int64(len(j.run.inFlight))
-	_, known := j.run.snapshot.Resources[s.Address]
+	recorded, known := j.run.snapshot.Resources[s.Address]
 	j.mu.Unlock()
+	memory, err := canonicalMemory(s.Address, s.Memory)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(memory, recorded.Memory) {
+		memory = nil
+	}
 	var incomplete *Entry
 	if !known && s.Incomplete != nil {
 		e, err := s.Incomplete.incomplete()
@@ -126,11 +137,11 @@ func (j *Journal) ActionStarted(s Start) error {
 	if s.Remembers {
 		room = roomRemembers
 	}
-	if err := j.log.Reserve((running+1)*roomEach + room + roomShared); err != nil {
+	if err := j.log.Reserve((running+1)*roomEach + room + roomShared + int64(len(memory))); err != nil {
 		return j.broken(err)
 	}
 	return j.append(record{Kind: kindStarted, Address: s.Address, Action: s.Action, Key: s.Key, Entry: incomplete, Remembers: s.Remembers,
-		Subscribers: s.Subscribers})
+		Subscribers: s.Subscribers, Memory: memory})
 }
 
 // incomplete makes of an entry one of a resource that is about to be made.
@@ -151,13 +162,23 @@ func (j *Journal) ActionEnded(addr, action string, e End) error {
 	if len(e.Reason) > maxReason {
 		e.Reason = strings.ToValidUTF8(e.Reason[:maxReason], "") + "..."
 	}
-	if e.Memory != nil {
-		var err error
-		if e.Memory, err = jsondoc.Canonical(e.Memory); err != nil {
-			return refuse(err, "Cannot record a resource", "The memory of %s is no proper JSON: %s.", addr, err)
-		}
+	memory, err := canonicalMemory(addr, e.Memory)
+	if err != nil {
+		return err
 	}
-	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: &e.Exit, Reason: diag.Visible(e.Reason), Memory: e.Memory})
+	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: &e.Exit, Reason: diag.Visible(e.Reason), Memory: memory})
+}
+
+// canonicalMemory is a memory as it is recorded; nil = none.
+func canonicalMemory(addr string, memory json.RawMessage) (json.RawMessage, error) {
+	if memory == nil {
+		return nil, nil
+	}
+	canonical, err := jsondoc.Canonical(memory)
+	if err != nil {
+		return nil, refuse(err, "Cannot record a resource", "The memory of %s is no proper JSON: %s.", addr, err)
+	}
+	return canonical, nil
 }
 
 // Valid records a resource that its image has called VALID.

@@ -75,3 +75,22 @@ func TestMemory_IsNoPartOfThePin(t *testing.T) {
 		t.Error("an action that says something to remember makes the plan stale that it belongs to")
 	}
 }
+
+// What a type says of a thing before an action begins is recorded with its beginning.
+func TestMemory_IsRecordedWithTheStartOfAnAction(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.json")
+	s := mustOpen(t, path)
+	j := mustBegin(t, s, "p")
+	e := entry(`{}`)
+	start := Start{Address: "a", Action: "update", Key: "k", Incomplete: &e, Remembers: true, Memory: json.RawMessage(`{"id": 7.0}`)}
+	ok(t, j.ActionStarted(start))
+	ok(t, s.Close()) // it died
+	got := mustOpen(t, path).Snapshot()
+	if m := string(got.Resources["a"].Memory); m != `{"id":7.0}` || len(got.Unsettled["a"].Names()) != 1 {
+		t.Errorf("the memory is %s, unsettled are %q", m, got.Unsettled["a"].Names())
+	}
+	start.Memory = json.RawMessage(`{"id"`)
+	if err := mustBegin(t, mustOpen(t, path), "q").ActionStarted(start); err == nil {
+		t.Error("what cannot be recorded is begun")
+	}
+}

@@ -54,8 +54,9 @@ type record struct {
 	Exit    *int   `json:"exit,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Entry   *Entry `json:"entry,omitempty"`
-	// Remembers says of an action that is started that its type has a memory, and
-	// Memory is what it said of it when it ended; null = nothing is there any more.
+	// Remembers says of an action that is started that its type has a memory. Memory is
+	// what the type said of the thing before that, if it is not recorded already; and what
+	// the action said when it ended, null for nothing is there any more.
 	Remembers   bool              `json:"remembers,omitempty"`
 	Subscribers []string          `json:"subscribers,omitempty"` // new ones: they have seen what was done on it until now
 	Memory      json.RawMessage   `json:"memory,omitempty"`

@@ -72,6 +72,7 @@ func (p *replayRun) apply(r record) {
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
 		p.snapshot.started(r, p.begin)
 		p.begun(r)
+		p.snapshot.remember(r.Address, r.Memory)
 	case kindEnded:
 		p.land(r)
 		p.snapshot.ended(r, r.Exit)

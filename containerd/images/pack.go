@@ -29,13 +29,10 @@ import (
 )
 
 // Pack makes an image of files. The same files and options give the same
-// digest, on every machine and at every time.
+// digest, on every machine and at every time. Without a reference the image gets no name.
 func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
-	name, dgst, err := normalize(o.Reference)
-	if err == nil && dgst != "" {
-		err = diag.Errorf("A new image needs a name", "%q has a digest in it, which only the finished image has.", o.Reference)
-	}
+	name, err := newName(o.Reference)
 	if err != nil {
 		return imagestore.Image{}, err
 	}
@@ -80,6 +77,18 @@ func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagest
 		return imagestore.Image{}, failure.Of("Packing the image", err)
 	}
 	return store.info(ctx, record), nil
+}
+
+// newName is the full name of an image that is to be made; "" = it gets none.
+func newName(reference string) (string, error) {
+	if reference == "" {
+		return "", nil
+	}
+	name, dgst, err := normalize(reference)
+	if err == nil && dgst != "" {
+		err = diag.Errorf("A new image needs a name", "%q has a digest in it, which only the finished image has.", reference)
+	}
+	return name, err
 }
 
 func packFailure(dir string, err error) error {
@@ -149,7 +158,7 @@ func configure(c *ocispec.Image, o imagestore.PackOptions) {
 }
 
 // writeImage writes config and manifest, and gives the image its two records,
-// by digest and by name.
+// by digest and by name, if it gets one.
 func (store *Store) writeImage(ctx context.Context, name string, c ocispec.Image, m ocispec.Manifest) (images.Image, error) {
 	var err error
 	if m.Config, err = store.writeJSON(ctx, ocispec.MediaTypeImageConfig, c, nil); err != nil {
@@ -173,6 +182,10 @@ func (store *Store) writeImage(ctx context.Context, name string, c ocispec.Image
 	// The name moves only to what can be run. This also unpacks it.
 	if _, err := store.prepare(ctx, target.Digest.String()); err != nil {
 		return record, err
+	}
+	if name == "" {
+		record.Name = target.Digest.String()
+		return record, nil
 	}
 	service := store.conn.Client.ImageService()
 	created, err := service.Create(ctx, record)

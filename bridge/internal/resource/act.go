@@ -39,7 +39,7 @@ func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, dige
 	if err != nil {
 		return before(in), err
 	}
-	if now := c.digest(t.schema.Block); name == updateAction && now != digest || c.replaces {
+	if c.replaces || c.digest(t.schema.Block) != digest {
 		return before(in), fmt.Errorf("the provider would now do something else than was shown: plan again")
 	}
 	return t.apply(ctx, in, o, c.to)

@@ -209,7 +209,6 @@ func (c *change) digest(b *schema.Block) string {
 }
 
 func (c *change) actions(kind string, b *schema.Block) []protocol.Action {
-	h := c.digest(b)
 	switch {
 	case c.replaces:
 		why := "because its making has failed"
@@ -218,11 +217,12 @@ func (c *change) actions(kind string, b *schema.Block) []protocol.Action {
 		}
 		first := action(deleteAction, "Destroy the "+kind+", "+why, "")
 		first.Destructive = true // so that who forbids that is heard
-		return []protocol.Action{first, action(createAction, "Create it anew", h)}
+		anew := &change{from: cty.NullVal(c.from.Type()), to: planned{state: c.to.state}}
+		return []protocol.Action{first, action(createAction, "Create it anew", anew.digest(b))}
 	case c.from.IsNull():
-		return []protocol.Action{action(createAction, "Create the "+kind, h)}
+		return []protocol.Action{action(createAction, "Create the "+kind, c.digest(b))}
 	}
-	return []protocol.Action{action(updateAction, "Update the "+kind, h)}
+	return []protocol.Action{action(updateAction, "Update the "+kind, c.digest(b))}
 }
 
 func action(name, description, digest string) protocol.Action {

@@ -103,3 +103,46 @@ func TestAct_WhatCouldNotBeRemovedStaysTainted(t *testing.T) {
 		}
 	}
 }
+
+// What was shown is what is done: an action whose digest is of something else does nothing.
+func TestAct_DoesOnlyWhatWasShown(t *testing.T) {
+	asked := 0
+	p, in := worldly(t, func(w http.ResponseWriter, _ string) {
+		asked++
+		_, _ = fmt.Fprint(w, `{"id":"7","label":"a"}`)
+	})
+	shown := func(in protocol.StateInput) protocol.Action {
+		a, err := p.State(t.Context(), in, io.Discard)
+		if err != nil || len(a.Actions) == 0 {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		return a.Actions[len(a.Actions)-1]
+	}
+	other := in
+	other.Config = json.RawMessage(strings.Replace(string(in.Config), `"label":"a"`, `"label":"b"`, 1))
+	there, tainted := other, in
+	there.Memory = memoryOf("7")
+	tainted.Memory = json.RawMessage(`{"kind":"test_object","version":0,"state":{"id":"7","label":"a"},"tainted":true}`)
+	for name, c := range map[string]struct {
+		in    protocol.StateInput
+		shown protocol.Action
+		done  bool
+	}{
+		"made":                       {in, shown(in), true},
+		"made, another was shown":    {in, shown(other), false},
+		"changed":                    {there, shown(there), true},
+		"changed, another was shown": {there, shown(other), false},
+		"made anew":                  {tainted, shown(tainted), true},
+		"made anew, another":         {tainted, shown(other), false},
+	} {
+		before := asked
+		_, err := p.Act(t.Context(), protocol.ActionInput{StateInput: c.in}, shown(c.in).Name, c.shown.Args[1], io.Discard)
+		read := 0
+		if c.in.Memory != nil {
+			read = 1 // by the question before
+		}
+		if (err == nil) != c.done || (asked > before+read) != c.done {
+			t.Errorf("%s: asked %d times, %v", name, asked-before, err)
+		}
+	}
+}

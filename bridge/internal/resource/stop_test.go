@@ -48,7 +48,13 @@ func TestStop_WhenNothingIsWantedAnyMore(t *testing.T) {
 		config := fmt.Sprintf(`{"label":%q,"provider":{"world":%q}}`, label, url)
 		in := protocol.StateInput{InitInput: protocol.InitInput{Name: label, Type: "tf/test:1#test_object"}, Config: json.RawMessage(config)}
 		go func() {
-			said, err := p.Act(ctx, protocol.ActionInput{StateInput: in, Action: "create"}, "create", "", io.Discard)
+			shown, err := p.State(t.Context(), in, io.Discard)
+			if err != nil {
+				t.Errorf("%s: %v", label, err)
+				out <- nil
+				return
+			}
+			said, err := p.Act(ctx, protocol.ActionInput{StateInput: in, Action: "create"}, "create", shown.Actions[0].Args[1], io.Discard)
 			if err != nil {
 				t.Errorf("%s: %v", label, err)
 			}

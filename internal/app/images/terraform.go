@@ -2,12 +2,12 @@ package images
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"deployster/internal/base/imagefiles"
@@ -64,24 +64,33 @@ func addTerraform(ctx context.Context, files *imagefiles.Set, provider string) (
 }
 
 // PackProvider makes the image of a Terraform provider, and gives it its name when the
-// provider has started in it and has said what it is.
+// provider has started in it and has said what it is. Until then it has none: when this is
+// killed, what is left is an image without a name, which the next try or a prune finds.
 func PackProvider(ctx context.Context, s Store, o PackOptions,
 	inspect func(ctx context.Context, image string) error) (imagestore.Image, error) {
-	final := o.Reference
-	o.Reference = "handshake/" + strings.ToLower(rand.Text()) + ":1"
+	name := o.Reference
+	o.Reference = ""
 	image, err := Pack(ctx, s, o)
 	if err != nil {
 		return image, err
 	}
-	err = inspect(ctx, o.Reference+"#provider")
-	named := []imagestore.Image{image}
-	if err == nil {
-		named, err = s.Tag(ctx, o.Reference, []string{final})
+	if err := inspect(ctx, image.Digest+"#provider"); err != nil {
+		return image, errors.Join(err, removeUnnamed(context.WithoutCancel(ctx), s, image.Digest))
 	}
-	if _, left := s.Remove(context.WithoutCancel(ctx), []string{o.Reference}); left != nil {
-		err = errors.Join(err, left)
+	named, err := s.Tag(ctx, image.Digest, []string{name})
+	if err != nil {
+		return image, err
 	}
-	return named[0], err
+	return named[0], nil
+}
+
+// removeUnnamed removes an image, unless it has a name.
+func removeUnnamed(ctx context.Context, s Store, digest string) error {
+	unnamed, err := s.Unused(ctx, nil, false)
+	if err == nil && slices.ContainsFunc(unnamed, func(i imagestore.Image) bool { return i.Digest == digest }) {
+		_, err = s.Remove(ctx, []string{digest})
+	}
+	return err
 }
 
 // providerBinary finds the one provider in a directory, as Terraform puts it there.

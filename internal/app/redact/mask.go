@@ -24,7 +24,9 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	shown := *p
 	shown.Resources = map[string]*plan.Step{}
 	for addr, step := range p.Resources {
-		shown.Resources[addr] = r.Step(step)
+		s := r.Step(step)
+		s.Change = step.Shown() // as it is counted, approved and drawn
+		shown.Resources[addr] = s
 	}
 	r.artifacts(&shown)
 	shown.Checks = r.Checks(p.Checks)

@@ -42,6 +42,7 @@ const (
 	checkAbsentAgain = "absent-again"
 	checkGone        = "gone"
 	checkRecreate    = "create-again"
+	checkUnsettled   = "unsettled"
 	checkWorkerActs  = "worker-actions"
 	checkDestroyed   = "destroy-again"
 
@@ -55,7 +56,7 @@ var order = []string{
 	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkUnknowns, checkDiscover,
 	checkWatch, checkWatchQuiet, checkWatchEnds, checkWatchMany, checkRenamed,
 	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
-	checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
+	checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkUnsettled, checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
 // titles say what is true when a check passes.
@@ -97,6 +98,7 @@ var titles = map[string]string{
 	checkAbsentAgain: "what is gone stays gone",
 	checkGone:        "state sees that it is gone, whatever was recorded",
 	checkRecreate:    "it can be created again",
+	checkUnsettled:   "what may have been created is not created a second time",
 	checkWorkerActs:  "a worker's actions do what those of fresh runs do",
 	checkDestroyed:   "and be removed again",
 	checkSecrets:     "secrets of the config are not printed",

@@ -136,6 +136,7 @@ type engine struct {
 	first      protocol.Answer // of the state, before anything was done
 	valid      protocol.Answer // of the state, when it was right
 	memory     json.RawMessage // what is remembered; nil = nothing
+	acted      []string        // the actions that were run last
 	watching   watching
 	made       bool  // the test may have made something that is there now
 	remembered bool  // something was remembered when it was right
@@ -245,7 +246,7 @@ func (e *engine) skipAll(reason, from string) {
 	}
 	for _, name := range order[slices.Index(order, from):] {
 		done := slices.ContainsFunc(e.report.Checks, func(c Check) bool { return c.Name == name })
-		if !done && name != checkSecrets && (name != checkMemory || e.ty.Memory) && (name != checkUnknowns || e.ty.Unknowns) &&
+		if !done && name != checkSecrets && (name != checkMemory && name != checkUnsettled || e.ty.Memory) && (name != checkUnknowns || e.ty.Unknowns) &&
 			(name != checkDiscover || e.ty.DiscoverAction != nil) {
 			e.add(Check{Name: name, Title: titles[name], Verdict: Skip, Reason: reason})
 		}

@@ -80,6 +80,9 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	if !e.check(ctx, checkRecreate, e.recreate) && !e.made {
 		return true
 	}
+	if e.ty.Memory {
+		e.check(ctx, checkUnsettled, func(ctx context.Context) outcome { return isMadeOnce(ctx, e) })
+	}
 	e.check(ctx, checkWorkerActs, e.checkWorkerActions)
 	if e.o.Keep {
 		e.add(Check{Name: checkDestroyed, Title: titles[checkDestroyed], Verdict: Skip, Reason: "it is to be kept"})
@@ -113,7 +116,9 @@ func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateIn
 		actions = append([]protocol.Action{*a.ShutdownFirst}, actions...)
 	}
 	defer e.watching.noteActions(time.Now())
+	e.acted = nil
 	for _, action := range actions {
+		e.acted = append(e.acted, action.Name)
 		e.made = true // also when it fails: it may have come half way
 		if in.Memory = e.memory; a.Memory != nil {
 			in.Memory, a.Memory = a.Memory, nil // for the first of them

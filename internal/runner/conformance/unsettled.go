@@ -1,0 +1,43 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+
+	"deployster/internal/base/words"
+	"deployster/protocol"
+)
+
+const fixUnsettled = "Where \"unsettled\" names the action that creates it and there is no memory, it may exist: look for it by other means, " +
+	"or answer with an error of the class \"unsettled\". docs/protocol.md, section 4.5."
+
+// isMadeOnce asks about what was created a moment ago as if its actions had been killed at
+// their end: nobody knows what they said. Killed earlier they would leave what this test
+// could not remove.
+func isMadeOnce(ctx context.Context, e *engine) outcome {
+	kept := e.memory
+	if kept == nil {
+		return skip("nothing is remembered of it")
+	}
+	defer func() { e.memory = kept }()
+	found := false
+	for _, intent := range []protocol.Intent{protocol.Present, protocol.Absent} {
+		e.memory = nil
+		a, err := e.ask(ctx, protocol.StateInput{Config: e.o.lastConfig(), Intent: intent, Unsettled: e.acted})
+		var known *protocol.TypeError
+		switch {
+		case errors.As(err, &known) && known.Class == protocol.UnsettledError:
+		case err != nil:
+			return failWith(fixUnsettled, err)
+		case a.Status == protocol.Missing:
+			return fail(fixUnsettled, "It exists, and what %s said was lost: with the intent %s the image says that it does not exist.",
+				words.List(e.acted, 3), intent)
+		default:
+			found = true
+		}
+	}
+	if found {
+		return pass("the image finds it")
+	}
+	return pass("the image says that it is not known")
+}
