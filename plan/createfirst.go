@@ -50,6 +50,12 @@ func protected(because, why string) *diag.Diagnostic {
 		"with prevent_destroy = false, and nothing else changed.", because, why)
 }
 
+// notFirst refuses to destroy what exists before another is made, where that is to come first.
+func notFirst(because, why string) *diag.Diagnostic {
+	return diag.Errorf("The new thing cannot be made first", "It has create_before_destroy = true, but %s (%s). Take create_before_destroy "+
+		"away, and it is destroyed first.", because, why)
+}
+
 // createFirstEdges let what has lost its address go after its successor is there.
 func (b assembler) createFirstEdges() (edges []Edge) {
 	for key := range b.steps {

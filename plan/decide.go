@@ -142,15 +142,20 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 	return in, answer, err == nil
 }
 
-// noteDestroyed notes an update that destroys what is there, and refuses one of what is protected.
-func noteDestroyed(r *config.Resource, s *Step) (diags diag.Diagnostics) {
-	if s.Kind() == Replace {
-		why := fmt.Sprintf("its image says that the action %q destroys what exists", protocol.Destructive(s.Shutdown, s.Actions))
-		if s.Notes = append(s.Notes, "It is approved as a replacement: "+why+"."); r.PreventDestroy {
-			diags = diag.Diagnostics{protected("It has prevent_destroy = true", why)}
-		}
+// noteDestroyed notes an update that destroys what is there, and refuses one of what is protected, or is to be made first.
+func noteDestroyed(r *config.Resource, s *Step) diag.Diagnostics {
+	if s.Kind() != Replace {
+		return nil
 	}
-	return diags
+	why := fmt.Sprintf("its image says that the action %q destroys what exists", protocol.Destructive(s.Shutdown, s.Actions))
+	s.Notes = append(s.Notes, "It is approved as a replacement: "+why+".")
+	switch {
+	case r.PreventDestroy:
+		return diag.Diagnostics{protected("It has prevent_destroy = true", why)}
+	case r.CreateFirst:
+		return diag.Diagnostics{notFirst("its type replaces it, and destroys what exists first", why)}
+	}
+	return nil
 }
 
 // postconditions holds a resource that is as it should be to them. Others are

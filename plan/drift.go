@@ -190,7 +190,7 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 	}
 	step.hide(entry, b.Manifest.Secrets())
 	compareDrift(out, step, entry)
-	b.progress(Decided{r.Address, step.Change})
+	b.progress(Decided{r.Address, step.Shown()})
 	return out
 }
 

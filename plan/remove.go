@@ -36,7 +36,7 @@ func (b *builder) removeAll(ctx context.Context) {
 				return nil
 			}
 			b.steps[addr] = step
-			b.progress(Decided{addr, step.Change})
+			b.progress(Decided{addr, step.Shown()})
 			return nil
 		})
 	}

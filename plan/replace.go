@@ -65,8 +65,8 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		b.Report(r, "", diag.Diagnostics{protected("It was last applied with prevent_destroy = true", why)})
 		return false
 	case r.CreateFirst:
-		return refuse("The new thing cannot be made first", "It has create_before_destroy = true, but what exists and what is declared are "+
-			"one thing, which cannot exist twice (%s). Take create_before_destroy away, and it is destroyed first.", why)
+		b.Report(r, "", diag.Diagnostics{notFirst("what exists and what is declared are one thing, which cannot exist twice", why)})
+		return false
 	case !known && len(step.Unknown) > 0:
 		step.Notes = append(step.Notes,
 			"Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.")

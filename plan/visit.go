@@ -48,7 +48,7 @@ func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 	} else if step == nil {
 		b.progress(Failed{r.Address})
 	} else {
-		b.progress(Decided{r.Address, step.Change})
+		b.progress(Decided{r.Address, step.Shown()})
 	}
 	return step
 }

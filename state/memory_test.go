@@ -85,12 +85,13 @@ func TestMemory_IsRecordedWithTheStartOfAnAction(t *testing.T) {
 	start := Start{Address: "a", Action: "update", Key: "k", Incomplete: &e, Remembers: true, Memory: json.RawMessage(`{"id": 7.0}`)}
 	ok(t, j.ActionStarted(start))
 	ok(t, s.Close()) // it died
-	got := mustOpen(t, path).Snapshot()
+	s = mustOpen(t, path)
+	got := s.Snapshot()
 	if m := string(got.Resources["a"].Memory); m != `{"id":7.0}` || len(got.Unsettled["a"].Names()) != 1 {
 		t.Errorf("the memory is %s, unsettled are %q", m, got.Unsettled["a"].Names())
 	}
 	start.Memory = json.RawMessage(`{"id"`)
-	if err := mustBegin(t, mustOpen(t, path), "q").ActionStarted(start); err == nil {
+	if err := mustBegin(t, s, "q").ActionStarted(start); err == nil {
 		t.Error("what cannot be recorded is begun")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -47,8 +46,8 @@ func (s *shelf) Remove(context.Context, []string) ([]imagestore.Image, error) {
 // this is killed; one that does not start leaves nothing but what others have named.
 func TestPackProvider_NamesOnlyWhatHasStarted(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o600); err != nil {
+	program, err := os.Executable()
+	if err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("it does not start")
@@ -64,7 +63,7 @@ func TestPackProvider_NamesOnlyWhatHasStarted(t *testing.T) {
 		"it starts, and has another name ": {[]string{"tf/b:1"}, nil, []string{"tf/b:1", "tf/a:1"}, true},
 	} {
 		s := &shelf{names: slices.Clone(c.before)}
-		o := PackOptions{Reference: "tf/a:1", Args: []string{dir}, Entrypoint: []string{"/file"}, Path: func(p string) string { return p }}
+		o := PackOptions{Reference: "tf/a:1", Args: []string{program}, Path: func(p string) string { return p }}
 		_, err := PackProvider(t.Context(), s, o, func(_ context.Context, image string) error {
 			if image != "sha256:1#provider" || !slices.Equal(s.names, c.before) {
 				t.Errorf("%s: asked is %s, and the names are %q", name, image, s.names)
