@@ -56,7 +56,8 @@ var order = []string{
 	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkUnknowns, checkDiscover,
 	checkWatch, checkWatchQuiet, checkWatchEnds, checkWatchMany, checkRenamed,
 	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
-	checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkUnsettled, checkWorkerActs, checkDestroyed, checkSecrets,
+	checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkUnsettled,
+	checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
 // titles say what is true when a check passes.

@@ -246,8 +246,8 @@ func (e *engine) skipAll(reason, from string) {
 	}
 	for _, name := range order[slices.Index(order, from):] {
 		done := slices.ContainsFunc(e.report.Checks, func(c Check) bool { return c.Name == name })
-		if !done && name != checkSecrets && (name != checkMemory && name != checkUnsettled || e.ty.Memory) && (name != checkUnknowns || e.ty.Unknowns) &&
-			(name != checkDiscover || e.ty.DiscoverAction != nil) {
+		if !done && name != checkSecrets && (name != checkMemory && name != checkUnsettled || e.ty.Memory) &&
+			(name != checkUnknowns || e.ty.Unknowns) && (name != checkDiscover || e.ty.DiscoverAction != nil) {
 			e.add(Check{Name: name, Title: titles[name], Verdict: Skip, Reason: reason})
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"deployster/protocol"
 )
 
-const fixUnsettled = "Where \"unsettled\" names the action that creates it and there is no memory, it may exist: look for it by other means, " +
-	"or answer with an error of the class \"unsettled\". docs/protocol.md, section 4.5."
+const fixUnsettled = "Where \"unsettled\" names the action that creates it and there is no memory, it may exist: look for it by other " +
+	"means, or answer with an error of the class \"unsettled\". docs/protocol.md, section 4.5."
 
 // isMadeOnce asks about what was created a moment ago as if its actions had been killed at
 // their end: nobody knows what they said. Killed earlier they would leave what this test
@@ -17,7 +17,7 @@ const fixUnsettled = "Where \"unsettled\" names the action that creates it and t
 func isMadeOnce(ctx context.Context, e *engine) outcome {
 	kept := e.memory
 	if kept == nil {
-		return skip("nothing is remembered of it")
+		return skip("its actions returned no memory")
 	}
 	defer func() { e.memory = kept }()
 	found := false
