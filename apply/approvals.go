@@ -50,7 +50,7 @@ func (a approval) covers(found protocol.Answer) bool {
 // coversShutdown reports whether what is to be run first was approved. To run
 // nothing first needs no yes, as it needs none to find a resource VALID.
 func (a approval) coversShutdown(found *protocol.Action) bool {
-	return found == nil || a.shutdown != nil && found.Name == a.shutdown.Name && sameCommand(found.Command, a.shutdown.Command)
+	return found == nil || a.shutdown != nil && sameAction(*found, *a.shutdown)
 }
 
 // approvals are what people have said yes to, and asks them. Many goroutines

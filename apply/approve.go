@@ -86,11 +86,11 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 
 // follows reports whether an answer asks for what was shown to come after the
 // shutdown_first of a resource that was asked with unknown values, and that has run:
-// these are known now, so its arguments may be others.
+// these are known now, so its arguments may be others, and nothing else.
 func follows(r *run, step *plan.Step, addr string, found protocol.Answer) bool {
 	_, stopped := r.facts.afterShutdown(addr)
 	return stopped && step.Change == plan.Deferred && found.ShutdownFirst == nil && found.StaleState == nil &&
-		len(step.Actions) > 0 && slices.Equal(names(step.Actions), names(found.Actions))
+		len(step.Actions) > 0 && slices.EqualFunc(step.Actions, found.Actions, sameButArguments)
 }
 
 // onlyDrift reports whether all that was approved of a step is to bring back what

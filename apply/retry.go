@@ -64,8 +64,8 @@ func (r tries) pause(ctx context.Context, d time.Duration) bool {
 func (o *outcome) repeatable() bool { return o.report.Status == Error && !o.fatal && !o.silent }
 
 // rest reports whether the actions in an answer are the last of those that were shown:
-// those before them are done.
+// those before them are done. Nothing is stopped for them that was not to be.
 func rest(step *plan.Step, answer protocol.Answer) bool {
 	n := len(step.Actions) - len(answer.Actions)
-	return n > 0 && sameActions(step.Actions[n:], answer.Actions)
+	return n > 0 && sameActions(step.Actions[n:], answer.Actions) && approval{shutdown: step.Shutdown}.coversShutdown(answer.ShutdownFirst)
 }

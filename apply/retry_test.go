@@ -80,6 +80,15 @@ func TestRetry_AsOftenAsSaid(t *testing.T) {
 			}
 			return two, 0
 		}, "lay", apply.ResourceReport{Status: apply.Error, Failed: "lay", ExitCode: 1}, true},
+		"the rest, and to stop something first": {tried, func(acted, args []string) (string, int) {
+			switch {
+			case args[0] == "raise":
+				return "", 1
+			case len(acted) > 0:
+				return strings.Replace(last, `"actions"`, `"shutdown_first":{"name":"stop","args":["stop"]},"actions"`, 1), 0
+			}
+			return two, 0
+		}, "lay raise", apply.ResourceReport{Status: apply.Error, Failed: "raise", ExitCode: 1}, true},
 		"nothing is said": {strings.Replace(tried, "attempts = 3", "", 1), func(_, args []string) (string, int) {
 			if args[0] == "lay" {
 				return "", 1

@@ -21,12 +21,13 @@ func TestSameActions(t *testing.T) {
 		change func(*protocol.Action)
 		same   bool
 	}{
-		"nothing":         {func(*protocol.Action) {}, true},
-		"its description": {func(a *protocol.Action) { a.Description = "Make it at 12:01" }, true},
-		"its name":        {func(a *protocol.Action) { a.Name = "wipe" }, false},
-		"its image":       {func(a *protocol.Action) { a.Image = "tools:2" }, false},
-		"its entrypoint":  {func(a *protocol.Action) { a.Entrypoint = "/bin/wipe" }, false},
-		"its arguments":   {func(a *protocol.Action) { a.Args = []string{"a"} }, false},
+		"nothing":          {func(*protocol.Action) {}, true},
+		"its description":  {func(a *protocol.Action) { a.Description = "Make it at 12:01" }, true},
+		"what it destroys": {func(a *protocol.Action) { a.Destructive = true }, false},
+		"its name":         {func(a *protocol.Action) { a.Name = "wipe" }, false},
+		"its image":        {func(a *protocol.Action) { a.Image = "tools:2" }, false},
+		"its entrypoint":   {func(a *protocol.Action) { a.Entrypoint = "/bin/wipe" }, false},
+		"its arguments":    {func(a *protocol.Action) { a.Args = []string{"a"} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,9 +46,9 @@ func TestSameActions(t *testing.T) {
 // What was approved covers what it showed, and less of what runs first.
 func TestApproval_Covers(t *testing.T) {
 	t.Parallel()
-	stop, halt, hard := action(), action(), action()
-	stop.Name, halt.Name, hard.Name = "stop", "halt", "stop"
-	hard.Args = []string{"-9"}
+	stop, halt, hard, wipe := action(), action(), action(), action()
+	stop.Name, halt.Name, hard.Name, wipe.Name = "stop", "halt", "stop", "stop"
+	hard.Args, wipe.Destructive = []string{"-9"}, true
 	shown := approval{actions: []protocol.Action{action()}, shutdown: &stop}
 	for name, c := range map[string]struct {
 		approved approval
@@ -57,6 +58,7 @@ func TestApproval_Covers(t *testing.T) {
 		"what was shown":                   {shown, protocol.Answer{Actions: shown.actions, ShutdownFirst: &stop}, true},
 		"nothing is to be stopped":         {shown, protocol.Answer{Actions: shown.actions}, true},
 		"another action stops it":          {shown, protocol.Answer{Actions: shown.actions, ShutdownFirst: &halt}, false},
+		"it destroys what exists":          {shown, protocol.Answer{Actions: shown.actions, ShutdownFirst: &wipe}, false},
 		"another command stops it":         {shown, protocol.Answer{Actions: shown.actions, ShutdownFirst: &hard}, false},
 		"a stop that was not shown":        {approval{actions: shown.actions}, protocol.Answer{Actions: shown.actions, ShutdownFirst: &stop}, false},
 		"other actions":                    {shown, protocol.Answer{Actions: []protocol.Action{stop}}, false},

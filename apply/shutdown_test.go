@@ -13,6 +13,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/runner"
+	"deployster/plan"
 	"deployster/protocol"
 )
 
@@ -275,5 +276,70 @@ func TestAShutdownIsAskedAboutOnce(t *testing.T) {
 	report := e.do(t, service("a", "2")+service("b", "2", "a"))
 	if got := s.take(); got != "stop b, stop a, change a, change b" || !slices.Equal(p.asked, []string{"update b", "update a"}) || report.Status != apply.OK {
 		t.Errorf("%s, asked %q: %s", got, p.asked, encode(report))
+	}
+}
+
+// What was shown to come after a shutdown_first is run, with the arguments that are known
+// then. Another action is not, and neither is one that was not shown to destroy what exists.
+func TestAfterTheShutdownNothingElseIsDestroyed(t *testing.T) {
+	t.Parallel()
+	const late = "resource.a.state.v" // is not known before a is there
+	for name, c := range map[string]struct {
+		v, fill  string // what it takes, and how it is filled once it is empty
+		deferred apply.Deferred
+		done     string
+	}{
+		"known":                       {"2", `{"name":"fill","args":["fill"]}`, apply.DeferredStop, "drain fill"},
+		"known, and it destroys":      {"2", `{"name":"fill","args":["fill"],"destructive":true}`, apply.DeferredStop, "drain"},
+		"not known":                   {late, `{"name":"fill","args":["fill"]}`, apply.DeferredStop, "drain fill"},
+		"other arguments":             {late, `{"name":"fill","args":["fill","2"]}`, apply.DeferredStop, "drain fill"},
+		"another entrypoint":          {late, `{"name":"fill","entrypoint":"/wipe","args":["fill"]}`, apply.DeferredStop, "drain"},
+		"another image":               {late, `{"name":"fill","image":"tools:2","args":["fill"]}`, apply.DeferredStop, "drain"},
+		"it destroys":                 {late, `{"name":"fill","args":["fill"],"destructive":true}`, apply.DeferredStop, "drain"},
+		"it destroys, by kinds":       {late, `{"name":"fill","args":["fill"],"destructive":true}`, apply.DeferredByKinds, "drain"},
+		"other arguments, by kinds":   {late, `{"name":"fill","args":["fill","2"]}`, apply.DeferredByKinds, "drain fill"},
+		"it destroys, and all may be": {late, `{"name":"fill","args":["fill"],"destructive":true}`, apply.DeferredApply, "drain fill"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, have, empty := newEngine(t.TempDir()), "", false
+			e.opts.Deferred, e.opts.Kinds = c.deferred, []plan.Change{plan.Create, plan.Update, plan.Deferred}
+			b := &scripted{init: `"unknowns":true,`}
+			b.answer = func(in protocol.StateInput, args []string) (string, int) {
+				const fill = `"actions":[{"name":"fill","args":["fill"]}]`
+				switch {
+				case args[0] == "drain":
+					have, empty = "", true
+				case args[0] == "fill":
+					have, empty = string(in.Config), false
+				case empty && len(in.Unknown) == 0:
+					return `{"status":"STALE","actions":[` + c.fill + `]}`, 0
+				case have == "":
+					return `{"status":"STALE",` + fill + `}`, 0
+				case have == string(in.Config):
+					return `{"status":"VALID","state":{}}`, 0
+				default:
+					return `{"status":"STALE","staleState":{},` + fill + `,"shutdown_first":{"name":"drain","args":["drain"]}}`, 0
+				}
+				return "", 0
+			}
+			e.fake.Add("test/b:1", b.program)
+			tank := func(v string) string {
+				return "resource \"b\" {\n  type = \"test/b:1\"\n  config = { v = " + v + " }\n}\n"
+			}
+			e.do(t, tank("1"))
+			b.acted = nil
+			report := e.do(t, thing("a", "v", "2")+tank(c.v))
+			if done := strings.Join(b.acted, " "); done != c.done {
+				t.Errorf("done %q, want %q", done, c.done)
+			}
+			if res := report.Resources["b"]; (res.Status == apply.OK) != strings.HasSuffix(c.done, "fill") {
+				t.Errorf("b is %s: %s", res.Status, res.Reason)
+			}
+			told := strings.Contains(report.Problems.Error()+encode(report.Resources["b"]), "(destroys what exists)")
+			if told != (strings.Contains(c.fill, "destructive") && c.done == "drain") {
+				t.Errorf("that it destroys what exists is told: %v\n%s", told, report.Problems)
+			}
+		})
 	}
 }

@@ -93,13 +93,21 @@ func (o *outcome) drifted(differences []compare.Difference) {
 // sameActions compares what would run. Descriptions may differ: images put the
 // time of day in them.
 func sameActions(a, b []protocol.Action) bool {
-	return slices.EqualFunc(a, b, func(x, y protocol.Action) bool {
-		return x.Name == y.Name && x.Destructive == y.Destructive && sameCommand(x.Command, y.Command)
-	})
+	return slices.EqualFunc(a, b, sameAction)
 }
 
-func sameCommand(a, b protocol.Command) bool {
-	return a.Image == b.Image && a.Entrypoint == b.Entrypoint && slices.Equal(a.Args, b.Args)
+func sameAction(a, b protocol.Action) bool {
+	return sameButArguments(a, b) && slices.Equal(a.Args, b.Args)
+}
+
+func sameButArguments(a, b protocol.Action) bool {
+	return a.Name == b.Name && a.Destructive == b.Destructive && a.Image == b.Image && a.Entrypoint == b.Entrypoint
+}
+
+// destroysMore reports whether one of the actions destroys what exists, where none of those
+// that were shown does.
+func destroysMore(shown, found []protocol.Action) bool {
+	return protocol.Destructive(nil, found) != "" && protocol.Destructive(nil, shown) == ""
 }
 
 // names lists the actions' names.

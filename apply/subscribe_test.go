@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/apply"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -83,6 +84,21 @@ func TestSubscribe(t *testing.T) {
 		if got := strings.Join(s.told, ", "); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// What has changed is held to what was VALID: where nothing ever was, nothing has.
+func TestSubscribe_NothingChangedBeforeItWasMade(t *testing.T) {
+	t.Parallel()
+	s := newDaemon(t)
+	s.world.Fail("web", true)
+	if r := s.do(t, site("1", "1")); r.Resources["web"].Status != apply.Error {
+		t.Fatal(encode(r))
+	}
+	s.world.Fail("web", false)
+	s.told = nil
+	if r := s.do(t, site("1", "2")); r.Status != apply.OK || strings.Join(s.told, ", ") != "make" {
+		t.Errorf("%q %s", s.told, encode(r))
 	}
 }
 

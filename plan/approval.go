@@ -21,9 +21,9 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	return &now
 }
 
-// Kind is the kind of change that somebody has to say yes to: an update by an action that destroys what is there is a replacement.
+// Kind is the kind of change that somebody has to say yes to: what is done by an action that destroys what is there is a replacement.
 func (s *Step) Kind() Change {
-	if (s.Change == Update || s.Change == Deferred) && protocol.Destructive(s.Shutdown, s.Actions) != "" {
+	if slices.Contains([]Change{Create, Update, Deferred}, s.Change) && protocol.Destructive(s.Shutdown, s.Actions) != "" {
 		return Replace
 	}
 	return s.Change

@@ -217,6 +217,9 @@ func Spell(actions []protocol.Action) string {
 		if len(a.Args) > 0 {
 			parts = append(parts, fmt.Sprintf("args=%q", a.Args))
 		}
+		if a.Destructive {
+			parts = append(parts, "(destroys what exists)")
+		}
 		words[i] = strings.Join(parts, " ")
 	}
 	return strings.Join(words, ", ")

@@ -75,13 +75,14 @@ func nearest(known map[place]string, n Node, e protocol.AutoEdge, name string) s
 	if !e.Parents {
 		return ""
 	}
-	for at := path.Clean(name); at != path.Dir(at); {
-		at = path.Dir(at)
+	for at := path.Clean(name); ; at = path.Dir(at) {
 		if to := known[place{n.Host, e.Kind, at}]; to != "" && to != n.Address {
 			return to
 		}
+		if at == path.Dir(at) {
+			return ""
+		}
 	}
-	return ""
 }
 
 // reaches reports whether one comes after another, or is it.

@@ -27,6 +27,8 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	elsewhere := file("elsewhere", "/etc/app/conf")
 	elsewhere.Host = "far"
+	within := service("within", `{"unit":"w","files":["/etc/app/"]}`)
+	within.Type.AutoEdges[0].Parents = true
 	two := file("two", "/etc/app")
 	two.Type.Identity = []string{"/path", "/owner"} // more than the path names it
 	for name, c := range map[string]struct {
@@ -35,6 +37,7 @@ func TestFind(t *testing.T) {
 		edges, circles map[string][]string
 	}{
 		"nearest above":        {nodes: []Node{file("conf", "/etc/app/d/conf"), file("etc", "/etc/"), file("app", "/etc/app")}, edges: map[string][]string{"conf": {"app"}, "app": {"etc"}}},
+		"named with a slash":   {nodes: []Node{within, file("app", "/etc/app"), file("etc", "/etc")}, edges: map[string][]string{"within": {"app"}, "app": {"etc"}}},
 		"named":                {nodes: []Node{service("web", `{"unit":"web","files":["/a","/b/c"],"package":"web"}`), file("a", "/a"), file("b", "/b")}, edges: map[string][]string{"web": {"a"}}},
 		"not known yet":        {nodes: []Node{service("web", `{"unit":"web"}`), file("a", "/a")}},
 		"another host":         {nodes: []Node{elsewhere, file("app", "/etc/app")}},

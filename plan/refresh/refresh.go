@@ -32,7 +32,9 @@ func Tell(in *protocol.StateInput, ty *protocol.Type, subscribed []string, e sta
 	if !ty.Refresh || in.Intent != protocol.Present {
 		return ""
 	}
-	in.Changed = Changed(e.Config, in.Config)
+	if !e.Incomplete() { // it was VALID with that config
+		in.Changed = Changed(e.Config, in.Config)
+	}
 	owed := Owed(subscribed, e, prior, acts)
 	if in.Refresh = len(owed) > 0; !in.Refresh {
 		return ""
