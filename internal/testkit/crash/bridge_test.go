@@ -373,8 +373,11 @@ func TestBridge_KilledAnywhere(t *testing.T) {
 		declared = map[string]string{}
 		for _, label := range []string{"a", "b", "c", "d", "e", "f"} {
 			switch {
-			case slices.Contains(open, label): // a person looks after it
+			case slices.Contains(open, label): // a person looks after it, and may want it changed
 				declared[label] = old[label]
+				if w.random.IntN(2) == 0 {
+					declared[label] = strconv.Itoa(w.random.IntN(3))
+				}
 			case w.random.IntN(10) < 6:
 				declared[label] = strconv.Itoa(w.random.IntN(3))
 			}
