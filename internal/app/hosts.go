@@ -20,6 +20,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/latehost"
+	"deployster/plan/order"
 	"deployster/plan/plugs"
 	"deployster/state"
 )
@@ -51,6 +52,7 @@ func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Stor
 	if _, err := t.Runtime(ctx); err != nil {
 		return err
 	}
+	t.places.Most(max(t.AtOnce, order.Hosts))
 	t.places.Known(hosts.Reachable(t.manifest))
 	if t.saved { // its hosts are those of the plan, and what was recorded of them comes after that
 		t.places.Known(hosts.Planned(t.plan))
@@ -163,7 +165,6 @@ func Asking(e *Engine, m *config.Manifest, prior state.Snapshot, r *images.Resol
 // plugs there are gone. A host that cannot be reached fails when its turn comes.
 func checkHosts(ctx context.Context, e *Engine, p *plan.Plan) error {
 	workspace.SpareForHosts(e.Workspace, len(p.Hosts))
-	at := e.places
 	on := map[string]*hosts.Resident{}
 	for _, addr := range sorted(p.Resources) {
 		step := p.Resources[addr]
@@ -174,26 +175,7 @@ func checkHosts(ctx context.Context, e *Engine, p *plan.Plan) error {
 			on[host.Name].Addresses = append(on[host.Name].Addresses, addr)
 		}
 	}
-	if len(on) == 0 {
-		return nil
-	}
-	hosts.Greet(ctx, at, on, 0) // before the first turn comes
-	for _, name := range sorted(on) {
-		if on[name].Host.Address == "" {
-			continue
-		}
-		welcome, err := at.Welcome(ctx, on[name].Host)
-		if err != nil {
-			continue
-		}
-		if err := p.Hosts[name].Check(name, welcome); err != nil {
-			return diag.Errorf("plan is stale: a host is another machine", "%s. Plan again.", err)
-		}
-		if err := hosts.CheckPlugs(ctx, at, p, on[name]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return hosts.Check(ctx, e.places, p, on)
 }
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"deployster/config"
 	"deployster/internal/app/hosts"
@@ -15,8 +16,9 @@ import (
 
 // madeAnew asks what those hosts are made of that are known by what is recorded and
 // cannot be reached. Where a part of that is made by this plan, their machines are not
-// there any more: it returns the manifest in which it is not known how they are reached,
-// so that what is on them waits. They leave late, and are pinned so.
+// there any more; where one is updated, it may be switched on. It returns the manifest in
+// which it is not known how they are reached, so that what is on them waits. They leave
+// late, and are pinned so.
 func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection, found hosts.Reached,
 	late map[string]runner.Host) (*config.Manifest, error) {
 	made, down := found.Sources(m, late, s)
@@ -33,18 +35,23 @@ func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Sn
 		return m, context.Cause(ctx) // the plan of everything says what is wrong
 	}
 	recorded := view.Recorded(prior, func(string) view.View { return view.View{} })
-	there := latehost.Known(facts, func(addr string) view.View {
-		if step := p.Resources[addr]; step != nil && (step.Change == plan.Create || step.Change == plan.Replace) {
-			return view.View{}
-		}
-		return recorded(addr)
-	}, prior)
+	unless := func(changes ...plan.Change) map[string]runner.Host {
+		return latehost.Known(facts, func(addr string) view.View {
+			if step := p.Resources[addr]; step != nil && slices.Contains(changes, step.Change) {
+				return view.View{}
+			}
+			return recorded(addr)
+		}, prior)
+	}
+	there, as := unless(plan.Create, plan.Replace), unless(plan.Create, plan.Replace, plan.Update)
 	for _, name := range down {
-		if _, isThere := there[name]; !isThere {
-			delete(late, name)
-			e.places.Forget(name)
-			found.Pins[name] = places.Pin{Address: runner.Host{Name: name}.String(), Anew: true}
+		_, stays := there[name]
+		if _, asItWas := as[name]; asItWas || stays && e.over.FailUnreachable {
+			continue
 		}
+		delete(late, name)
+		e.places.Forget(name)
+		found.Pins[name] = places.Pin{Address: runner.Host{Name: name}.String(), Anew: !stays}
 	}
 	m, diags = m.WithHosts(nil, late)
 	return m, diags.Err()

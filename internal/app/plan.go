@@ -14,6 +14,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/explain"
+	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/state"
 )
@@ -90,6 +91,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	e.over = o.HostOptions
+	e.places.Most(cmp.Or(o.AtOnce, order.Hosts))
 	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths), true)
 	if err != nil {
 		return nil, err

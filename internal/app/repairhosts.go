@@ -11,6 +11,7 @@ import (
 // reach connects to the hosts of a source. What is on one that cannot be reached is left
 // out until the source is read again.
 func (s *Source) reach(ctx context.Context, e *Engine, saved *plan.Plan, prior state.Snapshot) (err error) {
+	e.places.Most(0) // what looks goes on for months
 	e.places.Retry()
 	if saved != nil {
 		e.places.Known(hosts.Planned(saved))

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deployster/internal/far"
@@ -41,6 +44,9 @@ type Options struct {
 	// Patience is how long a connection that was lost is tried to be had again; 0 =
 	// DefaultPatience.
 	Patience time.Duration
+	// Most is how many connections there are at one time, unless more are in use: a further
+	// host gets the place of the one that is idle for the longest time. 0 = no limit.
+	Most int
 }
 
 // DefaultPatience is how long a host that was lost is waited for.
@@ -89,10 +95,12 @@ func (p *Places) On(h *runner.Host) Adopter {
 
 // Welcome connects to a host and returns what it says of itself.
 func (p *Places) Welcome(ctx context.Context, h runner.Host) (far.Welcome, error) {
-	client, err := p.host(h).connect(ctx)
+	at := p.host(h)
+	client, err := at.connect(ctx)
 	if err != nil {
 		return far.Welcome{}, err
 	}
+	defer at.rest()
 	return client.Welcome(), nil
 }
 
@@ -121,10 +129,11 @@ func (p *Places) Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, 
 // Forget forgets that a host could not be reached: another machine will be in its place.
 func (p *Places) Forget(name string) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if before := p.hosts[name]; before != nil {
+	before := p.hosts[name]
+	delete(p.hosts, name)
+	p.mu.Unlock()
+	if before != nil {
 		before.close()
-		delete(p.hosts, name)
 	}
 }
 
@@ -164,8 +173,9 @@ func (p *Places) Look(ctx context.Context, h runner.Host, plugs []far.Plug) ([]f
 // Close ends the connections. Nothing may run any more.
 func (p *Places) Close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, h := range p.hosts {
+	all := slices.Collect(maps.Values(p.hosts))
+	p.mu.Unlock()
+	for _, h := range all {
 		h.close()
 	}
 }
@@ -185,7 +195,7 @@ func (p *Places) host(h runner.Host) *host {
 	defer p.mu.Unlock()
 	found := p.hosts[h.Name]
 	if found == nil {
-		found = &host{Host: h, o: p.o, sent: map[string]*sending{}}
+		found = &host{Host: h, o: p.o, among: p, sent: map[string]*sending{}}
 		p.hosts[h.Name] = found
 	}
 	return found
@@ -201,7 +211,10 @@ func (p *Places) Known(hosts []runner.Host) {
 // host is one host, and the connection to it.
 type host struct {
 	runner.Host
-	o Options
+	o     Options
+	among *Places
+	calls atomic.Int64 // over the connection, now
+	idle  atomic.Int64 // since when there are none, in nanoseconds of the clock
 
 	mu      sync.Mutex
 	client  *far.Client // nil = there was none yet
@@ -219,11 +232,26 @@ func (e *OtherMachineError) Error() string {
 	return fmt.Sprintf("%s is another machine now than it was a moment ago", e.Host)
 }
 
-// connect returns the connection, and makes it if there is none or if it is lost.
-// A host that cannot be reached at all is not tried again by this command.
+// connect returns the connection for a call, after which rest is to be called.
 func (h *host) connect(ctx context.Context) (*far.Client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	client, err := h.connected(ctx)
+	if err == nil {
+		h.calls.Add(1)
+	}
+	return client, err
+}
+
+// rest says that a call is over.
+func (h *host) rest() {
+	h.idle.Store(time.Now().UnixNano())
+	h.calls.Add(-1)
+}
+
+// connected makes the connection if there is none or if it is lost. A host that cannot be
+// reached at all is not tried again by this command.
+func (h *host) connected(ctx context.Context) (*far.Client, error) {
 	if h.gone != nil {
 		return nil, h.gone
 	}
@@ -234,6 +262,7 @@ func (h *host) connect(ctx context.Context) (*far.Client, error) {
 			return h.client, nil
 		}
 	}
+	h.among.makeRoom()
 	client, err := h.dial(ctx, h.client != nil)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -279,6 +308,7 @@ func again[T any](ctx context.Context, h *host, do func(*far.Client) (T, error))
 			return none, h.explain(err)
 		}
 		result, err := do(client)
+		h.rest()
 		var lost *far.LostError
 		if !errors.As(err, &lost) || ctx.Err() != nil {
 			return result, err

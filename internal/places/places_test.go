@@ -425,3 +425,53 @@ func TestPlaces_TellAHostThatCannotBeReached(t *testing.T) {
 		t.Errorf("it was tried %d times", n.dialled.Load())
 	}
 }
+
+// A further host gets the place of the one that is idle for the longest time; what is in
+// use stays, however many are.
+func TestPlaces_KeepSoManyConnections(t *testing.T) {
+	n, names := &network{machines: map[string]*machine{}}, []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	for _, name := range names {
+		n.machines[name] = newMachine(name)
+	}
+	p := newPlaces(t, n)
+	p.Most(3)
+	run := func(name string) {
+		t.Helper()
+		if _, err := p.Run(t.Context(), probe(t, p, name, name, "exit", "0")); err != nil {
+			t.Fatal(err)
+		}
+		if open, _ := p.open(); open > 3 {
+			t.Errorf("%d connections after %s", open, name)
+		}
+	}
+	for range 2 {
+		for _, name := range names {
+			run(name)
+		}
+	}
+	run("g")
+	run("f")
+	if got := n.dialled.Load(); got != 16 {
+		t.Errorf("%d connections were made, want 16: the latest three stay", got)
+	}
+	used, err := p.hosts["a"].connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names[1:] {
+		run(name)
+	}
+	select {
+	case <-used.Lost():
+		t.Error("a connection was closed that is in use")
+	default:
+	}
+	for _, name := range names { // all are in use
+		if _, err := p.hosts[name].connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if open, _ := p.open(); open != len(names) {
+		t.Errorf("%d of %d are connected that are all in use", open, len(names))
+	}
+}

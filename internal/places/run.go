@@ -17,7 +17,9 @@ func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	for {
 		client, err := h.connect(ctx)
 		if err == nil {
-			err = h.send(ctx, client, s)
+			if err = h.send(ctx, client, s); err != nil {
+				h.rest()
+			}
 		}
 		if err != nil {
 			if isLost(err) && ctx.Err() == nil {
@@ -26,6 +28,7 @@ func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 			return runner.Result{}, h.explain(err)
 		}
 		res, err := client.Run(ctx, s)
+		h.rest()
 		var unsent *far.LostError
 		switch {
 		case errors.As(err, &unsent) && unsent.Unsent && ctx.Err() == nil:

@@ -201,36 +201,72 @@ func way(h runner.Host) string {
 // Greet connects to hosts, so many at one time; 0 = order.Hosts.
 func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnce int) Reached {
 	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]places.Pin{}, Slow: map[string]time.Duration{}}
+	for name, r := range on {
+		if r.Host.Address == "" { // it is made of what is not known yet
+			found.Pins[name] = places.Pin{Address: r.Host.String()}
+		}
+	}
 	var mu sync.Mutex
+	each(on, atOnce, func(name string, r *Resident) {
+		welcome, err := p.Welcome(ctx, r.Host)
+		mu.Lock()
+		defer mu.Unlock()
+		pin := places.Pin{Address: r.Host.String()}
+		if err != nil {
+			pin.Unreachable = reasonOf(err)
+		} else {
+			facts := welcome.Facts
+			pin.Machine, pin.Facts = facts.Machine, &facts
+			found.Facts[name] = facts
+			found.Slow[name] = time.Since(welcome.Clock)
+		}
+		found.Pins[name] = pin
+	})
+	return found
+}
+
+// each does something for the hosts of which it is known how they are reached, for so many
+// at one time; 0 = order.Hosts.
+func each(on map[string]*Resident, atOnce int, do func(name string, r *Resident)) {
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, cmp.Or(atOnce, order.Hosts))
 	for name, r := range on {
-		if r.Host.Address == "" { // it is made of what is not known yet
-			mu.Lock()
-			found.Pins[name] = places.Pin{Address: r.Host.String()}
-			mu.Unlock()
-			continue
+		if r.Host.Address != "" {
+			wait.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				do(name, r)
+			})
 		}
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			welcome, err := p.Welcome(ctx, r.Host)
-			mu.Lock()
-			defer mu.Unlock()
-			pin := places.Pin{Address: r.Host.String()}
-			if err != nil {
-				pin.Unreachable = reasonOf(err)
-			} else {
-				facts := welcome.Facts
-				pin.Machine, pin.Facts = facts.Machine, &facts
-				found.Facts[name] = facts
-				found.Slow[name] = time.Since(welcome.Clock)
-			}
-			found.Pins[name] = pin
-		})
 	}
 	wait.Wait()
-	return found
+}
+
+// Check refuses a plan whose hosts are other machines now, or whose plugs there are gone. A
+// host that cannot be reached fails when its turn comes.
+func Check(ctx context.Context, at *places.Places, p *plan.Plan, on map[string]*Resident) error {
+	var mu sync.Mutex
+	wrong := map[string]error{}
+	each(on, 0, func(name string, r *Resident) {
+		welcome, err := at.Welcome(ctx, r.Host)
+		if err != nil {
+			return
+		}
+		if err = p.Hosts[name].Check(name, welcome); err != nil {
+			err = diag.Errorf("plan is stale: a host is another machine", "%s. Plan again.", err)
+		} else {
+			err = checkPlugs(ctx, at, p, r)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		wrong[name] = err
+	})
+	for _, name := range sorted(wrong) {
+		if wrong[name] != nil {
+			return wrong[name]
+		}
+	}
+	return nil
 }
 
 // reasonOf says why a host cannot be used, without saying which.

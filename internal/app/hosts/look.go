@@ -41,8 +41,8 @@ func Look(ctx context.Context, p *places.Places, h runner.Host, list []config.Pl
 	return led, nil
 }
 
-// CheckPlugs refuses a plan whose plugs lead elsewhere on a host now.
-func CheckPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Resident) error {
+// checkPlugs refuses a plan whose plugs lead elsewhere on a host now.
+func checkPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Resident) error {
 	for _, addr := range on.Addresses {
 		for _, mount := range p.Resources[addr].Mounts {
 			if _, _, versioned := artifact.ParseMount(mount.Source); versioned {
