@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"deployster/internal/base/durable"
@@ -29,9 +30,15 @@ type Programs map[string]string
 // bundleOrder is the order of the programs in the archive.
 var bundleOrder = [...]string{"deployster", "deployster-agent", "deployster-shim", "runc"}
 
+// making is held while a bundle is looked for: many hosts are reached at one time, and only
+// the first of them makes it.
+var making sync.Mutex
+
 // MakeBundle returns the bundle of some programs. It is made once, and kept in a
 // directory until the programs are others.
 func MakeBundle(programs Programs, dir string) (Bundle, error) {
+	making.Lock()
+	defer making.Unlock()
 	key := sha256.New()
 	for _, name := range bundleOrder {
 		if programs[name] == "" {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -262,5 +263,34 @@ func TestCommand_IsOfSSHAlone(t *testing.T) {
 	}
 	if strings.Contains(script, "'") {
 		t.Error("the script has single quotes")
+	}
+}
+
+// Hosts that are reached at one time share one bundle, which is made once.
+func TestMakeBundle_Once(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "deployster")
+	if err := os.WriteFile(program, make([]byte, 8<<20), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	files := make([]os.FileInfo, 16)
+	for i := range files {
+		all.Go(func() {
+			b, err := MakeBundle(Programs{"deployster": program}, dir)
+			if err == nil {
+				files[i], err = os.Stat(b.Path)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, file := range files {
+		if !os.SameFile(files[0], file) {
+			t.Fatal("it was made more than once")
+		}
 	}
 }
