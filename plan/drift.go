@@ -110,12 +110,15 @@ func (b drifter) expandRecorded() {
 		open := slices.DeleteFunc(slices.Clone(b.Manifest.Pending()), func(p config.Pending) bool {
 			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.Prior.Completed(addr); return !known })
 		})
+		if len(open) == 0 {
+			return
+		}
 		scope := config.States{}
 		for _, p := range open {
 			maps.Copy(scope, view.Scope(p.Needs, b.recordedViews(), b.Prior))
 		}
 		next, diags := b.Manifest.Expand(open, scope)
-		if len(open) == 0 || diags.HasErrors() {
+		if diags.HasErrors() {
 			return // what the manifest makes of it is for a plan to say
 		}
 		b.Manifest = next

@@ -179,8 +179,9 @@ func (s *Store) fold(data []byte) error {
 	return nil
 }
 
-// Snapshot is the state as it was opened, or as the last Finish left it.
-func (s *Store) Snapshot() Snapshot { return s.snapshot.clone() }
+// Snapshot is the state as it was opened, or as the last Finish left it. It is not to be
+// written to.
+func (s *Store) Snapshot() Snapshot { return s.snapshot }
 
 // Turn grows with each holder of a shared state; 0 = it is in a file.
 func (s *Store) Turn() uint64 { return place.Turn(s.lock) }

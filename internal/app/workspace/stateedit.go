@@ -126,6 +126,7 @@ func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, erro
 		if err != nil {
 			return now, StateEdit{}, err
 		}
+		now.Resources, now.Unsettled = maps.Clone(now.Resources), maps.Clone(now.Unsettled)
 		for _, name := range names {
 			if open := OpenActions(now, "", name); len(open) > 0 {
 				return now, StateEdit{}, diag.Errorf("The outcome of an action is unknown",
