@@ -24,6 +24,7 @@ func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, dige
 		return before(in), err
 	}
 	defer done()
+	t.acts = true
 	o := observed{state: cty.NullVal(t.schema.Block.Type())}
 	if t.memory != nil {
 		// What the state step has seen was remembered for this action: it is not read again.

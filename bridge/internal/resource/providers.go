@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -32,8 +33,9 @@ type Providers struct {
 	Parallel int    // so many resources at one time by one process; 0 = chains
 	Plugs    string // files and directories of the host that it may be given, as in NAME=PATH:rw,NAME=PATH
 
-	mu   sync.Mutex
-	open map[string]*provider // by the JSON of its config
+	mu    sync.Mutex
+	open  map[string]*provider // by the JSON of its config
+	known *schema.Provider     // what the program has, as one process has said; nil = none was asked
 }
 
 // provider is a process that has its config, or will.
@@ -46,6 +48,7 @@ type provider struct {
 	refused refused
 
 	changes changes
+	plans   plans
 }
 
 // refused is why a config was refused last, and when.
@@ -69,32 +72,54 @@ func (p *Providers) Close() {
 	}
 }
 
-// Describe starts the provider, asks for its schemas, and ends it.
+// Describe gives the schemas of the provider. When nobody has asked for them yet it starts
+// one, asks, and ends it.
 func (p *Providers) Describe(ctx context.Context) (*schema.Provider, error) {
+	p.mu.Lock()
+	known := p.known
+	p.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
 	process, err := plugin.Start(ctx, p.Path, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer process.Stop()
-	return schemas(ctx, process)
+	return p.schemas(ctx, process)
 }
 
-func schemas(ctx context.Context, process *plugin.Process) (*schema.Provider, error) {
+// schemas asks a process for its schemas, as many providers want before all else. All
+// processes are of one program: what the first has said is read once.
+func (p *Providers) schemas(ctx context.Context, process *plugin.Process) (*schema.Provider, error) {
+	read, err := askSchemas(ctx, process)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil {
+		if p.known, err = read(); err == nil && len(p.known.Resources) <= fewKinds && os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(400) // there is little to keep: what is collected late needs little memory too
+		}
+	}
+	return p.known, err
+}
+
+// fewKinds is how many kinds a provider has at the most whose schemas take little memory.
+const fewKinds = 200
+
+func askSchemas(ctx context.Context, process *plugin.Process) (read func() (*schema.Provider, error), err error) {
 	if process.Protocol == 5 {
 		var out tfplugin5.GetProviderSchema_Response
-		if err := process.Call(ctx, "GetProviderSchema", &tfplugin5.GetProviderSchema_Request{}, &out); err != nil {
-			return nil, err
-		}
-		return schema.Read5(&out)
+		err := process.Call(ctx, "GetProviderSchema", &tfplugin5.GetProviderSchema_Request{}, &out)
+		return func() (*schema.Provider, error) { return schema.Read5(&out) }, err
 	}
 	var out tfplugin6.GetProviderSchema_Response
 	if err := process.Call(ctx, "GetProviderSchema", &tfplugin6.GetProviderSchema_Request{}, &out); err != nil {
 		return nil, err
 	}
-	if err := problem(out.GetDiagnostics(), "", io.Discard); err != nil {
-		return nil, err
-	}
-	return schema.Read6(&out)
+	return func() (*schema.Provider, error) { return schema.Read6(&out) }, problem(out.GetDiagnostics(), "", io.Discard)
 }
 
 // take gives the process that has a config; done gives it back. Who wants more log has a
@@ -125,7 +150,7 @@ func (p *Providers) take(ctx context.Context, config any, verbose bool, log io.W
 		return nil, nil, context.Cause(ctx)
 	}
 	done = func() { <-one.free }
-	if err := one.start(ctx, p.Path, config, log); err != nil {
+	if err := p.start(ctx, one, config, log); err != nil {
 		done()
 		return nil, nil, err
 	}
@@ -140,7 +165,7 @@ func (p *Providers) take(ctx context.Context, config any, verbose bool, log io.W
 const logVariable = "TF_LOG"
 
 // start starts the process and gives it its config, unless it runs.
-func (o *provider) start(ctx context.Context, path string, config any, log io.Writer) error {
+func (p *Providers) start(ctx context.Context, o *provider, config any, log io.Writer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if ended := o.changes.stopped(); ended != nil {
@@ -158,11 +183,11 @@ func (o *provider) start(ctx context.Context, path string, config any, log io.Wr
 	if o.refused.err != nil && time.Since(o.refused.at) < refusedFor {
 		return o.refused.err
 	}
-	process, err := plugin.Start(ctx, path, o.env)
+	process, err := plugin.Start(ctx, p.Path, o.env)
 	if err != nil {
 		return err
 	}
-	known, err := schemas(ctx, process)
+	known, err := p.schemas(ctx, process)
 	if err == nil {
 		err = configure(ctx, process, known, config, log)
 		var died *plugin.Died
@@ -175,6 +200,7 @@ func (o *provider) start(ctx context.Context, path string, config any, log io.Wr
 		return err
 	}
 	o.process, o.schemas = process, known
+	o.plans.forget()
 	return nil
 }
 

@@ -145,15 +145,15 @@ func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.S
 
 // justMade answers right after actions of this apply by what they have said.
 func (t *thing) justMade() (protocol.StateAnswer, error) {
-	read, err := value.Decode(t.memory.State)
+	ty := t.schema.Block.Type()
+	if !ty.HasDynamicTypes() { // people see it as it is remembered
+		return protocol.StateAnswer{Status: protocol.Valid, State: t.memory.State}, nil
+	}
+	v, err := value.OfRaw(t.memory.State, ty)
 	if err != nil {
 		return protocol.StateAnswer{}, err
 	}
-	v, err := value.OfRaw(t.memory.State, t.schema.Block.Type())
-	if err == nil {
-		read = value.JSON(v)
-	}
-	state, err := json.Marshal(read)
+	state, err := json.Marshal(value.JSON(v))
 	return protocol.StateAnswer{Status: protocol.Valid, State: state}, err
 }
 

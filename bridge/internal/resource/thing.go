@@ -31,6 +31,8 @@ type Memory struct {
 // thing is one resource, as it is asked about in one invocation.
 type thing struct {
 	*provider
+	name   string
+	acts   bool // it carries out what was planned
 	kind   string
 	schema *schema.Schema
 	config cty.Value
@@ -81,7 +83,7 @@ func (p *Providers) openThing(ctx context.Context, in protocol.StateInput, log i
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &thing{provider: one, kind: Kind(in.Type), log: log}
+	t := &thing{provider: one, name: in.Name, kind: Kind(in.Type), log: log}
 	if err := t.read(config, in); err != nil {
 		done()
 		return nil, nil, err
@@ -206,6 +208,10 @@ func (t *thing) plan(ctx context.Context, prior cty.Value, private []byte) (plan
 			return planned{}, err
 		}
 	}
+	key := keyOf(t.name, &in)
+	if made, there := t.plans.take(key); there && t.acts {
+		return made, nil
+	}
 	var out tfplugin6.PlanResourceChange_Response
 	if err := t.process.Call(ctx, "PlanResourceChange", &in, &out); err != nil {
 		return planned{}, err
@@ -223,6 +229,9 @@ func (t *thing) plan(ctx context.Context, prior cty.Value, private []byte) (plan
 		if !prior.IsNull() && (!there || !stays || !was.RawEquals(will)) {
 			p.forces[pointer(path)] = true
 		}
+	}
+	if !t.acts {
+		t.plans.keep(key, p)
 	}
 	return p, nil
 }

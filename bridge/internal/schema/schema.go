@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -22,6 +23,9 @@ type Schema struct {
 type Block struct {
 	Attributes map[string]*Attribute
 	Blocks     map[string]*Nested
+
+	once sync.Once
+	made cty.Type // of its values
 }
 
 // Attribute is one value.
@@ -159,16 +163,19 @@ func attributesOf(list []*tfplugin6.Schema_Attribute) (*Block, error) {
 	return out, nil
 }
 
-// Type is the type of the values of a block.
+// Type is the type of the values of a block. It is made once: large ones take long.
 func (b *Block) Type() cty.Type {
-	types := map[string]cty.Type{}
-	for name, a := range b.Attributes {
-		types[name] = a.Type
-	}
-	for name, n := range b.Blocks {
-		types[name] = n.Type()
-	}
-	return cty.Object(types)
+	b.once.Do(func() {
+		types := map[string]cty.Type{}
+		for name, a := range b.Attributes {
+			types[name] = a.Type
+		}
+		for name, n := range b.Blocks {
+			types[name] = n.Type()
+		}
+		b.made = cty.Object(types)
+	})
+	return b.made
 }
 
 // Type is the type of all values of a nested block together. What holds values of any

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -226,7 +228,7 @@ func JSON(v cty.Value) any {
 	case t == cty.Bool:
 		return v.True()
 	case t == cty.Number:
-		return json.Number(v.AsBigFloat().Text('f', -1))
+		return number(v.AsBigFloat())
 	case t.IsObjectType() || t.IsMapType():
 		out := map[string]any{}
 		for key, inner := range v.AsValueMap() {
@@ -239,6 +241,15 @@ func JSON(v cty.Value) any {
 		out = append(out, JSON(inner))
 	}
 	return out
+}
+
+// number is a number in decimal. Most are whole and short: for others it takes long to find
+// the shortest text of 512 bits.
+func number(f *big.Float) json.Number {
+	if n, exact := f.Int64(); exact == big.Exact {
+		return json.Number(strconv.FormatInt(n, 10))
+	}
+	return json.Number(f.Text('f', -1))
 }
 
 // Pack makes of a value what goes to a provider.

@@ -123,3 +123,11 @@ func TestJSON_KeepsAllDigitsAndSaysNothingOfWhatIsNotKnown(t *testing.T) {
 		t.Errorf("%s, %v; must be %s", text, err, want)
 	}
 }
+
+func TestJSON_WritesNumbersAsShortAsTheyAre(t *testing.T) {
+	for _, text := range []string{"0", "7", "-7", "1000000", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "0.1", "-2.5", "1000000000000000000000000"} {
+		if got := JSON(cty.MustParseNumberVal(text)); got != json.Number(text) {
+			t.Errorf("%s is written as %v", text, got)
+		}
+	}
+}
