@@ -132,7 +132,8 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 	}
 	unknowns.Tell(&in, s.Unknown)
 	if answer, err = b.prober.State(ctx, s.Target(r.Address), s.Init, in); err != nil {
-		b.Report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, s.Init))
+		list := b.plugs.Blame(diag.From("Cannot read the state", err), err, s.Init)
+		b.Report(r, "", subject.Locate(b.Manifest, r.Address, list, err))
 		return in, answer, false
 	}
 	_, known := b.Prior.Resources[r.Address]

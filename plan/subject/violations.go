@@ -1,10 +1,27 @@
 package subject
 
 import (
+	"errors"
+
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner/typeschema"
+	"deployster/protocol"
 )
+
+// Locate says of an error of a type at which value of the config it is, where the type has said so.
+func Locate(m *config.Manifest, addr string, list diag.Diagnostics, err error) diag.Diagnostics {
+	var wrong *protocol.TypeError
+	if !errors.As(err, &wrong) || wrong.Path == "" {
+		return list
+	}
+	for _, d := range list {
+		if d.Range == nil {
+			m.Diagnose(d, m.Locate(addr, wrong.Path, false))
+		}
+	}
+	return list
+}
 
 // Violations words what an image's schema finds wrong with a config.
 func Violations(m *config.Manifest, addr string, list []typeschema.Violation) diag.Diagnostics {

@@ -1,12 +1,14 @@
 package resource
 
 import (
+	"io"
 	"slices"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/bridge/internal/schema"
+	"deployster/bridge/internal/tfplugin/tfplugin5"
 )
 
 func TestChange_SaysWhatIsNotKnownAndForecastsTheRest(t *testing.T) {
@@ -70,5 +72,17 @@ func TestKept_TakesWhatWasPlannedAsFarAsItWasKnown(t *testing.T) {
 				t.Errorf("%v", got)
 			}
 		})
+	}
+}
+
+// A provider of protocol 5 that says what is wrong with its schemas is heard.
+func TestRaised_KeepsErrors(t *testing.T) {
+	warning, fault := tfplugin5.Diagnostic_WARNING, tfplugin5.Diagnostic_ERROR
+	list := []*tfplugin5.Diagnostic{{Severity: warning, Summary: "old"}, {Severity: fault, Summary: "wrong", Detail: "two of one name"}}
+	if err := problem(raised(list), "", io.Discard); err == nil || err.Error() != "wrong: two of one name" {
+		t.Errorf("%v", err)
+	}
+	if err := problem(raised(list[:1]), "", io.Discard); err != nil {
+		t.Errorf("a warning: %v", err)
 	}
 }

@@ -112,8 +112,10 @@ const fewKinds = 200
 func askSchemas(ctx context.Context, process *plugin.Process) (read func() (*schema.Provider, error), err error) {
 	if process.Protocol == 5 {
 		var out tfplugin5.GetProviderSchema_Response
-		err := process.Call(ctx, "GetProviderSchema", &tfplugin5.GetProviderSchema_Request{}, &out)
-		return func() (*schema.Provider, error) { return schema.Read5(&out) }, err
+		if err := process.Call(ctx, "GetProviderSchema", &tfplugin5.GetProviderSchema_Request{}, &out); err != nil {
+			return nil, err
+		}
+		return func() (*schema.Provider, error) { return schema.Read5(&out) }, problem(raised(out.GetDiagnostics()), "", io.Discard)
 	}
 	var out tfplugin6.GetProviderSchema_Response
 	if err := process.Call(ctx, "GetProviderSchema", &tfplugin6.GetProviderSchema_Request{}, &out); err != nil {
@@ -261,6 +263,15 @@ func problem(list []*tfplugin6.Diagnostic, at string, log io.Writer) error {
 		}
 	}
 	return first
+}
+
+// raised are problems of protocol 5 as protocol 6 says them, but for where they are.
+func raised(list []*tfplugin5.Diagnostic) (six []*tfplugin6.Diagnostic) {
+	for _, d := range list {
+		six = append(six, &tfplugin6.Diagnostic{Severity: tfplugin6.Diagnostic_Severity(d.GetSeverity()), Summary: d.GetSummary(),
+			Detail: d.GetDetail()})
+	}
+	return six
 }
 
 func pointer(p *tfplugin6.AttributePath) (at string) {
