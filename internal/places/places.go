@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -45,7 +46,7 @@ type Options struct {
 	// DefaultPatience.
 	Patience time.Duration
 	// Most is how many connections there are at one time, unless more are in use: a further
-	// host gets the place of the one that is idle for the longest time. 0 = no limit.
+	// host gets the place of one that is idle. 0 = no limit.
 	Most int
 }
 
@@ -58,14 +59,20 @@ type Places struct {
 
 	mu    sync.Mutex
 	hosts map[string]*host // by name
+
+	dialling chan struct{} // has one for each host that is being reached
 }
+
+// dialsEach is how many hosts are reached at one time, for each processor. To greet one takes
+// a tenth of a second of it: those that wait behind too many others would seem to be down.
+const dialsEach = 8
 
 // New returns Places without connections.
 func New(o Options) *Places {
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience
 	}
-	return &Places{o: o, hosts: map[string]*host{}}
+	return &Places{o: o, hosts: map[string]*host{}, dialling: make(chan struct{}, dialsEach*runtime.NumCPU())}
 }
 
 // Resolve implements runner.Runner: images are resolved here, and shipped.
@@ -285,7 +292,7 @@ func (h *host) connected(ctx context.Context) (*far.Client, error) {
 func (h *host) dial(ctx context.Context, before bool) (*far.Client, error) {
 	limit := time.Now().Add(h.o.Patience)
 	for pause := time.Second; ; pause = min(2*pause, 16*time.Second) {
-		client, err := h.o.Dial(ctx, h.Host)
+		client, err := h.among.reach(ctx, h.Host)
 		var refused *far.RefusedError
 		if err == nil || !before || ctx.Err() != nil || errors.As(err, &refused) || time.Now().Add(pause).After(limit) {
 			return client, err

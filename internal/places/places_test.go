@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -426,8 +427,8 @@ func TestPlaces_TellAHostThatCannotBeReached(t *testing.T) {
 	}
 }
 
-// A further host gets the place of the one that is idle for the longest time; what is in
-// use stays, however many are.
+// A further host gets the place of one that is idle: of the one that was finished last, as
+// far as that is known. What is in use stays, however many are.
 func TestPlaces_KeepSoManyConnections(t *testing.T) {
 	n, names := &network{machines: map[string]*machine{}}, []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	for _, name := range names {
@@ -454,6 +455,12 @@ func TestPlaces_KeepSoManyConnections(t *testing.T) {
 	if got := n.dialled.Load(); got != 16 {
 		t.Errorf("%d connections were made, want 16: the latest three stay", got)
 	}
+	for name, ago := range map[string]time.Duration{"g": time.Hour, "f": time.Minute, "h": 0} {
+		p.hosts[name].idle.Store(time.Now().Add(-ago).UnixNano())
+	}
+	if _, idler := p.open(); idler != p.hosts["f"] {
+		t.Errorf("%s would be left, want f: g waits for its turn, and h may be in a pause", idler.Name)
+	}
 	used, err := p.hosts["a"].connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -474,4 +481,29 @@ func TestPlaces_KeepSoManyConnections(t *testing.T) {
 	if open, _ := p.open(); open != len(names) {
 		t.Errorf("%d of %d are connected that are all in use", open, len(names))
 	}
+}
+
+// So many hosts are reached at one time as the processors can greet.
+func TestPlaces_ReachSoManyAtOneTime(t *testing.T) {
+	most := int64(dialsEach * runtime.NumCPU())
+	var now atomic.Int64
+	release := make(chan struct{})
+	p := New(Options{Dial: func(context.Context, runner.Host) (*far.Client, error) {
+		now.Add(1)
+		<-release
+		return nil, errors.New("no route")
+	}})
+	var all sync.WaitGroup
+	for i := range 3 * most {
+		all.Go(func() { _, _ = p.Welcome(t.Context(), runner.Host{Name: fmt.Sprint(i)}) }) // it is not there
+	}
+	for end := time.Now().Add(10 * time.Second); now.Load() < most && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(50 * time.Millisecond) // more would come
+	if got := now.Load(); got != most {
+		t.Errorf("%d at one time, want %d", got, most)
+	}
+	close(release)
+	all.Wait()
 }

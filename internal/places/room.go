@@ -1,5 +1,24 @@
 package places
 
+import (
+	"context"
+	"time"
+
+	"deployster/internal/far"
+	"deployster/internal/runner"
+)
+
+// reach makes a connection when its turn comes.
+func (p *Places) reach(ctx context.Context, h runner.Host) (*far.Client, error) {
+	select {
+	case p.dialling <- struct{}{}:
+		defer func() { <-p.dialling }()
+		return p.o.Dial(ctx, h)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 // Most changes how many connections there are at one time; 0 = no limit.
 func (p *Places) Most(n int) {
 	p.mu.Lock()
@@ -7,34 +26,43 @@ func (p *Places) Most(n int) {
 	p.o.Most = n
 }
 
-// makeRoom closes connections over which nothing is called, those first that are idle for
-// the longest time, as long as there are too many with the one that is being made.
+// makeRoom closes connections over which nothing is called, as long as there are too many
+// with the one that is being made.
 func (p *Places) makeRoom() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.o.Most > 0 {
-		open, idlest := p.open()
-		if open <= p.o.Most || idlest == nil {
+		open, idler := p.open()
+		if open <= p.o.Most || idler == nil {
 			return
 		}
-		idlest.leave()
+		idler.leave()
 	}
 }
 
-// open counts the connections, and gives the host of the one that is idle for the longest
-// time; nil = all are in use.
-func (p *Places) open() (n int, idlest *host) {
+// settled is how long nothing is called over a connection until that is no pause between two
+// calls.
+const settled = time.Second
+
+// open counts the connections, and gives the host of the one that is needed least; nil = all
+// are in use. Hosts are finished one after the other: what was used last is finished, and
+// what is idle for longer waits for its turn.
+func (p *Places) open() (n int, idler *host) {
+	least := time.Duration(0)
 	for _, h := range p.hosts {
-		switch there, idle := h.state(); {
-		case !there:
-		case idle && (idlest == nil || h.idle.Load() < idlest.idle.Load()):
-			idlest = h
-			fallthrough
-		default:
+		there, idle := h.state()
+		if there {
 			n++
 		}
+		if !there || !idle {
+			continue
+		}
+		since := time.Since(time.Unix(0, h.idle.Load()))
+		if both := since >= settled && least >= settled; idler == nil || both && since < least || !both && since > least {
+			idler, least = h, since
+		}
 	}
-	return n, idlest
+	return n, idler
 }
 
 // state says whether there is a connection to a host, and whether nothing is called over it.
