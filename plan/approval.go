@@ -8,8 +8,9 @@ import (
 	"deployster/protocol"
 )
 
-// WithAnswer is the step as a plan would show it that knew what became known during the apply: the config and
-// the answer of its image. Hidden are the pointers into the state in that answer of what must not be shown.
+// WithAnswer is the step as a plan would show it that knew what became known during
+// the apply: the config and the answer of its image. Hidden are the pointers into the
+// state in that answer of what must not be shown.
 func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
 	now.Config, now.Sensitive, now.Hidden, now.Staying = config, sensitive, hidden, nil
@@ -21,7 +22,8 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	return &now
 }
 
-// Kind is the kind of change that somebody has to say yes to: what is done by an action that destroys what is there is a replacement.
+// Kind is the kind of change that somebody has to say yes to: what is done by an action
+// that destroys what is there is a replacement.
 func (s *Step) Kind() Change {
 	if slices.Contains([]Change{Create, Update, Deferred}, s.Change) && protocol.Destructive(s.Shutdown, s.Actions) != "" {
 		return Replace
@@ -37,9 +39,9 @@ func (s *Step) Shown() Change {
 	return s.Change
 }
 
-// Kinds lists the addresses by the kind of change that somebody has to say yes to: Valid ones need none, but one
-// that may change may turn out to be an update. What only the state file has to be told, such as a move or an
-// output, needs none either.
+// Kinds lists the addresses by the kind of change that somebody has to say yes to:
+// Valid ones need none, but one that may change may turn out to be an update. What only
+// the state file has to be told, such as a move or an output, needs none either.
 func (p *Plan) Kinds() map[Change][]string {
 	kinds := map[Change][]string{}
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {

@@ -13,7 +13,7 @@ file=/world/${name//\//%}
 
 case "$1" in
 "")
-	echo '{"protocol":2,"label":"Thing","absent":true,
+	echo '{"protocol":2,"label":"Thing","absent":true,"reuse":true,
 		"config_schema":{"type":"object","properties":{"size":{"type":"integer","minimum":1}}},
 		"plugs":{"world":{"container_path":"/world","writable":true}},"state_action":{"args":["state"]}}' ;;
 state)
