@@ -27,12 +27,12 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 			h.IdentityFile = o.HomePath(h.IdentityFile)
 		}
 		return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(o.Env(sshCommand)), Arch: machineName(),
-			Timing: far.DefaultTiming(), Bundle: func() (reach.Bundle, error) { return bundle(o) }})
+			Timing: far.DefaultTiming(), Bundle: func(ctx context.Context) (reach.Bundle, error) { return bundle(ctx, o) }})
 	}
 }
 
 // bundle is this program with what it needs, for a host that lacks it.
-func bundle(o workspace.Options) (reach.Bundle, error) {
+func bundle(ctx context.Context, o workspace.Options) (reach.Bundle, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return reach.Bundle{}, err
@@ -50,7 +50,7 @@ func bundle(o workspace.Options) (reach.Bundle, error) {
 		programs["runc"], _ = exec.LookPath("runc") // a host may have one of its own
 	}
 	data := cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
-	return reach.MakeBundle(programs, filepath.Join(o.Path(data), "bundles"))
+	return reach.MakeBundle(ctx, programs, filepath.Join(o.Path(data), "bundles"))
 }
 
 // machineName is the architecture of this program as uname says it.

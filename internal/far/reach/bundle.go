@@ -3,6 +3,7 @@ package reach
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"deployster/internal/base/durable"
@@ -30,15 +30,18 @@ type Programs map[string]string
 // bundleOrder is the order of the programs in the archive.
 var bundleOrder = [...]string{"deployster", "deployster-agent", "deployster-shim", "runc"}
 
-// making is held while a bundle is looked for: many hosts are reached at one time, and only
-// the first of them makes it.
-var making sync.Mutex
-
 // MakeBundle returns the bundle of some programs. It is made once, and kept in a
-// directory until the programs are others.
-func MakeBundle(programs Programs, dir string) (Bundle, error) {
-	making.Lock()
-	defer making.Unlock()
+// directory until the programs are others: of those who ask at one time, for many hosts,
+// the others wait for the first.
+func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Bundle{}, err
+	}
+	lock, err := durable.WaitLock(ctx, filepath.Join(dir, "lock"), true, "making a bundle")
+	if err != nil {
+		return Bundle{}, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	key := sha256.New()
 	for _, name := range bundleOrder {
 		if programs[name] == "" {
@@ -53,9 +56,6 @@ func MakeBundle(programs Programs, dir string) (Bundle, error) {
 	path := filepath.Join(dir, "far-"+hex.EncodeToString(key.Sum(nil))[:16]+".bundle")
 	sum, err := os.ReadFile(path + ".sha256")
 	if errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return Bundle{}, err
-		}
 		sum, err = writeBundle(path, programs)
 	}
 	if err != nil {

@@ -61,7 +61,7 @@ func (e *UnreachableError) Error() string { return e.Reason }
 // Options say how hosts are reached.
 type Options struct {
 	Command []string // in the place of ssh; nil = ssh
-	Bundle  func() (Bundle, error)
+	Bundle  func(context.Context) (Bundle, error)
 	Arch    string // of the bundle, as uname -m says it
 	Timing  far.Timing
 }
@@ -70,7 +70,7 @@ type Options struct {
 // end. The client must be closed. Its error is an *UnreachableError, a
 // *far.RefusedError, or the context's.
 func Dial(ctx context.Context, a runner.Host, h far.Hello, o Options) (*far.Client, error) {
-	bundle, err := o.Bundle()
+	bundle, err := o.Bundle(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the program cannot be put together for a host: %w", err)
 	}

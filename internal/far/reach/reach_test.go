@@ -71,8 +71,10 @@ func newRig(t *testing.T, before string) *rig {
 	bundles := t.TempDir()
 	return &rig{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
 		options: Options{Command: []string{"sh", "-c", before + "\nfor last; do :; done; eval \"$last\"", "ssh"},
-			Bundle: func() (Bundle, error) { return MakeBundle(Programs{"deployster": self}, bundles) },
-			Arch:   strings.TrimSpace(string(machine)), Timing: far.DefaultTiming()}}
+			Bundle: func(ctx context.Context) (Bundle, error) {
+				return MakeBundle(ctx, Programs{"deployster": self}, bundles)
+			},
+			Arch: strings.TrimSpace(string(machine)), Timing: far.DefaultTiming()}}
 }
 
 // on makes the data directory a file system of its own, which nobody else sees.
@@ -154,8 +156,8 @@ func TestDial_SaysWhyNot(t *testing.T) {
 		{"another architecture", "", func(r *rig) { r.options.Arch = "vax" }, "this deployster is for Linux/vax"},
 		{"a bundle that was changed on the way", "", func(r *rig) {
 			make := r.options.Bundle
-			r.options.Bundle = func() (Bundle, error) {
-				b, err := make()
+			r.options.Bundle = func(ctx context.Context) (Bundle, error) {
+				b, err := make(ctx)
 				b.SHA256 = strings.Repeat("0", 64)
 				return b, err
 			}
@@ -202,7 +204,7 @@ func TestDial_EndedBeforeItTookTheProgram(t *testing.T) {
 	if err := syscall.Mkfifo(bundle, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.options.Bundle = func() (Bundle, error) { return Bundle{Path: bundle, SHA256: "0", Size: 1}, nil }
+	r.options.Bundle = func(context.Context) (Bundle, error) { return Bundle{Path: bundle, SHA256: "0", Size: 1}, nil }
 	go func() {
 		time.Sleep(300 * time.Millisecond) // the host has ended, and that was noticed
 		if f, err := os.OpenFile(bundle, os.O_WRONLY, 0); err == nil {
@@ -278,7 +280,7 @@ func TestMakeBundle_Once(t *testing.T) {
 	files := make([]os.FileInfo, 16)
 	for i := range files {
 		all.Go(func() {
-			b, err := MakeBundle(Programs{"deployster": program}, dir)
+			b, err := MakeBundle(t.Context(), Programs{"deployster": program}, dir)
 			if err == nil {
 				files[i], err = os.Stat(b.Path)
 			}
