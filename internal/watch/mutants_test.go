@@ -62,7 +62,7 @@ func mutants() []mutation.Fault {
 // TestMutants_AreSeen takes out the rules, one after the other, and wants the tests
 // to see each.
 func TestMutants_AreSeen(t *testing.T) {
-	tests := mutation.Tests{Package: "internal/watch", Run: "^TestRun", Flags: []string{"-test.timeout", "2m"}, Sign: "_test.go:"}
+	tests := mutation.Tests{Package: "internal/watch", Run: "^Test(Run|Process)", Flags: []string{"-test.timeout", "2m"}, Sign: "_test.go:"}
 	for _, m := range mutants() {
 		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}
