@@ -81,7 +81,8 @@ func (m *machine) setCut(on bool) {
 func (m *machine) place() *Remote {
 	return &Remote{URL: "dir:///shop", Command: "test", Machine: m.name, Pending: m.pending, Claims: m.claims,
 		Connect: func() (*sharedlog.Log, error) {
-			return sharedlog.New(network{m.root(), m}, sharedlog.Timing{Gone: m.on.slow * 300 * time.Millisecond,
+			// A busy machine may be silent for half a second.
+			return sharedlog.New(network{m.root(), m}, sharedlog.Timing{Gone: 500*time.Millisecond + m.on.slow*200*time.Millisecond,
 				Patience: m.on.slow * 200 * time.Millisecond, Call: m.on.slow * time.Second, Poll: 10 * time.Millisecond}), nil
 		}}
 }
