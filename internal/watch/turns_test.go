@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,9 +137,12 @@ func TestRun_EventsAndPollsTakeTurns(t *testing.T) {
 			for i := range 5 {
 				b.resource = append(b.resource, watch.Resource{Address: fmt.Sprint("p", i), Lane: "x", Alone: 5 * time.Second})
 			}
+			var mu sync.Mutex // guards what looks and the watch program both use
 			b.look = func(addr string) (watch.Look, error) {
 				began := time.Now()
 				time.Sleep(time.Second)
+				mu.Lock()
+				defer mu.Unlock()
 				if addr != "a" {
 					polls++
 					return fine("")
@@ -157,9 +161,11 @@ func TestRun_EventsAndPollsTakeTurns(t *testing.T) {
 					time.Sleep(time.Minute)
 				}
 				for ctx.Err() == nil {
+					mu.Lock()
 					if happened.IsZero() {
 						happened = time.Now()
 					}
+					mu.Unlock()
 					tell(watch.Event{})
 					time.Sleep(pause)
 				}
