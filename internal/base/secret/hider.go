@@ -2,58 +2,108 @@ package secret
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // minLine is what MinEmbedded is for one line of a secret that has several.
 const minLine = 8
 
-// Hider takes secrets out of texts.
+// Hider takes secrets out of texts. It may learn of more of them, and is safe for
+// concurrent use.
 type Hider struct {
-	exact    map[string]bool
-	embedded *strings.Replacer
+	mu    sync.RWMutex
+	exact map[string]bool
+	// embedded are the forms that are looked for in longer texts, by their first MinEmbedded
+	// bytes, the longest first: one secret may be part of another.
+	embedded map[string][]string
 }
 
 // NewHider returns what hides the secrets, in the forms in which programs print
 // one: as it is, as JSON writes it, as base64 and as part of an address.
 func NewHider(secrets []string) *Hider {
-	h := &Hider{exact: map[string]bool{}}
-	var forms []string
+	h := &Hider{exact: map[string]bool{}, embedded: map[string][]string{}}
 	for _, s := range secrets {
-		h.exact[s] = s != ""
-		if len(s) >= MinEmbedded {
-			forms = append(forms, s, strings.Trim(strconv.Quote(s), `"`), jsonText(s, true), jsonText(s, false),
-				base64.StdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)), url.QueryEscape(s))
-		}
-		// A log is hidden line by line, and a key has many.
-		for line := range strings.SplitSeq(s, "\n") {
-			if line = strings.TrimSpace(line); len(line) >= minLine && line != s {
-				forms = append(forms, line)
-			}
-		}
+		h.Add(s)
 	}
-	// The longest first: one secret may be part of another.
-	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	pairs := make([]string, 0, 2*len(forms))
-	for _, f := range slices.Compact(forms) {
-		pairs = append(pairs, f, Masked)
-	}
-	h.embedded = strings.NewReplacer(pairs...)
 	return h
+}
+
+// Add hides one secret more.
+func (h *Hider) Add(s string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.exact[s] = s != ""
+	if len(s) >= MinEmbedded {
+		for _, form := range []string{s, strings.Trim(strconv.Quote(s), `"`), jsonText(s, true), jsonText(s, false),
+			base64.StdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)), url.QueryEscape(s)} {
+			h.embed(form)
+		}
+	}
+	// A log is hidden line by line, and a key has many.
+	for line := range strings.SplitSeq(s, "\n") {
+		if line = strings.TrimSpace(line); len(line) >= minLine && line != s {
+			h.embed(line)
+		}
+	}
+}
+
+// embed has a form looked for. The lock is held.
+func (h *Hider) embed(form string) {
+	start := form[:MinEmbedded]
+	list := h.embedded[start]
+	if at, known := slices.BinarySearchFunc(list, form, longestFirst); !known {
+		h.embedded[start] = slices.Insert(list, at, form)
+	}
+}
+
+func longestFirst(a, b string) int {
+	if len(a) != len(b) {
+		return len(b) - len(a)
+	}
+	return strings.Compare(a, b)
 }
 
 // Hide returns a text without the secrets.
 func (h *Hider) Hide(text string) string {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
 	if h.exact[text] {
 		return Masked
 	}
-	return h.embedded.Replace(text)
+	var out strings.Builder
+	done := 0
+	for at := 0; at+MinEmbedded <= len(text); {
+		form := h.at(text[at:])
+		if form == "" {
+			at++
+			continue
+		}
+		out.WriteString(text[done:at])
+		out.WriteString(Masked)
+		at += len(form)
+		done = at
+	}
+	if done == 0 {
+		return text
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
+
+// at is the longest form that a text begins with; "" = none. The lock is held.
+func (h *Hider) at(text string) string {
+	for _, form := range h.embedded[text[:MinEmbedded]] {
+		if strings.HasPrefix(text, form) {
+			return form
+		}
+	}
+	return ""
 }
 
 // jsonText is a string as JSON writes it, without its quotes. Some writers also

@@ -82,3 +82,23 @@ func TestSet(t *testing.T) {
 		t.Error("a short secret is hidden where it is the whole text, and may be in any")
 	}
 }
+
+// A plan learns of secrets one by one, and what it prints meanwhile is hidden.
+func TestSet_ManySecretsCostAsMuchEach(t *testing.T) {
+	cost := func(n int) float64 {
+		return testing.AllocsPerRun(3, func() {
+			var s Set
+			for i := range n {
+				word := fmt.Sprintf("password-%d", i)
+				s.Add([]string{word})
+				if s.Hide("it is "+word) != "it is "+Masked || s.Hide("password-x") != "password-x" {
+					t.Fatal(word)
+				}
+			}
+		}) / float64(n)
+	}
+	few, many := cost(100), cost(3000)
+	if many > 1.5*few {
+		t.Errorf("%.0f allocations for each of 3000 secrets, %.0f for each of 100", many, few)
+	}
+}

@@ -14,7 +14,7 @@ type Set struct {
 	new    map[string]bool // of Learn, since the last Age
 	old    map[string]bool // of Learn, before that
 	short  bool            // some of them are too short to be looked for in longer texts
-	hider  *Hider          // nil = to be made: a secret came since, or there is none
+	hider  *Hider          // of all of them; nil = to be made, or there is none
 }
 
 // Add takes note of secrets for as long as the command runs.
@@ -33,8 +33,8 @@ func (s *Set) take(into *map[string]bool, secrets []string) {
 		if *into == nil {
 			*into = map[string]bool{}
 		}
-		if !s.old[one] && !s.new[one] {
-			s.hider = nil
+		if s.hider != nil {
+			s.hider.Add(one)
 		}
 		(*into)[one] = true
 		s.short = s.short || len(one) < MinEmbedded
