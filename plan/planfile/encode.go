@@ -15,10 +15,6 @@ import (
 // more memory, and no faster.
 const batch = 1000
 
-// noResources is how a plan without any is written. Before it stand texts only,
-// in which its quotes would be escaped.
-const noResources = `"resources":{}`
-
 // encode gives plan.json. It is compact, so that the JSON values in it come
 // back to the byte as they were.
 func encode(p *plan.Plan) ([]byte, error) {
@@ -30,37 +26,30 @@ func encode(p *plan.Plan) ([]byte, error) {
 // encodeTo writes plan.json as encoding/json would, with the resources encoded
 // on all processors and never all in memory.
 func encodeTo(w io.Writer, p *plan.Plan) error {
-	if len(p.Resources) == 0 {
-		content, err := jsondoc.Encode(p)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(append(content, '\n'))
-		return err
-	}
-	rest := *p
-	rest.Resources = map[string]*plan.Step{}
-	frame, err := jsondoc.Encode(&rest)
+	stored := store(p)
+	frame := *stored
+	frame.Resources = map[string]*storedStep{}
+	around, err := jsondoc.Encode(&frame)
 	if err != nil {
 		return err
 	}
-	split := bytes.Index(frame, []byte(noResources)) + len(noResources) - 1 // between its braces
-	if _, err := w.Write(frame[:split]); err != nil {
+	split := len(around) - len("}}") // the resources come last
+	if _, err := w.Write(around[:split]); err != nil {
 		return err
 	}
 	addresses := slices.Sorted(maps.Keys(p.Resources))
 	for from := 0; from < len(addresses); from += batch {
-		if err := encodeSteps(w, p, addresses[from:min(from+batch, len(addresses))], from == 0); err != nil {
+		if err := encodeSteps(w, stored, addresses[from:min(from+batch, len(addresses))], from == 0); err != nil {
 			return err
 		}
 	}
-	_, err = w.Write(append(frame[split:], '\n'))
+	_, err = w.Write(append(around[split:], '\n'))
 	return err
 }
 
 // encodeSteps writes members of the object of resources, with a comma before each
 // but the first of all.
-func encodeSteps(w io.Writer, p *plan.Plan, addresses []string, first bool) error {
+func encodeSteps(w io.Writer, p *storedPlan, addresses []string, first bool) error {
 	members, failed := make([][]byte, len(addresses)), make([]error, len(addresses))
 	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {

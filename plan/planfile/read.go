@@ -9,7 +9,6 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/parallel"
 	"deployster/plan"
-	"deployster/protocol"
 )
 
 // document is plan.json, taken apart where it is as this tool writes it.
@@ -47,28 +46,30 @@ func (d document) format() (int, error) {
 // hundred thousand resources: they are read one by one, on all processors. What
 // is unusual is read as a whole, and that says too what is wrong with it.
 func (d document) plan() (*plan.Plan, error) {
-	p := &plan.Plan{}
 	if d.members != nil {
+		s := storedPlan{}
 		rest, err := jsondoc.Encode(d.members)
-		if err == nil && jsondoc.DecodeStrict(rest, p) == nil && p.Resources == nil {
-			if p.Resources = decodeSteps(d.resources); p.Resources != nil {
-				return p, nil
+		if err == nil && jsondoc.DecodeStrict(rest, &s) == nil && s.Resources == nil {
+			if s.Resources = decodeSteps(d.resources); s.Resources != nil {
+				return s.load()
 			}
 		}
 	}
-	p = &plan.Plan{}
-	return p, jsondoc.DecodeStrict(d.content, p)
+	s := storedPlan{}
+	if err := jsondoc.DecodeStrict(d.content, &s); err != nil {
+		return nil, err
+	}
+	return s.load()
 }
 
 // decodeSteps gives nothing when one of them cannot be read.
-func decodeSteps(resources map[string]json.RawMessage) map[string]*plan.Step {
+func decodeSteps(resources map[string]json.RawMessage) map[string]*storedStep {
 	addresses := slices.Collect(maps.Keys(resources))
-	steps := make([]*plan.Step, len(addresses))
+	steps := make([]*storedStep, len(addresses))
 	var failed atomic.Bool
 	parallel.For(len(addresses), func(from, to int) {
-		shared := jsondoc.Once[protocol.Type]() // many steps have the same, with its schemas
 		for i := from; i < to; i++ {
-			if jsondoc.DecodeStrict(resources[addresses[i]], &steps[i], shared) != nil {
+			if jsondoc.DecodeStrict(resources[addresses[i]], &steps[i]) != nil {
 				failed.Store(true)
 			}
 		}
@@ -76,7 +77,7 @@ func decodeSteps(resources map[string]json.RawMessage) map[string]*plan.Step {
 	if failed.Load() {
 		return nil
 	}
-	out := make(map[string]*plan.Step, len(addresses))
+	out := make(map[string]*storedStep, len(addresses))
 	for i, addr := range addresses {
 		out[addr] = steps[i]
 	}

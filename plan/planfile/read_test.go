@@ -56,8 +56,11 @@ func TestStepsAreReadAsJSONIs(t *testing.T) {
 		} else if bytes.Equal(edited, content) {
 			t.Fatalf("%s: nothing was edited", what)
 		}
-		want := &plan.Plan{}
-		wrong := jsondoc.DecodeStrict(edited, want)
+		whole, want := &storedPlan{}, (*plan.Plan)(nil)
+		wrong := jsondoc.DecodeStrict(edited, whole)
+		if wrong == nil {
+			want, wrong = whole.load()
+		}
 		got, err := open(edited).plan()
 		if fmt.Sprint(err) != fmt.Sprint(wrong) || wrong == nil && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v, %v\nwant %+v, %v", what, got, err, want, wrong)
@@ -101,6 +104,38 @@ func TestDigestIsOfTheSortedPlan(t *testing.T) {
 		}
 		if got, err := canonical(content); err != nil || string(got)+"\n" != want.String() {
 			t.Errorf("%v\ngot  %.300s\nwant %.300s", err, got, want.String())
+		}
+	}
+}
+
+// Large providers have schemas of 100 KB: with one for each resource, a plan of 3,000 would
+// be larger than what is read.
+func TestTypes_AreStoredOnce(t *testing.T) {
+	t.Parallel()
+	p := samplePlan()
+	schema := json.RawMessage(`{"description":"` + strings.Repeat("x", 100_000) + `"}`)
+	for i := range 3000 {
+		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/large:1", Change: plan.Valid, Config: json.RawMessage(`{}`),
+			Init: protocol.Type{Reference: "acme/large:1", ConfigSchema: schema}}
+	}
+	p.Others["y"] = protocol.Type{Reference: "acme/large:1", ConfigSchema: schema, Kind: "y"}
+	p.Layers, _ = p.Before().Layers()
+	p.ID = plan.Fingerprint(p)
+	got, err := read(written(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Sources = got.Sources; !reflect.DeepEqual(got, p) {
+		t.Error("another plan was read")
+	}
+	for what, edit := range map[string][2]string{"type 7": {`"init":0`, `"init":7`}, "no type": {`"init":0`, `"init":-1`}, "others": {`"x":0`, `"x":9`}} {
+		content, err := encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edited := bytes.Replace(content, []byte(edit[0]), []byte(edit[1]), 1)
+		if _, err := open(edited).plan(); bytes.Equal(edited, content) || err == nil || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

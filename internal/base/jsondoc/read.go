@@ -79,32 +79,8 @@ func Text(raw json.RawMessage) string {
 	return string(text)
 }
 
-// Decoding is how DecodeStrict decodes values of one type; see Once.
-type Decoding = jsonv2.Options
-
 // DecodeStrict decodes one value of ours, all of whose keys must be known, as
 // encoding/json does.
-func DecodeStrict(data []byte, into any, with ...Decoding) error {
-	return jsonv2.Unmarshal(data, into, jsonv1.DefaultOptionsV1(), jsonv2.RejectUnknownMembers(true), jsonv2.JoinOptions(with...))
-}
-
-// Once decodes each value of a type T once, and lets all who have the same JSON share
-// it. It is for one goroutine.
-func Once[T any]() Decoding {
-	known := map[string]T{}
-	return jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *T) error {
-		raw, err := dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		value, ok := known[string(raw)]
-		if !ok {
-			if err := DecodeStrict(raw, &value); err != nil {
-				return err
-			}
-			known[string(raw)] = value
-		}
-		*into = value
-		return nil
-	}))
+func DecodeStrict(data []byte, into any) error {
+	return jsonv2.Unmarshal(data, into, jsonv1.DefaultOptionsV1(), jsonv2.RejectUnknownMembers(true))
 }

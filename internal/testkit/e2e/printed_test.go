@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/cli/process"
+	"deployster/plan/planfile"
 	"deployster/state"
 )
 
@@ -231,18 +231,17 @@ func checkContent(path string, check func([]byte) error) error {
 }
 
 func checkPlanFile(path string) error {
-	archive, err := zip.OpenReader(path)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	p, err := planfile.Read(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil // what a script has damaged, or made to be none
 	}
-	defer func() { _ = archive.Close() }() // it was only read
-	f, err := archive.Open("plan.json")
+	content, err := json.Marshal(p)
 	if err != nil {
-		return nil
-	}
-	content, err := io.ReadAll(f)
-	if err != nil {
-		return nil
+		return err
 	}
 	return matches("plan", content)
 }
