@@ -36,7 +36,7 @@ func (r identities) pass(b order.Barrier) bool {
 
 // thing describes the thing of a resource.
 func (r identities) thing(step *plan.Step, config json.RawMessage) match.Thing {
-	return things.Declared(step.Type, step.Init, config, step.Settings, runner.MountsIn(r.workdir, step.Mounts))
+	return things.Declared(r.exec, step.Type, step.Init, config, step.Settings, runner.MountsIn(r.workdir, step.Mounts))
 }
 
 // recordedThing describes the thing of an entry.

@@ -64,7 +64,7 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 		Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
 		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
-		Identity: step.Init.Identity, Kind: step.Init.Kind, Defaults: things.Defaults(step.Init, in.Config),
+		Identity: step.Init.Identity, Kind: step.Init.Kind, Defaults: things.Defaults(r.exec, step.Init, in.Config),
 		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv}}
 }
@@ -84,7 +84,7 @@ func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, s
 // hiddenIn says which parts of a state must not be shown.
 func (r *run) hiddenIn(step *plan.Step, addr string, config, reached json.RawMessage, sensitive []string) []string {
 	secrets := slices.Concat(secret.Values(config, sensitive), r.manifest.Secrets(), hidden.OfEntry(r.prior.Resources[addr]))
-	return hidden.InState(step.Init, reached, secrets, sensitive)
+	return hidden.InState(r.exec, step.Init, reached, secrets, sensitive)
 }
 
 // recordFound writes down what a plan found that only records. Nothing is asked

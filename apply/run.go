@@ -24,6 +24,7 @@ import (
 
 // Executor asks images, and runs their actions. *typeclient.Client is one.
 type Executor interface {
+	typeschema.Reader
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
 	// ActNotify runs an action, and tells how it ended while that can still be

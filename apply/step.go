@@ -144,7 +144,7 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 		out.fail(failedConfig, found[0])
 		return nil, nil, false
 	}
-	sensitive := hidden.InConfig(step.Init, resolved)
+	sensitive := hidden.InConfig(r.exec, step.Init, resolved)
 	if r.options.Secret != nil && len(sensitive) > 0 {
 		r.options.Secret(secret.Values(resolved.Value, sensitive))
 	}
@@ -195,7 +195,8 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 		return false
 	}
 	const why = "its config is not what the plan showed, because a state that it takes values from has changed"
-	out.report.Stale = compare.Documents("config", step.Config, now.Value, slices.Concat(step.Sensitive, hidden.InConfig(step.Init, now)))
+	sensitive := slices.Concat(step.Sensitive, hidden.InConfig(r.exec, step.Init, now))
+	out.report.Stale = compare.Documents("config", step.Config, now.Value, sensitive)
 	out.fail(failedConfig, stale(why, compare.SideBySide(out.report.Stale)+whatNow))
 	out.report.Reason = "plan is stale: " + why
 	return false

@@ -26,6 +26,7 @@ import (
 // Prober can look at the world but not touch it. Its errors are diagnostics
 // that name the resource. *typeclient.Client is one.
 type Prober interface {
+	typeschema.Reader
 	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation

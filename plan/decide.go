@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
+	"deployster/internal/runner/typeschema"
 	"deployster/plan/hidden"
 	"deployster/plan/latehost"
 	"deployster/plan/recall"
@@ -111,7 +112,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	}
 	entry, known := b.Prior.Resources[r.Address]
 	step.take(answer)
-	step.hide(entry, b.Manifest.Secrets())
+	step.hide(b.prober, entry, b.Manifest.Secrets())
 	b.compareWithPrior(r.Address, step)
 	if step.Change == Publish && known && len(entry.Config) > 0 {
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
@@ -178,8 +179,8 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	ty := b.TypeOf(r.Address)
 	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: hidden.InConfig(ty, resolved), Ignored: resolved.Ignored,
-		Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: hidden.InConfig(b.prober, ty, resolved),
+		Ignored: resolved.Ignored, Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.Types.Mounts(r.Address),
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
@@ -222,13 +223,14 @@ func (s *Step) take(a protocol.Answer) {
 
 // hide finds what in the answer must not be shown: the secrets of the config
 // and of the manifest, and those that were recorded before.
-func (s *Step) hide(prior state.Entry, known []string) {
+func (s *Step) hide(schemas typeschema.Reader, prior state.Entry, known []string) {
 	there := s.State
 	if there == nil {
 		there = s.Stale
 	}
 	secrets := slices.Concat(known, secret.Values(s.Config, s.Sensitive), hidden.OfEntry(prior))
-	s.Hidden = slices.Concat(hidden.InState(s.Init, there, secrets, s.Sensitive), hidden.InState(s.Init, s.Forecast, nil, nil))
+	s.Hidden = slices.Concat(hidden.InState(schemas, s.Init, there, secrets, s.Sensitive),
+		hidden.InState(schemas, s.Init, s.Forecast, nil, nil))
 	s.Hidden = slices.Compact(slices.Sorted(slices.Values(s.Hidden)))
 }
 

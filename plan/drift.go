@@ -191,7 +191,7 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		out.Reason = b.FirstError(r.Address)
 		return out
 	}
-	step.hide(entry, b.Manifest.Secrets())
+	step.hide(b.prober, entry, b.Manifest.Secrets())
 	compareDrift(out, step, entry)
 	b.progress(Decided{r.Address, step.Shown()})
 	return out

@@ -75,7 +75,7 @@ func (b *builder) matchInput() match.Input {
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
 			New: r.New, Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
-			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
+			Thing: things.Declared(b.prober, r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
 		if r.ReadOnly {
 			d.Role = match.ReadOnly
 		}
@@ -173,7 +173,7 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	if b.identified.pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
 		return true
 	}
-	now := things.Declared(r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
+	now := things.Declared(b.prober, r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
 	if at, known := b.identified.places[r.Address]; known {

@@ -17,6 +17,8 @@ import (
 
 // asked is a Prober that notes what it was asked.
 type asked struct {
+	typeschema.Schemas
+
 	mu    sync.Mutex
 	steps []string
 }

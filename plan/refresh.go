@@ -63,7 +63,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 // useRecorded takes a resource to be as it was recorded.
 func (b *builder) useRecorded(s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
-	s.hide(entry, b.Manifest.Secrets())
+	s.hide(b.prober, entry, b.Manifest.Secrets())
 }
 
 // recordOnly makes of what was found what a plan with -refresh-only does about

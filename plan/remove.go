@@ -100,7 +100,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return nil, err
 	}
 	step.take(answer)
-	step.hide(entry, nil)
+	step.hide(b.prober, entry, nil)
 	if answer.Status == protocol.Missing {
 		step.Change, step.Actions, step.Reason = Forget, nil, why+", and it is gone already"
 		if entry.Incomplete() {

@@ -110,7 +110,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return true
 	}
 	old.take(answer)
-	old.hide(entry, b.Manifest.Secrets())
+	old.hide(b.prober, entry, b.Manifest.Secrets())
 	old.Change, old.Reason = Destroy, why
 	today, notes := b.plugs.Compare(b.workdir, old.Mounts, old.Init)
 	old.Today, step.Notes = today, append(step.Notes, notes...)

@@ -15,7 +15,6 @@ import (
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
-	"deployster/internal/app/redact"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
@@ -106,7 +105,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	}
 	if t.saved {
 		for _, step := range t.plan.Resources {
-			t.Secrets.Add(redact.StepSecrets(step))
+			t.Secrets.Add(t.Secrets.StepSecrets(step))
 		}
 	}
 	if err := t.adopt(ctx, place, store, t.plan); err != nil {

@@ -42,7 +42,7 @@ func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet b
 	about := o.About
 	o.About = func(ty protocol.Type) {
 		for _, config := range []json.RawMessage{o.Config, o.Then} {
-			e.Secrets.Add(secret.Values(config, typeschema.WriteOnly(ty.ConfigSchema, config)))
+			e.Secrets.Add(secret.Values(config, new(typeschema.Schemas).WriteOnly(ty.ConfigSchema, config)))
 		}
 		about(ty)
 	}

@@ -13,15 +13,15 @@ import (
 
 // InConfig lists the places of a config that must never be shown: what the manifest
 // marks, and what the schema of its type does.
-func InConfig(ty protocol.Type, r config.Resolved) []string {
-	return sorted(r.Sensitive, typeschema.WriteOnly(ty.ConfigSchema, r.Value))
+func InConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []string {
+	return sorted(r.Sensitive, schemas.WriteOnly(ty.ConfigSchema, r.Value))
 }
 
 // InState lists the places of a state that must be hidden: what the schema of its type
 // marks, where secrets come back, and what stands where the config holds something
 // sensitive, as a state often mirrors its config and may hold another secret there.
-func InState(ty protocol.Type, value json.RawMessage, secrets, inConfig []string) []string {
-	return sorted(typeschema.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig))
+func InState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string) []string {
+	return sorted(schemas.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig))
 }
 
 func sorted(lists ...[]string) []string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/secret"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -19,7 +20,7 @@ func TestInState_WhereSecretsComeBack(t *testing.T) {
 		t.Errorf("a pointer to an object must cover what is in it: %q", below)
 	}
 	state := json.RawMessage(`{"a":["x","hunter2!"],"login":{"word":"older"},"n":4711,"ok":"fine","url":"u:hunter2!@h"}`)
-	got := InState(protocol.Type{}, state, secrets, []string{"/login/word"})
+	got := InState(&typeschema.Schemas{}, protocol.Type{}, state, secrets, []string{"/login/word"})
 	if want := []string{"/a/1", "/login/word", "/n", "/url"}; !slices.Equal(got, want) {
 		t.Errorf("pointers %q, want %q", got, want)
 	}
@@ -27,7 +28,7 @@ func TestInState_WhereSecretsComeBack(t *testing.T) {
 
 func TestInState_WhatTheSchemaMarks(t *testing.T) {
 	ty := protocol.Type{StateSchema: json.RawMessage(`{"properties":{"password":{"type":"string","writeOnly":true},"keys":{"additionalProperties":{"writeOnly":true}}}}`)}
-	got := InState(ty, json.RawMessage(`{"keys":{"a":"x1","b":"x2"},"name":"db","password":"generated"}`), nil, nil)
+	got := InState(&typeschema.Schemas{}, ty, json.RawMessage(`{"keys":{"a":"x1","b":"x2"},"name":"db","password":"generated"}`), nil, nil)
 	if want := []string{"/keys/a", "/keys/b", "/password"}; !slices.Equal(got, want) {
 		t.Errorf("pointers %q, want %q", got, want)
 	}

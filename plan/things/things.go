@@ -18,13 +18,14 @@ import (
 )
 
 // Declared describes the thing that a resource of today stands for.
-func Declared(reference string, ty protocol.Type, config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
+func Declared(schemas typeschema.Reader, reference string, ty protocol.Type, config json.RawMessage, settings runner.Settings,
+	mounts []runner.Mount) match.Thing {
 	t := around(config, settings, mounts)
 	t.Type = named(reference, ty.Kind, ty.Identity)
 	t.Type.Memory = ty.Memory
 	for i := range t.Type.Names {
 		name := &t.Type.Names[i]
-		if p, found := typeschema.FindProperty(ty.ConfigSchema, name.Pointer); found {
+		if p, found := schemas.FindProperty(ty.ConfigSchema, name.Pointer); found {
 			name.Default, name.Scalar = p.Default, p.Scalar
 		}
 	}
@@ -45,11 +46,11 @@ func Recorded(e state.Entry) match.Thing {
 // Defaults are what the schema of a type puts in the place of what names a thing and is
 // not in its config, by pointer. An entry keeps them: another image may have to tell
 // the thing by them.
-func Defaults(ty protocol.Type, config json.RawMessage) map[string]json.RawMessage {
+func Defaults(schemas typeschema.Reader, ty protocol.Type, config json.RawMessage) map[string]json.RawMessage {
 	var list map[string]json.RawMessage
 	tree, err := jsondoc.Value(config)
 	for _, pointer := range ty.Identity {
-		p, found := typeschema.FindProperty(ty.ConfigSchema, pointer)
+		p, found := schemas.FindProperty(ty.ConfigSchema, pointer)
 		if !found || p.Default == nil || err != nil || jsondoc.At(tree, jsondoc.Pointer(pointer)) != nil {
 			continue
 		}

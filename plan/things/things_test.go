@@ -5,6 +5,7 @@ import (
 
 	"deployster/internal/places"
 	"deployster/internal/runner"
+	"deployster/internal/runner/typeschema"
 	"deployster/plan/match"
 	"deployster/protocol"
 	"deployster/state"
@@ -28,7 +29,7 @@ func TestDeclared_IsOnItsHost(t *testing.T) {
 		"another host":            {on("web[0]", "10.0.0.1"), "web[0]", true},
 		"this machine":            {runner.Settings{}, "", true},
 	} {
-		declared := Declared("acme/file:1", protocol.Type{}, []byte("{}"), c.settings, nil)
+		declared := Declared(&typeschema.Schemas{}, "acme/file:1", protocol.Type{}, []byte("{}"), c.settings, nil)
 		if declared.Host != c.host {
 			t.Errorf("%s: on %q, want %q", name, declared.Host, c.host)
 		}

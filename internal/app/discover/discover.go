@@ -17,7 +17,6 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
-	"deployster/internal/runner/typeschema"
 	"deployster/plan/match"
 	"deployster/plan/plugs"
 	"deployster/plan/things"
@@ -120,9 +119,9 @@ func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (ab
 	}
 	known := s.known(t, ty, target.Mounts)
 	for _, d := range found {
-		thing := things.Declared(t.Image, ty, d.Config, t.Settings, target.Mounts)
+		thing := things.Declared(s.client, t.Image, ty, d.Config, t.Settings, target.Mounts)
 		if !slices.ContainsFunc(known, func(k match.Thing) bool { return same(ty, thing, k) }) {
-			secrets := typeschema.WriteOnly(ty.ConfigSchema, d.Config)
+			secrets := s.client.WriteOnly(ty.ConfigSchema, d.Config)
 			s.engine.Secrets.Add(secret.Values(d.Config, secrets))
 			if len(secrets) > 0 {
 				s.engine.Warn(diag.Warningf("A secret was left out", "type.%s lists %s with a value that its schema calls writeOnly: it is not "+
@@ -179,7 +178,7 @@ func reading(ty protocol.Type) protocol.Type {
 func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (list []match.Thing) {
 	for _, entry := range s.prior.Resources {
 		if plugs.Untagged(entry.Type) == plugs.Untagged(t.Image) {
-			list = append(list, things.Declared(t.Image, ty, entry.Config, onHost(t.Settings, entry.Settings.Host), mounts))
+			list = append(list, things.Declared(s.client, t.Image, ty, entry.Config, onHost(t.Settings, entry.Settings.Host), mounts))
 		}
 	}
 	for _, r := range s.manifest.Resources() {
@@ -187,7 +186,7 @@ func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (
 			continue
 		}
 		if c, wrong := s.manifest.Config(r.Address, config.States{}); !wrong.HasErrors() {
-			list = append(list, things.Declared(t.Image, ty, c.Value, onHost(t.Settings, r.Settings.Host), mounts))
+			list = append(list, things.Declared(s.client, t.Image, ty, c.Value, onHost(t.Settings, r.Settings.Host), mounts))
 		}
 	}
 	return list

@@ -9,6 +9,7 @@ import (
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
+	"deployster/internal/runner/typeschema"
 	"deployster/plan"
 	"deployster/plan/hidden"
 	"deployster/protocol"
@@ -16,7 +17,10 @@ import (
 
 // Redactor knows what must never be shown, and takes it out of plans, checks and
 // diagnostics.
-type Redactor struct{ secret.Set }
+type Redactor struct {
+	secret.Set
+	schemas typeschema.Schemas
+}
 
 // Plan returns a plan without sensitive values: those that are marked, and
 // those that images repeated elsewhere.
@@ -85,11 +89,11 @@ func (r *Redactor) Checks(list []config.CheckResult) []config.CheckResult {
 // Step is the same for one resource.
 func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	c := *step
-	secrets := StepSecrets(step)
+	secrets := r.StepSecrets(step)
 	c.Memory = nil
 	c.Config = secret.Mask(step.Config, step.Sensitive)
 	c.State, c.Stale = secret.Mask(step.State, step.Hidden), secret.Mask(step.Stale, step.Hidden)
-	c.Forecast = secret.Mask(step.Forecast, hidden.InState(step.Init, step.Forecast, secrets, step.Sensitive))
+	c.Forecast = secret.Mask(step.Forecast, hidden.InState(&r.schemas, step.Init, step.Forecast, secrets, step.Sensitive))
 	if step.Was != nil {
 		c.Was = &plan.Was{State: secret.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
 	}
@@ -118,19 +122,19 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 
 // StepSecrets returns what must not be shown of a step: what its config holds, and
 // what the state that was found holds.
-func StepSecrets(step *plan.Step) []string {
+func (r *Redactor) StepSecrets(step *plan.Step) []string {
 	secrets := secret.Values(step.Config, step.Sensitive)
 	for _, there := range []json.RawMessage{step.State, step.Stale} {
 		if len(there) > 0 {
 			secrets = append(secrets, secret.Values(there, step.Hidden)...)
 		}
 	}
-	secrets = append(secrets, secret.Values(step.Forecast, hidden.InState(step.Init, step.Forecast, nil, nil))...)
+	secrets = append(secrets, secret.Values(step.Forecast, hidden.InState(&r.schemas, step.Init, step.Forecast, nil, nil))...)
 	if step.Was != nil {
 		secrets = append(secrets, secret.Values(step.Was.State, step.Was.Sensitive)...)
 	}
 	if step.Old != nil {
-		secrets = append(secrets, StepSecrets(step.Old)...)
+		secrets = append(secrets, r.StepSecrets(step.Old)...)
 	}
 	return secrets
 }

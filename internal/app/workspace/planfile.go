@@ -184,7 +184,7 @@ func (w *Workspace) SavedPlan(file string, signature *string, digest bool) (Plan
 		return d, err
 	}
 	for _, step := range p.Resources {
-		w.Secrets.Add(redact.StepSecrets(step))
+		w.Secrets.Add(w.Secrets.StepSecrets(step))
 	}
 	for _, name := range p.SensitiveVariables {
 		w.Secrets.Add(secret.Values(p.Variables[name], []string{"/value"}))

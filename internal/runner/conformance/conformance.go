@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -138,8 +139,9 @@ type engine struct {
 	memory     json.RawMessage // what is remembered; nil = nothing
 	acted      []string        // the actions that were run last
 	watching   watching
-	made       bool  // the test may have made something that is there now
-	remembered bool  // something was remembered when it was right
+	made       bool // the test may have made something that is there now
+	remembered bool // something was remembered when it was right
+	schemas    typeschema.Schemas
 	failed     error // why the test cannot go on; not the image's fault
 }
 
@@ -167,7 +169,7 @@ func (e *engine) all(ctx context.Context) error {
 		return nil
 	}
 	secrets := func(context.Context) outcome {
-		return printsNoSecret(e.ty, []json.RawMessage{e.o.Config, e.o.Then}, e.recorder.all())
+		return printsNoSecret(e, []json.RawMessage{e.o.Config, e.o.Then}, e.recorder.all())
 	}
 	if !e.check(ctx, checkState, e.askFirst) {
 		e.skipAll("the state could not be read", checkStateAgain)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -24,7 +23,7 @@ func identityIsSaid(e *engine) outcome {
 			fix: fixIdentity}
 	}
 	for _, pointer := range e.ty.Identity {
-		p, found := typeschema.FindProperty(e.ty.ConfigSchema, pointer)
+		p, found := e.schemas.FindProperty(e.ty.ConfigSchema, pointer)
 		switch {
 		case !found:
 			return fail(fixIdentity, "%s is no property of the config_schema.", pointer)
@@ -78,7 +77,7 @@ func askChanged(ctx context.Context, e *engine) outcome {
 	if err := json.Unmarshal(e.o.Config, &config); err != nil {
 		return skip("the config is no object")
 	}
-	for _, key := range typeschema.PropertyNames(e.ty.ConfigSchema) {
+	for _, key := range e.schemas.PropertyNames(e.ty.ConfigSchema) {
 		config[key] = nil // one that is not given may name the thing too
 	}
 	asked, names := 0, []string(nil)
@@ -117,7 +116,7 @@ func vary(e *engine, pointer string) (json.RawMessage, bool) {
 	if !ok {
 		return nil, false
 	}
-	p, _ := typeschema.FindProperty(e.ty.ConfigSchema, pointer)
+	p, _ := e.schemas.FindProperty(e.ty.ConfigSchema, pointer)
 	last := steps[len(steps)-1]
 	value, there := parent[last]
 	switch {

@@ -4,20 +4,18 @@ import (
 	"encoding/json"
 
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/typeschema"
-	"deployster/protocol"
 )
 
 const fixSecrets = "Print no secret, also not in error messages, and put none into the state: what an image prints is shown and recorded."
 
 // printsNoSecret looks for secrets in all that the image has printed in a test.
-func printsNoSecret(ty protocol.Type, configs []json.RawMessage, runs []run) outcome {
+func printsNoSecret(e *engine, configs []json.RawMessage, runs []run) outcome {
 	secrets := map[string]string{} // to where they stand in the config
 	for _, config := range configs {
 		if config == nil {
 			continue
 		}
-		for _, pointer := range typeschema.WriteOnly(ty.ConfigSchema, config) {
+		for _, pointer := range e.schemas.WriteOnly(e.ty.ConfigSchema, config) {
 			for _, text := range secret.Values(config, []string{pointer}) {
 				if len(text) >= secret.MinEmbedded {
 					secrets[text] = pointer

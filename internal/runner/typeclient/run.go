@@ -143,7 +143,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		f()
 	}
 	if c.o.Secret != nil && typeschema.MayMark(k.states) {
-		c.o.Secret(secretsIn(r.Stdout, k.states))
+		c.o.Secret(secretsIn(c, r.Stdout, k.states))
 	}
 	if c.o.Record != nil {
 		c.o.Record(k.invocation(started, r, err))

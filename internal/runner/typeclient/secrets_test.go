@@ -1,6 +1,7 @@
 package typeclient
 
 import (
+	"deployster/internal/runner/typeschema"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -15,7 +16,7 @@ func TestSecretsIn(t *testing.T) {
 		`{"state":{"password":"p1"}`:                                                                        nil,
 	} {
 		t.Run(answer, func(t *testing.T) {
-			if got := secretsIn([]byte(answer), schema); !slices.Equal(got, want) {
+			if got := secretsIn(&typeschema.Schemas{}, []byte(answer), schema); !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})

@@ -47,6 +47,8 @@ func (v Violation) Sentence() string {
 // Checker checks documents against schemas. It is safe for concurrent use, and its zero
 // value is ready.
 type Checker struct {
+	Schemas
+
 	limit      time.Duration // of one check; 0 = checkTime
 	goroutines parallel.Pool
 
@@ -121,7 +123,7 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 		return whole("it is no proper JSON: %s", err)
 	}
 	v := &verdict{root: root}
-	v.text, _ = jsondoc.Value(text) // it was read when it was compiled
+	v.text, _ = c.document(text) // it was read when it was compiled
 	for p := range unknown {
 		v.unknown = append(v.unknown, jsondoc.Pointer(p))
 	}
@@ -149,7 +151,7 @@ func (c *Checker) schema(text json.RawMessage) (*compiledSchema, error) {
 		c.schemas[string(text)] = s
 	}
 	c.mu.Unlock()
-	s.once.Do(func() { s.schema, s.meter, s.err = compile(text) })
+	s.once.Do(func() { s.schema, s.meter, s.err = c.compile(text) })
 	return s, s.err
 }
 
@@ -160,26 +162,26 @@ func (denyAll) Load(url string) (any, error) {
 	return nil, fmt.Errorf("it refers to %s, and nothing outside the schema itself may be read", url)
 }
 
-func compile(text json.RawMessage) (*jsonschema.Schema, *meter, error) {
+func (s *Schemas) compile(text json.RawMessage) (*jsonschema.Schema, *meter, error) {
 	if len(text) > maxSchema {
 		return nil, nil, fmt.Errorf("it is larger than %d bytes", maxSchema)
 	}
-	doc, err := jsondoc.Value(text)
+	doc, err := s.document(text)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, m, err := compileAs(jsonschema.Draft7, doc)
+	compiled, m, err := compileAs(jsonschema.Draft7, doc)
 	if err != nil { // the first images were written for draft-04, and did not say so
 		if old, meter, oldErr := compileAs(jsonschema.Draft4, doc); oldErr == nil {
 			return old, meter, nil
 		}
 	}
-	return s, m, err
+	return compiled, m, err
 }
 
 // ReadAsDraft04 reports whether a schema is read as one of draft-04.
 func ReadAsDraft04(text json.RawMessage) bool {
-	s, _, err := compile(text)
+	s, _, err := (&Schemas{}).compile(text)
 	return err == nil && s.DraftVersion == 4
 }
 

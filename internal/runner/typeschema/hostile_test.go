@@ -79,7 +79,7 @@ func TestCheckConfig_HasAnEnd(t *testing.T) {
 func TestWriteOnly_HostileSchema(t *testing.T) {
 	t.Parallel()
 	schema := doubling(200, `{"properties":{"pin":{"writeOnly":true},"inner":{"$ref":"#/definitions/d0"}}}`)
-	got := WriteOnly(schema, json.RawMessage(`{"pin":1,"inner":{"pin":2,"other":3}}`))
+	got := new(Schemas).WriteOnly(schema, json.RawMessage(`{"pin":1,"inner":{"pin":2,"other":3}}`))
 	if want := []string{"/inner/pin", "/pin"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -19,8 +19,8 @@ type Property struct {
 
 // FindProperty looks a property up in a schema, through references and allOf. What
 // the schema does not name is not found.
-func FindProperty(schema json.RawMessage, pointer string) (Property, bool) {
-	root, err := jsondoc.Value(schema)
+func (s *Schemas) FindProperty(schema json.RawMessage, pointer string) (Property, bool) {
+	root, err := s.document(schema)
 	if err != nil {
 		return Property{}, false
 	}
@@ -51,8 +51,8 @@ func FindProperty(schema json.RawMessage, pointer string) (Property, bool) {
 }
 
 // PropertyNames lists the properties that a schema names at its top, sorted.
-func PropertyNames(schema json.RawMessage) []string {
-	root, err := jsondoc.Value(schema)
+func (s *Schemas) PropertyNames(schema json.RawMessage) []string {
+	root, err := s.document(schema)
 	if err != nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func TestFindProperty(t *testing.T) {
 		"/name/in":    "none",
 	} {
 		got := "none"
-		if p, found := FindProperty(schema, pointer); found {
+		if p, found := new(Schemas).FindProperty(schema, pointer); found {
 			got = fmt.Sprintf("%v %s %s %v %v", p.Always, p.Default, p.Scalar, p.Enum, p.WriteOnly)
 		}
 		if got != want {

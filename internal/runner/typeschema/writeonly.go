@@ -14,11 +14,11 @@ import (
 // writeOnly: values such as passwords, which are sensitive whatever the
 // manifest says. It gives their JSON pointers, sorted. When the schema is too
 // entangled to be looked through, all of the document is taken for sensitive.
-func WriteOnly(schema, document json.RawMessage) []string {
+func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
 	if !MayMark(schema) {
 		return nil
 	}
-	root, err := jsondoc.Value(schema)
+	root, err := s.document(schema)
 	if err != nil {
 		return nil
 	}

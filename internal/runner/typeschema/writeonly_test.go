@@ -17,7 +17,7 @@ func TestWriteOnly(t *testing.T) {
 			"loop":  {"$ref": "#/definitions/loop"},
 			"env":   {"additionalProperties": {"writeOnly": true}}}}`)
 	config := json.RawMessage(`{"env":{"A":"1"},"keys":[{"private":"x"},{"public":"y"}],"loop":1,"other":{"pin":1},"user":"u","word":"w"}`)
-	got := WriteOnly(schema, config)
+	got := new(Schemas).WriteOnly(schema, config)
 	want := []string{"/env/A", "/keys/0/private", "/other/pin", "/word"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

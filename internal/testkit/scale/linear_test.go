@@ -35,8 +35,12 @@ func counted(n int, part func()) cost {
 // measure takes n resources through everything, and returns what each part cost.
 func measure(t *testing.T, n int) map[string]cost {
 	t.Helper()
+	return measureEngine(t, newEngine(t, n), n)
+}
+
+func measureEngine(t *testing.T, e *engine, n int) map[string]cost {
+	t.Helper()
 	costs := map[string]cost{}
-	e := newEngine(t, n)
 	run := func(name string, part func()) { costs[name] = counted(n, part) }
 	show := render.Options{Hide: func(s string) string { return s }}
 
@@ -105,6 +109,22 @@ func TestEngine_CostIsLinear(t *testing.T) {
 		t.Logf("%-22s %6.0f objects, %7.0f bytes a resource; %.2f and %.2f times those among 500", part, c.objects, c.bytes, objects, bytes)
 		if objects > grows || bytes > grows {
 			t.Errorf("%s: a resource among 4000 costs %.2f times the objects and %.2f times the bytes of one among 500: something looks at all of them for each", part, objects, bytes)
+		}
+	}
+}
+
+// TestEngine_SchemasAreReadOnce: the schemas of large providers have hundreds of
+// properties, and are asked about for each resource.
+func TestEngine_SchemasAreReadOnce(t *testing.T) {
+	const n = 500
+	wide, narrow := newEngine(t, n), newEngine(t, n)
+	wide.world.identity, narrow.world.identity, wide.world.wide = true, true, 300
+	measure(t, 10) // what is made once is made by now
+	usual := measureEngine(t, narrow, n)
+	for part, c := range measureEngine(t, wide, n) {
+		t.Logf("%-22s %6.0f objects, %7.0f bytes a resource, with narrow schemas %6.0f and %7.0f", part, c.objects, c.bytes, usual[part].objects, usual[part].bytes)
+		if c.objects > grows*usual[part].objects+20 {
+			t.Errorf("%s: %.0f objects a resource where a schema has 300 properties, %.0f where it has three", part, c.objects, usual[part].objects)
 		}
 	}
 }

@@ -31,12 +31,22 @@ type world struct {
 	mu       sync.Mutex
 	there    map[string]bool
 	identity bool // its things are named by their configs
+	wide     int  // so many more properties are in its schemas, one of them for a secret
 }
 
 func newWorld() *world { return &world{there: map[string]bool{}} }
 
 func (*world) Resolve(_ context.Context, reference string) (runner.Image, error) {
 	return runner.Image{Reference: reference, Digest: digest}, nil
+}
+
+// more are the properties that make its schemas wide.
+func (w *world) more() string {
+	var b strings.Builder
+	for i := range w.wide {
+		fmt.Fprintf(&b, `,"p%d":{"type":"string","writeOnly":%t,"description":"what large providers say of each of their many attributes"}`, i, i == 0)
+	}
+	return b.String()
 }
 
 func (w *world) Run(_ context.Context, s runner.Spec) (runner.Result, error) {
@@ -46,8 +56,9 @@ func (w *world) Run(_ context.Context, s runner.Spec) (runner.Result, error) {
 			named = `"identity":["/name"],`
 		}
 		return runner.Result{Stdout: []byte(`{"protocol":2,"state_action":{"args":["state"]},` + named +
-			`"config_schema":{"type":"object","properties":{"name":{"type":"string","minLength":1},"zone":{"type":"string"},"after":{"type":"object"}},"required":["name"],"additionalProperties":false},` +
-			`"state_schema":{"type":"object","properties":{"id":{"type":"string"},"size":{"type":"integer"}},"required":["id","size"]}}`)}, nil
+			`"config_schema":{"type":"object","properties":{"name":{"type":"string","minLength":1},"zone":{"type":"string"},"after":{"type":"object"}` +
+			w.more() + `},"required":["name"],"additionalProperties":false},` +
+			`"state_schema":{"type":"object","properties":{"id":{"type":"string"},"size":{"type":"integer"}` + w.more() + `},"required":["id","size"]}}`)}, nil
 	}
 	var in struct{ Config struct{ Name string } }
 	if err := json.Unmarshal(s.Stdin, &in); err != nil {
