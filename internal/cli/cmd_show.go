@@ -61,7 +61,7 @@ func runShow(c *cli.Context, s *session) error {
 }
 
 func showPlan(c *cli.Context, s *session) error {
-	saved, err := s.SavedPlan(c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") || c.Bool("json"))
+	saved, err := s.ShowPlan(c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") || c.Bool("json"))
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func showPlan(c *cli.Context, s *session) error {
 
 // printPage prints a plan as a page. Secrets are hidden in each of its texts: in the
 // page as a whole that would hide words of its markup too.
-func printPage(s *session, saved workspace.PlanDocument) error {
+func printPage(s *session, saved workspace.SavedPlan) error {
 	p := planpage.Page{Plan: saved.Plan, File: filepath.Base(saved.File), Digest: saved.Digest, SignedBy: saved.SignedBy, Hide: s.Secrets.Hide}
 	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) {
 		return render.Changes(step, s.Secrets.Hide)

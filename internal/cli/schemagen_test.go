@@ -115,7 +115,7 @@ func (g *generator) named(t reflect.Type) object {
 
 func (g *generator) structure(t reflect.Type) object {
 	properties, required := object{}, []string{}
-	g.fields(t, properties, &required)
+	g.fields(t, properties, &required, nil)
 	slices.Sort(required)
 	schema := object{"type": "object", "additionalProperties": false, "properties": properties}
 	if len(required) > 0 {
@@ -127,9 +127,14 @@ func (g *generator) structure(t reflect.Type) object {
 	return schema
 }
 
-func (g *generator) fields(t reflect.Type, properties object, required *[]string) {
+func (g *generator) fields(t reflect.Type, properties object, required *[]string, hidden []string) {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		g.t.Fatalf("%s writes itself: the generator must know how", t)
+	}
+	own := slices.Clone(hidden) // what an embedded one has by the same name is not written
+	for f := range fieldsOf(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		own = append(own, name)
 	}
 	for f := range fieldsOf(t) {
 		tag := f.Tag.Get("json")
@@ -139,10 +144,10 @@ func (g *generator) fields(t reflect.Type, properties object, required *[]string
 			if embedded.Kind() == reflect.Pointer {
 				embedded = embedded.Elem()
 			}
-			g.fields(embedded, properties, required)
+			g.fields(embedded, properties, required, own)
 			continue
 		}
-		if tag == "-" || !f.IsExported() {
+		if tag == "-" || !f.IsExported() || slices.Contains(hidden, name) {
 			continue
 		}
 		property := g.of(f.Type)

@@ -26,9 +26,9 @@ func encode(p *plan.Plan) ([]byte, error) {
 // encodeTo writes plan.json as encoding/json would, with the resources encoded
 // on all processors and never all in memory.
 func encodeTo(w io.Writer, p *plan.Plan) error {
-	stored := store(p)
+	stored := NewDocument(p)
 	frame := *stored
-	frame.Resources = map[string]*storedStep{}
+	frame.Resources = map[string]*DocumentStep{}
 	around, err := jsondoc.Encode(&frame)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func encodeTo(w io.Writer, p *plan.Plan) error {
 
 // encodeSteps writes members of the object of resources, with a comma before each
 // but the first of all.
-func encodeSteps(w io.Writer, p *storedPlan, addresses []string, first bool) error {
+func encodeSteps(w io.Writer, p *Document, addresses []string, first bool) error {
 	members, failed := make([][]byte, len(addresses)), make([]error, len(addresses))
 	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {

@@ -20,7 +20,7 @@ func TestPlanIsEncodedAsJSONIs(t *testing.T) {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)
-		wrong := enc.Encode(store(p))
+		wrong := enc.Encode(NewDocument(p))
 		got, err := encode(p)
 		if (err == nil) != (wrong == nil) || wrong == nil && !bytes.Equal(got, want.Bytes()) {
 			t.Errorf("%s: %v, not %v:\n%.2000s\nnot\n%.2000s", what, err, wrong, got, want.Bytes())

@@ -47,7 +47,7 @@ func (d document) format() (int, error) {
 // is unusual is read as a whole, and that says too what is wrong with it.
 func (d document) plan() (*plan.Plan, error) {
 	if d.members != nil {
-		s := storedPlan{}
+		s := Document{}
 		rest, err := jsondoc.Encode(d.members)
 		if err == nil && jsondoc.DecodeStrict(rest, &s) == nil && s.Resources == nil {
 			if s.Resources = decodeSteps(d.resources); s.Resources != nil {
@@ -55,7 +55,7 @@ func (d document) plan() (*plan.Plan, error) {
 			}
 		}
 	}
-	s := storedPlan{}
+	s := Document{}
 	if err := jsondoc.DecodeStrict(d.content, &s); err != nil {
 		return nil, err
 	}
@@ -63,9 +63,9 @@ func (d document) plan() (*plan.Plan, error) {
 }
 
 // decodeSteps gives nothing when one of them cannot be read.
-func decodeSteps(resources map[string]json.RawMessage) map[string]*storedStep {
+func decodeSteps(resources map[string]json.RawMessage) map[string]*DocumentStep {
 	addresses := slices.Collect(maps.Keys(resources))
-	steps := make([]*storedStep, len(addresses))
+	steps := make([]*DocumentStep, len(addresses))
 	var failed atomic.Bool
 	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {
@@ -77,7 +77,7 @@ func decodeSteps(resources map[string]json.RawMessage) map[string]*storedStep {
 	if failed.Load() {
 		return nil
 	}
-	out := make(map[string]*storedStep, len(addresses))
+	out := make(map[string]*DocumentStep, len(addresses))
 	for i, addr := range addresses {
 		out[addr] = steps[i]
 	}

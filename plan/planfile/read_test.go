@@ -56,7 +56,7 @@ func TestStepsAreReadAsJSONIs(t *testing.T) {
 		} else if bytes.Equal(edited, content) {
 			t.Fatalf("%s: nothing was edited", what)
 		}
-		whole, want := &storedPlan{}, (*plan.Plan)(nil)
+		whole, want := &Document{}, (*plan.Plan)(nil)
 		wrong := jsondoc.DecodeStrict(edited, whole)
 		if wrong == nil {
 			want, wrong = whole.load()

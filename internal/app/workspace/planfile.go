@@ -158,19 +158,25 @@ func (w *Workspace) IsPlan(paths []string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// PlanDocument is a saved plan, and what its file says of it.
+// PlanDocument is a saved plan as JSON.
 type PlanDocument struct {
-	*plan.Plan
+	*planfile.Document
 	Digest   string `json:"digest,omitempty"`    // what -require-digest compares
 	SignedBy string `json:"signed_by,omitempty"` // the public key; absent when nobody has signed it
-	File     string `json:"-"`                   // as it was named
 }
 
-// SavedPlan reads a saved plan to be shown, and learns its secrets. If signature is
+// SavedPlan is a plan, and what its file says of it.
+type SavedPlan struct {
+	*plan.Plan
+	Digest, SignedBy string
+	File             string // as it was named
+}
+
+// ShowPlan reads a saved plan to be shown, and learns its secrets. If signature is
 // not nil it must be signed as that and the environment say. Digest asks for that.
-func (w *Workspace) SavedPlan(file string, signature *string, digest bool) (PlanDocument, error) {
+func (w *Workspace) ShowPlan(file string, signature *string, digest bool) (SavedPlan, error) {
 	p, signed, err := w.ReadPlan(file)
-	d := PlanDocument{Plan: p, File: file}
+	d := SavedPlan{Plan: p, File: file}
 	if err == nil && signature != nil {
 		var asked Policy
 		if asked, err = w.Policy(PolicyOptions{Signature: signature}); err == nil {
@@ -195,8 +201,7 @@ func (w *Workspace) SavedPlan(file string, signature *string, digest bool) (Plan
 	return d, nil
 }
 
-// Masked returns the document without sensitive values.
-func (d PlanDocument) Masked(r *redact.Redactor) PlanDocument {
-	d.Plan = r.Plan(d.Plan)
-	return d
+// Masked returns the document as it is printed, without sensitive values.
+func (d SavedPlan) Masked(r *redact.Redactor) PlanDocument {
+	return PlanDocument{Document: planfile.NewDocument(r.Plan(d.Plan)), Digest: d.Digest, SignedBy: d.SignedBy}
 }

