@@ -2,7 +2,9 @@ package containerd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -128,6 +130,33 @@ func TestRemoveLater_ClientEnds(t *testing.T) {
 			swept(t, r)
 		})
 	}
+}
+
+// A server that is ended while it removes a task's directories has renamed them first.
+func TestServer_RemovesWhatItBeganToRemove(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	var halfGone []string
+	for _, dir := range []string{o.server().State(), o.server().Root()} {
+		path := filepath.Join(dir, "io.containerd.runtime.v2.task", o.Namespace, ".abc-1")
+		if err := os.MkdirAll(filepath.Join(path, "work"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		halfGone = append(halfGone, path)
+	}
+	pid := serverPid(o)
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, time.Minute, "the server has ended", func() bool { return !processLives(pid) })
+	eventually(t, time.Minute, "another one serves", func() bool { return r.conn.Revive(context.Background()) == nil })
+	for _, path := range halfGone {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left (%v)", path, err)
+		}
+	}
+	nothingLeft(t, r)
 }
 
 // What a server that ends or is killed has not removed, the next one removes.

@@ -97,12 +97,32 @@ func own(ctx context.Context, c layout.Config) (f *os.File, owner string, err er
 	return f, "", nil
 }
 
+// removeHalfGone removes what the server before was removing when it was ended: containerd
+// gives a task's directories a name with a dot first, and never looks at those again.
+func removeHalfGone(c layout.Config) error {
+	var errs []error
+	for _, dir := range []string{c.State(), c.Root()} {
+		gone, _ := filepath.Glob(filepath.Join(dir, "io.containerd.runtime.v2.task", "*", ".*")) // the pattern is one
+		for _, path := range gone {
+			err := unmountBelow(path)
+			if err == nil {
+				err = os.RemoveAll(path)
+			}
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // boot starts containerd inside this process.
 func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 	for _, d := range []string{c.Bin(), c.Shims(), c.State()} {
 		if err := os.MkdirAll(d, 0o711); err != nil {
 			return nil, err
 		}
+	}
+	if err := removeHalfGone(c); err != nil {
+		return nil, err
 	}
 	// Not a link: a shim starts itself again through os.Executable, which resolves those.
 	// A copy also stays what it is when the original is replaced while the server runs.
