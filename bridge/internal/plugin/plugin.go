@@ -61,7 +61,7 @@ func Start(ctx context.Context, path string, env []string) (*Process, error) {
 	started := make(chan error, 1)
 	go p.live(started)
 	if err := <-started; err != nil {
-		if errors.Is(err, fs.ErrNotExist) { // it is in the image: what would load it is not
+		if _, there := os.Stat(path); there == nil && errors.Is(err, fs.ErrNotExist) { // what would load it is not
 			err = fmt.Errorf("%w. It needs libraries that the image does not have: build it with CGO_ENABLED=0", err)
 		}
 		return nil, fmt.Errorf("the provider cannot be started: %w", err)
