@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -57,17 +56,7 @@ func mortalDaemon(t testing.TB) (o Options, kill, start func()) {
 		// It is the daemon that ends a shim, a moment after its container is gone: one
 		// that it was about to end would stay for ever. Debian's forgets one in ten that
 		// is killed while it is deleted: the embedded one must not, and its tests say so.
-		shims := func() (pids []int) {
-			lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is one
-			for _, f := range lines {
-				line, err := os.ReadFile(f)
-				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
-				if err == nil && strings.Contains(string(line), "containerd-shim") && strings.Contains(string(line), dir) {
-					pids = append(pids, pid)
-				}
-			}
-			return pids
-		}
+		shims := func() []int { return pidsWith("containerd-shim", dir) }
 		for end := time.Now().Add(10 * time.Second); len(shims()) > 0 && time.Now().Before(end); {
 			time.Sleep(20 * time.Millisecond)
 		}

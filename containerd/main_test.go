@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -197,14 +199,24 @@ func processLives(pid int) bool {
 
 // processesWith lists the processes with a text in their command lines.
 func processesWith(text string) (found []string) {
-	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, f := range dirs {
-		b, err := os.ReadFile(f)
-		if err == nil && bytes.Contains(b, []byte(text)) && filepath.Dir(f) != fmt.Sprintf("/proc/%d", os.Getpid()) {
-			found = append(found, string(bytes.ReplaceAll(b, []byte{0}, []byte{' '})))
-		}
+	for _, pid := range pidsWith(text) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
+		found = append(found, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 	}
 	return found
+}
+
+// pidsWith lists the other processes in whose command lines all of these texts are.
+func pidsWith(texts ...string) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is one
+	for _, file := range files {
+		line, _ := os.ReadFile(file) // it may have ended
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if pid != os.Getpid() && !slices.ContainsFunc(texts, func(text string) bool { return !bytes.Contains(line, []byte(text)) }) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func eventually(t testing.TB, limit time.Duration, what string, ok func() bool) {

@@ -125,19 +125,10 @@ func TestServer_IsKilledLeavesNoShims(t *testing.T) {
 		stop()
 		group.Wait()
 	}
-	shims := func() (list []string) {
-		files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is one
-		for _, file := range files {
-			content, _ := os.ReadFile(file) // it may have ended
-			if line := string(content); strings.Contains(line, "shim") && strings.Contains(line, "\x00"+r.conn.ID+"-") {
-				list = append(list, strings.ReplaceAll(line, "\x00", " "))
-			}
-		}
-		return list
-	}
+	shims := func() []int { return pidsWith("shim", "\x00"+r.conn.ID+"-") }
 	eventually(t, 30*time.Second, "nothing of its containers is left", func() bool { return len(shims())+len(cgroupsLeft(r.conn.ID)) == 0 })
 	if t.Failed() {
-		t.Logf("%d shims: %q, %d cgroups", len(shims()), shims(), len(cgroupsLeft(r.conn.ID)))
+		t.Logf("shims: %v, %d cgroups", shims(), len(cgroupsLeft(r.conn.ID)))
 	}
 }
 
