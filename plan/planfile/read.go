@@ -11,52 +11,52 @@ import (
 	"deployster/plan"
 )
 
-// document is plan.json, taken apart where it is as this tool writes it.
-type document struct {
-	content   []byte
+// content is plan.json, taken apart where it is as this tool writes it.
+type content struct {
+	text      []byte
 	members   map[string]json.RawMessage // without the resources; nil = something in it is unusual
 	resources map[string]json.RawMessage // by address
 }
 
-func open(content []byte) document {
-	members, err := jsondoc.OwnObject(content)
+func open(text []byte) content {
+	members, err := jsondoc.OwnObject(text)
 	if err != nil || members["format"] == nil {
-		return document{content: content}
+		return content{text: text}
 	}
 	resources, err := jsondoc.OwnObject(members["resources"])
 	if err != nil {
-		return document{content: content}
+		return content{text: text}
 	}
 	delete(members, "resources")
-	return document{content, members, resources}
+	return content{text, members, resources}
 }
 
-// format is the version that the document names.
-func (d document) format() (int, error) {
+// format is the version that it names.
+func (c content) format() (int, error) {
 	var head struct{ Format int }
-	if d.members == nil {
-		err := json.Unmarshal(d.content, &head)
+	if c.members == nil {
+		err := json.Unmarshal(c.text, &head)
 		return head.Format, err
 	}
-	err := json.Unmarshal(d.members["format"], &head.Format)
+	err := json.Unmarshal(c.members["format"], &head.Format)
 	return head.Format, err
 }
 
-// plan reads the document, all of whose keys must be known. There may be a
+// plan reads it, all of whose keys must be known. There may be a
 // hundred thousand resources: they are read one by one, on all processors. What
 // is unusual is read as a whole, and that says too what is wrong with it.
-func (d document) plan() (*plan.Plan, error) {
-	if d.members != nil {
+func (c content) plan() (*plan.Plan, error) {
+	if c.members != nil {
 		s := Document{}
-		rest, err := jsondoc.Encode(d.members)
+		rest, err := jsondoc.Encode(c.members)
 		if err == nil && jsondoc.DecodeStrict(rest, &s) == nil && s.Resources == nil {
-			if s.Resources = decodeSteps(d.resources); s.Resources != nil {
+			if s.Resources = decodeSteps(c.resources); s.Resources != nil {
 				return s.load()
 			}
 		}
 	}
 	s := Document{}
-	if err := jsondoc.DecodeStrict(d.content, &s); err != nil {
+	if err := jsondoc.DecodeStrict(c.text, &s); err != nil {
 		return nil, err
 	}
 	return s.load()

@@ -51,9 +51,6 @@ type Checker struct {
 
 	limit      time.Duration // of one check; 0 = checkTime
 	goroutines parallel.Pool
-
-	mu      sync.Mutex
-	schemas map[string]*compiledSchema // by their text
 }
 
 // maxSchema is the largest schema that is looked at, in bytes.
@@ -103,7 +100,7 @@ func (c *Checker) CheckSchemas(ty protocol.Type) error {
 		if len(s.text) == 0 {
 			continue
 		}
-		if _, err := c.schema(s.text); err != nil {
+		if _, err := c.compiled(s.text); err != nil {
 			return fmt.Errorf("%q is no usable JSON Schema: %w", s.key, err)
 		}
 	}
@@ -114,7 +111,7 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 	whole := func(format string, args ...any) []Violation {
 		return []Violation{{Path: root, Message: fmt.Sprintf(format, args...)}}
 	}
-	schema, err := c.schema(text)
+	schema, err := c.compiled(text)
 	if err != nil {
 		return whole("the schema of image %s cannot be used: %s", diag.Visible(ty.Reference), err)
 	}
@@ -122,37 +119,37 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 	if err != nil {
 		return whole("it is no proper JSON: %s", err)
 	}
-	v := &verdict{root: root}
-	v.text, _ = c.document(text) // it was read when it was compiled
+	v := &verdict{root: root, text: schema.document}
 	for p := range unknown {
 		v.unknown = append(v.unknown, jsondoc.Pointer(p))
 	}
-	if !schema.slow.Load() {
+	compiled := &schema.compiled
+	if !compiled.slow.Load() {
 		out, inTime := runWithin(&c.goroutines, cmp.Or(c.limit, checkTime),
-			func() checkResult { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
+			func() checkResult {
+				return compiled.measure(func() []Violation { return v.on(compiled.schema, value) })
+			})
 		if inTime && out.whole {
 			return out.found
 		}
-		schema.slow.Store(true)
+		compiled.slow.Store(true)
 	}
 	return whole("it cannot be checked: the schema of image %s takes too long to check (more than %s, or more than %d steps). "+
 		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), cmp.Or(c.limit, checkTime), maxSteps)
 }
 
-// schema returns a schema ready for use; each text is compiled once.
-func (c *Checker) schema(text json.RawMessage) (*compiledSchema, error) {
-	c.mu.Lock()
-	s := c.schemas[string(text)]
-	if s == nil {
-		if c.schemas == nil {
-			c.schemas = map[string]*compiledSchema{}
-		}
-		s = &compiledSchema{}
-		c.schemas[string(text)] = s
+// compiled returns a schema ready for use; each is compiled once.
+func (c *Checker) compiled(text json.RawMessage) (*schema, error) {
+	if len(text) > maxSchema {
+		return nil, fmt.Errorf("it is larger than %d bytes", maxSchema)
 	}
-	c.mu.Unlock()
-	s.once.Do(func() { s.schema, s.meter, s.err = c.compile(text) })
-	return s, s.err
+	s := c.schema(text)
+	if s.err != nil {
+		return nil, s.err
+	}
+	to := &s.compiled
+	to.once.Do(func() { to.schema, to.meter, to.err = compile(s.document) })
+	return s, to.err
 }
 
 // denyAll keeps schemas from reading files and fetching URLs.
@@ -162,27 +159,20 @@ func (denyAll) Load(url string) (any, error) {
 	return nil, fmt.Errorf("it refers to %s, and nothing outside the schema itself may be read", url)
 }
 
-func (s *Schemas) compile(text json.RawMessage) (*jsonschema.Schema, *meter, error) {
-	if len(text) > maxSchema {
-		return nil, nil, fmt.Errorf("it is larger than %d bytes", maxSchema)
-	}
-	doc, err := s.document(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	compiled, m, err := compileAs(jsonschema.Draft7, doc)
+func compile(document any) (*jsonschema.Schema, *meter, error) {
+	s, m, err := compileAs(jsonschema.Draft7, document)
 	if err != nil { // the first images were written for draft-04, and did not say so
-		if old, meter, oldErr := compileAs(jsonschema.Draft4, doc); oldErr == nil {
+		if old, meter, oldErr := compileAs(jsonschema.Draft4, document); oldErr == nil {
 			return old, meter, nil
 		}
 	}
-	return compiled, m, err
+	return s, m, err
 }
 
 // ReadAsDraft04 reports whether a schema is read as one of draft-04.
 func ReadAsDraft04(text json.RawMessage) bool {
-	s, _, err := (&Schemas{}).compile(text)
-	return err == nil && s.DraftVersion == 4
+	s, err := new(Checker).compiled(text)
+	return err == nil && s.compiled.schema.DraftVersion == 4
 }
 
 // compileAs reads a schema that does not name its draft as one of that draft.

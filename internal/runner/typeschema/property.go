@@ -20,10 +20,11 @@ type Property struct {
 // FindProperty looks a property up in a schema, through references and allOf. What
 // the schema does not name is not found.
 func (s *Schemas) FindProperty(schema json.RawMessage, pointer string) (Property, bool) {
-	root, err := s.document(schema)
-	if err != nil {
+	read := s.schema(schema)
+	if read.err != nil {
 		return Property{}, false
 	}
+	root := read.document
 	f := propertyFinder{root: root}
 	at, p := f.parts(root), Property{Always: true}
 	for _, step := range jsondoc.Pointer(pointer) {
@@ -52,10 +53,11 @@ func (s *Schemas) FindProperty(schema json.RawMessage, pointer string) (Property
 
 // PropertyNames lists the properties that a schema names at its top, sorted.
 func (s *Schemas) PropertyNames(schema json.RawMessage) []string {
-	root, err := s.document(schema)
-	if err != nil {
+	read := s.schema(schema)
+	if read.err != nil {
 		return nil
 	}
+	root := read.document
 	names := map[string]bool{}
 	for _, part := range (propertyFinder{root: root}).parts(root) {
 		properties, _ := part["properties"].(map[string]any)

@@ -17,29 +17,31 @@ type Reader interface {
 // Schemas are schemas that have been read. It is safe for concurrent use, and its zero
 // value is ready.
 type Schemas struct {
-	mu   sync.Mutex
-	read map[string]*document // by their text
+	mu    sync.Mutex
+	known map[string]*schema // by their text
 }
 
-// document is a schema that was read. Nobody changes it.
-type document struct {
-	once sync.Once
-	root any
-	err  error
+// schema is one of them. Nobody changes its document.
+type schema struct {
+	read     sync.Once
+	document any
+	err      error
+
+	compiled compiledSchema // where documents were checked
 }
 
-// document reads a schema, once.
-func (s *Schemas) document(text json.RawMessage) (any, error) {
+// schema finds or reads one.
+func (s *Schemas) schema(text json.RawMessage) *schema {
 	s.mu.Lock()
-	d := s.read[string(text)]
-	if d == nil {
-		if s.read == nil {
-			s.read = map[string]*document{}
+	one := s.known[string(text)]
+	if one == nil {
+		if s.known == nil {
+			s.known = map[string]*schema{}
 		}
-		d = &document{}
-		s.read[string(text)] = d
+		one = &schema{}
+		s.known[string(text)] = one
 	}
 	s.mu.Unlock()
-	d.once.Do(func() { d.root, d.err = jsondoc.Value(text) })
-	return d.root, d.err
+	one.read.Do(func() { one.document, one.err = jsondoc.Value(text) })
+	return one
 }

@@ -18,10 +18,11 @@ func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
 	if !MayMark(schema) {
 		return nil
 	}
-	root, err := s.document(schema)
-	if err != nil {
+	read := s.schema(schema)
+	if read.err != nil {
 		return nil
 	}
+	root := read.document
 	value, err := jsondoc.Value(document)
 	if err != nil {
 		return nil
