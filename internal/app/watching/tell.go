@@ -35,8 +35,7 @@ func (w *watcher) status(s Status, text, holder string) {
 	w.line("%s", text)
 	switch s {
 	case Started, Reloaded, ReloadFailed:
-		w.systemd.Ready()
-		w.systemd.Status(text)
+		w.systemd.Ready(text)
 	case Stopping:
 		w.systemd.Stopping()
 	}
@@ -61,8 +60,7 @@ func (w *watcher) count(c watch.Counts) {
 func (w *watcher) alive() {
 	c := w.counted()
 	w.metrics.Alive()
-	w.systemd.Alive()
-	w.systemd.Status(fmt.Sprintf("%s, %d drifted, %d failed", words.Count(c.Resources, "resource"), c.Drifted, c.Failed))
+	w.systemd.Alive(fmt.Sprintf("%s, %d drifted, %d failed", words.Count(c.Resources, "resource"), c.Drifted, c.Failed))
 }
 
 // tell tells what happened. It is called by one goroutine.

@@ -23,8 +23,9 @@ func New(socket string) Notifier {
 	return Notifier{socket}
 }
 
-// Ready says that the service does what it is there for, or does again.
-func (n Notifier) Ready() { n.send("READY=1") }
+// Ready says that the service does what it is there for, or does again, and how it is: one
+// message, so that nobody sees the one without the other.
+func (n Notifier) Ready(status string) { n.send("READY=1\n" + line(status)) }
 
 // Reloading says that the service reads its configuration anew, until it is ready.
 func (n Notifier) Reloading() {
@@ -33,14 +34,13 @@ func (n Notifier) Reloading() {
 	n.send(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Nano()/int64(time.Microsecond)))
 }
 
-// Alive says that the service is not stuck.
-func (n Notifier) Alive() { n.send("WATCHDOG=1") }
+// Alive says that the service is not stuck, and how it is.
+func (n Notifier) Alive(status string) { n.send("WATCHDOG=1\n" + line(status)) }
 
 // Stopping says that the service ends.
 func (n Notifier) Stopping() { n.send("STOPPING=1") }
 
-// Status says in a line how the service is.
-func (n Notifier) Status(text string) { n.send("STATUS=" + strings.ReplaceAll(text, "\n", " ")) }
+func line(status string) string { return "STATUS=" + strings.ReplaceAll(status, "\n", " ") }
 
 // send sends a message. Who does not listen misses it.
 func (n Notifier) send(message string) {

@@ -12,8 +12,8 @@ import (
 // nobody listens on, nothing happens.
 func TestNotifier(t *testing.T) {
 	t.Parallel()
-	New("").Ready()
-	New(filepath.Join(t.TempDir(), "nobody")).Ready()
+	New("").Ready("")
+	New(filepath.Join(t.TempDir(), "nobody")).Ready("")
 	path := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
@@ -25,8 +25,7 @@ func TestNotifier(t *testing.T) {
 		send func()
 		want string
 	}{
-		{n.Ready, `^READY=1$`}, {n.Reloading, `^RELOADING=1\nMONOTONIC_USEC=[1-9]\d*$`}, {n.Alive, `^WATCHDOG=1$`}, {n.Stopping, `^STOPPING=1$`},
-		{func() { n.Status("a\nb") }, `^STATUS=a b$`},
+		{func() { n.Ready("a\nb") }, `^READY=1\nSTATUS=a b$`}, {n.Reloading, `^RELOADING=1\nMONOTONIC_USEC=[1-9]\d*$`}, {func() { n.Alive("c") }, `^WATCHDOG=1\nSTATUS=c$`}, {n.Stopping, `^STOPPING=1$`},
 	} {
 		m.send()
 		b := make([]byte, 256)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -163,6 +164,8 @@ output "state" {
 	ctx, cancel := context.WithTimeout(context.Background(), r.most+overrun)
 	defer cancel()
 	cmd := l.command(ctx, r.dir, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it says where it hangs
+	cmd.WaitDelay = 5 * time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()
@@ -216,7 +219,7 @@ func (r *hostileRun) check(t *testing.T) {
 		r.after(t, r)
 	}
 	if t.Failed() {
-		t.Logf("after %s, with %d MiB\n--- stdout\n%.3000s\n--- stderr\n%.3000s", r.took, r.peak>>20, r.stdout, r.stderr)
+		t.Logf("after %s, with %d MiB\n--- stdout\n%.3000s\n--- stderr\n%.30000s", r.took, r.peak>>20, r.stdout, r.stderr)
 	}
 }
 
