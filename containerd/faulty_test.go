@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/protobuf"
 	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errgrpc"
+	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 
 	"deployster/containerd/daemon"
@@ -176,6 +178,47 @@ func TestStartRefused(t *testing.T) {
 	without()
 	wantDiagnostic(t, err, "did not start")
 	nothingLeft(t, r)
+}
+
+// A shim may die when it has started the program, before the daemon has answered. That
+// answer is no refusal: the program has begun, and nobody knows how far it came.
+func TestStart_ShimDiesBehindIt(t *testing.T) {
+	t.Parallel()
+	for _, said := range []error{errdefs.ErrNotFound, errdefs.ErrUnknown.WithMessage("ttrpc: closed")} {
+		t.Run(said.Error(), func(t *testing.T) {
+			t.Parallel()
+			o := embedded(t)
+			r := open(t, o)
+			dgst := packProbe(t, r)
+			ctx := context.Background()
+			without := withFaults(t, r, faultyTasks{start: func(really func() (*taskapi.StartResponse, error)) (*taskapi.StartResponse, error) {
+				if _, err := really(); err != nil {
+					t.Error(err)
+				}
+				for _, process := range shimsOf(o) {
+					if n, err := strconv.Atoi(filepath.Base(process)); err != nil || unix.Kill(n, unix.SIGKILL) != nil {
+						t.Errorf("shim %s was not killed", process)
+					}
+				}
+				eventually(t, 10*time.Second, "the daemon knows that the shim is gone", func() bool {
+					list, err := r.conn.Client.TaskService().List(r.conn.Context(ctx), &taskapi.ListTasksRequest{})
+					return err == nil && len(list.Tasks) == 0
+				})
+				return nil, errgrpc.ToGRPC(said)
+			}})
+			s := runner.Spec{Name: "x", ID: "begun/1", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", "sleep 60"}}
+			_, err := r.Run(ctx, s)
+			without()
+			var unknown *runner.UnknownError
+			if !errors.As(err, &unknown) {
+				t.Fatalf("got %v", err)
+			}
+			if out, err := r.Adopt(ctx, s.ID, runner.Watch{}); err != nil || out.Fate != runner.Unknown {
+				t.Errorf("adopted: %+v, %v", out, err)
+			}
+			nothingLeft(t, r)
+		})
+	}
 }
 
 // Each loss of a daemon has its own time to come back in.

@@ -48,13 +48,24 @@ func (c *container) start(ctx context.Context) error {
 		err = errgrpc.ToNative(err)
 		c.noteCut(err)
 		switch {
-		case !interrupted(err):
+		case c.refused(ctx, err):
 			return startFailure(c.spec, err)
 		case !c.hasBegun(ctx):
 			return unknownEnd(c.id, err)
 		}
 	}
 	return nil
+}
+
+// refused reports whether a start that failed was certainly not carried out: it still
+// waits for its start. An answer alone is no proof. A daemon asks the shim once more
+// when it has started the program, and answers "not found" if the shim died meanwhile.
+func (c *container) refused(ctx context.Context, err error) bool {
+	if interrupted(err) {
+		return false
+	}
+	resp, err := c.tasks().Get(ctx, &taskapi.GetRequest{ContainerID: c.id})
+	return err == nil && resp.Process.Status == tasktypes.Status_CREATED
 }
 
 // interrupted reports whether a call was cut off, and may be carried out all the
