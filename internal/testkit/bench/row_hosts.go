@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -48,7 +49,8 @@ SetEnv DEPLOYSTER_IDLE_EXIT=1h
 `
 
 // hostsRow is an apply and a plan of resources on many hosts, each with a containerd of
-// its own, behind a real sshd on loopback.
+// its own, behind a real sshd on loopback. A twentieth of the hosts have nothing of
+// deployster's before, the others its program.
 func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 	const each = 50
 	hosts := l.sized(200)
@@ -62,7 +64,11 @@ func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	first := line{What: fmt.Sprintf("first `apply` on %d hosts, %d worker resources each: installs, boots, ships, makes", hosts, each),
+	bare := max(1, hosts/20)
+	if err := b.install(ctx, hosts-bare); err != nil {
+		return nil, err
+	}
+	first := line{What: fmt.Sprintf("first `apply` on %d hosts, %d worker resources each: installs on %d of them, boots, ships, makes", hosts, each, bare),
 		Goal: goal{Wall: 5 * time.Minute}, Note: "the memory of containerd is that of all hosts and of this machine"}
 	u, err := b.ours(ctx, nil, "apply", "-auto-approve").run()
 	if err != nil {
@@ -124,6 +130,31 @@ func (b *bed) hosts(n, each int) (stop func() error, err error) {
 			return nil, errors.Join(err, stop())
 		}
 	}
+}
+
+// install has the program on the first of the hosts, as if another command had installed
+// it. The files are the same for all.
+func (b *bed) install(ctx context.Context, hosts int) error {
+	if hosts == 0 {
+		return nil
+	}
+	if err := b.do(ctx, "host", "check", `web["0"]`); err != nil {
+		return err
+	}
+	all := filepath.Join(b.data, "hosts")
+	files, err := filepath.Glob(filepath.Join(all, "0", "far", "*", "*"))
+	if err == nil && len(files) == 0 {
+		err = errors.New("nothing was installed on the first host")
+	}
+	for _, file := range files {
+		inside, rerr := filepath.Rel(filepath.Join(all, "0"), file)
+		err = errors.Join(err, rerr)
+		for i := 1; i < hosts; i++ {
+			to := filepath.Join(all, strconv.Itoa(i), inside)
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.Link(file, to))
+		}
+	}
+	return err
 }
 
 // freePort is one on loopback that nobody listens on.
