@@ -57,24 +57,18 @@ func (h *host) sameBoot(boot string) bool {
 // recover finds out what became of an action whose connection was lost, to a
 // machine that was started so.
 func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost error) (runner.Result, error) {
-	unknown := func(why error) (runner.Result, error) {
-		var of *runner.HostError
-		if !errors.As(why, &of) {
-			why = &runner.HostError{Host: h.Host, Err: why}
-		}
-		return runner.Result{}, &runner.UnknownError{Container: s.ID, Err: why}
-	}
+	unknown := func(why error) (runner.Result, error) { return runner.Result{}, h.unknown(s, why, false) }
 	if s.ID == "" {
 		return unknown(lost)
 	}
 	out, err := h.Adopt(ctx, s.ID, runner.Watch{})
 	switch {
 	case err != nil:
-		return unknown(errors.Join(lost, err))
+		return unknown(fmt.Errorf("%w; %w", lost, err))
 	case out.NoTrace && h.sameBoot(boot):
 		return h.run(ctx, s) // whoever was to begin it is dead, and would have left a trace
 	case out.Fate == runner.Unknown:
-		return unknown(errors.Join(lost, errors.New(out.Why)))
+		return runner.Result{}, h.unknown(s, fmt.Errorf("%w, and %s", lost, out.Why), true)
 	case out.Fate == runner.NotBegun:
 		if err := h.Discard(ctx, s.ID); err != nil {
 			return unknown(err)
@@ -89,6 +83,15 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 	// It is on record: what stays there is found by the next command that uses the ID.
 	_ = h.Discard(ctx, s.ID)
 	return out.Result, nil
+}
+
+// unknown is the error of an action of which the host cannot tell how it ended.
+func (h *host) unknown(s runner.Spec, why error, over bool) error {
+	var of *runner.HostError
+	if !errors.As(why, &of) {
+		why = &runner.HostError{Host: h.Host, Err: why}
+	}
+	return &runner.UnknownError{Container: s.ID, Err: why, Over: over}
 }
 
 // expect refuses a host where another machine answers than the recorded one.

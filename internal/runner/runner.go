@@ -181,6 +181,7 @@ func (e *DiskError) Error() string {
 type UnknownError struct {
 	Container string // the container's name there, to look for it
 	Err       error
+	Over      bool // it does not run any more, for sure
 }
 
 func (e *UnknownError) Error() string {

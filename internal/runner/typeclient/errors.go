@@ -120,16 +120,21 @@ func callError(k call, r runner.Result, err error) error {
 }
 
 // hostError returns the error of an invocation on a host that cannot be used, or was
-// lost in the middle. What to do is the same in both cases, and what happened is not.
+// lost in the middle.
 func hostError(k call, of *runner.HostError, err error) error {
 	summary, what := "A host cannot be used", "Nothing was begun there by this step"
+	advice := "See that `deployster host check` reaches it, then apply again."
 	var unknown *runner.UnknownError
-	if errors.As(err, &unknown) {
+	switch {
+	case !errors.As(err, &unknown):
+	case unknown.Over:
+		summary, what = "The outcome is unknown", "It does not run any more, and nobody knows how far it came"
+		advice = "Plan again, which asks what is there."
+	default:
 		summary, what = "A host was lost", "It may have ended or may still run there, and is not begun again before that is known"
 	}
-	return fail(k, err, summary, "%s of image %s was to run there (%s): %s. %s. See that `deployster host check` reaches it, then apply "+
-		"again.", k.title(), diag.Visible(k.target.Reference), of.Host,
-		strings.TrimSuffix(diag.Visible(of.Err.Error()), "."), what)
+	return fail(k, err, summary, "%s of image %s was to run there (%s): %s. %s. %s", k.title(), diag.Visible(k.target.Reference), of.Host,
+		strings.TrimSuffix(diag.Visible(of.Err.Error()), "."), what, advice)
 }
 
 // interruptError returns the error of what the user's interrupt has ended.

@@ -84,7 +84,8 @@ func (s *Store) makeTable(ctx context.Context) error {
 		return fmt.Errorf("%w. Have somebody who may run: %s; grant select, insert, delete on deployster_log to %s", err, table,
 			pgx.Identifier{s.config.User}.Sanitize())
 	}
-	if code(err) == "23505" || code(err) == "42P07" { // another has just made it
+	switch code(err) {
+	case "23505", "42P07", "42710": // another has just made the table, its type, or one of their names
 		return nil
 	}
 	return err
