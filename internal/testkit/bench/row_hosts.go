@@ -68,7 +68,7 @@ func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 	if err := b.install(ctx, hosts-bare); err != nil {
 		return nil, err
 	}
-	first := line{What: fmt.Sprintf("first `apply` on %d hosts, %d worker resources each: installs on %d of them, boots, ships, makes", hosts, each, bare),
+	first := line{What: fmt.Sprintf("first `apply` on %d hosts, %d resources each: installs on %d, boots, ships, makes", hosts, each, bare),
 		Goal: goal{Wall: 5 * time.Minute}, Note: "the memory of containerd is that of all hosts and of this machine"}
 	u, err := b.ours(ctx, nil, "apply", "-auto-approve").run()
 	if err != nil {
