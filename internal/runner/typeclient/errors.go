@@ -128,8 +128,8 @@ func hostError(k call, of *runner.HostError, err error) error {
 	switch {
 	case !errors.As(err, &unknown):
 	case unknown.Over:
-		summary, what = "The outcome is unknown", "It does not run any more, and nobody knows how far it came"
-		advice = "Plan again, which asks what is there."
+		summary, what = "The outcome is unknown", "It does not run any more, and how far it came is not known"
+		advice = "Plan again, which reads the current state."
 	default:
 		summary, what = "A host was lost", "It may have ended or may still run there, and is not begun again before that is known"
 	}
