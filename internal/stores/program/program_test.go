@@ -213,19 +213,24 @@ func TestStores_Denied(t *testing.T) {
 		"no such parameter": database + "&nonsense=%3d",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := connect(t, url, true).Create(t.Context(), "log/1", nil); !errors.Is(err, sharedlog.ErrDenied) {
-				t.Errorf("it says %v", err)
-			}
+			wantDenied(t, url)
 		})
 	}
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-	store, err := connect(t, bucket, true), error(nil)
-	for range 5 { // the server ends a connection whose secret is wrong, and its answer may be lost: who writes tries again
+	wantDenied(t, bucket)
+}
+
+// wantDenied creates an object where nobody may. A server that refuses ends the connection,
+// and its answer may be lost while the request is still sent: who writes tries again.
+func wantDenied(t *testing.T, url string) {
+	t.Helper()
+	store, err := connect(t, url, true), error(nil)
+	for range 5 {
 		if err = store.Create(t.Context(), "log/1", nil); errors.Is(err, sharedlog.ErrDenied) {
 			return
 		}
 	}
-	t.Errorf("with a wrong secret it says %v", err)
+	t.Errorf("it says %v", err)
 }
 
 // Rights to make the table may be missing: then the SQL is told.
