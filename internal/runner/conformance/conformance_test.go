@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -98,6 +99,7 @@ func TestChecks_Refresh(t *testing.T) {
 // Each check can fail: with one fault, these checks do.
 func TestChecks_Fail(t *testing.T) {
 	t.Parallel()
+	var lock sync.Mutex
 	seen := map[string]bool{}
 	for fault, want := range map[string]string{
 		"init on stderr":              "init",
@@ -152,6 +154,7 @@ func TestChecks_Fail(t *testing.T) {
 		"compares nothing":                "update",
 	} {
 		t.Run(fault, func(t *testing.T) {
+			t.Parallel() // most wait, for what must not come or for a program that does not end
 			f := &faulty{fault: fault}
 			r, err := test(t, f, func(o *conformance.Options) {
 				if strings.HasPrefix(fault, "watch ") {
@@ -164,7 +167,9 @@ func TestChecks_Fail(t *testing.T) {
 			}
 			for _, c := range r.Checks {
 				if c.Verdict == conformance.Fail {
+					lock.Lock()
 					seen[c.Name] = true
+					lock.Unlock()
 					if c.Fix == "" || c.Reason == "" || c.Title == "" {
 						t.Errorf("%s does not say what is wrong and how to fix it: %+v", c.Name, c)
 					}
@@ -179,6 +184,12 @@ func TestChecks_Fail(t *testing.T) {
 		})
 	}
 	r, _ := test(t, &faulty{}, nil)
+	t.Cleanup(func() { everyCheckFails(t, r, seen) }) // when all have ended
+}
+
+// everyCheckFails wants a fault for each check of a report.
+func everyCheckFails(t *testing.T, r conformance.Report, seen map[string]bool) {
+	t.Helper()
 	for _, c := range r.Checks {
 		if !seen[c.Name] && c.Name != "config-strict" && c.Name != "destroy-again" && c.Name != "renamed" && c.Name != "identity-same" { // these: below
 			t.Errorf("no fault makes %s fail", c.Name)

@@ -103,7 +103,7 @@ func within(t *testing.T, end chan error) error {
 	select {
 	case err := <-end:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it did not end")
 		return nil
 	}
@@ -264,12 +264,13 @@ func TestWatch_EndsAFlood(t *testing.T) {
 	to := newTold()
 	began := time.Now()
 	err := within(t, watch(context.Background(), c, r, to))
-	if took := time.Since(began); !errors.Is(err, watchclient.ErrFlooding) || took < 10*time.Second || took > 15*time.Second {
+	took := time.Since(began) // longer where the program has no processor for a second: then another flood begins
+	if !errors.Is(err, watchclient.ErrFlooding) || took < 10*time.Second {
 		t.Errorf("%v after %s", err, took)
 	}
 	// 5,000 at once, 1,000 a second, and one a second for what was not read.
-	if n := len(to.events()); n < 5000 || n > 17_000 {
-		t.Errorf("%d events", n)
+	if n, most := len(to.events()), 5000+1001*int(took/time.Second+1); n < 5000 || n > most {
+		t.Errorf("%d events in %s, want %d at the most", n, took, most)
 	}
 }
 
