@@ -35,13 +35,20 @@ demo-hosts: build
 # What stands beside terraform is left out where that is not on the PATH: Debian has none.
 WITHOUT := $(if $(shell command -v terraform),,-skip '^TestMigrate_Terraform$$|^TestJudge_')
 
+# What takes longest begins first, so that the rest is done beside it: go test starts packages
+# in the order of its arguments, each once. It prints in that order too: nothing of the third
+# is seen until the scripts have ended.
+LONGEST_LIGHT = ./state ./internal/runner/conformance
+LONGEST = ./internal/testkit/e2e
+
 # `make check` vets everything once: go test would vet all that is imported a second and a
-# third time, which took longer than compiling it.
+# third time, which took longer than compiling it. The race detector would have each process
+# sleep for a second at its end, for what may still run: `make race` lets it.
 test: build
 	.ci/setup test
-	$(RACE) -vet=off -skip '^TestBombs' $(LIGHT)
+	GORACE=atexit_sleep_ms=0 $(RACE) -vet=off -skip '^TestBombs' $(LONGEST_LIGHT) $(LIGHT)
 	go test -vet=off -run '^TestBombs' ./config
-	go test -vet=off -timeout 25m -parallel 3 $(WITHOUT) $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+	go test -vet=off -timeout 25m -parallel 3 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
 	cd bridge && go test -vet=off $(WITHOUT) ./...
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the

@@ -126,7 +126,12 @@ func (s *suite) watch(stop <-chan struct{}) {
 		for _, e := range entries {
 			s.runtimes[fmt.Sprintf("/run/deployster/%x", sha256.Sum256([]byte(filepath.Join(s.dir, e.Name()))))[:len("/run/deployster/")+12]] = true
 		}
-		for dir := range s.runtimes {
+		present, _ := os.ReadDir("/run/deployster") // a few, where hundreds have been
+		for _, e := range present {
+			dir := filepath.Join("/run/deployster", e.Name())
+			if !s.runtimes[dir] {
+				continue
+			}
 			clients, _ := os.ReadDir(filepath.Join(dir, "clients"))
 			for _, c := range clients {
 				s.clients[strings.TrimPrefix(c.Name(), ".")] = true
