@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE = CGO_ENABLED=1 go test -race
 
-.PHONY: man docs-check test-bridge kills-bridge build demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: man docs-check test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -22,6 +22,19 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-store ./internal/stores/deployster-store
 	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	@for f in deployster deployster-shim deployster-store; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
+
+# What hosts of another architecture are given: bin/deployster-linux-arm64.bundle. RUNC names
+# a runc of that architecture; without it they must have one, since runc needs cgo.
+ARCH ?= arm64
+BUNDLE = bin/deployster-linux-$(ARCH).bundle
+bundle:
+	mkdir -p bin/$(ARCH)
+	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster .
+	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-agent ./containerd/agent/deployster-agent
+	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-shim ./containerd/shim/deployster-shim
+	$(if $(RUNC),cp $(RUNC) bin/$(ARCH)/runc,rm -f bin/$(ARCH)/runc)
+	tar -C bin/$(ARCH) --owner=0 --group=0 -cf - . | gzip -1n >$(BUNDLE)
+	sha256sum $(BUNDLE) >$(BUNDLE).sha256
 
 demo: build
 	.ci/setup demo

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,7 +34,7 @@ func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 	t.Parallel()
 	here, there := open(t, embedded(t)), open(t, embedded(t))
 	dgst := packProbe(t, here)
-	shipment, err := here.Shipment(context.Background(), dgst)
+	shipment, err := here.Shipment(context.Background(), dgst, runtime.GOARCH)
 	if err != nil || shipment.Digest != dgst {
 		t.Fatalf("%+v, %v", shipment, err)
 	}

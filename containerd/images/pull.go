@@ -11,6 +11,7 @@ import (
 	"github.com/containerd/containerd/v2/core/leases"
 	"github.com/containerd/containerd/v2/core/remotes"
 	"github.com/containerd/errdefs"
+	"github.com/containerd/platforms"
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
@@ -60,6 +61,15 @@ type puller struct {
 	verify   *runner.Verify
 	resolver remotes.Resolver
 	meter    *meter
+	other    *ocispec.Platform // of the machine that needs the image; nil = it is this one
+}
+
+// platform matches what is fetched.
+func (p *puller) platform() platforms.MatchComparer {
+	if p.other != nil {
+		return platforms.Only(*p.other)
+	}
+	return platform()
 }
 
 // pull fetches an image and gives it the name. want is the digest it must
@@ -197,19 +207,19 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 	fetcher := meteredFetcher{from, p.meter}
 	children := images.ChildrenHandler(store)
 	children = images.SetChildrenMappedLabels(store, children, nil)
-	children = images.FilterPlatforms(children, platform())
-	children = images.LimitManifests(children, platform(), 1)
+	children = images.FilterPlatforms(children, p.platform())
+	children = images.LimitManifests(children, p.platform(), 1)
 	handler := images.Handlers(
 		images.HandlerFunc(func(_ context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) { return nil, checkPart(d) }),
 		fetchHandler(store, fetcher), withoutLayers(children))
 	err = images.Dispatch(ctx, handler, nil, target)
-	if other := foreign.Check(ctx, store, target); other != nil {
+	if other := foreign.CheckFor(ctx, store, target, p.other); other != nil {
 		return &refusedError{failure.Sentence(other)}
 	} else if err != nil {
 		return err
 	}
-	manifest, err := images.Manifest(ctx, store, target, platform())
-	if err == nil {
+	manifest, err := images.Manifest(ctx, store, target, p.platform())
+	if err == nil && p.other == nil {
 		_, err = readConfig(ctx, store, images.Image{Target: target})
 	}
 	if err != nil {

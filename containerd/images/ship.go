@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
+	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/containerd/v2/core/remotes"
 	"github.com/containerd/errdefs"
+	"github.com/containerd/platforms"
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
@@ -25,8 +28,9 @@ type Shipper struct{ store *Store }
 // NewShipper returns the Shipper of a store.
 func NewShipper(s *Store) *Shipper { return &Shipper{s} }
 
-// Shipment describes an image that is here for another store.
-func (shipper *Shipper) Shipment(ctx context.Context, dgst string) (imagestore.Shipment, error) {
+// Shipment describes an image that is here for another store. What machines of another
+// architecture need of it is fetched before, from the registry that it came from.
+func (shipper *Shipper) Shipment(ctx context.Context, dgst, arch string) (imagestore.Shipment, error) {
 	store := shipper.store
 	record, err := store.findDigest(store.conn.Context(ctx), digest.Digest(dgst))
 	if err != nil {
@@ -36,7 +40,41 @@ func (shipper *Shipper) Shipment(ctx context.Context, dgst string) (imagestore.S
 	if from := record.Labels[labelSource]; from != "" {
 		s.Name = from
 	}
-	return s, nil
+	if arch == runtime.GOARCH {
+		return s, nil
+	}
+	return s, store.fetchFor(store.conn.Context(ctx), record, s.Name, ocispec.Platform{OS: "linux", Architecture: arch})
+}
+
+// fetchFor fetches what another platform needs of an image. It stays as long as the image.
+func (store *Store) fetchFor(ctx context.Context, record images.Image, name string, other ocispec.Platform) error {
+	manifest, err := images.Manifest(ctx, store.conn.Client.ContentStore(), record.Target, platforms.Only(other))
+	missing := err
+	for _, l := range manifest.Layers {
+		_, err := store.conn.Client.ContentStore().Info(ctx, l.Digest)
+		missing = errors.Join(missing, err)
+	}
+	if missing == nil || record.Labels[labelSource] == "" {
+		return nil // who needs what is not here says so
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout, fmt.Errorf("it took longer than %s", pullTimeout))
+	defer cancel()
+	p := &puller{store: store, name: name, ref: imagestore.WithDigest(name, record.Target.Digest.String()), other: &other,
+		resolver: store.registries.resolver(ctx), meter: newMeter(familiar(name), store.registries.options.Progress)}
+	leased, done, err := store.pullLease(ctx, record.Target.Digest)
+	if err != nil {
+		return err
+	}
+	_, err = retry(leased, p, func(ctx context.Context) (struct{}, error) {
+		ctx, release := p.meter.watch(ctx)
+		defer release()
+		return struct{}{}, stalled(ctx, p.fetch(ctx, record.Target))
+	})
+	p.meter.end(err)
+	if err != nil {
+		return store.registries.pullFailure(ctx, name, err)
+	}
+	return done(ctx)
 }
 
 // ReadContent implements imagestore.Contents.

@@ -33,7 +33,8 @@ type Runtime interface {
 // Images are those that are here, for hosts that lack them.
 type Images interface {
 	imagestore.Contents
-	Shipment(ctx context.Context, digest string) (imagestore.Shipment, error)
+	// Shipment sees to it that all is here that a machine of an architecture needs.
+	Shipment(ctx context.Context, digest, arch string) (imagestore.Shipment, error)
 }
 
 // Options are what is constant for Places.

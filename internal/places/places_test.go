@@ -117,7 +117,7 @@ func (m *machine) Adopt(ctx context.Context, id string, _ runner.Watch) (runner.
 // images ships nothing but names.
 type images struct{ imagestore.Contents }
 
-func (images) Shipment(_ context.Context, digest string) (imagestore.Shipment, error) {
+func (images) Shipment(_ context.Context, digest, _ string) (imagestore.Shipment, error) {
 	return imagestore.Shipment{Digest: digest}, nil
 }
 

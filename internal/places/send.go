@@ -20,7 +20,7 @@ type sending struct {
 // artifacts.
 func (h *host) send(ctx context.Context, c *far.Client, s runner.Spec) error {
 	err := h.once(ctx, s.Digest, func() error {
-		shipment, err := h.o.Images.Shipment(ctx, s.Digest)
+		shipment, err := h.o.Images.Shipment(ctx, s.Digest, c.Welcome().Facts.Arch)
 		if err != nil {
 			return err
 		}

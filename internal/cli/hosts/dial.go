@@ -26,7 +26,7 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 		if strings.HasPrefix(h.IdentityFile, "~/") {
 			h.IdentityFile = o.HomePath(h.IdentityFile)
 		}
-		return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(o.Env(sshCommand)), Arch: machineName(),
+		return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(o.Env(sshCommand)), Arch: reach.Machine(runtime.GOARCH), Beside: o.Programs,
 			Timing: far.DefaultTiming(), Bundle: func(ctx context.Context) (reach.Bundle, error) { return bundle(ctx, o) }})
 	}
 }
@@ -51,15 +51,4 @@ func bundle(ctx context.Context, o workspace.Options) (reach.Bundle, error) {
 	}
 	data := cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
 	return reach.MakeBundle(ctx, programs, filepath.Join(o.Path(data), "bundles"))
-}
-
-// machineName is the architecture of this program as uname says it.
-func machineName() string {
-	switch runtime.GOARCH {
-	case "amd64":
-		return "x86_64"
-	case "arm64":
-		return "aarch64"
-	}
-	return runtime.GOARCH
 }

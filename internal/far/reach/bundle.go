@@ -2,6 +2,7 @@ package reach
 
 import (
 	"archive/tar"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -9,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +103,51 @@ func writeBundle(path string, programs Programs) (sum []byte, err error) {
 	}
 	sum = []byte(hex.EncodeToString(hash.Sum(nil)) + "\n")
 	return sum, errors.Join(temporary.Close(), durable.WriteFile(path+".sha256", sum, 0o600))
+}
+
+// machines are the architectures that uname -m has another name for than Go.
+var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+
+// Machine is an architecture of Go as uname -m says it.
+func Machine(arch string) string { return cmp.Or(machines[arch], arch) }
+
+// besideName is the file with the bundle for another architecture.
+func besideName(arch string) string { return "deployster-linux-" + arch + ".bundle" }
+
+// besides returns the bundles for other architectures in a directory, by what uname -m says
+// there. Each has its checksum beside it.
+func besides(dir string) (map[string]Bundle, error) {
+	found := map[string]Bundle{}
+	for arch, machine := range machines {
+		path := filepath.Join(dir, besideName(arch))
+		info, err := os.Stat(path)
+		if dir == "" || errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		sum, sumErr := os.ReadFile(path + ".sha256")
+		if err := errors.Join(err, sumErr); err != nil {
+			return nil, err
+		}
+		hash, _, _ := strings.Cut(strings.TrimSpace(string(sum)), " ")
+		if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size {
+			return nil, fmt.Errorf("%s.sha256 has no checksum of SHA-256", path)
+		}
+		found[machine] = Bundle{Path: path, SHA256: hash, Size: info.Size()}
+	}
+	return found, nil
+}
+
+// choice is the part of the script that knows which bundle a host needs.
+func choice(bundles map[string]Bundle, own string) string {
+	if len(bundles) == 1 {
+		return "S=" + bundles[own].SHA256
+	}
+	var text strings.Builder
+	text.WriteString("case $(uname -m) in")
+	for _, machine := range slices.Sorted(maps.Keys(bundles)) {
+		fmt.Fprintf(&text, " %s) S=%s;;", machine, bundles[machine].SHA256)
+	}
+	return text.String() + " *) S=" + bundles[own].SHA256 + ";; esac"
 }
 
 func addProgram(archive *tar.Writer, name, path string) error {

@@ -40,7 +40,7 @@ const (
 // script installs the program if it is missing, removes those that nobody has used for
 // 30 days, and becomes it. It has no single
 // quotes, and is given the data directory and the bundle's checksum.
-const script = `umask 077; S=%s; D=%s/far/$S; T=$D.$$
+const script = `umask 077; %s; D=%s/far/$S; T=$D.$$
 install() {
 mkdir -p $T && head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >&2 &&
 gzip -dc <$T/bundle | tar -xf - -C $T && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; }
@@ -63,6 +63,7 @@ type Options struct {
 	Command []string // in the place of ssh; nil = ssh
 	Bundle  func(context.Context) (Bundle, error)
 	Arch    string // of the bundle, as uname -m says it
+	Beside  string // the directory with bundles for other architectures; "" = there are none
 	Timing  far.Timing
 }
 
@@ -70,16 +71,19 @@ type Options struct {
 // end. The client must be closed. Its error is an *UnreachableError, a
 // *far.RefusedError, or the context's.
 func Dial(ctx context.Context, a runner.Host, h far.Hello, o Options) (*far.Client, error) {
-	bundle, err := o.Bundle(ctx)
+	bundles, err := besides(o.Beside)
+	if err == nil {
+		bundles[o.Arch], err = o.Bundle(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the program cannot be put together for a host: %w", err)
 	}
-	s, err := start(a, o, fmt.Sprintf(script, bundle.SHA256, a.Data(), a.Data(), a.Data(), a.Data()))
+	s, err := start(a, o, fmt.Sprintf(script, choice(bundles, o.Arch), a.Data(), a.Data(), a.Data(), a.Data()))
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { s.kill() })
-	err = s.begin(bundle, o.Arch)
+	err = s.begin(bundles, o.Arch)
 	if !stop() {
 		err = context.Cause(ctx)
 	}
@@ -171,7 +175,7 @@ func inMemory(text string) (*os.File, error) {
 }
 
 // begin has the program installed, if it is missing, and waits for the far end.
-func (s *session) begin(b Bundle, arch string) error {
+func (s *session) begin(bundles map[string]Bundle, own string) error {
 	limit := time.AfterFunc(greeting, s.kill)
 	defer limit.Stop()
 	for noise := 0; ; {
@@ -189,8 +193,10 @@ func (s *session) begin(b Bundle, arch string) error {
 		case line == sayHave:
 			limit.Reset(greeting)
 		case strings.HasPrefix(line, sayNeed):
-			if platform := strings.TrimPrefix(line, sayNeed); platform != "Linux/"+arch {
-				return fmt.Errorf("it is %s, and this deployster is for Linux/%s", diag.Visible(platform), arch)
+			platform := strings.TrimPrefix(line, sayNeed)
+			b, found := bundles[strings.TrimPrefix(platform, "Linux/")]
+			if !found {
+				return wrongPlatform(platform, own)
 			}
 			limit.Reset(installing)
 			if err := s.send(b); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
@@ -200,6 +206,17 @@ func (s *session) begin(b Bundle, arch string) error {
 			return fmt.Errorf("deployster cannot be installed there: %s", diag.Visible(strings.TrimPrefix(line, sayWrong)))
 		}
 	}
+}
+
+// wrongPlatform says that there is no program for a host, and which file would have it.
+func wrongPlatform(platform, own string) error {
+	text := fmt.Sprintf("it is %s, and this deployster is for Linux/%s", diag.Visible(platform), own)
+	for arch, machine := range machines {
+		if platform == "Linux/"+machine {
+			text += fmt.Sprintf(": there is no %s beside it", besideName(arch))
+		}
+	}
+	return errors.New(text)
 }
 
 // send writes the bundle.

@@ -38,7 +38,7 @@ func (Runtime) Running(context.Context, string) (bool, error) { return false, ni
 func (Runtime) Close() error { return nil }
 
 // Shipment describes an image that is nothing but its digest.
-func (Runtime) Shipment(_ context.Context, digest string) (imagestore.Shipment, error) {
+func (Runtime) Shipment(_ context.Context, digest, _ string) (imagestore.Shipment, error) {
 	return imagestore.Shipment{Name: digest, Digest: digest}, nil
 }
 

@@ -45,6 +45,7 @@ func rows() []row {
 		{"14", "many hosts", hostsRow},
 		{"15", "a Terraform provider", providerRow},
 		{"16", "artifacts", artifactsRow},
+		{"17", "a state in a store", storesRow},
 	}
 }
 
