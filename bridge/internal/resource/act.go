@@ -3,8 +3,11 @@ package resource
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -95,17 +98,29 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 		return before(in), failed // whether it is there still is seen when it is read
 	case state.IsNull():
 		return json.RawMessage("null"), failed
+	case !state.IsWhollyKnown(): // what is known is remembered all the same
+		failed = errors.Join(failed, fmt.Errorf("the provider does not know %s even after it has made it, which is a fault in the provider",
+			strings.Join(notKnown(state), ", ")))
+		state = cty.UnknownAsNull(state)
 	case failed == nil && !out.GetLegacyTypeSystem() && !kept(p.state, state):
 		failed = fmt.Errorf("the provider has made something else than it planned, which is a fault in the provider")
-	}
-	if !state.IsWhollyKnown() {
-		state = cty.UnknownAsNull(state)
 	}
 	memory, err := t.remember(observed{state: state, private: out.GetPrivate(), tainted: failed != nil && (o.tainted || o.state.IsNull())})
 	if err != nil {
 		return nil, err
 	}
 	return memory, failed
+}
+
+// notKnown are the attributes and blocks of a state in which something is not known, sorted.
+func notKnown(state cty.Value) (names []string) {
+	for name, v := range state.AsValueMap() {
+		if !v.IsWhollyKnown() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // kept reports whether what was made is what was planned, as far as that was known.

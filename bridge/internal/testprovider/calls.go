@@ -17,6 +17,7 @@ import (
 const (
 	Half    = "half-"  // it is made, and the call says an error
 	Nothing = "never-" // it is not made
+	Vague   = "vague-" // it is made, and its revision is not known even then
 )
 
 // Imported is what a thing that is imported has as its revision.
@@ -203,6 +204,9 @@ func (p *Provider) apply(in *tfplugin6.ApplyResourceChange_Request) (proto.Messa
 		if attributes["revision"] = prior.GetAttr("revision"); !prior.RawEquals(planned) {
 			attributes["revision"] = cty.StringVal(prior.GetAttr("revision").AsString() + "+")
 		}
+	}
+	if strings.HasPrefix(label, Vague) {
+		attributes["revision"] = cty.UnknownVal(cty.String)
 	}
 	if out.NewState, err = value.Pack(cty.ObjectVal(attributes), b.Type()); err != nil {
 		return nil, err

@@ -343,10 +343,11 @@ func TestJudge_ProvidersDataImportsAndFailures(t *testing.T) {
 			provider := object{"region": "r", "token": "secret", "endpoint": []any{object{"url": "u"}, object{}}}
 			data, adopted := object{"label": "looked-up"}, object{"label": "adopted", "thing": "x"}
 			half, never := object{"label": testprovider.Half + "made" + replaced}, object{"label": testprovider.Nothing + "made"}
+			vague := object{"label": testprovider.Vague + "made" + replaced}
 			for step := range 3 {
 				config := object{"provider": object{"test": provider}, "data": object{testprovider.Data: object{"looked-up": data}},
 					"import":   []any{object{"to": "test_text_optional.adopted", "id": "adopted"}},
-					"resource": object{"test_text_optional": object{"adopted": adopted}, "test_text_both": object{"half": half, "never": never}}}
+					"resource": object{"test_text_optional": object{"adopted": adopted}, "test_text_both": object{"half": half, "never": never, "vague": vague}}}
 				if step > 0 {
 					delete(config, "import")
 				}
@@ -373,6 +374,7 @@ func TestJudge_ProvidersDataImportsAndFailures(t *testing.T) {
 					bring("test_text_optional", "adopted", adopted, false)
 					bring("test_text_both", half["label"].(string), half, true)
 					bring("test_text_both", never["label"].(string), never, true)
+					bring("test_text_both", vague["label"].(string), vague, true)
 				})
 				if step == 0 { // terraform writes down what it imports, and reads it again
 					delete(asked, "test_text_optional adopted UpgradeResourceState")
