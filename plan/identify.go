@@ -8,11 +8,13 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/parallel"
 	"deployster/internal/runner"
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/plan/things"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state/moves"
 )
@@ -66,34 +68,46 @@ func (b *builder) decideIdentified(ctx context.Context) {
 
 // matchInput describes what is declared and what is recorded, over the whole manifest
 // and state, or of the plan alone where that is asked for. Values that come from other resources are those that were recorded.
-func (b *builder) matchInput() match.Input {
-	var in match.Input
+func (b *builder) matchInput() (in match.Input) {
 	b.identified.first = order.First(b.Manifest)
-	views := b.recordedViews()
-	for _, r := range b.Matched() {
-		ty := b.TypeOf(r.Address)
-		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
-		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
-			New: r.New, Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
-			Thing: things.Declared(b.prober, r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
-		if r.ReadOnly {
-			d.Role = match.ReadOnly
+	views, resources := b.recordedViews(), b.Matched()
+	in.Declared = make([]match.Declared, len(resources))
+	parallel.For(len(resources), func(from, to int) {
+		for i := from; i < to; i++ {
+			in.Declared[i] = b.declared(resources[i], views)
 		}
-		in.Declared = append(in.Declared, d)
-	}
-	for addr, entry := range b.Prior.Resources {
+	})
+	for addr := range b.Prior.Resources {
 		at, number := moves.RecordedAt(addr)
 		if b.Aside(at) || b.PendingAbove(addr) != "" {
 			continue
 		}
-		entry.Mounts = runner.MountsIn(b.workdir, entry.Mounts)
-		e := match.Recorded{Key: addr, Address: at, Thing: things.Recorded(entry), Deposed: number > 0}
-		if entry.ReadOnly {
-			e.Role = match.ReadOnly
-		}
-		in.Recorded = append(in.Recorded, e)
+		in.Recorded = append(in.Recorded, match.Recorded{Key: addr, Address: at, Deposed: number > 0})
 	}
+	parallel.For(len(in.Recorded), func(from, to int) {
+		for i := from; i < to; i++ {
+			e := &in.Recorded[i]
+			entry := b.Prior.Resources[e.Key]
+			entry.Mounts = runner.MountsIn(b.workdir, entry.Mounts)
+			if e.Thing = things.Recorded(entry); entry.ReadOnly {
+				e.Role = match.ReadOnly
+			}
+		}
+	})
 	return in
+}
+
+// declared describes a resource, with what was recorded of others.
+func (b *builder) declared(r *config.Resource, views func(addr string) view.View) match.Declared {
+	ty := b.TypeOf(r.Address)
+	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
+	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
+		New: r.New, Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
+		Thing: things.Declared(b.prober, r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
+	if r.ReadOnly {
+		d.Role = match.ReadOnly
+	}
+	return d
 }
 
 // identify matches, and gives the entries the addresses that follow from it. What was

@@ -61,7 +61,7 @@ func explain(data []byte, within limits) error {
 			if err != nil {
 				return syntaxError(data, dec, err)
 			}
-			if problem := checkNumber(number); problem != "" {
+			if problem := checkNumber(string(number)); problem != "" {
 				return fail("%s", problem)
 			}
 			values++

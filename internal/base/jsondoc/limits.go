@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // The bounds of what is read.
@@ -66,15 +67,15 @@ func stringLength(data []byte) int {
 }
 
 // checkNumber says what is wrong with a number, or "".
-func checkNumber(number []byte) string {
+func checkNumber(number string) string {
 	if len(number) > MaxDigits {
 		return fmt.Sprintf("a number of more than %d digits", MaxDigits)
 	}
-	i := bytes.IndexAny(number, "eE")
+	i := strings.IndexAny(number, "eE")
 	if i < 0 {
 		return ""
 	}
-	exponent, err := strconv.Atoi(string(number[i+1:]))
+	exponent, err := strconv.Atoi(number[i+1:])
 	if err != nil || exponent > MaxExponent || exponent < -MaxExponent {
 		return fmt.Sprintf("a number with an exponent beyond %d", MaxExponent)
 	}

@@ -67,7 +67,7 @@ func (f *fields) get(key, kind string) json.RawMessage {
 // text returns a string; one that is there must not be empty.
 func (f *fields) text(key string) (s string) {
 	if raw := f.get(key, "a string"); raw != nil {
-		_ = json.Unmarshal(raw, &s) // cannot fail: the whole answer was checked
+		s = jsondoc.Text(raw)
 		if s == "" {
 			f.problem("%q is empty; leave it out instead", f.at(key))
 		}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"regexp"
-	"strings"
 	"time"
 
 	"deployster/internal/base/jsondoc"
@@ -37,13 +35,21 @@ type Event struct {
 // Body is what an event of one type says beyond its message: a struct of this package.
 type Body any
 
-// inWords finds where the words of a Go name meet.
-var inWords = regexp.MustCompile(`([a-z])([A-Z])`)
-
 // TypeOf returns the word by which programs know events with a body: planned_change of
 // PlannedChange.
 func TypeOf(b Body) string {
-	return strings.ToLower(inWords.ReplaceAllString(reflect.TypeOf(b).Name(), "${1}_$2"))
+	name := reflect.TypeOf(b).Name()
+	word := make([]byte, 0, len(name)+4)
+	for i, c := range []byte(name) {
+		if c >= 'A' && c <= 'Z' {
+			if i > 0 && name[i-1] >= 'a' {
+				word = append(word, '_')
+			}
+			c += 'a' - 'A'
+		}
+		word = append(word, c)
+	}
+	return string(word)
 }
 
 // minor reports whether an event may be left out when a reader is too slow.
