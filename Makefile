@@ -144,7 +144,7 @@ crash:
 # they must see: about two hours. What fails is printed as a test. COUNT and SEED
 # choose another range of seeds, to go on where an earlier run was ended.
 soak:
-	DEPLOYSTER_SCENARIOS=$${COUNT:-100000} DEPLOYSTER_SCENARIOS_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_RandomScenarios$$' ./internal/testkit/modeltest
+	DEPLOYSTER_SCENARIOS=$${COUNT:-100000} DEPLOYSTER_SCENARIOS_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_Random(Scenarios|Watches)$$' ./internal/testkit/modeltest
 	DEPLOYSTER_WATCH_DAYS=90 DEPLOYSTER_WATCH_RESOURCES=10000 go test -count=1 -timeout 2h -v -run '^TestRun_KeepsItsRules$$' ./internal/watch
 	DEPLOYSTER_WATCH_SOAK=$${WATCH:-24h} go test -tags soak -count=1 -timeout 30h -v -run '^TestWatch_Soak$$' ./internal/testkit/e2e
 	DEPLOYSTER_SCENARIOS_IN_CONTAINERS=100 go test -count=1 -timeout 1h -v -run '^TestModel_ScenariosInContainers$$' ./internal/testkit/modeltest

@@ -61,7 +61,7 @@ func TestApply_KilledAtEachCall(t *testing.T) {
 func (p *project) points(calls []crash.Call) (points []int) {
 	all := os.Getenv("DEPLOYSTER_CRASH") == "all"
 	first := slices.IndexFunc(calls, func(c crash.Call) bool { return c.Path == "deployster.state.json.journal" })
-	some := 8
+	some := 4
 	if n, err := strconv.Atoi(os.Getenv("DEPLOYSTER_CRASH_POINTS")); err == nil {
 		some = n
 	}

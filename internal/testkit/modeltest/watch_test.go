@@ -35,6 +35,7 @@ const Watch Command = "watch"
 // people declare, apply and save, and while things drift.
 func TestModel_RandomWatches(t *testing.T) {
 	t.Parallel()
+	const enough = enough / 2 // one of these costs 1.6 times one of the others
 	count, first := number(t, countVariable, enough), number(t, seedVariable, 1)
 	total, failed := runMany(t, uint64(first), count, drawWatches, func(int, uint64) {})
 	if failed != nil {
