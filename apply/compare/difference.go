@@ -118,21 +118,7 @@ func same(a, b json.RawMessage, pointer string) bool {
 // at gives the value at a pointer, nil when there is none.
 func at(doc json.RawMessage, pointer string) any {
 	v, _ := jsondoc.Value(doc)
-	for _, step := range jsondoc.Pointer(pointer) {
-		switch inner := v.(type) {
-		case map[string]any:
-			v = inner[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(inner) {
-				return nil
-			}
-			v = inner[i]
-		default:
-			return nil
-		}
-	}
-	return v
+	return jsondoc.At(v, jsondoc.Pointer(pointer))
 }
 
 // encoded writes a value down; nothing is written as nothing.

@@ -3,7 +3,6 @@ package values
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -67,11 +66,10 @@ func (r *schemaReader) read(schema any, depth int) StateType {
 		return anyState
 	}
 	if ref, ok := s["$ref"].(string); ok {
-		target, found := r.find(ref)
-		if len(s) > 1 || !found {
+		if len(s) > 1 {
 			return anyState
 		}
-		return r.read(target, depth+1)
+		return r.read(jsondoc.Reference(r.root, ref), depth+1)
 	}
 	typ, _ := s["type"].(string)
 	if typ == "object" {
@@ -127,25 +125,6 @@ func (r *schemaReader) object(s map[string]any, depth int) StateType {
 		out.typ = cty.Object(types)
 	}
 	return out
-}
-
-// find follows a $ref within the document.
-func (r *schemaReader) find(ref string) (any, bool) {
-	pointer, local := strings.CutPrefix(ref, "#")
-	if !local || pointer != "" && pointer[0] != '/' {
-		return nil, false
-	}
-	at := r.root
-	for _, key := range jsondoc.Pointer(pointer) {
-		holder, ok := at.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if at, ok = holder[key]; !ok {
-			return nil, false
-		}
-	}
-	return at, true
 }
 
 // Unknown is a state of which only the type is known, as far as references

@@ -1,6 +1,7 @@
 package jsondoc
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,4 +64,15 @@ func At(v any, steps []string) any {
 		}
 	}
 	return v
+}
+
+// Reference returns the part of a JSON Schema to which a $ref within it leads, or nil:
+// names of anchors and other documents are not followed.
+func Reference(schema any, ref string) any {
+	fragment, local := strings.CutPrefix(ref, "#")
+	pointer, err := url.PathUnescape(fragment)
+	if !local || err != nil || pointer != "" && pointer[0] != '/' {
+		return nil
+	}
+	return At(schema, Pointer(pointer))
 }

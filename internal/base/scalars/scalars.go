@@ -88,7 +88,7 @@ func (r *reader) read(schema any, depth int) *place {
 		return nil
 	}
 	if ref, ok := s["$ref"].(string); ok {
-		return r.read(r.find(ref), depth+1)
+		return r.read(jsondoc.Reference(r.root, ref), depth+1)
 	}
 	p := &place{want: wanted(s["type"]), inside: map[string]*place{}}
 	if properties, ok := s["properties"].(map[string]any); ok {
@@ -103,22 +103,6 @@ func (r *reader) read(schema any, depth int) *place {
 		return nil
 	}
 	return p
-}
-
-// find follows a reference within the schema.
-func (r *reader) find(ref string) any {
-	if ref == "" || ref[0] != '#' {
-		return nil
-	}
-	at := r.root
-	for _, step := range jsondoc.Pointer(ref[1:]) {
-		object, ok := at.(map[string]any)
-		if !ok {
-			return nil
-		}
-		at = object[step]
-	}
-	return at
 }
 
 // wanted returns the one kind of scalar that a type names; beside it may be null.

@@ -100,8 +100,8 @@ func (f propertyFinder) parts(schemas ...any) []map[string]any {
 			continue
 		}
 		parts = append(parts, schema)
-		if ref, ok := schema["$ref"].(string); ok && len(ref) > 0 && ref[0] == '#' {
-			open = append(open, (&writeOnlyFinder{root: f.root}).target(ref[1:]))
+		if ref, ok := schema["$ref"].(string); ok {
+			open = append(open, jsondoc.Reference(f.root, ref))
 		}
 		if all, ok := schema["allOf"].([]any); ok {
 			open = append(open, all...)

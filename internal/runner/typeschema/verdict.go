@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -153,22 +152,7 @@ func (v *verdict) leaf(e *jsonschema.ValidationError) []Violation {
 // properties returns the names that a part of the schema knows.
 func (v *verdict) properties(url string) []string {
 	_, fragment, _ := strings.Cut(url, "#")
-	at := v.text
-	for _, step := range jsondoc.Pointer(fragment) {
-		switch tree := at.(type) {
-		case map[string]any:
-			at = tree[step]
-		case []any:
-			n, err := strconv.Atoi(step)
-			if err != nil || n < 0 || n >= len(tree) {
-				return nil
-			}
-			at = tree[n]
-		default:
-			return nil
-		}
-	}
-	object, _ := at.(map[string]any)
+	object, _ := jsondoc.At(v.text, jsondoc.Pointer(fragment)).(map[string]any)
 	known, _ := object["properties"].(map[string]any)
 	return slices.Sorted(maps.Keys(known))
 }

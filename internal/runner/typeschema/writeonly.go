@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -27,7 +28,7 @@ func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
 	if err != nil {
 		return nil
 	}
-	w := writeOnlyFinder{root: root, limit: maxSchemaSteps, seen: map[visit]bool{}}
+	w := writeOnlyFinder{root: root, limit: maxSchemaSteps, seen: map[visit]bool{}, patterns: map[string]*regexp.Regexp{}}
 	return w.find(value)
 }
 
@@ -56,6 +57,8 @@ type writeOnlyFinder struct {
 	seen  map[visit]bool
 	todo  []pending
 	found []string
+
+	patterns map[string]*regexp.Regexp
 }
 
 // maxSchemaSteps bounds the work for a schema that multiplies with the config.
@@ -99,41 +102,91 @@ func (w *writeOnlyFinder) step(p pending) {
 		w.found = append(w.found, pointer)
 		return
 	}
-	if ref, ok := s["$ref"].(string); ok && len(ref) > 0 && ref[0] == '#' {
-		w.later(w.target(ref[1:]), p.value, p.path)
-	}
+	w.references(s, p, pointer)
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		branches, _ := s[key].([]any)
 		for _, branch := range branches {
 			w.later(branch, p.value, p.path)
 		}
 	}
+	for _, key := range []string{"if", "then", "else"} {
+		w.later(s[key], p.value, p.path)
+	}
+	for _, key := range []string{"dependentSchemas", "dependencies"} {
+		branches, _ := s[key].(map[string]any)
+		for _, branch := range branches {
+			w.later(branch, p.value, p.path)
+		}
+	}
 	switch value := p.value.(type) {
 	case map[string]any:
-		properties, _ := s["properties"].(map[string]any)
 		for name, inner := range value {
-			property, declared := properties[name]
-			if !declared {
-				property = s["additionalProperties"]
+			for _, schema := range w.ofProperty(s, name) {
+				w.later(schema, inner, append(slices.Clip(p.path), name))
 			}
-			w.later(property, inner, append(slices.Clip(p.path), name))
 		}
 	case []any:
 		for i, inner := range value {
-			w.later(s["items"], inner, append(slices.Clip(p.path), strconv.Itoa(i)))
+			for _, schema := range ofItem(s, i) {
+				w.later(schema, inner, append(slices.Clip(p.path), strconv.Itoa(i)))
+			}
 		}
 	}
 }
 
-// target returns what a reference within the schema leads to.
-func (w *writeOnlyFinder) target(pointer string) any {
-	at := w.root
-	for _, step := range jsondoc.Pointer(pointer) {
-		object, ok := at.(map[string]any)
+// references follows what a schema refers to. What is not found by a pointer may be
+// marked: all of the value is taken for sensitive.
+func (w *writeOnlyFinder) references(s map[string]any, p pending, pointer string) {
+	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
+		ref, ok := s[key].(string)
 		if !ok {
-			return nil
+			continue
 		}
-		at = object[step]
+		target := jsondoc.Reference(w.root, ref)
+		if target == nil {
+			w.found = append(w.found, pointer)
+		}
+		w.later(target, p.value, p.path)
 	}
-	return at
+}
+
+// ofProperty returns the schemas of a property: by its name, by patterns of names, else
+// those of all others.
+func (w *writeOnlyFinder) ofProperty(s map[string]any, name string) []any {
+	var schemas []any
+	properties, _ := s["properties"].(map[string]any)
+	if property, declared := properties[name]; declared {
+		schemas = append(schemas, property)
+	}
+	byPattern, _ := s["patternProperties"].(map[string]any)
+	for pattern, property := range byPattern {
+		if w.matches(pattern, name) {
+			schemas = append(schemas, property)
+		}
+	}
+	if len(schemas) == 0 {
+		schemas = append(schemas, s["additionalProperties"], s["unevaluatedProperties"])
+	}
+	return schemas
+}
+
+// matches reports whether a name is of a pattern; each matches one that cannot be read.
+func (w *writeOnlyFinder) matches(pattern, name string) bool {
+	compiled, there := w.patterns[pattern]
+	if !there {
+		compiled, _ = regexp.Compile(pattern)
+		w.patterns[pattern] = compiled
+	}
+	return compiled == nil || compiled.MatchString(name)
+}
+
+// ofItem returns the schemas of an item of a list: by its position, else those of all others.
+func ofItem(s map[string]any, i int) []any {
+	schemas := []any{s["contains"]}
+	for _, key := range []string{"prefixItems", "items"} {
+		if list, _ := s[key].([]any); i < len(list) {
+			return append(schemas, list[i])
+		}
+	}
+	return append(schemas, s["items"], s["additionalItems"], s["unevaluatedItems"])
 }

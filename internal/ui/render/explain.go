@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,21 +49,7 @@ func declares(s *plan.Step, pointer string) bool {
 		return true
 	}
 	tree, err := jsondoc.Value(s.Config)
-	for _, step := range jsondoc.Pointer(pointer) {
-		switch at := tree.(type) {
-		case map[string]any:
-			tree = at[step]
-		case []any:
-			n, numErr := strconv.Atoi(step)
-			if numErr != nil || n < 0 || n >= len(at) {
-				return false
-			}
-			tree = at[n]
-		default:
-			return false
-		}
-	}
-	return err == nil && tree != nil
+	return err == nil && jsondoc.At(tree, jsondoc.Pointer(pointer)) != nil
 }
 
 // configChanges returns what the manifest has changed since the last apply.

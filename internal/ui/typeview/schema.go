@@ -62,11 +62,7 @@ func (w *schemaWalker) resolve(v any) map[string]any {
 		if !ok || !strings.HasPrefix(ref, "#") {
 			return s
 		}
-		v = w.root
-		for _, step := range jsondoc.Pointer(ref[1:]) {
-			inner, _ := v.(map[string]any)
-			v = inner[step]
-		}
+		v = jsondoc.Reference(w.root, ref)
 	}
 	return nil
 }
