@@ -15,7 +15,6 @@ const PublishPrefix = "publish."
 
 // Publish is what a publish block says beyond what a resource block says.
 type Publish struct {
-	Name     string
 	Artifact *Block // nil: it names none, which has been said
 	Inputs   []PublishInput
 }
@@ -38,7 +37,7 @@ func (l *loader) artifact(b *hcl.Block) {
 // once the names in it are known.
 func (l *loader) publish(b *hcl.Block) {
 	name := b.Labels[0]
-	r := &Resource{Block: l.header(b), Publish: &Publish{Name: name}}
+	r := &Resource{Block: l.header(b), Publish: &Publish{}}
 	r.Name = PublishPrefix + name
 	c := l.content(b.Body, publishSchema)
 	r.Attrs = c.Attributes

@@ -56,7 +56,6 @@ type Block struct {
 
 // Local is a declared local value.
 type Local struct {
-	name string
 	what string // for messages
 	at   hcl.Range
 	Expr hcl.Expression
@@ -201,7 +200,7 @@ func (l *loader) locals(b *hcl.Block) {
 			l.add(twice("local value", name, first.at, a.NameRange))
 			continue
 		}
-		l.b.Locals[name] = &Local{name: name, what: "a local value", at: a.NameRange, Expr: a.Expr}
+		l.b.Locals[name] = &Local{what: "a local value", at: a.NameRange, Expr: a.Expr}
 	}
 }
 

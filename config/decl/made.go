@@ -8,7 +8,7 @@ import (
 // AddLocal declares a local value that no expression of a manifest can name, as its name
 // has a dot. What says in messages where it is written.
 func (b *Module) AddLocal(name, what string, expr hcl.Expression) {
-	b.Locals[name] = &Local{name: name, what: what, at: expr.Range(), Expr: expr}
+	b.Locals[name] = &Local{what: what, at: expr.Range(), Expr: expr}
 }
 
 // AddVariable declares such a variable of a module that another calls, which gives it expr.

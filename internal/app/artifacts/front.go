@@ -44,8 +44,7 @@ type Options struct {
 	Manifest *config.Manifest
 	Prior    state.Snapshot
 	Pins     func() map[string]artifacts.Pin // of the plan
-	Resolve  func(ctx context.Context, name string) (artifacts.Pin, error)
-	Again    []string // addresses of publishes that are put, whatever is recorded
+	Again    []string                        // addresses of publishes that are put, whatever is recorded
 	Warn     func(*diag.Diagnostic)
 }
 

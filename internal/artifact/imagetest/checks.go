@@ -104,7 +104,6 @@ func (e *engine) checkFirst(ctx context.Context) outcome {
 	if err != nil {
 		return failWith(fixCheck, err)
 	}
-	e.checked = c
 	var ok bool
 	note := ""
 	if e.newest, ok = c.Found(); !ok && c.Selected == "" && len(c.Spaces) > 0 {

@@ -65,7 +65,6 @@ type engine struct {
 	report conformance.Report
 
 	info    artifact.Info
-	checked artifact.Checked
 	newest  artifact.Versioned // what check listed last
 	tree    string             // hash of the files of a get
 	holding []string           // fetched files in which secrets are

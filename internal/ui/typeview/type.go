@@ -39,7 +39,6 @@ type Document struct {
 	Reuse         bool                            `json:"reuse"`
 	Cache         bool                            `json:"cache"`
 	configOpen    bool
-	stateOpen     bool
 	configUnknown bool // there is no schema
 }
 
@@ -53,7 +52,7 @@ func Describe(name string, ty protocol.Type) Document {
 		Memory:   ty.Memory, Unknowns: ty.Unknowns,
 		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
-	t.State, t.stateOpen = schemaRows(ty.StateSchema)
+	t.State, _ = schemaRows(ty.StateSchema)
 	if t.Identity == nil {
 		t.Identity = []string{}
 	}
