@@ -116,7 +116,7 @@ func TestRemote_DiesAtEachCall(t *testing.T) {
 	}
 }
 
-// diesAt says whether there was such a call.
+// diesAt reports whether there was such a call.
 func diesAt(t *testing.T, in storeKind, dies int, carried bool) bool {
 	t.Helper()
 	root, calls := in.empty(t), atomic.Int64{}

@@ -31,7 +31,7 @@ func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot)
 	return diags.Err()
 }
 
-// elsewhere says whether only another machine knows how the actions of a resource
+// elsewhere reports whether only another machine knows how the actions of a resource
 // ended. A host tells whoever has the state.
 func elsewhere(place state.Place, s state.Snapshot, addr string) bool {
 	remote, shared := place.(*state.Remote)

@@ -65,7 +65,7 @@ type Difference struct {
 	Old, New string // of a pointer in JSON
 }
 
-// Compare says whether a declared resource means a recorded thing. Here is that
+// Compare reports whether a declared resource means a recorded thing. Here is that
 // both stand at the same address. The names and the kind of today count for an
 // entry of the same repository, so that another version of a type, with other
 // names, replaces nothing.
@@ -120,7 +120,7 @@ func today(declared, recorded Type) Type {
 	return recorded
 }
 
-// compareKinds says whether two types care for things of one kind. Unclear is that
+// compareKinds reports whether two types care for things of one kind. Unclear is that
 // a kind which at least one of them does not say is of another repository.
 func compareKinds(a, b Type) Relation {
 	switch {

@@ -55,7 +55,7 @@ func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Typ
 // putAction is the one action of a publish.
 var putAction = protocol.Action{Name: artifact.StepPut, Description: "publish"}
 
-// decide says whether a publish is as it should be: only what is recorded tells, because
+// decide reports whether a publish is as it should be: only what is recorded tells, because
 // a put is an event.
 func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.StateInput) (protocol.Answer, error) {
 	f.mu.Lock()
