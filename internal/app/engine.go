@@ -23,7 +23,6 @@ import (
 	"deployster/plan"
 	"deployster/plan/explain"
 	"deployster/plan/hidden"
-	"deployster/plan/order"
 	"deployster/state"
 )
 
@@ -131,7 +130,7 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 // newPlaces returns this machine and hosts, without connections to them.
 func newPlaces(e *Engine) *places.Places {
 	patience, _ := workspace.HostPatience(e.Options) // Runtime has read it
-	return places.New(places.Options{Here: here{e.pool, e.runtime}, Images: e.runtime, Dial: dialer(e), Patience: patience, Most: order.Hosts})
+	return places.New(places.Options{Here: here{e.pool, e.runtime}, Images: e.runtime, Dial: dialer(e), Patience: patience, Most: connections})
 }
 
 // release gives up what runs images, while other things are still done: nothing

@@ -20,7 +20,6 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/latehost"
-	"deployster/plan/order"
 	"deployster/plan/plugs"
 	"deployster/state"
 )
@@ -31,6 +30,11 @@ type HostOptions struct {
 	AtOnce          int  // so many are worked on at one time; 0 = order.Hosts
 	MaxFailed       int  // of an apply: after so many no further one is begun; 0 = no limit
 }
+
+// connections is how many are kept at one time, unless more hosts are worked on. A plan goes
+// over all hosts three times: for facts, for plugs and for states. A host whose connection
+// had to make room is reached anew each time, and its workers begin again.
+const connections = 256
 
 // here is this machine as one of the places.
 type here struct {
@@ -52,7 +56,7 @@ func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Stor
 	if _, err := t.Runtime(ctx); err != nil {
 		return err
 	}
-	t.places.Most(max(t.AtOnce, order.Hosts))
+	t.places.Most(max(t.AtOnce, connections))
 	t.places.Known(hosts.Reachable(t.manifest))
 	if t.saved { // its hosts are those of the plan, and what was recorded of them comes after that
 		t.places.Known(hosts.Planned(t.plan))

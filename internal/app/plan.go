@@ -14,7 +14,6 @@ import (
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/explain"
-	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/state"
 )
@@ -91,7 +90,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	e.over = o.HostOptions
-	e.places.Most(cmp.Or(o.AtOnce, order.Hosts))
+	e.places.Most(max(o.AtOnce, connections))
 	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths), true)
 	if err != nil {
 		return nil, err

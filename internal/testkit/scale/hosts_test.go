@@ -18,6 +18,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/runnertest"
+	"deployster/plan/order"
 	"deployster/protocol"
 )
 
@@ -31,6 +32,7 @@ type fleet struct {
 
 	mu       sync.Mutex
 	machines map[string]*farEnd // by address
+	dials    int                // connections that were made
 }
 
 // newFleet declares n hosts.
@@ -98,6 +100,7 @@ func (*farEnd) Bring(context.Context, far.Files, io.Reader) error               
 // dial reaches a host.
 func (f *fleet) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {
 	f.mu.Lock()
+	f.dials++
 	m := f.machines[h.Address]
 	if m == nil {
 		fake := runnertest.NewFake()
@@ -153,6 +156,19 @@ func TestHosts_CostIsLinear(t *testing.T) {
 	if few, many := costs[10], costs[80]; many.objects > grows*few.objects || many.bytes > grows*few.bytes {
 		t.Errorf("a resource on one of 80 hosts costs %.2f times the objects and %.2f times the bytes of one on 10", many.objects/few.objects,
 			many.bytes/few.bytes)
+	}
+}
+
+// A command connects once to each host, also where there are more than it works on at one
+// time: to reach one costs more than to ask it.
+func TestHosts_AreReachedOnce(t *testing.T) {
+	const hosts = order.Hosts + 16
+	f := newFleet(t, hosts)
+	for _, command := range []func(testing.TB){f.apply, f.plan} {
+		f.dials = 0
+		if command(t); f.dials != hosts {
+			t.Errorf("%d connections were made to %d hosts", f.dials, hosts)
+		}
 	}
 }
 
