@@ -43,11 +43,12 @@ func (shipper *Shipper) Shipment(ctx context.Context, dgst, arch string) (images
 	if arch == runtime.GOARCH {
 		return s, nil
 	}
-	return s, store.fetchFor(store.conn.Context(ctx), record, s.Name, ocispec.Platform{OS: "linux", Architecture: arch})
+	return s, shipper.fetchFor(store.conn.Context(ctx), record, s.Name, ocispec.Platform{OS: "linux", Architecture: arch})
 }
 
 // fetchFor fetches what another platform needs of an image. It stays as long as the image.
-func (store *Store) fetchFor(ctx context.Context, record images.Image, name string, other ocispec.Platform) error {
+func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name string, other ocispec.Platform) error {
+	store := shipper.store
 	manifest, err := images.Manifest(ctx, store.conn.Client.ContentStore(), record.Target, platforms.Only(other))
 	missing := err
 	for _, l := range manifest.Layers {

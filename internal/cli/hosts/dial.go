@@ -26,8 +26,9 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 		if strings.HasPrefix(h.IdentityFile, "~/") {
 			h.IdentityFile = o.HomePath(h.IdentityFile)
 		}
-		return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(o.Env(sshCommand)), Arch: reach.Machine(runtime.GOARCH), Beside: o.Programs,
-			Timing: far.DefaultTiming(), Bundle: func(ctx context.Context) (reach.Bundle, error) { return bundle(ctx, o) }})
+		return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(o.Env(sshCommand)), Timing: far.DefaultTiming(),
+			Arch: reach.Machine(runtime.GOARCH), Beside: o.Programs,
+			Bundle: func(ctx context.Context) (reach.Bundle, error) { return bundle(ctx, o) }})
 	}
 }
 
