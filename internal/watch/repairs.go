@@ -157,9 +157,12 @@ func (w *watcher) touched(it *item, o Outcome, now time.Duration) {
 // that has nothing to say any more.
 func (w *watcher) right(it *item, why Why, now time.Duration) {
 	it.wanted, it.suspect, it.failures = never, never, 0
-	if it.looking {
+	switch {
+	case it.looking:
 		it.outdated, it.dirty = true, true
-	} else {
+	case it.dirty: // an event of the repair itself, or of a change after the repair had looked
+		it.due, it.why = min(it.due, it.byEvents(now)), ByEvent
+	default:
 		it.due, it.why = it.byTime(now), Poll
 	}
 	w.found(it, Look{Status: drift.None}, why, nil)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,6 +241,47 @@ func TestRun_LooksAtWhatARepairFailedOf(t *testing.T) {
 		}
 		if b.run(t, watch.Options{MaxRuntime: 10 * time.Minute}); looks["b"] != 2 {
 			t.Errorf("b was looked at %d times", looks["b"])
+		}
+	})
+}
+
+// What changes after a repair has looked at its resource, and before that repair has
+// ended, is looked at: the event of it is not taken for one of the repair itself.
+func TestRun_LooksAtWhatChangedWhileARepairEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var is atomic.Bool // as declared
+		event := make(chan struct{})
+		b := &bench{resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.Event)) error {
+			tell(watch.Event{First: true})
+			for {
+				select {
+				case <-event:
+					tell(watch.Event{})
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}}
+		b.look = func(addr string) (watch.Look, error) {
+			if is.Load() {
+				return fine(addr)
+			}
+			return gone(addr)
+		}
+		b.repair = func(addrs []string) (map[string]watch.Outcome, error) {
+			is.Store(true)
+			if len(b.repairs) == 1 {
+				is.Store(false) // by somebody else
+				event <- struct{}{}
+				b.mu.Unlock()
+				time.Sleep(100 * time.Millisecond) // the state is written
+				b.mu.Lock()
+			}
+			return all(watch.Repaired)(addrs)
+		}
+		b.run(t, watch.Options{MaxRuntime: 20 * time.Second})
+		if len(b.repairs) != 2 || !is.Load() {
+			t.Errorf("repairs: %v, as declared: %t", b.repairs, is.Load())
 		}
 	})
 }
