@@ -53,6 +53,7 @@ func TestTable(t *testing.T) {
 		{line{Ours: seconds(1), Growth: &growth{10, 100, 1.2, 1.4}, Goal: goal{Growth: 1.3}}, []string{"1.20 (processor 1.40) ✓"}},
 		{line{Ours: seconds(1, 2, 3), Theirs: seconds(0.5, 1.5, 2.5), Goal: goal{More: time.Second, MoreMemory: 9, Work: time.Second / 2}},
 			[]string{"| processor 500ms, 1s more, 9 MiB more | 1s ✗, 500ms more ✓, 0 MiB more ✓ |"}},
+		{line{Ours: seconds(1, 2, 3, 4), Goal: goal{Slow: 3 * time.Second, Share: 0.5}}, []string{"| 99 of 100 in 3s, 50 % of a processor | 4s ✗, 42 % ✓ |"}},
 		{line{Ours: seconds(3), Theirs: seconds(1), Goal: goal{More: time.Second}}, []string{"| 1s more | 2s more ✗ |"}},
 		{line{Ours: seconds(1), Boot: []float64{0.2}, Goal: goal{Boot: 150 * time.Millisecond}}, []string{"| boot 150ms | 200ms ✗ |"}},
 		{line{Row: "3", What: "w", Error: "it\nbroke"}, []string{"| 3 | w | failed: it broke |"}},
@@ -81,6 +82,28 @@ func TestPairs_SidesTakeTurns(t *testing.T) {
 	}
 	if mine, other, err = l.inTurns(false, s("A"), side{}); len(mine) != 3 || len(other) != 0 || err != nil {
 		t.Errorf("with nothing beside it: %d and %d, %v", len(mine), len(other), err)
+	}
+}
+
+// A row is chosen by its number, and a part of one by that of the whole too.
+func TestRow_IsChosen(t *testing.T) {
+	for number, want := range map[string][]bool{"13": {true, false, false}, "13a": {true, true, false}, "1": {false, false, true}} {
+		for i, chosen := range []string{"13", "13a", "1"} {
+			if got := (row{number: number}).is(chosen); got != want[i] {
+				t.Errorf("row %s by %s: %t", number, chosen, got)
+			}
+		}
+	}
+}
+
+// Of a hundred numbers one may exceed the percentile of 99.
+func TestPercentile(t *testing.T) {
+	var list []float64
+	for i := range 100 {
+		list = append(list, float64(100-i))
+	}
+	if got, few := percentile(list, 99), percentile(list[:3], 99); got != 99 || few != 100 {
+		t.Errorf("%g, of three %g", got, few)
 	}
 }
 

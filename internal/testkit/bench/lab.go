@@ -17,7 +17,8 @@ type lab struct {
 	tool      string // bin/deployster
 	terraform string // "" = this machine has none
 	pairs     int
-	scale     float64 // of the numbers of resources
+	scale     float64       // of the numbers of resources
+	idle      time.Duration // how long is looked at a watch that rests
 	meter     meter
 }
 

@@ -41,7 +41,13 @@ func rows() []row {
 		{"10", "whole commands", commandsRow},
 		{"11", "boot", bootRow},
 		{"12", "stdin", stdinRow},
-		{"13", "watch", watchRow},
+		{"13", "watch: changes, rest, restart", watchRow},
+		{"13a", "watch: a container for each run", watchColdRow},
+		{"13b", "watch: changes found by poll", watchPollRow},
+		{"13c", "watch: rest by polls", watchRestRow},
+		{"13d", "watch: first looks and reload of 10,000", watchReloadRow},
+		{"13e", "watch: a flood", watchFloodRow},
+		{"13f", "watch: people beside it", watchPeopleRow},
 		{"14", "many hosts", hostsRow},
 		{"15", "a Terraform provider", providerRow},
 		{"16", "artifacts", artifactsRow},
@@ -56,6 +62,7 @@ type options struct {
 	rows      []string // their numbers; empty = all
 	limit     time.Duration
 	json, svg string
+	idle      time.Duration
 }
 
 func main() {
@@ -63,8 +70,9 @@ func main() {
 	var chosen string
 	flag.IntVar(&o.pairs, "pairs", 5, "measure each ratio in `N` pairs")
 	flag.Float64Var(&o.scale, "scale", 1, "so many times the resources, for a quick look: `0.1`")
-	flag.StringVar(&chosen, "rows", "", "only these rows, such as `1,5`")
+	flag.StringVar(&chosen, "rows", "", "only these rows, such as `1,5` or `13a`")
 	flag.DurationVar(&o.limit, "limit", 30*time.Minute, "give up a row after so much `TIME`")
+	flag.DurationVar(&o.idle, "idle", time.Minute, "look for so much `TIME` at a watch that rests")
 	flag.StringVar(&o.json, "json", "", "write all that was measured to `FILE`")
 	flag.StringVar(&o.svg, "svg", "", "draw a chart into `FILE`")
 	flag.Parse()
@@ -79,15 +87,21 @@ func main() {
 
 // check refuses options that measure nothing.
 func (o options) check() error {
-	if o.pairs < 1 || !(o.scale > 0 && o.scale <= 1) {
-		return fmt.Errorf("-pairs must be 1 at least, and -scale above 0 and at most 1")
+	if o.pairs < 1 || o.idle <= 0 || !(o.scale > 0 && o.scale <= 1) {
+		return fmt.Errorf("-pairs must be 1 at least, -idle above 0, and -scale above 0 and at most 1")
 	}
-	for _, number := range o.rows {
-		if !slices.ContainsFunc(rows(), func(r row) bool { return r.number == number }) {
-			return fmt.Errorf("there is no row %q: they have the numbers 1 to %d", number, len(rows()))
+	for _, chosen := range o.rows {
+		if !slices.ContainsFunc(rows(), func(r row) bool { return r.is(chosen) }) {
+			return fmt.Errorf("there is no row %q: they have the numbers 1 to %s", chosen, rows()[len(rows())-1].number)
 		}
 	}
 	return nil
+}
+
+// is reports whether a row is chosen by a number: its own, or that of the whole of which
+// it is a part.
+func (r row) is(chosen string) bool {
+	return r.number == chosen || strings.TrimRight(r.number, "abcdefghijklmnopqrstuvwxyz") == chosen
 }
 
 // run measures, and prints each line of the table when it is there. A row that
@@ -105,7 +119,7 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 	var lines []line
 	var failed []error
 	for _, r := range rows() {
-		if len(o.rows) > 0 && !slices.Contains(o.rows, r.number) || ctx.Err() != nil {
+		if len(o.rows) > 0 && !slices.ContainsFunc(o.rows, r.is) || ctx.Err() != nil {
 			continue
 		}
 		start := time.Now()
@@ -155,5 +169,5 @@ func newLab(o options) (*lab, error) {
 	}
 	terraform, _ := exec.LookPath("terraform") // its rows say that there is none
 	m, err := newMeter()
-	return &lab{tool: tool, terraform: terraform, pairs: o.pairs, scale: o.scale, meter: m}, err
+	return &lab{tool: tool, terraform: terraform, pairs: o.pairs, scale: o.scale, idle: o.idle, meter: m}, err
 }

@@ -50,13 +50,22 @@ func (l *lab) workers(ctx context.Context, n int) (*bed, error) {
 	if err := chains(b.work, ".hcl", diskBlock, diskAfter, n, "bench/disk:1"); err != nil {
 		return b, err
 	}
-	if err := b.write(map[string][]byte{"world.hcl": []byte(worldPlug), "image/.keep": nil}); err != nil {
+	if err := b.write(map[string][]byte{"world.hcl": []byte(worldPlug)}); err != nil {
 		return b, err
 	}
-	if err := static(ctx, "deployster/internal/testkit/bench/disk", filepath.Join(b.work, "image", "disk")); err != nil {
-		return b, err
+	return b, b.packDisk(ctx, "disk")
+}
+
+// packDisk packs the type disk, by the name of one of its kinds.
+func (b *bed) packDisk(ctx context.Context, name string) error {
+	dir := filepath.Join(b.work, "image-"+name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
 	}
-	return b, b.do(ctx, "image", "pack", "-t", "bench/disk:1", "-entrypoint", "/disk", "image")
+	if err := static(ctx, "deployster/internal/testkit/bench/disk", filepath.Join(dir, name)); err != nil {
+		return err
+	}
+	return b.do(ctx, "image", "pack", "-t", "bench/"+name+":1", "-entrypoint", "/"+name, dir)
 }
 
 // terraformBed is a working directory of terraform with n terraform_data. On a

@@ -53,6 +53,9 @@ type goal struct {
 	More       time.Duration `json:"moreNanos,omitempty"`
 	MoreMemory int64         `json:"moreMemoryMiB,omitempty"` // of the command's process
 	Work       time.Duration `json:"workNanos,omitempty"`
+
+	Slow  time.Duration `json:"slowNanos,omitempty"` // on the clock, of all but one in a hundred
+	Share float64       `json:"share,omitempty"`     // of one processor
 }
 
 // spread is the median of some numbers, with the lowest and the highest.
@@ -69,6 +72,15 @@ func spreadOf(list []float64) spread {
 	}
 	return spread{s[0], median, s[len(s)-1]}
 }
+
+// percentile is the number that so many of a hundred do not exceed.
+func percentile(list []float64, of int) float64 {
+	s := slices.Sorted(slices.Values(list))
+	return s[(len(s)*of+99)/100-1]
+}
+
+// percent writes a share of one.
+func percent(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
 
 func (s spread) duration() string {
 	text := round(time.Duration(s.median)).String()
@@ -119,6 +131,8 @@ func wallOf(u usage) float64   { return float64(u.Wall) }
 func workOf(u usage) float64   { return float64(u.Work) }
 func memoryOf(u usage) float64 { return float64(u.Memory) }
 func serverOf(u usage) float64 { return float64(u.Server) }
+
+func shareOf(u usage) float64 { return float64(u.Work) / float64(u.Wall) }
 
 // bothOf is what a goal is held against.
 func bothOf(u usage) float64 {
@@ -182,6 +196,14 @@ func (l line) goals(whole bool) (want, got string) {
 	if g := l.Goal.Wall; g > 0 && len(l.Ours) > 0 {
 		w := time.Duration(spreadOf(each(l.Ours, wallOf)).median)
 		add(g.String(), round(w).String(), w <= g)
+	}
+	if g := l.Goal.Slow; g > 0 && len(l.Ours) > 0 {
+		w := percentile(each(l.Ours, wallOf), 99)
+		add("99 of 100 in "+g.String(), round(time.Duration(w)).String(), w <= float64(g))
+	}
+	if g := l.Goal.Share; g > 0 && len(l.Ours) > 0 {
+		s := spreadOf(each(l.Ours, shareOf)).median
+		add(percent(g)+" of a processor", percent(s), s <= g)
 	}
 	if g := l.Goal.Memory; g > 0 && len(l.Ours) > 0 {
 		m := spreadOf(each(l.Ours, bothOf)).median

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"time"
 
 	"deployster/protocol"
 	"deployster/protocol/dirwatch"
@@ -59,7 +61,46 @@ func (disk) Watch(ctx context.Context, c *call, tell func(detail string)) error 
 	return files.Watch(ctx, file(c), tell)
 }
 
+// quiet is a disk that tells of nothing: it is looked at when its time is up.
+type quiet struct{ d disk }
+
+// Read says what is there.
+func (q quiet) Read(ctx context.Context, c *call) (*State, error) { return q.d.Read(ctx, c) }
+
+// Write makes it what the config says.
+func (q quiet) Write(ctx context.Context, c *call) error { return q.d.Write(ctx, c) }
+
+// floods is a disk that tells of a change 10,000 times a second while there is a file
+// flood beside it.
+type floods struct{ disk }
+
+// Watch tells that often.
+func (floods) Watch(ctx context.Context, _ *call, tell func(detail string)) error {
+	tell("")
+	for tick := time.NewTicker(time.Millisecond); ; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		if _, err := os.Stat("/world/flood"); err == nil {
+			for range 10 {
+				tell("")
+			}
+		}
+	}
+}
+
+// The program is the type that its name says.
 func main() {
-	protocol.Serve(disk{}, protocol.About{Label: "Disk", Worker: true,
-		Plugs: map[string]protocol.PlugRequest{"world": {ContainerPath: "/world", Writable: true}}})
+	about := protocol.About{Label: "Disk", Worker: true,
+		Plugs: map[string]protocol.PlugRequest{"world": {ContainerPath: "/world", Writable: true}}}
+	switch filepath.Base(os.Args[0]) {
+	case "quiet":
+		protocol.Serve(quiet{}, about)
+	case "floods":
+		protocol.Serve(floods{}, about)
+	default:
+		protocol.Serve(disk{}, about)
+	}
 }

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// memoryNow is the memory that a process has now, in MiB.
+func memoryNow(pid int) int64 { return proportional(pid) >> 10 }
+
+// How long is waited for what a watch is to do.
+const (
+	watchPatience = 3 * time.Minute
+	watchPause    = 700 * time.Millisecond // between two changes: the repair before is over
+)
+
+// watching is a watch that runs on a bed.
+type watching struct {
+	*bed
+	flags []string
+	cmd   *exec.Cmd
+	out   string
+	first time.Duration
+}
+
+// begin starts a watch, and waits until it says that it watches.
+func (b *bed) begin(ctx context.Context, flags ...string) (*watching, error) {
+	w := &watching{bed: b, flags: flags, out: filepath.Join(b.data, "watch.out")}
+	if err := w.start(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.says(ctx, "watching "); err != nil {
+		return nil, errors.Join(err, w.end())
+	}
+	return w, nil
+}
+
+// watch starts a watch, and waits for its first repair.
+func (b *bed) watch(ctx context.Context, flags ...string) (*watching, error) {
+	begin := time.Now()
+	w, err := b.begin(ctx, flags...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.change(ctx, 0); err != nil {
+		return nil, errors.Join(err, w.end())
+	}
+	w.first = time.Since(begin) - watchPause
+	return w, nil
+}
+
+func (w *watching) pid() int { return w.cmd.Process.Pid }
+
+func (w *watching) said() string {
+	text, _ := os.ReadFile(w.out) // it may not have said anything yet
+	return string(text)
+}
+
+// says waits until the watch has said something.
+func (w *watching) says(ctx context.Context, text string) error {
+	return w.until(ctx, func() bool { return strings.Contains(w.said(), text) })
+}
+
+// start starts the process.
+func (w *watching) start(ctx context.Context) error {
+	out, err := os.Create(w.out)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }() // its child has it
+	c := w.deployster(append([]string{"watch", "-metrics", "unix:" + w.metrics()}, w.flags...)...)
+	w.cmd = exec.CommandContext(ctx, c.args[0], c.args[1:]...)
+	w.cmd.Dir, w.cmd.Env, w.cmd.Stdout, w.cmd.Stderr = c.dir, append(os.Environ(), c.env...), out, out
+	w.cmd.Cancel = func() error { return w.cmd.Process.Signal(os.Interrupt) }
+	w.cmd.WaitDelay = 20 * time.Second
+	return w.cmd.Start()
+}
+
+// end ends the process as systemd does.
+func (w *watching) end() error {
+	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	if err := w.cmd.Wait(); err != nil {
+		return fmt.Errorf("watch: %w: %s", err, shorten(w.said()))
+	}
+	return nil
+}
+
+// until waits until something is so.
+func (w *watching) until(ctx context.Context, is func() bool) error {
+	for deadline := time.Now().Add(watchPatience); !is(); time.Sleep(500 * time.Microsecond) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if time.Now().After(deadline) {
+			said := w.said()
+			return fmt.Errorf("the watch did not do it in %s: %s", watchPatience, said[max(0, len(said)-1000):])
+		}
+	}
+	return nil
+}
+
+// remove deletes the file of a resource; there is whether it is there again.
+func (w *watching) remove(i int) (there func() bool, err error) {
+	path := filepath.Join(w.work, "world", fmt.Sprintf("disk-%d", i))
+	return func() bool { _, err := os.Stat(path); return err == nil }, os.Remove(path)
+}
+
+// change deletes the file of a resource, and gives how long it took until it was there
+// again.
+func (w *watching) change(ctx context.Context, i int) (time.Duration, error) {
+	begin := time.Now()
+	there, err := w.remove(i)
+	if err != nil {
+		return 0, err
+	}
+	err = w.until(ctx, there)
+	took := time.Since(begin)
+	time.Sleep(watchPause)
+	return took, err
+}
+
+// changes deletes the files of the first n resources one after the other, does not wait
+// for their repairs meanwhile, and gives how long each took. It ends early when done is
+// closed.
+func (w *watching) changes(ctx context.Context, n int, every time.Duration, done <-chan struct{}) (took []usage, err error) {
+	took = make([]usage, n)
+	failed := make([]error, n)
+	var all sync.WaitGroup
+	defer all.Wait()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for i := range n {
+		select {
+		case <-tick.C:
+		case <-done:
+			all.Wait()
+			return took[:i], errors.Join(failed...)
+		}
+		begin := time.Now()
+		there, err := w.remove(i)
+		if err != nil {
+			return nil, err
+		}
+		all.Go(func() {
+			failed[i] = w.until(ctx, there)
+			took[i].Wall = time.Since(begin)
+		})
+	}
+	all.Wait()
+	return took, errors.Join(failed...)
+}
+
+// rest measures a time in which nothing happens.
+func (w *watching) rest(ctx context.Context, what string, goal goal) (line, error) {
+	u, err := w.over(ctx, w.idle)
+	return line{What: what, Ours: []usage{u}, Goal: goal}, err
+}
+
+// over measures what the watch and all that runs on its behalf take in a time.
+func (w *watching) over(ctx context.Context, d time.Duration) (usage, error) {
+	before, begin := settle(), time.Now()
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+		return usage{}, context.Cause(ctx)
+	}
+	u := usage{Wall: time.Since(begin), Work: descendantsWork() - before, Memory: memoryNow(w.pid()), Together: memoryOfAll()}
+	for _, pid := range servers() {
+		u.Server += memoryNow(pid)
+	}
+	return u, nil
+}
+
+// memoryOfAll is the memory of all that descends from this process, in MiB.
+func memoryOfAll() (all int64) {
+	for pid := range descendants() {
+		all += proportional(pid)
+	}
+	return all >> 10
+}
+
+// restart kills the watch, breaks something and starts it again. It gives how long it
+// took until it watched, and until that was repaired.
+func (w *watching) restart(ctx context.Context, i int) (watches, valid time.Duration, err error) {
+	if err := w.cmd.Process.Kill(); err != nil {
+		return 0, 0, err
+	}
+	_ = w.cmd.Wait() // it was killed
+	there, err := w.remove(i)
+	if err != nil {
+		return 0, 0, err
+	}
+	begin := time.Now()
+	if err := w.start(ctx); err != nil {
+		return 0, 0, err
+	}
+	err = w.until(ctx, func() bool {
+		if watches == 0 && strings.Contains(w.said(), "watching ") {
+			watches = time.Since(begin)
+		}
+		if valid == 0 && there() {
+			valid = time.Since(begin)
+		}
+		return watches > 0 && valid > 0
+	})
+	return watches, valid, err
+}
+
+func (w *watching) metrics() string { return filepath.Join(w.data, "metrics") }
+
+// counted adds up a metric of the watch, of the series whose labels have a text in them.
+func (w *watching) counted(name, with string) (sum float64, err error) {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", w.metrics())
+	}}}
+	answer, err := client.Get("http://watch/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, err
+	}
+	for l := range strings.Lines(string(text)) {
+		series, value, _ := strings.Cut(strings.TrimSpace(l), " ")
+		if got, labels, _ := strings.Cut(series, "{"); got != "deployster_watch_"+name || !strings.Contains(labels, with) {
+			continue
+		}
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// looked waits until each of n resources was looked at since the start.
+func (w *watching) looked(ctx context.Context, n int) error {
+	for {
+		looks, err := w.counted("looks_total", `why="start"`)
+		if err != nil || looks >= float64(n) {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
