@@ -74,7 +74,7 @@ func (b *builder) matchInput() (in match.Input) {
 	in.Declared = make([]match.Declared, len(resources))
 	parallel.For(len(resources), func(from, to int) {
 		for i := from; i < to; i++ {
-			in.Declared[i] = b.declared(resources[i], views)
+			in.Declared[i] = declared(b, resources[i], views)
 		}
 	})
 	for addr := range b.Prior.Resources {
@@ -98,7 +98,7 @@ func (b *builder) matchInput() (in match.Input) {
 }
 
 // declared describes a resource, with what was recorded of others.
-func (b *builder) declared(r *config.Resource, views func(addr string) view.View) match.Declared {
+func declared(b *builder, r *config.Resource, views func(addr string) view.View) match.Declared {
 	ty := b.TypeOf(r.Address)
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
