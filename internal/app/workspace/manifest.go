@@ -83,7 +83,8 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Man
 	if diags = append(diags, more...); diags.HasErrors() {
 		return nil, nil, diags
 	}
-	w.spareMemory(atMost(sources))
+	w.spareMemory(atMost(sources), whileReading)
+	defer w.spareMemory(atMost(sources), afterwards)
 	m, more := with(sources, inputs, w.builtins())
 	if in.Ask {
 		answers, err := w.askVariables(ctx, m, more)

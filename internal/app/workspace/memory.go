@@ -17,16 +17,24 @@ const (
 	hostResources = 100
 )
 
+// How much the heap of a command on many resources may grow beyond what is live, in
+// percent. While manifests are read little is live, and nearly all is soon garbage; what
+// follows has the most in memory.
+const (
+	whileReading = 100
+	afterwards   = 40
+)
+
 // spareMemory has the heap of a command that works on many resources stay small:
 // main lets it grow, since most commands end before collecting pays.
-func (w *Workspace) spareMemory(resources int) {
+func (w *Workspace) spareMemory(resources, percent int) {
 	if resources > manyResources && w.Env("GOGC") == "" {
-		debug.SetGCPercent(60) // a plan of 10,000 stays within 200 MiB: docs/internals/performance.md
+		debug.SetGCPercent(percent) // a plan of 10,000 stays small: docs/internals/performance.md
 	}
 }
 
 // SpareForHosts is the same for a command that works on many hosts.
-func SpareForHosts(w *Workspace, n int) { w.spareMemory(n * hostResources) }
+func SpareForHosts(w *Workspace, n int) { w.spareMemory(n*hostResources, afterwards) }
 
 // StayLong has the heap of a command that goes on for months stay small, and gives back
 // what its beginning has taken.

@@ -116,7 +116,7 @@ func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, erro
 			return nil, nil, err
 		}
 	}
-	w.spareMemory(len(content) / resourceSize)
+	w.spareMemory(len(content)/resourceSize, afterwards)
 	p, signature, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		for _, d := range diag.From("Not a valid plan file", err) {

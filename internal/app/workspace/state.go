@@ -59,7 +59,7 @@ func (w *Workspace) OpenState(ctx context.Context, place state.Place, command st
 func (w *Workspace) HoldState(ctx context.Context, place state.Place, command string) (*state.Shared, error) {
 	if w.NoLock {
 		snapshot, recovery, err := state.Load(place, w.Keys)
-		w.spareMemory(len(snapshot.Resources))
+		w.spareMemory(len(snapshot.Resources), afterwards)
 		return &state.Shared{Snapshot: snapshot, Recovery: recovery}, err
 	}
 	o := w.stateOptions(command)
@@ -68,7 +68,7 @@ func (w *Workspace) HoldState(ctx context.Context, place state.Place, command st
 		held, err = state.ReadShared(ctx, place, o)
 	}
 	if err == nil {
-		w.spareMemory(len(held.Snapshot.Resources))
+		w.spareMemory(len(held.Snapshot.Resources), afterwards)
 	}
 	return held, err
 }
@@ -91,7 +91,7 @@ func repairs(w *Workspace, err error, o *state.Options) bool {
 // ReadState reads a state for commands that take no lock.
 func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Snapshot, error) {
 	snapshot, recovery, err := state.Load(place, w.Keys)
-	w.spareMemory(len(snapshot.Resources))
+	w.spareMemory(len(snapshot.Resources), afterwards)
 	if err != nil || recovery == nil {
 		return snapshot, err
 	}
