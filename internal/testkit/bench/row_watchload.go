@@ -111,7 +111,8 @@ func watchFloodRow(ctx context.Context, l *lab) (lines []line, err error) {
 		return nil, err
 	}
 	const flood = time.Minute
-	others := line{What: fmt.Sprintf("`watch`: a file is deleted until it is there again, one of %d, beside a flood", n), Goal: goal{Slow: 2 * time.Second}}
+	others := line{What: fmt.Sprintf("`watch`: a file is deleted until it is there again, one of %d, beside a flood", n),
+		Goal: goal{Slow: 2 * time.Second}}
 	before, begin, most := descendantsWork(), time.Now(), int64(0)
 	for i := 0; time.Since(begin) < flood; i++ {
 		took, err := w.change(ctx, i%n)

@@ -53,7 +53,8 @@ const coldWatches = 32
 // watchColdRow is the time from a change to its repair where each run is a container.
 func watchColdRow(ctx context.Context, l *lab) (lines []line, err error) {
 	n := max(coldWatches, l.sized(100))
-	manifest := fmt.Sprintf(someDisks, "told", "disk", "workers = 0", 0, coldWatches) + fmt.Sprintf(someDisks, "quiet", "quiet", "workers = 0", coldWatches, n)
+	manifest := fmt.Sprintf(someDisks, "told", "disk", "workers = 0", 0, coldWatches) +
+		fmt.Sprintf(someDisks, "quiet", "quiet", "workers = 0", coldWatches, n)
 	w, end, err := l.watched(ctx, manifest, []string{"quiet"})
 	if err != nil {
 		return nil, err
@@ -87,7 +88,8 @@ func watchPollRow(ctx context.Context, l *lab) (lines []line, err error) {
 	if err := w.looked(ctx, n); err != nil {
 		return nil, err
 	}
-	out := line{What: fmt.Sprintf("`watch -poll %s`: a file is deleted until it is there again, %d worker resources that tell of nothing", poll, n),
+	out := line{What: fmt.Sprintf("`watch -poll %s`: a file is deleted until it is there again, %d worker resources that tell of nothing",
+		poll, n),
 		Goal: goal{Slow: 11200 * time.Millisecond}, Note: "the goal is 67s with a poll of a minute"}
 	out.Ours, err = w.changes(ctx, min(n, 20*l.pairs), 200*time.Millisecond, nil)
 	return []line{out}, err
@@ -103,7 +105,8 @@ func watchRestRow(ctx context.Context, l *lab) (lines []line, err error) {
 	err = w.looked(ctx, n)
 	if err == nil {
 		lines = make([]line, 1)
-		lines[0], err = w.rest(ctx, fmt.Sprintf("`watch -poll 1m` of %d worker resources for %s while nothing happens", n, l.idle), goal{Share: 0.02})
+		lines[0], err = w.rest(ctx, fmt.Sprintf("`watch -poll 1m` of %d worker resources for %s while nothing happens", n, l.idle),
+			goal{Share: 0.02})
 	}
 	if err = errors.Join(err, end()); err != nil {
 		return lines, err

@@ -224,9 +224,10 @@ func (w *watching) metrics() string { return filepath.Join(w.data, "metrics") }
 
 // counted adds up a metric of the watch, of the series whose labels have a text in them.
 func (w *watching) counted(name, with string) (sum float64, err error) {
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", w.metrics())
-	}}}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", w.metrics())
+		}}}
 	answer, err := client.Get("http://watch/metrics")
 	if err != nil {
 		return 0, err
