@@ -222,8 +222,8 @@ func (w *watching) restart(ctx context.Context, i int) (watches, valid time.Dura
 
 func (w *watching) metrics() string { return filepath.Join(w.data, "metrics") }
 
-// counted adds up a metric of the watch, of the series whose labels have a text in them.
-func (w *watching) counted(name, with string) (sum float64, err error) {
+// counted adds up a metric of the watch.
+func (w *watching) counted(name string) (sum float64, err error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", w.metrics())
@@ -239,7 +239,7 @@ func (w *watching) counted(name, with string) (sum float64, err error) {
 	}
 	for l := range strings.Lines(string(text)) {
 		series, value, _ := strings.Cut(strings.TrimSpace(l), " ")
-		if got, labels, _ := strings.Cut(series, "{"); got != "deployster_watch_"+name || !strings.Contains(labels, with) {
+		if got, _, _ := strings.Cut(series, "{"); got != "deployster_watch_"+name {
 			continue
 		}
 		n, err := strconv.ParseFloat(value, 64)
@@ -251,10 +251,11 @@ func (w *watching) counted(name, with string) (sum float64, err error) {
 	return sum, nil
 }
 
-// looked waits until each of n resources was looked at since the start.
+// looked waits until there were as many looks as there are resources. Not each is for
+// the start: what is told before its turn is looked at for that.
 func (w *watching) looked(ctx context.Context, n int) error {
 	for {
-		looks, err := w.counted("looks_total", `why="start"`)
+		looks, err := w.counted("looks_total")
 		if err != nil || looks >= float64(n) {
 			return err
 		}
