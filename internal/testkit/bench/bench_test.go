@@ -7,13 +7,13 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 func TestSpread(t *testing.T) {
@@ -32,9 +32,9 @@ func TestSpread(t *testing.T) {
 }
 
 // seconds are usages of so many seconds each.
-func seconds(list ...float64) (out []usage) {
+func seconds(list ...float64) (out []meter.Usage) {
 	for _, s := range list {
-		out = append(out, usage{Wall: time.Duration(s * float64(time.Second)), Work: time.Second, Memory: 50, Server: 30})
+		out = append(out, meter.Usage{Wall: time.Duration(s * float64(time.Second)), Work: time.Second, Memory: 50, Server: 30})
 	}
 	return out
 }
@@ -75,7 +75,7 @@ func TestPairs_SidesTakeTurns(t *testing.T) {
 	l := &lab{pairs: 3}
 	var order string
 	s := func(name string) side {
-		return side{func() error { order += "("; return nil }, func() (usage, error) { order += name; return usage{Wall: 1}, nil }}
+		return side{func() error { order += "("; return nil }, func() (meter.Usage, error) { order += name; return meter.Usage{Wall: 1}, nil }}
 	}
 	mine, other, err := l.inTurns(true, s("A"), s("B"))
 	if want := "(B(A(A(B(B(A(A(B"; order != want || len(mine) != 3 || len(other) != 3 || err != nil {
@@ -154,120 +154,14 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// The work of a process that is nobody's child any more is counted, while it
-// runs and after it has ended; that of one whose name is odd can be read.
-func TestMeter_CountsOrphans(t *testing.T) {
-	m, err := newMeter()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The shell that is started ends at once. The one that it leaves works.
-	script := `(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; : >done; exec sleep 100) >/dev/null 2>&1 & echo $! >pid`
-	dir := t.TempDir()
-	var u usage
-	started := time.Now()
-	u, err = m.around(func() error {
-		if _, err := m.run(context.Background(), command{dir: dir, args: []string{"/bin/sh", "-c", script}}); err != nil {
-			return err
-		}
-		for time.Since(started) < time.Minute {
-			if _, err := os.Stat(filepath.Join(dir, "done")); err == nil {
-				return nil
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		return errors.New("the orphan was not done in time")
-	})
-	pid, _ := os.ReadFile(filepath.Join(dir, "pid"))
-	_ = exec.Command("kill", strings.TrimSpace(string(pid))).Run()
-	if err != nil || u.Work < 50*time.Millisecond {
-		t.Errorf("%+v, %v", u, err)
-	}
-	p, ok := parseStat("12 (a b) c) S 7 12 12 0 -1 4 1 2 3 4 100 50 25 25 20 0 1 0 5")
-	if want := (process{parent: 7, state: 'S', work: 2 * time.Second}); !ok || p != want {
-		t.Errorf("%+v", p)
-	}
-}
-
-// What a program's file holds is counted once, however many run it, and what
-// each has of its own in full; what it has given back counts as well.
-func TestMeter_CountsSharedPagesOnce(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := func() (pid int, shrink func()) {
-		cmd := exec.Command(program, "-test.run", "^$")
-		cmd.Env = append(os.Environ(), "BENCH_TEST_STAY=1")
-		cmd.Stderr = os.Stderr
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil || cmd.Start() != nil {
-			t.Fatal("it does not start")
-		}
-		t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
-		answer := func() {
-			if _, err := out.Read(make([]byte, 1)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		answer()
-		return cmd.Process.Pid, func() {
-			if _, err := in.Write([]byte{1}); err != nil {
-				t.Fatal(err)
-			}
-			answer()
-		}
-	}
-	first, shrink := start()
-	alone := proportional(first)
-	second, _ := start()
-	shared := proportional(first)
-	stop := together(first)
-	time.Sleep(20 * sampleEvery) // a sample may be late where there is much to do
-	shrink()
-	time.Sleep(20 * sampleEvery)
-	most, small := stop()<<10, proportional(first)
-	if both := shared + proportional(second); shared >= alone || both >= 2*alone || alone < 32<<10 || most < 32<<10 || small >= 32<<10 {
-		t.Errorf("KiB: %d at most, %d alone, %d beside another one, %d both, %d at the end", most, alone, shared, both, small)
-	}
-	if proportional(1<<30) != 0 || together(1<<30)() != 0 {
-		t.Error("a process that there is not has memory")
-	}
-}
-
-// TestMain may have to play a process of 32 MiB, until it reads a byte, which stays
-// until its stdin ends.
-func TestMain(m *testing.M) {
-	if os.Getenv("BENCH_TEST_STAY") != "" {
-		own := make([]byte, 32<<20)
-		for i := range own {
-			own[i] = byte(i)
-		}
-		_, _ = os.Stdout.Write(own[:1])
-		if n, _ := os.Stdin.Read(own[:1]); n == 0 {
-			return
-		}
-		own = nil
-		debug.FreeOSMemory()
-		_, _ = os.Stdout.Write(make([]byte, 1))
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		return
-	}
-	os.Exit(m.Run())
-}
-
 func TestOptions(t *testing.T) {
-	for _, bad := range []options{{pairs: 0, scale: 1}, {pairs: 1, scale: 0}, {pairs: 1, scale: 2},
-		{pairs: 1, scale: 1, rows: []string{"99"}}} {
+	for _, bad := range []options{{pairs: 0, scale: 1, idle: 1}, {pairs: 1, scale: 0, idle: 1}, {pairs: 1, scale: 2, idle: 1},
+		{pairs: 1, scale: 1, idle: 0}, {pairs: 1, scale: 1, idle: 1, rows: []string{"99"}}} {
 		if bad.check() == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
-	if err := (options{pairs: 1, scale: 1, rows: []string{"1", "13"}}).check(); err != nil {
+	if err := (options{pairs: 1, scale: 1, idle: 1, rows: []string{"1", "13", "13a"}}).check(); err != nil {
 		t.Error(err)
 	}
 }

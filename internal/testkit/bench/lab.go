@@ -10,6 +10,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // lab is what all rows have in common.
@@ -19,7 +21,7 @@ type lab struct {
 	pairs     int
 	scale     float64       // of the numbers of resources
 	idle      time.Duration // how long is looked at a watch that rests
-	meter     meter
+	meter     meter.Meter
 }
 
 // sized gives the number of resources for a row made for n.
@@ -27,17 +29,17 @@ func (l *lab) sized(n int) int { return max(1, int(float64(n)*l.scale)) }
 
 // side is one of the two that take turns. What prepares it is not measured.
 type side struct {
-	prepare func() error          // may be nil
-	run     func() (usage, error) // nil: there is nothing on this side
+	prepare func() error                // may be nil
+	run     func() (meter.Usage, error) // nil: there is nothing on this side
 }
 
-func (s side) turn() (usage, error) {
+func (s side) turn() (meter.Usage, error) {
 	if s.run == nil {
-		return usage{}, nil
+		return meter.Usage{}, nil
 	}
 	if s.prepare != nil {
 		if err := s.prepare(); err != nil {
-			return usage{}, err
+			return meter.Usage{}, err
 		}
 	}
 	return s.run()
@@ -46,13 +48,13 @@ func (s side) turn() (usage, error) {
 // inTurns lets two sides take turns, as A B B A, so that neither has the better
 // half of a machine that grows warm or busy. The first pair, unmeasured, warms
 // the caches of both; it is left out where warm is false.
-func (l *lab) inTurns(warm bool, ours, theirs side) (mine, other []usage, err error) {
+func (l *lab) inTurns(warm bool, ours, theirs side) (mine, other []meter.Usage, err error) {
 	first := 0
 	if warm {
 		first = -1
 	}
 	for i := first; i < l.pairs; i++ {
-		var took [2]usage
+		var took [2]meter.Usage
 		order := []int{0, 1}
 		if i%2 != 0 {
 			order = []int{1, 0}
@@ -108,11 +110,11 @@ func (b *bed) reset() error {
 // close removes everything. The server ends when its data directory is gone.
 func (b *bed) close() error {
 	err := errors.Join(os.RemoveAll(b.work), os.RemoveAll(b.data))
-	for i := 0; len(servers()) > 0 && i < 200; i++ {
+	for i := 0; len(meter.Servers()) > 0 && i < 200; i++ {
 		time.Sleep(100 * time.Millisecond)
-		descendantsWork() // takes in what has ended
+		meter.Work() // takes in what has ended
 	}
-	for _, pid := range servers() {
+	for _, pid := range meter.Servers() {
 		err = errors.Join(err, fmt.Errorf("the containerd %d has not ended", pid), syscall.Kill(pid, syscall.SIGTERM))
 	}
 	return err
@@ -130,14 +132,14 @@ func (b *bed) write(files map[string][]byte) error {
 
 // deployster is a command of ours here. A server of its own stays between the
 // turns, however long those of the others take.
-func (b *bed) deployster(args ...string) command {
-	return command{dir: b.work, env: []string{"DEPLOYSTER_DATA_DIR=" + b.data, "DEPLOYSTER_IDLE_EXIT=1h"},
-		args: append([]string{b.tool}, args...)}
+func (b *bed) deployster(args ...string) meter.Command {
+	return meter.Command{Dir: b.work, Env: []string{"DEPLOYSTER_DATA_DIR=" + b.data, "DEPLOYSTER_IDLE_EXIT=1h"},
+		Args: append([]string{b.tool}, args...)}
 }
 
 // do runs a command of ours, which is not measured.
 func (b *bed) do(ctx context.Context, args ...string) error {
-	_, err := b.meter.run(ctx, b.deployster(args...))
+	_, err := b.meter.Run(ctx, b.deployster(args...))
 	return err
 }
 
@@ -146,12 +148,12 @@ var alone = []string{"version", "validate", "show"}
 
 // ours is a command of ours as a side.
 func (b *bed) ours(ctx context.Context, prepare func() error, args ...string) side {
-	return side{prepare, func() (usage, error) {
+	return side{prepare, func() (meter.Usage, error) {
 		c := b.deployster(args...)
-		c.together = b.together
-		u, err := b.meter.run(ctx, c)
+		c.Together = b.together
+		u, err := b.meter.Run(ctx, c)
 		if !slices.Contains(alone, args[0]) {
-			u.Server = serversPeak()
+			u.Server = meter.ServersPeak()
 		}
 		return u, err
 	}}

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // row is one measurement, by the number that chooses it. It makes one line or
@@ -168,6 +170,6 @@ func newLab(o options) (*lab, error) {
 		return nil, fmt.Errorf("%w: run `make build` first", err)
 	}
 	terraform, _ := exec.LookPath("terraform") // its rows say that there is none
-	m, err := newMeter()
+	m, err := meter.New()
 	return &lab{tool: tool, terraform: terraform, pairs: o.pairs, scale: o.scale, idle: o.idle, meter: m}, err
 }

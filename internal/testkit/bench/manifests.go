@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // The same resource for both: nine of ten refer to the one before.
@@ -99,15 +101,15 @@ func (t *terraformBed) close() error {
 }
 
 // command is one of terraform's. It is not to ask the network for its news.
-func (t *terraformBed) command(args ...string) command {
-	return command{dir: t.dir, env: append([]string{"CHECKPOINT_DISABLE=1"}, t.env...), args: append([]string{t.terraform}, args...)}
+func (t *terraformBed) command(args ...string) meter.Command {
+	return meter.Command{Dir: t.dir, Env: append([]string{"CHECKPOINT_DISABLE=1"}, t.env...), Args: append([]string{t.terraform}, args...)}
 }
 
 func (t *terraformBed) do(ctx context.Context, args ...string) error {
 	if t == nil {
 		return nil
 	}
-	_, err := t.meter.run(ctx, t.command(args...))
+	_, err := t.meter.Run(ctx, t.command(args...))
 	return err
 }
 
@@ -115,7 +117,7 @@ func (t *terraformBed) side(ctx context.Context, prepare func() error, args ...s
 	if t == nil {
 		return side{}
 	}
-	return side{prepare, func() (usage, error) { return t.meter.run(ctx, t.command(args...)) }}
+	return side{prepare, func() (meter.Usage, error) { return t.meter.Run(ctx, t.command(args...)) }}
 }
 
 // reset forgets the state.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd"
+	"deployster/internal/testkit/bench/meter"
 )
 
 // The images of artifacts, of both protocols, by the number of the protocol; and a type that
@@ -111,8 +112,8 @@ func (l *lab) manyChecks(ctx context.Context) (_ []line, err error) {
 	out := line{What: fmt.Sprintf("`plan` of %d artifacts of as many sources, 8 at a time", n),
 		Goal:   goal{Faster: 0.91, Wall: 10 * time.Second},
 		Beside: fmt.Sprintf("bare client loop, %d runs, a shim each", n)}
-	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, "plan", "-parallelism", "8"), side{run: func() (usage, error) {
-		return b.meter.client(func() error {
+	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, "plan", "-parallelism", "8"), side{run: func() (meter.Usage, error) {
+		return b.meter.Client(func() error {
 			var group errgroup.Group
 			group.SetLimit(8)
 			for i := range n {
@@ -275,8 +276,8 @@ func (l *lab) fetched(ctx context.Context) (_ []line, err error) {
 	prune := func() error { return b.do(ctx, "artifact", "prune", "-all") }
 	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, prune, "plan"), side{
 		func() error { return errors.Join(prune(), os.RemoveAll(to), os.Mkdir(to, 0o755)) },
-		func() (usage, error) {
-			return b.meter.client(func() error {
+		func() (meter.Usage, error) {
+			return b.meter.Client(func() error {
 				err := bare.run(ctx, []string{"check"}, []byte(`{"source":`+source+"}\n"))
 				if err == nil {
 					err = bare.run(ctx, []string{"in", "/world/out"}, []byte(`{"source":`+source+`,"version":{"ref":"1"}}`+"\n"))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deployster/containerd"
+	"deployster/internal/testkit/bench/meter"
 )
 
 // thing is the type of the container runs: its config is a file. It is small,
@@ -81,8 +82,8 @@ func (l *lab) besideBare(ctx context.Context, out line, n, parallel int, steps [
 	defer func() { err = errors.Join(err, bare.close()) }()
 	out.Beside = fmt.Sprintf("bare client loop, %d runs, a shim each", n*len(steps))
 	ours := b.ours(ctx, b.reset, append(args, "-parallelism", fmt.Sprint(parallel))...)
-	out.Ours, out.Theirs, err = l.inTurns(true, ours, side{b.reset, func() (usage, error) {
-		return b.meter.client(func() error { return bare.loop(ctx, n, parallel, steps) })
+	out.Ours, out.Theirs, err = l.inTurns(true, ours, side{b.reset, func() (meter.Usage, error) {
+		return b.meter.Client(func() error { return bare.loop(ctx, n, parallel, steps) })
 	}})
 	return out, err
 }
@@ -133,14 +134,14 @@ func singleRow(ctx context.Context, l *lab) (lines []line, err error) {
 	}
 	count := 0
 	theirs := func(more ...string) side {
-		return side{run: func() (usage, error) {
+		return side{run: func() (meter.Usage, error) {
 			count++
 			id := fmt.Sprintf("bench-ctr-%d-%d", os.Getpid(), count)
 			args := append([]string{ctr, "--address", socket, "--namespace", "deployster",
 				"run", "--rm", "--net-host", "--runc-binary", b.ownRunc(),
 				"--mount", "type=bind,src=" + filepath.Join(b.work, "world") + ",dst=/world,options=rbind:rw"}, more...)
 			// Its stdin is not the container's: ctr does not end that when it ends.
-			return b.meter.run(ctx, command{dir: b.work, args: append(args, "docker.io/"+coldThing, id, "/bin/sh", "-c",
+			return b.meter.Run(ctx, meter.Command{Dir: b.work, Args: append(args, "docker.io/"+coldThing, id, "/bin/sh", "-c",
 				"exec /type state </dev/null")})
 		}}
 	}

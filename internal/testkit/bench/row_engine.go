@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // planRow is the plan that finds nothing to do, of resources that exist.
@@ -12,7 +14,7 @@ func planRow(ctx context.Context, l *lab) (lines []line, err error) {
 	n := l.sized(1000)
 	out := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n),
 		Beside: fmt.Sprintf("`terraform plan`, %d terraform_data", n), Goal: goal{Faster: 10}}
-	return l.besideTerraform(ctx, n, n, out, func(b *bed, t *terraformBed) ([]usage, []usage, error) {
+	return l.besideTerraform(ctx, n, n, out, func(b *bed, t *terraformBed) ([]meter.Usage, []meter.Usage, error) {
 		if err := errors.Join(b.do(ctx, "apply", "-auto-approve"), t.do(ctx, "apply", "-auto-approve", "-input=false")); err != nil {
 			return nil, nil, err
 		}
@@ -25,7 +27,7 @@ func applyRow(ctx context.Context, l *lab) ([]line, error) {
 	n := l.sized(1000)
 	out := line{What: fmt.Sprintf("`apply` creating %d worker resources, an action each", n),
 		Beside: fmt.Sprintf("`terraform apply`, %d terraform_data", n), Goal: goal{Faster: 25}}
-	return l.besideTerraform(ctx, n, n, out, func(b *bed, t *terraformBed) ([]usage, []usage, error) {
+	return l.besideTerraform(ctx, n, n, out, func(b *bed, t *terraformBed) ([]meter.Usage, []meter.Usage, error) {
 		// The first pair would cost as much as any, and warm only what `plan` warms too.
 		if err := errors.Join(b.do(ctx, "plan"), t.do(ctx, "plan", "-input=false")); err != nil {
 			return nil, nil, err
@@ -36,7 +38,7 @@ func applyRow(ctx context.Context, l *lab) ([]line, error) {
 
 // besideTerraform measures one line on a bed of each.
 func (l *lab) besideTerraform(ctx context.Context, ours, theirs int, out line,
-	measure func(*bed, *terraformBed) ([]usage, []usage, error)) (lines []line, err error) {
+	measure func(*bed, *terraformBed) ([]meter.Usage, []meter.Usage, error)) (lines []line, err error) {
 	b, err := l.workers(ctx, ours)
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err != nil {
@@ -59,7 +61,7 @@ func tenThousandRow(ctx context.Context, l *lab) (lines []line, err error) {
 	apply := line{What: fmt.Sprintf("`apply` creating %d worker resources", n), Beside: beside, Goal: goal{Wall: 8 * time.Second}}
 	plan := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n), Beside: beside,
 		Goal: goal{Wall: 3 * time.Second, Memory: 200}}
-	lines, err = l.besideTerraform(ctx, n, few, apply, func(b *bed, t *terraformBed) (mine, other []usage, err error) {
+	lines, err = l.besideTerraform(ctx, n, few, apply, func(b *bed, t *terraformBed) (mine, other []meter.Usage, err error) {
 		b.together = true
 		theirs := t.side(ctx, nil, "plan", "-input=false")
 		if mine, other, err = l.inTurns(false, b.ours(ctx, b.reset, "apply", "-auto-approve"), theirs); err != nil {
@@ -104,7 +106,7 @@ var largeSteps = []struct {
 }
 
 // measureSteps measures each of largeSteps so many times; fewer of them when one fails.
-func (l *lab) measureSteps(ctx context.Context, n, times int) (steps [][]usage, err error) {
+func (l *lab) measureSteps(ctx context.Context, n, times int) (steps [][]meter.Usage, err error) {
 	b, err := l.workers(ctx, n)
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err != nil {

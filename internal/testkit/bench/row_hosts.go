@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // manyHosts declares hosts that are data directories of this machine, with resources of
@@ -74,7 +76,7 @@ func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 	if err != nil {
 		return nil, err
 	}
-	first.Ours = []usage{u}
+	first.Ours = []meter.Usage{u}
 	again := line{What: fmt.Sprintf("`plan` without changes on %d hosts, %d resources each", hosts, each), Goal: goal{Wall: time.Minute}}
 	for range l.pairs {
 		if u, err = b.ours(ctx, nil, "plan").run(); err != nil {

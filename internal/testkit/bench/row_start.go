@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // startRow is what one waits for when there is little to do.
@@ -50,7 +52,7 @@ func startRow(ctx context.Context, l *lab) (lines []line, err error) {
 // containerd, and the same command when that runs.
 func bootRow(ctx context.Context, l *lab) ([]line, error) {
 	out := line{What: "first `image ls` of a machine: boots containerd", Goal: goal{Boot: 150 * time.Millisecond}}
-	var repeated []usage
+	var repeated []meter.Usage
 	for range l.pairs {
 		first, again, err := boot(ctx, l)
 		if err != nil {
@@ -63,7 +65,7 @@ func bootRow(ctx context.Context, l *lab) ([]line, error) {
 	return []line{out}, nil
 }
 
-func boot(ctx context.Context, l *lab) (first, again usage, err error) {
+func boot(ctx context.Context, l *lab) (first, again meter.Usage, err error) {
 	b, err := l.newBed()
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err != nil {
@@ -82,12 +84,12 @@ func boot(ctx context.Context, l *lab) (first, again usage, err error) {
 func stdinRow(ctx context.Context, l *lab) ([]line, error) {
 	module := filepath.Dir(filepath.Dir(l.tool))
 	runs := l.sized(500)
-	u, err := l.meter.run(ctx, command{dir: module, env: []string{fmt.Sprintf("DEPLOYSTER_STDIN_RUNS=%d", runs)},
-		args: strings.Fields("go test -count=1 -timeout 20m -run ^TestStdinArrives$ ./containerd")})
+	u, err := l.meter.Run(ctx, meter.Command{Dir: module, Env: []string{fmt.Sprintf("DEPLOYSTER_STDIN_RUNS=%d", runs)},
+		Args: strings.Fields("go test -count=1 -timeout 20m -run ^TestStdinArrives$ ./containerd")})
 	if err != nil {
 		return nil, err
 	}
 	u.Memory = 0 // the Go compiler's
-	return []line{{What: fmt.Sprintf("input of %d runs on each of two containerds arrives whole", runs), Ours: []usage{u},
+	return []line{{What: fmt.Sprintf("input of %d runs on each of two containerds arrives whole", runs), Ours: []meter.Usage{u},
 		Note: "passed; the time has the making of the test in it"}}, nil
 }

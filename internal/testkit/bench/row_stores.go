@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/testkit/bench/meter"
 	"deployster/internal/testkit/services"
 )
 
@@ -77,8 +78,8 @@ func (s stored) measure(ctx context.Context, limit time.Duration, pairs int) (li
 	apply := line{What: fmt.Sprintf("`apply` creating %d worker resources, the state in %s", s.n, s.name), Beside: "the state in a file",
 		Goal: goal{Wall: limit}}
 	run := 0
-	theirs := side{b.reset, func() (usage, error) { return b.meter.run(ctx, b.deployster("apply", "-auto-approve")) }}
-	ours := side{b.reset, func() (usage, error) { run++; return s.run(ctx, b, run, "apply", "-auto-approve") }}
+	theirs := side{b.reset, func() (meter.Usage, error) { return b.meter.Run(ctx, b.deployster("apply", "-auto-approve")) }}
+	ours := side{b.reset, func() (meter.Usage, error) { run++; return s.run(ctx, b, run, "apply", "-auto-approve") }}
 	if apply.Ours, apply.Theirs, err = s.inTurns(false, ours, theirs); err != nil {
 		return nil, err
 	}
@@ -87,22 +88,22 @@ func (s stored) measure(ctx context.Context, limit time.Duration, pairs int) (li
 	if err = s.move(ctx, b, run+1); err != nil {
 		return []line{apply}, err
 	}
-	ours = side{nil, func() (usage, error) { return s.run(ctx, b, run+1, "plan", "-detailed-exitcode") }}
-	theirs = side{nil, func() (usage, error) { return b.meter.run(ctx, b.deployster("plan", "-detailed-exitcode")) }}
+	ours = side{nil, func() (meter.Usage, error) { return s.run(ctx, b, run+1, "plan", "-detailed-exitcode") }}
+	theirs = side{nil, func() (meter.Usage, error) { return b.meter.Run(ctx, b.deployster("plan", "-detailed-exitcode")) }}
 	plan.Ours, plan.Theirs, err = s.inTurns(true, ours, theirs)
 	return []line{apply, plan}, err
 }
 
 // run runs a command of ours with the state of a number.
-func (s stored) run(ctx context.Context, b *bed, number int, args ...string) (usage, error) {
-	return b.meter.run(ctx, s.command(b, append(args, "-state="+s.at(number))...))
+func (s stored) run(ctx context.Context, b *bed, number int, args ...string) (meter.Usage, error) {
+	return b.meter.Run(ctx, s.command(b, append(args, "-state="+s.at(number))...))
 }
 
 // command is one of ours that may use the stores.
-func (s stored) command(b *bed, args ...string) command {
+func (s stored) command(b *bed, args ...string) meter.Command {
 	c := b.deployster(args...)
 	for name, value := range services.Credentials() {
-		c.env = append(c.env, name+"="+value)
+		c.Env = append(c.Env, name+"="+value)
 	}
 	return c
 }
@@ -120,7 +121,7 @@ func (s stored) move(ctx context.Context, b *bed, number int) error {
 	if err := b.do(ctx, "apply", "-auto-approve"); err != nil {
 		return err
 	}
-	if _, err := b.meter.run(ctx, s.command(b, "state", "move", s.at(number))); err != nil {
+	if _, err := b.meter.Run(ctx, s.command(b, "state", "move", s.at(number))); err != nil {
 		return err
 	}
 	file := filepath.Join(b.work, "deployster.state.json")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // watchRow is the time from an external change to its repair, by events that a worker
@@ -41,14 +43,14 @@ func (l *lab) watchOf(ctx context.Context, n int, change, idle goal) (lines []li
 	}
 	defer func() { err = errors.Join(err, w.end()) }()
 	of := fmt.Sprintf("%d worker resources", n)
-	first := line{What: "`watch` until the first repair, of " + of, Ours: []usage{{Wall: w.first, Memory: memoryNow(w.pid())}}}
+	first := line{What: "`watch` until the first repair, of " + of, Ours: []meter.Usage{{Wall: w.first, Memory: memoryNow(w.pid())}}}
 	changed := line{What: "`watch`: a file is deleted until it is there again, " + of, Goal: change}
 	for i := range 20 * l.pairs {
 		took, err := w.change(ctx, i%n)
 		if err != nil {
 			return lines, err
 		}
-		changed.Ours = append(changed.Ours, usage{Wall: took})
+		changed.Ours = append(changed.Ours, meter.Usage{Wall: took})
 	}
 	lines = append(lines, first, changed)
 	resting, err := w.rest(ctx, fmt.Sprintf("`watch` of %s by events for %s while nothing happens", of, l.idle), idle)
@@ -65,7 +67,7 @@ func (l *lab) watchOf(ctx context.Context, n int, change, idle goal) (lines []li
 		if err != nil {
 			return lines, err
 		}
-		again.Ours, repaired.Ours = append(again.Ours, usage{Wall: watches}), append(repaired.Ours, usage{Wall: valid})
+		again.Ours, repaired.Ours = append(again.Ours, meter.Usage{Wall: watches}), append(repaired.Ours, meter.Usage{Wall: valid})
 	}
 	return append(lines, again, repaired), nil
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // watchReloadRow is the first look at many resources, and a manifest that is read anew
@@ -38,10 +40,10 @@ func watchReloadRow(ctx context.Context, l *lab) (lines []line, err error) {
 		return nil, err
 	}
 	first := line{What: "`watch` from its start until it has looked as often as there are resources, " + of,
-		Ours: []usage{{Wall: time.Since(begin)}}, Goal: goal{Wall: 4 * time.Second},
+		Ours: []meter.Usage{{Wall: time.Since(begin)}}, Goal: goal{Wall: 4 * time.Second},
 		Note: "it said that it watches after " + round(began).String()}
 	reload := line{What: "`watch` reads its manifests anew, one changed, " + of, Goal: goal{Wall: 3 * time.Second}}
-	before := slices.Sorted(maps.Keys(descendants()))
+	before := slices.Sorted(maps.Keys(meter.Descendants()))
 	ended, err := w.counted("process_restarts_total")
 	if err != nil {
 		return []line{first}, err
@@ -51,11 +53,11 @@ func watchReloadRow(ctx context.Context, l *lab) (lines []line, err error) {
 		if err != nil {
 			return []line{first}, err
 		}
-		reload.Ours = append(reload.Ours, usage{Wall: took})
+		reload.Ours = append(reload.Ours, meter.Usage{Wall: took})
 	}
 	restarts, err := w.counted("process_restarts_total")
 	gone := 0
-	for now := descendants(); len(before) > 0; before = before[1:] {
+	for now := meter.Descendants(); len(before) > 0; before = before[1:] {
 		if _, ok := now[before[0]]; !ok {
 			gone++
 		}
@@ -106,7 +108,7 @@ func watchFloodRow(ctx context.Context, l *lab) (lines []line, err error) {
 	if err := w.looked(ctx, n+1); err != nil {
 		return nil, err
 	}
-	settle()
+	meter.Settle()
 	quiet := memoryOfAll()
 	if err := w.write(map[string][]byte{"world/flood": nil}); err != nil {
 		return nil, err
@@ -114,20 +116,21 @@ func watchFloodRow(ctx context.Context, l *lab) (lines []line, err error) {
 	const flood = time.Minute
 	others := line{What: fmt.Sprintf("`watch`: a file is deleted until it is there again, one of %d, beside a flood", n),
 		Goal: goal{Slow: 2 * time.Second}}
-	before, begin, most := descendantsWork(), time.Now(), int64(0)
+	before, begin, most := meter.Work(), time.Now(), int64(0)
 	for i := 0; time.Since(begin) < flood; i++ {
 		took, err := w.change(ctx, i%n)
 		if err != nil {
 			return nil, err
 		}
-		others.Ours = append(others.Ours, usage{Wall: took})
+		others.Ours = append(others.Ours, meter.Usage{Wall: took})
 		most = max(most, memoryOfAll())
 	}
 	in := fmt.Sprintf("`watch` of %d by events in a minute in which one process tells of 10,000 changes a second", n)
-	taken := line{What: in, Ours: []usage{{Wall: time.Since(begin), Work: descendantsWork() - before}}, Goal: goal{Share: 0.3}}
+	taken := line{What: in, Ours: []meter.Usage{{Wall: time.Since(begin), Work: meter.Work() - before}}, Goal: goal{Share: 0.3}}
 	ended, err := w.counted("process_restarts_total")
 	taken.Note = fmt.Sprintf("what floods was ended %d times; its own work and that of %d repairs is in it", int(ended), len(others.Ours))
-	added := line{What: in + ": memory more than before", Ours: []usage{{Wall: flood, Memory: max(0, most-quiet)}}, Goal: goal{Memory: 20}}
+	added := line{What: in + ": memory more than before", Goal: goal{Memory: 20},
+		Ours: []meter.Usage{{Wall: flood, Memory: max(0, most-quiet)}}}
 	return []line{taken, added, others}, err
 }
 
@@ -170,7 +173,7 @@ func watchPeopleRow(ctx context.Context, l *lab) (lines []line, err error) {
 	}
 	out := line{What: "`apply` of one beside a `watch` that repairs five things a second: how much longer", Goal: goal{Slow: time.Second}}
 	for _, b := range beside {
-		out.Ours = append(out.Ours, usage{Wall: max(0, time.Duration(b-spreadOf(alone).median))})
+		out.Ours = append(out.Ours, meter.Usage{Wall: max(0, time.Duration(b-spreadOf(alone).median))})
 	}
 	out.Note = fmt.Sprintf("%s alone, %s beside it", spreadOf(alone).duration(), spreadOf(beside).duration())
 	return []line{out}, nil

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // someDisks declares disks that do not depend on each other. What is said more is of
@@ -70,7 +72,7 @@ func watchColdRow(ctx context.Context, l *lab) (lines []line, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Ours = append(out.Ours, usage{Wall: took})
+		out.Ours = append(out.Ours, meter.Usage{Wall: took})
 	}
 	return []line{out}, nil
 }

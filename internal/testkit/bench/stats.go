@@ -5,32 +5,23 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// usage is what one run of one side took.
-type usage struct {
-	Wall   time.Duration `json:"wallNanos"` // on the clock
-	Work   time.Duration `json:"workNanos"` // of the processors, with all that ran on its behalf: servers, containers
-	Memory int64         `json:"memoryMiB"` // the most that the command's process had
-	Server int64         `json:"serverMiB"` // the most that the embedded containerd had meanwhile; 0 = there is none
-	// Together is the most that both have had at one moment, what both have counted
-	// once; 0 = nobody looked.
-	Together int64 `json:"togetherMiB,omitempty"`
-}
+	"deployster/internal/testkit/bench/meter"
+)
 
 // line is one line of the table: what it is about, what was measured of us and
 // of what stands beside us, and what is to be reached.
 type line struct {
-	Row    string    `json:"row"` // the number by which ROWS chooses it
-	What   string    `json:"what"`
-	Ours   []usage   `json:"ours,omitempty"`
-	Beside string    `json:"beside,omitempty"` // what the others ran
-	Theirs []usage   `json:"theirs,omitempty"` // as many as Ours, each measured in turn with its like
-	Growth *growth   `json:"growth,omitempty"`
-	Boot   []float64 `json:"bootSeconds,omitempty"`
-	Note   string    `json:"note,omitempty"`
-	Goal   goal      `json:"goal"`
-	Error  string    `json:"error,omitempty"` // why there is nothing
+	Row    string        `json:"row"` // the number by which ROWS chooses it
+	What   string        `json:"what"`
+	Ours   []meter.Usage `json:"ours,omitempty"`
+	Beside string        `json:"beside,omitempty"` // what the others ran
+	Theirs []meter.Usage `json:"theirs,omitempty"` // as many as Ours, each measured in turn with its like
+	Growth *growth       `json:"growth,omitempty"`
+	Boot   []float64     `json:"bootSeconds,omitempty"`
+	Note   string        `json:"note,omitempty"`
+	Goal   goal          `json:"goal"`
+	Error  string        `json:"error,omitempty"` // why there is nothing
 }
 
 // growth is the time per resource of a large run, divided by that of a small one.
@@ -119,7 +110,7 @@ func round(d time.Duration) time.Duration {
 }
 
 // each takes one number of each usage.
-func each(list []usage, f func(usage) float64) []float64 {
+func each(list []meter.Usage, f func(meter.Usage) float64) []float64 {
 	numbers := make([]float64, len(list))
 	for i, u := range list {
 		numbers[i] = f(u)
@@ -127,15 +118,15 @@ func each(list []usage, f func(usage) float64) []float64 {
 	return numbers
 }
 
-func wallOf(u usage) float64   { return float64(u.Wall) }
-func workOf(u usage) float64   { return float64(u.Work) }
-func memoryOf(u usage) float64 { return float64(u.Memory) }
-func serverOf(u usage) float64 { return float64(u.Server) }
+func wallOf(u meter.Usage) float64   { return float64(u.Wall) }
+func workOf(u meter.Usage) float64   { return float64(u.Work) }
+func memoryOf(u meter.Usage) float64 { return float64(u.Memory) }
+func serverOf(u meter.Usage) float64 { return float64(u.Server) }
 
-func shareOf(u usage) float64 { return float64(u.Work) / float64(u.Wall) }
+func shareOf(u meter.Usage) float64 { return float64(u.Work) / float64(u.Wall) }
 
 // bothOf is what a goal is held against.
-func bothOf(u usage) float64 {
+func bothOf(u meter.Usage) float64 {
 	if u.Together > 0 {
 		return float64(u.Together)
 	}
@@ -143,7 +134,7 @@ func bothOf(u usage) float64 {
 }
 
 // describe tells what one side took, as the table has it.
-func describe(list []usage) string {
+func describe(list []meter.Usage) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -171,7 +162,7 @@ func (l line) faster() []float64 {
 }
 
 // more is what we took more than the others: the median of the pairs.
-func (l line) more(of func(usage) float64) float64 {
+func (l line) more(of func(meter.Usage) float64) float64 {
 	var list []float64
 	for i := range min(len(l.Ours), len(l.Theirs)) {
 		list = append(list, of(l.Ours[i])-of(l.Theirs[i]))

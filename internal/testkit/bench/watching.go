@@ -15,10 +15,12 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"deployster/internal/testkit/bench/meter"
 )
 
 // memoryNow is the memory that a process has now, in MiB.
-func memoryNow(pid int) int64 { return proportional(pid) >> 10 }
+func memoryNow(pid int) int64 { return meter.Memory(pid) >> 10 }
 
 // How long is waited for what a watch is to do.
 const (
@@ -81,8 +83,8 @@ func (w *watching) start(ctx context.Context) error {
 	}
 	defer func() { _ = out.Close() }() // its child has it
 	c := w.deployster(append([]string{"watch", "-metrics", "unix:" + w.metrics()}, w.flags...)...)
-	w.cmd = exec.CommandContext(ctx, c.args[0], c.args[1:]...)
-	w.cmd.Dir, w.cmd.Env, w.cmd.Stdout, w.cmd.Stderr = c.dir, append(os.Environ(), c.env...), out, out
+	w.cmd = exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	w.cmd.Dir, w.cmd.Env, w.cmd.Stdout, w.cmd.Stderr = c.Dir, append(os.Environ(), c.Env...), out, out
 	w.cmd.Cancel = func() error { return w.cmd.Process.Signal(os.Interrupt) }
 	w.cmd.WaitDelay = 20 * time.Second
 	return w.cmd.Start()
@@ -136,8 +138,8 @@ func (w *watching) change(ctx context.Context, i int) (time.Duration, error) {
 // changes deletes the files of the first n resources one after the other, does not wait
 // for their repairs meanwhile, and gives how long each took. It ends early when done is
 // closed.
-func (w *watching) changes(ctx context.Context, n int, every time.Duration, done <-chan struct{}) (took []usage, err error) {
-	took = make([]usage, n)
+func (w *watching) changes(ctx context.Context, n int, every time.Duration, done <-chan struct{}) (took []meter.Usage, err error) {
+	took = make([]meter.Usage, n)
 	failed := make([]error, n)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -167,19 +169,19 @@ func (w *watching) changes(ctx context.Context, n int, every time.Duration, done
 // rest measures a time in which nothing happens.
 func (w *watching) rest(ctx context.Context, what string, goal goal) (line, error) {
 	u, err := w.over(ctx, w.idle)
-	return line{What: what, Ours: []usage{u}, Goal: goal}, err
+	return line{What: what, Ours: []meter.Usage{u}, Goal: goal}, err
 }
 
 // over measures what the watch and all that runs on its behalf take in a time.
-func (w *watching) over(ctx context.Context, d time.Duration) (usage, error) {
-	before, begin := settle(), time.Now()
+func (w *watching) over(ctx context.Context, d time.Duration) (meter.Usage, error) {
+	before, begin := meter.Settle(), time.Now()
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
-		return usage{}, context.Cause(ctx)
+		return meter.Usage{}, context.Cause(ctx)
 	}
-	u := usage{Wall: time.Since(begin), Work: descendantsWork() - before, Memory: memoryNow(w.pid()), Together: memoryOfAll()}
-	for _, pid := range servers() {
+	u := meter.Usage{Wall: time.Since(begin), Work: meter.Work() - before, Memory: memoryNow(w.pid()), Together: memoryOfAll()}
+	for _, pid := range meter.Servers() {
 		u.Server += memoryNow(pid)
 	}
 	return u, nil
@@ -187,8 +189,8 @@ func (w *watching) over(ctx context.Context, d time.Duration) (usage, error) {
 
 // memoryOfAll is the memory of all that descends from this process, in MiB.
 func memoryOfAll() (all int64) {
-	for pid := range descendants() {
-		all += proportional(pid)
+	for pid := range meter.Descendants() {
+		all += meter.Memory(pid)
 	}
 	return all >> 10
 }

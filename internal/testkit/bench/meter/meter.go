@@ -1,4 +1,4 @@
-package main
+package meter
 
 import (
 	"bytes"
@@ -21,33 +21,45 @@ import (
 // clockTicks is how many make a second in /proc: so on all that Go runs on.
 const clockTicks = 100
 
-// meter measures what commands take, together with all that runs on their
+// Usage is what one run of one side took.
+type Usage struct {
+	Wall   time.Duration `json:"wallNanos"` // on the clock
+	Work   time.Duration `json:"workNanos"` // of the processors, with all that ran on its behalf: servers, containers
+	Memory int64         `json:"memoryMiB"` // the most that the command's process had
+	Server int64         `json:"serverMiB"` // the most that the embedded containerd had meanwhile; 0 = there is none
+	// Together is the most that both have had at one moment, what both have counted
+	// once; 0 = nobody looked.
+	Together int64 `json:"togetherMiB,omitempty"`
+}
+
+// Meter measures what commands take, together with all that runs on their
 // behalf. The embedded containerd, its shims and its containers are nobody's
 // children after a command has ended: so this process makes itself the one
 // that orphans come to. Then all of them descend from it: what has ended is in
 // its own account of children, and what lives is in /proc.
-type meter struct{}
+type Meter struct{}
 
-func newMeter() (meter, error) {
-	return meter{}, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+// New returns a meter; orphans come to this process from now on.
+func New() (Meter, error) {
+	return Meter{}, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
-// command is a program to be measured.
-type command struct {
-	dir  string
-	env  []string // beside the environment of this process
-	args []string
-	// together: it is watched how much memory it and its containerd have at one
+// Command is a program to be measured.
+type Command struct {
+	Dir  string
+	Env  []string // beside the environment of this process
+	Args []string
+	// Together: it is watched how much memory it and its containerd have at one
 	// moment.
-	together bool
+	Together bool
 }
 
-// run runs a command to its end.
-func (m meter) run(ctx context.Context, c command) (usage, error) {
+// Run runs a command to its end.
+func (m Meter) Run(ctx context.Context, c Command) (Usage, error) {
 	var memory, most int64
 	u, err := m.around(func() error {
-		cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
-		cmd.Dir, cmd.Env = c.dir, append(os.Environ(), c.env...)
+		cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+		cmd.Dir, cmd.Env = c.Dir, append(os.Environ(), c.Env...)
 		tail := &lastBytes{max: 2000}
 		cmd.Stdout, cmd.Stderr = tail, tail
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -55,7 +67,7 @@ func (m meter) run(ctx context.Context, c command) (usage, error) {
 		err := cmd.Start()
 		if err == nil {
 			stop := func() int64 { return 0 }
-			if c.together {
+			if c.Together {
 				stop = together(cmd.Process.Pid)
 			}
 			err = cmd.Wait()
@@ -65,7 +77,7 @@ func (m meter) run(ctx context.Context, c command) (usage, error) {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
-			return fmt.Errorf("%s %s: %w: %s", filepath.Base(c.args[0]), strings.Join(c.args[1:], " "), err, strings.TrimSpace(tail.String()))
+			return fmt.Errorf("%s %s: %w: %s", filepath.Base(c.Args[0]), strings.Join(c.Args[1:], " "), err, strings.TrimSpace(tail.String()))
 		}
 		if took, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 			memory = took.Maxrss >> 10
@@ -76,8 +88,8 @@ func (m meter) run(ctx context.Context, c command) (usage, error) {
 	return u, err
 }
 
-// client runs what is a client in this process, whose own work counts too.
-func (m meter) client(f func() error) (usage, error) {
+// Client runs what is a client in this process, whose own work counts too.
+func (m Meter) Client(f func() error) (Usage, error) {
 	before := rusage(unix.RUSAGE_SELF)
 	u, err := m.around(f)
 	u.Work += rusage(unix.RUSAGE_SELF) - before
@@ -86,46 +98,46 @@ func (m meter) client(f func() error) (usage, error) {
 
 // around measures what happens in f, and after it until all is quiet: what is
 // cleared away later is work too, and must not disturb what comes next.
-func (m meter) around(f func() error) (u usage, err error) {
-	before := settle()
-	for _, pid := range servers() {
+func (m Meter) around(f func() error) (u Usage, err error) {
+	before := Settle()
+	for _, pid := range Servers() {
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // else its peak is that of its whole life
 	}
 	start := time.Now()
 	err = f()
 	u.Wall = time.Since(start)
-	u.Work = settle() - before
+	u.Work = Settle() - before
 	return u, err
 }
 
-// serversPeak is the most memory that the embedded containerds have had since
+// ServersPeak is the most memory that the embedded containerds have had since
 // what was measured last began.
-func serversPeak() (all int64) {
-	for _, pid := range servers() {
+func ServersPeak() (all int64) {
+	for _, pid := range Servers() {
 		all += peak(pid)
 	}
 	return all
 }
 
-// settle waits until the descendants of this process do nothing, for two
+// Settle waits until the Descendants of this process do nothing, for two
 // seconds at most, and gives what they have taken so far.
-func settle() time.Duration {
-	taken := descendantsWork()
+func Settle() time.Duration {
+	taken := Work()
 	for range 20 {
 		time.Sleep(100 * time.Millisecond)
 		before := taken
-		if taken = descendantsWork(); taken-before < 10*time.Millisecond {
+		if taken = Work(); taken-before < 10*time.Millisecond {
 			break
 		}
 	}
 	return taken
 }
 
-// descendantsWork is the processor time of all that ever descended from this
+// Work is the processor time of all that ever descended from this
 // process. It takes in the orphans that have ended.
-func descendantsWork() time.Duration {
+func Work() time.Duration {
 	var live time.Duration
-	for pid, s := range descendants() {
+	for pid, s := range Descendants() {
 		if s.parent == os.Getpid() && s.state == 'Z' {
 			var status syscall.WaitStatus
 			_, _ = syscall.Wait4(pid, &status, syscall.WNOHANG, nil) // nobody else waits for an orphan
@@ -144,16 +156,16 @@ func rusage(who int) time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// process is what /proc says of one; work includes its children that have ended.
-type process struct {
+// Process is what /proc says of one; work includes its children that have ended.
+type Process struct {
 	parent int
 	state  byte
 	work   time.Duration
 }
 
-// descendants gives the processes below this one.
-func descendants() map[int]process {
-	all := map[int]process{}
+// Descendants gives the processes below this one.
+func Descendants() map[int]Process {
+	all := map[int]Process{}
 	names, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
 	for _, name := range names {
 		text, err := os.ReadFile(name)
@@ -179,12 +191,12 @@ func descendants() map[int]process {
 
 // parseStat reads a line of /proc/PID/stat. The program's name may have blanks
 // and brackets in it.
-func parseStat(text string) (process, bool) {
+func parseStat(text string) (Process, bool) {
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) < 15 {
-		return process{}, false
+		return Process{}, false
 	}
-	p := process{state: fields[0][0]}
+	p := Process{state: fields[0][0]}
 	p.parent, _ = strconv.Atoi(fields[1])
 	for _, field := range fields[11:15] {
 		ticks, _ := strconv.ParseInt(field, 10, 64)
@@ -193,10 +205,10 @@ func parseStat(text string) (process, bool) {
 	return p, true
 }
 
-// servers gives the embedded containerds below this process.
-func servers() []int {
+// Servers gives the embedded containerds below this process.
+func Servers() []int {
 	var list []int
-	for pid := range descendants() {
+	for pid := range Descendants() {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
 		if name, _, _ := bytes.Cut(text, []byte{0}); containerd.IsServer(string(name)) {
 			list = append(list, pid)

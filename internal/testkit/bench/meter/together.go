@@ -1,4 +1,4 @@
-package main
+package meter
 
 import (
 	"fmt"
@@ -31,12 +31,12 @@ func together(pid int) (stop func() int64) {
 		defer tick.Stop()
 		for i := 0; ; i++ {
 			if i%lookAgain == 0 {
-				around = servers()
+				around = Servers()
 			}
-			if mine := proportional(pid); mine > 0 {
+			if mine := Memory(pid); mine > 0 {
 				all := mine
 				for _, server := range around {
-					all += proportional(server)
+					all += Memory(server)
 				}
 				highest = max(highest, all)
 			}
@@ -54,9 +54,9 @@ func together(pid int) (stop func() int64) {
 	}
 }
 
-// proportional is the memory of a process in KiB, of each page as much as falls
+// Memory is the memory of a process in KiB, of each page as much as falls
 // to one of those who have it; 0 = there is no such process.
-func proportional(pid int) int64 {
+func Memory(pid int) int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)) // it may have ended
 	for l := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(l, "Pss:"); ok {
