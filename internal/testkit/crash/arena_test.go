@@ -23,7 +23,8 @@ import (
 // resources writes a manifest of things in two chains and the values that they
 // are to hold. A name such as "z<a" is z, which was a. A value such as "x/1" is of the
 // type that knows its things by an identity: the thing x, which is to hold 1; "x/1!" is made
-// before what it replaces is destroyed. "a~1" is of the type that has a memory.
+// before what it replaces is destroyed. "a~1" is of the type that has a memory, "1@a" of
+// the one that is told when something is done about a.
 func resources(values map[string]string) string {
 	var b strings.Builder
 	var names []string
@@ -41,9 +42,16 @@ func resources(values map[string]string) string {
 		if strings.Contains(values[key], "~") {
 			ty = "kept"
 		}
+		_, sender, told := strings.Cut(values[key], "@")
+		if told {
+			ty = "told"
+		}
 		fmt.Fprintf(&b, "resource %q {\n  type = \"test/%s:1\"\n  config = jsondecode(%q)\n", name, ty, config)
 		if strings.HasSuffix(values[key], "!") {
 			b.WriteString("  lifecycle {\n    create_before_destroy = true\n  }\n")
+		}
+		if told {
+			fmt.Fprintf(&b, "  subscribe = [resource.%s]\n", sender)
 		}
 		if i := len(names) - 1; i > 1 {
 			fmt.Fprintf(&b, "  depends_on = [resource.%s]\n", names[i-2])

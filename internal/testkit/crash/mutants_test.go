@@ -25,6 +25,7 @@ func mutants() []seen {
 		{mutation.In("writes in place", "internal/base/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
 		{mutation.In("removes the journal before the state is written", "state/journal.go", "noCopy := j.store.at.save(next)", "_ = j.store.at.removeJournal()\n\tnoCopy := j.store.at.save(next)"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
 		{mutation.In("says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
+		{mutation.In("forgets that a resource was acted on", "state/replay.go", "e.Dirty, e.Acted = true, p.snapshot.Serial;", "e.Dirty, e.Acted = true, e.Acted;"), here, "TestRepair_KilledAtEachCall"},
 		{mutation.In("gives the address to the new thing in no record", "state/replay.go", "p.snapshot, p.moved = moved, true", "_, p.moved = moved, true"), here, "TestEngine_KilledAtEachCall/made_first_at_1"},
 		{mutation.In("destroys the old thing first", "plan/createfirst.go", "Edge{From: addr, To: key,", "Edge{From: key, To: addr,"), here, "TestEngine_KilledAtEachCall/made_first_at_1"},
 		{mutation.In("destroys what is that of another, after the new one", "plan/createfirst.go", "p.Owner != \"\" || ", ""), "apply", "TestCreateFirst/another_one_looks_at_it"},

@@ -27,6 +27,7 @@ import (
 	"deployster/internal/testkit/crash"
 	"deployster/plan"
 	"deployster/plan/planfile"
+	"deployster/plan/repair"
 	"deployster/protocol"
 	"deployster/state"
 	"deployster/state/moves"
@@ -37,11 +38,12 @@ import (
 // the environment to be it.
 const (
 	subjectVariable = "DEPLOYSTER_CRASH_SUBJECT"
-	subjectQuiet    = "DEPLOYSTER_CRASH_QUIET" // it is traced by somebody who can do with fewer stops
-	subjectWait     = "DEPLOYSTER_CRASH_WAIT"  // how long it waits for the lock
-	subjectPlan     = "DEPLOYSTER_CRASH_PLAN"  // where it saves its plan, instead of applying it
-	subjectKey      = "DEPLOYSTER_CRASH_KEY"   // what its files are encrypted with; "" = they are not
-	subjectHold     = "DEPLOYSTER_CRASH_HOLD"  // a file that its actions wait for
+	subjectQuiet    = "DEPLOYSTER_CRASH_QUIET"  // it is traced by somebody who can do with fewer stops
+	subjectWait     = "DEPLOYSTER_CRASH_WAIT"   // how long it waits for the lock
+	subjectPlan     = "DEPLOYSTER_CRASH_PLAN"   // where it saves its plan, instead of applying it
+	subjectKey      = "DEPLOYSTER_CRASH_KEY"    // what its files are encrypted with; "" = they are not
+	subjectHold     = "DEPLOYSTER_CRASH_HOLD"   // a file that its actions wait for
+	subjectRepair   = "DEPLOYSTER_CRASH_REPAIR" // it may do what a watch may: bring back what was recorded
 )
 
 func TestMain(m *testing.M) {
@@ -97,6 +99,7 @@ func subject(dir, manifest, log string, parallelism int) error {
 	fake.Add("test/thing:1", things.program)
 	fake.Add("test/known:1", things.known)
 	fake.Add("test/kept:1", things.kept)
+	fake.Add("test/told:1", things.told)
 	client := typeclient.New(typeclient.Options{Runner: fake, Version: "0.1.0", Workspace: dir, Backoff: []time.Duration{}})
 	p, diags := plan.Build(ctx, m, store.Snapshot(), client, plan.Options{Version: "0.1.0", Workspace: dir, Parallelism: parallelism,
 		Now: time.Now()})
@@ -114,8 +117,11 @@ func subject(dir, manifest, log string, parallelism int) error {
 	if err != nil {
 		return err
 	}
-	report, err := apply.Run(ctx, p, m, store.Snapshot(), acknowledged{journal}, client,
-		apply.Options{Parallelism: parallelism, Now: time.Now})
+	o := apply.Options{Parallelism: parallelism, Now: time.Now}
+	if os.Getenv(subjectRepair) != "" {
+		o.Kinds, o.Deferred, o.KeepGoing = []plan.Change{repair.Kind}, apply.DeferredByKinds, true
+	}
+	report, err := apply.Run(ctx, p, m, store.Snapshot(), acknowledged{journal}, client, o)
 	status := state.StatusOK
 	if report.Status != apply.OK {
 		status = state.StatusError
