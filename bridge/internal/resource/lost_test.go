@@ -56,7 +56,14 @@ func TestState_NothingIsMadeTwiceAfterWhatIsGone(t *testing.T) {
 	if a, err = p.State(t.Context(), in, io.Discard); err == nil || err.(*protocol.TypeError).Class != protocol.UnsettledError {
 		t.Errorf("what may be there: %+v, %v", a, err)
 	}
-	in.Config = json.RawMessage(strings.Replace(string(in.Config), "{", `{"import":"new",`, 1))
+	config := string(in.Config)
+	in.Config = json.RawMessage(strings.Replace(config, "{", `{"import":"none",`, 1))
+	for _, in.Memory = range []json.RawMessage{in.Memory, nil} {
+		if a, err = p.State(t.Context(), in, io.Discard); err == nil || err.(*protocol.TypeError).Class != protocol.UnsettledError {
+			t.Errorf("nothing has the id, what was made may be there: %+v, %v", a, err)
+		}
+	}
+	in.Memory, in.Config = memoryOf("old"), json.RawMessage(strings.Replace(config, "{", `{"import":"new",`, 1))
 	if a, err = p.State(t.Context(), in, io.Discard); err != nil || !strings.Contains(string(a.Memory), `"id":"new"`) {
 		t.Errorf("what was found: %+v, %v", a, err)
 	}

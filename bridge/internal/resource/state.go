@@ -82,22 +82,26 @@ func (t *thing) lookUp(ctx context.Context) (protocol.StateAnswer, error) {
 }
 
 // look finds out how it is. Where it was begun to make one, and nothing is remembered but
-// what is gone, it is looked for by the id to adopt; without that nobody knows whether
-// there is one, and a second must not be made.
+// what is gone, it is looked for by the id to adopt; without that, or where nothing has that
+// id, nobody knows whether there is one, and a second must not be made.
 func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, error) {
 	o, err := t.observe(ctx)
 	if err != nil || !o.state.IsNull() || !slices.Contains(in.Unsettled, createAction) {
 		return o, err
 	}
+	const begun = "its creation was begun, and whether the provider has made it is not known. "
+	key := importKey(t.schema)
 	if t.adopt == "" {
-		return o, protocol.Errorf(protocol.UnsettledError, "", "its creation was begun, and whether the provider has made it is not known. "+
-			"Look for it; if it exists, adopt it with %s = \"its id\" in the config", importKey(t.schema))
+		return o, protocol.Errorf(protocol.UnsettledError, "", begun+"Look for it; if it exists, adopt it with %s = \"its id\" in the config", key)
 	}
-	if t.memory == nil {
-		return o, nil
+	if t.memory != nil { // it is not what is to be adopted
+		t.memory = nil
+		o, err = t.observe(ctx)
 	}
-	t.memory = nil
-	return t.observe(ctx)
+	if err == nil && o.state.IsNull() {
+		err = protocol.Errorf(protocol.UnsettledError, "", begun+"Nothing has the id of %s = %q. Look for it; if it exists, adopt it with its id", key, t.adopt)
+	}
+	return o, err
 }
 
 func (t *thing) absent(ctx context.Context, in protocol.StateInput) (protocol.StateAnswer, error) {
