@@ -92,14 +92,16 @@ func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, err
 	const begun = "its creation was begun, and whether the provider has made it is not known. "
 	key := importKey(t.schema)
 	if t.adopt == "" {
-		return o, protocol.Errorf(protocol.UnsettledError, "", begun+"Look for it; if it exists, adopt it with %s = \"its id\" in the config", key)
+		return o, protocol.Errorf(protocol.UnsettledError, "", begun+
+			"Look for it; if it exists, adopt it with %s = \"its id\" in the config", key)
 	}
 	if t.memory != nil { // it is not what is to be adopted
 		t.memory = nil
 		o, err = t.observe(ctx)
 	}
 	if err == nil && o.state.IsNull() {
-		err = protocol.Errorf(protocol.UnsettledError, "", begun+"Nothing has the id of %s = %q. Look for it; if it exists, adopt it with its id", key, t.adopt)
+		err = protocol.Errorf(protocol.UnsettledError, "", begun+
+			"Nothing has the id of %s = %q. Look for it; if it exists, adopt it with its id", key, t.adopt)
 	}
 	return o, err
 }
