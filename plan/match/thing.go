@@ -190,7 +190,7 @@ func (t Thing) values(names []Name) ([]string, bool) {
 	}
 	values := make([]string, len(names))
 	for i, name := range names {
-		value := jsondoc.At(config, jsondoc.Pointer(name.Pointer))
+		value := at(config, jsondoc.Pointer(name.Pointer))
 		if value == nil && name.Default != nil {
 			value, _ = jsondoc.Value(name.Default)
 		}
@@ -277,4 +277,16 @@ func join(parts ...string) string {
 		b.WriteByte('|')
 	}
 	return b.String()
+}
+
+// at gives what a pointer leads to; nil = nothing, or null.
+func at(v any, steps []string) any {
+	for _, step := range steps {
+		object, ok := v.(map[string]any)
+		if !ok {
+			return nil // what is in a list has no name
+		}
+		v = object[step]
+	}
+	return v
 }
