@@ -101,8 +101,8 @@ func (b *builder) matchInput() (in match.Input) {
 func declared(b *builder, r *config.Resource, views func(addr string) view.View) match.Declared {
 	ty := b.TypeOf(r.Address)
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
-	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
-		New: r.New, Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
+	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), New: r.New,
+		Late:  diags.HasErrors() || !things.Known(ty, resolved.Unknown),
 		Thing: things.Declared(b.prober, r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
 	if r.ReadOnly {
 		d.Role = match.ReadOnly

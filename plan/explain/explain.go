@@ -41,8 +41,7 @@ type ConfigValue struct {
 // Need is a resource that another one waits for.
 type Need struct {
 	Address string
-	Step    *plan.Step   // nil = it is not in the plan
-	Prior   *state.Entry // nil = it was not recorded
+	Step    *plan.Step // nil = it is not in the plan
 }
 
 // Resource says what makes the change of one resource; of the values at the
@@ -84,7 +83,7 @@ func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
 		e.Config = append(e.Config, ConfigValue{Pointer: pointer, Inputs: inputs})
 	}
 	for _, before := range p.Before()[addr] {
-		e.Needs = append(e.Needs, Need{Address: before, Step: p.Resources[before], Prior: entryOf(moved, before)})
+		e.Needs = append(e.Needs, Need{Address: before, Step: p.Resources[before]})
 	}
 	slices.SortFunc(e.Needs, func(a, b Need) int {
 		if a.Address < b.Address {

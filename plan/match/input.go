@@ -24,8 +24,7 @@ type Declared struct {
 	Late    bool // a value that names it is known only in apply
 	New     bool // adopt = false: it must not be there already
 
-	Replace     bool // -replace names it
-	CreateFirst bool // create_before_destroy
+	Replace bool // -replace names it
 
 	learned bool // its identity was known anew when its turn came
 }

@@ -238,7 +238,6 @@ func (m *matcher) replacements(o owners) {
 		if !p.Replaced {
 			continue
 		}
-		p.CreateFirst = d.CreateFirst && p.Why == Other // one thing cannot be there twice
 		at, _ := slices.BinarySearchFunc(m.in.Recorded, p.Recorded, func(e Recorded, key string) int { return strings.Compare(e.Key, key) })
 		if owner := o.of(m.in.Recorded[at].Thing); owner != d.Address {
 			p.Owner = owner

@@ -35,9 +35,6 @@ func note(r match.Result) string {
 		if p.Replaced {
 			line += " replaced"
 		}
-		if p.CreateFirst {
-			line += ", the new one first"
-		}
 		if p.Owner != "" {
 			line += ", the old one is " + p.Owner
 		}
@@ -231,12 +228,9 @@ func TestMatch_Roles(t *testing.T) {
 		"published, at its address":      {true, roles(match.Publish, match.Publish, another), "x address"},
 		"published, elsewhere":           {false, roles(match.Publish, match.Publish, same), "x new\n- y"},
 		"published where something was":  {true, roles(match.Publish, match.Managed, same), "x new\n- x, deposed"},
-		"-replace":                       {true, func(d *match.Declared, _ *match.Recorded) { d.Replace, d.CreateFirst = true, true }, "x identity replaced"},
-		"create_before_destroy": {true, func(d *match.Declared, _ *match.Recorded) {
-			d.CreateFirst, d.Thing.Config = true, json.RawMessage(another)
-		}, `x other replaced, the new one first /path "a"->"b"`},
-		"late":            {true, func(d *match.Declared, _ *match.Recorded) { d.Late = true }, "x address may stay"},
-		"late, elsewhere": {false, func(d *match.Declared, _ *match.Recorded) { d.Late = true }, "x new\n- y"},
+		"-replace":                       {true, func(d *match.Declared, _ *match.Recorded) { d.Replace = true }, "x identity replaced"},
+		"late":                           {true, func(d *match.Declared, _ *match.Recorded) { d.Late = true }, "x address may stay"},
+		"late, elsewhere":                {false, func(d *match.Declared, _ *match.Recorded) { d.Late = true }, "x new\n- y"},
 		"must be new: nothing is guessed": {false, func(d *match.Declared, e *match.Recorded) {
 			d.New = true
 			d.Thing.Type.Names, e.Thing.Type.Names = nil, nil

@@ -31,7 +31,7 @@ func mutants() []mutation.Fault {
 		mutation.In("a resource that only looks takes the entry of another", "plan/match/match.go", "func (d Declared) travels() bool { return d.Role == Managed && ", "func (d Declared) travels() bool { return "),
 		mutation.In("who has lost its address is forgotten", "plan/match/match.go", "Deposed: e.Deposed || declared[e.Address]", "Deposed: false"),
 		mutation.In("what may stay is not said", "plan/match/match.go", "m.pairs[i].MayStay = d.travels() && e.travels() && d.mayLeave(e)", "m.pairs[i].MayStay = false"),
-		mutation.In("one thing is made before it is destroyed", "plan/match/match.go", "d.CreateFirst && p.Why == Other", "d.CreateFirst"),
+		mutation.In("one thing is made before it is destroyed", "plan/match/plan_test.go", "s.Why == match.Other && p.declared", "p.declared"),
 		mutation.In("an identity that comes late is not held against the ends", "plan/match/plan_test.go", "relation == match.Equal && !done(key)", "relation == match.Equal && !done(key) && false"),
 		mutation.In("ends do not come before beginnings", "plan/match/order.go", "barriers := o.endsFirst(begins, ends)", "barriers := map[string][]string{}"),
 		mutation.In("nothing waits for an end that comes after its successor", "plan/match/order.go", "[]bool{false, true} {", "[]bool{false} {"),

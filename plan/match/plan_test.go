@@ -87,7 +87,7 @@ func build(w *identity.World, before entries, c identity.Command) (planned, erro
 	}
 	in := match.Input{}
 	for a, b := range m {
-		d := match.Declared{Address: a, Thing: thingOf(b.Type, version, b.Config), Late: b.Late, Replace: c.Replace[a], CreateFirst: b.CreateFirst}
+		d := match.Declared{Address: a, Thing: thingOf(b.Type, version, b.Config), Late: b.Late, Replace: c.Replace[a]}
 		if b.ReadOnly {
 			d.Role = match.ReadOnly
 		}
@@ -234,7 +234,7 @@ func (p *planned) graph() match.Ordering {
 			}
 		}
 		switch {
-		case s.Replaced && s.CreateFirst:
+		case p.createFirst(s):
 			add(oldOf(a), begins(a))
 		case s.Replaced:
 			add(begins(a), oldOf(a))
@@ -253,7 +253,7 @@ func (p *planned) graph() match.Ordering {
 		s, chosen := p.steps[a]
 		begin = append(begin, match.Begin{Node: begins(a), Class: declared[a], Late: p.declared[a].Late, LeftOut: !chosen})
 		if chosen && s.Replaced && !stays(s) {
-			finish = append(finish, match.Finish{Node: oldOf(a), Class: recorded[s.Recorded], Of: begins(a), CreateFirst: s.CreateFirst})
+			finish = append(finish, match.Finish{Node: oldOf(a), Class: recorded[s.Recorded], Of: begins(a), CreateFirst: p.createFirst(s)})
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(p.ends)) {
@@ -262,6 +262,12 @@ func (p *planned) graph() match.Ordering {
 		}
 	}
 	return match.Order(g, releases, begin, finish)
+}
+
+// createFirst reports whether what replaces a thing is made before it goes: one thing
+// cannot be there twice.
+func (p *planned) createFirst(s match.Pair) bool {
+	return s.Replaced && s.Why == match.Other && p.declared[s.Address].CreateFirst
 }
 
 // removalEdge lets a thing go after what was recorded as depending on it.
@@ -276,7 +282,7 @@ func (p *planned) removalEdge(g graph.Graph, at map[string]string, dependant, de
 	switch {
 	case has(g, ending(dependant)):
 		add(target, ending(dependant))
-	case taken && has(g, oldOf(a)) && !p.steps[a].CreateFirst:
+	case taken && has(g, oldOf(a)) && !p.createFirst(p.steps[a]):
 		add(target, oldOf(a))
 	case taken && has(g, begins(a)):
 		return []match.Edge{{Node: target, After: begins(a)}}

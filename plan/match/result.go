@@ -20,11 +20,9 @@ type Pair struct {
 	From     string // the address of its entry
 	Why      Why
 
-	// Replaced: the entry's thing is destroyed, and another is made. CreateFirst is
-	// that it is made before the old one goes. Owner is the declared resource whose
-	// thing the old one is: it is then forgotten, not destroyed.
+	// Replaced: the entry's thing is destroyed, and another is made. Owner is the
+	// declared resource whose thing the old one is: it is then forgotten, not destroyed.
 	Replaced    bool
-	CreateFirst bool
 	Owner       string
 	Differences []Difference // what makes it another thing; none = -replace
 
