@@ -219,7 +219,7 @@ output "open" {
 	list, diags := m.Outputs(States{"a": {Known: []byte(`{"ip":"1.2.3.4"}`), Complete: true}})
 	fatal(t, diags)
 	if len(list) != 3 || list[0].Name != "open" || !slices.Equal(list[0].Resolved.Sensitive, []string{""}) ||
-		!slices.Equal(list[1].Resolved.Sensitive, []string{"/p"}) || string(list[2].Value) != `"1.2.3.4"` || list[2].Description != "The address" {
+		!slices.Equal(list[1].Resolved.Sensitive, []string{"/p"}) || string(list[2].Value) != `"1.2.3.4"` {
 		t.Errorf("%+v", list)
 	}
 }

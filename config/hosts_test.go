@@ -44,9 +44,9 @@ func TestHosts_AreReadBeforeAnythingRuns(t *testing.T) {
 	m := load(t, hostBlocks)
 	var names []string
 	for _, h := range m.Hosts() {
-		names = append(names, fmt.Sprint(h.Name, " ", h.Address, " ", h.Range.Start.Line))
+		names = append(names, fmt.Sprint(h.Name, " ", h.Address))
 	}
-	if got := strings.Join(names, ", "); got != `db db.example 15, n[0] n0 19, n[1] n1 19, web["a"] 10.0.0.5 3, web["b"] 10.0.0.6 3` {
+	if got := strings.Join(names, ", "); got != `db db.example, n[0] n0, n[1] n1, web["a"] 10.0.0.5, web["b"] 10.0.0.6` {
 		t.Error(got)
 	}
 	want := runner.Host{Name: `web["a"]`, Address: "10.0.0.5", User: "deploy", Port: 2222, IdentityFile: m.Sources().Workspace + "/keys/deploy",
@@ -137,12 +137,8 @@ output "kernel" { value = host.db.facts.kernel }
 	if got := fmt.Sprint(all.Unknown); got != "map[/cpus:host.web /whole/facts:host.db.facts]" {
 		t.Error(got)
 	}
-	if got := fmt.Sprint(m.Resource(`motd["b"]`).Facts, m.Resource("all").Facts, m.Resource("all").Edges); got != `[web["b"]] [db web["a"] web["b"]] []` {
+	if got := m.Resource("all").Edges; len(got) > 0 {
 		t.Error(got)
-	}
-	reach, _ := m.OutputReach()
-	if fmt.Sprint(reach["kernel"].Facts) != "[db]" {
-		t.Errorf("%+v", reach)
 	}
 	rocky := debian
 	rocky.OS, rocky.CPUs = "rocky", 2
@@ -155,8 +151,8 @@ output "kernel" { value = host.db.facts.kernel }
 		!strings.Contains(string(got.Value), `"cpus":6,"names":["n[0]","n[1]"]`) {
 		t.Errorf("%s %v", got.Value, got.Unknown)
 	}
-	if found.Resource(`debian["a"]`) == nil || found.Resource(`debian["b"]`) != nil || len(found.Pending()) != 0 || len(found.Resource(`motd["a"]`).Facts) != 0 {
-		t.Errorf("%v %v", found.Pending(), found.Resource(`motd["a"]`).Facts)
+	if found.Resource(`debian["a"]`) == nil || found.Resource(`debian["b"]`) != nil || len(found.Pending()) != 0 {
+		t.Errorf("%v", found.Pending())
 	}
 	again, diags := Load(found.Sources(), nil, Builtins{})
 	fatal(t, diags)

@@ -124,7 +124,7 @@ plug "rel" { path = "./x/../y" }
 		t.Fatalf("%+v", list)
 	}
 	b := *list[1]
-	want := Resource{Address: "b", Block: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
+	want := Resource{Address: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
 		Retry: Retry{Attempts: 4, Delay: 2 * time.Second}, Watch: Watch{Poll: new(time.Duration), TellOnly: true, Actions: []string{"create", "update"}}, Semaphores: []string{"one"},
 		Timeouts: Timeouts{State: 5 * time.Minute, Action: time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{To: "a", Origin: FromDependency}}, Range: b.Range,
 		Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.Sources().Workspace, ReadOnlyRootFS: true,

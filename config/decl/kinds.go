@@ -166,12 +166,3 @@ func rootSchema() schema {
 	}
 	return s
 }
-
-// Words are the names of all blocks and attributes of the language.
-func Words() []string {
-	out := rootSchema().names()
-	for _, k := range kinds {
-		out = append(out, k.schema.words()...)
-	}
-	return out
-}

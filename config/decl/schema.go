@@ -88,18 +88,6 @@ func (s schema) names() []string {
 	return names
 }
 
-// words are the names with those of its blocks.
-func (s schema) words() []string {
-	if s.BodySchema == nil {
-		return nil
-	}
-	out := s.names()
-	for _, inner := range s.inner {
-		out = append(out, inner.words()...)
-	}
-	return out
-}
-
 // whatCanStand lists the blocks and attributes.
 func (s schema) whatCanStand() string {
 	var names []string

@@ -163,11 +163,8 @@ func (e *Evaluator) Output(b *decl.Block, mod *instance.Module) (instance.Output
 	flag, d := e.M.Optional(b.Attrs["sensitive"], cty.Bool, "the attribute sensitive of an output", mod.Scope())
 	diags = append(diags, d...)
 	o.Sensitive = flag != cty.NilVal && flag.True()
-	text, d := e.M.Optional(b.Attrs["description"], cty.String, "the description of an output", mod.Scope())
+	_, d = e.M.Optional(b.Attrs["description"], cty.String, "the description of an output", mod.Scope()) // it is for readers
 	diags = append(diags, d...)
-	if text != cty.NilVal {
-		o.Description = text.AsString()
-	}
 	a := b.Attrs["value"]
 	if a == nil {
 		return o, cty.DynamicVal, diags

@@ -25,7 +25,7 @@ type want struct {
 // of that name among refs need it, which is often one instance of many.
 func (e *Evaluator) object(root, name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	if root == "dep" {
-		if at.Res == nil || at.Res.ByAlias[name].To == nil {
+		if at.Res == nil || at.Res.ByAlias[name] == nil {
 			return cty.NilVal, nil
 		}
 		var wants []want
@@ -34,7 +34,7 @@ func (e *Evaluator) object(root, name string, references []refs.Reference, at in
 				wants = append(wants, want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
 			}
 		}
-		return e.instanceValue(at.Res.ByAlias[name].To, wants)
+		return e.instanceValue(at.Res.ByAlias[name], wants)
 	}
 	s := e.Choose(root, name, references, at)
 	switch {

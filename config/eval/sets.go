@@ -30,8 +30,8 @@ func (m *Modules) ResourceSet(e *Evaluator, mod *instance.Module, name string) *
 			at = instance.Occurrence{Of: &s.Expansion, I: i}
 		}
 		s.List[i] = instance.Instance{Decl: block, Mod: mod, At: at}
-		s.List[i].Resource = instance.Resource{Address: mod.Join(name) + at.Key(), Block: mod.Join(name), Module: mod.Address,
-			Range: source.FromHCL(block.At), OnRemove: instance.OnRemoveDestroy}
+		s.List[i].Resource = instance.Resource{Address: mod.Join(name) + at.Key(), Range: source.FromHCL(block.At),
+			OnRemove: instance.OnRemoveDestroy}
 	}
 	m.room(s.N, block.At)
 	return s

@@ -77,7 +77,7 @@ func InstanceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.
 	switch ref.Traversal.RootName() {
 	case "dep":
 		if at.Res != nil {
-			return at.Res.ByAlias[name].To, ref.Traversal[2:]
+			return at.Res.ByAlias[name], ref.Traversal[2:]
 		}
 	case "resource":
 		s := e.Choose("resource", name, []refs.Reference{ref}, at)

@@ -59,8 +59,8 @@ func (s unknownSearch) expr(expr hcl.Expression, at instance.Scope) {
 func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 	root := ref.Traversal.RootName()
 	if root == "dep" {
-		if at.Res != nil && at.Res.ByAlias[refs.StepName(ref.Traversal, 1)].To != nil {
-			s.part(at.Res.ByAlias[refs.StepName(ref.Traversal, 1)].To, want{Steps: ref.Traversal[2:], open: ref.Open})
+		if at.Res != nil && at.Res.ByAlias[refs.StepName(ref.Traversal, 1)] != nil {
+			s.part(at.Res.ByAlias[refs.StepName(ref.Traversal, 1)], want{Steps: ref.Traversal[2:], open: ref.Open})
 		}
 		return
 	}

@@ -62,11 +62,9 @@ func WithAutoEdges(m *Instances, found map[string][]string) (*Instances, hcl.Dia
 func (r *depCollector) edges(i *instance.Instance) {
 	var byRef, byOrder, byEvent depSet
 	byAlias := map[*instance.Instance]bool{}
-	for alias, a := range i.ByAlias {
-		if a.To != nil {
-			byAlias[a.To] = true
-			i.Aliases[alias] = a.To.Address
-		}
+	for alias, to := range i.ByAlias {
+		byAlias[to] = true
+		i.Aliases[alias] = to.Address
 	}
 	for _, expr := range i.Decl.Expressions() {
 		r.expr(expr, i.Scope(), &byRef)
@@ -93,9 +91,6 @@ func (r *depCollector) edges(i *instance.Instance) {
 	}
 	if len(byRef.files) > 0 {
 		i.Artifacts = slices.Sorted(maps.Keys(byRef.files))
-	}
-	if len(byRef.facts) > 0 {
-		i.Facts = slices.Sorted(maps.Keys(byRef.facts))
 	}
 	byOrder.merge(&byEvent)
 	byOrder.merge(r.module(i.Mod))
@@ -260,8 +255,8 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 			into.add(&s.List[0])
 		}
 	case "dep":
-		if at.Res != nil && at.Res.ByAlias[name].To != nil {
-			r.instance(at.Res.ByAlias[name].To, ref.Traversal[2:], into)
+		if at.Res != nil && at.Res.ByAlias[name] != nil {
+			r.instance(at.Res.ByAlias[name], ref.Traversal[2:], into)
 		}
 	case "resource":
 		s := r.e.Choose("resource", name, []refs.Reference{ref}, at)

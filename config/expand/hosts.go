@@ -47,7 +47,7 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 		if s.Repetition != instance.Once {
 			at = instance.Occurrence{Of: &s.Expansion, I: i}
 		}
-		h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Range: source.FromHCL(b.At), Decl: b}
+		h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Decl: b}
 		h.At = instance.Scope{Mod: m.Top, At: at}
 		d := readHost(m.Modules, &h, nil)
 		if diags = append(diags, d...); d.HasErrors() { // the others would say the same

@@ -104,12 +104,11 @@ func (m *Instances) Concludes() bool {
 func (m *Instances) resolveAliases(e *eval.Evaluator, i *instance.Instance) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if len(i.Decl.Aliases) > 0 {
-		i.ByAlias = make(map[string]instance.AliasTarget, len(i.Decl.Aliases))
+		i.ByAlias = make(map[string]*instance.Instance, len(i.Decl.Aliases))
 		i.Aliases = make(map[string]string, len(i.Decl.Aliases))
 	}
 	for _, alias := range slices.Sorted(maps.Keys(i.Decl.Aliases)) {
 		t := i.Decl.Aliases[alias]
-		i.ByAlias[alias] = instance.AliasTarget{At: t.At}
 		if t.Resource == nil {
 			continue
 		}
@@ -121,7 +120,7 @@ func (m *Instances) resolveAliases(e *eval.Evaluator, i *instance.Instance) hcl.
 			i.WaitsFor = append(i.WaitsFor, s.Of.Address)
 		}
 		s.EachInstance(func(to *instance.Instance) {
-			i.ByAlias[alias] = instance.AliasTarget{To: to, At: t.At}
+			i.ByAlias[alias] = to
 			i.Aliases[alias] = to.Address
 		})
 	}

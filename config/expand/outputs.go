@@ -13,7 +13,6 @@ type Reach struct {
 	Resources []string // addresses, sorted
 	WaitsFor  []string // blocks of Pending whose instances are among it, and artifacts without a version yet, sorted
 	Artifacts []string // names, sorted
-	Facts     []string // the names of hosts whose facts are not known yet, sorted
 }
 
 // CheckedArtifacts are the names of the artifacts of which check blocks say something, sorted.
@@ -57,8 +56,7 @@ func (m *Instances) OutputReach() map[string]Reach {
 				in.waitFor("artifact." + artifact)
 			}
 		}
-		found[name] = Reach{in.addresses(), slices.Sorted(maps.Keys(in.waits)), slices.Sorted(maps.Keys(in.files)),
-			slices.Sorted(maps.Keys(in.facts))}
+		found[name] = Reach{in.addresses(), slices.Sorted(maps.Keys(in.waits)), slices.Sorted(maps.Keys(in.files))}
 	}
 	return found
 }

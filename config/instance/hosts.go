@@ -8,15 +8,13 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/values"
-	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
 // Host is a declared host: another machine that images can run on.
 type Host struct {
-	runner.Host            // its name as plans print it: web, web["a"]; no address = it is not known yet
-	Range       diag.Range // the block's header
+	runner.Host // its name as plans print it: web, web["a"]; no address = it is not known yet
 
 	Decl *decl.Block
 	At   Scope

@@ -134,13 +134,7 @@ type Instance struct {
 	Decl    *decl.Resource
 	Mod     *Module
 	At      Occurrence
-	ByAlias map[string]AliasTarget
-}
-
-// AliasTarget is the resource that an alias stands for, nil if its block names none.
-type AliasTarget struct {
-	To *Instance
-	At hcl.Range
+	ByAlias map[string]*Instance // what its aliases stand for; an alias whose block names none is left out
 }
 
 // Scope is where an expression is evaluated: what each, count, dep, var and local

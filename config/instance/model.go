@@ -106,8 +106,6 @@ const (
 // Manifest.Config's, since it depends on the states of others.
 type Resource struct {
 	Address        string // `module.a["x"].web[0]`: the name that its image sees
-	Block          string // the address of its block: without the key of its own for_each or count
-	Module         string // the address of the module that it is in; "" = the root manifest
 	TypeRef        string // the image reference as written, after resolving type.X
 	Pull           runner.PullPolicy
 	Verify         *runner.Verify // whose signature its images must carry; nil = nobody's
@@ -128,9 +126,6 @@ type Resource struct {
 	Range          diag.Range        // the block's header
 	Publish        *Publish          // nil for what is no publish
 	Artifacts      []string          // names of those that its expressions are made of, sorted
-	// Facts are the names of the hosts whose facts its expressions are made of and are
-	// not known yet, sorted.
-	Facts []string
 	// Waits says that it depends on a block in Pending, so that its Edges are not
 	// all there are.
 	Waits bool
@@ -225,8 +220,7 @@ type Resolved struct {
 
 // Output is an evaluated output.
 type Output struct {
-	Name        string
-	Description string
+	Name string
 	// Sensitive: it says so, or is made of something sensitive in a state.
 	Sensitive bool
 	// Open are the references that keep its preconditions from being decided.

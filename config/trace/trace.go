@@ -28,9 +28,6 @@ type Input struct {
 	// Given says where the value of a variable comes from, "" for what is no
 	// variable of the root manifest.
 	Given string
-
-	// Address and Pointer are the resource whose state it is, and where in it.
-	Address, Pointer string
 }
 
 // The most inputs of one value that are looked for.
@@ -147,10 +144,7 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 		place := source.FromHCL(at.Mod.Decl.Hosts[refs.StepName(ref.Traversal, 1)].At)
 		in.Range = &place
 		t.add(in, nil, at)
-	case root == "publish":
-		in.Address = decl.PublishPrefix + refs.StepName(ref.Traversal, 1)
-		t.add(in, nil, at)
-	case root == "path" || root == "deployster" || root == "plug" || root == "type":
+	case root == "publish" || root == "path" || root == "deployster" || root == "plug" || root == "type":
 		t.add(in, nil, at)
 	}
 }
@@ -170,18 +164,10 @@ func (t *tracer) variable(in Input, v *decl.Variable) {
 
 // state is the state of another resource.
 func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
-	i, steps := eval.InstanceOf(t.e, ref, at)
+	i, _ := eval.InstanceOf(t.e, ref, at)
 	if i == nil {
 		t.add(in, nil, at) // several of them
 		return
-	}
-	in.Address = i.Address
-	if len(steps) > 1 && refs.ObjectKey(steps[0]) == "state" {
-		var path []string
-		for _, step := range steps[1:] {
-			path = append(path, refs.ObjectKey(step))
-		}
-		in.Pointer = jsondoc.JoinPointer(path)
 	}
 	place := i.Range
 	in.Range = &place
