@@ -92,14 +92,9 @@ func (c Checked) Found() (Versioned, bool) {
 
 // Space is what was listed in one.
 type Space struct {
-	First Version   // listed first
-	Last  Versioned // listed last: the newest
-	Count int
-
-	// Continues: the one that was asked from is still there. Newer is how many came after
-	// it, or how many there are when it is not, or none was given.
-	Continues bool
-	Newer     int
+	Last      Versioned // listed last: the newest
+	Count     int
+	Continues bool // the one that was asked from is still there
 }
 
 // GetInput asks for the files of a version, which are put into a directory of the run.
@@ -109,12 +104,6 @@ type GetInput struct {
 	// Take gets the directory when the image has ended well, and may rename it away; the
 	// directory is on the file system of the runner's data. With its error the get fails.
 	Take func(dir string) error
-}
-
-// Got is what an image said of the files that it brought.
-type Got struct {
-	Version  Version  // a v1 image may name another than was asked for; the asked one stays
-	Metadata Metadata // v1 only
 }
 
 // PutInput publishes.
@@ -149,8 +138,8 @@ type Client interface {
 	// they are Fresh, or have an Each.
 	Check(ctx context.Context, t Target, i Info, in CheckInput) (Checked, error)
 
-	// Get brings the files of a version.
-	Get(ctx context.Context, t Target, i Info, in GetInput) (Got, error)
+	// Get brings the files of a version, and returns what a v1 image said of them.
+	Get(ctx context.Context, t Target, i Info, in GetInput) (Metadata, error)
 
 	// Put publishes, once. What it did is returned with an error too: an image that failed
 	// may have said what it did before.

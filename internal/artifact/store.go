@@ -19,14 +19,12 @@ type Order struct {
 type Entry struct {
 	Key      string
 	Name     string // of the artifact for which they were brought in first
-	Image    string // its reference
 	Space    string
 	Version  Version
-	Metadata Metadata // v1: what get said
-	Tree     string   // hash over everything in it, "sha256:..."
-	Files    int64    // that are no directories
-	Bytes    int64    // in plain files
-	Got      time.Time
+	Metadata Metadata  // v1: what get said
+	Tree     string    // hash over everything in it, "sha256:..."
+	Files    int64     // that are no directories
+	Bytes    int64     // in plain files
 	Used     time.Time // last
 }
 

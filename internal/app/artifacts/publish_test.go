@@ -226,7 +226,7 @@ func (echoing) Check(_ context.Context, _ artifact.Target, _ artifact.Info, in a
 	if from := in.From[""]; from != nil {
 		v.Version = from
 	}
-	return artifact.Checked{Spaces: map[string]artifact.Space{"": {First: v.Version, Last: v, Count: 1}}, Newest: []artifact.Versioned{v}}, nil
+	return artifact.Checked{Spaces: map[string]artifact.Space{"": {Last: v, Count: 1}}, Newest: []artifact.Versioned{v}}, nil
 }
 
 func decided(t *testing.T, a protocol.Answer, err error) string {

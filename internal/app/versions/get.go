@@ -18,7 +18,6 @@ type Got struct {
 	Version artifact.Versioned
 	Files   int64
 	Bytes   int64
-	Fetched bool // they were not here before
 }
 
 // Get copies the files of a version into a directory, which is made if it is not there,
@@ -51,7 +50,7 @@ func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version
 	if err := copyInto(ctx, held.Dir, dir); err != nil {
 		return Got{}, diag.Errorf("The files cannot be copied", "%s: %s. What was copied until then stays.", dir, err)
 	}
-	return Got{Version: v, Files: held.Files, Bytes: held.Bytes, Fetched: held.Fetched}, nil
+	return Got{Version: v, Files: held.Files, Bytes: held.Bytes}, nil
 }
 
 // empty makes a directory, or sees that it is empty.

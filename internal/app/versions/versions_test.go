@@ -190,7 +190,7 @@ func TestVersions_OfOneSpace(t *testing.T) {
 func TestGet_RefusesWhatIsNotEmpty(t *testing.T) {
 	s := newScene(t, manifest, "", uses("b"))
 	dir := filepath.Join(s.dir, "out")
-	if got, err := s.Get(t.Context(), "old", dir, nil); err != nil || !got.Fetched || got.Files != 1 {
+	if got, err := s.Get(t.Context(), "old", dir, nil); err != nil || got.Files != 1 {
 		t.Fatalf("%v, %v", got, err)
 	}
 	content, err := os.ReadFile(filepath.Join(dir, "version"))

@@ -67,7 +67,6 @@ type watcher struct {
 	told    *watchclient.Client // of changes
 	systemd sdnotify.Notifier
 	metrics *metrics.Metrics
-	began   time.Time
 
 	again chan struct{} // the state is another: read anew
 
@@ -95,7 +94,7 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 		return "", watch.Counts{}, err
 	}
 	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), knows: map[string]bool{}, reasons: map[string]string{},
-		looks: &failures{record: o.Record}, began: time.Now(), metrics: metrics.New()}
+		looks: &failures{record: o.Record}, metrics: metrics.New()}
 	w.Whole = slices.ContainsFunc(kinds, func(k plan.Change) bool { return k != repair.Kind })
 	w.systemd = sdnotify.New(e.Env("NOTIFY_SOCKET"))
 	defer w.looks.end()

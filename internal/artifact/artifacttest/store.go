@@ -39,16 +39,16 @@ func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 	if err != nil {
 		return artifact.Held{}, err
 	}
-	e := artifact.Entry{Key: key, Name: o.Name, Image: o.Target.Reference, Space: o.Recipe.Space, Version: o.Recipe.Version,
-		Tree: "sha256:" + key, Got: time.Now(), Used: time.Now()}
-	got, err := s.client.Get(ctx, o.Target, info, artifact.GetInput{Recipe: o.Recipe, Take: func(from string) error {
+	e := artifact.Entry{Key: key, Name: o.Name, Space: o.Recipe.Space, Version: o.Recipe.Version,
+		Tree: "sha256:" + key, Used: time.Now()}
+	said, err := s.client.Get(ctx, o.Target, info, artifact.GetInput{Recipe: o.Recipe, Take: func(from string) error {
 		e.Files, e.Bytes = count(from)
 		return os.CopyFS(dir, os.DirFS(from))
 	}})
 	if err != nil {
 		return artifact.Held{}, err
 	}
-	e.Metadata = got.Metadata
+	e.Metadata = said
 	s.entries[key] = e
 	return artifact.Held{Entry: e, Dir: dir, Fetched: true}, nil
 }

@@ -117,13 +117,7 @@ func (w *World) Check(_ context.Context, t artifact.Target, i artifact.Info, in 
 			continue
 		}
 		list = list[max(from, 0):]
-		c.Spaces[name] = artifact.Space{First: list[0].Version, Last: list[len(list)-1], Count: len(list), Continues: from >= 0,
-			Newer: len(list) - 1}
-		if from < 0 {
-			s := c.Spaces[name]
-			s.Newer++
-			c.Spaces[name] = s
-		}
+		c.Spaces[name] = artifact.Space{Last: list[len(list)-1], Count: len(list), Continues: from >= 0}
 		if name == c.Selected {
 			c.Newest = list
 		}
@@ -138,21 +132,21 @@ func (w *World) Check(_ context.Context, t artifact.Target, i artifact.Info, in 
 }
 
 // Get implements artifact.Client.
-func (w *World) Get(_ context.Context, t artifact.Target, _ artifact.Info, in artifact.GetInput) (artifact.Got, error) {
+func (w *World) Get(_ context.Context, t artifact.Target, _ artifact.Info, in artifact.GetInput) (artifact.Metadata, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.asked(artifact.StepGet, t); err != nil {
-		return artifact.Got{}, err
+		return nil, err
 	}
 	r := in.Recipe
 	l := w.line(r.Source)
 	at := slices.IndexFunc(l.Spaces[r.Space], func(v artifact.Versioned) bool { return v.Version.Is(r.Version) })
 	if at < 0 {
-		return artifact.Got{}, &artifact.Error{Class: artifact.Failed, Err: fmt.Errorf("%s is not there", r.Version)}
+		return nil, &artifact.Error{Class: artifact.Failed, Err: fmt.Errorf("%s is not there", r.Version)}
 	}
 	dir, err := os.MkdirTemp("", "artifact")
 	if err != nil {
-		return artifact.Got{}, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	files := l.Files[r.Version.Key()]
@@ -162,13 +156,13 @@ func (w *World) Get(_ context.Context, t artifact.Target, _ artifact.Info, in ar
 	for name, content := range files {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return artifact.Got{}, err
+			return nil, err
 		}
 		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-			return artifact.Got{}, err
+			return nil, err
 		}
 	}
-	return artifact.Got{Version: r.Version, Metadata: l.Spaces[r.Space][at].Metadata}, in.Take(dir)
+	return l.Spaces[r.Space][at].Metadata, in.Take(dir)
 }
 
 // Put implements artifact.Client: it creates the version that params names as "space"

@@ -33,8 +33,7 @@ func overlay(source, params json.RawMessage) (json.RawMessage, error) {
 }
 
 // Get implements artifact.Client.
-func (c *Client) Get(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.GetInput) (artifact.Got, error) {
-	got := artifact.Got{Version: in.Recipe.Version}
+func (c *Client) Get(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.GetInput) (artifact.Metadata, error) {
 	var refused error
 	a := typeclient.Ask{Step: artifact.StepGet, Digest: i.Digest, Command: i.Get, Cwd: getDir, Says: i.Protocol == artifact.Concourse1,
 		Timeout: orElse(t.GetTimeout, artifact.DefaultGetTimeout),
@@ -44,26 +43,23 @@ func (c *Client) Get(ctx context.Context, t artifact.Target, i artifact.Info, in
 		}}}}
 	var err error
 	if a.Stdin, err = getStdin(i, in.Recipe); err != nil {
-		return got, err
+		return nil, err
 	}
 	r, err := c.o.Types.Ask(ctx, target(t), a)
 	if refused != nil {
-		return got, refused
+		return nil, refused
 	}
 	if err != nil {
-		return got, classed(err)
+		return nil, classed(err)
 	}
 	if !a.Says {
-		return got, nil
+		return nil, nil
 	}
-	said, metadata, err := readMade(r.Stdout)
+	_, metadata, err := readMade(r.Stdout) // it may name another version than was asked for: the asked one stays
 	if err != nil {
-		return got, classed(typeclient.Broken(target(t), a, r.Stdout, err))
+		return nil, classed(typeclient.Broken(target(t), a, r.Stdout, err))
 	}
-	if got.Metadata = metadata; said != nil {
-		got.Version = said
-	}
-	return got, nil
+	return metadata, nil
 }
 
 func getStdin(i artifact.Info, r artifact.Recipe) ([]byte, error) {

@@ -302,12 +302,12 @@ func TestCheck_OfV1IsLenientWhereItMustBe(t *testing.T) {
 		name, answer, again string
 		want                artifact.Checked
 	}{
-		{"goes on", `[{"ref":"1"},{"ref":"2"},{"ref":"3"}]`, "", artifact.Checked{Spaces: map[string]artifact.Space{"": {First: one, Count: 3,
-			Last: artifact.Versioned{Version: artifact.Version{"ref": "3"}}, Continues: true, Newer: 2}}}},
+		{"goes on", `[{"ref":"1"},{"ref":"2"},{"ref":"3"}]`, "", artifact.Checked{Spaces: map[string]artifact.Space{"": {Count: 3,
+			Last: artifact.Versioned{Version: artifact.Version{"ref": "3"}}, Continues: true}}}},
 		{"is not first", `[{"ref":"0"},{"ref":"1"},{"ref":"2"}]`, "", artifact.Checked{Spaces: map[string]artifact.Space{"": {
-			First: artifact.Version{"ref": "0"}, Count: 3, Last: artifact.Versioned{Version: artifact.Version{"ref": "2"}}, Continues: true, Newer: 1}}}},
-		{"rewritten", `[]`, `[{"ref":"0"}]`, artifact.Checked{Spaces: map[string]artifact.Space{"": {First: artifact.Version{"ref": "0"}, Count: 1,
-			Last: artifact.Versioned{Version: artifact.Version{"ref": "0"}}, Newer: 1}}}},
+			Count: 3, Last: artifact.Versioned{Version: artifact.Version{"ref": "2"}}, Continues: true}}}},
+		{"rewritten", `[]`, `[{"ref":"0"}]`, artifact.Checked{Spaces: map[string]artifact.Space{"": {Count: 1,
+			Last: artifact.Versioned{Version: artifact.Version{"ref": "0"}}}}}},
 		{"silent", `[]`, `null`, artifact.Checked{Silent: true, Spaces: map[string]artifact.Space{}}},
 	} {
 		l := newLab(t, &image{check: c.answer, checkAgain: c.again})
@@ -369,7 +369,7 @@ func TestCheck_OfV2KeepsToTheLetter(t *testing.T) {
 	from := map[string]artifact.Version{"a": {"ref": "1"}, "b": {"ref": "1"}, "gone": {"ref": "1"}}
 	l := newLab(t, &image{info: v2Info, check: line("a", "1") + line("b", "0") + line("b", "1") + line("a", "2")})
 	out, err := l.check(t, artifact.CheckInput{From: from, Space: "a"})
-	if err != nil || !out.Spaces["a"].Continues || out.Spaces["a"].Newer != 1 || out.Spaces["b"].Continues || len(out.Spaces) != 2 {
+	if err != nil || !out.Spaces["a"].Continues || out.Spaces["b"].Continues || len(out.Spaces) != 2 {
 		t.Errorf("from: %+v, %v", out, err)
 	}
 }
@@ -430,16 +430,16 @@ func TestGet_GivesTheFiles(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		p    *image
-		want artifact.Got
+		want artifact.Metadata
 		err  artifact.Class
 	}{
-		{"v2", &image{info: v2Info}, artifact.Got{Version: artifact.Version{"ref": "1"}}, ""},
+		{"v2", &image{info: v2Info}, nil, ""},
 		{"v1 with a key more", &image{in: `{"version":{"ref":"1","privileged":"true"},"metadata":[{"name":"author","value":"ann","type":"x"}],"more":[]}`},
-			artifact.Got{Version: artifact.Version{"ref": "1", "privileged": "true"}, Metadata: artifact.Metadata{{Name: "author", Value: "ann"}}}, ""},
-		{"v1 metadata null", &image{in: `{"version":{"ref":"1"},"metadata":null}`}, artifact.Got{Version: artifact.Version{"ref": "1"}}, ""},
-		{"v1 garbage", &image{in: `hello`}, artifact.Got{Version: artifact.Version{"ref": "1"}}, artifact.Broken},
-		{"v1 nothing", &image{}, artifact.Got{Version: artifact.Version{"ref": "1"}}, artifact.Broken},
-		{"unavailable", &image{info: v2Info, fails: "get", code: 3}, artifact.Got{Version: artifact.Version{"ref": "1"}}, artifact.Failed},
+			artifact.Metadata{{Name: "author", Value: "ann"}}, ""},
+		{"v1 metadata null", &image{in: `{"version":{"ref":"1"},"metadata":null}`}, nil, ""},
+		{"v1 garbage", &image{in: `hello`}, nil, artifact.Broken},
+		{"v1 nothing", &image{}, nil, artifact.Broken},
+		{"unavailable", &image{info: v2Info, fails: "get", code: 3}, nil, artifact.Failed},
 	} {
 		l := newLab(t, c.p)
 		content := ""

@@ -132,13 +132,9 @@ func (l *listed) add(v artifact.Versioned) error {
 		return fmt.Errorf("it lists more than %d spaces", maxSpaces)
 	}
 	from, asked := l.in.From[v.Space]
-	if !known {
-		s.First = v.Version
-	}
 	s.Count++
-	s.Newer++
 	if asked && (!known || !l.strict) && v.Version.Is(from) {
-		s.Continues, s.Newer = true, 0
+		s.Continues = true
 	}
 	s.Last = v
 	l.out.Spaces[v.Space] = s

@@ -59,8 +59,8 @@ func (s *Store) read(key string) (e artifact.Entry, err error) {
 	if _, err := os.Stat(filepath.Join(s.dir(key), dataName)); err != nil {
 		return e, err
 	}
-	return artifact.Entry{Key: key, Name: m.Name, Image: m.Image, Space: m.Space, Version: m.Version, Metadata: m.Metadata, Tree: m.Tree,
-		Files: m.Files, Bytes: m.Bytes, Got: m.Got, Used: info.ModTime()}, nil
+	return artifact.Entry{Key: key, Name: m.Name, Space: m.Space, Version: m.Version, Metadata: m.Metadata, Tree: m.Tree,
+		Files: m.Files, Bytes: m.Bytes, Used: info.ModTime()}, nil
 }
 
 // fetch brings the files of a key in. Its lock is held. All is written elsewhere first,
@@ -93,7 +93,7 @@ func (s *Store) get(ctx context.Context, o artifact.Order, data string) (meta, e
 	if err != nil {
 		return m, err
 	}
-	got, err := s.o.Client.Get(ctx, o.Target, info, artifact.GetInput{Recipe: o.Recipe, Take: func(dir string) error {
+	said, err := s.o.Client.Get(ctx, o.Target, info, artifact.GetInput{Recipe: o.Recipe, Take: func(dir string) error {
 		sum, err := tree.Measure(ctx, dir)
 		if err != nil {
 			return refusal(o, err)
@@ -101,7 +101,7 @@ func (s *Store) get(ctx context.Context, o artifact.Order, data string) (meta, e
 		m.Tree, m.Files, m.Bytes = sum.Hash, sum.Files, sum.Bytes
 		return take(ctx, dir, data)
 	}})
-	for _, field := range got.Metadata {
+	for _, field := range said {
 		m.Metadata = append(m.Metadata, artifact.Field{Name: s.o.Hide(field.Name), Value: s.o.Hide(field.Value)})
 	}
 	return m, err

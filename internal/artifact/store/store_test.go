@@ -216,7 +216,7 @@ type taking struct {
 	spoil func(dir string) error
 }
 
-func (c taking) Get(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.GetInput) (artifact.Got, error) {
+func (c taking) Get(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.GetInput) (artifact.Metadata, error) {
 	take := in.Take
 	in.Take = func(dir string) error { return errors.Join(c.spoil(dir), take(dir)) }
 	return c.World.Get(ctx, t, i, in)
