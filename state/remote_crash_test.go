@@ -121,7 +121,7 @@ func diesAt(t *testing.T, in storeKind, dies int, carried bool) bool {
 	t.Helper()
 	root, calls := in.empty(t), atomic.Int64{}
 	on := func(name string, dies int) *Remote {
-		return &Remote{URL: "dir:///shop", Command: "test", Machine: name, Pending: filepath.Join(t.TempDir(), "pending"),
+		return &Remote{URL: "dir:///shop", Machine: name, Pending: filepath.Join(t.TempDir(), "pending"),
 			Connect: func() (*sharedlog.Log, error) {
 				return sharedlog.New(mortal{Store: root(), calls: &calls, dies: dies, carried: carried},
 					sharedlog.Timing{Gone: in.slow * 20 * time.Millisecond, Patience: time.Second, Call: in.slow * time.Second,

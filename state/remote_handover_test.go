@@ -57,7 +57,7 @@ func TestRemote_HandsOverInTime(t *testing.T) {
 			claims := sharedlog.Presence(t.TempDir())
 			a := &machine{name: "a"}
 			at := func(machine string, claims sharedlog.Presence) *Remote {
-				return &Remote{URL: "dir:///shop", Command: "test", Machine: machine, Pending: filepath.Join(t.TempDir(), "pending"), Claims: claims,
+				return &Remote{URL: "dir:///shop", Machine: machine, Pending: filepath.Join(t.TempDir(), "pending"), Claims: claims,
 					Connect: func() (*sharedlog.Log, error) { return sharedlog.New(through(a, machine, root()), timing), nil }}
 			}
 			open := func(r *Remote, wait time.Duration) *Store {

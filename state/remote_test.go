@@ -79,7 +79,7 @@ func (m *machine) setCut(on bool) {
 
 // place is where the state lies, as a command on the machine sees it.
 func (m *machine) place() *Remote {
-	return &Remote{URL: "dir:///shop", Command: "test", Machine: m.name, Pending: m.pending, Claims: m.claims,
+	return &Remote{URL: "dir:///shop", Machine: m.name, Pending: m.pending, Claims: m.claims,
 		Connect: func() (*sharedlog.Log, error) {
 			// A busy machine may be silent for half a second.
 			return sharedlog.New(network{m.root(), m}, sharedlog.Timing{Gone: 500*time.Millisecond + m.on.slow*200*time.Millisecond,

@@ -16,14 +16,12 @@ import (
 // still running, or it died.
 type Recovery struct {
 	Plan     string
-	Run      string
 	By       By
 	Began    time.Time
 	InFlight []InFlight // actions that were started and whose end is not recorded
 	// Unconfirmed are resources whose actions ended, but which were not seen
 	// to be VALID afterwards.
 	Unconfirmed []string
-	Dropped     int // bytes of a half-written record at the end
 }
 
 // Warning tells the user.
@@ -191,7 +189,7 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", at.State,
 			at.Journal)
 	}
-	records, dropped, err := decodeJournal(data)
+	records, _, err := decodeJournal(data)
 	if err != nil {
 		return base, nil, damagedJournal(at, err)
 	}
@@ -229,8 +227,7 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 		}
 		run.apply(r)
 	}
-	return run.result(StatusDied), &Recovery{By: b.By, Plan: b.Plan, Run: b.Run, Began: run.began,
-		InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
+	return run.result(StatusDied), &Recovery{By: b.By, Plan: b.Plan, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted}, nil
 }
 
 // belongs reports whether a journal continues this very state file.

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // goldenHost is a machine for golden files, which are the same on all.
 func goldenHost() host {
-	return host{recursive: true, cgroup2: true, cgroupNamespace: true, processors: 8,
+	return host{recursive: true, cgroupNamespace: true, processors: 8,
 		thermal: []string{"/sys/devices/system/cpu/cpu0/thermal_throttle"}, names: []string{"/etc/resolv.conf", "/etc/hosts"}}
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/containerd/cgroups/v3"
 	"github.com/containerd/containerd/v2/contrib/apparmor"
 	"golang.org/x/sys/unix"
 
@@ -22,7 +21,6 @@ import (
 // on it.
 type host struct {
 	recursive       bool     // mount_setattr: what is said of a mount can hold for all that is mounted below
-	cgroup2         bool     // the unified hierarchy
 	cgroupNamespace bool     // containers can be kept from seeing where their cgroups are
 	processors      int      // that this process may use
 	thermal         []string // files that tell the temperature of each processor, and so what others do
@@ -34,7 +32,6 @@ type host struct {
 func probeHost() host {
 	return host{
 		recursive:       !errors.Is(unix.MountSetattr(-1, "", 0, &unix.MountAttr{}), unix.ENOSYS),
-		cgroup2:         cgroups.Mode() == cgroups.Unified,
 		cgroupNamespace: layout.Exists("/proc/self/ns/cgroup"),
 		processors:      runtime.NumCPU(),
 		thermal:         thermalPaths("/sys/devices/system/cpu"),

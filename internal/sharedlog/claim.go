@@ -37,9 +37,8 @@ type Claim struct {
 
 // TakenError says who has taken a log over.
 type TakenError struct {
-	By   By
-	Kind Kind
-	At   time.Time
+	By By
+	At time.Time
 }
 
 func (e *TakenError) Error() string {
@@ -195,7 +194,7 @@ func (c *Claim) compare(ctx context.Context, e Entry) error {
 	if there.ID == e.ID {
 		return nil
 	}
-	return &TakenError{By: there.By, Kind: there.Kind, At: there.Time}
+	return &TakenError{By: there.By, At: there.Time}
 }
 
 // patience is how long the store may be away: little, once the command is to end.

@@ -19,7 +19,6 @@ import (
 type Remote struct {
 	URL     string
 	Connect func() (*sharedlog.Log, error)
-	Command string             // what the user runs
 	Machine string             // the id of this machine's data directory
 	Pending string             // the directory on this machine for what cannot be recorded; "" = none
 	Claims  sharedlog.Presence // of the processes of this machine

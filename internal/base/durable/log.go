@@ -23,7 +23,6 @@ type Log struct {
 	written int64  // bytes so far, those that are pending too
 	room    int64  // up to where the disk has promised room
 	durable int64  // bytes that the disk has confirmed
-	syncs   int    // fsyncs done, for tests and measurements
 	err     error
 
 	flying *batch // what is being synced; nil = nothing
@@ -176,7 +175,6 @@ func (l *Log) syncOnce() {
 	l.mu.Lock()
 	l.spare = content[:0]
 	l.flying = nil
-	l.syncs++
 	if err != nil {
 		l.fail(err)
 	} else {

@@ -62,7 +62,6 @@ type Options struct {
 // Use is an image that a resource runs in: that of its type, or another one
 // that this asks for.
 type Use struct {
-	Address   string // the resource
 	Step      string // init, when it is about all resources of the type
 	Reference string // as it is written
 	Digest    string // that was fixed before; "" = none was
@@ -216,7 +215,7 @@ func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string
 		fixed, _ = c.pinned(ref)
 	}
 	c.mu.Unlock()
-	d, err := c.o.Obtain(ctx, Use{Address: t.Address, Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
+	d, err := c.o.Obtain(ctx, Use{Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
 	if err != nil {
 		return "", &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
 	}

@@ -45,7 +45,7 @@ func remote(tb testing.TB, url string) (state.Place, *counting) {
 		}
 	})
 	dir := tb.TempDir()
-	return &state.Remote{URL: url, Command: "scale", Machine: "m", Pending: filepath.Join(dir, "pending"),
+	return &state.Remote{URL: url, Machine: "m", Pending: filepath.Join(dir, "pending"),
 		Claims:  sharedlog.Presence(filepath.Join(dir, "claims")),
 		Connect: func() (*sharedlog.Log, error) { return sharedlog.New(s, sharedlog.DefaultTiming()), nil }}, s
 }
