@@ -103,7 +103,7 @@ var ranks = map[string]int{
 	"internal/runner/imagestore":        5,
 	"internal/runs":                     30,
 	"plan/artifacts":                    24,
-	"plan/described":                    27,
+	"plan/types":                        27,
 	"plan/digest":                       24,
 	"plan/match":                        25,
 	"plan/plugs":                        25,

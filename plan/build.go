@@ -14,11 +14,11 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/runner/typeschema"
 	"deployster/plan/artifacts"
-	"deployster/plan/described"
 	"deployster/plan/findings"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/plan/things"
+	"deployster/plan/types"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -77,7 +77,7 @@ func (Decided) planEvent() {}
 type builder struct {
 	*subject.Subject
 	*findings.List
-	*described.Types
+	*types.Types
 	*decided
 	options    Options
 	prober     Prober
@@ -96,7 +96,7 @@ func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *
 	s.Placed = hosts.PlaceAll(prior)
 	f := findings.New(s)
 	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.Look)
-	return &builder{Subject: s, List: f, Types: described.New(s, f, p, granted, o.Parallelism), decided: newDecided(s), options: o,
+	return &builder{Subject: s, List: f, Types: types.New(s, f, p, granted, o.Parallelism), decided: newDecided(s), options: o,
 		prober: p, plugs: granted, hosts: hosts, workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }
 

@@ -21,7 +21,7 @@ import (
 // result every time.
 type impureValues struct {
 	now     time.Time
-	results *sync.Map // of chanceCall -> string
+	results *sync.Map // of impureCall -> string
 }
 
 // NewImpure gives impure functions their values for an apply that began at a time.
@@ -43,7 +43,7 @@ func (m *Modules) functionsFor(expr hcl.Expression, at instance.Scope) map[strin
 	}
 	call := impureCall{expr: expr.Range().String(), at: at.String()}
 	all := maps.Clone(plain)
-	maps.Copy(all, funcs.Chancy(&funcs.Chance{Now: c.now, Random: rand.Reader,
+	maps.Copy(all, funcs.Impure(&funcs.Source{Now: c.now, Random: rand.Reader,
 		Once: func(args string, make func() (string, error)) (string, error) {
 			call.n++
 			call.args = sha256.Sum256([]byte(args))

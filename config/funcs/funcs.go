@@ -1,7 +1,7 @@
 // Package funcs has the functions that expressions may call, under the names
 // and with the results that they have in Terraform. Each is bounded: in what it
 // takes, in what it makes, and so in its time and memory. None looks at the
-// clock, at chance or at files but through what the package is given, so that
+// clock, at randomness or at files but through what the package is given, so that
 // the same manifest gives the same values again when a saved plan is applied.
 package funcs
 
@@ -21,9 +21,9 @@ type Env struct {
 	// PlanTime is when the plan was made; zero = there is none yet, and
 	// plantimestamp is unknown.
 	PlanTime time.Time
-	// Chance makes what is never the same twice: timestamp, uuid and bcrypt. nil
+	// Impure makes what is never the same twice: timestamp, uuid and bcrypt. nil
 	// = it is too early for that, and they are unknown.
-	Chance *Chance
+	Impure *Source
 	// Console adds what only a person at a console has use for: type.
 	Console bool
 }
@@ -39,7 +39,7 @@ func New(env Env) map[string]function.Function {
 		setFunctions(),
 		conversionFunctions(), encodingFunctions(), charsetFunctions(), digestFunctions(), cryptoFunctions(), networkFunctions(),
 		dateFunctions(env.PlanTime),
-		markFunctions(), pathFunctions(env.Dir, env.Home), fileFunctions(env.Files), chanceFunctions(env.Chance),
+		markFunctions(), pathFunctions(env.Dir, env.Home), fileFunctions(env.Files), impureFunctions(env.Impure),
 	} {
 		maps.Copy(all, group)
 	}
@@ -49,7 +49,7 @@ func New(env Env) map[string]function.Function {
 		}
 	}
 	inner := maps.Clone(all)
-	for _, name := range Volatile() {
+	for _, name := range ImpureNames() {
 		delete(inner, name) // who reads the call of a template must see that it is one
 	}
 	all["templatefile"] = templateFile(env.Files, inner)

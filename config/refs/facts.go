@@ -143,7 +143,7 @@ func (w *refWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		w.facts.Loops, w.facts.Repeats = true, true
 	case *hclsyntax.FunctionCallExpr:
 		w.facts.Repeats = true
-		if slices.Contains(funcs.Volatile(), n.Name) && !slices.Contains(w.facts.Impure, n.Name) {
+		if slices.Contains(funcs.ImpureNames(), n.Name) && !slices.Contains(w.facts.Impure, n.Name) {
 			w.facts.Impure = append(w.facts.Impure, n.Name)
 		}
 	case hclsyntax.ChildScope:

@@ -27,7 +27,7 @@ func (x *Index) impureText(expr hcl.Expression) []string {
 	if !ok || !r.CanSliceBytes(src) {
 		return nil
 	}
-	return slices.DeleteFunc(funcs.Volatile(), func(name string) bool {
+	return slices.DeleteFunc(funcs.ImpureNames(), func(name string) bool {
 		return !bytes.Contains(r.SliceBytes(src), []byte(name+"("))
 	})
 }

@@ -13,7 +13,7 @@ import (
 func (s *Set) FunctionSet(files *Reader, console bool) map[string]function.Function {
 	env := funcs.Env{Files: files, Dir: s.Src.Workspace, Home: s.home(), PlanTime: s.Builtins.PlanTime, Console: console}
 	if console {
-		env.Chance = &funcs.Chance{Now: time.Now(), Random: rand.Reader}
+		env.Impure = &funcs.Source{Now: time.Now(), Random: rand.Reader}
 	}
 	return funcs.New(env)
 }

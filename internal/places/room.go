@@ -65,7 +65,7 @@ func (p *Places) open() (n int, idler *host) {
 	return n, idler
 }
 
-// state says whether there is a connection to a host, and whether nothing is called over it.
+// state reports whether there is a connection to a host, and whether nothing is called over it.
 func (h *host) state() (there, idle bool) {
 	if !h.mu.TryLock() {
 		return true, false // it is being made, or given to who calls

@@ -45,7 +45,7 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("the log was taken over by %s at %s", e.By, e.At.Format(time.RFC3339))
 }
 
-// Is says that it is ErrTaken.
+// Is reports whether target is ErrTaken.
 func (e *TakenError) Is(target error) bool { return target == ErrTaken }
 
 // ID is the id of the claim.

@@ -293,7 +293,7 @@ func (p *process) round() {
 	_ = c.Close(ctx)
 }
 
-// appended says whether the process still holds the log. Who was not taken over must
+// appended reports whether the process still holds the log. Who was not taken over must
 // not be told so.
 func (p *process) appended(c *sharedlog.Claim, err error) bool {
 	if err == nil {
@@ -308,7 +308,7 @@ func (p *process) appended(c *sharedlog.Claim, err error) bool {
 	return false
 }
 
-// after says whether another has opened the log since a claim began.
+// after reports whether another has opened the log since a claim began.
 func (w *world) after(claim string) bool {
 	return len(w.opens) > 0 && w.opens[len(w.opens)-1].claim != claim
 }

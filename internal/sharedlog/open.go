@@ -29,7 +29,7 @@ type HeldError struct{ View *View }
 
 func (e *HeldError) Error() string { return fmt.Sprintf("the log is held by %s", e.View.Tip.By) }
 
-// Is says that it is ErrHeld.
+// Is reports whether target is ErrHeld.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
 // MovedError says where a log went.
@@ -37,7 +37,7 @@ type MovedError struct{ To string }
 
 func (e *MovedError) Error() string { return "the log has moved to " + e.To }
 
-// Is says that it is ErrMoved.
+// Is reports whether target is ErrMoved.
 func (e *MovedError) Is(target error) bool { return target == ErrMoved }
 
 // Open makes the log this process's own. Who was not heard of for Timing.Gone while
@@ -84,7 +84,7 @@ type waiter struct {
 	seen  time.Duration // since when
 }
 
-// gone says whether the holder may be taken over.
+// gone reports whether the holder may be taken over.
 func (w *waiter) gone(v *View) bool {
 	if w.Take == v.Tip.Claim || w.Dead != nil && w.Dead(v.Tip.Claim) {
 		return true

@@ -56,7 +56,7 @@ func Left(dir, lineage string) (paths []string) {
 	return paths
 }
 
-// locked says whether the process of a lock file lives, as far as is known.
+// locked reports whether the process of a lock file lives, as far as is known.
 func locked(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

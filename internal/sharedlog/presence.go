@@ -29,7 +29,7 @@ func (p Presence) Show(claim string) (hide func()) {
 	return func() { _, _ = os.Remove(path), f.Close() }
 }
 
-// Dead says whether the process of a claim is surely dead.
+// Dead reports whether the process of a claim is surely dead.
 func (p Presence) Dead(claim string) bool {
 	if p == "" || claim == "" || claim != filepath.Base(claim) {
 		return false

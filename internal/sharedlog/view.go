@@ -21,7 +21,7 @@ type View struct {
 	read map[uint64]Entry // what was read: the state and all after it, without bodies
 }
 
-// Held says whether somebody holds the log: its tip says who.
+// Held reports whether somebody holds the log: its tip says who.
 func (v *View) Held() bool {
 	return v.Tip.N > 0 && v.Tip.Kind != KindClose && v.Tip.Kind != KindMoved
 }

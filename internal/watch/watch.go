@@ -212,8 +212,8 @@ type Righted struct {
 	Took    time.Duration // since the first event or look that told of it
 }
 
-// Settled says whether there is something to do for another reason than that time is
-// up: that there is something at once, that there is nothing after a while.
+// Settled tells that there is nothing to do but what time is up for, after a while of
+// that, or that there is something, at once.
 type Settled struct{ Converged bool }
 
 // Loaded says that a generation is watched from now on.

@@ -172,9 +172,9 @@ func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.
 	w.take(first)
 	generations <- first.Generation
 	defer w.Show(w.bottom)()
-	supply, stop := context.WithCancel(ctx)
+	reloads, stop := context.WithCancel(ctx)
 	var ended sync.WaitGroup
-	ended.Go(func() { w.supply(supply, generations) })
+	ended.Go(func() { w.reloadLoop(reloads, generations) })
 	end, counts := watch.Run(ctx, watch.Options{Converged: w.Converged, MaxRuntime: w.MaxRuntime, Slept: slept, Alive: w.alive,
 		Counted: w.count}, generations, w.tell)
 	stop()
@@ -188,9 +188,9 @@ func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.
 // brokenFor is how long it takes until what could not be read is read again unasked.
 const brokenFor = time.Minute
 
-// supply reads everything anew when that is asked for, and when somebody else has
+// reloadLoop reads everything anew when that is asked for, and when somebody else has
 // changed the state. What is broken leaves the generation that is watched.
-func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generation) {
+func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Generation) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var failed time.Time

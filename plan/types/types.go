@@ -1,4 +1,4 @@
-package described
+package types
 
 import (
 	"context"

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// Chance is where what is never the same twice comes from.
-type Chance struct {
+// Source is where the results of impure functions come from.
+type Source struct {
 	Now    time.Time // what timestamp gives
 	Random io.Reader
 	// Once gives a result again that a call with the same arguments had before;
@@ -20,7 +20,7 @@ type Chance struct {
 	Once func(args string, make func() (string, error)) (string, error)
 }
 
-func (c *Chance) once(args string, make func() (string, error)) (cty.Value, error) {
+func (c *Source) once(args string, make func() (string, error)) (cty.Value, error) {
 	if c.Once != nil {
 		s, err := c.Once(args, make)
 		return cty.StringVal(s), err
@@ -29,9 +29,9 @@ func (c *Chance) once(args string, make func() (string, error)) (cty.Value, erro
 	return cty.StringVal(s), err
 }
 
-// Chancy are the functions that a Chance is needed for, bounded as all are.
-func Chancy(c *Chance) map[string]function.Function {
-	all := chanceFunctions(c)
+// Impure are the functions that need a Source, bounded as all are.
+func Impure(c *Source) map[string]function.Function {
+	all := impureFunctions(c)
 	for name, f := range all {
 		all[name] = bounded(f)
 	}
@@ -42,8 +42,8 @@ func Chancy(c *Chance) map[string]function.Function {
 // takes about a second.
 const maxCost = 14
 
-// chanceFunctions are unknown until there is a Chance.
-func chanceFunctions(c *Chance) map[string]function.Function {
+// impureFunctions are unknown until there is a Source.
+func impureFunctions(c *Source) map[string]function.Function {
 	cost := param("cost", cty.Number)
 	all := map[string]function.Function{
 		"timestamp": define(cty.String, nil, func([]cty.Value) (cty.Value, error) { return cty.StringVal(rfc3339(c.Now)), nil }),
@@ -67,8 +67,8 @@ func chanceFunctions(c *Chance) map[string]function.Function {
 	return all
 }
 
-// Volatile are the names of the functions that a Chance is needed for.
-func Volatile() []string { return []string{"bcrypt", "timestamp", "uuid"} }
+// ImpureNames are the names of the functions that need a Source.
+func ImpureNames() []string { return []string{"bcrypt", "timestamp", "uuid"} }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
@@ -85,7 +85,7 @@ func bcryptType(args []cty.Value) (cty.Type, error) {
 	return cty.String, nil
 }
 
-func hashed(c *Chance, args []cty.Value) (cty.Value, error) {
+func hashed(c *Source, args []cty.Value) (cty.Value, error) {
 	text, cost := args[0].AsString(), bcrypt.DefaultCost
 	if len(args) == 2 {
 		cost = int(number(args[1]))

@@ -16,7 +16,7 @@ import (
 	"deployster/state/moves"
 )
 
-const lacking = `
+const unknownInTurn = `
 resource "a" {
   type   = "thing:1"
   config = {}
@@ -47,11 +47,11 @@ output "o" {
 }
 `
 
-// lackingRun is the run of a plan that does not say what b waits for: its turn comes
+// unknownRun is the run of a plan that does not say what b waits for: its turn comes
 // too early.
-func lackingRun(t *testing.T) (*run, *plan.Step, *outcome) {
+func unknownRun(t *testing.T) (*run, *plan.Step, *outcome) {
 	t.Helper()
-	m, diags := config.Load(config.Sources{Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(lacking)}}}, nil, config.Builtins{Version: "1"})
+	m, diags := config.Load(config.Sources{Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(unknownInTurn)}}}, nil, config.Builtins{Version: "1"})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -91,7 +91,7 @@ func TestRun_WhatIsStillNotKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, step, out := lackingRun(t)
+			r, step, out := unknownRun(t)
 			if passed := c.at(r, step, out); passed || !strings.Contains(out.report.Failed+": "+out.report.Reason, c.want) {
 				t.Errorf("passed %v, %s: %s; want %s", passed, out.report.Failed, out.report.Reason, c.want)
 			}
@@ -121,7 +121,7 @@ func TestRun_TooManyDependencies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, _, out := lackingRun(t)
+			r, _, out := unknownRun(t)
 			r.plan, r.facts, r.exec = p, newFacts(p), nil // whoever asks it has gone too far
 			out.addr = "b2"
 			if at(r, out); out.report.Failed != failedConfig || !strings.Contains(out.report.Reason, "more than 10000") {
@@ -137,7 +137,7 @@ func TestRun_RecordsThatAreNotThere(t *testing.T) {
 	prior := state.Snapshot{Resources: map[string]state.Entry{"b": {Type: "thing:1"}}}
 	t.Run("begun only", func(t *testing.T) {
 		t.Parallel()
-		r, step, out := lackingRun(t)
+		r, step, out := unknownRun(t)
 		r.prior, r.journal = prior, nil // whoever writes has gone too far
 		if r.recordFound(step, out); out.failed() {
 			t.Errorf("%+v", out.report)
@@ -145,7 +145,7 @@ func TestRun_RecordsThatAreNotThere(t *testing.T) {
 	})
 	t.Run("a move to what is recorded already", func(t *testing.T) {
 		t.Parallel()
-		r, _, _ := lackingRun(t)
+		r, _, _ := unknownRun(t)
 		r.prior, r.journal = prior, nil
 		r.prior.Resources = map[string]state.Entry{"a": {}, "b": {}}
 		r.plan.Moves = []moves.Move{{From: "a", To: "b"}}
