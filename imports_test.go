@@ -54,6 +54,7 @@ var ranks = map[string]int{
 	"containerd/foreign":                10,
 	"containerd/shim":                   10,
 	"containerd/layout":                 11,
+	"containerd/registry":               11,
 	"containerd/runfiles":               12,
 	"containerd/daemon":                 13,
 	"containerd/sandbox":                13,

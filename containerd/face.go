@@ -1,12 +1,12 @@
 package containerd
 
 import (
-	"deployster/containerd/images"
+	"deployster/containerd/registry"
 	"deployster/containerd/server"
 )
 
 // RegistryOptions say how registries are spoken to.
-type RegistryOptions = images.RegistryOptions
+type RegistryOptions = registry.Options
 
 // IsServer reports whether this process was started, by its argv[0], as the
 // embedded containerd.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"deployster/containerd/daemon"
-	"deployster/containerd/images"
 	"deployster/containerd/layout"
+	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
 )
 
@@ -42,7 +42,7 @@ type Options struct {
 	// is kept, when the Runtime is closed; nil = nothing has.
 	Private func(text string) bool
 
-	Registries images.RegistryOptions
+	Registries registry.Options
 
 	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = nobody
 }

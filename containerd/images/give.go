@@ -101,7 +101,7 @@ func (store *Store) Push(ctx context.Context, reference string) (imagestore.Imag
 	if err != nil {
 		return imagestore.Image{}, err
 	}
-	err = store.conn.Client.Push(ctx, name, record.Target, client.WithResolver(store.registries.resolver(ctx)),
+	err = store.conn.Client.Push(ctx, name, record.Target, client.WithResolver(store.registries.Resolver(ctx)),
 		client.WithPlatformMatcher(platform()))
 	if err != nil {
 		if ctx.Err() != nil {

@@ -15,6 +15,7 @@ import (
 
 	"deployster/containerd/daemon"
 	"deployster/containerd/failure"
+	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runner"
@@ -24,13 +25,13 @@ import (
 // Store is the images of a containerd, as one client sees them.
 type Store struct {
 	conn       *daemon.Conn
-	registries *registries
+	registries *registry.Client
 	cache      imageCache
 }
 
 // NewStore returns the images of a connection.
-func NewStore(c *daemon.Conn, o RegistryOptions) *Store {
-	store := &Store{conn: c, registries: newRegistries(o), cache: imageCache{snapshotter: c.Snapshotter}}
+func NewStore(c *daemon.Conn, o registry.Options) *Store {
+	store := &Store{conn: c, registries: registry.New(o), cache: imageCache{snapshotter: c.Snapshotter}}
 	if c.Embedded {
 		store.cache.dir = filepath.Join(c.Config.DataDir, "images")
 	}

@@ -85,7 +85,7 @@ func (store *Store) findLocal(ctx context.Context, name string, dgst digest.Dige
 func (store *Store) checkHere(ctx context.Context, name string, record images.Image, w runner.Wanted) (runner.Image, error) {
 	if w.Verify != nil {
 		if err := store.verifySigned(ctx, name, record.Target.Digest, *w.Verify); err != nil {
-			return runner.Image{}, store.registries.pullFailure(ctx, name, err)
+			return runner.Image{}, pullFailure(ctx, store.registries, name, err)
 		}
 	}
 	return obtained(name, record), nil
@@ -117,14 +117,14 @@ func (store *Store) Remote(ctx context.Context, ref string) (string, error) {
 		return dgst.String(), err
 	}
 	ctx = store.conn.Context(ctx)
-	m := newMeter(familiar(name), store.registries.options.Progress)
-	p := &puller{store: store, name: name, ref: name, resolver: store.registries.resolver(ctx), meter: m}
+	m := newMeter(familiar(name), store.registries.Options.Progress)
+	p := &puller{store: store, name: name, ref: name, resolver: store.registries.Resolver(ctx), meter: m}
 	found, err := p.resolve(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", store.registries.pullFailure(ctx, name, err)
+		return "", pullFailure(ctx, store.registries, name, err)
 	}
 	return found.Digest.String(), nil
 }

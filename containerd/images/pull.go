@@ -78,8 +78,8 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, v
 	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout,
 		fmt.Errorf("it took longer than %s", pullTimeout))
 	defer cancel()
-	p := &puller{store: store, name: name, ref: name, want: want, verify: verify, resolver: store.registries.resolver(ctx),
-		meter: newMeter(familiar(name), store.registries.options.Progress)}
+	p := &puller{store: store, name: name, ref: name, want: want, verify: verify, resolver: store.registries.Resolver(ctx),
+		meter: newMeter(familiar(name), store.registries.Options.Progress)}
 	if want != "" {
 		p.ref = imagestore.WithDigest(name, want.String())
 	}
@@ -91,7 +91,7 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, v
 		} else if cause != nil {
 			err = cause
 		}
-		return record, store.registries.pullFailure(ctx, name, err)
+		return record, pullFailure(ctx, store.registries, name, err)
 	}
 	return record, nil
 }

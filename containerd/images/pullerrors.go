@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runner"
@@ -81,12 +82,12 @@ func isPlainHTTP(err error) bool {
 }
 
 // pullFailure says why an image could not be pulled, and what to do.
-func (g *registries) pullFailure(ctx context.Context, name string, err error) error {
+func pullFailure(ctx context.Context, r *registry.Client, name string, err error) error {
 	var known *diag.Diagnostic
 	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	summary, detail := "The image "+familiar(name)+" cannot be pulled", g.explain(ctx, name, err)
+	summary, detail := "The image "+familiar(name)+" cannot be pulled", explain(ctx, r, name, err)
 	if errdefs.IsNotFound(err) {
 		err = runner.ErrNoImage
 	}
@@ -103,7 +104,7 @@ func registryOf(name string) string {
 }
 
 // explain explains an error of a pull.
-func (g *registries) explain(ctx context.Context, name string, err error) string {
+func explain(ctx context.Context, r *registry.Client, name string, err error) string {
 	host := registryOf(name)
 	var (
 		refused *refusedError
@@ -121,31 +122,31 @@ func (g *registries) explain(ctx context.Context, name string, err error) string
 		return fmt.Sprintf("There is no host %s. Check the name of the image; a name without a registry is one of docker.io. Or this "+
 			"machine cannot look up names: %s.", dns.Name, failure.Sentence(dns))
 	case isTLS(err):
-		return g.explainTLS(host, err)
+		return explainTLS(r, host, err)
 	case errors.Is(err, docker.ErrInvalidAuthorization),
 		errors.As(err, &status) && (status.StatusCode == http.StatusUnauthorized || status.StatusCode == http.StatusForbidden):
 		return fmt.Sprintf("The registry %s does not let us have it, or it does not exist. %s. Log in with `docker login %s`, or check that "+
 			"this account may pull %s. What it answered: %s.",
-			host, g.credentialText(host), host, familiar(repository(name)), answer(err))
+			host, r.CredentialText(host), host, familiar(repository(name)), answer(err))
 	case errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests:
 		return fmt.Sprintf("The registry %s says that there were too many requests. %s. Wait, or log in with `docker login %s`, which often "+
-			"allows more.", host, g.credentialText(host), host)
+			"allows more.", host, r.CredentialText(host), host)
 	case errors.As(err, &status):
 		return fmt.Sprintf("The registry %s answered: %s. It was asked %d times; try again later.", host, answer(err), len(pullBackoff)+1)
 	case errdefs.IsNotFound(err):
 		return fmt.Sprintf("The registry %s has no %s.%s Check the name and the tag. %s.", host, familiar(name),
-			g.tagsSentence(ctx, name), g.credentialText(host))
+			r.TagsSentence(ctx, name), r.CredentialText(host))
 	}
 	return fmt.Sprintf("The registry %s cannot be reached: %s. What was fetched so far is kept for a day: the next try goes on from there.",
 		host, failure.Sentence(innermost(err)))
 }
 
-func (g *registries) explainTLS(host string, err error) string {
+func explainTLS(r *registry.Client, host string, err error) string {
 	var (
 		authority x509.UnknownAuthorityError
 		name      x509.HostnameError
 		alert     tls.AlertError
-		dir       = g.certDir(host)
+		dir       = r.CertDir(host)
 	)
 	switch {
 	case isPlainHTTP(err):
@@ -161,14 +162,6 @@ func (g *registries) explainTLS(host string, err error) string {
 			"its key into client.key there.", host, failure.Sentence(alert), dir)
 	}
 	return fmt.Sprintf("The connection to the registry %s is not safe: %s.", host, failure.Sentence(innermost(err)))
-}
-
-// certDir is where to put the settings of a registry.
-func (g *registries) certDir(host string) string {
-	if len(g.options.CertDirs) == 0 {
-		return host
-	}
-	return g.options.CertDirs[len(g.options.CertDirs)-1] + "/" + host
 }
 
 // answer is what a registry said, without the address, which may hold a token.
@@ -250,9 +243,9 @@ func (store *Store) checkSize(m ocispec.Manifest) error {
 		if err := checkPart(l); err != nil {
 			return err
 		}
-		if size += l.Size; size < 0 || size > store.registries.options.MaxImage {
+		if size += l.Size; size < 0 || size > store.registries.Options.MaxImage {
 			return &refusedError{fmt.Sprintf("it is too large: its layers have more than %s, which is the limit. If it is to be trusted, raise "+
-				"DEPLOYSTER_MAX_IMAGE", words.Bytes(store.registries.options.MaxImage))}
+				"DEPLOYSTER_MAX_IMAGE", words.Bytes(store.registries.Options.MaxImage))}
 		}
 	}
 	if !store.conn.Embedded {

@@ -18,13 +18,14 @@ import (
 	"github.com/containerd/errdefs"
 	digest "github.com/opencontainers/go-digest"
 
+	"deployster/containerd/registry"
 	"deployster/internal/runner"
 )
 
 // Each way in which a pull fails, whether it is tried again, and what the user
 // is told to do.
 func TestPullErrors(t *testing.T) {
-	r := newRegistries(RegistryOptions{CertDirs: []string{"/a", "/etc/docker/certs.d"}, DockerConfig: "/home/me/.docker/config.json"})
+	r := registry.New(registry.Options{CertDirs: []string{"/a", "/etc/docker/certs.d"}, DockerConfig: "/home/me/.docker/config.json"})
 	at := func(err error) error {
 		return fmt.Errorf("failed to do request: %w", &url.Error{Op: "Get", URL: "https://reg.example.com/v2/?token=geheim", Err: err})
 	}
@@ -60,7 +61,7 @@ func TestPullErrors(t *testing.T) {
 		if got := transient(c.err); got != c.transient {
 			t.Errorf("%s: transient %t, want %t", name, got, c.transient)
 		}
-		err := r.pullFailure(t.Context(), "reg.example.com/acme/file:1", c.err)
+		err := pullFailure(t.Context(), r, "reg.example.com/acme/file:1", c.err)
 		if text := err.Error(); !strings.Contains(text, c.want) || !strings.Contains(text, "reg.example.com/acme/file:1") || strings.Contains(text, "geheim") {
 			t.Errorf("%s: %s", name, text)
 		}
@@ -68,10 +69,10 @@ func TestPullErrors(t *testing.T) {
 			t.Errorf("%s counts as: there is none", name)
 		}
 	}
-	if err := r.pullFailure(t.Context(), "127.0.0.1:1/acme/file:1", fmt.Errorf("x: %w", errdefs.ErrNotFound)); !errors.Is(err, runner.ErrNoImage) {
+	if err := pullFailure(t.Context(), r, "127.0.0.1:1/acme/file:1", fmt.Errorf("x: %w", errdefs.ErrNotFound)); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("there is none: %v", err)
 	}
-	if err := r.pullFailure(t.Context(), "a/b", context.Canceled); !errors.Is(err, context.Canceled) {
+	if err := pullFailure(t.Context(), r, "a/b", context.Canceled); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }

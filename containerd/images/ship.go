@@ -61,7 +61,7 @@ func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name 
 	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout, fmt.Errorf("it took longer than %s", pullTimeout))
 	defer cancel()
 	p := &puller{store: store, name: name, ref: imagestore.WithDigest(name, record.Target.Digest.String()), other: &other,
-		resolver: store.registries.resolver(ctx), meter: newMeter(familiar(name), store.registries.options.Progress)}
+		resolver: store.registries.Resolver(ctx), meter: newMeter(familiar(name), store.registries.Options.Progress)}
 	leased, done, err := store.pullLease(ctx, record.Target.Digest)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name 
 	})
 	p.meter.end(err)
 	if err != nil {
-		return store.registries.pullFailure(ctx, name, err)
+		return pullFailure(ctx, store.registries, name, err)
 	}
 	return done(ctx)
 }

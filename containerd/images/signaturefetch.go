@@ -31,7 +31,7 @@ const (
 // findSignatures asks the registry for all signatures of an image, in both
 // forms. None is no error.
 func (store *Store) findSignatures(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
-	p := &puller{store: store, name: name, resolver: store.registries.resolver(ctx), meter: newMeter(familiar(name), nil)}
+	p := &puller{store: store, name: name, resolver: store.registries.Resolver(ctx), meter: newMeter(familiar(name), nil)}
 	return retry(ctx, p, func(ctx context.Context) ([]imageSignature, error) {
 		found, err := p.tagSignatures(ctx, dgst)
 		if err != nil {

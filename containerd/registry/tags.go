@@ -1,19 +1,17 @@
-package images
+package registry
 
 import (
-	"errors"
-
-	"deployster/internal/base/words"
-
-	"oras.land/oras-go/v2/registry/remote"
-	"oras.land/oras-go/v2/registry/remote/auth"
-
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	docref "github.com/distribution/reference"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"deployster/internal/base/words"
 )
 
 const (
@@ -21,12 +19,12 @@ const (
 	tagsShown = 8
 )
 
-// tagsSentence says which tags an image has, for somebody who named one that
+// TagsSentence says which tags an image has, for somebody who named one that
 // it does not have. "" when that cannot be found out: it is only a help.
-func (g *registries) tagsSentence(ctx context.Context, name string) string {
+func (c *Client) TagsSentence(ctx context.Context, name string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	tags, err := g.tags(ctx, name)
+	tags, err := c.tags(ctx, name)
 	if err != nil || len(tags) == 0 {
 		return ""
 	}
@@ -41,12 +39,12 @@ func (g *registries) tagsSentence(ctx context.Context, name string) string {
 }
 
 // tags asks a registry for the tags of an image, or the first of very many.
-func (g *registries) tags(ctx context.Context, name string) (tags []string, err error) {
+func (c *Client) tags(ctx context.Context, name string) (tags []string, err error) {
 	named, err := docref.ParseDockerRef(name)
 	if err != nil {
 		return nil, err
 	}
-	hosts, err := g.hosts(ctx)(docref.Domain(named))
+	hosts, err := c.hosts(ctx)(docref.Domain(named))
 	if err != nil || len(hosts) == 0 {
 		return nil, err
 	}
@@ -59,7 +57,7 @@ func (g *registries) tags(ctx context.Context, name string) (tags []string, err 
 	client := &auth.Client{Client: h.Client, Header: h.Header}
 	repo.Client = client
 	client.Credential = func(ctx context.Context, host string) (auth.Credential, error) {
-		user, secret, err := g.credential(ctx, host)
+		user, secret, err := c.credential(ctx, host)
 		if user == "" {
 			return auth.Credential{RefreshToken: secret}, err
 		}

@@ -1,4 +1,4 @@
-package images
+package registry
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func TestHostsFile_Mistakes(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "hosts.toml"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := newRegistries(RegistryOptions{CertDirs: []string{root}}).hosts(t.Context())("registry.example")
+		_, err := New(Options{CertDirs: []string{root}}).hosts(t.Context())("registry.example")
 		var d *diag.Diagnostic
 		if want == "" && err != nil && strings.Contains(err.Error(), "mistake") || want != "" && (!errors.As(err, &d) || !strings.Contains(d.Detail, want)) {
 			t.Errorf("%q: got %v, want %q", text, err, want)

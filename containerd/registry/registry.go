@@ -1,4 +1,4 @@
-package images
+package registry
 
 import (
 	"context"
@@ -26,9 +26,9 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// RegistryOptions say how registries are reached. Proxies are those of the
+// Options say how registries are reached. Proxies are those of the
 // environment: HTTPS_PROXY, HTTP_PROXY, NO_PROXY.
-type RegistryOptions struct {
+type Options struct {
 	// DockerConfig is docker's config.json, for credentials; it need not exist.
 	// "" = no credentials.
 	DockerConfig string
@@ -45,35 +45,36 @@ type RegistryOptions struct {
 // DefaultMaxImage is the largest image that is pulled, in bytes.
 const DefaultMaxImage = 16 << 30
 
-// registries reaches registries. The zero value is not ready.
-type registries struct {
-	options RegistryOptions
+// Client reaches registries. The zero value is not ready.
+type Client struct {
+	Options Options
 
 	mu    sync.Mutex
 	store *credentials.DynamicStore
 	used  map[string]string // host -> the user whose credential was used, "" for a token
 }
 
-func newRegistries(o RegistryOptions) *registries {
+// New fills in the defaults.
+func New(o Options) *Client {
 	if o.MaxImage <= 0 {
 		o.MaxImage = DefaultMaxImage
 	}
-	return &registries{options: o, used: map[string]string{}}
+	return &Client{Options: o, used: map[string]string{}}
 }
 
-// resolver speaks with the registries of one command.
-func (g *registries) resolver(ctx context.Context) remotes.Resolver {
-	return docker.NewResolver(docker.ResolverOptions{Hosts: g.hosts(ctx)})
+// Resolver speaks with the registries of one command.
+func (c *Client) Resolver(ctx context.Context) remotes.Resolver {
+	return docker.NewResolver(docker.ResolverOptions{Hosts: c.hosts(ctx)})
 }
 
 // hosts says where a registry is and how it is spoken with.
-func (g *registries) hosts(ctx context.Context) docker.RegistryHosts {
+func (c *Client) hosts(ctx context.Context) docker.RegistryHosts {
 	configured := config.ConfigureHosts(ctx, config.HostOptions{
-		HostDir:     g.hostDir,
-		Credentials: func(host string) (string, string, error) { return g.credential(ctx, host) },
+		HostDir:     c.hostDir,
+		Credentials: func(host string) (string, string, error) { return c.credential(ctx, host) },
 		DefaultTLS:  nil, // only what a host's directory says
-		UpdateClient: func(c *http.Client) error {
-			if t, ok := c.Transport.(*http.Transport); ok && t.TLSClientConfig != nil {
+		UpdateClient: func(h *http.Client) error {
+			if t, ok := h.Transport.(*http.Transport); ok && t.TLSClientConfig != nil {
 				t.TLSClientConfig.MinVersion = tls.VersionTLS12
 			}
 			return nil
@@ -86,15 +87,15 @@ func (g *registries) hosts(ctx context.Context) docker.RegistryHosts {
 			return nil, told
 		} else if err != nil {
 			return nil, diag.Errorf("The settings for the registry "+host+" cannot be used",
-				"%s. They are in a directory of that name below %s.", failure.Sentence(err), g.hostDirs())
+				"%s. They are in a directory of that name below %s.", failure.Sentence(err), c.hostDirs())
 		}
 		return hosts, nil
 	}
 }
 
 // hostDir finds the directory with the settings of a registry.
-func (g *registries) hostDir(host string) (string, error) {
-	for _, root := range g.options.CertDirs {
+func (c *Client) hostDir(host string) (string, error) {
+	for _, root := range c.Options.CertDirs {
 		dir, err := config.HostDirFromRoot(root)(host)
 		if err == nil {
 			err = checkHostsFile(dir)
@@ -108,25 +109,25 @@ func (g *registries) hostDir(host string) (string, error) {
 
 // credential looks up what docker would send to a registry. An empty user with
 // a secret is a token.
-func (g *registries) credential(ctx context.Context, host string) (user, secret string, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.store == nil {
-		if g.options.DockerConfig == "" {
+func (c *Client) credential(ctx context.Context, host string) (user, secret string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.store == nil {
+		if c.Options.DockerConfig == "" {
 			return "", "", nil
 		}
-		g.store, err = credentials.NewStore(g.options.DockerConfig, credentials.StoreOptions{})
+		c.store, err = credentials.NewStore(c.Options.DockerConfig, credentials.StoreOptions{})
 		if err != nil {
 			return "", "", diag.Errorf("The credentials for registries cannot be read",
-				"The credentials in %s cannot be read: %s. It must be docker's config.json; `docker login` writes it.", g.options.DockerConfig,
+				"The credentials in %s cannot be read: %s. It must be docker's config.json; `docker login` writes it.", c.Options.DockerConfig,
 				failure.Sentence(err))
 		}
 	}
-	found, err := g.store.Get(ctx, credentials.ServerAddressFromHostname(host))
+	found, err := c.store.Get(ctx, credentials.ServerAddressFromHostname(host))
 	if err != nil {
 		return "", "", diag.Errorf("The credential for "+host+" cannot be had",
 			"The credential for %s cannot be had as %s says: %s. If it is from a credential helper (credHelpers, credsStore), install or "+
-				"repair that; if not, `docker login %s` writes it anew.", host, g.options.DockerConfig, failure.Sentence(err), host)
+				"repair that; if not, `docker login %s` writes it anew.", host, c.Options.DockerConfig, failure.Sentence(err), host)
 	}
 	switch {
 	case found == auth.EmptyCredential:
@@ -136,29 +137,37 @@ func (g *registries) credential(ctx context.Context, host string) (user, secret 
 	default:
 		user, secret = found.Username, found.Password
 	}
-	g.used[host] = user
+	c.used[host] = user
 	return user, secret, nil
 }
 
-// credentialText says in words which credential was used for a host.
-func (g *registries) credentialText(host string) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// CredentialText says in words which credential was used for a host.
+func (c *Client) CredentialText(host string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, name := range []string{host, "registry-1." + host} {
-		if user, ok := g.used[name]; ok && user != "" {
-			return fmt.Sprintf("The credential of the user %q in %s was used", user, g.options.DockerConfig)
+		if user, ok := c.used[name]; ok && user != "" {
+			return fmt.Sprintf("The credential of the user %q in %s was used", user, c.Options.DockerConfig)
 		} else if ok {
-			return fmt.Sprintf("The token in %s was used", g.options.DockerConfig)
+			return fmt.Sprintf("The token in %s was used", c.Options.DockerConfig)
 		}
 	}
-	if g.options.DockerConfig == "" {
+	if c.Options.DockerConfig == "" {
 		return "No credential was used"
 	}
-	return fmt.Sprintf("No credential was used, because %s has none for %s", g.options.DockerConfig, host)
+	return fmt.Sprintf("No credential was used, because %s has none for %s", c.Options.DockerConfig, host)
 }
 
 // hostDirs lists where the settings of registries are looked for.
-func (g *registries) hostDirs() string { return strings.Join(g.options.CertDirs, " or ") }
+func (c *Client) hostDirs() string { return strings.Join(c.Options.CertDirs, " or ") }
+
+// CertDir is where to put the settings of a registry.
+func (c *Client) CertDir(host string) string {
+	if len(c.Options.CertDirs) == 0 {
+		return host
+	}
+	return c.Options.CertDirs[len(c.Options.CertDirs)-1] + "/" + host
+}
 
 // hostsFile are the settings of a registry, as far as mistakes in them would go
 // unseen: containerd's library ignores a file that it cannot read, and then asks
