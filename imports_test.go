@@ -134,6 +134,7 @@ var ranks = map[string]int{
 	"internal/ui/render":                50,
 	"internal/ui/terminal":              52,
 	"internal/ui/typeview":              54,
+	"internal/app/approval":             50,
 	"internal/app/artifacts":            53,
 	"internal/app/redact":               45,
 	"internal/app/workspace":            55,

@@ -12,6 +12,7 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
+	"deployster/internal/app/approval"
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
@@ -34,7 +35,7 @@ type ApplyOptions struct {
 	KeepGoing        bool // after a failure go on with what does not depend on it
 	HostOptions
 	Report   string // the file for the report; "" = none
-	Approval ApprovalOptions
+	Approval approval.Options
 	Policy   workspace.PolicyOptions
 }
 
@@ -45,7 +46,7 @@ type task struct {
 	command  string
 	saved    bool // the plan was saved, and asks nothing by itself
 	policy   workspace.Policy
-	approval approval
+	approval approval.Approval
 	plan     *plan.Plan
 	manifest *config.Manifest
 	client   *answerers
@@ -120,7 +121,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 		err = t.heldBack(place, t.plan, store.Snapshot())
 	}
 	if err == nil {
-		err = t.approval.approve(ctx, t.ui, t.plan, store.Snapshot(), runner.RealDir(t.Dir), &t.options)
+		err = t.approval.Approve(ctx, t.ui, t.plan, store.Snapshot(), runner.RealDir(t.Dir), &t.options)
 	}
 	if err != nil {
 		return nil, err
@@ -145,8 +146,8 @@ func (t *task) prepare(ctx context.Context) (err error) {
 		err = t.policy.SavedOnly(t.command)
 	}
 	if err == nil {
-		t.approval, err = newApproval(t.Approval, t.saved)
-		t.Selection.OtherPath = t.approval.other
+		t.approval, err = approval.New(t.Approval, t.saved)
+		t.Selection.OtherPath = t.approval.Other
 	}
 	switch {
 	case err != nil:
@@ -219,7 +220,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	if err := t.imagesHere(ctx); err != nil {
 		return err
 	}
-	if t.approval.mode() != never {
+	if t.approval.Mode() != approval.Never {
 		t.ui.Plan(t.plan)
 	}
 	return nil

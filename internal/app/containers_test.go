@@ -11,6 +11,7 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/app"
+	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runner/imagestore"
 	"deployster/plan"
@@ -46,7 +47,7 @@ func TestEngine_Containers(t *testing.T) {
 		t.Cleanup(e.Close)
 		return e
 	}
-	report, err := engine().Apply(t.Context(), app.ApplyOptions{Approval: app.ApprovalOptions{Auto: true}})
+	report, err := engine().Apply(t.Context(), app.ApplyOptions{Approval: approval.Options{Auto: true}})
 	if err != nil || report.Status != apply.OK {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runner/runnertest"
 	"deployster/plan"
@@ -52,7 +53,7 @@ func TestEngine_Plan(t *testing.T) {
 
 func TestEngine_Apply(t *testing.T) {
 	e, world := newEngine(t)
-	report, err := e.Apply(t.Context(), ApplyOptions{Approval: ApprovalOptions{Auto: true}})
+	report, err := e.Apply(t.Context(), ApplyOptions{Approval: approval.Options{Auto: true}})
 	if err != nil || report.Status != apply.OK {
 		t.Fatalf("%+v, %v", report, err)
 	}

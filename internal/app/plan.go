@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 
 	"deployster/config"
+	"deployster/internal/app/approval"
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/workspace"
@@ -50,7 +51,7 @@ func limits(parallelism int) (resources, workers int) {
 func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	var key ed25519.PrivateKey
 	var err error
-	if o.Selection.OtherPath, err = otherPathOnly(o.Approve); err != nil {
+	if o.Selection.OtherPath, err = approval.OtherPathOnly(o.Approve); err != nil {
 		return nil, err
 	}
 	if o.SignKey != nil {

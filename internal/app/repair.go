@@ -10,6 +10,7 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
+	"deployster/internal/app/approval"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -228,7 +229,7 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	if done.Broken != nil {
 		e.Diagnostics(diag.From("Cannot repair all", done.Broken))
 	}
-	if err := refuseOtherPaths(t.plan, runner.RealDir(e.Dir)); err != nil {
+	if err := approval.RefuseOtherPaths(t.plan, runner.RealDir(e.Dir)); err != nil {
 		return done, err
 	}
 	done.Believed = map[string]bool{}

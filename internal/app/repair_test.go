@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
@@ -43,7 +44,7 @@ func TestRepair_IsPlannedWithWhatWasFoundOut(t *testing.T) {
 	e := New(Options{Workspace: workspace.Options{Dir: dir, Version: "test"},
 		Open: func(context.Context) (Runtime, error) { return traces{runnertest.Runtime{Fake: fake}, said}, nil }})
 	t.Cleanup(e.Close)
-	if _, err := e.Apply(t.Context(), ApplyOptions{Approval: ApprovalOptions{Auto: true}}); err != nil {
+	if _, err := e.Apply(t.Context(), ApplyOptions{Approval: approval.Options{Auto: true}}); err != nil {
 		t.Fatal(err)
 	}
 	file := state.File(filepath.Join(dir, workspace.DefaultState))

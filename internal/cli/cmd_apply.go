@@ -53,7 +53,7 @@ func runDestroy(c *cli.Context, s *session) error {
 func applyOptions(c *cli.Context, s *session) app.ApplyOptions {
 	return app.ApplyOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c), KeepGoing: c.Bool("keep-going"),
 		HostOptions: hosts.OptionsOf(c),
-		Report:      c.String("report"), Approval: approval(c, s), Policy: policy(c)}
+		Report:      c.String("report"), Approval: approvalOptions(c, s), Policy: policy(c)}
 }
 
 // applied returns how a command ends whose apply ended so.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"deployster/internal/app"
+	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
@@ -128,9 +129,9 @@ func approvalFlags() []cli.Flag {
 	}
 }
 
-// approval returns what the flags say.
-func approval(c *cli.Context, s *session) app.ApprovalOptions {
-	return app.ApprovalOptions{Auto: c.Bool("auto-approve"), Confirm: given(c, "confirm"), Kinds: given(c, "approve"),
+// approvalOptions returns what the flags say.
+func approvalOptions(c *cli.Context, s *session) approval.Options {
+	return approval.Options{Auto: c.Bool("auto-approve"), Confirm: given(c, "confirm"), Kinds: given(c, "approve"),
 		Deferred: given(c, "deferred"), Ask: s.env.Interactive && c.Bool("input")}
 }
 

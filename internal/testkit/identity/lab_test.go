@@ -15,6 +15,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
@@ -230,7 +231,7 @@ func (l *lab) apply(ctx context.Context, parallelism int) (*apply.Report, error)
 	path := filepath.Join(l.dir, "saved.plan")
 	defer func() { _ = os.Remove(path) }()
 	return e.Apply(ctx, app.ApplyOptions{Inputs: workspace.Inputs{Paths: []string{path}}, Parallelism: parallelism,
-		Approval: app.ApprovalOptions{Kinds: &otherPath}})
+		Approval: approval.Options{Kinds: &otherPath}})
 }
 
 // recorded is the state.

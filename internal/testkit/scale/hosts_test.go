@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deployster/internal/app"
+	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
 	"deployster/internal/far"
 	"deployster/internal/runner"
@@ -139,7 +140,7 @@ func (f *fleet) plan(tb testing.TB) {
 func (f *fleet) apply(tb testing.TB) {
 	tb.Helper()
 	f.do(tb, func(e *app.Engine) error {
-		_, err := e.Apply(tb.Context(), app.ApplyOptions{Approval: app.ApprovalOptions{Auto: true}})
+		_, err := e.Apply(tb.Context(), app.ApplyOptions{Approval: approval.Options{Auto: true}})
 		return err
 	})
 }

@@ -1,4 +1,4 @@
-package app
+package approval
 
 import (
 	"fmt"
@@ -28,8 +28,8 @@ func otherPaths(p *plan.Plan, dir string) (list []string) {
 	return list
 }
 
-// refuseOtherPaths says what would be removed elsewhere than the manifest means.
-func refuseOtherPaths(p *plan.Plan, dir string) error {
+// RefuseOtherPaths says what would be removed elsewhere than the manifest means.
+func RefuseOtherPaths(p *plan.Plan, dir string) error {
 	lines := otherPaths(p, dir)
 	if len(lines) == 0 {
 		return nil

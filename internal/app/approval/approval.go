@@ -1,4 +1,4 @@
-package app
+package approval
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"deployster/state"
 )
 
-// approval is what was said about questions, in order.
-type approval struct {
+// Approval is what was said about questions, in order.
+type Approval struct {
 	confirm  string        // never, once, resource, action; "" = not said
 	deferred string        // apply, ask, stop; "" = not said
 	kinds    []plan.Change // that need no question; nil = not said
-	other    bool          // things may be removed through another path than today's
+	Other    bool          // things may be removed through another path than today's
 	ask      bool          // there is a person to ask, and that is wanted
 	saved    bool          // the plan was saved: it asks nothing by itself
 }
@@ -37,8 +37,8 @@ func approveWords() []string { return append(approvable(), string(repair.Kind), 
 // removal through a path that is not today's, not even a yes.
 const otherPath = "other-path"
 
-// ApprovalOptions say who answers for what is done. A nil string is not said.
-type ApprovalOptions struct {
+// Options say who answers for what is done. A nil string is not said.
+type Options struct {
 	Auto     bool    // nothing is asked: Confirm is never
 	Confirm  *string // once (the default; a saved plan asks nothing), resource, action
 	Kinds    *string // of change that need no question, with commas between
@@ -46,12 +46,12 @@ type ApprovalOptions struct {
 	Ask      bool    // there is a person to ask, and that is wanted
 }
 
-// never is the way of asking of -auto-approve, and of a saved plan.
-const never = "never"
+// Never is the way of asking of -auto-approve, and of a saved plan.
+const Never = "never"
 
-// newApproval reads the options.
-func newApproval(o ApprovalOptions, saved bool) (approval, error) {
-	a := approval{ask: o.Ask, saved: saved}
+// New reads the options.
+func New(o Options, saved bool) (Approval, error) {
+	a := Approval{ask: o.Ask, saved: saved}
 	for _, f := range []struct {
 		name  string
 		value *string
@@ -70,7 +70,7 @@ func newApproval(o ApprovalOptions, saved bool) (approval, error) {
 	if o.Kinds != nil {
 		for word := range strings.SplitSeq(*o.Kinds, ",") {
 			if word == otherPath {
-				a.other = true
+				a.Other = true
 				continue
 			}
 			if !slices.Contains(approveWords(), word) {
@@ -85,18 +85,18 @@ func newApproval(o ApprovalOptions, saved bool) (approval, error) {
 			return a, diag.Errorf("Wrong command line",
 				"-auto-approve means that nothing is asked, and -confirm=%s that something is. Leave one of them out.", a.confirm)
 		}
-		a.confirm = never
+		a.confirm = Never
 	}
-	if a.kinds != nil && a.confirm == never {
+	if a.kinds != nil && a.confirm == Never {
 		return a, diag.Errorf("Wrong command line",
 			"-approve means that what it does not name is asked about, and -auto-approve that nothing is. Leave one of them out.")
 	}
 	return a, nil
 }
 
-// otherPathOnly reads what -approve says of a plan: it asks nothing, so only what
+// OtherPathOnly reads what -approve says of a plan: it asks nothing, so only what
 // changes it is taken.
-func otherPathOnly(kinds *string) (bool, error) {
+func OtherPathOnly(kinds *string) (bool, error) {
 	if kinds != nil && *kinds != otherPath {
 		return false, diag.Errorf("Wrong command line", "-approve=%s says nothing about a plan, which changes nothing: it "+
 			"takes -approve=%s alone. The other kinds are for apply.", diag.Visible(*kinds), otherPath)
@@ -104,20 +104,20 @@ func otherPathOnly(kinds *string) (bool, error) {
 	return kinds != nil, nil
 }
 
-// mode is the way of asking that holds.
-func (a approval) mode() string {
+// Mode is the way of asking that holds.
+func (a Approval) Mode() string {
 	switch {
 	case a.confirm != "":
 		return a.confirm
 	case a.saved && a.kinds == nil:
-		return never
+		return Never
 	}
 	return "once"
 }
 
 // open lists the kinds of change in a plan that nobody has said yes to yet, in
 // the order of approvable, with their resources.
-func (a approval) open(p *plan.Plan, prior state.Snapshot) []string {
+func (a Approval) open(p *plan.Plan, prior state.Snapshot) []string {
 	var open []string
 	kinds := p.Kinds()
 	if slices.Contains(a.kinds, repair.Kind) {
@@ -137,25 +137,32 @@ func (a approval) open(p *plan.Plan, prior state.Snapshot) []string {
 
 // answersForDeferred reports whether it is settled what becomes of deferred
 // resources: they can only turn out to be created or updated.
-func (a approval) answersForDeferred() bool {
+func (a Approval) answersForDeferred() bool {
 	return a.deferred == "apply" || a.deferred == "stop" ||
 		slices.Contains(a.kinds, plan.Create) && slices.Contains(a.kinds, plan.Update)
 }
 
-// approve finds out whether a plan may be carried out, and sets what is to be
+// UI asks a person.
+type UI interface {
+	Printf(format string, args ...any)
+	Confirm(ctx context.Context, question string, whole bool) (bool, error)
+	Question(context.Context, apply.Question) (apply.Answer, error)
+}
+
+// Approve finds out whether a plan may be carried out, and sets what is to be
 // asked on the way. Where a question would be needed and nobody can be asked,
 // that is an error now, before anything is run.
-func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, prior state.Snapshot, dir string, o *apply.Options) error {
-	if !a.other {
-		if err := refuseOtherPaths(p, dir); err != nil {
+func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.Snapshot, dir string, o *apply.Options) error {
+	if !a.Other {
+		if err := RefuseOtherPaths(p, dir); err != nil {
 			return err
 		}
 	}
 	o.Kinds = a.kinds
 	o.Deferred = map[string]apply.Deferred{"apply": apply.DeferredApply, "ask": apply.DeferredAsk, "stop": apply.DeferredStop}[a.deferred]
-	mode := a.mode()
+	mode := a.Mode()
 	switch {
-	case a.deferred != "" || mode == never:
+	case a.deferred != "" || mode == Never:
 	case a.kinds != nil:
 		o.Deferred = apply.DeferredByKinds
 	default:
@@ -183,21 +190,19 @@ func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	destroys := p.Summary.Destroy+p.Summary.Replace+p.Summary.Expected.Replace > 0
 	yes, err := ui.Confirm(ctx, question, destroys)
 	if err == nil && !yes {
-		err = notApproved()
+		err = diag.Errorf("Not approved", "Nothing was changed.")
 	}
 	return err
 }
 
-func notApproved() error { return diag.Errorf("Not approved", "Nothing was changed.") }
-
 // nobody refuses a plan that would need an answer.
-func (a approval) nobody(p *plan.Plan, open []string) error {
+func (a Approval) nobody(p *plan.Plan, open []string) error {
 	why := "there is no terminal to ask on, or -input=false forbids it"
-	switch mode := a.mode(); {
+	switch mode := a.Mode(); {
 	case a.deferred == "ask" && len(p.LeftOpen()) > 0:
 		return diag.Errorf("Approval required", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use "+
 			"-deferred=apply or -deferred=stop.", words.List(p.LeftOpen(), 5), why)
-	case mode == never, a.kinds != nil && len(open) == 0:
+	case mode == Never, a.kinds != nil && len(open) == 0:
 		return nil
 	case a.kinds != nil:
 		return diag.Errorf("Approval required", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or "+
