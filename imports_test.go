@@ -126,6 +126,7 @@ var ranks = map[string]int{
 	"plan/repair":                       35,
 	"apply":                             40,
 	"apply/compare":                     39,
+	"apply/facts":                       39,
 	"internal/watch":                    42,
 	"internal/watch/metrics":            43,
 	"internal/migrate":                  25,

@@ -45,7 +45,7 @@ func (r asker) askAgain(out *outcome) {
 	out.report.Status, out.report.Failed = Error, failedRemoval
 	out.report.Reason = fmt.Sprintf("its image says %s after others of its kind were destroyed", answer.Status)
 	entry, known := r.prior.Completed(out.addr)
-	if v, reached := r.facts.reached(out.addr); reached {
+	if v, reached := r.facts.Reached(out.addr); reached {
 		entry = r.entry(step, out.addr, in, step.Sensitive)
 		entry.State, entry.Sensitive.State, entry.ValidAt, known = v.State, v.Hidden, r.options.Now(), true
 	}
@@ -67,15 +67,15 @@ func (r asker) asRecorded(addr string) (*plan.Step, protocol.StateInput, error) 
 		entry := things.HostsOf(r.manifest, r.plan.Hosts).Place(r.prior.Resources[addr])
 		step = plan.RecordedStep(entry)
 		step.Init = r.plan.Others[addr]
-		deps, err := view.Dependencies(step.Init, step.Aliases, view.Recorded(r.prior, r.facts.look))
+		deps, err := view.Dependencies(step.Init, step.Aliases, view.Recorded(r.prior, r.facts.Look))
 		return step, recall.Input(r.prior, addr, entry.Config, protocol.Present, deps), err
 	}
 	config := step.Config
-	if v, reached := r.facts.reached(addr); reached {
+	if v, reached := r.facts.Reached(addr); reached {
 		config = v.Config
 	}
 	in, err := r.input(step, addr, config)
-	if v, reached := r.facts.reached(addr); reached {
+	if v, reached := r.facts.Reached(addr); reached {
 		in.LastState = v.State
 	}
 	return step, in, err

@@ -88,7 +88,7 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 // shutdown_first of a resource that was asked with unknown values, and that has run:
 // these are known now, so its arguments may be others, and nothing else.
 func follows(r *run, step *plan.Step, addr string, found protocol.Answer) bool {
-	_, stopped := r.facts.afterShutdown(addr)
+	_, stopped := r.facts.AfterShutdown(addr)
 	return stopped && step.Change == plan.Deferred && found.ShutdownFirst == nil && found.StaleState == nil &&
 		len(step.Actions) > 0 && slices.EqualFunc(step.Actions, found.Actions, sameButArguments)
 }

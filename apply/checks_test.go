@@ -130,7 +130,7 @@ func checks() []check {
 		{mutation.In("each shutdown_first is asked about where each action is", "apply/shutdown.go", "|| !r.approveAction(ctx, step, out, in, answer, action) {", "{"), "TestNothingFollowsAFailedShutdown"},
 		{mutation.In("what identifies a resource is nobody else's", "apply/step.go", "if !(identities{r}).free(step, out, config) {", "if false {"), "TestLateIdentity"},
 		{mutation.In("nothing is destroyed that turned out to be another's", "apply/identity.go", "\t\towner = r.claimed(out.addr)\n", ""), "TestLateIdentity"},
-		{mutation.In("an end waits until identities are known", "apply/identity.go", "\t\tr.facts.claim(addr, r.thing(step, resolved.Value))\n", ""), "TestLateIdentity"},
+		{mutation.In("an end waits until identities are known", "apply/identity.go", "\t\tr.facts.Claim(addr, r.thing(step, resolved.Value))\n", ""), "TestLateIdentity"},
 		{mutation.In("two late identities are two", "apply/identity.go", "if other != addr && equal(t.Named(), claims[other].Named()) {", "if false {"), "TestLateIdentity"},
 		{mutation.In("a late identity is not that of another resource", "apply/identity.go", "if other != addr && declared &&", "if false && declared &&"), "TestLateIdentity"},
 		{mutation.In("a late identity is not that of what ends", "apply/identity.go", "if other != addr && stays &&", "if false && stays &&"), "TestLateIdentity"},
@@ -139,7 +139,7 @@ func checks() []check {
 		{mutation.In("what a removal took with it is recorded", "apply/again.go", "\tentry.LastSeen = &state.LastSeen", "\t_ = &state.LastSeen"), "TestARemovalThatTakesAnotherWithIt"},
 		{mutation.In("what may be the same thing waits for its end", "apply/run.go", "if b.OrderOnly {", "if b.OrderOnly || true {"), "TestAFailedEnd"},
 		{mutation.In("a failed end holds back nothing that is another thing", "apply/run.go", "if b.OrderOnly {", "if b.OrderOnly && false {"), "TestAFailedEnd"},
-		{mutation.In("what is made in place of another thing is on record", "apply/record.go", "&& !r.facts.isGone(addr) || step", "|| step"), "TestReplaceHalfWay"},
+		{mutation.In("what is made in place of another thing is on record", "apply/record.go", "&& !r.facts.IsGone(addr) || step", "|| step"), "TestReplaceHalfWay"},
 		{mutation.In("what must be new is not there at its turn", "apply/confirm.go", "if err := subject.Exists(step.New, step.Replaces, out.again || recorded(r, step, out.addr) != nil, answer.Status); err != nil {", "if err := subject.Exists(step.New, step.Replaces, out.again || recorded(r, step, out.addr) != nil, answer.Status); err != nil && false {"), "TestAdopt_AppearsBeforeApply"},
 		{mutation.In("what is right already is not acted upon", "apply/confirm.go", "if reached(step, answer) {", "if reached(step, answer) && len(answer.Actions) > 0 {"), "TestWhatWasCompletedIsNotDoneAgain"},
 		{mutation.In("what is protected is not destroyed by an action that was not shown", "apply/approve.go", "if stays && !shown &&", "if false && stays && !shown &&"), "TestNotShown_IsNotDone"},
@@ -163,7 +163,7 @@ func checks() []check {
 		{mutation.In("where plugs lead on a host that is known only now is seen", "apply/latehost.go", "led, err := r.options.Reacher.Look(r.work, host, asked)\n\tif err != nil {", "led, err := r.options.Reacher.Look(r.work, host, asked)\n\tif err != nil && false {"), "TestLateHost"},
 		{mutation.In("a plug leads somewhere on a host that is known only now", "apply/latehost.go", "if l.Err != nil {", "if l.Err != nil && false {"), "TestLateHost"},
 		{mutation.In("a host that is known only now is the recorded machine, whatever the type says", "apply/identity.go", "|| now.Type.Repository == \"\" {", "|| len(now.Type.Names) == 0 {"), "TestLateHost_OfAnotherMachine"},
-		{mutation.In("a host that no plan could know is its machine", "apply/facts.go", "if pin := pins[name]; pin.Machine == \"\" {", "if pin := pins[name]; pin.Machine == \"-\" {"), "TestLateHost_OfAnotherMachine"},
+		{mutation.In("a host that no plan could know is its machine", "apply/facts/facts.go", "if pin := pins[name]; pin.Machine == \"\" {", "if pin := pins[name]; pin.Machine == \"-\" {"), "TestLateHost_OfAnotherMachine"},
 	}
 }
 

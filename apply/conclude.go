@@ -36,7 +36,7 @@ func (r *run) conclude(ctx context.Context, report *Report) error {
 // is that of a fact that could not be made durable.
 func (r *run) collect(report *Report) error {
 	var fatal error
-	report.Shutdown = r.facts.shutdowns()
+	report.Shutdown = r.shutdowns
 	ended := make([]*outcome, len(r.ended)) // to sort: an outcome is large
 	for i := range r.ended {
 		ended[i] = &r.ended[i]
@@ -113,7 +113,7 @@ func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report, s *st
 
 // outputs evaluates the outputs with what came true, and records them.
 func (r *run) outputs(report *Report) error {
-	values, diags := r.manifest.Outputs(view.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.look, r.prior))
+	values, diags := r.manifest.Outputs(view.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.Look, r.prior))
 	for _, v := range values {
 		if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {
 			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))

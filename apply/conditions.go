@@ -14,8 +14,8 @@ import (
 
 // scope is what the expressions of a resource may know at its turn.
 func (r *run) scope(addr string) config.States {
-	scope := view.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.look, r.prior)
-	r.facts.tellHosts(scope)
+	scope := view.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.Look, r.prior)
+	r.facts.TellHosts(scope)
 	return scope
 }
 
@@ -68,8 +68,8 @@ func stillOpen(what string, open []string) *diag.Diagnostic {
 // not known, whatever was expected of it.
 func (r *run) checks(report *Report) {
 	seen := func(addr string) view.View {
-		v, step := r.facts.look(addr), r.plan.Resources[addr]
-		if _, reached := r.facts.reached(addr); !reached && (step.Change != plan.Valid || step.MayChange) {
+		v, step := r.facts.Look(addr), r.plan.Resources[addr]
+		if _, reached := r.facts.Reached(addr); !reached && (step.Change != plan.Valid || step.MayChange) {
 			v.State, v.Partial = nil, true
 		}
 		return v

@@ -69,7 +69,7 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 		return answer, false
 	}
 	approved := r.approvals.of(step)
-	after, stopped := r.facts.afterShutdown(out.addr)
+	after, stopped := r.facts.AfterShutdown(out.addr)
 	if stopped && (after == nil || after.ShutdownFirst != nil) {
 		answer.ShutdownFirst = nil // it is done; else something has started it again since
 	}

@@ -29,7 +29,7 @@ func (r identities) pass(b order.Barrier) bool {
 		if diags.HasErrors() || !things.Known(step.Init, resolved.Unknown) {
 			return false // it fails itself, when its turn comes
 		}
-		r.facts.claim(addr, r.thing(step, resolved.Value))
+		r.facts.Claim(addr, r.thing(step, resolved.Value))
 	}
 	return true
 }
@@ -41,7 +41,7 @@ func (r identities) thing(step *plan.Step, config json.RawMessage) match.Thing {
 
 // recordedThing describes the thing of an entry.
 func (r identities) recordedThing(addr string) match.Thing {
-	entry := things.HostsOf(r.manifest, r.facts.machines()).Place(r.prior.Resources[addr])
+	entry := things.HostsOf(r.manifest, r.facts.Machines()).Place(r.prior.Resources[addr])
 	entry.Mounts = runner.MountsIn(r.workdir, entry.Mounts)
 	return things.Recorded(entry)
 }
@@ -87,7 +87,7 @@ func (r identities) replaces(step *plan.Step, addr string, now match.Thing) bool
 // to be destroyed; "" = nobody.
 func (r identities) claimed(addr string) string {
 	recorded := r.recordedThing(addr)
-	for owner, t := range r.facts.claims() {
+	for owner, t := range r.facts.Claims() {
 		if relation, _ := match.Compare(t, recorded, false); relation == match.Equal && owner != addr {
 			return owner
 		}
@@ -98,12 +98,12 @@ func (r identities) claimed(addr string) string {
 // owner gives whose thing else a thing is: another resource's, or one that is recorded
 // and neither moved nor gone; "" = nobody's.
 func (r identities) owner(addr string, t match.Thing) string {
-	r.facts.claim(addr, t)
+	r.facts.Claim(addr, t)
 	equal := func(one, other match.Thing) bool {
 		relation, _ := match.Compare(one, other, false)
 		return relation == match.Equal
 	}
-	claims := r.facts.claims()
+	claims := r.facts.Claims()
 	for _, other := range slices.Sorted(maps.Keys(claims)) {
 		if other != addr && equal(t.Named(), claims[other].Named()) {
 			return other
@@ -119,7 +119,7 @@ func (r identities) owner(addr string, t match.Thing) string {
 	for _, other := range slices.Sorted(maps.Keys(r.prior.Resources)) {
 		step := r.plan.Resources[other]
 		stays := step == nil || step.Change == plan.Destroy || step.Change == plan.Left || step.Change == plan.Replace
-		if other != addr && stays && !r.prior.Resources[other].ReadOnly && !r.facts.isGone(other) && equal(t, r.recordedThing(other)) {
+		if other != addr && stays && !r.prior.Resources[other].ReadOnly && !r.facts.IsGone(other) && equal(t, r.recordedThing(other)) {
 			return other
 		}
 	}

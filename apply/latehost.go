@@ -72,7 +72,7 @@ type remade struct {
 // anew reports whether the machine of a host is made by this plan. The connection to the one
 // before is given up once: it may still answer, or not be known to be dead.
 func (r lateHosts) anew(name string) bool {
-	a := &r.facts.remade
+	a := &r.remade
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.hosts == nil {
@@ -109,7 +109,7 @@ func (r lateHosts) reach(step *plan.Step, out *outcome, host runner.Host) (*plan
 		out.failQuery(err)
 		return nil, false
 	}
-	r.facts.setHost(host.Name, facts)
+	r.facts.SetHost(host.Name, facts)
 	host.Machine = facts.Machine
 	now := *step
 	now.Settings.Host, now.Mounts = &host, slices.Clone(step.Mounts)

@@ -24,7 +24,7 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 		if err := r.journal.Removed(out.addr); err != nil {
 			out.failJournal(err)
 		}
-		r.facts.setGone(out.addr)
+		r.facts.SetGone(out.addr)
 		return
 	}
 	r.keep(step, out, in, reached, sensitive, seen)
@@ -34,20 +34,20 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 // keep records a resource that was seen to be VALID.
 func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reached protocol.Answer, sensitive []string, seen time.Time) {
 	if reached.Memory != nil {
-		r.facts.setMemory(out.addr, reached.Memory)
+		r.facts.SetMemory(out.addr, reached.Memory)
 	}
 	entry := r.entry(step, out.addr, in, sensitive)
 	entry.State, entry.ValidAt, entry.Seen = reached.State, seen.UTC(), r.prior.Resources[out.addr].Seen
 	if !r.plan.Selection.RefreshOnly {
-		entry.Seen = refresh.Seen(step.Subscribes, r.prior, r.facts.acts)
+		entry.Seen = refresh.Seen(step.Subscribes, r.prior, r.facts.Acted)
 	}
 	entry.Sensitive.State = r.hiddenIn(step, out.addr, in.Config, reached.State, sensitive)
-	r.facts.setReached(out.addr, view.View{Type: step.Type, Config: in.Config, State: reached.State, Status: protocol.Valid,
+	r.facts.SetReached(out.addr, view.View{Type: step.Type, Config: in.Config, State: reached.State, Status: protocol.Valid,
 		Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
 	prior, known := r.prior.Resources[out.addr]
-	_, stopped := r.facts.afterShutdown(out.addr)
+	_, stopped := r.facts.AfterShutdown(out.addr)
 	same := bytes.Equal(prior.Memory, entry.Memory) && maps.Equal(prior.Seen, entry.Seen) && state.EntryHash(prior) == state.EntryHash(entry)
-	if !known || out.acted || r.facts.isGone(out.addr) || stopped || !same { // else there is nothing new to say
+	if !known || out.acted || r.facts.IsGone(out.addr) || stopped || !same { // else there is nothing new to say
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)
 		}
@@ -59,7 +59,7 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 	if was := recorded(r, step, addr); was != nil {
 		in.Memory = was.Memory
 	}
-	r.facts.tellMemory(&in, addr)
+	r.facts.TellMemory(&in, addr)
 	return state.Entry{Memory: in.Memory,
 		Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
 		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
@@ -74,7 +74,7 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 // something is recorded of it.
 func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
 	_, known := r.prior.Resources[addr]
-	if known && !step.Another && !r.facts.isGone(addr) || step.Intent() == protocol.Absent {
+	if known && !step.Another && !r.facts.IsGone(addr) || step.Intent() == protocol.Absent {
 		return nil
 	}
 	entry := r.entry(step, addr, in, sensitive)

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"deployster/apply/facts"
 	"deployster/plan"
 	"deployster/plan/order"
 )
@@ -13,14 +14,14 @@ const failedReplace = "replace"
 func (r *run) endedBefore(addr string) bool {
 	hash, done := r.died.Done[addr]
 	if done && hash == "" {
-		r.facts.setGone(addr)
+		r.facts.SetGone(addr)
 	}
 	return done
 }
 
 // halfReplaced says of those that were destroyed and whose turn to be made again
 // did not come that they are not there now: nobody may take them for done.
-func halfReplaced(p *plan.Plan, ended []outcome, f *facts, report *Report) {
+func halfReplaced(p *plan.Plan, ended []outcome, f *facts.Facts, report *Report) {
 	made := map[string]bool{}
 	for _, out := range ended {
 		if out.what == order.Again {
@@ -31,7 +32,7 @@ func halfReplaced(p *plan.Plan, ended []outcome, f *facts, report *Report) {
 	for addr, res := range report.Resources {
 		step := p.Resources[addr]
 		destroyed := !made[addr] && (res.Status == OK || res.Status == Skipped)
-		if step.Change == plan.Replace && (destroyed || res.Status == NotStarted && f.isGone(addr)) {
+		if step.Change == plan.Replace && (destroyed || res.Status == NotStarted && f.IsGone(addr)) {
 			res.Status, res.Failed = Error, failedReplace
 			res.Reason = "it was destroyed, and was not created again: it does not exist now. Plan again to create it"
 		}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
+	"deployster/apply/facts"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
@@ -87,9 +89,13 @@ type run struct {
 	work     context.Context // of what runs: outlives the first interrupt, ends at the second
 
 	news       map[string][]string // subscribers that are new to what they subscribe
-	facts      *facts
+	facts      *facts.Facts
 	approvals  *approvals
 	semaphores semaphores
+	remade     remade
+
+	shutdownMu sync.Mutex
+	shutdowns  []ShutdownReport // of the actions that were run; guarded by shutdownMu
 
 	stops *stops
 
@@ -139,7 +145,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: newFacts(p),
+		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: facts.New(p),
 		approvals: newApprovals(o), semaphores: newSemaphores(m.Semaphores()),
 		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
 	r.manifest = config.Converting(m, func(addr string) protocol.Type {

@@ -84,11 +84,14 @@ func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in
 	if !ok {
 		report.Status = out.report.Status
 	} else if !late {
-		r.facts.tellMemory(&in, out.addr)
+		r.facts.TellMemory(&in, out.addr)
 		if found, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in); err == nil {
 			after = &found
 		}
 	}
-	r.facts.setShutdown(report, after)
+	r.facts.SetShutdown(out.addr, after)
+	r.shutdownMu.Lock()
+	defer r.shutdownMu.Unlock()
+	r.shutdowns = append(r.shutdowns, report)
 	return ok
 }

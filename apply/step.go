@@ -153,18 +153,18 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 
 // input is the stdin that all of a resource's invocations share.
 func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (protocol.StateInput, error) {
-	look := r.facts.look
+	look := r.facts.Look
 	if step.Intent() == protocol.Absent {
-		look = view.Recorded(r.prior, r.facts.look)
+		look = view.Recorded(r.prior, r.facts.Look)
 	}
 	deps, err := view.Dependencies(step.Init, step.Aliases, look)
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry := recorded(r, step, addr); entry != nil {
 		recall.Tell(&in, r.prior, addr)
 		in.LastConfig = entry.Config
-		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.acts)
+		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.Acted)
 	}
-	r.facts.tellMemory(&in, addr)
+	r.facts.TellMemory(&in, addr)
 	return in, err
 }
 
@@ -173,7 +173,7 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 func recorded(r *run, step *plan.Step, addr string) *state.Entry {
 	entry, known := r.prior.Resources[addr]
 	_, ended := r.died.Done[addr] // and is begun anew, if there is an entry
-	if !known || step.Another || r.facts.isGone(addr) && !ended {
+	if !known || step.Another || r.facts.IsGone(addr) && !ended {
 		return nil
 	}
 	return &entry
@@ -243,9 +243,9 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	}
 	out.acted = true
 	if at.memory != nil {
-		r.facts.setMemory(out.addr, at.memory)
+		r.facts.SetMemory(out.addr, at.memory)
 	}
-	r.facts.setActed(out.addr)
+	r.facts.SetActed(out.addr)
 	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, First: at.first, Late: at.late})
 	began := r.options.Now()
 	out.running = a.Name
@@ -261,11 +261,11 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		memory, silent := typeclient.Said(step.Init, result)
 		jerr = r.journal.ActionEnded(out.addr, a.Name, state.End{Exit: result.ExitCode, Reason: why, Memory: memory})
 		if out.silent = silent; memory != nil {
-			r.facts.setMemory(out.addr, memory)
+			r.facts.SetMemory(out.addr, memory)
 		}
 		return jerr
 	}
-	r.facts.tellMemory(&in, out.addr)
+	r.facts.TellMemory(&in, out.addr)
 	result, err := r.exec.ActNotify(r.work, step.Target(out.addr), step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
@@ -300,7 +300,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (protocol.Answer,
 	bool, bool) {
 	r.event(Checking{Address: out.addr, After: true})
-	r.facts.tellMemory(&in, out.addr)
+	r.facts.TellMemory(&in, out.addr)
 	in.After, in.Refresh, in.Changed = out.report.Completed, false, nil
 	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 	if err != nil {

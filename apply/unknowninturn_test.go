@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/apply/facts"
 	"deployster/config"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
@@ -57,7 +58,7 @@ func unknownRun(t *testing.T) (*run, *plan.Step, *outcome) {
 	}
 	step := &plan.Step{Change: plan.Deferred}
 	p := &plan.Plan{Resources: map[string]*plan.Step{"b": step}}
-	return &run{plan: p, manifest: m, exec: typeclient.New(typeclient.Options{}), facts: newFacts(p)}, step, &outcome{addr: "b"}
+	return &run{plan: p, manifest: m, exec: typeclient.New(typeclient.Options{}), facts: facts.New(p)}, step, &outcome{addr: "b"}
 }
 
 // What is not known at the turn of a resource is never passed over.
@@ -78,7 +79,7 @@ func TestRun_WhatIsStillNotKnown(t *testing.T) {
 		}, "config: host.web is made of resource.a.state.ip"},
 		"a precondition": {(*run).preconditions, "precondition: It needs resource.a.state.v"},
 		"a postcondition": {func(r *run, step *plan.Step, out *outcome) bool {
-			r.facts.setReached("b", view.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
+			r.facts.SetReached("b", view.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
 			r.postconditions(step, out)
 			return !out.failed()
 		}, "postcondition: It needs resource.a.state.v"},
@@ -122,7 +123,7 @@ func TestRun_TooManyDependencies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _, out := unknownRun(t)
-			r.plan, r.facts, r.exec = p, newFacts(p), nil // whoever asks it has gone too far
+			r.plan, r.facts, r.exec = p, facts.New(p), nil // whoever asks it has gone too far
 			out.addr = "b2"
 			if at(r, out); out.report.Failed != failedConfig || !strings.Contains(out.report.Reason, "more than 10000") {
 				t.Errorf("%+v", out.report)

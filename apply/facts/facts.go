@@ -1,4 +1,4 @@
-package apply
+package facts
 
 import (
 	"encoding/json"
@@ -13,34 +13,32 @@ import (
 	"deployster/protocol"
 )
 
-// facts are what has come true so far. Many goroutines write and read them.
-type facts struct {
+// Facts are what has come true so far. Many goroutines write and read them.
+type Facts struct {
 	plan *plan.Plan
 
 	mu    sync.Mutex // guards what follows
 	views map[string]view.View
 	// memories are what actions and answers of this apply said; null = nothing is there any more.
 	memories map[string]json.RawMessage
-	began    map[string]bool // on what an action was begun
-	gone     map[string]bool // what was destroyed, to be made again
-	shutdown []ShutdownReport
+	began    map[string]bool               // on what an action was begun
+	gone     map[string]bool               // what was destroyed, to be made again
 	things   map[string]match.Thing        // what turned out in this apply to be the thing of a resource
 	stopped  map[string]*protocol.Answer   // whose shutdown_first has run -> what its image answered after that; nil = that is not known
 	hosts    map[string]protocol.HostFacts // that became known in this apply, by name
-
-	remade remade
 }
 
-func newFacts(p *plan.Plan) *facts {
-	return &facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
+// New knows what a plan says, and nothing beyond it.
+func New(p *plan.Plan) *Facts {
+	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
 		stopped: map[string]*protocol.Answer{}, hosts: map[string]protocol.HostFacts{}}
 }
 
-// look gives a resource as it is now known to be; before its turn that is what
+// Look gives a resource as it is now known to be; before its turn that is what
 // the plan expects.
-func (f *facts) look(addr string) view.View {
-	if v, ok := f.reached(addr); ok {
+func (f *Facts) Look(addr string) view.View {
+	if v, ok := f.Reached(addr); ok {
 		return v
 	}
 	if step, ok := f.plan.Resources[addr]; ok {
@@ -49,43 +47,45 @@ func (f *facts) look(addr string) view.View {
 	return view.View{Partial: true}
 }
 
-// reached gives a resource as it is, and whether its turn has come.
-func (f *facts) reached(addr string) (view.View, bool) {
+// Reached gives a resource as it is, and whether its turn has come.
+func (f *Facts) Reached(addr string) (view.View, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, ok := f.views[addr]
 	return v, ok
 }
 
-func (f *facts) setReached(addr string, v view.View) {
+// SetReached notes how a resource is, now that its turn has come.
+func (f *Facts) SetReached(addr string, v view.View) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.views[addr] = v
 }
 
-// acts reports whether an action was begun on a resource.
-func (f *facts) acts(addr string) bool {
+// Acted reports whether an action was begun on a resource.
+func (f *Facts) Acted(addr string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.began[addr]
 }
 
-// setActed notes that an action was begun on a resource.
-func (f *facts) setActed(addr string) {
+// SetActed notes that an action was begun on a resource.
+func (f *Facts) SetActed(addr string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.began[addr] = true
 }
 
-// isGone reports whether what is there of a resource was destroyed, to be made
+// IsGone reports whether what is there of a resource was destroyed, to be made
 // again.
-func (f *facts) isGone(addr string) bool {
+func (f *Facts) IsGone(addr string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.gone[addr]
 }
 
-func (f *facts) setGone(addr string) {
+// SetGone notes that what is there of a resource was destroyed.
+func (f *Facts) SetGone(addr string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.gone[addr] = true
@@ -94,7 +94,7 @@ func (f *facts) setGone(addr string) {
 
 // memory gives what was said in this apply of what a resource is to remember, nil when
 // nothing of it is there, and whether anything was said.
-func (f *facts) memory(addr string) (memory json.RawMessage, said bool) {
+func (f *Facts) memory(addr string) (memory json.RawMessage, said bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if memory, said = f.memories[addr]; string(memory) == "null" {
@@ -103,28 +103,30 @@ func (f *facts) memory(addr string) (memory json.RawMessage, said bool) {
 	return memory, said
 }
 
-// tellMemory puts into an input what was said in this apply, if anything was, in place
+// TellMemory puts into an input what was said in this apply, if anything was, in place
 // of what is recorded.
-func (f *facts) tellMemory(in *protocol.StateInput, addr string) {
+func (f *Facts) TellMemory(in *protocol.StateInput, addr string) {
 	if memory, said := f.memory(addr); said {
 		in.Memory = memory
 	}
 }
 
-func (f *facts) setMemory(addr string, memory json.RawMessage) {
+// SetMemory notes what was said that a resource is to remember.
+func (f *Facts) SetMemory(addr string, memory json.RawMessage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.memories[addr] = memory
 }
 
-func (f *facts) setHost(name string, found protocol.HostFacts) {
+// SetHost notes what became known of a host.
+func (f *Facts) SetHost(name string, found protocol.HostFacts) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.hosts[name] = found
 }
 
-// machines are the hosts of the plan, with the machines of those that became known.
-func (f *facts) machines() map[string]places.Pin {
+// Machines are the hosts of the plan, with the machines of those that became known.
+func (f *Facts) Machines() map[string]places.Pin {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	pins := make(map[string]places.Pin, len(f.plan.Hosts)+len(f.hosts)) // a plan without hosts has no map
@@ -138,8 +140,8 @@ func (f *facts) machines() map[string]places.Pin {
 	return pins
 }
 
-// tellHosts puts into what expressions may know what became known of hosts.
-func (f *facts) tellHosts(s config.States) {
+// TellHosts puts into what expressions may know what became known of hosts.
+func (f *Facts) TellHosts(s config.States) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name, found := range f.hosts {
@@ -147,39 +149,33 @@ func (f *facts) tellHosts(s config.States) {
 	}
 }
 
-// claim notes what turned out to be the thing of a resource.
-func (f *facts) claim(addr string, t match.Thing) {
+// Claim notes what turned out to be the thing of a resource.
+func (f *Facts) Claim(addr string, t match.Thing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.things[addr] = t
 }
 
-// claims gives what turned out so far to be whose thing.
-func (f *facts) claims() map[string]match.Thing {
+// Claims gives what turned out so far to be whose thing.
+func (f *Facts) Claims() map[string]match.Thing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.things)
 }
 
-// afterShutdown reports whether a resource's shutdown_first has run, and what its
+// AfterShutdown reports whether a resource's shutdown_first has run, and what its
 // image answered after that, if that is known.
-func (f *facts) afterShutdown(addr string) (after *protocol.Answer, stopped bool) {
+func (f *Facts) AfterShutdown(addr string) (after *protocol.Answer, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	after, stopped = f.stopped[addr]
 	return after, stopped
 }
 
-func (f *facts) setShutdown(report ShutdownReport, after *protocol.Answer) {
+// SetShutdown notes that a resource's shutdown_first has run, and what its image answered
+// after that; nil = that is not known.
+func (f *Facts) SetShutdown(addr string, after *protocol.Answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.shutdown = append(f.shutdown, report)
-	f.stopped[report.Resource] = after
-}
-
-// shutdowns lists the shutdown_first actions that were run.
-func (f *facts) shutdowns() []ShutdownReport {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.shutdown
+	f.stopped[addr] = after
 }
