@@ -65,10 +65,6 @@ type approvals struct {
 	standing Answer     // All or Quit, once somebody said so
 }
 
-func newApprovals(o Options) *approvals {
-	return &approvals{options: o, given: map[*plan.Step]approval{}}
-}
-
 // of is what may be run for a step: what the plan showed, until somebody has said
 // yes to something else.
 func (a *approvals) of(step *plan.Step) approval {

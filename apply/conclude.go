@@ -59,12 +59,7 @@ func (r *run) collect(report *Report) error {
 	}
 	asker{r}.tookWithIt(report, lost)
 	halfReplaced(r.plan, r.ended, r.facts, report)
-	for addr, step := range r.plan.Resources {
-		if report.Resources[addr] == nil {
-			planned := names(step.Actions)
-			report.Resources[addr] = &ResourceReport{Status: NotStarted, Planned: planned, NotAttempted: planned}
-		}
-	}
+	report.addNotStarted(r.plan)
 	return fatal
 }
 

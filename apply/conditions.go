@@ -27,15 +27,12 @@ func (r *run) preconditions(step *plan.Step, out *outcome) bool {
 		return true
 	}
 	open, diags := r.manifest.Preconditions(out.addr, r.scope(out.addr))
-	if !diags.HasErrors() && len(open) > 0 {
-		diags = diag.Diagnostics{stillOpen("A precondition", open)}
+	d := broken("A precondition", open, diags)
+	if d != nil {
+		out.report.NotAttempted = out.report.Planned
+		out.fail(failedPrecondition, d)
 	}
-	if !diags.HasErrors() {
-		return true
-	}
-	out.report.NotAttempted = out.report.Planned
-	out.fail(failedPrecondition, firstError(diags))
-	return false
+	return d == nil
 }
 
 // postconditions holds what was reached to the resource's postconditions. It is
@@ -46,15 +43,21 @@ func (r *run) postconditions(step *plan.Step, out *outcome) {
 		return
 	}
 	open, diags := r.manifest.Postconditions(out.addr, r.scope(out.addr))
-	if !diags.HasErrors() && len(open) > 0 {
-		diags = diag.Diagnostics{stillOpen("A postcondition", open)}
+	if d := broken("A postcondition", open, diags); d != nil {
+		out.fail(failedPostcondition, d)
+		d.Detail += "\nWhat exists is recorded as it is. What depends on it was not started."
 	}
-	if !diags.HasErrors() {
-		return
+}
+
+// broken is the condition that does not hold or cannot be decided; nil = there is none.
+func broken(what string, open []string, diags diag.Diagnostics) *diag.Diagnostic {
+	switch {
+	case diags.HasErrors():
+		return firstError(diags)
+	case len(open) > 0:
+		return stillOpen(what, open)
 	}
-	d := firstError(diags)
-	out.fail(failedPostcondition, d)
-	d.Detail += "\nWhat exists is recorded as it is. What depends on it was not started."
+	return nil
 }
 
 // stillOpen says that a condition cannot be decided though all is there.

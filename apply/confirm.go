@@ -74,9 +74,9 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 		answer.ShutdownFirst = nil // it is done; else something has started it again since
 	}
 	if after != nil && len(approved.actions) > 0 && sameActions(after.Actions, answer.Actions) &&
-		!destroysMore(approved.actions, answer.Actions) {
-		// Nothing but its own shutdown_first lies between what was shown and
-		// this: what was to follow that is what was shown.
+		(protocol.Destructive(nil, answer.Actions) == "" || protocol.Destructive(nil, approved.actions) != "") {
+		// Nothing but its own shutdown_first lies between what was shown and this, which
+		// makes no action destroy what exists: what was to follow that is what was shown.
 		answer.Actions = approved.actions
 	}
 	switch {

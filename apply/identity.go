@@ -58,7 +58,7 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 			owner = r.owner(out.addr, now)
 		}
 	}
-	why := "it would be the thing of " + reference(owner)
+	why := "it would be the thing of " + references([]string{owner})
 	if owner == "" {
 		if !r.replaces(step, out.addr, now) {
 			return true
@@ -125,6 +125,3 @@ func (r identities) owner(addr string, t match.Thing) string {
 	}
 	return ""
 }
-
-// reference names a resource as manifests do.
-func reference(addr string) string { return references([]string{addr}) }

@@ -86,11 +86,18 @@ func Refused(p *plan.Plan, status Status, why diag.Diagnostics) *Report {
 	if p == nil {
 		return r
 	}
-	for addr, step := range p.Resources {
-		planned := names(step.Actions)
-		r.Resources[addr] = &ResourceReport{Status: NotStarted, Planned: planned, NotAttempted: planned}
-	}
+	r.addNotStarted(p)
 	return r
+}
+
+// addNotStarted adds the resources of which nothing is said yet.
+func (r *Report) addNotStarted(p *plan.Plan) {
+	for addr, step := range p.Resources {
+		if r.Resources[addr] == nil {
+			planned := names(step.Actions)
+			r.Resources[addr] = &ResourceReport{Status: NotStarted, Planned: planned, NotAttempted: planned}
+		}
+	}
 }
 
 // Counts sums the resources up by status.

@@ -146,7 +146,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
 		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: facts.New(p),
-		approvals: newApprovals(o), semaphores: newSemaphores(m.Semaphores()),
+		approvals: &approvals{options: o, given: map[*plan.Step]approval{}}, semaphores: newSemaphores(m.Semaphores()),
 		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
 	r.manifest = config.Converting(m, func(addr string) protocol.Type {
 		if step := p.Resources[addr]; step != nil {

@@ -67,10 +67,9 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 	}
 }
 
-// runShutdown runs the shutdown_first action of an answer, if the user has not
-// interrupted meanwhile. What the image says
-// after that is remembered: what differs from it at the resource's own turn has
-// another cause than the shutdown.
+// runShutdown runs the shutdown_first action of an answer, if the user has not interrupted
+// meanwhile. What the image says after that is remembered: what differs from it at the
+// resource's own turn has another cause than the shutdown.
 func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer,
 	late bool) bool {
 	action := *answer.ShutdownFirst

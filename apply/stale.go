@@ -104,12 +104,6 @@ func sameButArguments(a, b protocol.Action) bool {
 	return a.Name == b.Name && a.Destructive == b.Destructive && a.Image == b.Image && a.Entrypoint == b.Entrypoint
 }
 
-// destroysMore reports whether one of the actions destroys what exists, where none of those
-// that were shown does.
-func destroysMore(shown, found []protocol.Action) bool {
-	return protocol.Destructive(nil, found) != "" && protocol.Destructive(nil, shown) == ""
-}
-
 // names lists the actions' names.
 func names(actions []protocol.Action) []string {
 	var list []string
