@@ -54,8 +54,7 @@ func (o *outcome) fail(what string, err error) {
 	o.report.Reason = reason(d, err)
 	var gone *runner.HostError
 	o.gone = errors.As(err, &gone)
-	var exit *typeclient.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*typeclient.ExitError](err); ok {
 		o.report.ExitCode = exit.Code
 		if exit.Tail != "" {
 			o.report.LastLines = strings.Split(exit.Tail, "\n")
@@ -72,8 +71,7 @@ func (o *outcome) failJournal(err error) {
 
 // reason says in one line why something failed.
 func reason(d *diag.Diagnostic, err error) string {
-	var exit *typeclient.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*typeclient.ExitError](err); ok {
 		last := exit.Tail[strings.LastIndexByte(exit.Tail, '\n')+1:]
 		return strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit.Code, last), ": ")
 	}

@@ -270,8 +270,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
 	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(began), Err: err})
-	var unknown *runner.UnknownError
-	if !recorded && errors.As(err, &unknown) {
+	if !recorded && diag.Is[*runner.UnknownError](err) {
 		// It may still run. What is in flight at the end of the journal is
 		// remembered, and the next apply waits for it.
 		out.fail(a.Name, err)

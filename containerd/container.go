@@ -2,7 +2,6 @@ package containerd
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -27,6 +26,7 @@ import (
 	"deployster/containerd/shim"
 	"deployster/containerd/sweep"
 	"deployster/containerd/volumes"
+	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
 
@@ -309,6 +309,5 @@ func (c *container) releaseLock() {
 
 // isUnknown reports whether nobody knows how a program ended.
 func isUnknown(err error) bool {
-	var unknown *runner.UnknownError
-	return errors.As(err, &unknown)
+	return diag.Is[*runner.UnknownError](err)
 }

@@ -15,6 +15,7 @@ import (
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
+	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
 
@@ -95,12 +96,11 @@ func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.R
 
 // doubtful reports whether a fresh container might have told something else.
 func (w *sharedContainer) doubtful(res runner.Result, err error) bool {
-	var disk *runner.DiskError
 	if isUnknown(err) || !w.killed.Load() && !w.waits() {
 		return true
 	}
 	// What others have left there counts too.
-	return w.served > 0 && (res.OOM || errors.As(err, &disk))
+	return w.served > 0 && (res.OOM || diag.Is[*runner.DiskError](err))
 }
 
 // settle makes sure that nothing of a query goes on when it has ended, as

@@ -124,8 +124,7 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan s
 		case <-timeout:
 			ask(&runner.TimeoutError{After: s.spec.Timeout})
 		case <-kill:
-			var t *runner.TimeoutError
-			if errors.As(reason, &t) {
+			if t, ok := errors.AsType[*runner.TimeoutError](reason); ok {
 				t.Killed = true
 			}
 			end()

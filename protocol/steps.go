@@ -65,8 +65,7 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 // state answers whether it is as it should be.
 func (s server[C, S]) state(ctx context.Context, p Process) error {
 	answer, err := s.look(ctx, p)
-	var failure *TypeError
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*TypeError](err); ok {
 		return writeAnswer(p.Stdout, StateAnswer{Error: failure})
 	}
 	if err != nil {

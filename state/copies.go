@@ -69,7 +69,7 @@ func (s storage) copyOf(serial uint64) (snapshot Snapshot, encrypted bool, err e
 	if data, err = s.decrypt(name, data); err != nil {
 		return snapshot, encrypted, err
 	}
-	snapshot, err = parse(name, data)
+	snapshot, err = Parse(name, data)
 	if err == nil && snapshot.Serial != serial {
 		err = refuse(ErrForeign, "Not the copy that its name says", "%s holds the serial %d.", name, snapshot.Serial)
 	}

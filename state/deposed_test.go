@@ -46,7 +46,7 @@ func TestDeposed_IsNestedInFiles(t *testing.T) {
 	if strings.Contains(content, "(deposed") || strings.Index(content, `"number": 1`) > strings.Index(content, `"number": 3`) {
 		t.Errorf("written as\n%s", content)
 	}
-	got, err := parse("s", []byte(content))
+	got, err := Parse("s", []byte(content))
 	ok(t, err)
 	if want, err := s.canonical(); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, want %+v, %v", got, want, err)

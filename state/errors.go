@@ -21,8 +21,7 @@ var (
 
 // refuse words an error for the user, unless it is worded already.
 func refuse(cause error, summary, detail string, args ...any) error {
-	var worded *diag.Diagnostic
-	if errors.As(cause, &worded) && !errors.Is(cause, ErrBroken) && !errors.Is(cause, ErrNoCopy) {
+	if diag.Is[*diag.Diagnostic](cause) && !errors.Is(cause, ErrBroken) && !errors.Is(cause, ErrNoCopy) {
 		return cause
 	}
 	return diag.Because(cause, summary, detail, args...)

@@ -13,9 +13,9 @@ import (
 const restore = "It was not changed. `deployster state restore` puts back one of the last copies, which are kept beside it. " +
 	"If there is none that fits, move this one away: resources that exist will be found again as they are, only removals are forgotten."
 
-// parse reads the bytes of a state file. What is not surely a whole state file
-// of this format is refused, and never taken for an empty one.
-func parse(path string, data []byte) (Snapshot, error) {
+// Parse reads the bytes of a state file, which messages call by its path. What is not
+// surely a whole state file of this format is refused, and never taken for an empty one.
+func Parse(path string, data []byte) (Snapshot, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Snapshot{}, refuse(ErrDamaged, "The state file is empty",
 			"%s has no content, which deployster never writes: something cut it off. %s", path, restore)

@@ -184,7 +184,7 @@ func TestFormats(t *testing.T) {
 func TestEveryFieldComesBack(t *testing.T) {
 	t.Parallel()
 	want := everyField()
-	got, err := parse("s", []byte(encoded(t, want)))
+	got, err := Parse("s", []byte(encoded(t, want)))
 	ok(t, err)
 	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(withDeposed(want)), reflect.ValueOf(want.Applied[0]), reflect.ValueOf(want.Applied[0].InFlight[0])} {
 		for i := range v.NumField() {

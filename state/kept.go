@@ -14,7 +14,7 @@ func (k *Kept) parse(path string, data []byte) (Snapshot, error) {
 	if k != nil && k.snapshot.Lineage != "" && sha256.Sum256(data) == k.sum {
 		return k.snapshot.clone(), nil
 	}
-	s, err := parse(path, data)
+	s, err := Parse(path, data)
 	if err == nil {
 		k.written(s, data)
 	}

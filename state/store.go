@@ -224,6 +224,3 @@ func (s *Store) Replace(next Snapshot) error {
 	s.snapshot = next
 	return nil
 }
-
-// Parse reads the bytes of a state file as strictly as opening it does; name is what messages call it.
-func Parse(name string, data []byte) (Snapshot, error) { return parse(name, data) }

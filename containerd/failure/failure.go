@@ -16,8 +16,7 @@ func Of(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var d *diag.Diagnostic
-	if errors.As(err, &d) || errors.Is(err, context.Canceled) {
+	if diag.Is[*diag.Diagnostic](err) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return diag.Because(err, doing+" failed", "containerd said: %s", err)

@@ -2,7 +2,6 @@ package images
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -53,10 +52,9 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 	}
 	if len(users)+len(places) > 0 {
 		found, err := store.lookUp(ctx, p, e.lookups, users, places)
-		var said *diag.Diagnostic
 		switch {
 		case err == nil:
-		case errors.As(err, &said), len(users) == 0, errdefs.IsUnavailable(err):
+		case diag.Is[*diag.Diagnostic](err), len(users) == 0, errdefs.IsUnavailable(err):
 			return nil, err // a runtime that is away says nothing of users
 		default:
 			return nil, diag.Errorf("The user of a type block is not in its image",

@@ -133,12 +133,10 @@ func (store *Store) Remote(ctx context.Context, ref string) (string, error) {
 // done: the name may be that of an image which was never in a registry.
 func withAdvice(ctx context.Context, store *Store, ref string, err error) error {
 	var (
-		d       *diag.Diagnostic
-		refused *refusedError
-		content *contentError
+		d *diag.Diagnostic
 	)
 	if errors.Is(err, context.Canceled) || !errors.As(err, &d) ||
-		errors.Is(err, errNotSigned) || errors.As(err, &refused) || errors.As(err, &content) {
+		errors.Is(err, errNotSigned) || diag.Is[*refusedError](err) || diag.Is[*contentError](err) {
 		return err // it exists, and another way to bring it in is not what is asked for
 	}
 	return diag.Because(err, "There is no image "+ref+" here, and it cannot be pulled",
@@ -152,8 +150,7 @@ func errNotPulled(w runner.Wanted, near string) error {
 		why = "Its type says pull = \"never\", so no registry was asked. "
 	}
 	err := errNoImage(w.Reference, near)
-	var d *diag.Diagnostic
-	if errors.As(err, &d) {
+	if d, ok := errors.AsType[*diag.Diagnostic](err); ok {
 		d.Detail = why + d.Detail
 	}
 	return err

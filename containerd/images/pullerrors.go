@@ -39,15 +39,11 @@ func (e *contentError) Error() string {
 // transient reports whether an error may be gone at the next attempt.
 func transient(err error) bool {
 	var (
-		refused *refusedError
-		content *contentError
-		known   *diag.Diagnostic
-		dns     *net.DNSError
-		status  remoteerrors.ErrUnexpectedStatus
-		network net.Error
+		dns    *net.DNSError
+		status remoteerrors.ErrUnexpectedStatus
 	)
 	switch {
-	case errors.As(err, &refused), errors.As(err, &content), errors.As(err, &known):
+	case diag.Is[*refusedError](err), diag.Is[*contentError](err), diag.Is[*diag.Diagnostic](err):
 		return false
 	case errors.As(err, &status):
 		return status.StatusCode >= 500 || status.StatusCode == http.StatusTooManyRequests || status.StatusCode == http.StatusRequestTimeout
@@ -59,22 +55,14 @@ func transient(err error) bool {
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errdefs.IsUnavailable(err):
 		return true
 	}
-	return errors.As(err, &network)
+	return diag.Is[net.Error](err)
 }
 
 // isTLS reports whether an error is about certificates or about there being no
 // TLS at all: to try again would not help.
 func isTLS(err error) bool {
-	var (
-		authority x509.UnknownAuthorityError
-		name      x509.HostnameError
-		invalid   x509.CertificateInvalidError
-		verify    *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-		alert     tls.AlertError
-	)
-	return errors.As(err, &authority) || errors.As(err, &name) || errors.As(err, &invalid) || errors.As(err, &verify) ||
-		errors.As(err, &record) || errors.As(err, &alert) || isPlainHTTP(err)
+	return diag.Is[x509.UnknownAuthorityError](err) || diag.Is[x509.HostnameError](err) || diag.Is[x509.CertificateInvalidError](err) ||
+		diag.Is[*tls.CertificateVerificationError](err) || diag.Is[tls.RecordHeaderError](err) || diag.Is[tls.AlertError](err) || isPlainHTTP(err)
 }
 
 func isPlainHTTP(err error) bool {
@@ -83,8 +71,7 @@ func isPlainHTTP(err error) bool {
 
 // pullFailure says why an image could not be pulled, and what to do.
 func pullFailure(ctx context.Context, r *registry.Client, name string, err error) error {
-	var known *diag.Diagnostic
-	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
+	if diag.Is[*diag.Diagnostic](err) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	summary, detail := "The image "+familiar(name)+" cannot be pulled", explain(ctx, r, name, err)
@@ -167,9 +154,8 @@ func explainTLS(r *registry.Client, host string, err error) string {
 // answer is what a registry said, without the address, which may hold a token.
 func answer(err error) string {
 	var status remoteerrors.ErrUnexpectedStatus
-	var coded docker.Errors
 	text := failure.Sentence(innermost(err))
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[docker.Errors](err); ok {
 		text = failure.Sentence(coded)
 	} else if errors.As(err, &status) {
 		text = status.Status
@@ -200,8 +186,7 @@ func capitalised(s string) string {
 
 // pullReason says in a few words why an attempt failed.
 func pullReason(err error) string {
-	var status remoteerrors.ErrUnexpectedStatus
-	if errors.As(err, &status) {
+	if diag.Is[remoteerrors.ErrUnexpectedStatus](err) {
 		return "the registry answered " + answer(err)
 	}
 	return failure.Sentence(innermost(err))

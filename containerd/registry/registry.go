@@ -82,8 +82,7 @@ func (c *Client) hosts(ctx context.Context) docker.RegistryHosts {
 	})
 	return func(host string) ([]docker.RegistryHost, error) {
 		hosts, err := configured(host)
-		var told *diag.Diagnostic
-		if errors.As(err, &told) {
+		if told, ok := errors.AsType[*diag.Diagnostic](err); ok {
 			return nil, told
 		} else if err != nil {
 			return nil, diag.Errorf("The settings for the registry "+host+" cannot be used",
@@ -197,8 +196,7 @@ func checkHostsFile(dir string) error {
 	}
 	var hosts hostsFile
 	if err := toml.Unmarshal(text, &hosts); err != nil {
-		var at *toml.DecodeError
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, column := at.Position()
 			return diag.Errorf("A mistake in the settings of a registry", "%s:%d:%d: %s. The registry was not asked: without these settings it "+
 				"might be another one.\n%s", name, line, column, at.Error(), at.String())

@@ -60,11 +60,7 @@ func NewLogFile(path string, access int, watch io.Writer) (*LogFile, error) {
 func Follow(f *os.File, watch io.Writer) *LogFile {
 	o := &LogFile{Path: f.Name(), File: f, end: make(chan struct{})}
 	if watch != nil {
-		o.follow.Add(1)
-		go func() {
-			defer o.follow.Done()
-			o.copyTo(watch)
-		}()
+		o.follow.Go(func() { o.copyTo(watch) })
 	}
 	return o
 }

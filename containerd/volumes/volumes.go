@@ -186,8 +186,7 @@ func (v *Set) Keep(r *runner.Result) error {
 
 func keep(n note, r *runner.Result) error {
 	content, err := readAll(n)
-	var fault *runner.AnswerError
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*runner.AnswerError](err); ok {
 		r.Fault = fault.Reason
 		return nil
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -45,12 +44,11 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 				continue
 			}
 			out, err := e.follow(ctx, snapshot, addr, a, described)
-			var gone *runner.HostError
 			switch {
 			case ctx.Err() != nil:
 				e.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
 				return context.Cause(ctx)
-			case errors.As(err, &gone):
+			case diag.Is[*runner.HostError](err):
 				e.warnUnknown(addr, u, a, err.Error())
 				continue
 			case err != nil:
@@ -85,8 +83,7 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 				continue
 			}
 			err := on(e, snapshot, addr).Discard(ctx, a.Key)
-			var gone *runner.HostError
-			if errors.As(err, &gone) {
+			if diag.Is[*runner.HostError](err) {
 				continue // what is on that host is not gone on with
 			}
 			if err != nil {
@@ -240,9 +237,8 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 			}
 			runs, err := on(e, prior, addr).Running(ctx, a.Key)
 			tells := a.Silent || u.Put != nil // what it made is known only when it has ended
-			var gone *runner.HostError
 			switch {
-			case errors.As(err, &gone):
+			case diag.Is[*runner.HostError](err):
 				e.warnUnknown(addr, u, a, err.Error())
 			case err != nil:
 				return prior, err

@@ -266,8 +266,7 @@ func (t *task) imagesHere(ctx context.Context) error {
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
-		var d *diag.Diagnostic
-		if errors.As(err, &d) {
+		if d, ok := errors.AsType[*diag.Diagnostic](err); ok {
 			tried = " It could not be fetched again: " + d.Detail
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
 
@@ -36,14 +37,12 @@ func (e *Error) Unwrap() error { return e.Err }
 // ClassOf returns the class of a Client's or a Store's error.
 func ClassOf(err error) Class {
 	var own *Error
-	var timeout *runner.TimeoutError
-	var unknown *runner.UnknownError
 	switch {
-	case errors.As(err, &unknown):
+	case diag.Is[*runner.UnknownError](err):
 		return Unclear
 	case errors.As(err, &own):
 		return own.Class
-	case errors.As(err, &timeout):
+	case diag.Is[*runner.TimeoutError](err):
 		return TimedOut
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Interrupted

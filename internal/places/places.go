@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/far"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
@@ -294,8 +295,7 @@ func (h *host) dial(ctx context.Context, before bool) (*far.Client, error) {
 	limit := time.Now().Add(h.o.Patience)
 	for pause := time.Second; ; pause = min(2*pause, 16*time.Second) {
 		client, err := h.among.reach(ctx, h.Host)
-		var refused *far.RefusedError
-		if err == nil || !before || ctx.Err() != nil || errors.As(err, &refused) || time.Now().Add(pause).After(limit) {
+		if err == nil || !before || ctx.Err() != nil || diag.Is[*far.RefusedError](err) || time.Now().Add(pause).After(limit) {
 			return client, err
 		}
 		select {
@@ -317,8 +317,7 @@ func again[T any](ctx context.Context, h *host, do func(*far.Client) (T, error))
 		}
 		result, err := do(client)
 		h.rest()
-		var lost *far.LostError
-		if !errors.As(err, &lost) || ctx.Err() != nil {
+		if !diag.Is[*far.LostError](err) || ctx.Err() != nil {
 			return result, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/far"
 	"deployster/internal/runner"
 )
@@ -43,8 +44,7 @@ func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 }
 
 func isLost(err error) bool {
-	var lost *far.LostError
-	return errors.As(err, &lost)
+	return diag.Is[*far.LostError](err)
 }
 
 // sameBoot reports whether the machine was not started anew meanwhile.
@@ -87,8 +87,7 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 
 // unknown is the error of an action of which the host cannot tell how it ended.
 func (h *host) unknown(s runner.Spec, why error, over bool) error {
-	var of *runner.HostError
-	if !errors.As(why, &of) {
+	if !diag.Is[*runner.HostError](why) {
 		why = &runner.HostError{Host: h.Host, Err: why}
 	}
 	return &runner.UnknownError{Container: s.ID, Err: why, Over: over}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"deployster/internal/base/durable"
 )
 
 // names lists the runs below a directory, newest first. Their names sort by time.
@@ -35,7 +37,7 @@ func prune(dir string, own Run) error {
 	if err != nil {
 		return err
 	}
-	if left, _ := filepath.Glob(filepath.Join(globQuote(dir), removedPrefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(durable.Pattern(dir), removedPrefix+"*")); len(left) > 0 {
 		for _, path := range left {
 			err = errors.Join(err, os.RemoveAll(path)) // its process has died
 		}

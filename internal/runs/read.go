@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
 )
 
@@ -85,9 +86,9 @@ func (r Run) Path() string { return r.dir }
 func (r Run) Steps(resource string) ([]Step, error) {
 	pattern := "*"
 	if resource != "" {
-		pattern = globQuote(fileName(resource))
+		pattern = durable.Pattern(fileName(resource))
 	}
-	metas, err := filepath.Glob(filepath.Join(globQuote(r.dir), pattern, "*", metaName))
+	metas, err := filepath.Glob(filepath.Join(durable.Pattern(r.dir), pattern, "*", metaName))
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +116,6 @@ func (r Run) Steps(resource string) ([]Step, error) {
 	return slices.CompactFunc(steps, func(a, b Step) bool {
 		return a.Started.Equal(b.Started) && a.Resource == b.Resource && a.Step == b.Step
 	}), nil
-}
-
-// globQuote returns a pattern that matches a name only.
-func globQuote(name string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
 // Path returns where the step's files are, or the file that has its line.

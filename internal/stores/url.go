@@ -1,7 +1,6 @@
 package stores
 
 import (
-	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -41,8 +40,7 @@ func Open(text, beside string) (sharedlog.Store, error) {
 // Check says what is wrong with the URL of a state.
 func Check(text string) error {
 	u, err := url.Parse(text)
-	var why *url.Error
-	if errors.As(err, &why) {
+	if diag.Is[*url.Error](err) {
 		scheme, _, _ := strings.Cut(text, "://") // the rest may hold a password
 		return refuse(scheme+"://...", "it cannot be read as a URL")
 	}

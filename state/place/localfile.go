@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,18 +41,18 @@ func (f File) Find() (Found, error) {
 	path := string(f)
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return Found{}, refuse(err, "No such directory",
+		return Found{}, diag.Because(err, "No such directory",
 			"The state file is to be %s, but the directory %s does not exist. Create it, or name another file with -state.", path, dir)
 	} else if err == nil && !info.IsDir() {
-		return Found{}, refuse(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
+		return Found{}, diag.Because(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return Found{}, refuse(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another "+
+		return Found{}, diag.Because(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another "+
 			"file with -state.", path)
 	}
 	path, err := durable.Follow(path)
 	if err != nil {
-		return Found{}, refuse(err, "Cannot follow the state file's link", "%s. Name another file with -state.", err)
+		return Found{}, diag.Because(err, "Cannot follow the state file's link", "%s. Name another file with -state.", err)
 	}
 	local := localFile{state: path, journal: path + ".journal", lockFile: path + ".lock", copies: path + ".copies"}
 	return Found{Backend: local, Names: Names{State: path, Journal: local.journal, Copies: local.copies, CopyName: local.copyPath,
@@ -146,7 +145,7 @@ func (f localFile) SetAside() (string, error) {
 			err = durable.SyncDir(filepath.Dir(f.state))
 		}
 		if err != nil {
-			return "", refuse(err, "Cannot move the state file aside", "%s to %s: %s. Nothing was changed.", f.state, aside, err)
+			return "", diag.Because(err, "Cannot move the state file aside", "%s to %s: %s. Nothing was changed.", f.state, aside, err)
 		}
 		return aside, nil
 	}
@@ -167,14 +166,9 @@ func (f localFile) Clear() []string {
 	if !isEncrypted(f.state) {
 		return nil
 	}
-	copies, _ := filepath.Glob(literal(f.copies) + "/*.json") // the patterns are right
-	aside, _ := filepath.Glob(literal(f.state) + ".aside-*")
+	copies, _ := filepath.Glob(durable.Pattern(f.copies) + "/*.json") // the patterns are right
+	aside, _ := filepath.Glob(durable.Pattern(f.state) + ".aside-*")
 	return slices.DeleteFunc(append(copies, aside...), isEncrypted)
-}
-
-// literal writes a path so that a pattern matches nothing else.
-func literal(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // isEncrypted reports whether a file is there and is encrypted, by its first bytes.
@@ -231,22 +225,21 @@ func holder(e *durable.LockedError) string {
 func (f localFile) lockError(err error, waited time.Duration) error {
 	var locked *durable.LockedError
 	if !errors.As(err, &locked) {
-		return refuse(err, "Cannot lock the state", "%s: %s. Nothing was changed. The directory of the state file must be writable.",
+		return diag.Because(err, "Cannot lock the state", "%s: %s. Nothing was changed. The directory of the state file must be writable.",
 			f.lockFile, err)
 	}
 	todo := "Wait until that has ended (-lock-timeout 5m does it for you), or end it"
 	if waited > 0 {
 		todo = fmt.Sprintf("Gave up waiting after %s. Wait longer, or end it", waited)
 	}
-	return refuse(fmt.Errorf("%w: %w", ErrLocked, err), "The state is locked",
+	return diag.Because(fmt.Errorf("%w: %w", ErrLocked, err), "The state is locked",
 		"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", f.state, holder(locked), todo)
 }
 
 // Use tries the lock.
 func (f localFile) Use() (string, bool) {
 	held, err := durable.TryLock(f.lockFile, false, "deployster")
-	var locked *durable.LockedError
-	if errors.As(err, &locked) {
+	if locked, ok := errors.AsType[*durable.LockedError](err); ok {
 		return holder(locked), true
 	}
 	if err == nil {

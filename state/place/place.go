@@ -121,10 +121,6 @@ var (
 	ErrNewer   = errors.New("the state was written by a newer deployster")
 )
 
-func refuse(cause error, summary, detail string, args ...any) error {
-	return diag.Because(cause, summary, detail, args...)
-}
-
 // host is the name of this machine.
 func host() string {
 	name, err := os.Hostname()

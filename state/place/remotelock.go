@@ -52,8 +52,7 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 		}})
 	if err != nil {
 		hide()
-		var held *sharedlog.HeldError
-		if errors.As(err, &held) {
+		if held, ok := errors.AsType[*sharedlog.HeldError](err); ok {
 			return nil, b.lockError(held.View, o.Wait)
 		}
 		if cause := context.Cause(ctx); cause != nil {
@@ -84,41 +83,41 @@ func (b *remote) lockError(v *sharedlog.View, waited time.Duration) error {
 		todo = fmt.Sprintf("Gave up waiting after %s. Wait longer", waited)
 	}
 	gone := b.log.Timing.Gone
-	return refuse(fmt.Errorf("%w: %w", ErrLocked, &sharedlog.HeldError{View: v}), "The state is locked",
+	return diag.Because(fmt.Errorf("%w: %w", ErrLocked, &sharedlog.HeldError{View: v}), "The state is locked",
 		"%s is in use by %s. %s. Who waits takes it over from one who was not heard of for %s. `deployster state unlock %s` ends that claim "+
 			"now: the other can record nothing more.", b.place.URL, inUseBy(v), todo, gone, diag.Visible(v.Tip.Claim))
 }
 
 // word says to a user what is wrong with a store.
 func (b *remote) word(err error) error {
-	var d *diag.Diagnostic
 	var moved *sharedlog.MovedError
 	var taken *sharedlog.TakenError
 	url := b.place.URL
 	switch {
-	case err == nil || errors.As(err, &d):
+	case err == nil || diag.Is[*diag.Diagnostic](err):
 		return err
 	case errors.As(err, &moved):
-		return refuse(err, "The state has moved",
+		return diag.Because(err, "The state has moved",
 			"%s is at %s now. Change the manifest or -state. Nothing was changed.", url, diag.Visible(moved.To))
 	case errors.As(err, &taken):
-		return refuse(err, "The state was taken over",
+		return diag.Because(err, "The state was taken over",
 			"%s: by %s, at %s. This command starts nothing new, and what it records from now on is %s.",
 			url, diag.Visible(taken.By.String()), taken.At.Format(time.RFC3339), b.keptIn())
 	case errors.Is(err, sharedlog.ErrNoLocks):
-		return refuse(err, "This store does not hold locks", "%s: %s. Nothing was changed. Keep the state in another store.", url, err)
+		return diag.Because(err, "This store does not hold locks", "%s: %s. Nothing was changed. Keep the state in another store.", url, err)
 	case errors.Is(err, sharedlog.ErrNewer):
-		return refuse(fmt.Errorf("%w: %w", ErrNewer, err), "The state was written by a newer deployster",
+		return diag.Because(fmt.Errorf("%w: %w", ErrNewer, err), "The state was written by a newer deployster",
 			"%s: %s. Nothing was changed.", url, err)
 	case errors.Is(err, sharedlog.ErrDamaged):
-		return refuse(fmt.Errorf("%w: %w", ErrDamaged, err), "The state is damaged",
+		return diag.Because(fmt.Errorf("%w: %w", ErrDamaged, err), "The state is damaged",
 			"%s: %s. Nothing was changed.", url, err)
 	case errors.Is(err, sharedlog.ErrDenied):
-		return refuse(err, "The store of the state refuses", "%s: %s. Check its permissions and its address.", url, diag.Visible(err.Error()))
+		return diag.Because(err, "The store of the state refuses", "%s: %s. Check its permissions and its address.", url,
+			diag.Visible(err.Error()))
 	case errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	return refuse(err, "The state cannot be reached", "%s: %s. Nothing new is started. What was recorded meanwhile is %s.", url,
+	return diag.Because(err, "The state cannot be reached", "%s: %s. Nothing new is started. What was recorded meanwhile is %s.", url,
 		diag.Visible(err.Error()), b.keptIn())
 }
 

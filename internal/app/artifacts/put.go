@@ -3,7 +3,6 @@ package artifacts
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -51,8 +50,7 @@ func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.Action
 			}
 			return told(res, err)
 		}})
-	var unknown *runner.UnknownError
-	if err != nil && !ended && !errors.As(err, &unknown) {
+	if err != nil && !ended && !diag.Is[*runner.UnknownError](err) {
 		record.NotBegun = true
 		if jerr := journal.Put(t.Address, record); jerr != nil {
 			return result, jerr

@@ -271,8 +271,7 @@ func Check(ctx context.Context, at *places.Places, p *plan.Plan, on map[string]*
 
 // reasonOf says why a host cannot be used, without saying which.
 func reasonOf(err error) string {
-	var of *runner.HostError
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*runner.HostError](err); ok {
 		err = of.Err
 	}
 	return diag.Visible(err.Error())

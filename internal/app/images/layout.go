@@ -95,8 +95,7 @@ func SaveLayout(ctx context.Context, s Store, reference, dir string) error {
 			err = unpack(root, head.Name, r)
 		}
 		if err != nil {
-			var told *diag.Diagnostic
-			if errors.As(err, &told) {
+			if diag.Is[*diag.Diagnostic](err) {
 				return err
 			}
 			return diag.Errorf("Cannot save the image", "%s.", err)

@@ -55,8 +55,7 @@ func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error)
 // image of the first file among the arguments.
 func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first string, err error) {
 	failed := func(name string, err error) error {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[*os.PathError](err); ok {
 			err = pe.Err
 		}
 		return diag.Errorf("The files cannot be made an image", "%s: %s.", name, strings.TrimSuffix(err.Error(), "."))

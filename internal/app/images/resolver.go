@@ -218,8 +218,7 @@ func (rs *Resolver) obtain(ctx context.Context, w runner.Wanted, full, inName st
 		w.Pull = runner.PullAlways
 		image, err = rs.runtime.Obtain(ctx, w)
 	}
-	var other *runner.DigestError
-	if errors.As(err, &other) {
+	if other, ok := errors.AsType[*runner.DigestError](err); ok {
 		return "", rs.differs(full, other)
 	}
 	if err != nil {

@@ -97,8 +97,7 @@ func removeUnnamed(ctx context.Context, s Store, digest string) error {
 func providerBinary(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pe.Err
 		}
 		return "", err

@@ -38,8 +38,6 @@ type Version struct {
 	Metadata artifact.Metadata `json:"metadata,omitempty"`
 }
 
-func shown(v artifact.Versioned) Version { return Version(v) }
-
 // Moves reports whether a version is there that is not in use.
 func (c Checked) Moves() bool { return !c.Newest.Is(c.InUse) }
 
@@ -66,7 +64,7 @@ func (d *Desk) Check(ctx context.Context, names []string, parallelism int) (Chec
 			Metadata: p.Metadata, Newer: p.Newer, Unlisted: p.Unlisted}
 		if at := slices.IndexFunc(listed[name].Newest, func(v artifact.Versioned) bool { return v.Version.Is(p.Was) }); at >= 0 || p.Newer > 0 {
 			for _, v := range listed[name].Newest[at+1:] {
-				c.Between = append(c.Between, shown(v))
+				c.Between = append(c.Between, Version(v))
 			}
 		}
 		out.Artifacts = append(out.Artifacts, c)

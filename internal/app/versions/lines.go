@@ -56,7 +56,7 @@ func (d *Desk) Versions(ctx context.Context, name, space string, limit int) (Lin
 		out.Spaces[name] = s.Count
 	}
 	for _, v := range c.Newest {
-		out.Versions = append(out.Versions, shown(v))
+		out.Versions = append(out.Versions, Version(v))
 	}
 	out.LeftOut = c.Spaces[c.Selected].Count - len(out.Versions)
 	if len(out.Versions) == 0 && len(c.Spaces) > 0 {

@@ -153,8 +153,7 @@ func alone(g *generation) (*durable.Lock, error) {
 		return &durable.Lock{}, nil // it lies in a service
 	}
 	lock, err := durable.TryLock(path+".watch.lock", true, state.WatchCommand)
-	var locked *durable.LockedError
-	if errors.As(err, &locked) {
+	if locked, ok := errors.AsType[*durable.LockedError](err); ok {
 		who := "another process"
 		if locked.Holder != nil {
 			who = diag.Visible(locked.Holder.String())

@@ -61,8 +61,7 @@ func (o Options) CheckPlanFile(file string) error {
 			err = os.Remove(probe.Name())
 		}
 	}
-	var at *os.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
 		err = fmt.Errorf("the directory %s: %w", filepath.Dir(o.Path(file)), at.Err)
 	}
 	if err != nil {

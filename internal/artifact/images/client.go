@@ -120,19 +120,15 @@ func object(o json.RawMessage) (json.RawMessage, error) {
 
 // classed gives an error of the typeclient its class, and keeps its words.
 func classed(err error) error {
-	var exit *typeclient.ExitError
-	var broken *typeclient.ProtocolError
-	var disk *runner.DiskError
-	var output *runner.OutputError
 	class := artifact.Class("")
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &exit):
+	case diag.Is[*typeclient.ExitError](err):
 		class = artifact.Failed
-	case errors.As(err, &broken), errors.As(err, &output):
+	case diag.Is[*typeclient.ProtocolError](err), diag.Is[*runner.OutputError](err):
 		class = artifact.Broken
-	case errors.As(err, &disk):
+	case diag.Is[*runner.DiskError](err):
 		class = artifact.Refused
 	default:
 		return err

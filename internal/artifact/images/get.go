@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
@@ -25,9 +26,7 @@ func overlay(source, params json.RawMessage) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		for name, value := range members {
-			out[name] = value
-		}
+		maps.Copy(out, members)
 	}
 	return jsondoc.Encode(out)
 }

@@ -207,9 +207,8 @@ func (e *engine) fetch(ctx context.Context, v artifact.Version) (sum tree.Sum, e
 	_, err = e.client.Get(ctx, e.target, e.info, artifact.GetInput{
 		Recipe: artifact.NewRecipe(e.info, e.target.Settings, e.o.Source, nil, artifact.Versioned{Space: e.newest.Space, Version: v}),
 		Take: func(dir string) error {
-			var refused *tree.RefusedError
 			sum, err = tree.Measure(ctx, dir)
-			if errors.As(err, &refused) {
+			if _, ok := errors.AsType[*tree.RefusedError](err); ok {
 				return &artifact.Error{Class: artifact.Refused, Err: err}
 			}
 			if err == nil {

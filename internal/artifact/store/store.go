@@ -174,8 +174,7 @@ func (s *Store) hold(key string) (*durable.Lock, artifact.Entry, error) {
 // try takes a lock, if nobody else has it; nil = somebody has.
 func (s *Store) try(key string, alone bool) (*durable.Lock, error) {
 	lock, err := durable.TryLock(s.lock(key), alone, s.o.Command)
-	var locked *durable.LockedError
-	if errors.As(err, &locked) {
+	if diag.Is[*durable.LockedError](err) {
 		return nil, nil
 	}
 	if err != nil {

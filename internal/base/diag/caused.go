@@ -1,5 +1,7 @@
 package diag
 
+import "errors"
+
 // Caused is a diagnostic with its cause, which errors.Is and errors.As find as
 // they find the diagnostic.
 type Caused struct {
@@ -23,4 +25,10 @@ func (e *Caused) At(address, step string) *Caused {
 	d := *e.Diagnostic
 	d.Address, d.Action = address, step
 	return &Caused{Diagnostic: &d, Cause: e.Cause}
+}
+
+// Is reports whether an error is of a type, or wraps one that is.
+func Is[E error](err error) bool {
+	_, is := errors.AsType[E](err)
+	return is
 }

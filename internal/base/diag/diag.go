@@ -176,8 +176,7 @@ func From(summary string, err error) Diagnostics {
 	if errors.As(err, &list) {
 		return list
 	}
-	var one *Diagnostic
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*Diagnostic](err); ok {
 		return Diagnostics{one}
 	}
 	return Diagnostics{Errorf(summary, "%s", err)}

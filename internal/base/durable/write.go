@@ -193,3 +193,8 @@ func remove(o ops, path string) error {
 	}
 	return nil
 }
+
+// Pattern is a pattern of filepath.Glob that matches a path only.
+func Pattern(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}

@@ -154,9 +154,8 @@ func locked(err error, name string, wrapped []byte, keys Keys) error {
 	if byPassphrase(wrapped) {
 		what = "with a passphrase"
 	}
-	var worded *diag.Caused
 	switch {
-	case errors.As(err, &worded):
+	case diag.Is[*diag.Caused](err):
 		return err
 	case errors.Is(err, ErrNoKey):
 		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was changed.",

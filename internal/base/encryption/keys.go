@@ -85,8 +85,7 @@ func (i Identities) parse() ([]age.Identity, error) {
 			"only you can read")
 	case bytes.HasPrefix(text, []byte("-----BEGIN")):
 		id, err := agessh.ParseIdentity(append(bytes.Clone(text), '\n'))
-		var protected *ssh.PassphraseMissingError
-		if errors.As(err, &protected) {
+		if _, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
 			return nil, errors.New("the ssh key has a passphrase, and nobody can be asked for it. Use a key without one, or an identity of age " +
 				"(`age-keygen`)")
 		}

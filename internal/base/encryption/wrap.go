@@ -119,8 +119,7 @@ func (k Keys) missing() string {
 
 func decrypt(wrapped []byte, ids ...age.Identity) (*dataKey, error) {
 	r, err := age.Decrypt(bytes.NewReader(wrapped), ids...)
-	var none *age.NoIdentityMatchError
-	if errors.As(err, &none) {
+	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok {
 		return nil, ErrWrongKey
 	}
 	if err != nil {

@@ -44,8 +44,7 @@ func ParsePrivate(text []byte) (ed25519.PrivateKey, error) {
 			"/dev/stdin")
 	}
 	key, err := ssh.ParseRawPrivateKey(text)
-	var locked *ssh.PassphraseMissingError
-	if errors.As(err, &locked) {
+	if _, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
 		return nil, errors.New("it is locked with a passphrase, which nobody is asked for here: give an unlocked copy, for example through " +
 			"/dev/stdin")
 	} else if err != nil {

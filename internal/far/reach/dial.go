@@ -96,8 +96,7 @@ func Dial(ctx context.Context, a runner.Host, h far.Hello, o Options) (*far.Clie
 	if err != nil {
 		s.kill()
 		<-s.ended
-		var lost *far.LostError
-		if errors.As(err, &lost) {
+		if diag.Is[*far.LostError](err) {
 			return nil, s.explain(ctx, err)
 		}
 	}

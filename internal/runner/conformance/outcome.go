@@ -44,12 +44,7 @@ func failWith(fix string, err error) outcome {
 
 // isOfImage reports whether an error is about what the image did.
 func isOfImage(err error) bool {
-	var wrong *typeclient.ProtocolError
-	var exit *typeclient.ExitError
-	var wrongType *protocol.TypeError
-	var timeout *runner.TimeoutError
-	var output *runner.OutputError
-	var disk *runner.DiskError
-	return errors.As(err, &wrong) || errors.As(err, &exit) || errors.As(err, &wrongType) || errors.As(err, &timeout) ||
-		errors.As(err, &output) || errors.As(err, &disk) || errors.Is(err, runner.ErrNoImage)
+	return diag.Is[*typeclient.ProtocolError](err) || diag.Is[*typeclient.ExitError](err) || diag.Is[*protocol.TypeError](err) ||
+		diag.Is[*runner.TimeoutError](err) || diag.Is[*runner.OutputError](err) || diag.Is[*runner.DiskError](err) ||
+		errors.Is(err, runner.ErrNoImage)
 }

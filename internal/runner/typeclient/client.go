@@ -270,8 +270,7 @@ func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (st
 		resolve = func() (string, error) { return c.obtain(ctx, t, step, ref) }
 	}
 	d, err := resolve()
-	var ce *diag.Caused
-	if errors.As(err, &ce) {
+	if ce, ok := errors.AsType[*diag.Caused](err); ok {
 		return "", ce.At(t.Address, step)
 	}
 	return d, err

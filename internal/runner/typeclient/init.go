@@ -214,8 +214,7 @@ func (c *Client) initInput(t Target) protocol.InitInput {
 
 // readdress returns an error of another resource's init as one of this resource.
 func readdress(err error, t Target) error {
-	var ce *diag.Caused
-	if errors.As(err, &ce) {
+	if ce, ok := errors.AsType[*diag.Caused](err); ok {
 		return ce.At(t.Address, StepInit)
 	}
 	return err

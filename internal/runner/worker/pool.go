@@ -112,8 +112,7 @@ func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 		}
 		res, err = w.do(ctx, s)
 	}
-	var died *runner.WorkerError
-	if errors.As(err, &died) && s.Kind == runner.Query && ctx.Err() == nil {
+	if died, ok := errors.AsType[*runner.WorkerError](err); ok && s.Kind == runner.Query && ctx.Err() == nil {
 		if s.Stderr != nil {
 			_, _ = fmt.Fprintf(s.Stderr, "%s. It is asked again in a container of its own.\n", died.Reason) // a line of a log may be lost
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -109,10 +110,9 @@ func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if err != nil || w.isPrivate(string(s.Stdin)) || w.isPrivate(string(res.Stdout)) || w.isPrivate(string(res.Stderr)) {
 		w.markTainted()
 	}
-	var unknown *runner.UnknownError
 	switch {
 	case !begun:
-	case errors.As(err, &unknown):
+	case diag.Is[*runner.UnknownError](err):
 		return res, errors.Join(err, w.settle(id, q, false))
 	case s.Ended != nil:
 		if failed := s.Ended(res, err); failed != nil {
@@ -216,8 +216,7 @@ func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan ti
 			stop(&runner.OutputError{Limit: q.spec.MaxStdout})
 		case <-kill:
 			kill = nil
-			var t *runner.TimeoutError
-			if errors.As(reason, &t) {
+			if t, ok := errors.AsType[*runner.TimeoutError](reason); ok {
 				t.Killed = true
 			}
 			w.abandon(q)
@@ -232,11 +231,10 @@ func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan ti
 // endError returns the error of an invocation whose worker has ended: why it was
 // cancelled, if it was.
 func (w *worker) endError(reason error) error {
-	var unknown *runner.UnknownError
 	switch {
 	case reason == nil:
 		return w.endErr
-	case errors.As(w.endErr, &unknown):
+	case diag.Is[*runner.UnknownError](w.endErr):
 		return errors.Join(reason, w.endErr)
 	}
 	return reason

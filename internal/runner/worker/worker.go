@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -206,9 +207,8 @@ func (w *worker) setOutcome(res runner.Result, err error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.draining, w.result = true, res
-		var unknown *runner.UnknownError
 		switch {
-		case errors.As(err, &unknown):
+		case diag.Is[*runner.UnknownError](err):
 			w.endErr = err
 		case w.protocolError != "":
 			w.endErr = &runner.WorkerError{Reason: "The worker was ended, because " + w.protocolError}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/sharedlog"
 )
 
@@ -144,8 +145,7 @@ func (s *Store) do(ctx context.Context, call func(*pgx.Conn) error) error {
 		return refused(err)
 	}
 	err = call(c)
-	var answer *pgconn.PgError
-	if err != nil && !errors.As(err, &answer) && !errors.Is(err, pgx.ErrNoRows) || !s.keep(c) {
+	if err != nil && !diag.Is[*pgconn.PgError](err) && !errors.Is(err, pgx.ErrNoRows) || !s.keep(c) {
 		_ = c.Close(context.WithoutCancel(ctx)) // it is of no use any more
 	}
 	return refused(err)
@@ -191,8 +191,7 @@ func (s *Store) Close() error {
 
 // code is the code of an error that the database gave; "" = it gave none.
 func code(err error) string {
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return answer.Code
 	}
 	return ""
