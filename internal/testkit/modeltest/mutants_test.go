@@ -20,7 +20,7 @@ func mutants() []mutation.Fault {
 		mutation.In("acts without asking right before", "apply/confirm.go", "answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)",
 			"answer, err := protocol.Answer{Status: protocol.Stale, StaleState: step.Stale, Actions: step.Actions, ShutdownFirst: step.Shutdown}, error(nil)\n\t\tif step.Flexible() || len(step.Actions) == 0 {\n\t\t\tanswer, err = r.exec.State(r.work, step.Target(out.addr), step.Init, in)\n\t\t}"),
 		mutation.In("does what was not shown", "apply/approvals.go", "len(a.actions) > 0 && sameActions(a.actions, found.Actions) && a.coversShutdown", "len(a.actions) > 0 && a.coversShutdown"),
-		mutation.In("what is VALID is not recorded", "apply/record.go", "if !known || out.acted || r.facts.isGone(out.addr)", "if out.acted {\n\t\treturn\n\t}\n\tif !known || r.facts.isGone(out.addr)"),
+		mutation.In("what is VALID is not recorded", "apply/record.go", "if !known || out.acted || r.facts.IsGone(out.addr)", "if out.acted {\n\t\treturn\n\t}\n\tif !known || r.facts.IsGone(out.addr)"),
 		mutation.In("a failed action is taken for a good one", "apply/step.go", "if err == nil {\n\t\treturn true\n\t}\n\tout.fail(a.Name, err)", "if err == nil || result.ExitCode == 7 {\n\t\treturn true\n\t}\n\tout.fail(a.Name, err)"),
 		mutation.In("good actions are taken for a good state", "apply/step.go", "if !reached(step, answer) {\n\t\twant", "if false {\n\t\twant"),
 		mutation.In("a plan whose entries have changed is accepted", "apply/stale.go", "if len(changed) > 0 {", "if len(changed) > 1000 {"),
