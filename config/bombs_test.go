@@ -21,6 +21,7 @@ import (
 // ten times as long.
 func TestBombsInFunctions(t *testing.T) {
 	if os.Getenv("FUNCTION_BOMBS") == "" {
+		t.Parallel()
 		// In a process of its own: Linux counts what this one takes as taken by all
 		// that it starts later, and other tests measure those.
 		cmd := exec.Command(os.Args[0], "-test.run=^TestBombsInFunctions$", "-test.v", "-test.timeout=300s")

@@ -163,9 +163,7 @@ func remoteCopies(t *testing.T, on storeKind) {
 
 func remoteIsEncrypted(t *testing.T, on storeKind) {
 	a, b := two(t, on)
-	keys := encryption.New(encryption.Encrypt, func() (encryption.Keys, error) {
-		return encryption.Keys{Passphrases: []string{"a long passphrase of words"}}, nil
-	})
+	keys := newKeys(t).ring(encryption.Encrypt)
 	s := a.open(t, Options{Keys: keys})
 	j := mustBegin(t, s, "p")
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "k"}), j.Valid("x", entry(`{"n":"canary-4711"}`)))

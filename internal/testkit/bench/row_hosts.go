@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -56,6 +57,9 @@ SetEnv DEPLOYSTER_IDLE_EXIT=1h
 func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 	const each = 50
 	hosts := l.sized(200)
+	if err := enoughThreads(hosts * threadsOfHost); err != nil {
+		return nil, err
+	}
 	b, err := l.workers(ctx, 0)
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err != nil {
@@ -85,6 +89,35 @@ func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 		again.Ours = append(again.Ours, u)
 	}
 	return []line{first, again}, nil
+}
+
+// threadsOfHost is how many a host has here at the most: those of ssh and sshd, of the far
+// end, of its containerd, and of the shims and containers of its workers.
+const threadsOfHost = 35
+
+// enoughThreads reports an error if so many threads more are not allowed where this process
+// runs: the last hosts would fail after minutes, and leave what they have begun.
+func enoughThreads(wanted int) error {
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(groups)) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		kind, dir, _ := strings.Cut(rest, ":")
+		if kind != "" && kind != "pids" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", kind, dir, "pids.max"))
+		if err != nil {
+			continue // the other version of cgroups has it, or nobody limits it
+		}
+		if most, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && most < wanted {
+			return fmt.Errorf("row 14 needs up to %d threads, and only %d are allowed here: run it below systemd-run --scope -p TasksMax=infinity",
+				wanted, most)
+		}
+	}
+	return nil
 }
 
 // hosts starts an sshd and declares hosts behind it; stop ends the sshd.

@@ -121,7 +121,7 @@ func isolate(env *testscript.Env, root string) error {
 	}
 	env.Setenv("DEPLOYSTER_DATA_DIR", data)
 	env.Setenv("DEPLOYSTER_IDLE_EXIT", "1s")
-	env.Setenv("DEPLOYSTER_KEEP", "0s") // most scripts count containers
+	env.Setenv("DEPLOYSTER_KEEP", "2s") // long enough for the next command, and short for who waits until nothing is left
 	env.Setenv("DEPLOYSTER_RUNC", safeRunc(root))
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("ROOT", root)

@@ -20,7 +20,7 @@ const (
 )
 
 // enough are the scenarios of every run of the tests.
-const enough = 500
+const enough = 300
 
 // TestModel_RandomScenarios runs random scenarios against the engine, and holds all that
 // they do to a model.

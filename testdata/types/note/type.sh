@@ -18,7 +18,7 @@ file=/world/$path
 
 case "$1" in
 "")
-	echo '{"protocol":2,"label":"Note","absent":true,"identity":["/path"],
+	echo '{"protocol":2,"label":"Note","absent":true,"reuse":true,"identity":["/path"],
 		"config_schema":{"type":"object","required":["path"],"additionalProperties":false,
 			"properties":{"path":{"type":"string"},"text":{"type":"string"},"tags":{"type":"object"}}},
 		"state_schema":{"type":"object","required":["path","text","size","lines"],
