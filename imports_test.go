@@ -17,6 +17,7 @@ import (
 // stands where it does.
 var ranks = map[string]int{
 	"config/limits":                     5,
+	"internal/base/collector":           0,
 	"internal/base/diag":                0,
 	"internal/base/durable":             0,
 	"internal/base/graph":               1,

@@ -5,10 +5,10 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 
 	"deployster/containerd"
 	"deployster/containerd/shim"
+	"deployster/internal/base/collector"
 	"deployster/internal/cli"
 	"deployster/internal/cli/process"
 )
@@ -16,13 +16,12 @@ import (
 func main() {
 	switch {
 	case shim.Is(os.Args[0]):
+		collector.Usual()
 		shim.Run()
 	case containerd.IsServer(os.Args[0]):
+		collector.Usual()
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
-		if os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(400) // most commands end before collecting pays; package workspace spares memory in large ones
-		}
 		os.Exit(cli.Main(process.Stdout()))
 	}
 }

@@ -26,7 +26,7 @@ const (
 )
 
 // spareMemory has the heap of a command that works on many resources stay small:
-// main lets it grow, since most commands end before collecting pays.
+// package collector lets it grow, since most commands end before collecting pays.
 func (w *Workspace) spareMemory(resources, percent int) {
 	if resources > manyResources && w.Env("GOGC") == "" {
 		debug.SetGCPercent(percent) // a plan of 10,000 stays small: docs/internals/performance.md

@@ -9,11 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"deployster/internal/testkit/bench/meter"
+	"deployster/internal/testkit/services"
 )
 
 // manyHosts declares hosts that are data directories of this machine, with resources of
@@ -57,7 +57,7 @@ SetEnv DEPLOYSTER_IDLE_EXIT=1h
 func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 	const each = 50
 	hosts := l.sized(200)
-	if err := enoughThreads(hosts * threadsOfHost); err != nil {
+	if err = meter.EnoughThreads(hosts * 35); err != nil { // of ssh and sshd, far end, containerd, shims and containers
 		return nil, err
 	}
 	b, err := l.workers(ctx, 0)
@@ -91,35 +91,6 @@ func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 	return []line{first, again}, nil
 }
 
-// threadsOfHost is how many a host has here at the most: those of ssh and sshd, of the far
-// end, of its containerd, and of the shims and containers of its workers.
-const threadsOfHost = 35
-
-// enoughThreads reports an error if so many threads more are not allowed where this process
-// runs: the last hosts would fail after minutes, and leave what they have begun.
-func enoughThreads(wanted int) error {
-	groups, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(groups)) {
-		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
-		kind, dir, _ := strings.Cut(rest, ":")
-		if kind != "" && kind != "pids" {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", kind, dir, "pids.max"))
-		if err != nil {
-			continue // the other version of cgroups has it, or nobody limits it
-		}
-		if most, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && most < wanted {
-			return fmt.Errorf("row 14 needs up to %d threads, and only %d are allowed here: run it below systemd-run --scope -p TasksMax=infinity",
-				wanted, most)
-		}
-	}
-	return nil
-}
-
 // hosts starts an sshd and declares hosts behind it; stop ends the sshd.
 func (b *bed) hosts(n, each int) (stop func() error, err error) {
 	keys := filepath.Join(b.data, "ssh")
@@ -132,7 +103,7 @@ func (b *bed) hosts(n, each int) (stop func() error, err error) {
 			return nil, fmt.Errorf("ssh-keygen: %w: %s", err, out)
 		}
 	}
-	port, err := freePort()
+	port, err := services.FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +161,4 @@ func (b *bed) install(ctx context.Context, hosts int) error {
 		}
 	}
 	return err
-}
-
-// freePort is one on loopback that nobody listens on.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, errors.Join(err, l.Close())
 }

@@ -9,6 +9,7 @@ import (
 
 	"deployster/containerd"
 	"deployster/containerd/shim"
+	_ "deployster/internal/base/collector" // as the real one
 	"deployster/internal/cli"
 	"deployster/internal/stores"
 	"deployster/internal/stores/program"

@@ -55,7 +55,8 @@ func nowhere(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			seen++
 			if text := among(content, args); text != "" {
-				ts.Fatalf("%q is in %s/%s", text, p, file)
+				command, _ := os.ReadFile(filepath.Join(p, "cmdline"))
+				ts.Fatalf("%q is in %s/%s, which is %q: %q", text, p, file, command, content)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -48,17 +49,19 @@ func live(c *exec.Cmd, started chan<- error, ended chan<- struct{}) {
 	}
 }
 
-// freePort is one on loopback that nobody listens on.
-func freePort(t testing.TB) string {
-	t.Helper()
+// FreePort is one on loopback that nobody listens on.
+func FreePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	return port, errors.Join(err, l.Close())
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	port, err := FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
