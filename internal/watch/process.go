@@ -125,10 +125,6 @@ type mailbox struct {
 	notes map[*process]*note // guarded by mu
 }
 
-func newMailbox() *mailbox {
-	return &mailbox{wake: make(chan struct{}, 1), notes: map[*process]*note{}}
-}
-
 // add writes onto the note of a process. It never blocks.
 func (m *mailbox) add(p *process, write func(*note)) {
 	m.mu.Lock()

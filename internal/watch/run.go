@@ -49,7 +49,7 @@ func (w *watcher) now() time.Duration { return time.Since(w.start) }
 func Run(ctx context.Context, o Options, generations <-chan Generation, tell func(Told)) (End, Counts) {
 	work, stop := context.WithCancel(ctx)
 	w := &watcher{Options: o, tell: tell, start: time.Now(), items: map[string]*item{}, lanes: map[string]*lane{}, looks: make(chan looked),
-		repairs: make(chan repaired), mail: newMailbox(), quietSince: never}
+		repairs: make(chan repaired), mail: &mailbox{wake: make(chan struct{}, 1), notes: map[*process]*note{}}, quietSince: never}
 	w.waiting = queue{at: func(it *item) time.Duration { return it.wanted }, slot: func(it *item) *int { return &it.repairSlot }}
 	if o.Slept != nil {
 		w.slept = o.Slept()

@@ -84,7 +84,7 @@ func (g *group) start(ctx context.Context) {
 	starting := make(chan struct{})
 	g.starting, g.now = starting, nil
 	go func() {
-		w := newWorker(g.c)
+		w := &worker{c: g.c, open: map[int64]*request{}}
 		w.began = time.Now()
 		p, err := g.c.launch(context.WithoutCancel(ctx), g.spec, w, maxReply) // others may want it too
 		w.program = p

@@ -46,10 +46,6 @@ type request struct {
 	bad    bool          // its events are not read any more
 }
 
-func newWorker(c *Client) *worker {
-	return &worker{c: c, open: map[int64]*request{}}
-}
-
 // takes reports whether it takes requests.
 func (w *worker) takes() bool {
 	w.mu.Lock()
