@@ -18,7 +18,7 @@ type Proxy struct {
 	changed  chan struct{} // closed when what is told changes
 	silent   bool          // nothing comes through, and nobody is told
 	deaf     bool          // what is asked comes through, and answers do not
-	delay    time.Duration // of each answer
+	delay    time.Duration // of each byte of an answer, however many follow it
 }
 
 // NewProxy starts one before an address.
@@ -98,31 +98,54 @@ func (p *Proxy) serve(client net.Conn) {
 	wg.Wait()
 }
 
+// piece is what was read at one time.
+type piece struct {
+	data []byte
+	at   time.Time
+}
+
+// inFlight is how many pieces may be on their way: a slow network still carries much.
+const inFlight = 256
+
 // copy brings bytes from one to the other, as it is told at the moment.
 func (p *Proxy) copy(to, from net.Conn, answers bool) {
-	defer func() { _, _ = to.Close(), from.Close() }()
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buffer)
-		if n > 0 {
-			p.wait(to, answers)
-			if _, err := to.Write(buffer[:n]); err != nil {
+	pieces, done := make(chan piece, inFlight), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(pieces)
+		for {
+			buffer := make([]byte, 64<<10)
+			n, err := from.Read(buffer)
+			if n > 0 {
+				select {
+				case pieces <- piece{buffer[:n], time.Now()}:
+				case <-done:
+					return
+				}
+			}
+			if err != nil {
 				return
 			}
 		}
-		if err != nil {
-			return
+	})
+	for next := range pieces {
+		p.wait(to, answers, next.at)
+		if _, err := to.Write(next.data); err != nil {
+			break
 		}
 	}
+	close(done)
+	_, _ = to.Close(), from.Close()
+	wg.Wait()
 }
 
-// wait returns when bytes may go on.
-func (p *Proxy) wait(to net.Conn, answers bool) {
+// wait returns when bytes that came at a time may go on.
+func (p *Proxy) wait(to net.Conn, answers bool, came time.Time) {
 	p.mu.Lock()
 	delay := p.delay
 	p.mu.Unlock()
 	if answers && delay > 0 {
-		time.Sleep(delay)
+		time.Sleep(time.Until(came.Add(delay)))
 	}
 	for {
 		p.mu.Lock()
