@@ -44,11 +44,11 @@ func Check(text string) error {
 		scheme, _, _ := strings.Cut(text, "://") // the rest may hold a password
 		return refuse(scheme+"://...", "it cannot be read as a URL")
 	}
-	if _, has := u.User.Password(); has || u.Query().Has("password") {
-		by := "PGPASSWORD or ~/.pgpass"
-		if u.Scheme == "s3" {
-			by = "the variables or files of AWS"
-		}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return refuse(u.Scheme+"://...", "what follows its ? cannot be read: parameters are NAME=VALUE with & between them")
+	}
+	if by := passwordBy(u, query); by != "" {
 		return refuse(u.Scheme+"://...", "it has a password in it, and would be shown and recorded with it. Give it by "+by)
 	}
 	if u.Fragment != "" || u.Opaque != "" {
@@ -69,6 +69,25 @@ func Check(text string) error {
 	return refuse(text, "there are s3://, postgres:// and dir://")
 }
 
+// passwordBy returns how the password that a URL has is to be given instead; "" = it
+// has none. Servers may not care for the case of a name, so it is not looked at.
+func passwordBy(u *url.URL, query url.Values) string {
+	_, has := u.User.Password()
+	for name := range query {
+		if strings.EqualFold(name, "sslpassword") {
+			return "PGSSLPASSWORD"
+		}
+		has = has || strings.EqualFold(name, "password")
+	}
+	switch {
+	case !has:
+		return ""
+	case u.Scheme == "s3":
+		return "the variables or files of AWS"
+	}
+	return "PGPASSWORD or ~/.pgpass"
+}
+
 func refuse(text, why string) error {
 	return diag.Because(sharedlog.ErrDenied, "Not the URL of a state", "%s: %s.", diag.Visible(text), why)
 }
@@ -78,19 +97,21 @@ func checkS3(text string, u *url.URL) error {
 	known := []string{"region", "endpoint", "path_style", "profile"}
 	for name, values := range q {
 		if !slices.Contains(known, name) || len(values) > 1 {
-			return refuse(text, "its parameters are, once each: "+strings.Join(known, ", "))
+			// The value is not shown: it may be a key.
+			return refuse("s3://"+u.Host+u.Path+"?"+name+"=...", "its parameters are, once each: "+strings.Join(known, ", "))
 		}
 	}
 	if u.User != nil {
 		return refuse("s3://...", "it names a user. Credentials are given by the variables or files of AWS")
 	}
 	if u.Host == "" {
-		return refuse(text, "it is s3://BUCKET/PREFIX")
+		return refuse("s3://"+u.Host+u.Path, "it is s3://BUCKET/PREFIX") // its parameters may hold a password
 	}
 	if endpoint := q.Get("endpoint"); endpoint != "" {
 		e, err := url.Parse(endpoint)
 		if err != nil || e.Scheme != "https" && e.Scheme != "http" || e.Host == "" || e.User != nil || strings.Trim(e.Path, "/") != "" {
-			return refuse(text, "its endpoint is https:// or http://, a host and perhaps a port")
+			// It is not shown: it may have a password in it.
+			return refuse("s3://"+u.Host+u.Path+"?endpoint=...", "its endpoint is https:// or http://, a host and perhaps a port")
 		}
 	}
 	if style := q.Get("path_style"); style != "" && style != "true" && style != "false" {
