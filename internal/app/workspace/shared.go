@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 	"deployster/internal/sharedlog"
 	"deployster/state"
 	stateplace "deployster/state/place"
@@ -167,13 +169,30 @@ func leave(old *state.Store, from, to state.Place) error {
 	if _, shared := from.(*state.Remote); shared {
 		return old.MovedTo(to.String())
 	}
-	aside := from.String() + ".moved"
-	if _, err := os.Lstat(aside); err == nil {
-		aside = fmt.Sprintf("%s.moved-%d", from, time.Now().Unix())
+	// The file is replaced, and never away: without one a second state could begin.
+	err := putAside(from.String())
+	if err == nil {
+		err = durable.WriteFile(from.String(), []byte(state.MovedMark(to.String())), 0o600)
 	}
-	err := errors.Join(os.Rename(from.String(), aside), os.WriteFile(from.String(), []byte(state.MovedMark(to.String())), 0o600))
 	if err != nil {
 		return diag.Errorf("Cannot mark the old state", "%s: %s. The state is at %s now: move the old file away.", from, err, to)
 	}
 	return nil
+}
+
+// putAside keeps what a state file holds beside it, unless an earlier try has done so.
+func putAside(path string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	aside := path + ".moved"
+	switch there, err := os.ReadFile(aside); {
+	case errors.Is(err, os.ErrNotExist):
+	case err == nil && bytes.Equal(there, content):
+		return nil
+	default:
+		aside = fmt.Sprintf("%s.moved-%d", path, time.Now().Unix())
+	}
+	return durable.WriteFileHere(aside, content, 0o600)
 }
