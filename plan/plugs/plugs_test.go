@@ -1,6 +1,7 @@
 package plugs
 
 import (
+	"context"
 	"reflect"
 	"regexp"
 	"strings"
@@ -64,6 +65,28 @@ func TestGrant(t *testing.T) {
 				t.Errorf("said %q, want %q", got, c.errors)
 			}
 		})
+	}
+}
+
+// A path on a host is absolute, and leads where the host says.
+func TestGrant_OnAHost(t *testing.T) {
+	look := func(_ context.Context, _ runner.Host, list []config.Plug) (led []Led, err error) {
+		for _, plug := range list {
+			led = append(led, Led{Path: "/there" + plug.Path})
+		}
+		return led, nil
+	}
+	p := New([]config.Plug{{Name: "absolute", Path: "/etc"}, {Name: "relative", Path: "/home/me/etc", Base: "/home/me"}}, nil, look)
+	r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
+	r.Settings.Host = &runner.Host{Name: "h", Address: "10.0.0.5"}
+	for name, want := range map[string]struct{ source, errors string }{
+		"absolute": {source: "/there/etc"},
+		"relative": {errors: "error: A relative path on another machine"},
+	} {
+		mounts, diags := p.Grant(t.Context(), r, protocol.Type{Plugs: map[string]protocol.PlugRequest{name: {ContainerPath: "/p"}}})
+		if got := summaries(diags); got != want.errors || want.source != "" && (len(mounts) != 1 || mounts[0].Source != want.source) {
+			t.Errorf("%s: %+v, said %q", name, mounts, got)
+		}
 	}
 }
 
