@@ -20,13 +20,15 @@ type Checking struct {
 // ActionStarted says that an action is about to run.
 type ActionStarted struct {
 	Address, Action, Description string
-	First                        bool // it is the resource's shutdown_first
-	Late                         bool // and runs right before the other actions, because it was not known when all others ran
+	Host                         string // that it runs on; "" = this machine
+	First                        bool   // it is the resource's shutdown_first
+	Late                         bool   // and runs right before the other actions, because it was not known when all others ran
 }
 
 // ActionEnded says how an action ended; Err is nil when it did what it should.
 type ActionEnded struct {
 	Address, Action string
+	Host            string // that it ran on; "" = this machine
 	Took            time.Duration
 	Err             error
 }

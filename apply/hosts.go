@@ -111,8 +111,16 @@ var worse = map[Status]int{NotStarted: 1, Interrupted: 2, Error: 3, Unknown: 4, 
 
 // hostOf names the host that a resource is on; "" = here.
 func hostOf(p *plan.Plan, addr string) string {
-	if step := p.Resources[addr]; step != nil && step.Settings.Host != nil {
-		return step.Settings.Host.Name
+	if step := p.Resources[addr]; step != nil {
+		return hostName(step)
 	}
 	return ""
+}
+
+// hostName names the host of a step; "" = here.
+func hostName(s *plan.Step) string {
+	if s.Settings.Host == nil {
+		return ""
+	}
+	return s.Settings.Host.Name
 }

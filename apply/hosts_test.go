@@ -95,7 +95,27 @@ func TestRun_RollsOverHosts(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.pins = map[string]places.Pin{"a": {}, "b": {}, "c": {}}
 	e.opts.Hosts, e.opts.Parallelism = 1, 4
+	told := 0
+	e.opts.Events = func(ev apply.Event) {
+		name, host := "", ""
+		switch ev := ev.(type) {
+		case apply.ActionStarted:
+			name, host = ev.Address, ev.Host
+		case apply.ActionEnded:
+			name, host = ev.Address, ev.Host
+		case apply.ResourceEnded:
+			name, host = ev.Address, ev.Report.Host
+		default:
+			return
+		}
+		if told++; host != name[:1] {
+			t.Errorf("%T of %s is on %q", ev, name, host)
+		}
+	}
 	e.do(t, onHosts("a1", "a2", "b1", "b2", "c1", "c2"))
+	if told == 0 {
+		t.Error("no events")
+	}
 	order := ""
 	for _, line := range e.world.TakeLog() {
 		_, name, _ := strings.Cut(line, " ")

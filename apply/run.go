@@ -268,7 +268,7 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 	if out.old {
 		step = step.Old
 	}
-	out.report.Planned = names(step.Actions)
+	out.report.Host, out.report.Planned = hostOf(r.plan, out.addr), names(step.Actions)
 	switch {
 	case out.old && r.endedBefore(out.addr):
 		out.report.Status = Skipped

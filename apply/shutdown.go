@@ -19,7 +19,7 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 		if step.Shutdown == nil {
 			continue
 		}
-		out := outcome{addr: addr, report: ResourceReport{Planned: names(step.Actions)}}
+		out := outcome{addr: addr, report: ResourceReport{Host: hostName(step), Planned: names(step.Actions)}}
 		if ctx.Err() != nil {
 			out.report.Status, out.report.Reason = Interrupted, "interrupted before "+step.Shutdown.Name
 		} else if r.shutdownOne(ctx, step, &out) {

@@ -246,7 +246,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		r.facts.SetMemory(out.addr, at.memory)
 	}
 	r.facts.SetActed(out.addr)
-	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, First: at.first, Late: at.late})
+	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, Host: hostName(step), First: at.first, Late: at.late})
 	began := r.options.Now()
 	out.running = a.Name
 	// Recorded as soon as it is known, while it can still be found out by others:
@@ -269,7 +269,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	result, err := r.exec.ActNotify(r.work, step.Target(out.addr), step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
-	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(began), Err: err})
+	r.event(ActionEnded{Address: out.addr, Action: a.Name, Host: hostName(step), Took: r.options.Now().Sub(began), Err: err})
 	if !recorded && diag.Is[*runner.UnknownError](err) {
 		// It may still run. What is in flight at the end of the journal is
 		// remembered, and the next apply waits for it.

@@ -41,7 +41,11 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		case plan.ReadFailed:
 			message = addr + ": failed: " + step.Reason
 		}
-		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Shown(),
+		host := ""
+		if h := step.Settings.Host; h != nil {
+			host = h.Name
+		}
+		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Shown(), Host: host,
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted,
 			MovedWhy: step.MovedWhy, Edited: step.Edited, Notes: step.Notes,

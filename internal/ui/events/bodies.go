@@ -67,7 +67,8 @@ type ResourceDecided struct {
 type PlannedChange struct {
 	Resource  string            `json:"resource"`
 	Change    plan.Change       `json:"change"`
-	Image     string            `json:"image"` // the reference, as the manifest has it
+	Host      string            `json:"host,omitempty"` // that it is on; "" = this machine
+	Image     string            `json:"image"`          // the reference, as the manifest has it
 	Digest    string            `json:"digest,omitempty"`
 	Actions   []protocol.Action `json:"actions,omitempty"`
 	Shutdown  *protocol.Action  `json:"shutdown_first,omitempty"`
@@ -111,6 +112,7 @@ type ApplyStarted struct {
 type ActionStarted struct {
 	Resource    string `json:"resource"`
 	Action      string `json:"action"`
+	Host        string `json:"host,omitempty"` // that it runs on; "" = this machine
 	Description string `json:"description,omitempty"`
 	First       bool   `json:"shutdown_first,omitempty"` // it is the resource's shutdown_first
 	// and runs right before the other actions of its resource, and not before everything else
@@ -129,6 +131,7 @@ type Log struct {
 type ActionEnded struct {
 	Resource string       `json:"resource"`
 	Action   string       `json:"action"`
+	Host     string       `json:"host,omitempty"` // that it ran on; "" = this machine
 	Status   apply.Status `json:"status"`
 	Reason   string       `json:"reason,omitempty"`
 	Took     float64      `json:"took_seconds"`

@@ -43,7 +43,7 @@ func OfApply(e apply.Event) Event {
 		return newEvent(Debug, e.Address+": reading its state", ResourceAsking{e.Address, purpose})
 	case apply.ActionStarted:
 		return newEvent(Info, strings.TrimSuffix(fmt.Sprintf("%s: %s started: %s", e.Address, e.Action, e.Description), ": "),
-			ActionStarted{e.Address, e.Action, e.Description, e.First, e.Late})
+			ActionStarted{e.Address, e.Action, e.Host, e.Description, e.First, e.Late})
 	case apply.ActionEnded:
 		return actionEnded(e)
 	case apply.Retrying:
@@ -70,7 +70,7 @@ func OfApply(e apply.Event) Event {
 func ofUnknown(e any) Event { return newEvent(Info, fmt.Sprintf("%T: %+v", e, e), Note{}) }
 
 func actionEnded(e apply.ActionEnded) Event {
-	body := ActionEnded{Resource: e.Address, Action: e.Action, Status: apply.OK, Took: seconds(e.Took)}
+	body := ActionEnded{Resource: e.Address, Action: e.Action, Host: e.Host, Status: apply.OK, Took: seconds(e.Took)}
 	if e.Err == nil {
 		return newEvent(Info, fmt.Sprintf("%s: %s ended after %s", e.Address, e.Action, round(e.Took)), body)
 	}
