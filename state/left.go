@@ -83,10 +83,11 @@ func (s *Store) isOpen(addr, key string) bool {
 }
 
 // hold marks what may still run on another machine, which was taken over and is not
-// known to be dead.
+// known to be dead. What was begun on a host is not held: the host tells how it ended to
+// whoever has the state, and lets nobody act who had it before.
 func (s Snapshot) hold(machine string) Snapshot {
 	for addr, u := range s.Unsettled {
-		if len(u.Open()) > 0 && u.By.Machine != machine {
+		if len(u.Open()) > 0 && u.By.Machine != machine && s.Resources[addr].Settings.Host == nil {
 			u.Held = true
 			s.Unsettled[addr] = u
 		}
@@ -99,7 +100,7 @@ func (s Snapshot) hold(machine string) Snapshot {
 func (s Snapshot) OnHold(at Place) (addresses []string) {
 	here, shared := at.(*Remote)
 	for _, addr := range s.Unknown() {
-		if u := s.Unsettled[addr]; shared && u.Held && u.By.Machine != here.Machine {
+		if u := s.Unsettled[addr]; shared && u.Held && u.By.Machine != here.Machine && s.Resources[addr].Settings.Host == nil {
 			addresses = append(addresses, addr)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deployster/internal/base/encryption"
+	"deployster/internal/runner"
 	"deployster/internal/sharedlog"
 	"deployster/state/place"
 )
@@ -195,12 +196,14 @@ func remoteTakeoverOfADeadMachine(t *testing.T, on storeKind) {
 	a, b := two(t, on)
 	dead := a.open(t, Options{Command: "apply"})
 	j := mustBegin(t, dead, "p")
+	far := entry(`{"n":1}`) // what is on a host is told there to whoever has the state
+	far.State, far.Settings.Host = nil, &runner.Host{Name: "web", Address: "web"}
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}), j.ActionEnded("x", "make", End{}), j.Valid("x", entry(`{"n":1}`)),
-		j.ActionStarted(Start{Address: "y", Action: "make", Key: "ky"}))
+		j.ActionStarted(Start{Address: "y", Action: "make", Key: "ky"}), j.ActionStarted(Start{Address: "z", Action: "make", Key: "kz", Incomplete: &far}))
 	die(t, a, dead)
 	s := b.open(t, waits)
 	got := s.Snapshot()
-	if len(got.Resources) != 1 || len(got.Unknown()) != 1 || s.Recovery() == nil {
+	if len(got.Resources) != 2 || len(got.Unknown()) != 2 || got.Unsettled["z"].Held || s.Recovery() == nil {
 		t.Errorf("the next one has %+v, %+v", got, s.Recovery())
 	}
 	if held := got.OnHold(b.place()); len(held) != 1 || held[0] != "y" {
@@ -213,7 +216,7 @@ func remoteTakeoverOfADeadMachine(t *testing.T, on storeKind) {
 	// Back on the machine it is found out how it ended.
 	s = a.open(t, waits)
 	exit := 0
-	ok(t, s.Settle("y", "ky", &exit, nil), s.Close())
+	ok(t, s.Settle("y", "ky", &exit, nil), s.Settle("z", "kz", &exit, nil), s.Close())
 	if got, _, err := Load(b.place()); err != nil || len(got.OnHold(b.place())) != 0 || len(got.Unknown()) != 0 {
 		t.Errorf("after that: %+v %v", got, err)
 	}
