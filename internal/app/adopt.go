@@ -40,7 +40,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 		described = described || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
 			if elsewhere(place, snapshot, addr) {
-				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
+				e.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host)
 				continue
 			}
 			out, err := e.follow(ctx, snapshot, addr, a, described)
@@ -49,12 +49,12 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 				e.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
 				return context.Cause(ctx)
 			case diag.Is[*runner.HostError](err):
-				e.warnUnknown(addr, u, a, err.Error())
+				e.warnUnknown(snapshot, addr, a, err.Error())
 				continue
 			case err != nil:
 				return diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
 			case out.Fate == runner.Unknown:
-				e.warnUnknown(addr, u, a, out.Why)
+				e.warnUnknown(snapshot, addr, a, out.Why)
 				continue
 			}
 			if err := e.settle(store, on(e, snapshot, addr), addr, a, out); err != nil {
@@ -208,20 +208,30 @@ func (e *Engine) recordAdopted(addr string, a state.Attempt, out runner.Outcome)
 }
 
 // warnUnknown says what was in flight, since when, by whom, and what comes of it.
-func (e *Engine) warnUnknown(addr string, u state.Unsettled, a state.Attempt, why string) {
-	host, boot := u.By.Here()
-	switch {
-	case u.By.Host != "" && !host:
-		why = "it was started on another machine, " + u.By.Host
-	case u.By.Host != "" && !boot:
-		why = "the machine was started anew since"
-	}
+func (e *Engine) warnUnknown(s state.Snapshot, addr string, a state.Attempt, why string) {
+	u := s.Unsettled[addr]
+	why = whyUnknown(u.By, s.Resources[addr].Settings.Host, why)
 	d := diag.Warningf("The outcome of an action is unknown",
 		"%s started %q of %s at %s, and did not see its end: %s. Its type is asked for the current state. "+
 			"Until it answers VALID this stays open. Where it cannot tell and you can: `deployster resolve -as=done '%s'`, or -as=failed.",
 		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)
 	d.Address = addr
 	e.Warn(d)
+}
+
+// whyUnknown says why it is not known how an action ended. Of one that ran on a host only
+// that knows, whichever machine had begun it.
+func whyUnknown(by state.By, on *runner.Host, why string) string {
+	host, boot := by.Here()
+	switch {
+	case on != nil || by.Host == "":
+		return why
+	case !host:
+		return "it was started on another machine, " + by.Host
+	case !boot:
+		return "the machine was started anew since"
+	}
+	return why
 }
 
 // lookAtUnsettled tells a command that records nothing what is not known, and gives the
@@ -232,14 +242,14 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
 			if elsewhere(place, prior, addr) {
-				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
+				e.warnUnknown(prior, addr, a, "it was started on another machine, "+u.By.Host)
 				continue
 			}
 			runs, err := on(e, prior, addr).Running(ctx, a.Key)
 			tells := a.Silent || u.Put != nil // what it made is known only when it has ended
 			switch {
 			case diag.Is[*runner.HostError](err):
-				e.warnUnknown(addr, u, a, err.Error())
+				e.warnUnknown(prior, addr, a, err.Error())
 			case err != nil:
 				return prior, err
 			case runs && tells:
@@ -255,7 +265,7 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 					continue
 				}
 			}
-			e.warnUnknown(addr, u, a, "the next apply looks whether that can be found out")
+			e.warnUnknown(prior, addr, a, "the next apply looks whether that can be found out")
 		}
 	}
 	if len(running) > 0 {

@@ -3,66 +3,72 @@ package sharedlog_test
 import (
 	"context"
 	"errors"
-	"io/fs"
+	"slices"
 	"testing"
+	"time"
 
 	"deployster/internal/sharedlog"
+	"deployster/internal/stores/dir"
 )
 
-// broken is a store that breaks one promise.
-type broken struct {
-	objects                     map[string][]byte
-	twice, overwrites, listless bool
+// liar is a store that breaks one promise.
+type liar struct {
+	sharedlog.Store
+	overwrites, silent, forgetful bool
 }
 
-func (s broken) Create(_ context.Context, key string, data []byte) error {
-	_, there := s.objects[key]
-	if !there || s.twice || s.overwrites {
-		s.objects[key] = data
+func (s liar) Create(ctx context.Context, key string, data []byte) error {
+	err := s.Store.Create(ctx, key, data)
+	if !errors.Is(err, sharedlog.ErrExists) {
+		return err
 	}
-	if there && !s.twice {
-		return sharedlog.ErrExists
-	}
-	return nil
-}
-
-func (s broken) Get(_ context.Context, key string) ([]byte, error) {
-	if data, there := s.objects[key]; there {
-		return data, nil
-	}
-	return nil, fs.ErrNotExist
-}
-
-func (s broken) List(context.Context, string) (keys []string, err error) {
-	for key := range s.objects {
-		if !s.listless {
-			keys = append(keys, key)
+	if s.overwrites {
+		if err := errors.Join(s.Store.Delete(ctx, key), s.Store.Create(ctx, key, data)); err != nil {
+			return err
 		}
 	}
-	return keys, nil
+	if s.silent {
+		return nil
+	}
+	return sharedlog.ErrExists
 }
 
-func (s broken) Delete(_ context.Context, key string) error { delete(s.objects, key); return nil }
-func (s broken) Close() error                               { return nil }
+func (s liar) List(ctx context.Context, prefix string) ([]string, error) {
+	if s.forgetful {
+		return nil, nil
+	}
+	return s.Store.List(ctx, prefix)
+}
 
-// A store that takes a condition and passes over it is refused before anything relies on it.
-func TestProbe_SeesBrokenPromises(t *testing.T) {
-	for name, s := range map[string]broken{
-		"keeps them":          {},
-		"creates twice":       {twice: true},
-		"overwrites":          {overwrites: true},
-		"does not list":       {listless: true},
-		"overwrites and lies": {twice: true, overwrites: true},
+// A store that does not hold locks gets no state: nothing is written to its log.
+func TestProbe_RefusesStoresThatLie(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		store  liar
+		refuse bool
+	}{
+		"keeps its promises":       {liar{}, false},
+		"overwrites":               {liar{overwrites: true, silent: true}, true},
+		"says yes to two":          {liar{silent: true}, true},
+		"overwrites, and says no":  {liar{overwrites: true}, true},
+		"does not list what is in": {liar{forgetful: true}, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s.objects = map[string][]byte{}
-			err := sharedlog.Probe(t.Context(), s)
-			if good := name == "keeps them"; good != (err == nil) || !good && !errors.Is(err, sharedlog.ErrNoLocks) {
-				t.Errorf("got %v", err)
-			}
-			if len(s.objects) > 0 {
-				t.Errorf("left behind: %q", s.objects)
-			}
-		})
+		c.store.Store = dir.New(t.TempDir())
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		timing := sharedlog.DefaultTiming()
+		timing.Patience = time.Second
+		claim, err := sharedlog.New(c.store, timing).Open(ctx, sharedlog.Options{Probe: true})
+		if errors.Is(err, sharedlog.ErrNoLocks) != c.refuse || (err != nil) != c.refuse {
+			t.Errorf("a store that %s: %v", name, err)
+		}
+		if err == nil {
+			err = claim.Close(t.Context())
+		} else if keys, wrong := c.store.Store.List(t.Context(), "log/"); wrong != nil || slices.Contains(keys, "log/0000000000000001") {
+			t.Errorf("a store that %s: %q, %v", name, keys, wrong)
+		}
+		if err != nil && !c.refuse {
+			t.Error(err)
+		}
 	}
 }
