@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"deployster/apply"
@@ -95,7 +96,7 @@ func TestRun_RollsOverHosts(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.pins = map[string]places.Pin{"a": {}, "b": {}, "c": {}}
 	e.opts.Hosts, e.opts.Parallelism = 1, 4
-	told := 0
+	var told atomic.Int32
 	e.opts.Events = func(ev apply.Event) {
 		name, host := "", ""
 		switch ev := ev.(type) {
@@ -108,12 +109,12 @@ func TestRun_RollsOverHosts(t *testing.T) {
 		default:
 			return
 		}
-		if told++; host != name[:1] {
+		if told.Add(1); host != name[:1] {
 			t.Errorf("%T of %s is on %q", ev, name, host)
 		}
 	}
 	e.do(t, onHosts("a1", "a2", "b1", "b2", "c1", "c2"))
-	if told == 0 {
+	if told.Load() == 0 {
 		t.Error("no events")
 	}
 	order := ""
