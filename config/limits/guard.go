@@ -5,6 +5,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
+	"deployster/internal/base/proc"
 )
 
 // How long one evaluation may take: of the processor's time, and whatever it
@@ -43,10 +44,10 @@ func guardFor(goroutines *parallel.Pool, f func(), work, wait time.Duration) *di
 		f()
 	}, work/30, func() bool {
 		if start.IsZero() {
-			start, before = time.Now(), ProcessorTime()
+			start, before = time.Now(), proc.ProcessorTime()
 			return true
 		}
-		return ProcessorTime()-before < work && time.Since(start) < wait
+		return proc.ProcessorTime()-before < work && time.Since(start) < wait
 	})
 	if !ended {
 		return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Look for nested for expressions over "+

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"deployster/internal/base/proc"
 )
 
 // The work that one expression may cost. Nothing real comes near; a few nested
@@ -106,8 +108,8 @@ func (m *meter) step() {
 	}
 	switch took := time.Since(m.start); {
 	case m.before == 0 && took > Time/20:
-		m.before = ProcessorTime()
-	case took > Time && ProcessorTime()-m.before > Time*19/20:
+		m.before = proc.ProcessorTime()
+	case took > Time && proc.ProcessorTime()-m.before > Time*19/20:
 		m.stop("it takes longer than %s", Time)
 	}
 }

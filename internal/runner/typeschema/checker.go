@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -62,12 +61,12 @@ type compiledSchema struct {
 	schema *jsonschema.Schema
 	err    error
 
-	mu    sync.Mutex // held by the check that uses the meter
+	mu    sync.Mutex // held by the check that uses what follows
 	meter *meter
 
 	// slow is set when a check took too long. It is then not tried again: each
-	// check that is given up still takes a processor, and memory.
-	slow atomic.Bool
+	// check that is given up still takes a processor, and memory, and uses the meter.
+	slow bool
 }
 
 // CheckConfig checks a config against the type's schema; without one, any
@@ -124,7 +123,9 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 		v.unknown = append(v.unknown, jsondoc.Pointer(p))
 	}
 	compiled := &schema.compiled
-	if !compiled.slow.Load() {
+	compiled.mu.Lock() // to wait for those before it is no time of this check
+	defer compiled.mu.Unlock()
+	if !compiled.slow {
 		out, inTime := runWithin(&c.goroutines, cmp.Or(c.limit, checkTime),
 			func() checkResult {
 				return compiled.measure(func() []Violation { return v.on(compiled.schema, value) })
@@ -132,9 +133,9 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 		if inTime && out.whole {
 			return out.found
 		}
-		compiled.slow.Store(true)
+		compiled.slow = true
 	}
-	return whole("it cannot be checked: the schema of image %s takes too long to check (more than %s, or more than %d steps). "+
+	return whole("it cannot be checked: the schema of image %s takes too long to check (over %s of the processor, or over %d steps). "+
 		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), cmp.Or(c.limit, checkTime), maxSteps)
 }
 
