@@ -22,7 +22,7 @@ clean() {
 }
 trap clean EXIT
 trap 'exit 1' INT TERM
-mkdir -p "$work/one/ssh" "$work/two" "$work/world" "$work/file/bin" /run/sshd
+mkdir -p "$work/home" "$work/one/ssh" "$work/two" "$work/world" "$work/file/bin" /run/sshd
 sed "s|DIR|$work|g" "$demo/main.hcl" >"$work/one/main.hcl"
 export DEPLOYSTER_DATA_DIR="$work/data"
 
@@ -32,7 +32,7 @@ ssh-keygen -q -t ed25519 -N '' -f "$work/one/ssh/hostkey"
 port=$(awk 'BEGIN { srand(); print 20000 + int(rand() * 20000) }')
 /usr/sbin/sshd -D -f /dev/null -o ListenAddress="127.0.0.1:$port" -o HostKey="$work/one/ssh/hostkey" -o PidFile=none \
 	-o AuthorizedKeysFile="$work/one/ssh/id.pub" -o StrictModes=no -o UsePAM=no -o PermitRootLogin=prohibit-password \
-	-o PasswordAuthentication=no -o UseDNS=no -o SetEnv=DEPLOYSTER_IDLE_EXIT=2s &
+	-o PasswordAuthentication=no -o UseDNS=no -o SetEnv="DEPLOYSTER_IDLE_EXIT=2s HOME=$work/home" &
 sshd=$!
 export DEPLOYSTER_VAR_port="$port"
 

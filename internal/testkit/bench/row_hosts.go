@@ -36,7 +36,8 @@ resource "disk" {
 }
 `
 
-// sshdConfig is that of the sshd of the hosts.
+// sshdConfig is that of the sshd of the hosts. They have an empty home: a shell reads the .bashrc
+// there when sshd starts it, and root's may take longer than all else.
 const sshdConfig = `ListenAddress 127.0.0.1:%s
 HostKey %[2]s/hostkey
 PidFile none
@@ -48,7 +49,7 @@ PasswordAuthentication no
 MaxStartups 500:30:1000
 UseDNS no
 LogLevel ERROR
-SetEnv DEPLOYSTER_IDLE_EXIT=1h
+SetEnv DEPLOYSTER_IDLE_EXIT=1h HOME=%[2]s/home
 `
 
 // hostsRow is an apply and a plan of resources on many hosts, each with a containerd of
@@ -94,7 +95,7 @@ func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 // hosts starts an sshd and declares hosts behind it; stop ends the sshd.
 func (b *bed) hosts(n, each int) (stop func() error, err error) {
 	keys := filepath.Join(b.data, "ssh")
-	if err := errors.Join(os.Mkdir(keys, 0o700), os.MkdirAll("/run/sshd", 0o755)); err != nil { // Debian's sshd wants the second
+	if err := errors.Join(os.MkdirAll(filepath.Join(keys, "home"), 0o700), os.MkdirAll("/run/sshd", 0o755)); err != nil { // Debian's sshd wants the second
 		return nil, err
 	}
 	for _, name := range []string{"id", "hostkey"} {

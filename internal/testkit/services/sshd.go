@@ -19,7 +19,8 @@ type Machine struct {
 	HostKey string // the file of its own public key
 }
 
-// sshdConfig is that of a Machine, with its port and DIR.
+// sshdConfig is that of a Machine, with its port and DIR. It has a home of its own: a shell reads
+// the .bashrc there when sshd starts it, and that of a person may take longer than the login.
 const sshdConfig = `ListenAddress 127.0.0.1:%s
 HostKey DIR/hostkey
 PidFile none
@@ -32,14 +33,14 @@ MaxStartups 500:30:1000
 MaxSessions 500
 UseDNS no
 LogLevel ERROR
-SetEnv DEPLOYSTER_IDLE_EXIT=%s
+SetEnv DEPLOYSTER_IDLE_EXIT=%s HOME=DIR/home
 `
 
 // SSHD starts an sshd in a directory of its own. The containerds that far ends start
 // through it stay for so long when they are idle.
 func SSHD(t testing.TB, dir, idle string) Machine {
 	t.Helper()
-	for _, d := range []string{dir, "/run/sshd"} { // Debian's sshd wants the second
+	for _, d := range []string{filepath.Join(dir, "home"), "/run/sshd"} { // Debian's sshd wants the second
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
 		}

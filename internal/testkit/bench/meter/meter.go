@@ -60,7 +60,7 @@ func (m Meter) Run(ctx context.Context, c Command) (Usage, error) {
 	u, err := m.around(func() error {
 		cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 		cmd.Dir, cmd.Env = c.Dir, append(os.Environ(), c.Env...)
-		tail := &lastBytes{max: 2000}
+		tail := &lastBytes{max: 20000}
 		cmd.Stdout, cmd.Stderr = tail, tail
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = 20 * time.Second
