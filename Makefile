@@ -56,12 +56,13 @@ LONGEST = ./internal/testkit/e2e
 
 # `make check` vets everything once: go test would vet all that is imported a second and a
 # third time, which took longer than compiling it. The race detector would have each process
-# sleep for a second at its end, for what may still run: `make race` lets it.
+# sleep for a second at its end, for what may still run: `make race` lets it. More packages
+# than processors run at one time (-p), since some of them wait.
 test: build
 	.ci/setup test
-	GORACE=atexit_sleep_ms=0 $(RACE) -vet=off -skip '^TestBombs' $(LONGEST_LIGHT) $(LIGHT)
+	GORACE=atexit_sleep_ms=0 $(RACE) -p 4 -vet=off -skip '^TestBombs' $(LONGEST_LIGHT) $(LIGHT)
 	go test -vet=off -run '^TestBombs' ./config
-	go test -vet=off -timeout 45m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+	go test -p 3 -vet=off -timeout 45m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
 	cd bridge && go test -vet=off $(WITHOUT) ./...
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the

@@ -95,7 +95,7 @@ func TestShim_WithoutTaskEndsWithItsClient(t *testing.T) {
 	if kinds := containerKinds(t, r); len(kinds) > 0 {
 		t.Errorf("containers are left: %q", kinds)
 	}
-	eventually(t, 5*time.Second, "the sockets are removed", func() bool {
+	eventually(t, 20*time.Second, "the sockets are removed", func() bool {
 		list, _ := filepath.Glob(filepath.Join(o.server().Shims(), "*")) // the pattern is one
 		return len(list) == 0
 	})

@@ -76,3 +76,15 @@ func TestPullErrors(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
+
+// Where another machine sends the image there is no registry that could be blamed.
+func TestShipFailure_BlamesNoRegistry(t *testing.T) {
+	t.Parallel()
+	err := shipFailure("acme/db:1", fmt.Errorf("reading: %w", errStalled))
+	if err == nil || strings.Contains(err.Error(), "registry") || !strings.Contains(err.Error(), "acme/db:1 to this host") {
+		t.Errorf("it says %v", err)
+	}
+	if err := shipFailure("acme/db:1", nil); err != nil {
+		t.Errorf("nothing failed, and it says %v", err)
+	}
+}

@@ -119,10 +119,18 @@ func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from
 		meter: newMeter(familiar(s.Name), func(imagestore.Progress) {})}
 	_, err := p.attempt(ctx)
 	p.meter.end(err)
-	if err != nil {
-		return failure.Of("Bringing the image "+familiar(s.Name)+" to this host", err)
+	return shipFailure(s.Name, err)
+}
+
+// shipFailure says why an image did not come from another store.
+func shipFailure(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errStalled): // there is no registry here
+		return fmt.Errorf("bringing the image %s to this host failed: nothing of it has come for a minute", familiar(name))
 	}
-	return nil
+	return failure.Of("Bringing the image "+familiar(name)+" to this host", err)
 }
 
 // shipped is a remotes.Resolver for one image of another store.

@@ -23,9 +23,10 @@ import (
 )
 
 const (
-	sweepEvery = time.Second // how often a server looks after its clients
-	endSoon    = time.Second // how long an idle worker may take to end when its server is asked to
-	closeLimit = time.Minute // how long a server may take to clean up at its end
+	sweepEvery   = time.Second      // how often a server looks after its clients
+	socketsEvery = 10 * time.Second // how often for sockets that killed shims of living clients have left
+	endSoon      = time.Second      // how long an idle worker may take to end when its server is asked to
+	closeLimit   = time.Minute      // how long a server may take to clean up at its end
 )
 
 // instance is a server from ready to gone.
@@ -53,7 +54,7 @@ func (l *instance) serve(ctx context.Context) error {
 	if err := sweep.Sweep(ctx, true); err != nil {
 		log.L.WithError(err).Warn("sweeping at the start")
 	}
-	used := time.Now()
+	used, looked := time.Now(), time.Now()
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
@@ -68,6 +69,12 @@ func (l *instance) serve(ctx context.Context) error {
 		}
 		if err := sweep.Sweep(ctx, false); err != nil {
 			log.L.WithError(err).Warn("sweeping")
+		}
+		if time.Since(looked) >= socketsEvery {
+			looked = time.Now()
+			if err := sweep.RemoveSockets(); err != nil {
+				log.L.WithError(err).Warn("removing sockets of killed shims")
+			}
 		}
 		if err := boundLog(l.config.LogFile()); err != nil {
 			log.L.WithError(err).Warn("beginning a new log")

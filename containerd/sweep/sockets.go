@@ -15,9 +15,10 @@ import (
 // one listens there a moment later.
 const socketAge = time.Second
 
-// removeSockets removes the sockets of shims that do not live any more. A shim removes
+// RemoveSockets removes the sockets of shims that do not live any more. A shim removes
 // its own, but not when it is killed. Where containerd is another's, so are its sockets.
-func (w Sweeper) removeSockets() error {
+// It reads a line for each socket of the machine.
+func (w Sweeper) RemoveSockets() error {
 	if !w.Embedded {
 		return nil
 	}
@@ -29,7 +30,7 @@ func (w Sweeper) removeSockets() error {
 		}
 		return err
 	}
-	bound, err := os.ReadFile("/proc/net/unix") // a line for each socket, with its path at the end
+	bound, err := os.ReadFile("/proc/net/unix") // a line for each, with its path at the end
 	errs := []error{err}
 	for _, e := range list {
 		info, ierr := e.Info()

@@ -20,7 +20,7 @@ func TestSweep_RemovesSocketsOfNobody(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
 	w := Sweeper{RuntimeDir: root, Embedded: true}
-	if err := w.removeSockets(); err != nil {
+	if err := w.RemoveSockets(); err != nil {
 		t.Errorf("without a directory: %v", err)
 	}
 	dir := layout.Config{RuntimeDir: root}.Shims()
@@ -51,7 +51,7 @@ func TestSweep_RemovesSocketsOfNobody(t *testing.T) {
 		w.Embedded = embedded
 		// A process that another test has just begun may still have what was open here.
 		for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			if err := w.removeSockets(); err != nil {
+			if err := w.RemoveSockets(); err != nil {
 				t.Error(err)
 			}
 			if !embedded || !layout.Exists(filepath.Join(dir, "left")) || time.Now().After(end) {

@@ -38,7 +38,7 @@ type Sweeper struct {
 // actions are left to end by themselves first, and how they ended is kept for
 // whoever adopts them. Unless all is true it looks
 // only when there are dead clients by their files; all also finds those whose
-// files are gone, as after a reboot. Sockets of shims that were killed go each time.
+// files are gone, as after a reboot. Sockets of shims that were killed go with them.
 func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 	dead := map[string]bool{}
 	for _, id := range layout.Clients(w.RuntimeDir) {
@@ -47,7 +47,7 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 		}
 	}
 	if len(dead) == 0 && !all {
-		return w.removeSockets()
+		return nil
 	}
 	ctx = namespaces.WithNamespace(ctx, w.Namespace)
 	list, err := w.Client.ContainerService().List(ctx, `labels."`+layout.LabelClient+`"`)
@@ -98,7 +98,7 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 				id)))
 		}
 	}
-	return errors.Join(append(errs, w.removeSockets())...)
+	return errors.Join(append(errs, w.RemoveSockets())...)
 }
 
 // RemoveAll removes everything of all clients, alive or dead.

@@ -95,7 +95,8 @@ func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
 // hosts starts an sshd and declares hosts behind it; stop ends the sshd.
 func (b *bed) hosts(n, each int) (stop func() error, err error) {
 	keys := filepath.Join(b.data, "ssh")
-	if err := errors.Join(os.MkdirAll(filepath.Join(keys, "home"), 0o700), os.MkdirAll("/run/sshd", 0o755)); err != nil { // Debian's sshd wants the second
+	// Debian's sshd wants the second.
+	if err := errors.Join(os.MkdirAll(filepath.Join(keys, "home"), 0o700), os.MkdirAll("/run/sshd", 0o755)); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"id", "hostkey"} {
@@ -119,7 +120,8 @@ func (b *bed) hosts(n, each int) (stop func() error, err error) {
 		os.WriteFile(config, fmt.Appendf(nil, sshdConfig, port, keys), 0o600)); err != nil {
 		return nil, err
 	}
-	sshd := exec.Command("/usr/sbin/sshd", "-D", "-e", "-f", config)
+	// Hosts have processors of their own: they take none from the command.
+	sshd := exec.Command("nice", "-n", "19", "/usr/sbin/sshd", "-D", "-e", "-f", config)
 	if err := sshd.Start(); err != nil {
 		return nil, err
 	}
