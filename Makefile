@@ -62,7 +62,7 @@ test: build
 	.ci/setup test
 	GORACE=atexit_sleep_ms=0 $(RACE) -p 4 -vet=off -skip '^TestBombs' $(LONGEST_LIGHT) $(LIGHT)
 	go test -vet=off -run '^TestBombs' ./config
-	go test -p 3 -vet=off -timeout 45m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+	go test -vet=off -timeout 45m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
 	cd bridge && go test -vet=off $(WITHOUT) ./...
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the
