@@ -2,7 +2,8 @@
 # The resource type that the script tests use: a thing is a file in the plug
 # "world" that holds its config. /world/.log lists what was done. Files beside
 # it make it misbehave: NAME.fail (its actions exit 7), NAME.stuck (its actions
-# do nothing), NAME.slow (its actions take as many seconds as it says).
+# do nothing), NAME.slow (its actions take as many seconds as it says), NAME.wait (its
+# actions wait until that is gone).
 in=$(cat)
 name=${in//\\\"/\'} # an instance is web['key'] here
 name=${name#*\"name\":\"}
@@ -33,6 +34,8 @@ state)
 	esac ;;
 *)
 	[ -e "$file.slow" ] && { echo "$1 $name begins" >>/world/.log; sleep "$(cat "$file.slow")"; }
+	[ -e "$file.wait" ] && echo "$1 $name begins" >>/world/.log
+	while [ -e "$file.wait" ]; do sleep 0.1; done
 	[ -e "$file.fail" ] && { echo "no room for $name" >&2; exit 7; }
 	case "$1" in
 	make | change) [ -e "$file.stuck" ] || printf '%s' "$config" >"$file" ;;
