@@ -1,7 +1,8 @@
 # `make demo` shows the main job, `make test` proves it. Both install what is
-# missing. LIGHT are the packages that start no containers: they are tested
-# with the race detector, which needs no second build of containerd. TestBombs
-# holds programs of their own to seconds, and the detector makes them slower.
+# missing. LIGHT are the packages that start no containers. Those of them that start
+# goroutines are tested with the race detector, which needs no second build of containerd.
+# Of config that is one test: the others would take three times as long with the detector,
+# and TestBombs holds programs of its own to seconds.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runner/... ./internal/runs/... \
 	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/watch/... ./internal/wire/... ./internal/far/... ./internal/places/...
 
@@ -10,6 +11,9 @@ LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./interna
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE = CGO_ENABLED=1 go test -race
+
+RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
+	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
 .PHONY: man docs-check test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
@@ -51,7 +55,7 @@ WITHOUT := $(if $(shell command -v terraform),,-skip '^TestMigrate_Terraform$$|^
 # What takes longest begins first, so that the rest is done beside it: go test starts packages
 # in the order of its arguments, each once. It prints in that order too: nothing of the third
 # is seen until the scripts have ended.
-LONGEST_LIGHT = ./state ./internal/runner/conformance
+LONGEST_RACED = deployster/state deployster/internal/runner/conformance
 LONGEST = ./internal/testkit/e2e
 
 # `make check` vets everything once: go test would vet all that is imported a second and a
@@ -60,9 +64,10 @@ LONGEST = ./internal/testkit/e2e
 # than processors run at one time (-p), since some of them wait.
 test: build
 	.ci/setup test
-	GORACE=atexit_sleep_ms=0 $(RACE) -p 4 -vet=off -skip '^TestBombs' $(LONGEST_LIGHT) $(LIGHT)
-	go test -vet=off -run '^TestBombs' ./config
-	go test -vet=off -timeout 45m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+	GORACE=atexit_sleep_ms=0 $(RACE) -p 4 -vet=off $(LONGEST_RACED) $(RACED)
+	$(RACE) -vet=off -run IsSafeForConcurrentUse ./config
+	go test -vet=off ./config
+	go test -vet=off -timeout 75m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
 	cd bridge && go test -vet=off $(WITHOUT) ./...
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the

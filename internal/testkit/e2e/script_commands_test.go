@@ -20,17 +20,21 @@ const busybox = "/bin/busybox"
 var applets = []string{"sh", "cat", "sed", "cut", "mkdir", "mv", "rm", "sleep", "echo", "sha256sum", "id", "pwd", "env", "ls", "kill",
 	"head", "dd", "tr", "printf", "true", "wc", "stat"}
 
-// packKept packs one of the types in testdata/types.
+// packKept packs one of the types in testdata/types, with an empty file beside it if one
+// is named.
 func packKept(kind string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
-		if neg || len(args) != 1 {
-			ts.Fatalf("usage: %s NAME", kind)
+		if neg || len(args) < 1 || len(args) > 2 {
+			ts.Fatalf("usage: %s NAME [FILE]", kind)
 		}
 		dir := ts.MkAbs("." + kind)
 		source, err := os.ReadFile(filepath.Join(ts.Getenv("ROOT"), "testdata/types", kind, "type.sh"))
 		ts.Check(err)
 		ts.Check(os.MkdirAll(dir, 0o755))
 		ts.Check(os.WriteFile(filepath.Join(dir, "type"), source, 0o755))
+		for _, name := range args[1:] {
+			ts.Check(os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+		}
 		pack(ts, args[0], dir)
 	}
 }

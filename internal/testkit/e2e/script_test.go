@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 // real containers and a data directory of its own. Besides the usual commands
 // they have:
 //
-//	thing NAME              pack testdata/types/thing as the image NAME
+//	thing NAME [polish]     pack testdata/types/thing as the image NAME; polish: to make one takes two actions
 //	note NAME               the same with testdata/types/note
 //	shelltype NAME DIR      pack DIR with busybox beside its files, and /type as its entrypoint
 //	exits CODE COMMAND...   run COMMAND, which must end with that exit code
@@ -120,8 +120,8 @@ func isolate(env *testscript.Env, root string) error {
 		return err
 	}
 	env.Setenv("DEPLOYSTER_DATA_DIR", data)
-	env.Setenv("DEPLOYSTER_IDLE_EXIT", "1s")
-	env.Setenv("DEPLOYSTER_KEEP", "2s") // long enough for the next command, and short for who waits until nothing is left
+	env.Setenv("DEPLOYSTER_IDLE_EXIT", "3s")
+	env.Setenv("DEPLOYSTER_KEEP", "6s") // long enough for the next command on a slow machine, and short for who waits until nothing is left
 	env.Setenv("DEPLOYSTER_RUNC", safeRunc(root))
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("ROOT", root)

@@ -3,7 +3,8 @@
 # "world" that holds its config. /world/.log lists what was done. Files beside
 # it make it misbehave: NAME.fail (its actions exit 7), NAME.stuck (its actions
 # do nothing), NAME.slow (its actions take as many seconds as it says), NAME.wait (its
-# actions wait until that is gone).
+# actions wait until that is gone). With a file /polish in the image, what was made is
+# polished by a second action.
 in=$(cat)
 name=${in//\\\"/\'} # an instance is web['key'] here
 name=${name#*\"name\":\"}
@@ -25,7 +26,8 @@ state)
 			echo '{"status":"STALE","staleState":'"$have"',"actions":[{"name":"remove","args":["remove"]}]}' ;;
 	*)
 		if [ -z "$have" ]; then
-			echo '{"status":"STALE","actions":[{"name":"make","description":"Make it","args":["make"]},{"name":"polish","args":["polish"]}]}'
+			[ -e /polish ] && more=',{"name":"polish","args":["polish"]}'
+			echo '{"status":"STALE","actions":[{"name":"make","description":"Make it","args":["make"]}'"$more"']}'
 		elif [ "$have" = "$config" ]; then
 			echo '{"status":"VALID","state":'"$have"'}'
 		else
