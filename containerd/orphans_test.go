@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,7 +108,8 @@ func (d dying) die() { _ = d.conn.Lock.File.Close() }
 // that all is swept then.
 func (d dying) nothingIsLost(r *Runtime, action chan exit) {
 	d.t.Helper()
-	if e := <-action; e.err != nil || e.code != 7 {
+	// A sweep takes the client for dead, and may remove the task before it does.
+	if e := <-action; e.code != 7 || e.err != nil && !strings.Contains(e.err.Error(), "Removing the task of action failed") {
 		d.t.Errorf("the action was ended: code %d, %v", e.code, e.err)
 	}
 	_ = d.Close() // it is dead

@@ -155,7 +155,7 @@ func TestRecovery_KilledAtEachCall(t *testing.T) {
 func (a *arena) killedTwice(sc scenario, first outcome, i int) (pairs int) {
 	a.t.Helper()
 	crashed := a.save(fmt.Sprintf("crashed-%d", i))
-	for j := 1 + i%3; ; j += sample(4, 1) {
+	for j := 1 + i%7; ; j += sample(8, 1) {
 		a.reset(crashed)
 		second := a.run(sc.after, crash.Point{At: j})
 		if second.Hit == nil {

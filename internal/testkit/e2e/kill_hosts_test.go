@@ -127,9 +127,14 @@ func (p *hostProject) prepareCuts(d scenario) (list []cut) {
 		p.t.Fatalf("without a cut: %s", o.output)
 	}
 	var n frames
-	text, err := os.ReadFile(filepath.Join(p.dir, framesFile))
-	if err = errors.Join(err, json.Unmarshal(text, &n)); err != nil {
-		p.t.Fatal(err)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // what was ssh may end after the apply
+		text, err := os.ReadFile(filepath.Join(p.dir, framesFile))
+		if err = errors.Join(err, json.Unmarshal(text, &n)); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			p.t.Fatal(err)
+		}
 	}
 	if faults := p.checkNext(d, nil, []string{"apply", "-auto-approve"}); len(faults) > 0 {
 		p.t.Fatalf("without a cut: %v", faults)

@@ -5,7 +5,7 @@
 # do nothing), NAME.slow (its actions take as many seconds as it says), NAME.wait (its
 # actions wait until that is gone). With a file /polish in the image, what was made is
 # polished by a second action.
-in=$(cat)
+IFS= read -r in # one line; cat would be a process more
 name=${in//\\\"/\'} # an instance is web['key'] here
 name=${name#*\"name\":\"}
 name=${name%%\"*}
@@ -19,7 +19,8 @@ case "$1" in
 		"config_schema":{"type":"object","properties":{"size":{"type":"integer","minimum":1}}},
 		"plugs":{"world":{"container_path":"/world","writable":true}},"state_action":{"args":["state"]}}' ;;
 state)
-	have=$(cat "$file" 2>/dev/null)
+	have=
+	[ -e "$file" ] && IFS= read -r have <"$file"
 	case "$in" in
 	*'"intent":"absent"'*)
 		[ -z "$have" ] && echo '{"status":"MISSING"}' ||
