@@ -78,14 +78,14 @@ func modes(t *testing.T, test func(t *testing.T, o Options, kill, restart func()
 		o := embedded(t)
 		test(t, o, func() {
 			pid := 0
-			eventually(t, time.Minute, "there is a server", func() bool { pid = serverPid(o); return pid != 0 })
+			eventually(t, "there is a server", func() bool { pid = serverPid(o); return pid != 0 })
 			if pid == 0 {
 				return // a kill would end this process and all of its group
 			}
 			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 				t.Error(err)
 			}
-			eventually(t, 20*time.Second, "the server is gone", func() bool { return !processLives(pid) })
+			eventually(t, "the server is gone", func() bool { return !processLives(pid) })
 		}, func() {})
 	})
 	t.Run("daemon", func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAdopt(t *testing.T) {
 		}
 		// One that ended while nobody looked.
 		end(t, lost(t, o, dgst, "id/2"))
-		eventually(t, 20*time.Second, "it has ended", func() bool {
+		eventually(t, "it has ended", func() bool {
 			runs, err := r.Running(context.Background(), "id/2")
 			return err == nil && !runs
 		})
@@ -139,7 +139,7 @@ func TestAdopt(t *testing.T) {
 // swept checks that in the end nothing is left.
 func swept(t *testing.T, r *Runtime) {
 	t.Helper()
-	eventually(t, 20*time.Second, "dead clients are swept", func() bool {
+	eventually(t, "dead clients are swept", func() bool {
 		if !r.conn.Embedded {
 			if err := r.sweeper().Sweep(context.Background(), true); err != nil {
 				t.Error(err)
@@ -159,7 +159,7 @@ func TestAdoptWithoutServer(t *testing.T) {
 		mark := lost(t, o, dgst, "id")
 		kill()
 		end(t, mark)
-		eventually(t, 20*time.Second, "it has ended", func() bool { return len(processesWith("while ! [ -s /mark ]")) == 0 })
+		eventually(t, "it has ended", func() bool { return len(processesWith("while ! [ -s /mark ]")) == 0 })
 		restart()
 		adopted(t, r, "id", runner.Watch{})
 		swept(t, r)

@@ -68,7 +68,7 @@ func mortalDaemon(t testing.TB) (o Options, kill, start func()) {
 		// A shim says that it ends before it does: on a busy machine the one of the
 		// last container is still there for a moment.
 		start := time.Now()
-		eventually(t, 30*time.Second, "the last shim ends", func() bool { return len(processesWith(dir)) == 0 })
+		eventually(t, "the last shim ends", func() bool { return len(processesWith(dir)) == 0 })
 		for _, p := range processesWith(dir) {
 			t.Errorf("a process is left: %s", p)
 		}
@@ -102,7 +102,7 @@ func startDaemon(t testing.TB, program, dir string) (stop func(syscall.Signal)) 
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 20*time.Second, "the daemon listens", func() bool {
+	eventually(t, "the daemon listens", func() bool {
 		c, err := net.Dial("unix", socket)
 		if err != nil {
 			return false

@@ -59,7 +59,7 @@ func TestAddressErrors(t *testing.T) {
 	l.SetUnlinkOnClose(false)
 	l.Close()
 	// A process that another test is just starting may still have it.
-	eventually(t, 10*time.Second, "nobody listens", func() bool { return !daemon.Listening(stale) })
+	eventually(t, "nobody listens", func() bool { return !daemon.Listening(stale) })
 	wantDiagnostic(t, fails(t, Options{Address: stale, RuntimeDir: run}), "There is no containerd at "+stale, "refused")
 
 	other := filepath.Join(dir, "other")

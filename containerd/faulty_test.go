@@ -105,7 +105,7 @@ func TestSweepInDoubt(t *testing.T) {
 	if dirs, err := os.ReadDir(filepath.Join(o.RuntimeDir, "io")); err != nil || len(dirs) == 0 {
 		t.Errorf("its files are gone: %v", err)
 	}
-	eventually(t, 20*time.Second, "it is swept when it has ended", func() bool {
+	eventually(t, "it is swept when it has ended", func() bool {
 		if err := r.sweeper().Sweep(ctx, true); err != nil {
 			t.Error(err)
 		}
@@ -200,7 +200,7 @@ func TestStart_ShimDiesBehindIt(t *testing.T) {
 						t.Errorf("shim %s was not killed", process)
 					}
 				}
-				eventually(t, 10*time.Second, "the daemon knows that the shim is gone", func() bool {
+				eventually(t, "the daemon knows that the shim is gone", func() bool {
 					list, err := r.conn.Client.TaskService().List(r.conn.Context(ctx), &taskapi.ListTasksRequest{})
 					return err == nil && len(list.Tasks) == 0
 				})

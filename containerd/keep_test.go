@@ -190,10 +190,10 @@ func TestIdleWorkerEnds(t *testing.T) {
 	for _, k := range all {
 		k.end()
 	}
-	eventually(t, time.Minute, "the oldest is ended", func() bool { return len(containerKinds(t, r)) == idlepool.PerKey })
+	eventually(t, "the oldest is ended", func() bool { return len(containerKinds(t, r)) == idlepool.PerKey })
 	// One dies, and one says what nobody has asked. Neither is used again.
 	var lists []string
-	eventually(t, time.Minute, "and its files", func() bool {
+	eventually(t, "and its files", func() bool {
 		lists, _ = filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", runfiles.StdoutFile))
 		return len(lists) == idlepool.PerKey
 	})
@@ -203,7 +203,7 @@ func TestIdleWorkerEnds(t *testing.T) {
 	if err := unix.Kill(workerPid(t, r, filepath.Base(filepath.Dir(lists[1]))), unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, "both are gone", func() bool { return len(containerKinds(t, r)) == idlepool.PerKey-2 })
+	eventually(t, "both are gone", func() bool { return len(containerKinds(t, r)) == idlepool.PerKey-2 })
 	if len(layout.Clients(o.RuntimeDir)) < idlepool.PerKey-1 {
 		t.Error("others went with them")
 	}
@@ -247,7 +247,7 @@ func TestKeptWorkerIsLost(t *testing.T) {
 		if err := unix.Kill(dies, unix.SIGKILL); err != nil {
 			t.Error(err)
 		}
-		eventually(t, 20*time.Second, "the worker is dead", func() bool { return !processLives(dies) })
+		eventually(t, "the worker is dead", func() bool { return !processLives(dies) })
 		_ = idlepool.Send(c, answer, in, owner)
 		letGo(in, owner)
 	})
@@ -259,12 +259,12 @@ func TestKeptWorkerIsLost(t *testing.T) {
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 20*time.Second, "the server is gone", func() bool { return !processLives(pid) })
+	eventually(t, "the server is gone", func() bool { return !processLives(pid) })
 	third, _ := askOnce(t, o, s)
 	if third == second {
 		t.Error("a worker outlived its server")
 	}
-	eventually(t, time.Minute, "only the last is left", func() bool { return len(containerKinds(t, r)) == 1 })
+	eventually(t, "only the last is left", func() bool { return len(containerKinds(t, r)) == 1 })
 	if again, _ := askOnce(t, o, s); again != third {
 		t.Error("the new server keeps nothing")
 	}
@@ -282,7 +282,7 @@ func TestServer_LeavesWithWorkers(t *testing.T) {
 	if pid == 0 {
 		t.Fatal("it has left too soon")
 	}
-	eventually(t, time.Minute, "the server leaves", func() bool { return !processLives(pid) })
+	eventually(t, "the server leaves", func() bool { return !processLives(pid) })
 	if layout.Exists(o.RuntimeDir) || len(processesWith("random/uuid")) > 0 && len(processesWith(o.RuntimeDir)) > 0 {
 		t.Error("something is left")
 	}

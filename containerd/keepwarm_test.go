@@ -51,7 +51,7 @@ func TestSharedContainer_IsKept(t *testing.T) {
 	never.Keep = 0
 	ask("a command that keeps nothing", never, s, "1")
 	ask("the third", o, s, "3")
-	eventually(t, time.Minute, "three are kept", func() bool { return len(containerKinds(t, r)) == 3 })
+	eventually(t, "three are kept", func() bool { return len(containerKinds(t, r)) == 3 })
 
 	for what, change := range map[string]func(*runner.Spec){
 		"input":     func(s *runner.Spec) { s.Stdin = []byte("hunter2") },
@@ -95,7 +95,7 @@ func TestSharedContainer_IsKept(t *testing.T) {
 		if err := unix.Kill(dies, unix.SIGKILL); err != nil {
 			t.Error(err)
 		}
-		eventually(t, time.Minute, "it is dead", func() bool { return !processLives(dies) })
+		eventually(t, "it is dead", func() bool { return !processLives(dies) })
 	}
 	ask("after its death", o, s, "1")
 	ask("after its death again", o, s, "2")
@@ -103,9 +103,9 @@ func TestSharedContainer_IsKept(t *testing.T) {
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 20*time.Second, "the server is gone", func() bool { return !processLives(pid) })
+	eventually(t, "the server is gone", func() bool { return !processLives(pid) })
 	ask("after its server's death", o, s, "1")
-	eventually(t, time.Minute, "only the last is left", func() bool { return len(containerKinds(t, r)) == 1 })
+	eventually(t, "only the last is left", func() bool { return len(containerKinds(t, r)) == 1 })
 	soon := o
 	soon.Keep = time.Second
 	ask("to be kept for a moment", soon, s, "2")

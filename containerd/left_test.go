@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/containerd/v2/core/leases"
@@ -22,7 +21,7 @@ func nothingLeft(t testing.TB, r *Runtime) {
 	t.Helper()
 	r.runsOpen.Wait() // what it clears away behind their backs
 	ctx := r.conn.Context(context.Background())
-	eventually(t, time.Minute, "the server has removed what it was given", func() bool {
+	eventually(t, "the server has removed what it was given", func() bool {
 		list, err := r.conn.Client.ContainerService().List(ctx)
 		active := 0
 		_ = r.conn.Client.SnapshotService(r.conn.Snapshotter).Walk(ctx, func(_ context.Context, i snapshots.Info) error {
@@ -65,7 +64,7 @@ func nothingLeft(t testing.TB, r *Runtime) {
 		// A shim removes its socket as the last thing it does, and the server its directory
 		// then: both a moment after its container is gone.
 		tasks := filepath.Join(r.conn.Config.RuntimeDir, "state", "io.containerd.runtime.v2.task")
-		eventually(t, 10*time.Second, "shims have removed what they had", func() bool {
+		eventually(t, "shims have removed what they had", func() bool {
 			sockets, _ := filepath.Glob(filepath.Join(r.conn.Config.Shims(), "*")) // the pattern is one
 			bundles, _ := filepath.Glob(filepath.Join(tasks, "*", "*"))
 			return len(sockets)+len(bundles) == 0

@@ -86,7 +86,7 @@ func startClient(t *testing.T, o Options, s runner.Spec, ids ...string) *exec.Cm
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	eventually(t, 20*time.Second, "the other process's program runs", func() bool { return stdout.String() != "" })
+	eventually(t, "the other process's program runs", func() bool { return stdout.String() != "" })
 	return cmd
 }
 
@@ -130,7 +130,7 @@ func sweptAfterDeath(t *testing.T, o Options, r *Runtime, look func()) {
 		_ = c.Wait()
 	}
 	look()
-	eventually(t, 15*time.Second, "the dead client's query is removed", func() bool {
+	eventually(t, "the dead client's query is removed", func() bool {
 		return strings.Join(containerKinds(t, r), " ") == string(runner.Action)
 	})
 	time.Sleep(1500 * time.Millisecond) // long enough for another sweep
@@ -140,15 +140,15 @@ func sweptAfterDeath(t *testing.T, o Options, r *Runtime, look func()) {
 	if err := os.WriteFile(mark, []byte("go"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 15*time.Second, "the action ends by itself", func() bool {
+	eventually(t, "the action ends by itself", func() bool {
 		b, err := os.ReadFile(mark)
 		return err == nil && string(b) == "go done"
 	})
-	eventually(t, 15*time.Second, "the action's container is removed", func() bool {
+	eventually(t, "the action's container is removed", func() bool {
 		look()
 		return len(containerKinds(t, r)) == 0
 	})
-	eventually(t, 5*time.Second, "the dead clients' files are removed", func() bool { return len(layout.Clients(o.RuntimeDir)) == 1 })
+	eventually(t, "the dead clients' files are removed", func() bool { return len(layout.Clients(o.RuntimeDir)) == 1 })
 	nothingLeft(t, r)
 }
 
@@ -227,7 +227,7 @@ func TestServer_IsSharedAndLeaves(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	eventually(t, 15*time.Second, "the idle server leaves", func() bool { return !processLives(pid) })
+	eventually(t, "the idle server leaves", func() bool { return !processLives(pid) })
 	if _, err := os.Stat(o.RuntimeDir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the runtime directory stays: %v", err)
 	}
@@ -262,7 +262,7 @@ func TestServer_LeavesWithItsData(t *testing.T) {
 	if err := os.Rename(o.DataDir, o.DataDir+".away"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 20*time.Second, "the server leaves", func() bool { return !processLives(pid) })
+	eventually(t, "the server leaves", func() bool { return !processLives(pid) })
 	// Killed or lost: in no case did it end well.
 	if e := <-ended; e.err == nil && e.code != 128+int(unix.SIGKILL) {
 		t.Errorf("the run ended with code %d", e.code)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/containers"
@@ -113,7 +112,7 @@ func (d dying) nothingIsLost(r *Runtime, action chan exit) {
 		d.t.Errorf("the action was ended: code %d, %v", e.code, e.err)
 	}
 	_ = d.Close() // it is dead
-	eventually(d.t, 15*time.Second, "what is left is removed", func() bool {
+	eventually(d.t, "what is left is removed", func() bool {
 		return r.sweeper().Sweep(context.Background(), true) == nil && len(containerKinds(d.t, r)) == 0
 	})
 }

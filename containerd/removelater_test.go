@@ -58,7 +58,7 @@ func TestRemoveLater_AllOutputIsHeard(t *testing.T) {
 		if err := os.WriteFile(mark, []byte("go"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, time.Minute, "it has ended", func() bool { return !processLives(pid) })
+		eventually(t, "it has ended", func() bool { return !processLives(pid) })
 		time.Sleep(hold)
 		for _, f := range ends {
 			_, _ = f.WriteString("late\n") // what is lost is seen below
@@ -149,8 +149,8 @@ func TestServer_RemovesWhatItBeganToRemove(t *testing.T) {
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, "the server has ended", func() bool { return !processLives(pid) })
-	eventually(t, time.Minute, "another one serves", func() bool { // the one that was killed may be listening a moment longer
+	eventually(t, "the server has ended", func() bool { return !processLives(pid) })
+	eventually(t, "another one serves", func() bool { // the one that was killed may be listening a moment longer
 		return r.conn.Revive(context.Background()) == nil && serverPid(o) != 0 && serverPid(o) != pid
 	})
 	for _, path := range halfGone {
@@ -181,9 +181,9 @@ func TestRemoveLater_ServerEnds(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Error(sig, err)
 		}
-		eventually(t, time.Minute, "the server has ended", func() bool { return !processLives(pid) })
+		eventually(t, "the server has ended", func() bool { return !processLives(pid) })
 		// One that was killed may be listening a moment longer.
-		eventually(t, time.Minute, "another one has swept", func() bool {
+		eventually(t, "another one has swept", func() bool {
 			return r.conn.Revive(context.Background()) == nil && len(layout.Clients(o.RuntimeDir)) == 1
 		})
 		swept(t, r)

@@ -88,7 +88,7 @@ func TestServer_IsKilled(t *testing.T) {
 			t.Error(err)
 		}
 		next := open(t, o)
-		eventually(t, time.Minute, "what the kills have left is removed", func() bool {
+		eventually(t, "what the kills have left is removed", func() bool {
 			return next.sweeper().Sweep(context.Background(), true) == nil && len(cgroupsLeft(e.r.conn.ID))+len(layout.Clients(o.RuntimeDir)) == 1
 		})
 		if kinds := containerKinds(t, next); len(kinds) > 0 {
@@ -126,7 +126,7 @@ func TestServer_IsKilledLeavesNoShims(t *testing.T) {
 		group.Wait()
 	}
 	shims := func() []int { return pidsWith("shim", "\x00"+r.conn.ID+"-") }
-	eventually(t, 30*time.Second, "nothing of its containers is left", func() bool { return len(shims())+len(cgroupsLeft(r.conn.ID)) == 0 })
+	eventually(t, "nothing of its containers is left", func() bool { return len(shims())+len(cgroupsLeft(r.conn.ID)) == 0 })
 	if t.Failed() {
 		t.Logf("shims: %v, %d cgroups", shims(), len(cgroupsLeft(r.conn.ID)))
 	}
@@ -198,7 +198,7 @@ func TestRuntime_ClosedAfterItsServerWasKilled(t *testing.T) {
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "the server is dead", func() bool { return !processLives(pid) })
+	eventually(t, "the server is dead", func() bool { return !processLives(pid) })
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}

@@ -129,7 +129,7 @@ func TestSharedContainer_IsAsFresh(t *testing.T) {
 	}
 	var told lockedBuffer
 	go func() {
-		eventually(t, time.Minute, "the query runs", func() bool { return strings.Contains(told.String(), "running") })
+		eventually(t, "the query runs", func() bool { return strings.Contains(told.String(), "running") })
 		for _, c := range list {
 			_, _ = r.conn.Client.TaskService().Kill(r.conn.Context(context.Background()), &taskapi.KillRequest{ContainerID: c.ID, Signal: uint32(unix.SIGKILL), All: true})
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -84,8 +83,8 @@ func TestShim_WithoutTaskEndsWithItsClient(t *testing.T) {
 	}
 	d.die()
 	_ = d.Close()
-	eventually(t, 15*time.Second, "the sweep succeeds", func() bool { return r.sweeper().Sweep(context.Background(), true) == nil })
-	eventually(t, 5*time.Second, "the lost shim ends", func() bool { return shimsOf(o)[container] == "" })
+	eventually(t, "the sweep succeeds", func() bool { return r.sweeper().Sweep(context.Background(), true) == nil })
+	eventually(t, "the lost shim ends", func() bool { return shimsOf(o)[container] == "" })
 	if left := cgroupsLeft(d.conn.ID); len(left) > 0 {
 		t.Errorf("its program is left in %s", left)
 	}
@@ -95,7 +94,7 @@ func TestShim_WithoutTaskEndsWithItsClient(t *testing.T) {
 	if kinds := containerKinds(t, r); len(kinds) > 0 {
 		t.Errorf("containers are left: %q", kinds)
 	}
-	eventually(t, 20*time.Second, "the sockets are removed", func() bool {
+	eventually(t, "the sockets are removed", func() bool {
 		list, _ := filepath.Glob(filepath.Join(o.server().Shims(), "*")) // the pattern is one
 		return len(list) == 0
 	})

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/errdefs"
@@ -31,7 +30,7 @@ func cutTheStart(t *testing.T, o Options, pid uint32, stderr string) (cut bool) 
 		if err != nil || !strings.Contains(string(b), fmt.Sprintf(`"init_process_pid":%d,`, pid)) {
 			continue
 		}
-		eventually(t, 20*time.Second, "it waits to open the FIFO", func() bool {
+		eventually(t, "it waits to open the FIFO", func() bool {
 			b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
 			return strings.HasPrefix(string(b), fmt.Sprint(unix.SYS_OPENAT, " "))
 		})
@@ -40,7 +39,7 @@ func cutTheStart(t *testing.T, o Options, pid uint32, stderr string) (cut bool) 
 			t.Error(err)
 		}
 	}
-	eventually(t, 20*time.Second, "what was cut off ends", func() bool { return !processLives(int(pid)) })
+	eventually(t, "what was cut off ends", func() bool { return !processLives(int(pid)) })
 	b, err := os.ReadFile(stderr)
 	return err == nil && len(b) > 0
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -41,7 +40,7 @@ func TestSweep_TrimsTheLogsOfTheDead(t *testing.T) {
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("there are logs %q, %v", logs, err)
 	}
-	eventually(t, 20*time.Second, "the log is written, and trimmed", func() bool {
+	eventually(t, "the log is written, and trimmed", func() bool {
 		i, err := os.Stat(logs[0])
 		return err == nil && i.Size() == size && onDisk(t, logs[0]) <= 2*runfiles.MaxBehind
 	})
@@ -49,7 +48,7 @@ func TestSweep_TrimsTheLogsOfTheDead(t *testing.T) {
 	if err := sweep.RemoveTask(ctx, r.conn.Client, filepath.Base(filepath.Dir(logs[0]))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "its files are removed", func() bool { return len(layout.Clients(o.RuntimeDir)) == 1 })
+	eventually(t, "its files are removed", func() bool { return len(layout.Clients(o.RuntimeDir)) == 1 })
 	nothingLeft(t, r)
 }
 

@@ -30,7 +30,7 @@ func TestStoppedServer(t *testing.T) {
 	}
 	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }() // it is there: the test's end needs it
 	// Until all of its threads have seen the signal it may answer once more.
-	eventually(t, time.Minute, "it stands still", func() bool {
+	eventually(t, "it stands still", func() bool {
 		threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
 		return err == nil && !slices.ContainsFunc(threads, func(path string) bool {
 			b, err := os.ReadFile(path)

@@ -95,7 +95,7 @@ func TestUserNamespace(t *testing.T) {
 			_, _ = r.Run(ctx, runner.Spec{Name: "seen", Kind: runner.Query, Digest: dgst, Args: []string{"exec sleep 617.43"}, Settings: runner.Settings{UserNS: runner.AutoUserNS}})
 		}()
 		uid := -1
-		eventually(t, 30*time.Second, "the program runs", func() bool { uid = ownerOf("617.43"); return uid >= 0 })
+		eventually(t, "the program runs", func() bool { uid = ownerOf("617.43"); return uid >= 0 })
 		ids, err := r.sandboxes.IDs(runner.Settings{UserNS: runner.AutoUserNS})
 		if err != nil || uid != int(ids.UID) || uid == 0 {
 			t.Errorf("its process belongs to %d, and root inside should be %+v (%v)", uid, ids, err)

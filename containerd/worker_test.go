@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"deployster/containerd/runfiles"
 	"deployster/internal/runner"
@@ -51,7 +50,7 @@ func lostInWorker(t *testing.T, o Options, r *Runtime, dgst string, ids ...strin
 	t.Helper()
 	s, mark := carriedSpec(t, dgst)
 	c := startClient(t, o, s, ids...)
-	eventually(t, 20*time.Second, "all have begun", func() bool {
+	eventually(t, "all have begun", func() bool {
 		files, _ := filepath.Glob(filepath.Join(r.conn.Config.RuntimeDir, "io", "*", "*", runfiles.StdoutFile))
 		begun := 0
 		for _, f := range files {
@@ -95,7 +94,7 @@ func TestAdoptFromWorker(t *testing.T) {
 		mark = lostInWorker(t, o, r, dgst, "w/9")
 		kill()
 		end(t, mark)
-		eventually(t, 20*time.Second, "it has ended", func() bool { return len(processesWith("while ! [ -s /mark ]")) == 0 })
+		eventually(t, "it has ended", func() bool { return len(processesWith("while ! [ -s /mark ]")) == 0 })
 		restart()
 		adopted(t, r, "w/9", runner.Watch{})
 		swept(t, r)
@@ -187,5 +186,5 @@ func TestSweep_WorkerOfALivingClient(t *testing.T) {
 		}
 	}
 	// A shim that was killed leaves its socket.
-	eventually(t, 20*time.Second, "the containers are gone", func() bool { return len(containerKinds(t, r)) == 0 })
+	eventually(t, "the containers are gone", func() bool { return len(containerKinds(t, r)) == 0 })
 }

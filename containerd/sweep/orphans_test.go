@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"deployster/containerd/layout"
 	"deployster/containerd/sandbox"
@@ -67,7 +66,7 @@ func TestSweep_EndsOrphans(t *testing.T) {
 	}
 	for what, ends := range ended {
 		if ends {
-			eventually(t, 10*time.Second, what+" ends", func() bool { return !processLives(procs[what].Process.Pid) })
+			eventually(t, what+" ends", func() bool { return !processLives(procs[what].Process.Pid) })
 		} else if !processLives(procs[what].Process.Pid) {
 			t.Errorf("%s was ended", what)
 		}

@@ -157,7 +157,7 @@ func (l *hostileLab) serverPeak(t *testing.T) int64 {
 // or output, and processes of the images, which carry a mark.
 func (l *hostileLab) nothingLeft(t *testing.T) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		var left []string
 		for line := range strings.Lines(users(l.data) + "\n" + users("31337")) {

@@ -52,7 +52,7 @@ func (s *suite) Run() int {
 		fmt.Printf("looking for what %d data directories and %d commands left\n", len(s.runtimes), len(s.clients))
 	}
 	left := s.left()
-	for end := time.Now().Add(20 * time.Second); len(left) > 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(left) > 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		left = s.left()
 	}
 	for _, l := range left {

@@ -9,7 +9,7 @@ import (
 
 // waitGone waits until no process and no mount speaks of a directory.
 func waitGone(dir string) string {
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		left := users(dir)
 		if left == "" || time.Now().After(deadline) {

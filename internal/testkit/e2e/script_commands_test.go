@@ -108,7 +108,7 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 // shim, a directory with its files.
 func noContainers(ts *testscript.TestScript, neg bool, args []string) {
 	data := ts.Getenv("DEPLOYSTER_DATA_DIR")
-	deadline := time.Now().Add(30 * time.Second) // a worker that nobody wants is ended in the background
+	deadline := time.Now().Add(90 * time.Second) // a worker that nobody wants is ended in the background
 	for {
 		var left []string
 		for line := range strings.Lines(users(data)) {

@@ -44,7 +44,7 @@ func startDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	go func() { _ = cmd.Wait() }() // reaps it; how it ends is the script's business
 	ts.Check(log.Close())
 	ts.Setenv("DAEMON_PID", strconv.Itoa(cmd.Process.Pid))
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if c, err := net.Dial("unix", dir+"/c.sock"); err == nil {
 			ts.Check(c.Close())
 			return
@@ -57,7 +57,7 @@ func startDaemon(ts *testscript.TestScript, neg bool, args []string) {
 
 // removeDaemon ends the daemon and whatever of it a script's kill left over.
 func removeDaemon(ts *testscript.TestScript, dir string) error {
-	for end := time.Now().Add(20 * time.Second); users(dir) != "" && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); users(dir) != "" && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		killUsers(dir)
 	}
 	if left := users(dir); left != "" {

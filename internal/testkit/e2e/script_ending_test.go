@@ -53,7 +53,7 @@ func failed(t testscript.T) bool {
 // How long the processes of a script have to end by themselves, and how often they are
 // asked: a command that is told three times waits for no action.
 const (
-	endsWithin = 15 * time.Second
+	endsWithin = 45 * time.Second
 	askedEach  = 3 * time.Second
 )
 

@@ -106,7 +106,7 @@ func serveRegistry(ts *testscript.TestScript, dir, name, more string) string {
 		_ = cmd.Process.Kill() // it may have ended by itself
 		_ = cmd.Wait()
 	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if c, err := net.Dial("tcp", address); err == nil {
 			ts.Check(c.Close())
 			return address

@@ -24,7 +24,7 @@ func GitDaemon(t testing.TB, dir string) (address string) {
 	c.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
 	said := start(t, c, syscall.SIGTERM)
 	address = net.JoinHostPort("127.0.0.1", port)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if c, err := net.Dial("tcp", address); err == nil {
 			_ = c.Close() // it was only asked whether it is there
 			return address
