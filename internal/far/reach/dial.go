@@ -143,7 +143,7 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.pipe, s.out, s.cmd.Stdout = read, bufio.NewReaderSize(read, 64<<10), write
+	s.pipe, s.out, s.cmd.Stdout = read, bufio.NewReaderSize(read, maxNoise), write
 	err = s.cmd.Start()
 	_ = write.Close() // the process has it
 	if err != nil {
@@ -178,14 +178,14 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 	limit := time.AfterFunc(greeting, s.kill)
 	defer limit.Stop()
 	for noise := 0; ; {
-		line, err := s.out.ReadString('\n')
-		if noise += len(line); err != nil || noise > maxNoise {
-			if err == nil {
-				err = fmt.Errorf("it prints more than %d bytes and is not deployster", maxNoise)
-			}
+		read, err := s.out.ReadSlice('\n') // what is read ahead is maxNoise at most
+		if noise += len(read); noise > maxNoise || errors.Is(err, bufio.ErrBufferFull) {
+			return fmt.Errorf("it prints more than %d bytes and is not deployster", maxNoise)
+		}
+		if err != nil {
 			return err
 		}
-		line = strings.TrimRight(line, "\r\n")
+		line := strings.TrimRight(string(read), "\r\n")
 		switch {
 		case line == Ready:
 			return nil

@@ -153,6 +153,7 @@ func TestDial_SaysWhyNot(t *testing.T) {
 		{"ssh fails", "echo 'ssh: connect to host web port 22: Connection refused' >&2; exit 255", nil, "Connection refused"},
 		{"a login that says nothing of ours", "exit 0", nil, "it said nothing of deployster"},
 		{"endless noise", "yes; exit 0", nil, "prints more than"},
+		{"endless noise in one line", "head -c 100000 /dev/zero; sleep 1000", nil, "prints more than"},
 		{"another architecture", "", func(r *rig) { r.is(t, "riscv64") },
 			"it is Linux/riscv64, and this deployster is for Linux/"},
 		{"one that there could be a bundle for", "", func(r *rig) { r.is(t, "aarch64") },
