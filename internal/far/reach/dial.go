@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,6 +52,23 @@ M=$(mkdir -p %s/far 2>&1) || { echo "` + sayWrong + `$M"; exit 1; }
 W=$(install $n 2>&1) || { rm -rf $T; echo "` + sayWrong + `$(echo "$W" | tail -n 1)"; exit 1; }
 fi; touch $D; find %s/far -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
 DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
+
+// InUse says now and then, until ctx ends, that an installed program is in use: the script
+// of another version does not remove its directory then.
+func InUse(ctx context.Context, program string, every time.Duration) {
+	dir := filepath.Dir(program)
+	if filepath.Base(filepath.Dir(dir)) != "far" {
+		return // the script has not installed it
+	}
+	for ctx.Err() == nil {
+		now := time.Now()
+		_ = os.Chtimes(dir, now, now) // it is tried again
+		select {
+		case <-ctx.Done():
+		case <-time.After(every):
+		}
+	}
+}
 
 // UnreachableError says that a host could not be reached, or could not be made
 // ready: nothing of deployster's was begun there.
