@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"deployster/internal/base/diag"
 	"deployster/internal/far"
@@ -15,6 +16,7 @@ import (
 // connection had never been lost.
 func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	s.Settings.Host = nil // there it is here
+	s.Stdout, s.Stderr = once(s.Stdout), once(s.Stderr)
 	var all losses
 	for {
 		client, err := h.connect(ctx)
@@ -68,7 +70,7 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 	if s.ID == "" {
 		return unknown(lost)
 	}
-	out, err := h.Adopt(ctx, s.ID, runner.Watch{})
+	out, err := h.Adopt(ctx, s.ID, runner.Watch{Stdout: s.Stdout, Stderr: s.Stderr})
 	switch {
 	case err != nil:
 		return unknown(fmt.Errorf("%w; %w", lost, err))
@@ -146,7 +148,15 @@ func (e *expected) Running(ctx context.Context, id string) (bool, error) {
 
 // Adopt implements runner.Adopter.
 func (h *host) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
-	return again(ctx, h, func(c *far.Client) (runner.Outcome, error) { return c.Adopt(ctx, id, w) })
+	w.Stdout, w.Stderr = once(w.Stdout), once(w.Stderr)
+	if w.Running != nil {
+		w.Running = sync.OnceFunc(w.Running)
+	}
+	return again(ctx, h, func(c *far.Client) (runner.Outcome, error) {
+		fromBegin(w.Stdout)
+		fromBegin(w.Stderr)
+		return c.Adopt(ctx, id, w)
+	})
 }
 
 // Discard implements runner.Adopter.
