@@ -5,12 +5,15 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"deployster/internal/far"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
+	"deployster/internal/runner/runnertest"
 )
 
 // dying is a machine whose far end dies of what it is asked for.
@@ -95,5 +98,51 @@ func TestLosses_ArePatientForSoLong(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
 	if err := (&losses{pause: time.Hour}).wait(ctx, &host{o: Options{Patience: 2 * time.Hour}}, errors.New("it is lost")); !errors.Is(err, why) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// What was removed on a host by another command is sent again over the same connection, and
+// once only.
+func TestPlaces_SendAgainWhatWasRemovedThere(t *testing.T) {
+	web := newMachine("web")
+	n := &network{machines: map[string]*machine{"web": web}}
+	p := newPlaces(t, n)
+	run := func(id string) error {
+		s := probe(t, p, "web", id, "exit", "0")
+		if id == "" {
+			s.Kind = runner.Query
+		}
+		_, err := p.Run(t.Context(), s)
+		return err
+	}
+	web.receive = func(imagestore.Shipment) { web.Add(runnertest.ProbeReference, runnertest.Probe) }
+	for _, id := range []string{"", "id1", "id2"} {
+		if err := run(id); err != nil {
+			t.Fatal(err)
+		}
+		web.Remove(runnertest.ProbeReference)
+	}
+	var all sync.WaitGroup
+	for range 8 { // all of them find that it is gone
+		all.Go(func() {
+			if err := run(""); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if calls := len(web.Calls()); n.dialled.Load() != 1 || calls != 3+8 {
+		t.Errorf("%d programs ran, over %d connections", calls, n.dialled.Load())
+	}
+	web.Remove(runnertest.ProbeReference)
+	web.receive = nil // it is lost on its way
+	clear(web.shipped)
+	if err := run(""); !errors.Is(err, runner.ErrNoImage) {
+		t.Errorf("one that does not arrive: %v", err)
+	}
+	for digest, times := range web.shipped {
+		if times != 1 {
+			t.Errorf("%s was sent again %d times", digest, times)
+		}
 	}
 }

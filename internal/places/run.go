@@ -13,12 +13,12 @@ import (
 
 // run carries out an invocation on the host. When the connection is lost, a query
 // is asked again; an action is adopted, and what became of it is told as if the
-// connection had never been lost.
+// connection had never been lost. An image that was removed there meanwhile is sent again.
 func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	s.Settings.Host = nil // there it is here
 	s.Stdout, s.Stderr = once(s.Stdout), once(s.Stderr)
 	var all losses
-	for {
+	for sentAgain := false; ; {
 		client, err := h.connect(ctx)
 		if err != nil {
 			return runner.Result{}, h.explain(err)
@@ -27,6 +27,10 @@ func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 		h.rest()
 		var lost *far.LostError
 		switch {
+		case errors.Is(err, runner.ErrNoImage) && !sentAgain: // nothing was begun
+			h.forget(s.Digest)
+			sentAgain = true
+			continue
 		case !errors.As(err, &lost):
 			return res, err
 		case s.Kind == runner.Action && !lost.Unsent:
