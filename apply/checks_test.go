@@ -160,8 +160,9 @@ func checks() []check {
 		{mutation.In("what was shown for one host is not done on another", "apply/latehost.go", "case !step.Flexible():", "case false:"), "TestLateHost_OfAnotherMachine"},
 		{mutation.In("a host that is known only now can be reached by this program", "apply/latehost.go", "if r.options.Reacher == nil {", "if false {"), "TestLateHost"},
 		{mutation.In("a host that is known only now is reached", "apply/latehost.go", "facts, err := r.options.Reacher.Reach(r.work, host)\n\tif err != nil {", "facts, err := r.options.Reacher.Reach(r.work, host)\n\tif err != nil && false {"), "TestLateHost"},
-		{mutation.In("where plugs lead on a host that is known only now is seen", "apply/latehost.go", "led, err := r.options.Reacher.Look(r.work, host, asked)\n\tif err != nil {", "led, err := r.options.Reacher.Look(r.work, host, asked)\n\tif err != nil && false {"), "TestLateHost"},
-		{mutation.In("a plug leads somewhere on a host that is known only now", "apply/latehost.go", "if l.Err != nil {", "if l.Err != nil && false {"), "TestLateHost"},
+		{mutation.In("where plugs lead on a host that is known only now is seen", "apply/latehost.go", "found, err := r.options.Reacher.Look(r.work, host, append(asked, plugs.OnHosts(r.manifest.Plugs())...))\n\tif err != nil {", "found, err := r.options.Reacher.Look(r.work, host, append(asked, plugs.OnHosts(r.manifest.Plugs())...))\n\tif err != nil && false {"), "TestLateHost"},
+		{mutation.In("a plug leads somewhere on a host that is known only now", "apply/latehost.go", "; found[i].Err != nil {", "; found[i].Err != nil && false {"), "TestLateHost"},
+		{mutation.In("a link in a plug of others is not followed on a host that is known only now", "apply/latehost.go", "append(asked, plugs.OnHosts(r.manifest.Plugs())...)", "asked"), "TestLateHost_LinksOfOthers"},
 		{mutation.In("a host that is known only now is the recorded machine, whatever the type says", "apply/identity.go", "|| now.Type.Repository == \"\" {", "|| len(now.Type.Names) == 0 {"), "TestLateHost_OfAnotherMachine"},
 		{mutation.In("a host that no plan could know is its machine", "apply/facts/facts.go", "if pin := pins[name]; pin.Machine == \"\" {", "if pin := pins[name]; pin.Machine == \"-\" {"), "TestLateHost_OfAnotherMachine"},
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"deployster/config"
+	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/plan"
@@ -112,24 +113,35 @@ func (r lateHosts) reach(step *plan.Step, out *outcome, host runner.Host) (*plan
 	r.facts.SetHost(host.Name, facts)
 	host.Machine = facts.Machine
 	now := *step
-	now.Settings.Host, now.Mounts = &host, slices.Clone(step.Mounts)
-	asked := make([]config.Plug, len(now.Mounts))
-	for i, m := range now.Mounts {
-		asked[i] = config.Plug{Name: m.Target, Path: m.Source, ReadOnly: !m.Writable}
+	now.Settings.Host = &host
+	var all bool
+	now.Mounts, all = r.led(step, out, host)
+	return &now, all
+}
+
+// led finds where the plugs of a step lead on a host. The host is told of all that the
+// manifest declares: a link in one that types may write to is not followed for another.
+func (r lateHosts) led(step *plan.Step, out *outcome, host runner.Host) (mounts []runner.Mount, all bool) {
+	var asked []config.Plug
+	for _, m := range step.Mounts {
+		if _, _, versioned := artifact.ParseMount(m.Source); !versioned { // else it is brought in
+			asked = append(asked, config.Plug{Name: m.Target, Path: m.Source, ReadOnly: true}) // who may write there is declared
+		}
 	}
-	led, err := r.options.Reacher.Look(r.work, host, asked)
+	found, err := r.options.Reacher.Look(r.work, host, append(asked, plugs.OnHosts(r.manifest.Plugs())...))
 	if err != nil {
 		out.failQuery(err)
 		return nil, false
 	}
-	for i, l := range led {
-		if l.Err != nil {
+	mounts = slices.Clone(step.Mounts)
+	for i, plug := range asked {
+		at := slices.IndexFunc(mounts, func(m runner.Mount) bool { return m.Target == plug.Name })
+		if mounts[at].Source = found[i].Path; found[i].Err != nil {
 			out.fail(failedConfig, diag.Errorf("A plug leads nowhere on its host",
 				"%s gets %s of %s as %s: %s. Make it there, or declare another path.",
-				config.Reference(out.addr), asked[i].Path, host.Name, asked[i].Name, l.Err))
+				config.Reference(out.addr), plug.Path, host.Name, plug.Name, found[i].Err))
 			return nil, false
 		}
-		now.Mounts[i].Source = l.Path
 	}
-	return &now, true
+	return mounts, true
 }

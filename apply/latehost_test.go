@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"deployster/apply"
 	"deployster/config"
+	"deployster/internal/artifact"
 	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/plan"
@@ -21,6 +24,7 @@ type reacher struct {
 	machine       string
 	reach, look   error
 	led           error // of each plug
+	follow        bool  // plugs are followed as a host does, on this machine
 	reached, seen int
 }
 
@@ -32,10 +36,15 @@ func (r *reacher) Reach(context.Context, runner.Host) (protocol.HostFacts, error
 func (r *reacher) Forget(string) {}
 
 func (r *reacher) Look(_ context.Context, _ runner.Host, list []config.Plug) ([]plugs.Led, error) {
-	led := make([]plugs.Led, len(list))
+	led, all := make([]plugs.Led, len(list)), map[string]config.Plug{}
+	for _, p := range list {
+		all[p.Name] = p
+	}
 	for i, p := range list {
 		r.seen++
-		led[i] = plugs.Led{Path: p.Path, Err: r.led}
+		if led[i] = (plugs.Led{Path: p.Path, Err: r.led}); r.follow {
+			led[i].Path, led[i].Err = plugs.Lead(p, all)
+		}
 	}
 	return led, r.look
 }
@@ -120,7 +129,7 @@ func TestLateHost(t *testing.T) {
 			if recorded != (c.fails == "") || recorded && entry.Settings.Host.Machine != "m1" {
 				t.Errorf("recorded: %v %+v", recorded, entry.Settings.Host)
 			}
-			if c.ty == "plugged" && c.reacher.seen != 1 {
+			if c.ty == "plugged" && c.reacher.seen != 2 { // that of the step, and all that are declared
 				t.Errorf("%d plugs were looked at", c.reacher.seen)
 			}
 			if c.fails != "" && strings.Contains(e.there(), "x") {
@@ -181,6 +190,53 @@ func TestLateHost_OfAnotherMachine(t *testing.T) {
 			}
 			if c.size == "m" && p.Resources["x"].Change != plan.Deferred {
 				t.Errorf("x is %s", p.Resources["x"].Change)
+			}
+		})
+	}
+}
+
+// A link in a plug that other types may write to is not followed on a host that is known
+// only now, as on one that the plan could ask. Files of artifacts are in none.
+func TestLateHost_LinksOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		declared string // of the plug around that of x
+		fails    string
+	}{
+		"others may write there":   {"", "config"},
+		"nobody may write there":   {"read_only = true", ""},
+		"an artifact is not asked": {"read_only = true", "state"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, _ := withVM(t)
+			at := &reacher{machine: "m1", follow: true}
+			e.opts.Reacher = at
+			shared, elsewhere := t.TempDir(), t.TempDir()
+			if err := os.Symlink(elsewhere, filepath.Join(shared, "conf")); err != nil {
+				t.Fatal(err)
+			}
+			manifest := onVM(e, "resource.vm.state.ip", "s", "plugged")
+			manifest = strings.Replace(manifest, fmt.Sprintf("{ path = %q }", e.dir),
+				fmt.Sprintf("{ path = %q }", filepath.Join(shared, "conf")), 1) +
+				fmt.Sprintf("plug \"shared\" {\npath = %q\n%s\n}\n", shared, c.declared)
+			p, err := e.plan(manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x := p.Resources["x"]; c.fails == "state" {
+				x.Mounts = append(x.Mounts, runner.Mount{Source: artifact.MountSource("key", ""), Target: "/site"})
+			}
+			report, err := e.apply(t.Context(), p)
+			x := report.Resources["x"]
+			if err != nil || x.Failed != c.fails || c.fails == "config" && !strings.Contains(x.Reason, `a symbolic link in the plug "shared"`) {
+				t.Errorf("%s %s: %s (%v)", x.Status, x.Failed, x.Reason, err)
+			}
+			if at.seen != 3 {
+				t.Errorf("%d plugs were looked at", at.seen)
+			}
+			if entry := e.recorded(t).Resources["x"]; c.fails == "" && entry.Mounts[0].Source != elsewhere {
+				t.Errorf("it was given %+v", entry.Mounts)
 			}
 		})
 	}

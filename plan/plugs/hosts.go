@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"deployster/config"
@@ -19,6 +20,11 @@ type Look func(ctx context.Context, h runner.Host, list []config.Plug) ([]Led, e
 type Led struct {
 	Path string // without symbolic links
 	Err  error
+}
+
+// OnHosts are the plugs whose paths are those of a host, where it has them.
+func OnHosts(list []config.Plug) []config.Plug {
+	return slices.DeleteFunc(slices.Clone(list), func(p config.Plug) bool { return p.Artifact != "" || p.Base != "" })
 }
 
 // seen is where all plugs lead on one host.
@@ -64,12 +70,7 @@ func (p *Plugs) sees(ctx context.Context, host runner.Host, name string) (Led, e
 			s.err = errors.New("hosts cannot be reached here")
 			return
 		}
-		var list []config.Plug
-		for _, name := range slices.Sorted(maps.Keys(p.byName)) {
-			if plug := p.byName[name]; plug.Artifact == "" && plug.Base == "" {
-				list = append(list, plug)
-			}
-		}
+		list := OnHosts(slices.SortedFunc(maps.Values(p.byName), func(a, b config.Plug) int { return strings.Compare(a.Name, b.Name) }))
 		led, err := p.look(ctx, host, list)
 		if s.err = err; err != nil {
 			return
