@@ -110,13 +110,24 @@ func (r lateHosts) reach(step *plan.Step, out *outcome, host runner.Host) (*plan
 		out.failQuery(err)
 		return nil, false
 	}
-	r.facts.SetHost(host.Name, facts)
+	if err := r.facts.SetHost(host, facts, r.hostNames()); err != nil {
+		out.fail(failedConfig, err)
+		return nil, false
+	}
 	host.Machine = facts.Machine
 	now := *step
 	now.Settings.Host = &host
 	var all bool
 	now.Mounts, all = r.led(step, out, host)
 	return &now, all
+}
+
+// hostNames are those of the declared hosts.
+func (r lateHosts) hostNames() (names []string) {
+	for _, h := range r.manifest.Hosts() {
+		names = append(names, h.Name)
+	}
+	return names
 }
 
 // led finds where the plugs of a step lead on a host. The host is told of all that the

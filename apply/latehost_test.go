@@ -241,3 +241,49 @@ func TestLateHost_LinksOfOthers(t *testing.T) {
 		})
 	}
 }
+
+// Nothing is done on a host that turns out to be the machine of another: neither of one that
+// became known before, nor of one that the plan knew. What is not declared any more is none.
+func TestLateHost_OneMachine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		other string // a block, and what is on it
+		pin   string // the machine of that, as planned
+		fails bool
+	}{
+		"of two that become known": {`address = resource.vm.state.ip`, "", true},
+		"of one that was known":    {`address = "10.0.0.9"`, "m1", true},
+		"of another machine":       {`address = "10.0.0.9"`, "m2", false},
+		"of one that was declared": {"", "m1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, _ := withVM(t)
+			e.opts.Reacher, e.opts.KeepGoing = &reacher{machine: "m1"}, true
+			e.pins["other"] = places.Pin{Address: c.pin, Machine: c.pin}
+			manifest := onVM(e, "resource.vm.state.ip", "s", "known")
+			if c.other != "" {
+				manifest += fmt.Sprintf("host \"other\" { %s }\n", c.other) + `resource "y" {
+  type       = "test/known:1"
+  host       = host.other
+  config     = { id = "y" }
+  depends_on = [resource.vm]
+}
+`
+			}
+			report := e.do(t, manifest)
+			var failed []string
+			for _, addr := range []string{"x", "y"} {
+				if r := report.Resources[addr]; r != nil && r.Status == apply.Error {
+					failed = append(failed, addr)
+					if !strings.Contains(r.Reason, "web (10.0.0.1)") || !strings.Contains(r.Reason, "other (") || strings.Contains(e.there(), addr) {
+						t.Errorf("%s: %s; there is %s", addr, r.Reason, e.there())
+					}
+				}
+			}
+			if (len(failed) == 1) != c.fails || len(failed) > 1 {
+				t.Errorf("failed: %v", failed)
+			}
+		})
+	}
+}

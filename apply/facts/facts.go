@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/places"
+	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/plan/match"
 	"deployster/plan/view"
@@ -21,18 +22,18 @@ type Facts struct {
 	views map[string]view.View
 	// memories are what actions and answers of this apply said; null = nothing is there any more.
 	memories map[string]json.RawMessage
-	began    map[string]bool               // on what an action was begun
-	gone     map[string]bool               // what was destroyed, to be made again
-	things   map[string]match.Thing        // what turned out in this apply to be the thing of a resource
-	stopped  map[string]*protocol.Answer   // whose shutdown_first has run -> what its image answered after that; nil = that is not known
-	hosts    map[string]protocol.HostFacts // that became known in this apply, by name
+	began    map[string]bool             // on what an action was begun
+	gone     map[string]bool             // what was destroyed, to be made again
+	things   map[string]match.Thing      // what turned out in this apply to be the thing of a resource
+	stopped  map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
+	hosts    map[string]places.Pin       // that became known in this apply, by name
 }
 
 // New knows what a plan says, and nothing beyond it.
 func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
-		stopped: map[string]*protocol.Answer{}, hosts: map[string]protocol.HostFacts{}}
+		stopped: map[string]*protocol.Answer{}, hosts: map[string]places.Pin{}}
 }
 
 // Look gives a resource as it is now known to be; before its turn that is what
@@ -118,11 +119,29 @@ func (f *Facts) SetMemory(addr string, memory json.RawMessage) {
 	f.memories[addr] = memory
 }
 
-// SetHost notes what became known of a host.
-func (f *Facts) SetHost(name string, found protocol.HostFacts) {
+// SetHost notes what became known of a host, unless it has the machine of another of those
+// that are declared: as that was planned, or turned out to be in this apply.
+func (f *Facts) SetHost(h runner.Host, found protocol.HostFacts, declared []string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.hosts[name] = found
+	now := places.Pin{Address: h.String(), Machine: found.Machine, Facts: &found}
+	if f.hosts[h.Name].Machine == found.Machine {
+		f.hosts[h.Name] = now
+		return nil
+	}
+	pins := map[string]places.Pin{}
+	for _, name := range declared {
+		pins[name] = f.plan.Hosts[name]
+		if reached, ok := f.hosts[name]; ok {
+			pins[name] = reached
+		}
+	}
+	pins[h.Name] = now
+	if err := places.SameMachine(pins); err != nil {
+		return err
+	}
+	f.hosts[h.Name] = now
+	return nil
 }
 
 // Machines are the hosts of the plan, with the machines of those that became known.
@@ -145,7 +164,7 @@ func (f *Facts) TellHosts(s config.States) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name, found := range f.hosts {
-		s.KnowHost(name, found)
+		s.KnowHost(name, *found.Facts)
 	}
 }
 

@@ -56,7 +56,7 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	for _, name := range sorted(found.Pins) {
 		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Slow: found.Slow[name]})
 	}
-	return list, hosts.SameMachine(found.Pins)
+	return list, places.SameMachine(found.Pins)
 }
 
 func hostNames(m *config.Manifest) []string {

@@ -95,7 +95,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 		}
 		on = hosts.Declared(m)
 	}
-	if err := hosts.SameMachine(found.Pins); err != nil {
+	if err := places.SameMachine(found.Pins); err != nil {
 		return nil, s, err
 	}
 	former := found.Former(on, prior)

@@ -2,7 +2,10 @@ package places
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/far"
 	"deployster/protocol"
 )
@@ -20,6 +23,27 @@ type Pin struct {
 func (p Pin) Check(name string, w far.Welcome) error {
 	if p.Machine != "" && p.Machine != w.Facts.Machine {
 		return fmt.Errorf("%s is another machine than when it was planned (%s, and not %s)", name, w.Facts.Machine, p.Machine)
+	}
+	return nil
+}
+
+// SameMachine refuses two names of one machine: what is done there under one name would
+// not be ordered with what is done under the other. A clone is taken for its original:
+// which of them has what is recorded could not be told.
+func SameMachine(pins map[string]Pin) error {
+	names := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		machine := pins[name].Machine
+		if machine == "" {
+			continue
+		}
+		if other, taken := names[machine]; taken {
+			return diag.Errorf("Two hosts have one identity",
+				"%s (%s) and %s (%s) have the same id: the file id in their data directory. If they are one machine, declare it once. "+
+					"If one is a clone of the other, remove that file on the clone.",
+				other, pins[other].Address, name, pins[name].Address)
+		}
+		names[machine] = name
 	}
 	return nil
 }

@@ -277,23 +277,4 @@ func reasonOf(err error) string {
 	return diag.Visible(err.Error())
 }
 
-// SameMachine refuses two names of one machine: what is done there under one name
-// would not be ordered with what is done under the other.
-func SameMachine(pins map[string]places.Pin) error {
-	names := map[string]string{}
-	for _, name := range sorted(pins) {
-		machine := pins[name].Machine
-		if machine == "" {
-			continue
-		}
-		if other, taken := names[machine]; taken {
-			return diag.Errorf("Two hosts are one machine",
-				"%s (%s) and %s (%s) have the same data directory on the same machine. Declare it once.",
-				other, pins[other].Address, name, pins[name].Address)
-		}
-		names[machine] = name
-	}
-	return nil
-}
-
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

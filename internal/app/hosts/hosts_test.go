@@ -3,7 +3,6 @@ package hosts
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"deployster/internal/places"
@@ -89,19 +88,5 @@ func TestReached_Lost(t *testing.T) {
 		if got := found.Lost(on, prior); !slices.Equal(got, want) {
 			t.Errorf("%s is down: %q, want %q", down, got, want)
 		}
-	}
-}
-
-// What is done under two names of one machine would have no order.
-func TestSameMachine(t *testing.T) {
-	pin := func(machine, why string) places.Pin {
-		return places.Pin{Address: "at", Machine: machine, Unreachable: why}
-	}
-	if err := SameMachine(map[string]places.Pin{"a": pin("m1", ""), "b": pin("m2", ""), "c": pin("", "down"), "d": pin("", "down")}); err != nil {
-		t.Errorf("four machines: %v", err)
-	}
-	err := SameMachine(map[string]places.Pin{"a": pin("m1", ""), "b": pin("m2", ""), "c": pin("m1", "")})
-	if err == nil || !strings.Contains(err.Error(), "a (") || !strings.Contains(err.Error(), "c (") {
-		t.Errorf("two of one: %v", err)
 	}
 }
