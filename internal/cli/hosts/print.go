@@ -26,12 +26,12 @@ func UnreachableFlag() cli.Flag {
 
 // AtOnceFlag says how many hosts are worked on at one time.
 func AtOnceFlag() cli.Flag {
-	return number("hosts", order.Hosts, "work on `N` hosts at one time: one is finished, as far as order allows, before the next is begun")
+	return number("hosts", order.Hosts, 1, "work on `N` hosts at one time: one is finished, as far as order allows, before the next is begun")
 }
 
 // MaxFailedFlag says how many hosts may fail before no other is begun.
 func MaxFailedFlag() cli.Flag {
-	return number("max-failed-hosts", 0, "begin no further host after `N` have failed; 0: begin all")
+	return number("max-failed-hosts", 0, 0, "begin no further host after `N` have failed; 0: begin all")
 }
 
 // OptionsOf reads what the flags say.
@@ -39,11 +39,11 @@ func OptionsOf(c *cli.Context) app.HostOptions {
 	return app.HostOptions{FailUnreachable: c.String("unreachable") == "fail", AtOnce: c.Int("hosts"), MaxFailed: c.Int("max-failed-hosts")}
 }
 
-// number is a flag with a number of hosts.
-func number(name string, value int, usage string) cli.Flag {
+// number is a flag with a number of hosts, of at least so many.
+func number(name string, value, least int, usage string) cli.Flag {
 	return &cli.IntFlag{Name: name, Value: value, Usage: usage, Action: func(_ *cli.Context, n int) error {
-		if n < 1 {
-			return diag.Errorf("Wrong command line", "-%s must be at least 1.", name)
+		if n < least {
+			return diag.Errorf("Wrong command line", "-%s must be at least %d.", name, least)
 		}
 		return nil
 	}}

@@ -2,9 +2,12 @@ package hosts
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"deployster/internal/app"
 	"deployster/internal/places"
@@ -25,6 +28,19 @@ func TestPrint_Clock(t *testing.T) {
 		told := strings.Contains(out.String(), "its clock differs from this one's")
 		if !strings.HasPrefix(out.String(), "web (10.0.0.5) ok: w") || told != (want != "") || !strings.Contains(out.String(), want) {
 			t.Errorf("%s behind: %q", slow, out.String())
+		}
+	}
+}
+
+// What the help says of 0 is so.
+func TestFlags_Least(t *testing.T) {
+	t.Parallel()
+	for arg, refused := range map[string]bool{"-max-failed-hosts=0": false, "-max-failed-hosts=-1": true, "-hosts=1": false, "-hosts=0": true} {
+		a := cli.NewApp()
+		a.Flags, a.Action = []cli.Flag{AtOnceFlag(), MaxFailedFlag()}, func(*cli.Context) error { return nil }
+		a.Writer, a.ErrWriter = io.Discard, io.Discard
+		if err := a.Run([]string{"deployster", arg}); (err != nil) != refused {
+			t.Errorf("%s: %v", arg, err)
 		}
 	}
 }
