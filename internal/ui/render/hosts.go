@@ -18,8 +18,7 @@ func (b *block) onThem(o Options) string {
 		return ""
 	}
 	if len(b.hosts) == 1 {
-		host := b.step.Settings.Host
-		return diag.Visible(fmt.Sprintf("on %s (%s)", host.Name, host))
+		return onHost(b.step.Settings.Host)
 	}
 	shown := natural.Sorted(maps.Keys(b.hosts))
 	more := ""
@@ -27,6 +26,14 @@ func (b *block) onThem(o Options) string {
 		shown, more = shown[:most], fmt.Sprintf(" and %d more", len(shown)-most)
 	}
 	return "on " + diag.Visible(strings.Join(shown, ", ")) + more
+}
+
+// onHost says on which host something is; "" = here.
+func onHost(h *runner.Host) string {
+	if h == nil {
+		return ""
+	}
+	return diag.Visible(fmt.Sprintf("on %s (%s)", h.Name, h))
 }
 
 // newBlock returns the block of one step.

@@ -29,7 +29,11 @@ func State(s state.Snapshot, o Options) string {
 	for i, addr := range addrs {
 		entry := s.Resources[addr]
 		if o.Compact {
-			fmt.Fprintf(&b, "%s  %s\n", fill(Bold(diag.Visible(addr)), width), Dim(diag.Visible(entry.Type)+", "+lastValid(entry)))
+			on := onHost(entry.Settings.Host)
+			if on != "" {
+				on += "  "
+			}
+			fmt.Fprintf(&b, "%s  %s%s\n", fill(Bold(diag.Visible(addr)), width), on, Dim(about(entry)))
 			continue
 		}
 		if i == 3*maxBlocks && !o.all() {
@@ -49,8 +53,11 @@ func State(s state.Snapshot, o Options) string {
 // Entry returns what a state file holds of one resource.
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
-	head := fmt.Sprintf("%s  %s", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), lastValid(entry))))
+	head := fmt.Sprintf("%s  %s", Bold(diag.Visible(addr)), Dim("("+about(entry)+")"))
 	b.WriteString(Wrap(head, o.Width) + "\n")
+	if on := onHost(entry.Settings.Host); on != "" {
+		fmt.Fprintf(&b, "  %s\n", on)
+	}
 	if _, number := moves.RecordedAt(addr); number > 0 {
 		fmt.Fprintf(&b, "  %s\n", Yellow("another resource has its address; it is still to be destroyed"))
 	}
@@ -72,6 +79,9 @@ func Entry(addr string, entry state.Entry, o Options) string {
 		o.Hide))
 	return b.String()
 }
+
+// about returns the type of a resource, and when it was last valid.
+func about(entry state.Entry) string { return diag.Visible(entry.Type) + ", " + lastValid(entry) }
 
 // lastValid returns when a resource was last valid.
 func lastValid(entry state.Entry) string {
