@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/base/graph"
 	"deployster/internal/base/words"
+	"deployster/internal/runner"
 	"deployster/plan"
 )
 
@@ -118,9 +119,4 @@ func hostOf(p *plan.Plan, addr string) string {
 }
 
 // hostName names the host of a step; "" = here.
-func hostName(s *plan.Step) string {
-	if s.Settings.Host == nil {
-		return ""
-	}
-	return s.Settings.Host.Name
-}
+func hostName(s *plan.Step) string { return runner.NameOf(s.Settings.Host) }

@@ -157,7 +157,7 @@ func (e *Engine) settle(store *state.Store, at places.Adopter, addr string, a st
 	default:
 		e.Note("%s/%s ended at %s with exit code %d.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly), out.ExitCode)
 	}
-	e.recordAdopted(addr, a, out)
+	e.recordAdopted(addr, runner.NameOf(store.Snapshot().Resources[addr].Settings.Host), a, out)
 	if err := at.Discard(context.Background(), a.Key); err != nil {
 		e.Warn(diag.Warningf("Something was left in containerd",
 			"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", a.Action, addr, err))
@@ -197,14 +197,14 @@ func saidBy(a state.Attempt, out runner.Outcome) json.RawMessage {
 // recordAdopted keeps what an adopted action has printed with the records of
 // this run. What it was given is in those of the run that had started it. One that
 // never began has nothing to keep, and no exit code.
-func (e *Engine) recordAdopted(addr string, a state.Attempt, out runner.Outcome) {
+func (e *Engine) recordAdopted(addr, host string, a state.Attempt, out runner.Outcome) {
 	if out.Fate != runner.Exited {
 		return
 	}
 	if out.Duration == 0 && out.Ended.After(a.Started) {
 		out.Duration = out.Ended.Sub(a.Started)
 	}
-	e.records().Add(typeclient.Invocation{Address: addr, Step: a.Action, Started: a.Started, Result: out.Result})
+	e.records().Add(typeclient.Invocation{Address: addr, Host: host, Step: a.Action, Started: a.Started, Result: out.Result})
 }
 
 // warnUnknown says what was in flight, since when, by whom, and what comes of it.

@@ -79,11 +79,7 @@ func runRunsShow(c *cli.Context, s *session) error {
 	s.out.Printf("%s\n", render.Dim(run.Path()))
 	if len(steps) > 0 {
 		s.out.Printf("\n")
-		rows := [][]string{{"RESOURCE", "STEP", "BEGAN", "TOOK", "EXIT"}}
-		for _, step := range steps {
-			rows = append(rows, []string{step.Resource, step.Step, render.Began(run, step), render.StepTook(step), render.StepEnd(step)})
-		}
-		s.out.Table("", rows)
+		s.out.Table("", render.Steps(run, steps))
 	}
 	if run.LeftOut > 0 {
 		s.out.Printf("\n%d more asked for states that were valid. They were not recorded.\n", run.LeftOut)
@@ -126,8 +122,9 @@ func runRunsLogs(c *cli.Context, s *session) error {
 		return s.out.Document(workspace.LogsDocument{Format: runs.Format, Run: run.ID, Logs: found})
 	}
 	for _, l := range found {
-		s.out.Printf("%s %s\n", render.Bold(l.Resource+" "+l.Step.Step), render.Dim(
-			fmt.Sprintf("at %s, exit %s, %s", l.Started.Format(time.RFC3339), render.StepEnd(l.Step), render.StepTook(l.Step))))
+		ended := fmt.Sprintf("%sat %s, exit %s, %s", render.StepHost(l.Step), l.Started.Format(time.RFC3339), render.StepEnd(l.Step),
+			render.StepTook(l.Step))
+		s.out.Printf("%s %s\n", render.Bold(l.Resource+" "+l.Step.Step), render.Dim(ended))
 		for _, text := range []string{l.Stdout, l.Stderr} {
 			for line := range strings.Lines(text) {
 				s.out.Printf("  %s\n", strings.TrimRight(line, "\n"))

@@ -40,6 +40,14 @@ func (h *Host) Same(other *Host) bool {
 	return h.Name == other.Name
 }
 
+// NameOf returns the name of a host; "" = here.
+func NameOf(h *Host) string {
+	if h == nil {
+		return ""
+	}
+	return h.Name
+}
+
 // SameWay reports whether two hosts are reached in one way.
 func (h Host) SameWay(other Host) bool {
 	h.Machine, other.Machine = "", ""

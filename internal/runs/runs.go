@@ -95,8 +95,9 @@ func (r Run) WithKeys(keys *encryption.Keyring) Run {
 type Step struct {
 	Format   int       `json:"format"`
 	Resource string    `json:"resource"`
-	Step     string    `json:"step"`  // init, state, or the action
-	Image    string    `json:"image"` // its digest
+	Host     string    `json:"host,omitempty"` // where it ran; absent = on the machine of these records
+	Step     string    `json:"step"`           // init, state, or the action
+	Image    string    `json:"image"`          // its digest
 	Started  time.Time `json:"started"`
 	Took     float64   `json:"took_seconds"`
 	ExitCode *int      `json:"exit_code,omitempty"` // absent when the program did not end by itself

@@ -87,6 +87,33 @@ func TestRuns_AreFoundAgain(t *testing.T) {
 	})
 }
 
+// The host of a step is kept, in a file of its own and in a line.
+func TestRuns_Hosts(t *testing.T) {
+	dir := t.TempDir()
+	r := begin(dir, "1")
+	for _, host := range []string{"", `web["a"]`} {
+		query, action := invocation("web", "state", "{}"), invocation("web", "make", "x")
+		query.Host, action.Host, action.Result.ExitCode = host, host, 1
+		r.Add(query)
+		r.Add(action)
+	}
+	end(t, r)
+	run, err := Find(dir, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := run.Steps("")
+	if err != nil || len(steps) != 4 {
+		t.Fatalf("%+v, %v", steps, err)
+	}
+	for i, step := range steps {
+		text, _ := json.Marshal(step)
+		if want := []string{"", "", `web["a"]`, `web["a"]`}[i]; step.Host != want || strings.Contains(string(text), `"host"`) != (want != "") {
+			t.Errorf("%d: %s", i, text)
+		}
+	}
+}
+
 func TestRuns_Names(t *testing.T) {
 	dir := t.TempDir()
 	for _, id := range []string{"2026-a1", "2026-a2", "2026-b1"} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -159,6 +160,29 @@ func TestClient_RecordsAndLogs(t *testing.T) {
 	}
 	if len(records) != 2 || records[0].Step != "init" || records[1].Step != "go" || records[1].Result.ExitCode != 5 || !json.Valid(records[1].Stdin) || records[1].Digest != ty.Digest || records[1].Started.IsZero() {
 		t.Errorf("records %+v", records)
+	}
+}
+
+// Where a run was is recorded: that of init, of whomever it is asked, was here.
+func TestClient_RecordsHosts(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	where := map[string]string{}
+	c, _ := client(says(minimal), func(o *Options) {
+		o.Record = func(i Invocation) { mu.Lock(); where[i.Step] = i.Host; mu.Unlock() }
+	})
+	there := target()
+	there.Settings.Host = &runner.Host{Name: `web["a"]`, Address: "10.0.0.5"}
+	ty, err := c.Init(t.Context(), there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = c.State(t.Context(), there, ty, protocol.StateInput{})
+	_, _ = c.Act(t.Context(), target(), ty, protocol.Action{Name: "here"}, protocol.ActionInput{})
+	_, _ = c.Act(t.Context(), there, ty, protocol.Action{Name: "there"}, protocol.ActionInput{})
+	want := map[string]string{"init": "", "state": `web["a"]`, "here": "", "there": `web["a"]`}
+	if !maps.Equal(where, want) {
+		t.Errorf("recorded %v, want %v", where, want)
 	}
 }
 

@@ -84,6 +84,7 @@ const (
 // Line is one line of live output. Text is safe to show and has no newline.
 type Line struct {
 	Address string
+	Host    string // where it ran; "" = here
 	Step    string // init, state, or the name of the action
 	Stream  Stream
 	Text    string
@@ -101,6 +102,7 @@ const (
 // Invocation is one run of an image, for the records.
 type Invocation struct {
 	Address string
+	Host    string // where it ran; "" = here
 	Step    string // init, state, or the name of the action
 	Digest  string // of the image
 	Started time.Time

@@ -153,7 +153,8 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 
 // invocation is what is recorded of a call that has ended: all but the memory.
 func (k call) invocation(started time.Time, r runner.Result, err error) Invocation {
-	i := Invocation{Address: k.target.Address, Step: k.step, Digest: k.digest, Started: started, Stdin: k.stdin, Result: r, Err: err}
+	i := Invocation{Address: k.target.Address, Host: runner.NameOf(k.settings.Host), Step: k.step, Digest: k.digest, Started: started,
+		Stdin: k.stdin, Result: r, Err: err}
 	if k.remembers {
 		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
 	}

@@ -2,8 +2,10 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/runs"
 )
 
@@ -23,6 +25,32 @@ func Began(run runs.Run, step runs.Step) string {
 		return Took(-after) + " before"
 	}
 	return "+" + Took(after)
+}
+
+// Steps returns a table of the steps of a run. Where all ran on this machine, none has a host.
+func Steps(run runs.Run, steps []runs.Step) [][]string {
+	head := []string{"RESOURCE", "STEP", "BEGAN", "TOOK", "EXIT"}
+	hosts := slices.ContainsFunc(steps, func(s runs.Step) bool { return s.Host != "" })
+	if hosts {
+		head = slices.Insert(head, 1, "HOST")
+	}
+	rows := [][]string{head}
+	for _, s := range steps {
+		row := []string{s.Resource, s.Step, Began(run, s), StepTook(s), StepEnd(s)}
+		if hosts {
+			row = slices.Insert(row, 1, s.Host)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// StepHost returns "on HOST, "; "" = it ran on this machine.
+func StepHost(s runs.Step) string {
+	if s.Host == "" {
+		return ""
+	}
+	return diag.Visible("on " + s.Host + ", ")
 }
 
 // Ending says how a run ended.
