@@ -106,6 +106,9 @@ func (r *Runtime) volumes() string { return volumes.Root(r.conn.Config) }
 // Artifacts is where the store of artifacts is to be: on the file system of the volumes.
 func (r *Runtime) Artifacts() string { return r.conn.Config.Artifacts() }
 
+// RuncVersion is that of the runc that makes its containers; "" = that is not known.
+func (r *Runtime) RuncVersion(ctx context.Context) string { return r.conn.RuncVersion(ctx) }
+
 func (r *Runtime) sweeper() sweep.Sweeper {
 	return sweep.Sweeper{Client: r.conn.Client, Namespace: r.conn.Config.Namespace, RuntimeDir: r.conn.Config.RuntimeDir,
 		Embedded: r.conn.Embedded, Outcomes: r.outcomes(), Volumes: r.volumes()}

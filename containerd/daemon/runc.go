@@ -207,6 +207,22 @@ func statRunc(path string) (s runcFile, err error) {
 	return runcFile{Path: path, Device: stat.Dev, Inode: stat.Ino, Size: stat.Size, Ctime: [2]int64{stat.Ctim.Sec, stat.Ctim.Nsec}}, nil
 }
 
+// keptRunc is what is known of a safe runc.
+type keptRunc struct {
+	runcFile
+	Version string `json:"version"`
+}
+
+// RuncVersion returns the version of the runc in use; "" = it is a daemon's own, or does
+// not say.
+func (c *Conn) RuncVersion(ctx context.Context) string {
+	if !c.Embedded {
+		return ""
+	}
+	version, _, _ := checkRunc(ctx, c.Config.DataDir, c.Runc)
+	return version
+}
+
 // checkRunc is askRunc, and asks a safe one of this path only once. What it
 // knows is in the data directory, where only root can write.
 func checkRunc(ctx context.Context, dataDir, path string) (version string, safe bool, err error) {
@@ -218,15 +234,16 @@ func checkRunc(ctx context.Context, dataDir, path string) (version string, safe 
 	if err != nil {
 		return "", false, err
 	}
-	var before runcFile
-	if content, err := os.ReadFile(kept); err == nil && json.Unmarshal(content, &before) == nil && before == now {
-		return "", true, nil
+	var before keptRunc
+	content, err := os.ReadFile(kept)
+	if err == nil && json.Unmarshal(content, &before) == nil && before.runcFile == now && before.Version != "" {
+		return before.Version, true, nil
 	}
 	if version, safe, err = AskRunc(ctx, path); err != nil || !safe {
 		return version, safe, err
 	}
 	if after, err := statRunc(path); err == nil && after == now {
-		if content, err := json.Marshal(now); err == nil {
+		if content, err := json.Marshal(keptRunc{now, version}); err == nil {
 			_ = durable.WriteUnsynced(kept, content, 0o600) // else it is asked again
 		}
 	}

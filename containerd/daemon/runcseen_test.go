@@ -13,6 +13,7 @@ import (
 func TestRuncIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	data, bin := t.TempDir(), t.TempDir()
+	installed := ""
 	runc, log := filepath.Join(bin, "runc"), filepath.Join(bin, "log")
 	install := func(version string) {
 		t.Helper()
@@ -23,13 +24,14 @@ func TestRuncIsAskedOnce(t *testing.T) {
 		if err := os.Rename(fresh, runc); err != nil {
 			t.Fatal(err)
 		}
+		installed = version
 	}
 	wants := func(safe bool, asked int) {
 		t.Helper()
-		_, got, err := checkRunc(context.Background(), data, runc)
+		version, got, err := checkRunc(context.Background(), data, runc)
 		b, _ := os.ReadFile(log) // none = it was not asked
-		if n := strings.Count(string(b), "asked"); err != nil || got != safe || n != asked {
-			t.Errorf("safe %v, asked %d times, %v; want %v, %d", got, n, err, safe, asked)
+		if n := strings.Count(string(b), "asked"); err != nil || got != safe || n != asked || version != installed {
+			t.Errorf("%s is safe %v, asked %d times, %v; want %s, %v, %d", version, got, n, err, installed, safe, asked)
 		}
 	}
 	install("1.4.3")

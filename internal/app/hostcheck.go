@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"deployster/config"
 	"deployster/internal/app/hosts"
@@ -16,9 +15,9 @@ import (
 
 // HostCheck is what was found of a host.
 type HostCheck struct {
-	Name string        `json:"name"`
-	Pin  places.Pin    `json:"host"`
-	Slow time.Duration `json:"clock_ns,omitempty"` // by how much its clock is behind this one's
+	Name string     `json:"name"`
+	Pin  places.Pin `json:"host"`
+	hosts.Condition
 }
 
 // CheckHosts reaches hosts, installs what is missing there, and says what they are.
@@ -54,7 +53,7 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	}
 	var list []HostCheck
 	for _, name := range sorted(found.Pins) {
-		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Slow: found.Slow[name]})
+		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Condition: found.Conditions[name]})
 	}
 	return list, places.SameMachine(found.Pins)
 }

@@ -56,6 +56,8 @@ type Welcome struct {
 	Boot  string             `json:"boot"` // another after each start of the machine
 	Facts protocol.HostFacts `json:"facts"`
 	Clock time.Time          `json:"clock"`
+	Runc  string             `json:"runc,omitempty"` // the version of what makes containers; "" = not known
+	Free  int64              `json:"free_bytes"`     // room for its data directory
 }
 
 // runRequest is a runner.Spec on its way.

@@ -33,7 +33,8 @@ func (h host) Enter(context.Context, far.Hello) (far.Welcome, error) {
 	if h.done != nil {
 		h.done()
 	}
-	return far.Welcome{Facts: protocol.HostFacts{Machine: h.machine}, Clock: time.Now().Add(-h.behind)}, nil
+	return far.Welcome{Facts: protocol.HostFacts{Machine: h.machine}, Clock: time.Now().Add(-h.behind), Runc: "1.4.3",
+		Free: int64(len(h.machine))}, nil
 }
 func (host) Acts(context.Context, far.Hello) error                                   { return nil }
 func (host) Look(context.Context, []far.Plug) []far.Seen                             { return nil }
@@ -67,9 +68,12 @@ func TestGreet_Clock(t *testing.T) {
 	}
 	found := greet(t, there, on, 0)
 	for name, at := range there {
-		if off := (found.Slow[name] - at.behind).Abs(); found.Pins[name].Machine != at.machine || found.Pins[name].Unreachable != "" || off > time.Minute {
-			t.Errorf("%s: %+v, behind by %s, want %s", name, found.Pins[name], found.Slow[name], at.behind)
+		if off := (found.Conditions[name].Slow - at.behind).Abs(); found.Pins[name].Machine != at.machine || found.Pins[name].Unreachable != "" || off > time.Minute {
+			t.Errorf("%s: %+v, behind by %s, want %s", name, found.Pins[name], found.Conditions[name].Slow, at.behind)
 		}
+	}
+	if c := found.Conditions["a"]; c.Runc != "1.4.3" || c.Free != 2 {
+		t.Errorf("%+v", c)
 	}
 	if found.Pins["down"].Unreachable != "no route to down" {
 		t.Errorf("%+v", found.Pins["down"])

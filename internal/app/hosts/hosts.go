@@ -24,9 +24,16 @@ import (
 
 // Reached is what hosts said, and those that said nothing.
 type Reached struct {
-	Facts map[string]protocol.HostFacts
-	Pins  map[string]places.Pin
-	Slow  map[string]time.Duration // by how much clocks are behind
+	Facts      map[string]protocol.HostFacts
+	Pins       map[string]places.Pin
+	Conditions map[string]Condition
+}
+
+// Condition is what may be wrong with a host, and what no plan depends on.
+type Condition struct {
+	Slow time.Duration `json:"clock_ns,omitempty"` // by how much its clock is behind this one's
+	Runc string        `json:"runc,omitempty"`     // the version; "" = not known
+	Free int64         `json:"free_bytes,omitempty"`
 }
 
 // Resident is what is on a host.
@@ -200,7 +207,7 @@ func way(h runner.Host) string {
 
 // Greet connects to hosts, so many at one time; 0 = order.Hosts.
 func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnce int) Reached {
-	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]places.Pin{}, Slow: map[string]time.Duration{}}
+	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]places.Pin{}, Conditions: map[string]Condition{}}
 	for name, r := range on {
 		if r.Host.Address == "" { // it is made of what is not known yet
 			found.Pins[name] = places.Pin{Address: r.Host.String()}
@@ -218,7 +225,7 @@ func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnc
 			facts := welcome.Facts
 			pin.Machine, pin.Facts = facts.Machine, &facts
 			found.Facts[name] = facts
-			found.Slow[name] = time.Since(welcome.Clock)
+			found.Conditions[name] = Condition{Slow: time.Since(welcome.Clock), Runc: welcome.Runc, Free: welcome.Free}
 		}
 		found.Pins[name] = pin
 	})

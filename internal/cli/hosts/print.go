@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -49,6 +50,9 @@ func number(name string, value, least int, usage string) cli.Flag {
 	}}
 }
 
+// leastRoom is what a first image needs, with what is made of it.
+const leastRoom = 1 << 30
+
 // maxClock is how much the clock of a host may differ before it is told.
 const maxClock = time.Minute
 
@@ -73,9 +77,17 @@ func Print(out terminal.Printer, found []app.HostCheck, json bool) error {
 			out.Printf("%s is made of what is not recorded yet: apply it first\n", diag.Visible(h.Name))
 			continue
 		}
-		out.Printf("%s (%s) ok: %s, %s %s, kernel %s, %s, %s, %s\n", diag.Visible(h.Name), h.Pin.Address, diag.Visible(f.Hostname),
-			diag.Visible(f.OS), diag.Visible(f.OSVersion), diag.Visible(f.Kernel), diag.Visible(f.Arch), words.Count(f.CPUs, "processor"),
-			words.Bytes(f.Memory))
+		told := []string{f.Hostname, f.OS + " " + f.OSVersion, "kernel " + f.Kernel, f.Arch, words.Count(f.CPUs, "processor"),
+			words.Bytes(f.Memory)}
+		if h.Runc != "" {
+			told = append(told, "runc "+h.Runc)
+		}
+		told = append(told, words.Bytes(h.Free)+" free on disk")
+		out.Printf("%s (%s) ok: %s\n", diag.Visible(h.Name), h.Pin.Address, diag.Visible(strings.Join(told, ", ")))
+		if h.Free < leastRoom {
+			out.Printf("  the disk of its data directory has only %s free: an image with its files may need %s. Make room there\n",
+				words.Bytes(h.Free), words.Bytes(leastRoom))
+		}
 		if h.Slow.Abs() > maxClock {
 			out.Printf("  its clock differs from this one's by %s\n", h.Slow.Round(time.Second))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/app"
+	"deployster/internal/app/hosts"
 	"deployster/internal/places"
 	"deployster/internal/ui/terminal"
 	"deployster/protocol"
@@ -21,13 +22,36 @@ func TestPrint_Clock(t *testing.T) {
 	t.Parallel()
 	for slow, want := range map[time.Duration]string{0: "", 59 * time.Second: "", 61 * time.Second: "by 1m1s", -2 * time.Hour: "by -2h0m0s"} {
 		var out bytes.Buffer
-		found := []app.HostCheck{{Name: "web", Pin: places.Pin{Address: "10.0.0.5", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "w"}}, Slow: slow}}
+		found := []app.HostCheck{{Name: "web", Pin: places.Pin{Address: "10.0.0.5", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "w"}}, Condition: hosts.Condition{Slow: slow}}}
 		if err := Print(terminal.Printer{Out: &out}, found, false); err != nil {
 			t.Fatal(err)
 		}
 		told := strings.Contains(out.String(), "its clock differs from this one's")
 		if !strings.HasPrefix(out.String(), "web (10.0.0.5) ok: w") || told != (want != "") || !strings.Contains(out.String(), want) {
 			t.Errorf("%s behind: %q", slow, out.String())
+		}
+	}
+}
+
+// What a host has for images is told, and where it is too little.
+func TestPrint_Room(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		has        hosts.Condition
+		says, warn string
+	}{
+		{hosts.Condition{Runc: "1.4.3", Free: 3 << 30}, ", runc 1.4.3, 3.0 GiB free on disk\n", ""},
+		{hosts.Condition{Free: 1 << 30}, "8.0 GiB, 1.0 GiB free on disk\n", ""},
+		{hosts.Condition{Runc: "1.4.3", Free: 1<<30 - 1<<20}, ", runc 1.4.3, 1023.0 MiB free on disk\n", "has only 1023.0 MiB free: an image with its files may need 1.0 GiB"},
+		{hosts.Condition{Runc: "1\x1b[2J"}, `, runc 1\x1b[2J, 0 B free on disk`, "has only 0 B free"},
+	} {
+		var out bytes.Buffer
+		found := []app.HostCheck{{Name: "web", Pin: places.Pin{Facts: &protocol.HostFacts{Memory: 8 << 30}}, Condition: c.has}}
+		if err := Print(terminal.Printer{Out: &out}, found, false); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); !strings.Contains(got, c.says) || !strings.Contains(got, c.warn) || strings.Contains(got, "only") != (c.warn != "") {
+			t.Errorf("%+v: %q", c.has, got)
 		}
 	}
 }

@@ -27,6 +27,7 @@ type Runtime interface {
 	runner.Launcher
 	machine.Runtime
 	Artifacts() string // where their files are kept
+	RuncVersion(context.Context) string
 	Close() error
 }
 
@@ -36,7 +37,7 @@ type Runtime interface {
 func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
 	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
-	here := machine.New(machine.Options{Runner: pool, Runtime: at, Build: version, Look: lead, Files: files,
+	here := machine.New(machine.Options{Runner: pool, Runtime: at, Build: version, Look: lead, Files: files, Runc: at.RuncVersion(ctx),
 		DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
 	if self, err := os.Executable(); err == nil {
 		go reach.InUse(ctx, self, 24*time.Hour)

@@ -38,6 +38,7 @@ type Options struct {
 	Runtime Runtime
 	DataDir string // absolute: where its identity and the fences are
 	Build   string // of this program
+	Runc    string // the version of what makes containers; "" = not known
 	// Look says where a plug leads, among all.
 	Look func(plug far.Plug, all []far.Plug) (string, error)
 	// Files keeps those of artifacts.
@@ -75,7 +76,12 @@ func (m *Machine) Enter(ctx context.Context, h far.Hello) (far.Welcome, error) {
 	if err != nil {
 		return far.Welcome{}, err
 	}
-	return far.Welcome{Build: m.o.Build, Boot: strings.TrimSpace(string(boot)), Facts: facts, Clock: time.Now()}, nil
+	var disk unix.Statfs_t
+	if err := unix.Statfs(m.o.DataDir, &disk); err != nil {
+		return far.Welcome{}, err
+	}
+	return far.Welcome{Build: m.o.Build, Boot: strings.TrimSpace(string(boot)), Facts: facts, Clock: time.Now(), Runc: m.o.Runc,
+		Free: int64(disk.Bavail) * disk.Bsize}, nil
 }
 
 // Look implements far.Place.

@@ -16,7 +16,7 @@ import (
 // here returns a machine with a data directory.
 func here(dir string) *Machine {
 	r := runnertest.Runtime{Fake: runnertest.NewFake()}
-	return New(Options{Runner: r, DataDir: dir, Build: "b1", Look: func(p far.Plug, _ []far.Plug) (string, error) { return p.Path, nil }})
+	return New(Options{Runner: r, DataDir: dir, Build: "b1", Runc: "1.4.3", Look: func(p far.Plug, _ []far.Plug) (string, error) { return p.Path, nil }})
 }
 
 func TestMachine_SaysWhatItIs(t *testing.T) {
@@ -30,6 +30,9 @@ func TestMachine_SaysWhatItIs(t *testing.T) {
 	f := welcome.Facts
 	if f.Hostname != name || f.CPUs < 1 || f.Memory < 1<<20 || f.Kernel == "" || f.Arch == "" || len(f.Machine) != 32 || welcome.Boot == "" {
 		t.Errorf("%+v", welcome)
+	}
+	if welcome.Runc != "1.4.3" || welcome.Free < 1 {
+		t.Errorf("runc %q, %d bytes free", welcome.Runc, welcome.Free)
 	}
 	again, err := here(dir).Enter(context.Background(), far.Hello{})
 	if err != nil || again.Facts.Machine != f.Machine {
