@@ -52,7 +52,7 @@ func (e *engine) statePath() string { return filepath.Join(e.dir, "deployster.st
 
 func (e *engine) load(source string) (*config.Manifest, error) {
 	src := config.Sources{Workspace: e.dir, Dir: e.dir, Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(source)}}}
-	m, diags := config.Load(src, nil, config.Builtins{Version: "0.1.0", Workspace: e.dir})
+	m, diags := config.Load(src, nil, config.Builtins{Version: "0.1.0", Workspace: e.dir, Home: "/home/me"})
 	return m, diags.Err()
 }
 
@@ -109,7 +109,7 @@ func (e *engine) apply(ctx context.Context, p *plan.Plan) (*apply.Report, error)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	m, diags := config.Load(p.Sources, inputs, config.Builtins{Version: "0.1.0", Workspace: e.dir})
+	m, diags := config.Load(p.Sources, inputs, config.Builtins{Version: "0.1.0", Workspace: e.dir, Home: "/home/me"})
 	if diags.HasErrors() {
 		return nil, diags
 	}

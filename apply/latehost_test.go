@@ -23,8 +23,9 @@ import (
 type reacher struct {
 	machine       string
 	reach, look   error
-	led           error // of each plug
-	follow        bool  // plugs are followed as a host does, on this machine
+	led           error  // of each plug
+	home          string // of its user
+	follow        bool   // plugs are followed as a host does, on this machine
 	reached, seen int
 }
 
@@ -42,6 +43,9 @@ func (r *reacher) Look(_ context.Context, _ runner.Host, list []config.Plug) ([]
 	}
 	for i, p := range list {
 		r.seen++
+		if rest, below := strings.CutPrefix(p.Path, "~"); below {
+			p.Path = r.home + rest
+		}
 		if led[i] = (plugs.Led{Path: p.Path, Err: r.led}); r.follow {
 			led[i].Path, led[i].Err = plugs.Lead(p, all)
 		}
@@ -285,5 +289,36 @@ func TestLateHost_OneMachine(t *testing.T) {
 				t.Errorf("failed: %v", failed)
 			}
 		})
+	}
+}
+
+// A plug below the home directory is below that of the host's user. While a host is not
+// known, that is no other place than the recorded one.
+func TestLateHost_Home(t *testing.T) {
+	t.Parallel()
+	e, ip := withVM(t)
+	home := t.TempDir()
+	e.opts.Reacher = &reacher{machine: "m1", home: home}
+	manifest := func(size string) string {
+		return strings.Replace(onVM(e, "resource.vm.state.ip", size, "plugged"), fmt.Sprintf("%q", e.dir), `"~"`, 1)
+	}
+	made := e.do(t, manifest("s")).Resources["x"]
+	if now := e.recorded(t).Resources["x"].Mounts; len(now) != 1 || now[0].Source != home {
+		t.Fatalf("recorded: %+v (%s %s)", now, made.Status, made.Reason)
+	}
+	*ip = "10.0.0.2" // it is known only when the machine has another size
+	p, err := e.plan(manifest("m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := p.Resources["x"]; x.Change != plan.Deferred || x.Old != nil || x.Another || x.Expected == plan.Replace {
+		t.Errorf("x is %s, expected %s, another %v (%s)", x.Change, x.Expected, x.Another, x.Reason)
+	}
+	report, err := e.apply(t.Context(), p)
+	if x := report.Resources["x"]; err != nil || x.Failed != "" {
+		t.Errorf("%s %s (%v)", x.Status, x.Reason, err)
+	}
+	if now := e.recorded(t).Resources["x"]; now.Mounts[0].Source != home || now.Settings.Host.Address != "10.0.0.2" {
+		t.Errorf("recorded: %+v on %+v", now.Mounts, now.Settings.Host)
 	}
 }

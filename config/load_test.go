@@ -156,7 +156,7 @@ resource "x" {
 		t.Errorf("got %+v, want %+v", late.Timeouts, want)
 	}
 	plugs := m.Plugs()
-	if len(plugs) != 2 || plugs[0].Path != filepath.Join(m.Sources().Workspace, "y") || plugs[1].Path != "/home/me/sa.json" || !plugs[1].ReadOnly {
+	if len(plugs) != 2 || plugs[0].Path != filepath.Join(m.Sources().Workspace, "y") || plugs[1].Path != "/home/me/sa.json" || plugs[1].Home != "~/sa.json" || plugs[0].Home != "" || !plugs[1].ReadOnly {
 		t.Errorf("%+v", plugs)
 	}
 	if re := plugs[1].ResourceNames[0]; !re.MatchString("www_a") || re.MatchString("x_www_a") {

@@ -136,7 +136,11 @@ func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
 			p.Path, err = treePath(v.AsString())
 			return err
 		}
-		if p.Path, err = m.hostPath(v.AsString()); !filepath.IsAbs(v.AsString()) && !strings.HasPrefix(v.AsString(), "~") {
+		path := v.AsString()
+		switch p.Path, err = m.hostPath(path); {
+		case belowHome(path):
+			p.Home = path
+		case !filepath.IsAbs(path):
 			p.Base = m.Set.Src.Workspace
 		}
 		return err
@@ -155,7 +159,7 @@ func (m *Instances) hostPath(path string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("the path is empty")
 	}
-	if path == "~" || strings.HasPrefix(path, "~/") {
+	if belowHome(path) {
 		if m.Set.Builtins.Home == "" {
 			return "", fmt.Errorf("%q begins with ~, and there is no home directory: set HOME, or write the path out", path)
 		}
@@ -166,6 +170,9 @@ func (m *Instances) hostPath(path string) (string, error) {
 	}
 	return filepath.Join(m.Set.Src.Workspace, path), nil
 }
+
+// belowHome reports whether a path is written as one below the home directory.
+func belowHome(path string) bool { return path == "~" || strings.HasPrefix(path, "~/") }
 
 func patterns(list cty.Value) ([]*regexp.Regexp, error) {
 	var out []*regexp.Regexp

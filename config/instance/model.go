@@ -135,9 +135,13 @@ type Resource struct {
 
 // Plug is a file or directory of this host that a type may ask for.
 type Plug struct {
-	Name     string
-	Path     string // absolute
-	Base     string // the directory at which the path as it is written begins; "" = it is written as an absolute one
+	Name string
+	Path string // absolute
+	Base string // the directory at which the path as it is written begins; "" = it is written as an absolute one
+	// Home is the path where it is written as one below the home directory: "~" or "~/x". Path
+	// is below that of this machine, and on a host it is below that of the user there; "" = it
+	// is written otherwise.
+	Home     string
 	ReadOnly bool
 	// Artifact is whose files it shows instead, and Path leads to some of them, from
 	// their root; "" = it shows what is on this host.

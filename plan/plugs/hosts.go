@@ -1,6 +1,7 @@
 package plugs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -22,10 +23,19 @@ type Led struct {
 	Err  error
 }
 
-// OnHosts are the plugs whose paths are those of a host, where it has them.
-func OnHosts(list []config.Plug) []config.Plug {
-	return slices.DeleteFunc(slices.Clone(list), func(p config.Plug) bool { return p.Artifact != "" || p.Base != "" })
+// OnHosts are the plugs whose paths are those of a host, as a host is asked for them: it
+// knows the home directory of its user.
+func OnHosts(list []config.Plug) (asked []config.Plug) {
+	for _, p := range list {
+		if p.Artifact == "" && p.Base == "" {
+			p.Path = onHosts(p)
+			asked = append(asked, p)
+		}
+	}
+	return asked
 }
+
+func onHosts(p config.Plug) string { return cmp.Or(p.Home, p.Path) }
 
 // seen is where all plugs lead on one host.
 type seen struct {
@@ -44,7 +54,7 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 			plug.Name, host.Name)}
 	}
 	if host.Address == "" {
-		return plug.Path, nil // where that leads is seen when it is known
+		return onHosts(plug), nil // where that leads is seen when it is known
 	}
 	led, err := p.sees(ctx, host, plug.Name)
 	switch {

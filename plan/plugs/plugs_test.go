@@ -76,16 +76,31 @@ func TestGrant_OnAHost(t *testing.T) {
 		}
 		return led, nil
 	}
-	p := New([]config.Plug{{Name: "absolute", Path: "/etc"}, {Name: "relative", Path: "/home/me/etc", Base: "/home/me"}}, nil, look)
+	p := New([]config.Plug{{Name: "absolute", Path: "/etc"}, {Name: "relative", Path: "/home/me/etc", Base: "/home/me"},
+		{Name: "home", Path: "/home/me/x", Home: "~/x"}}, nil, look)
 	r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
 	r.Settings.Host = &runner.Host{Name: "h", Address: "10.0.0.5"}
 	for name, want := range map[string]struct{ source, errors string }{
 		"absolute": {source: "/there/etc"},
+		"home":     {source: "/there~/x"}, // whose home that is, the host says
 		"relative": {errors: "error: A relative path on another machine"},
 	} {
 		mounts, diags := p.Grant(t.Context(), r, protocol.Type{Plugs: map[string]protocol.PlugRequest{name: {ContainerPath: "/p"}}})
 		if got := summaries(diags); got != want.errors || want.source != "" && (len(mounts) != 1 || mounts[0].Source != want.source) {
 			t.Errorf("%s: %+v, said %q", name, mounts, got)
+		}
+	}
+}
+
+// Of a host that is not known yet the path is kept as it is to be asked for.
+func TestGrant_OnALateHost(t *testing.T) {
+	p := New([]config.Plug{{Name: "absolute", Path: "/etc"}, {Name: "home", Path: "/home/me/x", Home: "~/x"}}, nil, nil)
+	r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
+	r.Settings.Host = &runner.Host{Name: "h"}
+	for name, want := range map[string]string{"absolute": "/etc", "home": "~/x"} {
+		mounts, diags := p.Grant(t.Context(), r, protocol.Type{Plugs: map[string]protocol.PlugRequest{name: {ContainerPath: "/p"}}})
+		if len(diags) > 0 || len(mounts) != 1 || mounts[0].Source != want {
+			t.Errorf("%s: %+v, %v", name, mounts, diags)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package plugs
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,8 +49,10 @@ func OtherPaths(dir string, recorded, today []runner.Mount) (list []OtherPath) {
 
 // Compare returns where the mounts with which a thing was recorded lead today, if
 // that is written otherwise, and what a person should know of it. dir is that of OtherPaths.
-func (p *Plugs) Compare(dir string, recorded []runner.Mount, t protocol.Type) (today []runner.Mount, notes []string) {
-	today = p.Today(recorded, t)
+// host is where the thing is; nil = here.
+func (p *Plugs) Compare(ctx context.Context, dir string, host *runner.Host, recorded []runner.Mount,
+	t protocol.Type) (today []runner.Mount, notes []string) {
+	today = p.Today(ctx, host, recorded, t)
 	for _, other := range OtherPaths(dir, recorded, today) {
 		notes = append(notes, "removed through "+other.Recorded+"; the plug is "+other.Today+" today")
 	}
@@ -58,21 +61,33 @@ func (p *Plugs) Compare(dir string, recorded []runner.Mount, t protocol.Type) (t
 
 // Today returns, of the writable mounts with which a thing was recorded, those
 // that are written otherwise today: by the plugs that its type asks for.
-func (p *Plugs) Today(recorded []runner.Mount, t protocol.Type) (list []runner.Mount) {
+func (p *Plugs) Today(ctx context.Context, host *runner.Host, recorded []runner.Mount, t protocol.Type) (list []runner.Mount) {
 	for name, want := range t.Plugs {
 		at := slices.IndexFunc(recorded, func(m runner.Mount) bool { return m.Target == want.ContainerPath && m.Writable })
 		plug, declared := p.byName[name]
 		if at < 0 || !declared {
 			continue
 		}
-		source, err := p.source(plug)
-		if err != nil {
-			source = portable(plug, plug.Path) // an error of who asks for it now
-		}
-		if source != recorded[at].Source {
+		if source := p.today(ctx, host, plug); source != "" && source != recorded[at].Source {
 			list = append(list, runner.Mount{Source: source, Target: want.ContainerPath, Writable: true})
 		}
 	}
 	slices.SortFunc(list, func(a, b runner.Mount) int { return strings.Compare(a.Target, b.Target) })
 	return list
+}
+
+// today is where a plug leads, as it is kept; "" = that is not known of a host.
+func (p *Plugs) today(ctx context.Context, host *runner.Host, plug config.Plug) string {
+	if host == nil {
+		source, err := p.source(plug)
+		if err != nil {
+			source = portable(plug, plug.Path) // an error of who asks for it now
+		}
+		return source
+	}
+	led, err := p.sees(ctx, *host, plug.Name)
+	if err != nil {
+		return ""
+	}
+	return led.Path
 }

@@ -1,6 +1,8 @@
 package plugs
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -57,7 +59,42 @@ func TestPlugs_Today(t *testing.T) {
 		"not declared any more": {[]runner.Mount{{Source: "old", Target: "/gone", Writable: true}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := p.Today(c.recorded, asks); !reflect.DeepEqual(got, c.want) {
+			if got := p.Today(t.Context(), nil, c.recorded, asks); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// Where a plug of a thing on a host leads today is asked there, and not seen here.
+func TestPlugs_TodayOnAHost(t *testing.T) {
+	t.Parallel()
+	there := map[string]Led{"/srv": {Path: "/data/srv"}, "~/x": {Path: "/root/x"}, "/gone": {Path: "/gone", Err: errors.New("not there")}}
+	look := func(_ context.Context, h runner.Host, list []config.Plug) (led []Led, err error) {
+		if h.Name == "down" {
+			return nil, errors.New("no route")
+		}
+		for _, plug := range list {
+			led = append(led, there[plug.Path])
+		}
+		return led, nil
+	}
+	p := New([]config.Plug{{Name: "a", Path: "/srv"}, {Name: "b", Path: "/home/me/x", Home: "~/x"}, {Name: "c", Path: "/gone"}}, nil, look)
+	asks := protocol.Type{Plugs: map[string]protocol.PlugRequest{"a": {ContainerPath: "/a"}, "b": {ContainerPath: "/b"}, "c": {ContainerPath: "/c"}}}
+	at := func(a, b, c string) []runner.Mount {
+		return []runner.Mount{{Source: a, Target: "/a", Writable: true}, {Source: b, Target: "/b", Writable: true}, {Source: c, Target: "/c", Writable: true}}
+	}
+	for name, c := range map[string]struct {
+		host     string
+		recorded []runner.Mount
+		want     []runner.Mount
+	}{
+		"as today":               {"web", at("/data/srv", "/root/x", "/gone"), nil},
+		"elsewhere":              {"web", at("/srv", "/home/me/x", "/was"), at("/data/srv", "/root/x", "/gone")},
+		"that cannot be reached": {"down", at("/srv", "/home/me/x", "/was"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := p.Today(t.Context(), &runner.Host{Name: c.host}, c.recorded, asks); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})

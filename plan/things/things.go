@@ -104,7 +104,11 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 		if _, _, versioned := artifact.ParseMount(m.Source); versioned {
 			continue // a place that is read: with another version it is the same thing
 		}
-		t.Plugs = append(t.Plugs, match.Plug{Name: m.Target, Path: m.Source, Writable: m.Writable})
+		plug := match.Plug{Name: m.Target, Path: m.Source, Writable: m.Writable}
+		if settings.Host != nil && settings.Host.Machine == "" {
+			plug.Path = "" // where it leads there is seen when the host is known
+		}
+		t.Plugs = append(t.Plugs, plug)
 	}
 	slices.SortFunc(t.Plugs, func(a, b match.Plug) int { return strings.Compare(a.Name, b.Name) })
 	return t

@@ -39,6 +39,27 @@ func TestDeclared_IsOnItsHost(t *testing.T) {
 	}
 }
 
+// Where a plug leads on a machine that is not known yet makes no other thing.
+func TestDeclared_PlugsOfAHost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		machine, recorded string // the path that was recorded
+		differs           bool
+	}{
+		"known":          {"m1", "/root/x", true},
+		"known, as then": {"m1", "~/x", false},
+		"not known yet":  {"", "/root/x", false},
+	} {
+		on := runner.Settings{Host: &runner.Host{Name: "db", Machine: c.machine}}
+		at := func(path string) []runner.Mount { return []runner.Mount{{Source: path, Target: "/p", Writable: true}} }
+		recorded := Recorded(state.Entry{Type: "acme/file:1", Config: []byte("{}"), Settings: on, Mounts: at(c.recorded)})
+		declared := Declared(&typeschema.Schemas{}, "acme/file:1", protocol.Type{}, []byte("{}"), on, at("~/x"))
+		if relation, list := match.Compare(declared, recorded, true); (relation == match.Differs) != c.differs {
+			t.Errorf("%s: %v %+v", name, relation, list)
+		}
+	}
+}
+
 // An entry is where its machine is today, whatever the blocks of hosts are called now.
 func TestHosts_Place(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"deployster/config"
@@ -37,7 +40,7 @@ type Runtime interface {
 func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
 	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
-	here := machine.New(machine.Options{Runner: pool, Runtime: at, Build: version, Look: lead, Files: files, Runc: at.RuncVersion(ctx),
+	here := machine.New(machine.Options{Runner: pool, Runtime: at, Build: version, Look: lead(home()), Files: files, Runc: at.RuncVersion(ctx),
 		DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
 	if self, err := os.Executable(); err == nil {
 		go reach.InUse(ctx, self, 24*time.Hour)
@@ -68,11 +71,34 @@ func (s stdio) Close() error {
 	return nil
 }
 
-// lead says where a plug of another machine's manifest leads here.
-func lead(plug far.Plug, all []far.Plug) (string, error) {
-	declared := map[string]config.Plug{}
-	for _, p := range all {
-		declared[p.Name] = config.Plug{Name: p.Name, Path: p.Path, ReadOnly: p.ReadOnly}
+// home is the home directory of this process's user, whatever sudo has left in HOME; "" =
+// there is none.
+func home() string {
+	me, err := user.Current()
+	if err != nil {
+		return ""
 	}
-	return plugs.Lead(declared[plug.Name], declared)
+	return me.HomeDir
+}
+
+// lead says where a plug of another machine's manifest leads here, where ~ is home.
+func lead(home string) func(plug far.Plug, all []far.Plug) (string, error) {
+	return func(plug far.Plug, all []far.Plug) (string, error) {
+		declared := map[string]config.Plug{}
+		for _, p := range all {
+			path, below := p.Path, p.Path == "~" || strings.HasPrefix(p.Path, "~/")
+			if below && home == "" {
+				continue // nothing can be given of it
+			}
+			if below {
+				path = filepath.Join(home, path[1:])
+			}
+			declared[p.Name] = config.Plug{Name: p.Name, Path: path, ReadOnly: p.ReadOnly}
+		}
+		found, known := declared[plug.Name]
+		if !known {
+			return "", fmt.Errorf("%s begins with ~, and the user there has no home directory", plug.Path)
+		}
+		return plugs.Lead(found, declared)
+	}
 }

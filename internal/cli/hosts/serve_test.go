@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 // here is what runs images on the host.
 type here struct{ runnertest.Runtime }
 
+// RuncVersion implements Runtime.
+func (here) RuncVersion(context.Context) string { return "" }
+
 func (here) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
 
 // The far end says that the directory that it was installed in is in use.
