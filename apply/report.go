@@ -68,8 +68,8 @@ type ResourceReport struct {
 	Attempts  int      `json:"attempts,omitempty"` // how often it was tried, when that is more than once
 
 	// Failed is what did not do well, or whose end is not known: the name of an
-	// action, or "precondition", "config", "state", "postcondition", "journal" or
-	// "internal".
+	// action, or "precondition", "config", "state", "postcondition", "approval", "replace",
+	// "removal", "identity", "journal" or "internal".
 	Failed    string   `json:"failed,omitempty"`
 	ExitCode  int      `json:"exit_code,omitempty"`  // of what failed; 0 when it is not that which tells
 	LastLines []string `json:"last_lines,omitempty"` // that it printed, safe to show
