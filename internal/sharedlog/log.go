@@ -20,6 +20,9 @@ type Log struct {
 
 	mu    sync.Mutex
 	since time.Time // since when the store is away; zero = it is not
+
+	tip  string        // the id of the tip that was seen last by one who wants the log
+	seen time.Duration // since when
 }
 
 // New returns the log in a store.

@@ -41,7 +41,8 @@ func (e *MovedError) Error() string { return "the log has moved to " + e.To }
 func (e *MovedError) Is(target error) bool { return target == ErrMoved }
 
 // Open makes the log this process's own. Who was not heard of for Timing.Gone while
-// this one looks on is taken over: he can append nothing more.
+// this one looks on is taken over: he can append nothing more. What earlier calls have seen
+// counts, also of those that did not wait.
 func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	w := waiter{log: l, Options: o, begun: l.Clock.Now(), poll: l.Timing.Poll}
 	if w.Claim == "" {
@@ -80,8 +81,6 @@ type waiter struct {
 	begun time.Duration
 	poll  time.Duration
 	told  bool
-	tip   string        // the id of the tip that was seen last
-	seen  time.Duration // since when
 }
 
 // gone reports whether the holder may be taken over.
@@ -89,10 +88,18 @@ func (w *waiter) gone(v *View) bool {
 	if w.Take == v.Tip.Claim || w.Dead != nil && w.Dead(v.Tip.Claim) {
 		return true
 	}
-	if now := w.log.Clock.Now(); w.tip != v.Tip.ID {
-		w.tip, w.seen = v.Tip.ID, now
+	return w.log.silence(v.Tip.ID) >= w.log.Timing.Gone
+}
+
+// silence is for how long a tip has been the last one that was seen.
+func (l *Log) silence(tip string) time.Duration {
+	now := l.Clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tip != tip {
+		l.tip, l.seen = tip, now
 	}
-	return w.log.Clock.Now()-w.seen >= w.log.Timing.Gone
+	return now - l.seen
 }
 
 // wait is over when it is time to look again.
