@@ -1,6 +1,7 @@
 package sharedlog_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -51,6 +52,47 @@ func TestOpen_TriesThatDoNotWaitTakeOver(t *testing.T) {
 				holder.Abandon()
 				if took != c.after {
 					t.Errorf("it was taken over after %s, want %s", took, c.after)
+				}
+			})
+		})
+	}
+}
+
+// An open that is interrupted, or whose answer is followed by a fault, holds the log for nobody:
+// it is let go of, or it is said that it may be held.
+func TestOpen_InVainIsGivenBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		interrupt bool
+		away      time.Duration // after the entry was created
+		left      bool
+	}{
+		"interrupted":            {true, 0, false},
+		"the store is away long": {false, time.Hour, true},
+		"and comes back":         {false, 18 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				w := plain{newWorld(1)}
+				created := time.Time{}
+				store := &cable{Store: w, cut: func() bool { return !created.IsZero() && time.Since(created) < c.away }}
+				store.after = func() {
+					if created.IsZero() {
+						created = time.Now()
+					}
+					if c.interrupt {
+						cancel()
+					}
+				}
+				l := logIn(store)
+				_, err := l.Open(ctx, sharedlog.Options{})
+				var left *sharedlog.LeftError
+				if err == nil || errors.As(err, &left) != c.left || c.interrupt != errors.Is(err, context.Canceled) {
+					t.Errorf("it is told %v", err)
+				}
+				if v, err := logIn(w).View(t.Context()); err != nil || v.Tip.N == 0 || v.Held() != c.left {
+					t.Errorf("the log ends with %+v: %v", v.Tip, err)
 				}
 			})
 		})
