@@ -27,7 +27,8 @@ func TestRemote_WhatIsLeftHeldKeepsNobodyHere(t *testing.T) {
 		"by an open that failed": func(t *testing.T, a *machine) {
 			at := a.place()
 			at.Connect = func() (*sharedlog.Log, error) {
-				return sharedlog.New(cutWhenOpened{network{a.root(), a}}, sharedlog.Timing{Gone: time.Hour, Patience: 100 * time.Millisecond, Call: time.Second, Poll: 10 * time.Millisecond}), nil
+				timing := sharedlog.Timing{Gone: time.Hour, Patience: 100 * time.Millisecond, Call: time.Second, Poll: 10 * time.Millisecond}
+				return sharedlog.New(cutWhenOpened{network{a.root(), a}}, timing), nil
 			}
 			if _, err := Open(t.Context(), at, Options{}); !errors.Is(err, sharedlog.ErrUnreachable) {
 				t.Errorf("it is told %v", err)

@@ -48,8 +48,9 @@ func TestStore_FilesOfAWS(t *testing.T) {
 		files, variables map[string]string
 		profile          string
 	}{
-		"credentials, and the region in config": {files: map[string]string{"credentials": "[default]\n" + keys, "config": "[default]\n" + region}},
-		"a process in config":                   {files: map[string]string{"config": "[default]\n" + region + process, "keys": printed}},
+		"credentials, and the region in config": {files: map[string]string{
+			"credentials": "[default]\n" + keys, "config": "[default]\n" + region}},
+		"a process in config": {files: map[string]string{"config": "[default]\n" + region + process, "keys": printed}},
 		"a process in the config of a profile": {profile: "ci", files: map[string]string{"credentials": "[default]\n" + wrong,
 			"config": "[default]\nregion = us-west-2\n[profile ci]\n" + region + process, "keys": printed}},
 		"the profile of a variable": {variables: map[string]string{"AWS_PROFILE": "ci"}, files: map[string]string{
@@ -62,7 +63,8 @@ func TestStore_FilesOfAWS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home(t, c.files, c.variables)
-			s, err := s3.New(s3.Options{Bucket: "state", Prefix: sharedlog.NewID(), Endpoint: address, Insecure: true, PathStyle: true, Profile: c.profile})
+			s, err := s3.New(s3.Options{Bucket: "state", Prefix: sharedlog.NewID(), Endpoint: address, Insecure: true, PathStyle: true,
+				Profile: c.profile})
 			if err != nil {
 				t.Fatal(err)
 			}
