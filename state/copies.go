@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -119,6 +120,10 @@ func restoreCopy(at storage, serial uint64) (*RestoreResult, error) {
 	if out.Journal, err = continues(at, s); err != nil {
 		return nil, err
 	}
+	if out.Journal && isPresent(at, serial) {
+		out.Snapshot = s // to write it again would end its journal in a store
+		return out, nil
+	}
 	if !out.Journal {
 		list, err := at.copyList()
 		if err != nil {
@@ -137,6 +142,16 @@ func restoreCopy(at storage, serial uint64) (*RestoreResult, error) {
 	}
 	out.Snapshot = s
 	return out, nil
+}
+
+// isPresent reports whether a copy is the state itself.
+func isPresent(at storage, serial uint64) bool {
+	state, err := at.Read()
+	if err != nil {
+		return false
+	}
+	earlier, err := at.ReadCopy(serial)
+	return err == nil && bytes.Equal(state, earlier)
 }
 
 // continues reports whether there is a journal that goes on from s. One that goes

@@ -12,44 +12,62 @@ import (
 
 // TakeOver makes the state of another place, with its copies, that of this one, where
 // nothing is yet, or this very state from a move that was cut short. It gives how
-// many copies there were.
-func (s *Store) TakeOver(from *Store) (copies int, err error) {
+// many copies came along, and the serials of those that stay: they cannot be read, or are
+// later than the state.
+func (s *Store) TakeOver(from *Store) (copies int, stay []uint64, err error) {
 	if s.snapshot.Lineage != "" && (s.snapshot.Lineage != from.snapshot.Lineage || s.snapshot.Serial > from.snapshot.Serial) {
-		return 0, refuse(os.ErrExist, "There is a state already",
+		return 0, nil, refuse(os.ErrExist, "There is a state already",
 			"%s has the lineage %s and the serial %d. Nothing was changed. Move that one away, or name another place.", s.at.State,
 			s.snapshot.Lineage, s.snapshot.Serial)
 	}
 	list, err := from.at.copyList()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	for _, file := range list {
 		earlier, _, err := from.at.copyOf(file.Serial)
-		if err != nil || file.Serial >= from.snapshot.Serial {
-			continue // one that is damaged is worth nothing
+		if file.Serial == from.snapshot.Serial {
+			continue // it is the state
+		}
+		if err != nil || file.Serial > from.snapshot.Serial {
+			stay = append(stay, file.Serial)
+			continue
 		}
 		if err := s.at.save(earlier); err != nil {
-			return 0, err
+			return 0, nil, err
+		}
+		if back, _, err := s.at.copyOf(file.Serial); err != nil || !equal(back, earlier) {
+			return 0, nil, s.notArrived(err)
 		}
 		copies++
 	}
 	if err := s.at.save(from.snapshot); err != nil {
-		return 0, err
-	}
-	was, err := from.snapshot.Encode()
-	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	back, err := s.at.snapshot()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	if is, err := back.Encode(); err != nil || !bytes.Equal(is, was) {
-		return 0, refuse(ErrDamaged, "The state did not arrive", "What was written to %s is not what comes back: %v. The old state is as it was.",
-			s.at.State, err)
+	if !equal(back, from.snapshot) {
+		return 0, nil, s.notArrived(nil)
 	}
 	s.snapshot = back
-	return copies, nil
+	return copies, stay, nil
+}
+
+// equal reports whether two states are the same bytes in a file.
+func equal(a, b Snapshot) bool {
+	one, err := a.Encode()
+	two, err2 := b.Encode()
+	return err == nil && err2 == nil && bytes.Equal(one, two)
+}
+
+func (s *Store) notArrived(err error) error {
+	what := "it is not what comes back"
+	if err != nil {
+		what = err.Error()
+	}
+	return refuse(ErrDamaged, "The state did not arrive", "It was written to %s, and %s. The old state is as it was.", s.at.State, what)
 }
 
 // MovedTo says in a shared state that it is elsewhere now.

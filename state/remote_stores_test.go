@@ -73,6 +73,10 @@ func TestRemote_KeepsItsPromises(t *testing.T) {
 			"network is cut":                 remoteNetworkIsCut,
 			"unlock ends a claim":            remoteUnlockEndsAClaim,
 			"looks again after a suspension": remoteLooksAgainAfterASuspension,
+			"restore under a journal":        remoteRestoreUnderAJournal,
+			"takeover that fails":            remoteTakeoverThatFails,
+			"repairs push out no copies":     remoteRepairsPushOutNone,
+			"keeps what waits":               remoteKeepsWhatWaits,
 		} {
 			t.Run(on.name+"/"+name, func(t *testing.T) {
 				t.Parallel()

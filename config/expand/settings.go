@@ -20,12 +20,9 @@ import (
 	"deployster/internal/runner"
 )
 
-// The bounds of what a type block may set.
-const (
-	maxAnswerSize = 64 << 20 // it is held in memory, several times over
-	maxLogSize    = 16 << 20
-	minMemory     = 6 << 20 // runc itself needs some to start a program
-)
+// minMemory is the least that a type block may set: runc itself needs some to start a
+// program.
+const minMemory = 6 << 20
 
 // settings reads a type block.
 func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.TypeSettings, hcl.Diagnostics) {
@@ -46,8 +43,8 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 	}
 	size("memory", &s.Memory, minMemory, math.MaxInt64)
 	size("disk", &s.Disk, 1<<10, math.MaxInt64)
-	size("answer_size", &s.MaxAnswer, 1<<10, maxAnswerSize)
-	size("log_size", &s.KeepLog, 1<<10, maxLogSize)
+	size("answer_size", &s.MaxAnswer, 1<<10, runner.LargestAnswer)
+	size("log_size", &s.KeepLog, 1<<10, runner.LargestLog)
 	a.read("cpu", cty.Number, func(v cty.Value) (err error) { s.CPU, err = thousandths(v); return err })
 	a.read("pids", cty.Number, func(v cty.Value) (err error) { s.PIDs, err = wholeNumber(v, 1, 1<<22); return err })
 	a.read("workers", cty.Number, func(v cty.Value) (err error) {

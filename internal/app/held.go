@@ -22,7 +22,7 @@ func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot)
 		for _, a := range u.Open() {
 			d := diag.Errorf("An action may still run on another machine",
 				"%q was started at %s by %s, which lost the state to another and was not heard of since. Nothing is done about it here. "+
-					"Run any command there, and it is found out; or when that machine is gone for good: `deployster resolve -as=failed '%s'`. "+
+					"Run `deployster apply` there, and it is found out; or when that machine is gone for good: `deployster resolve -as=failed '%s'`. "+
 					"-exclude='%s' plans the rest.", a.Action, a.Started.Format(time.RFC3339), diag.Visible(u.By.String()), addr, addr)
 			d.Address = addr
 			diags = append(diags, d)

@@ -130,9 +130,13 @@ type watchers struct {
 // one, and kindDone. When ctx ends the host is told, and its answer is still
 // waited for.
 func (c *Client) call(ctx context.Context, k wire.Kind, body any, w watchers, said func(call uint32, m wire.Message) error) error {
+	request, err := encode(body)
+	if err != nil {
+		return fmt.Errorf("the host cannot be asked: %w", err)
+	}
 	in := c.open(c.number())
 	defer c.close(in.call)
-	if err := c.conn.send(k, in.call, body); err != nil {
+	if err := c.conn.send(k, in.call, request); err != nil {
 		return &LostError{Err: err, Unsent: true}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.send(kindCancel, in.call, nil) }) // a lost connection is seen below

@@ -139,7 +139,7 @@ type inbox struct {
 func (i *inbox) put(m wire.Message) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.held += len(m.Body); i.held > 2*window+2*wire.MaxMessage {
+	if i.held += len(m.Body); i.held > 2*window+wire.MaxMessage+wire.MaxFrame {
 		return fmt.Errorf("the host sends more than was asked for")
 	}
 	i.queue = append(i.queue, m)

@@ -32,7 +32,7 @@ type conn struct {
 	mu sync.Mutex // held while a message is written
 	w  *wire.Writer
 
-	heard    chan struct{} // gets one when a message was read
+	heard    chan struct{} // gets one when something was read
 	over     chan struct{} // closed when nothing is read any more
 	overOnce sync.Once
 	err      error // why; set before over is closed
@@ -51,19 +51,28 @@ func (c *conn) fail(err error) {
 	})
 }
 
-// send writes a message whose body is v as JSON, or v itself if it is bytes; nil
-// is no body. An error is the end of the connection.
-func (c *conn) send(k wire.Kind, call uint32, v any) error {
+// encode returns the body of a message: v as JSON, or v itself if it is bytes; nil is no
+// body.
+func encode(v any) (body []byte, err error) {
 	body, raw := v.([]byte)
 	if !raw && v != nil {
-		var err error
 		if body, err = json.Marshal(v); err != nil {
-			return err // nothing was written
+			return nil, err
 		}
+	}
+	return body, wire.Fits(body)
+}
+
+// send writes a message with the body that encode gives. What cannot be encoded is not
+// written; another error is the end of the connection.
+func (c *conn) send(k wire.Kind, call uint32, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := c.w.Write(wire.Message{Kind: k, Call: call, Body: body})
+	err = c.w.Write(wire.Message{Kind: k, Call: call, Body: body})
 	if err == nil {
 		err = c.w.Flush()
 	}
@@ -75,15 +84,11 @@ func (c *conn) send(k wire.Kind, call uint32, v any) error {
 
 // read hands each message to handle until the stream ends or handle fails.
 func (c *conn) read(handle func(wire.Message) error) error {
-	r := wire.NewReader(c.stream)
+	r := wire.NewReader(hearing{c})
 	for {
 		m, err := r.Read()
 		if err != nil {
 			return err
-		}
-		select {
-		case c.heard <- struct{}{}:
-		default:
 		}
 		if m.Kind == kindPing {
 			continue
@@ -92,6 +97,21 @@ func (c *conn) read(handle func(wire.Message) error) error {
 			return err
 		}
 	}
+}
+
+// hearing reads the stream of a connection, and says that there is something: a large
+// message may take longer than the silence that is its end.
+type hearing struct{ *conn }
+
+func (h hearing) Read(p []byte) (int, error) {
+	n, err := h.stream.Read(p)
+	if n > 0 {
+		select {
+		case h.heard <- struct{}{}:
+		default:
+		}
+	}
+	return n, err
 }
 
 // keepAlive says that this end is there, and ends the connection when the other

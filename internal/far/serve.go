@@ -161,7 +161,10 @@ func (s *server) begin(ctx context.Context, m wire.Message) error {
 		s.mu.Lock()
 		delete(s.calls, m.Call)
 		s.mu.Unlock()
-		_ = s.conn.send(kindDone, m.Call, done) // a lost connection ends Serve
+		if err := s.conn.send(kindDone, m.Call, done); err != nil {
+			// It may be too large. A lost connection ends Serve.
+			_ = s.conn.send(kindDone, m.Call, answer{Error: encodeError(err)})
+		}
 	}()
 	return nil
 }

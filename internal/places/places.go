@@ -293,7 +293,7 @@ func (h *host) connected(ctx context.Context) (*far.Client, error) {
 // dial reaches the host; one that was there before is tried for a while.
 func (h *host) dial(ctx context.Context, before bool) (*far.Client, error) {
 	limit := time.Now().Add(h.o.Patience)
-	for pause := time.Second; ; pause = min(2*pause, 16*time.Second) {
+	for pause := nextPause(0); ; pause = nextPause(pause) {
 		client, err := h.among.reach(ctx, h.Host)
 		if err == nil || !before || ctx.Err() != nil || diag.Is[*far.RefusedError](err) || time.Now().Add(pause).After(limit) {
 			return client, err
@@ -306,18 +306,27 @@ func (h *host) dial(ctx context.Context, before bool) (*far.Client, error) {
 	}
 }
 
-// again does something with the connection, and once more with another one as often
-// as it is lost.
+// again does something with the connection, and once more with another one when it is
+// lost. What went on for longer than a host is waited for was not lost at once: an action
+// that is adopted may take hours, over a bad network.
 func again[T any](ctx context.Context, h *host, do func(*far.Client) (T, error)) (T, error) {
+	var all losses
 	for {
 		client, err := h.connect(ctx)
 		if err != nil {
 			var none T
 			return none, h.explain(err)
 		}
+		begun := time.Now()
 		result, err := do(client)
 		h.rest()
-		if !diag.Is[*far.LostError](err) || ctx.Err() != nil {
+		if !isLost(err) || ctx.Err() != nil {
+			return result, err
+		}
+		if time.Since(begun) > h.o.Patience {
+			all = losses{}
+		}
+		if err := all.wait(ctx, h, err); err != nil {
 			return result, err
 		}
 	}

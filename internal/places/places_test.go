@@ -34,6 +34,7 @@ type machine struct {
 	actions map[string]*begun
 	shipped map[string]int
 	files   map[string]int64 // by key: how many bytes came
+	receive func(imagestore.Shipment)
 
 	serving sync.WaitGroup // far ends
 }
@@ -43,6 +44,25 @@ type begun struct {
 	times int
 	ended chan struct{}
 	out   runner.Outcome
+
+	printed []byte // on stdout
+}
+
+// tee keeps what an action prints, and shows it to who watches.
+type tee struct {
+	m  *machine
+	b  *begun
+	to io.Writer
+}
+
+func (t tee) Write(p []byte) (int, error) {
+	t.m.mu.Lock()
+	t.b.printed = append(t.b.printed, p...)
+	t.m.mu.Unlock()
+	if t.to != nil {
+		_, _ = t.to.Write(p) // who watches may be gone
+	}
+	return len(p), nil
 }
 
 func newMachine(id string) *machine {
@@ -63,6 +83,9 @@ func (m *machine) Receive(_ context.Context, s imagestore.Shipment, _ imagestore
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shipped[s.Digest]++
+	if m.receive != nil {
+		m.receive(s)
+	}
 	return nil
 }
 
@@ -89,7 +112,7 @@ func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	b.ended = make(chan struct{})
 	m.mu.Unlock()
 	ended, recorded := s.Ended, error(nil)
-	s.Ended = nil
+	s.Ended, s.Stdout = nil, tee{m, b, s.Stdout}
 	res, err := m.Fake.Run(context.WithoutCancel(ctx), s)
 	b.out = runner.Outcome{Result: res, Fate: runner.Exited}
 	close(b.ended)
@@ -99,19 +122,31 @@ func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	return res, errors.Join(err, recorded)
 }
 
-func (m *machine) Adopt(ctx context.Context, id string, _ runner.Watch) (runner.Outcome, error) {
+func (m *machine) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
 	m.mu.Lock()
 	b := m.actions[id]
 	m.mu.Unlock()
 	if b == nil {
 		return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "no trace"}, nil
 	}
+	w.Running()
+	at := m.show(b, 0, w)
 	select {
 	case <-b.ended:
+		m.show(b, at, w)
 		return b.out, nil
 	case <-ctx.Done():
 		return runner.Outcome{}, context.Cause(ctx)
 	}
+}
+
+// show hands out what an action has printed since.
+func (m *machine) show(b *begun, since int, w runner.Watch) int {
+	m.mu.Lock()
+	all := b.printed
+	m.mu.Unlock()
+	_, _ = w.Stdout.Write(all[since:]) // who watches may be gone
+	return len(all)
 }
 
 // images ships nothing but names.

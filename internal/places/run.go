@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"deployster/internal/base/diag"
 	"deployster/internal/far"
@@ -12,35 +13,47 @@ import (
 
 // run carries out an invocation on the host. When the connection is lost, a query
 // is asked again; an action is adopted, and what became of it is told as if the
-// connection had never been lost.
+// connection had never been lost. An image that was removed there meanwhile is sent again.
 func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	s.Settings.Host = nil // there it is here
-	for {
+	s.Stdout, s.Stderr = once(s.Stdout), once(s.Stderr)
+	var all losses
+	for sentAgain := false; ; {
 		client, err := h.connect(ctx)
-		if err == nil {
-			if err = h.send(ctx, client, s); err != nil {
-				h.rest()
-			}
-		}
 		if err != nil {
-			if isLost(err) && ctx.Err() == nil {
-				continue
-			}
 			return runner.Result{}, h.explain(err)
 		}
-		res, err := client.Run(ctx, s)
+		res, err := h.try(ctx, client, s)
 		h.rest()
-		var unsent *far.LostError
+		var lost *far.LostError
 		switch {
-		case errors.As(err, &unsent) && unsent.Unsent && ctx.Err() == nil:
-		case !isLost(err):
+		case errors.Is(err, runner.ErrNoImage) && !sentAgain: // nothing was begun
+			h.forget(s.Digest)
+			sentAgain = true
+			continue
+		case !errors.As(err, &lost):
 			return res, err
-		case s.Kind == runner.Action:
-			return h.recover(ctx, s, client.Welcome().Boot, err)
-		case ctx.Err() != nil:
-			return res, context.Cause(ctx)
+		case s.Kind == runner.Action && !lost.Unsent:
+			if begun, res, err := h.recover(ctx, s, client.Welcome().Boot, err); begun {
+				return res, err
+			}
+		}
+		if err := all.wait(ctx, h, err); err != nil {
+			return res, err
 		}
 	}
+}
+
+// try carries out an invocation over a connection, with what it needs.
+func (h *host) try(ctx context.Context, c *far.Client, s runner.Spec) (runner.Result, error) {
+	var lost *far.LostError
+	switch err := h.send(ctx, c, s); {
+	case errors.As(err, &lost):
+		return runner.Result{}, &far.LostError{Err: lost.Err, Unsent: true}
+	case err != nil:
+		return runner.Result{}, h.explain(err)
+	}
+	return c.Run(ctx, s)
 }
 
 func isLost(err error) bool {
@@ -55,34 +68,34 @@ func (h *host) sameBoot(boot string) bool {
 }
 
 // recover finds out what became of an action whose connection was lost, to a
-// machine that was started so.
-func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost error) (runner.Result, error) {
-	unknown := func(why error) (runner.Result, error) { return runner.Result{}, h.unknown(s, why, false) }
+// machine that was started so, and whether it may have begun.
+func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost error) (begun bool, res runner.Result, err error) {
+	unknown := func(why error) (bool, runner.Result, error) { return true, runner.Result{}, h.unknown(s, why, false) }
 	if s.ID == "" {
 		return unknown(lost)
 	}
-	out, err := h.Adopt(ctx, s.ID, runner.Watch{})
+	out, err := h.Adopt(ctx, s.ID, runner.Watch{Stdout: s.Stdout, Stderr: s.Stderr})
 	switch {
 	case err != nil:
 		return unknown(fmt.Errorf("%w; %w", lost, err))
 	case out.NoTrace && h.sameBoot(boot):
-		return h.run(ctx, s) // whoever was to begin it is dead, and would have left a trace
+		return false, res, nil // whoever was to begin it is dead, and would have left a trace
 	case out.Fate == runner.Unknown:
-		return runner.Result{}, h.unknown(s, fmt.Errorf("%w, and %s", lost, out.Why), true)
+		return true, runner.Result{}, h.unknown(s, fmt.Errorf("%w, and %s", lost, out.Why), true)
 	case out.Fate == runner.NotBegun:
 		if err := h.Discard(ctx, s.ID); err != nil {
 			return unknown(err)
 		}
-		return h.run(ctx, s)
+		return false, res, nil
 	}
 	if s.Ended != nil {
 		if err := s.Ended(out.Result, nil); err != nil {
-			return out.Result, err
+			return true, out.Result, err
 		}
 	}
 	// It is on record: what stays there is found by the next command that uses the ID.
 	_ = h.Discard(ctx, s.ID)
-	return out.Result, nil
+	return true, out.Result, nil
 }
 
 // unknown is the error of an action of which the host cannot tell how it ended.
@@ -139,7 +152,15 @@ func (e *expected) Running(ctx context.Context, id string) (bool, error) {
 
 // Adopt implements runner.Adopter.
 func (h *host) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
-	return again(ctx, h, func(c *far.Client) (runner.Outcome, error) { return c.Adopt(ctx, id, w) })
+	w.Stdout, w.Stderr = once(w.Stdout), once(w.Stderr)
+	if w.Running != nil {
+		w.Running = sync.OnceFunc(w.Running)
+	}
+	return again(ctx, h, func(c *far.Client) (runner.Outcome, error) {
+		fromBegin(w.Stdout)
+		fromBegin(w.Stderr)
+		return c.Adopt(ctx, id, w)
+	})
 }
 
 // Discard implements runner.Adopter.

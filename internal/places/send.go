@@ -83,6 +83,19 @@ func (h *host) do(ctx context.Context, what string, on *sending, do func() error
 	}
 }
 
+// forget has something sent again that is not there any more, unless it is on its way.
+func (h *host) forget(what string) {
+	h.sentMu.Lock()
+	defer h.sentMu.Unlock()
+	if on := h.sent[what]; on != nil {
+		select {
+		case <-on.done:
+			delete(h.sent, what)
+		default:
+		}
+	}
+}
+
 // nothingSent is said of a new connection.
 func (h *host) nothingSent() {
 	h.sentMu.Lock()

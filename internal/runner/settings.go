@@ -52,6 +52,13 @@ type Settings struct {
 	InitTimeout time.Duration `json:"init_timeout_ns,omitempty"`
 }
 
+// The largest values of MaxAnswer and KeepLog. Both are held in memory, several times over,
+// and fit into one message from a host.
+const (
+	LargestAnswer = 64 << 20
+	LargestLog    = 16 << 20
+)
+
 // The limits of a container for which nothing else is asked: on its processes
 // and threads, and on the bytes that it may have in files of its own.
 const (

@@ -30,6 +30,9 @@ type Appender struct {
 func (c *Claim) NewAppender(run string, pending *Pending) *Appender {
 	a := &Appender{claim: c, run: run, pending: pending}
 	a.moved.L = &a.mu
+	if pending != nil {
+		c.whenUnanswered(func() { pending.setDurable(true) })
+	}
 	return a
 }
 
@@ -44,10 +47,14 @@ func (a *Appender) Reserve(n int64) error {
 // Release has nothing to give back: the room goes with the pending file.
 func (a *Appender) Release() {}
 
-// Write takes a record, which is in the log only after a Sync.
+// Write takes a record, which is in the log only after a Sync. It is in the pending file
+// at once, and on the disk too while the store does not answer.
 func (a *Appender) Write(record []byte) (end int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.pending != nil {
+		a.pending.write(record)
+	}
 	a.records = append(a.records, append([]byte(nil), record...))
 	a.written += int64(len(record))
 	return a.written, nil
@@ -63,7 +70,6 @@ func (a *Appender) Sync(end int64) error {
 		case a.flying:
 			a.moved.Wait()
 		case a.err != nil:
-			a.keep()
 			return a.err
 		default:
 			a.send()
@@ -81,12 +87,9 @@ func (a *Appender) send() {
 	}
 	a.flying = true
 	a.mu.Unlock()
-	if a.pending != nil {
-		a.pending.write(body)
-	}
 	_, err := a.claim.Append(Entry{Kind: KindJournal, Run: a.run, Body: body})
-	if err != nil && a.pending != nil {
-		a.pending.sync()
+	if a.pending != nil {
+		a.pending.setDurable(err != nil)
 	}
 	a.mu.Lock()
 	a.flying = false
@@ -94,18 +97,6 @@ func (a *Appender) send() {
 		a.durable += int64(len(body))
 	}
 	a.moved.Broadcast()
-}
-
-// keep puts what will never be sent into the pending file.
-func (a *Appender) keep() {
-	if a.pending == nil || len(a.records) == 0 {
-		return
-	}
-	for _, record := range a.records {
-		a.pending.write(record)
-	}
-	a.records = nil
-	a.pending.sync()
 }
 
 // Durable is how many bytes are in the log.
@@ -132,7 +123,6 @@ func (a *Appender) Close() error {
 	for a.flying {
 		a.moved.Wait()
 	}
-	a.keep()
 	if a.pending == nil {
 		return nil
 	}

@@ -30,6 +30,7 @@ type Claim struct {
 	heard   time.Duration // when the last entry was sent
 	hasty   bool          // the store is not waited for
 	err     error         // why nothing can be appended any more
+	missed  func()        // told when the store did not answer; may be nil
 
 	quit chan struct{} // closed: no more signs of life
 	done chan struct{}
@@ -69,6 +70,22 @@ func (c *Claim) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
+}
+
+// whenUnanswered has f called each time when the store has not answered an append.
+func (c *Claim) whenUnanswered(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.missed = f
+}
+
+func (c *Claim) tellMissed() {
+	c.mu.Lock()
+	f := c.missed
+	c.mu.Unlock()
+	if f != nil {
+		f()
+	}
 }
 
 // Age is how long ago the last entry was sent.
@@ -160,6 +177,9 @@ func (c *Claim) create(e Entry, data []byte) (sure bool, err error) {
 			} else if lasting(err) || errors.Is(err, ErrTaken) {
 				return false, err
 			}
+		}
+		if !lost {
+			c.tellMissed()
 		}
 		lost = true
 		if l.Clock.Now()-begun >= c.patience() {

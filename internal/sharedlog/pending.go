@@ -20,6 +20,7 @@ type Pending struct {
 	mu      sync.Mutex
 	f       *os.File
 	written int64
+	durable bool // what is written is on the disk: the store does not answer
 	err     error
 }
 
@@ -99,15 +100,20 @@ func (p *Pending) write(b []byte) {
 	}
 	n, err := p.f.Write(b)
 	p.written += int64(n)
+	if err == nil && p.durable {
+		err = p.f.Sync()
+	}
 	p.err = err
 }
 
-func (p *Pending) sync() {
+// setDurable says whether all that is written, before and from now on, is to be on the disk.
+func (p *Pending) setDurable(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.f != nil {
+	if on && !p.durable && p.f != nil {
 		p.err = errors.Join(p.err, p.f.Sync())
 	}
+	p.durable = on
 }
 
 func (p *Pending) close() error {

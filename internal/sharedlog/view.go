@@ -17,9 +17,14 @@ type View struct {
 	Journal []byte // the records that follow the state
 	Run     string // whose records they are
 
-	hash string           // of the tip
-	read map[uint64]Entry // what was read: the state and all after it, without bodies
+	hash  string           // of the tip
+	read  map[uint64]Entry // what was read: the state and all after it, without bodies
+	taken bool
 }
+
+// TakenOver reports whether a holder who had recorded something was taken over since the
+// state was written. Who took over may have ended before that became the state.
+func (v *View) TakenOver() bool { return v.taken }
 
 // Held reports whether somebody holds the log: its tip says who.
 func (v *View) Held() bool {
@@ -144,9 +149,11 @@ func (l *Log) broken(ctx context.Context, last, at uint64) error {
 func (v *View) take(e Entry) {
 	switch e.Kind {
 	case KindState:
-		v.State, v.Journal, v.Run = e, nil, ""
+		v.State, v.Journal, v.Run, v.taken = e, nil, "", false
 	case KindJournal:
 		v.Journal, v.Run = append(v.Journal, e.Body...), e.Run
+	case KindOpen:
+		v.taken = v.taken || e.Takes != "" && len(v.Journal) > 0
 	}
 	e.Body = nil
 	v.read[e.N] = e

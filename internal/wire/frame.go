@@ -8,10 +8,10 @@ import (
 )
 
 // The limits of what is read, in bytes: of one frame's body, and of a message in
-// pieces.
+// pieces. The largest is the largest answer of a program with its log, in base64.
 const (
 	MaxFrame   = 1 << 20
-	MaxMessage = 64 << 20
+	MaxMessage = 112 << 20
 )
 
 // headerSize is a frame's length, kind and call, in bytes.
@@ -39,16 +39,24 @@ func NewWriter(w io.Writer) *Writer { return &Writer{bufio.NewWriterSize(w, 64<<
 
 // Write writes a message, in pieces if it is large. Flush sends it.
 func (w *Writer) Write(m Message) error {
-	if len(m.Body) > MaxMessage {
-		return fmt.Errorf("a message of %d bytes is too large: %d is the limit", len(m.Body), MaxMessage)
-	}
 	body := m.Body
+	if err := Fits(body); err != nil {
+		return err
+	}
 	for ; len(body) > MaxFrame; body = body[MaxFrame:] {
 		if err := w.frame(part, m.Call, body[:MaxFrame]); err != nil {
 			return err
 		}
 	}
 	return w.frame(m.Kind, m.Call, body)
+}
+
+// Fits says why the body of a message cannot be sent; nil = it can.
+func Fits(body []byte) error {
+	if len(body) > MaxMessage {
+		return fmt.Errorf("a message of %d bytes is too large: %d is the limit", len(body), MaxMessage)
+	}
+	return nil
 }
 
 // Flush sends what was written.

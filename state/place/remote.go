@@ -260,8 +260,14 @@ func (b *remote) WriteCopy(serial uint64, data []byte) error {
 	return b.become(states)
 }
 
-// RemoveCopy has nothing to do: write keeps as many as there may be.
-func (b *remote) RemoveCopy(uint64) error { return nil }
+// RemoveCopy takes an earlier state out of the list. Its object goes when the log is let go of.
+func (b *remote) RemoveCopy(serial uint64) error {
+	at := b.copyAt(serial)
+	if at <= 0 {
+		return nil
+	}
+	return b.become(slices.Delete(slices.Clone(b.states), at, at+1))
+}
 
 // Clean has nothing to do: who lets go of the log removes what nothing names.
 func (b *remote) Clean() {}

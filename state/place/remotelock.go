@@ -65,10 +65,10 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 	return claimed{claim: claim, end: end}, nil
 }
 
-// AtLarge says that the holder before had not let go of the state: what it had begun
-// may still run on its machine, also when its process is dead.
+// AtLarge says that who began what the journal has had not let go of the state: it may
+// still run on that machine, also when its process is dead.
 func (b *remote) AtLarge() bool {
-	return b.claim.Took() != ""
+	return b.claim.Took() != "" || b.view.TakenOver()
 }
 
 // inUseBy says who holds a log.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"deployster/internal/base/diag"
@@ -136,8 +137,9 @@ func Unlock(ctx context.Context, w *Workspace, claim string) error {
 }
 
 // MoveState makes another place that of the state. What was there says so from then
-// on, so that no second truth begins. It can be begun again when it was cut short.
-func MoveState(ctx context.Context, w *Workspace, to string) (copies int, err error) {
+// on, so that no second truth begins. It can be begun again when it was cut short. It gives
+// how many earlier states came along.
+func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 	from, target := w.StatePlaceAround(), w.Place(to)
 	if from.String() == target.String() {
 		return 0, diag.Errorf("Wrong command line", "The state is at %s already.", from)
@@ -150,18 +152,38 @@ func MoveState(ctx context.Context, w *Workspace, to string) (copies int, err er
 	if old.Snapshot().Lineage == "" {
 		return 0, diag.Errorf("No state", "There is no state at %s.", from)
 	}
+	if err := mayLeave(old.Snapshot(), from, target); err != nil {
+		return 0, err
+	}
 	there, err := w.OpenState(ctx, target, "state move")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = there.Close() }()
-	if copies, err = there.TakeOver(old); err != nil {
+	copies, stay, err := there.TakeOver(old)
+	if err != nil {
 		return 0, err
+	}
+	if len(stay) > 0 {
+		w.Warn(diag.Warningf("Earlier states stay where they are", "%s: %v cannot be read, or are later than the state.", from, stay))
 	}
 	if err := leave(old, from, target); err != nil {
 		return 0, err
 	}
 	return copies, nil
+}
+
+// mayLeave refuses to bring a state into a file while an action may still run on another
+// machine, which can tell only a store how that ended.
+func mayLeave(s state.Snapshot, from, to state.Place) error {
+	_, shared := to.(*state.Remote)
+	held := s.OnHold(from)
+	if shared || len(held) == 0 {
+		return nil
+	}
+	return diag.Errorf("An action may still run on another machine",
+		"%s cannot go to a file while it is not known how %s ended. Nothing was changed. Run `deployster apply` on that machine, or "+
+			"`deployster resolve -as=failed '%s'` when it is gone for good.", from, strings.Join(held, ", "), held[0])
 }
 
 // leave marks the place from where a state has moved.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"time"
 
 	"deployster/config"
 	"deployster/internal/app/workspace"
@@ -37,6 +38,9 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
 	here := machine.New(machine.Options{Runner: pool, Runtime: at, Build: version, Look: lead, Files: files,
 		DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
+	if self, err := os.Executable(); err == nil {
+		go reach.InUse(ctx, self, 24*time.Hour)
+	}
 	if _, err := fmt.Fprintln(o.Stdout, reach.Ready); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type Programs map[string]string
 var bundleOrder = [...]string{"deployster", "deployster-agent", "deployster-shim", "runc"}
 
 // MakeBundle returns the bundle of some programs. It is made once, and kept in a
-// directory until the programs are others: of those who ask at one time, for many hosts,
+// directory until it was not used for 30 days: of those who ask at one time, for many hosts,
 // the others wait for the first.
 func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -59,11 +59,14 @@ func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, e
 	path := filepath.Join(dir, "far-"+hex.EncodeToString(key.Sum(nil))[:16]+".bundle")
 	sum, err := os.ReadFile(path + ".sha256")
 	if errors.Is(err, os.ErrNotExist) {
+		removeUnused(dir)
 		sum, err = writeBundle(path, programs)
 	}
 	if err != nil {
 		return Bundle{}, err
 	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // at the worst it is removed, and made again
 	info, err := os.Stat(path)
 	if err != nil {
 		return Bundle{}, err
@@ -71,9 +74,32 @@ func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, e
 	return Bundle{Path: path, SHA256: strings.TrimSpace(string(sum)), Size: info.Size()}, nil
 }
 
+// How long is kept what nobody uses: a bundle, and what a killed command has left of one.
+const (
+	keepBundle  = 30 * 24 * time.Hour
+	keepPartial = 24 * time.Hour
+)
+
+// removeUnused removes bundles that nobody has used for long, and parts of some. What
+// cannot be removed stays for the next time.
+func removeUnused(dir string) {
+	for pattern, keep := range map[string]time.Duration{"far-*.bundle": keepBundle, partial: keepPartial} {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is right
+		for _, path := range found {
+			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > keep {
+				_ = os.Remove(path + ".sha256") // first: without it the bundle is made again
+				_ = os.Remove(path)
+			}
+		}
+	}
+}
+
+// partial is the name of a bundle that is not whole yet.
+const partial = ".bundle-*"
+
 // writeBundle writes the archive, and its checksum when it is whole.
 func writeBundle(path string, programs Programs) (sum []byte, err error) {
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".bundle-*")
+	temporary, err := os.CreateTemp(filepath.Dir(path), partial)
 	if err != nil {
 		return nil, err
 	}

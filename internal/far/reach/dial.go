@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,6 +52,23 @@ M=$(mkdir -p %s/far 2>&1) || { echo "` + sayWrong + `$M"; exit 1; }
 W=$(install $n 2>&1) || { rm -rf $T; echo "` + sayWrong + `$(echo "$W" | tail -n 1)"; exit 1; }
 fi; touch $D; find %s/far -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
 DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
+
+// InUse says now and then, until ctx ends, that an installed program is in use: the script
+// of another version does not remove its directory then.
+func InUse(ctx context.Context, program string, every time.Duration) {
+	dir := filepath.Dir(program)
+	if filepath.Base(filepath.Dir(dir)) != "far" {
+		return // the script has not installed it
+	}
+	for ctx.Err() == nil {
+		now := time.Now()
+		_ = os.Chtimes(dir, now, now) // it is tried again
+		select {
+		case <-ctx.Done():
+		case <-time.After(every):
+		}
+	}
+}
 
 // UnreachableError says that a host could not be reached, or could not be made
 // ready: nothing of deployster's was begun there.
@@ -143,7 +161,7 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.pipe, s.out, s.cmd.Stdout = read, bufio.NewReaderSize(read, 64<<10), write
+	s.pipe, s.out, s.cmd.Stdout = read, bufio.NewReaderSize(read, maxNoise), write
 	err = s.cmd.Start()
 	_ = write.Close() // the process has it
 	if err != nil {
@@ -178,14 +196,14 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 	limit := time.AfterFunc(greeting, s.kill)
 	defer limit.Stop()
 	for noise := 0; ; {
-		line, err := s.out.ReadString('\n')
-		if noise += len(line); err != nil || noise > maxNoise {
-			if err == nil {
-				err = fmt.Errorf("it prints more than %d bytes and is not deployster", maxNoise)
-			}
+		read, err := s.out.ReadSlice('\n') // what is read ahead is maxNoise at most
+		if noise += len(read); noise > maxNoise || errors.Is(err, bufio.ErrBufferFull) {
+			return fmt.Errorf("it prints more than %d bytes and is not deployster", maxNoise)
+		}
+		if err != nil {
 			return err
 		}
-		line = strings.TrimRight(line, "\r\n")
+		line := strings.TrimRight(string(read), "\r\n")
 		switch {
 		case line == Ready:
 			return nil

@@ -143,6 +143,47 @@ func TestDial_RemovesOldPrograms(t *testing.T) {
 	}
 }
 
+// A program says that it is in use as long as it is, and nothing of what the script has not
+// installed.
+func TestInUse_KeepsTheDirectory(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "far", "0123")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		InUse(ctx, filepath.Join(dir, "deployster"), time.Millisecond)
+	}()
+	for range 2 {
+		age(t, dir, 29)
+		for end := time.Now().Add(time.Minute); isOld(t, dir); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it looks unused")
+			}
+		}
+	}
+	cancel()
+	<-ended
+	age(t, dir, 29)
+	age(t, filepath.Dir(dir), 29)
+	InUse(t.Context(), filepath.Join(filepath.Dir(dir), "deployster"), time.Hour)
+	if !isOld(t, dir) || !isOld(t, filepath.Dir(dir)) {
+		t.Error("it says so of another directory, or after its end")
+	}
+}
+
+func isOld(t *testing.T, path string) bool {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(info.ModTime()) > 24*time.Hour
+}
+
 func TestDial_SaysWhyNot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -153,6 +194,7 @@ func TestDial_SaysWhyNot(t *testing.T) {
 		{"ssh fails", "echo 'ssh: connect to host web port 22: Connection refused' >&2; exit 255", nil, "Connection refused"},
 		{"a login that says nothing of ours", "exit 0", nil, "it said nothing of deployster"},
 		{"endless noise", "yes; exit 0", nil, "prints more than"},
+		{"endless noise in one line", "head -c 100000 /dev/zero; sleep 1000", nil, "prints more than"},
 		{"another architecture", "", func(r *rig) { r.is(t, "riscv64") },
 			"it is Linux/riscv64, and this deployster is for Linux/"},
 		{"one that there could be a bundle for", "", func(r *rig) { r.is(t, "aarch64") },

@@ -20,12 +20,12 @@ const busybox = "/bin/busybox"
 var applets = []string{"sh", "cat", "sed", "cut", "mkdir", "mv", "rm", "sleep", "echo", "sha256sum", "id", "pwd", "env", "ls", "kill",
 	"head", "dd", "tr", "printf", "true", "wc", "stat"}
 
-// packKept packs one of the types in testdata/types, with an empty file beside it if one
-// is named.
+// packKept packs one of the types in testdata/types, with empty files beside it if any
+// are named.
 func packKept(kind string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
-		if neg || len(args) < 1 || len(args) > 2 {
-			ts.Fatalf("usage: %s NAME [FILE]", kind)
+		if neg || len(args) < 1 {
+			ts.Fatalf("usage: %s NAME [FILE...]", kind)
 		}
 		dir := ts.MkAbs("." + kind)
 		source, err := os.ReadFile(filepath.Join(ts.Getenv("ROOT"), "testdata/types", kind, "type.sh"))
