@@ -16,7 +16,7 @@ func TestOpenState_WaitsForARepair(t *testing.T) {
 	for _, name := range []string{filepath.Join(t.TempDir(), "state.json"), "dir://" + filepath.Join(t.TempDir(), "state")} {
 		for _, holder := range []string{"watch", "apply"} {
 			told := make(chan string, 1)
-			w := New(Options{Dir: t.TempDir(), Environ: []string{fasterVariable + "=10"}, Events: func(e events.Event) {
+			w := New(Options{Dir: t.TempDir(), DataDir: t.TempDir(), Environ: []string{fasterVariable + "=10"}, Events: func(e events.Event) {
 				select {
 				case told <- e.Message:
 				default:
