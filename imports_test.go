@@ -183,6 +183,7 @@ var owners = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema": "internal/runner/typeschema",
 	"github.com/jackc/pgx/":                 "internal/stores/postgres",
 	"github.com/minio/":                     "internal/stores/s3",
+	"github.com/go-ini/ini":                 "internal/stores/s3",
 	"github.com/sigstore/":                  "internal/base/cosign",
 	"github.com/agext/levenshtein":          "internal/base/words",
 	"github.com/go-json-experiment/json":    "internal/base/jsondoc",

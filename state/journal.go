@@ -322,7 +322,11 @@ func (j *Journal) durable() uint64 {
 	return j.safe
 }
 
+// broken says why nothing can be recorded any more. A place that knows more than that has worded it.
 func (j *Journal) broken(err error) error {
+	if worded, ok := errors.AsType[*diag.Diagnostic](err); ok {
+		return &diag.Caused{Diagnostic: worded, Cause: fmt.Errorf("%w: %w", ErrBroken, err)}
+	}
 	return refuse(fmt.Errorf("%w: %w", ErrBroken, err), "Cannot write the journal",
 		"%s: %s. Nothing new is started, because what is done could not be recorded. "+
 			"Check the disk (full, read-only or failing?), then plan again.", j.store.at.Journal, err)

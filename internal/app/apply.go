@@ -332,7 +332,8 @@ func toDo(p *plan.Plan) int {
 func without(err error, problems diag.Diagnostics) error {
 	var left diag.Diagnostics
 	for _, d := range diag.From("Error", err) {
-		if !slices.Contains(problems, d) {
+		same := func(p *diag.Diagnostic) bool { return p.Summary == d.Summary && p.Detail == d.Detail }
+		if !slices.ContainsFunc(problems, same) { // of a step or of none: it is one fault
 			left = append(left, d)
 		}
 	}

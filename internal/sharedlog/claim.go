@@ -162,7 +162,7 @@ func (c *Claim) create(e Entry, data []byte) (sure bool, err error) {
 	ctx := context.WithoutCancel(c.ctx)
 	begun, wait, lost := l.Clock.Now(), l.firstWait(), false
 	for {
-		err := l.call(ctx, func(ctx context.Context) error { return l.Store.Create(ctx, logKey(e.N), data) })
+		err := l.call(ctx, c.patience(), func(ctx context.Context) error { return l.Store.Create(ctx, logKey(e.N), data) })
 		if err == nil {
 			return !lost, nil
 		}
@@ -197,7 +197,7 @@ func (c *Claim) create(e Entry, data []byte) (sure bool, err error) {
 func (c *Claim) compare(ctx context.Context, e Entry) error {
 	l := c.log
 	var data []byte
-	err := l.call(ctx, func(ctx context.Context) (err error) {
+	err := l.call(ctx, c.patience(), func(ctx context.Context) (err error) {
 		data, err = l.Store.Get(ctx, logKey(e.N))
 		return err
 	})

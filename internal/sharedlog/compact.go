@@ -108,7 +108,7 @@ func (l *Log) remove(ctx context.Context, keys []string) {
 	group.SetLimit(16)
 	for _, key := range keys {
 		group.Go(func() error {
-			return l.call(ctx, func(ctx context.Context) error { return l.Store.Delete(ctx, key) })
+			return l.call(ctx, 0, func(ctx context.Context) error { return l.Store.Delete(ctx, key) })
 		})
 	}
 	_ = group.Wait() // the next holder removes what is left

@@ -14,12 +14,15 @@ type Log struct {
 	Clock  Clock
 	Timing Timing
 
-	// Away is told when the store cannot be reached, and again with nil when it can;
-	// nil = nobody wants to know.
-	Away func(since time.Time, err error)
+	// Away is told when the store cannot be reached, and how long it is waited for; and again
+	// with nil when it can be. nil = nobody wants to know.
+	Away func(since time.Time, patience time.Duration, err error)
 
 	mu    sync.Mutex
 	since time.Time // since when the store is away; zero = it is not
+
+	tip  string        // the id of the tip that was seen last by one who wants the log
+	seen time.Duration // since when
 }
 
 // New returns the log in a store.
@@ -35,20 +38,23 @@ func lasting(err error) bool {
 	return false
 }
 
-// call makes one call of the store, in the time that it may take.
-func (l *Log) call(ctx context.Context, do func(context.Context) error) error {
+// call makes one call of the store, in the time that it may take. Patience is how long its
+// caller tries again; 0 = not at all.
+func (l *Log) call(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, l.Timing.Call)
 	defer cancel()
 	err := do(ctx)
-	l.tell(err)
+	l.tell(patience, err)
 	return err
 }
 
 // tell notices that the store is away, and that it is back.
-func (l *Log) tell(err error) {
+func (l *Log) tell(patience time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch away := err != nil && !lasting(err); {
+	case away && patience == 0:
+		return
 	case away && l.since.IsZero():
 		l.since = time.Now()
 	case !away && !l.since.IsZero():
@@ -58,7 +64,7 @@ func (l *Log) tell(err error) {
 		return
 	}
 	if l.Away != nil {
-		l.Away(l.since, err)
+		l.Away(l.since, patience, err)
 	}
 }
 
@@ -66,7 +72,7 @@ func (l *Log) tell(err error) {
 func (l *Log) patiently(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
 	begun, wait := l.Clock.Now(), l.firstWait()
 	for {
-		err := l.call(ctx, do)
+		err := l.call(ctx, patience, do)
 		switch {
 		case err == nil || lasting(err):
 			return err

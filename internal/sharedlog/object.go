@@ -33,6 +33,9 @@ func (c *Claim) Put(serial uint64, data []byte, encrypted bool) (State, error) {
 	s := State{Serial: serial, Object: fmt.Sprintf("%s%016d-%s", statePrefix, n, NewID()), SHA256: hex.EncodeToString(sum[:]),
 		Size: len(data), At: time.Now().UTC().Truncate(time.Second), Encrypted: encrypted}
 	for part := 0; part == 0 || len(data) > 0; part++ {
+		if err := c.Err(); err != nil {
+			return s, err // nothing could name it, and who appended has waited for the store already
+		}
 		piece := data[:min(len(data), partSize)]
 		data = data[len(piece):]
 		key := partKey(s.Object, part)

@@ -40,8 +40,18 @@ func (e *MovedError) Error() string { return "the log has moved to " + e.To }
 // Is reports whether target is ErrMoved.
 func (e *MovedError) Is(target error) bool { return target == ErrMoved }
 
+// LeftError says why a log could not be opened, and that it may stay held by the claim that
+// was to be made.
+type LeftError struct{ Err error }
+
+func (e *LeftError) Error() string { return e.Err.Error() }
+
+// Unwrap gives why.
+func (e *LeftError) Unwrap() error { return e.Err }
+
 // Open makes the log this process's own. Who was not heard of for Timing.Gone while
-// this one looks on is taken over: he can append nothing more.
+// this one looks on is taken over: he can append nothing more. What earlier calls have seen
+// counts, also of those that did not wait.
 func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	w := waiter{log: l, Options: o, begun: l.Clock.Now(), poll: l.Timing.Poll}
 	if w.Claim == "" {
@@ -80,8 +90,6 @@ type waiter struct {
 	begun time.Duration
 	poll  time.Duration
 	told  bool
-	tip   string        // the id of the tip that was seen last
-	seen  time.Duration // since when
 }
 
 // gone reports whether the holder may be taken over.
@@ -89,10 +97,18 @@ func (w *waiter) gone(v *View) bool {
 	if w.Take == v.Tip.Claim || w.Dead != nil && w.Dead(v.Tip.Claim) {
 		return true
 	}
-	if now := w.log.Clock.Now(); w.tip != v.Tip.ID {
-		w.tip, w.seen = v.Tip.ID, now
+	return w.log.silence(v.Tip.ID) >= w.log.Timing.Gone
+}
+
+// silence is for how long a tip has been the last one that was seen.
+func (l *Log) silence(tip string) time.Duration {
+	now := l.Clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tip != tip {
+		l.tip, l.seen = tip, now
 	}
-	return w.log.Clock.Now()-w.seen >= w.log.Timing.Gone
+	return now - l.seen
 }
 
 // wait is over when it is time to look again.
@@ -124,30 +140,60 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 		return nil, err
 	}
 	sure, err := c.create(e, data)
-	if errors.Is(err, ErrTaken) {
+	switch {
+	case errors.Is(err, ErrTaken):
 		return nil, nil
-	}
-	if err != nil {
+	case errors.Is(err, ErrDenied):
 		return nil, err
+	case err != nil:
+		return nil, &LeftError{err}
 	}
 	// Rule 3, look after opening: an open that came too late lies in a hole that was
 	// compacted, and there are entries with higher numbers.
-	now, err := l.View(ctx)
+	now, failed, err := l.lookAfter(ctx)
 	if err != nil {
-		return nil, err
+		return nil, &LeftError{failed}
 	}
 	if now.Tip.ID != e.ID {
-		return nil, nil
+		return nil, failed
 	}
 	c.view, c.n, c.hash, c.heard = now, e.N, hash(data), l.Clock.Now()
+	if failed != nil {
+		return nil, c.giveBack(ctx, failed)
+	}
 	if !sure {
 		if _, err := c.Append(Entry{Kind: KindAlive}); errors.Is(err, ErrTaken) {
 			return nil, nil
 		} else if err != nil {
-			return nil, err
+			return nil, &LeftError{err}
 		}
 	}
 	c.taken = e.Takes
 	c.start()
 	return c, nil
+}
+
+// briefly is how long a command that is to end looks what it leaves behind.
+const briefly = 5 * time.Second
+
+// lookAfter reads the log after it was opened. Where that failed, as by an interrupt, it reads
+// once more, briefly, so that the log need not stay held for nobody.
+func (l *Log) lookAfter(ctx context.Context) (v *View, failed, err error) {
+	if v, failed = l.View(ctx); failed == nil {
+		return v, nil, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), briefly)
+	defer cancel()
+	v, err = l.View(ctx)
+	return v, failed, err
+}
+
+// giveBack lets go of a log that was opened in vain, and returns why it was.
+func (c *Claim) giveBack(ctx context.Context, why error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), briefly)
+	defer cancel()
+	if err := c.Close(ctx); err != nil {
+		return &LeftError{why}
+	}
+	return why
 }

@@ -36,10 +36,19 @@ func CreatePending(dir, lineage, run string) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := lockNew(f); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(path))
 	}
 	return &Pending{path: path, f: f}, nil
+}
+
+// lockNew locks a file that was just made. Nobody has it for longer than a look takes.
+func lockNew(f *os.File) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // Left lists the files of a lineage whose processes have ended.
@@ -57,14 +66,15 @@ func Left(dir, lineage string) (paths []string) {
 	return paths
 }
 
-// locked reports whether the process of a lock file lives, as far as is known.
+// locked reports whether the process of a lock file lives, as far as is known. Others may
+// look at the same time.
 func locked(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	defer func() { _ = f.Close() }() // it was only looked at
-	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil
 }
 
 func (p *Pending) reserve(n int64) error {

@@ -12,21 +12,28 @@ import (
 // That there is none proves nothing: the claim may be another machine's.
 type Presence string
 
-// Show makes the file of a claim; hide removes it. A failure costs only patience.
-func (p Presence) Show(claim string) (hide func()) {
+// Show makes the file of a claim; end(false) removes it. End(true) leaves it unlocked, as a
+// process that dies does: the claim may still hold a log. A failure costs only patience.
+func (p Presence) Show(claim string) (end func(held bool)) {
+	none := func(bool) {}
 	if p == "" || os.MkdirAll(string(p), 0o700) != nil {
-		return func() {}
+		return none
 	}
 	path := filepath.Join(string(p), claim)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return func() {}
+		return none
 	}
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		_, _ = f.Close(), os.Remove(path)
-		return func() {}
+		return none
 	}
-	return func() { _, _ = os.Remove(path), f.Close() }
+	return func(held bool) {
+		if !held {
+			_ = os.Remove(path) // one that stays says only that its process is dead
+		}
+		_ = f.Close()
+	}
 }
 
 // Dead reports whether the process of a claim is surely dead.

@@ -176,7 +176,7 @@ func (b *remote) CreateJournal(lineage, run string) (Appender, error) {
 		}
 		b.pending = p
 	}
-	return b.claim.NewAppender(run, b.pending), nil
+	return worded{b.claim.NewAppender(run, b.pending), b}, nil
 }
 
 // Run is whose records the journal has.

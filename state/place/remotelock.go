@@ -19,7 +19,7 @@ func (noLock) Unlock() error { return nil }
 // claimed is the lock of one who writes.
 type claimed struct {
 	claim *sharedlog.Claim
-	hide  func()
+	end   func(held bool) // of its presence on this machine
 }
 
 // Claim is the id of the claim.
@@ -28,12 +28,12 @@ func (l claimed) Claim() string { return l.claim.ID() }
 // Turn grows with each claim of the log.
 func (l claimed) Turn() uint64 { return l.claim.View().Tip.N }
 
-// Unlock lets go of the log. When that cannot be said, the claim runs out.
+// Unlock lets go of the log. When that cannot be said, the claim runs out; on this machine at once.
 func (l claimed) Unlock() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	defer l.hide()
 	_ = l.claim.Close(ctx)
+	l.end(!errors.Is(l.claim.Err(), sharedlog.ErrTaken))
 	return nil
 }
 
@@ -42,7 +42,7 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 		return noLock{}, nil
 	}
 	id := sharedlog.NewID()
-	hide := b.place.Claims.Show(id)
+	end := b.place.Claims.Show(id)
 	claim, err := b.log.Open(ctx, sharedlog.Options{Claim: id, Wait: o.Wait, Take: b.place.Take, Dead: b.place.Claims.Dead, Probe: true,
 		By: sharedlog.By{Command: o.Command, PID: os.Getpid(), Host: host(), Machine: b.place.Machine},
 		Waiting: func(v *sharedlog.View) {
@@ -51,7 +51,7 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 			}
 		}})
 	if err != nil {
-		hide()
+		end(diag.Is[*sharedlog.LeftError](err))
 		if held, ok := errors.AsType[*sharedlog.HeldError](err); ok {
 			return nil, b.lockError(held.View, o.Wait)
 		}
@@ -62,7 +62,7 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 	}
 	b.claim = claim
 	b.see(claim.View())
-	return claimed{claim: claim, hide: hide}, nil
+	return claimed{claim: claim, end: end}, nil
 }
 
 // AtLarge says that who began what the journal has had not let go of the state: it may

@@ -43,9 +43,9 @@ func remote(w *Workspace, url string) *state.Remote {
 			return nil, err
 		}
 		log := sharedlog.New(store, timing)
-		log.Away = func(since time.Time, err error) {
+		log.Away = func(since time.Time, patience time.Duration, err error) {
 			if err != nil {
-				w.Note("The store of the state does not answer: %s. Trying again, for at most %s.", diag.Visible(err.Error()), timing.Patience)
+				w.Note("The store of the state does not answer: %s. Trying again, for at most %s.", diag.Visible(err.Error()), patience)
 				return
 			}
 			w.Note("The store of the state answers again, after %s.", time.Since(since).Round(time.Second))

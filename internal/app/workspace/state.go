@@ -11,6 +11,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
+	"deployster/internal/sharedlog"
 	"deployster/state"
 	stateplace "deployster/state/place"
 )
@@ -79,13 +80,22 @@ const repairPatience = 30 * time.Second
 // repairs reports whether a watch has the state, which is worth waiting for, and makes
 // the options wait.
 func repairs(w *Workspace, err error, o *state.Options) bool {
-	var locked *durable.LockedError
-	if w.LockTimeout > 0 || o.Command == state.WatchCommand || !errors.As(err, &locked) || locked.Holder == nil ||
-		locked.Holder.Command != state.WatchCommand {
+	if w.LockTimeout > 0 || o.Command == state.WatchCommand || heldBy(err) != state.WatchCommand {
 		return false
 	}
 	o.Wait, o.Waiting = repairPatience, func(who string) { w.Note("A repair by %s goes on. Waiting for at most %s.", who, repairPatience) }
 	return true
+}
+
+// heldBy is the command that has a state, of which an error says that it is locked; "" = none is known.
+func heldBy(err error) string {
+	if locked, ok := errors.AsType[*durable.LockedError](err); ok && locked.Holder != nil {
+		return locked.Holder.Command
+	}
+	if held, ok := errors.AsType[*sharedlog.HeldError](err); ok {
+		return held.View.Tip.By.Command
+	}
+	return ""
 }
 
 // ReadState reads a state for commands that take no lock.

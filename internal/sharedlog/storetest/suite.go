@@ -145,6 +145,18 @@ func canceled(t *testing.T, s sharedlog.Store) {
 	if err := s.Create(ctx, "t/canceled", []byte("x")); err == nil || errors.Is(err, sharedlog.ErrExists) {
 		t.Errorf("creating gives %v", err)
 	}
+	if err := s.Create(t.Context(), "t/there", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := s.Get(ctx, "t/there"); !errors.Is(err, context.Canceled) {
+		t.Errorf("getting gives %q, %v", data, err)
+	}
+	if keys, err := s.List(ctx, "t/"); !errors.Is(err, context.Canceled) {
+		t.Errorf("listing gives %q, %v", keys, err)
+	}
+	if err := s.Delete(ctx, "t/there"); !errors.Is(err, context.Canceled) {
+		t.Errorf("deleting gives %v", err)
+	}
 }
 
 func large(t *testing.T, s sharedlog.Store) {

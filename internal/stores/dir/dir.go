@@ -21,11 +21,50 @@ import (
 // directories.
 type Store struct {
 	root  string
-	swept sync.Once
+	calls chan struct{} // has room for as many as may be at work
+
+	mu    sync.Mutex
+	swept map[string]bool // directories
 }
 
+// atWork is how many calls are at work at most, with those that nobody waits for any more: each
+// has a thread while its file system does not answer.
+const atWork = 64
+
 // New returns the store in a directory, which is made when something is created.
-func New(root string) *Store { return &Store{root: filepath.Clean(root)} }
+func New(root string) *Store {
+	return &Store{root: filepath.Clean(root), calls: make(chan struct{}, atWork), swept: map[string]bool{}}
+}
+
+// within returns when a call has ended, or the context has: a file system of a server that is
+// away may not answer for days, and what waits for it cannot be ended.
+func within[T any](ctx context.Context, s *Store, call func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, context.Cause(ctx)
+	}
+	select {
+	case s.calls <- struct{}{}:
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+	back := make(chan answer, 1)
+	go func() {
+		defer func() { <-s.calls }()
+		value, err := call()
+		back <- answer{value, err}
+	}()
+	select {
+	case a := <-back:
+		return a.value, a.err
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
 
 // temporary is how the names of files begin that are being written.
 const temporary = ".new-"
@@ -33,12 +72,17 @@ const temporary = ".new-"
 // Create writes a file of another name, and gives it the name of the object by a
 // link, which fails where that name is taken: a rename would not.
 func (s *Store) Create(ctx context.Context, key string, data []byte) error {
+	_, err := within(ctx, s, func() (none struct{}, err error) { return none, s.create(ctx, key, data) })
+	return err
+}
+
+func (s *Store) create(ctx context.Context, key string, data []byte) error {
 	path := filepath.Join(s.root, filepath.FromSlash(key))
 	dir := filepath.Dir(path)
 	if err := s.directories(dir); err != nil {
 		return refused(err)
 	}
-	s.swept.Do(func() { sweep(dir) })
+	s.sweep(dir)
 	file := filepath.Join(dir, temporary+sharedlog.NewID())
 	defer func() { _ = os.Remove(file) }() // one that stays is in nobody's way
 	if err := write(file, data); err != nil {
@@ -88,9 +132,16 @@ func write(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// sweep removes what writers that died have left. Who still writes and is that slow
-// gets an error, and begins again.
-func sweep(dir string) {
+// sweep removes what writers that died have left in a directory, once. Who still writes and is
+// that slow gets an error, and begins again.
+func (s *Store) sweep(dir string) {
+	s.mu.Lock()
+	swept := s.swept[dir]
+	s.swept[dir] = true
+	s.mu.Unlock()
+	if swept {
+		return
+	}
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		info, err := e.Info()
@@ -114,8 +165,8 @@ func refused(err error) error {
 }
 
 // Get reads the file of an object.
-func (s *Store) Get(_ context.Context, key string) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(s.root, filepath.FromSlash(key)))
+func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
+	data, err := within(ctx, s, func() ([]byte, error) { return os.ReadFile(filepath.Join(s.root, filepath.FromSlash(key))) })
 	if errors.Is(err, fs.ErrPermission) {
 		err = fmt.Errorf("%w: %w", sharedlog.ErrDenied, err)
 	}
@@ -123,9 +174,9 @@ func (s *Store) Get(_ context.Context, key string) ([]byte, error) {
 }
 
 // List reads the directory that a prefix names up to its last slash.
-func (s *Store) List(_ context.Context, prefix string) (keys []string, err error) {
+func (s *Store) List(ctx context.Context, prefix string) (keys []string, err error) {
 	parent, _ := filepath.Split(prefix)
-	entries, err := os.ReadDir(filepath.Join(s.root, parent))
+	entries, err := within(ctx, s, func() ([]fs.DirEntry, error) { return os.ReadDir(filepath.Join(s.root, parent)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -142,8 +193,10 @@ func (s *Store) List(_ context.Context, prefix string) (keys []string, err error
 }
 
 // Delete removes the file of an object.
-func (s *Store) Delete(_ context.Context, key string) error {
-	err := os.Remove(filepath.Join(s.root, filepath.FromSlash(key)))
+func (s *Store) Delete(ctx context.Context, key string) error {
+	_, err := within(ctx, s, func() (none struct{}, err error) {
+		return none, os.Remove(filepath.Join(s.root, filepath.FromSlash(key)))
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -83,6 +83,9 @@ func (c *Client) Close() error {
 }
 
 func (c *Client) call(ctx context.Context, q request) (answer, error) {
+	if ctx.Err() != nil {
+		return answer{}, context.Cause(ctx)
+	}
 	r, err := c.started()
 	if err != nil {
 		return answer{}, err

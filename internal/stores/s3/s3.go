@@ -2,12 +2,14 @@ package s3
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
@@ -22,9 +24,9 @@ type Options struct {
 	Bucket, Prefix string
 	Endpoint       string // host and port; "" = that of AWS
 	Insecure       bool   // without TLS
-	Region         string
+	Region         string // "" = that of AWS's variables or of the profile, else the bucket's
 	PathStyle      bool   // the bucket is in the path, and not in the name of the host
-	Profile        string // of ~/.aws; "" = what AWS_PROFILE says
+	Profile        string // of ~/.aws; "" = what AWS_PROFILE says, after AWS's other variables
 }
 
 // Store is what lies below a prefix of a bucket.
@@ -43,14 +45,20 @@ func New(o Options) (*Store, error) {
 	if endpoint == "" {
 		endpoint = "s3.amazonaws.com"
 	}
-	chain := credentials.NewChainCredentials([]credentials.Provider{
-		&credentials.EnvAWS{}, &credentials.FileAWSCredentials{Profile: o.Profile}, &credentials.IAM{}})
-	if o.Profile != "" {
-		chain = credentials.NewFileAWSCredentials("", o.Profile)
+	files := newProfile(o.Profile)
+	creds := credentials.New(files) // who names a profile wants no other
+	if o.Profile == "" {
+		creds = credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, files, &credentials.IAM{}})
 	}
-	// What is tried again is decided above, where it is known what a lost answer means.
-	client, err := minio.New(endpoint, &minio.Options{Creds: chain, Secure: !o.Insecure, Region: o.Region, BucketLookup: lookup,
-		MaxRetries: 1})
+	region := cmp.Or(o.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), files.region())
+	// What is tried again is decided above, where it is known what a lost answer means; but where the region
+	// is not known, a refusal may say it.
+	tries := 1
+	if region == "" {
+		tries = 2
+	}
+	client, err := minio.New(endpoint, &minio.Options{Creds: creds, Secure: !o.Insecure, Region: region, BucketLookup: lookup,
+		MaxRetries: tries})
 	if err != nil {
 		return nil, err
 	}
