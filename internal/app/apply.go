@@ -85,8 +85,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	if t.Destroy && !t.saved {
 		if prior, err := t.ReadState(ctx, place); err == nil && prior.Lineage == "" {
 			t.Note("There is nothing to destroy: there is no state at %s.", place)
-			report := apply.Refused(nil, apply.OK, nil)
-			return report, t.report.write(report)
+			return &apply.Report{Status: apply.OK}, nil
 		}
 	}
 	store, err := t.OpenState(ctx, place, t.command)

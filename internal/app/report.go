@@ -58,11 +58,14 @@ func (r *reporter) put(report *apply.Report) error {
 	return err
 }
 
-// end writes the report of an apply that was refused before anything was run, or
-// in which this program itself failed, and returns the error of the whole.
+// end writes the report of an apply that had nothing to do or was refused before anything
+// was run, or in which this program itself failed, and returns the error of the whole.
 func (r *reporter) end(p *plan.Plan, err error) error {
-	if r.written || err == nil {
+	switch {
+	case r.written:
 		return err
+	case err == nil:
+		return r.write(apply.Refused(p, apply.OK, nil))
 	}
 	status, problems := apply.Error, diag.From("Error", err)
 	if errors.Is(err, context.Canceled) {
