@@ -68,15 +68,3 @@ func ParseHost(text string) (name string, ok bool) {
 	}
 	return name + instance.Occurrence{Of: &x}.Key(), true
 }
-
-// HostTargets returns the addresses of the resources on a host, sorted. Without a key
-// the name of a block with instances means all of these.
-func HostTargets(m *Manifest, name string) []string {
-	var list []string
-	for _, r := range m.Resources() {
-		if h := r.Settings.Host; h != nil && (h.Name == name || strings.HasPrefix(h.Name, name+"[")) {
-			list = append(list, r.Address)
-		}
-	}
-	return list
-}

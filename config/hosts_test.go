@@ -205,26 +205,8 @@ module "app" {
 	}
 }
 
-func TestHosts_AreTargets(t *testing.T) {
+func TestParseHost(t *testing.T) {
 	t.Parallel()
-	m := load(t, hostBlocks+`
-host "web2" { address = "w" }
-resource "each" {
-  for_each = host.web
-  type     = "x"
-  host     = each.value
-}
-resource "second" {
-  type = "x"
-  host = host.web2
-}
-resource "here" { type = "x" }
-`)
-	for name, want := range map[string]string{"web": `each["a"] each["b"]`, `web["b"]`: `each["b"]`, "web2": "second", "db": "", `web["c"]`: ""} {
-		if got := strings.Join(HostTargets(m, name), " "); got != want {
-			t.Errorf("on %s: %q, want %q", name, got, want)
-		}
-	}
 	for text, want := range map[string]string{"host.web": "web", ` host.web["a"]`: `web["a"]`, "host.n[1]": "n[1]", `host.web["a\"b"]`: `web["a\"b"]`,
 		"web": "", "host": "", "host.web.a": "", `host.web["a"].x`: "", "host.": "", "resource.web": ""} {
 		if got, ok := ParseHost(text); got != want || ok != (want != "") {

@@ -125,6 +125,7 @@ func (b drifter) expandRecorded() {
 		if b.Report(nil, "", b.Move()); b.Failed() {
 			return
 		}
+		b.Narrow()
 	}
 }
 

@@ -81,7 +81,6 @@ func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 // things, a machine that is gone is one of them.
 func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot,
 	s plan.Selection, makes bool) (*config.Manifest, plan.Selection, error) {
-	s.Targets, s.Excludes = hosts.Targets(m, s.Targets), hosts.Targets(m, s.Excludes)
 	m, late, err := withLateHosts(m, prior)
 	if err != nil {
 		return nil, s, err
@@ -90,7 +89,8 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	e.places.Known(hosts.Reachable(m))
 	found := hosts.Greet(ctx, e.places, on, e.over.AtOnce)
 	if makes {
-		if m, err = madeAnew(ctx, e, m, prior, s, found, late); err != nil {
+		asked := hosts.Selected(s, hosts.Recorded(hosts.Declared(m), prior))
+		if m, err = madeAnew(ctx, e, m, prior, asked, found, late); err != nil {
 			return nil, s, err
 		}
 		on = hosts.Declared(m)
@@ -100,39 +100,63 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	}
 	former := found.Former(on, prior)
 	found.Add(on, former, hosts.Greet(ctx, e.places, former, e.over.AtOnce))
-	if ctx.Err() != nil || len(on) == 0 {
+	if ctx.Err() != nil {
 		return m, s, context.Cause(ctx)
 	}
-	workspace.SpareForHosts(e.Workspace, len(on))
-	var diags diag.Diagnostics
-	for _, name := range sorted(found.Pins) {
-		if reason := found.Pins[name].Unreachable; reason != "" {
-			d := diag.Warningf("A host is unreachable", "%s (%s): %s. What is on it, and what depends on that, is left as it is: %s.",
-				name, found.Pins[name].Address, reason, words.All(on[name].Addresses))
-			if e.over.FailUnreachable {
-				d.Severity = diag.Error
-			}
-			diags = append(diags, d)
-			s.Excludes = append(s.Excludes, on[name].Addresses...)
-		}
-	}
+	facts, diags := m.WithHosts(found.Facts, late)
 	if diags.HasErrors() {
 		return nil, s, diags
 	}
-	if lost := notIn(found.Lost(on, prior), s.Excludes); len(lost) > 0 {
-		diags = append(diags, diag.Warningf("A machine may be unreachable", "%s: the machine that this is recorded on answers under no name. It "+
-			"may be one of those that are unreachable, so this is left as it is.", words.All(lost)))
-		s.Excludes = append(s.Excludes, lost...)
+	hosts.Join(on, hosts.Declared(facts)) // with the instances that follow from facts
+	if s = hosts.Selected(s, on); len(on) == 0 {
+		return m, s, nil
 	}
-	e.Diagnostics(diags)
+	workspace.SpareForHosts(e.Workspace, len(on))
+	if s.Excludes, err = unreached(e, facts, prior, s.Excludes, found, on); err != nil {
+		return nil, s, err
+	}
+	for _, name := range sorted(found.Pins) {
+		if found.Pins[name].Unreachable != "" {
+			s.ExcludedHosts = append(s.ExcludedHosts, name) // also what is known there only later
+		}
+	}
 	slices.Sort(s.Excludes)
 	s.Excludes = slices.Compact(s.Excludes)
-	m, more := m.WithHosts(found.Facts, late)
-	if more.HasErrors() {
-		return nil, s, more
-	}
 	e.pins = found.Pins
-	return m, s, nil
+	return facts, s, nil
+}
+
+// unreached adds what is on hosts that cannot be reached to what is excluded, and tells it.
+func unreached(e *Engine, m *config.Manifest, prior state.Snapshot, excludes []string, found hosts.Reached,
+	on map[string]*hosts.Resident) ([]string, error) {
+	var diags diag.Diagnostics
+	left := slices.Clone(excludes)
+	for _, name := range sorted(found.Pins) {
+		if reason := found.Pins[name].Unreachable; reason != "" {
+			there := hosts.Today(m, prior, on[name].Addresses)
+			d := diag.Warningf("A host is unreachable", "%s (%s): %s. What is on it, and what depends on that, is left as it is: %s.",
+				name, found.Pins[name].Address, reason, words.All(there))
+			if e.over.FailUnreachable {
+				d.Severity = diag.Error
+			}
+			diags, left = append(diags, d), append(left, there...)
+		}
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if blind := notIn(found.Blind(m), left); len(blind) > 0 {
+		diags = append(diags, diag.Warningf("Instances are not known", "%s: how many there are follows from facts of unreachable hosts, "+
+			"so this is left as it is.", words.All(blind)))
+		left = append(left, blind...)
+	}
+	if lost := notIn(hosts.Today(m, prior, found.Lost(on, prior)), left); len(lost) > 0 {
+		diags = append(diags, diag.Warningf("A machine may be unreachable", "%s: the machine that this is recorded on answers under no name. It "+
+			"may be one of those that are unreachable, so this is left as it is.", words.All(lost)))
+		left = append(left, lost...)
+	}
+	e.Diagnostics(diags)
+	return left, nil
 }
 
 // notIn leaves out what another list has.

@@ -14,6 +14,7 @@ import (
 // Narrow works out which resources the plan is about, with what is known of
 // instances by now.
 func (s *Subject) Narrow() {
+	s.excludeHosts()
 	selected := s.Selection
 	if !selected.Partial() {
 		return
@@ -34,6 +35,24 @@ func (s *Subject) Narrow() {
 	maps.DeleteFunc(s.chosen, func(addr string, _ bool) bool {
 		return out[addr] || len(selected.Only) > 0 && !covered(selected.Only, addr)
 	})
+}
+
+// excludeHosts excludes what is on excluded hosts, as far as that is known.
+func (s *Subject) excludeHosts() {
+	if len(s.Selection.ExcludedHosts) == 0 {
+		return
+	}
+	hosts, list := map[string]bool{}, slices.Clone(s.Selection.Excludes)
+	for _, name := range s.Selection.ExcludedHosts {
+		hosts[name] = true
+	}
+	for _, r := range s.Manifest.Resources() {
+		if h := r.Settings.Host; h != nil && hosts[h.Name] {
+			list = append(list, r.Address)
+		}
+	}
+	slices.Sort(list)
+	s.Selection.Excludes = slices.Compact(list)
 }
 
 // Chosen says which addresses a plan with a selection would be about, as far as

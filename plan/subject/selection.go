@@ -33,6 +33,9 @@ type Selection struct {
 	// OtherPath also destroys what differs from what is declared in nothing but where a
 	// plug leads (-approve=other-path).
 	OtherPath bool `json:"other_path,omitempty"`
+	// ExcludedHosts are the names of hosts: what is on one is excluded, also what becomes
+	// known only while the plan is made.
+	ExcludedHosts []string `json:"-"`
 	// Apart says that each resource means the entry at its address: what is left out is
 	// not matched with what is planned.
 	Apart bool `json:"-"`

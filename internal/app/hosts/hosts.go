@@ -86,21 +86,6 @@ func Planned(p *plan.Plan) []runner.Host {
 	return list
 }
 
-// Targets replaces hosts among addresses by what is on them.
-func Targets(m *config.Manifest, addresses []string) []string {
-	var list []string
-	for _, addr := range addresses {
-		on := []string{addr} // a host that there is not is refused as an address that there is not
-		if name, isHost := config.ParseHost(addr); isHost {
-			if found := config.HostTargets(m, name); len(found) > 0 {
-				on = found
-			}
-		}
-		list = append(list, on...)
-	}
-	return list
-}
-
 // Former adds what is recorded to what is on each host. It returns the hosts that are
 // recorded only: no declared one is their machine, as far as that is recorded. Where
 // another machine has the name of a recorded one, that is one of them if it was reached

@@ -13,12 +13,12 @@ import (
 // recorded and did not answer. It returns their names too.
 func (f Reached) Sources(m *config.Manifest, late map[string]runner.Host, s plan.Selection) (made plan.Selection, down []string) {
 	on := Declared(m)
-	made.Only, made.Excludes = s.Only, slices.Clone(s.Excludes)
+	made.Only, made.Excludes, made.ExcludedHosts = s.Only, slices.Clone(s.Excludes), slices.Clone(s.ExcludedHosts)
 	for _, name := range sorted(f.Pins) {
 		if f.Pins[name].Unreachable == "" {
 			continue
 		}
-		made.Excludes = append(made.Excludes, on[name].Addresses...)
+		made.Excludes, made.ExcludedHosts = append(made.Excludes, on[name].Addresses...), append(made.ExcludedHosts, name)
 		if _, isLate := late[name]; isLate {
 			down = append(down, name)
 			made.Targets = append(made.Targets, sources(m, on[name].Addresses)...)

@@ -1,0 +1,30 @@
+package hosts
+
+import (
+	"fmt"
+	"testing"
+
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// A host means what is on it, under its former name too. One with a key is one instance.
+func TestSelected(t *testing.T) {
+	t.Parallel()
+	on := map[string]*Resident{`web["a"]`: {Addresses: []string{"x"}}, `web["b"]`: {Addresses: []string{"y"}}, "web2": {Addresses: []string{"z"}},
+		"db": {}, "old (formerly h)": {Addresses: []string{"w"}, Was: "old"}}
+	for addr, want := range map[string]string{"host.web": `[x y], not [x y] or on [web["a"] web["b"]]`, `host.web["b"]`: `[y], not [y] or on [web["b"]]`,
+		"host.web2": "[z], not [z] or on [web2]", "host.db": "[host.db], not [] or on [db]", "host.old": "[w], not [w] or on [old (formerly h)]",
+		"host.none": "[host.none], not [host.none] or on []", "x": "[x], not [x] or on []"} {
+		s := Selected(plan.Selection{Targets: []string{addr}, Excludes: []string{addr}}, on)
+		if got := fmt.Sprintf("%v, not %v or on %v", s.Targets, s.Excludes, s.ExcludedHosts); got != want {
+			t.Errorf("%s: %s, want %s", addr, got, want)
+		}
+	}
+	prior := state.Snapshot{Resources: map[string]state.Entry{"v": {Settings: runner.Settings{Host: &runner.Host{Name: "gone"}}}}}
+	s := Selected(plan.Selection{Targets: []string{"host.gone"}}, Recorded(map[string]*Resident{}, prior))
+	if got := fmt.Sprint(s.Targets); got != "[v]" {
+		t.Errorf("on what is recorded only: %s", got)
+	}
+}

@@ -1,0 +1,207 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"deployster/internal/app/approval"
+	"deployster/internal/app/workspace"
+	"deployster/internal/far"
+	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
+	"deployster/internal/runner/runnertest"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// machine is a host in memory, with a world of its own.
+type machine struct {
+	runnertest.Runtime
+	id    string
+	world *runnertest.World
+}
+
+func (m *machine) Enter(context.Context, far.Hello) (far.Welcome, error) {
+	return far.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: m.id, CPUs: 2}}, nil
+}
+func (*machine) Acts(context.Context, far.Hello) error                                   { return nil }
+func (*machine) Look(context.Context, []far.Plug) []far.Seen                             { return nil }
+func (*machine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
+func (*machine) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
+
+// network has machines by their addresses, and what is here.
+type network struct {
+	dir      string
+	here     *machine
+	machines map[string]*machine
+}
+
+func newNetwork(t *testing.T, addresses ...string) *network {
+	n := &network{dir: t.TempDir(), here: newMachine("here"), machines: map[string]*machine{}}
+	for _, a := range addresses {
+		n.machines[a] = newMachine("m-" + a)
+	}
+	return n
+}
+
+func newMachine(id string) *machine {
+	m := &machine{Runtime: runnertest.Runtime{Fake: runnertest.NewFake()}, id: id, world: runnertest.NewWorld()}
+	m.Add("thing", m.world.Program)
+	return m
+}
+
+func (n *network) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {
+	m := n.machines[h.Address]
+	if m == nil {
+		return nil, errors.New("no route to " + h.Address)
+	}
+	here, there := net.Pipe()
+	go func() { _ = far.Serve(context.Background(), there, m, far.DefaultTiming()) }() // it ends with its client
+	return far.NewClient(ctx, here, as, far.DefaultTiming())
+}
+
+// engine returns an engine over a manifest.
+func (n *network) engine(t *testing.T, manifest string) *Engine {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(n.dir, "main.hcl"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := New(Options{Workspace: workspace.Options{Dir: n.dir, Home: n.dir, Version: "test"}, Dial: n.dial,
+		Open: func(context.Context) (Runtime, error) { return n.here, nil }})
+	t.Cleanup(e.Close)
+	return e
+}
+
+// apply applies a manifest.
+func (n *network) apply(t *testing.T, manifest string, s plan.Selection) error {
+	t.Helper()
+	e := n.engine(t, manifest)
+	_, err := e.Apply(t.Context(), ApplyOptions{Selection: s, Approval: approval.Options{Auto: true}})
+	return err
+}
+
+// plan plans a manifest.
+func (n *network) plan(t *testing.T, manifest string, s plan.Selection) (*plan.Plan, error) {
+	t.Helper()
+	e := n.engine(t, manifest)
+	return e.Plan(t.Context(), PlanOptions{Selection: s})
+}
+
+// hostsAt declares hosts with things on them: name, address, name, address.
+func hostsAt(pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		fmt.Fprintf(&b, "host %q {\n  address = %q\n}\n", pairs[i], pairs[i+1])
+	}
+	return b.String()
+}
+
+func onHost(host, name string) string {
+	return fmt.Sprintf("resource %q {\n  type = \"thing\"\n  host = host.%s\n  config = { size = 1 }\n}\n", name, host)
+}
+
+// What is on a host that is down is left out, also where its instances are known only by
+// states or facts. What a host would have to be asked for is left too.
+func TestReach_LeavesInstancesThatAreKnownLate(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t, "h5")
+	list := "resource \"list\" {\n  type = \"thing\"\n  config = { names = [\"p\", \"q\"] }\n}\n"
+	if err := n.apply(t, list, plan.Selection{}); err != nil {
+		t.Fatal(err)
+	}
+	several := func(name, host, of string) string {
+		return strings.Replace(onHost(host, name), "{", "{\n  "+of, 1)
+	}
+	both := hostsAt("a", "h5", "b", "h6") + list + onHost("a", "x")
+	for of, want := range map[string][2][]string{
+		"for_each = toset(resource.list.state.names)": {{`late["p"]`, `late["q"]`}, {`there["p"]`, `there["q"]`}},
+		"count = host.a.facts.cpus":                   {{"late[0]", "late[1]"}, {"there[0]", "there[1]"}},
+		"count = host.b.facts.cpus":                   {{"late", "there"}, nil},
+	} {
+		for _, s := range []plan.Selection{{}, {Excludes: []string{"host.b"}}} {
+			p, err := n.plan(t, both+several("late", "b", of)+several("there", "a", of), s)
+			if err != nil {
+				t.Errorf("%s: %v", of, err)
+				continue
+			}
+			if slices.Sort(p.LeftOut); !slices.Equal(p.LeftOut, want[0]) {
+				t.Errorf("%s: %q are left out, want %q", of, p.LeftOut, want[0])
+			}
+			for _, addr := range append(want[1], "x") {
+				if step := p.Resources[addr]; step == nil || step.Change != plan.Create {
+					t.Errorf("%s: %s is %+v", of, addr, step)
+				}
+			}
+		}
+	}
+}
+
+// What is left out on a host that is down may have moved in the manifest, and a host as a
+// target has the instances that follow from facts.
+func TestReach_MeansTheAddressesOfToday(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t, "h5", "h6")
+	both := hostsAt("a", "h5", "b", "h6") + onHost("a", "x")
+	if err := n.apply(t, both+onHost("b", "y"), plan.Selection{}); err != nil {
+		t.Fatal(err)
+	}
+	delete(n.machines, "h6")
+	p, err := n.plan(t, both+onHost("b", "z")+"moved {\n  from = resource.y\n  to = resource.z\n}\n", plan.Selection{})
+	if err != nil || !slices.Equal(p.LeftOut, []string{"z"}) || len(p.Resources) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	counted := strings.Replace(onHost("a", "cpu"), "{", "{\n  count = host.a.facts.cpus", 1)
+	p, err = n.plan(t, both+counted, plan.Selection{Targets: []string{"host.a"}})
+	if err != nil || fmt.Sprint(sorted(p.Resources)) != "[cpu[0] cpu[1] x]" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// A host in a selection means what is recorded on it too, whatever is declared.
+func TestReach_SelectsWhatIsRecordedOnAHost(t *testing.T) {
+	t.Parallel()
+	web, db := hostsAt("web", "h5"), hostsAt("db", "h6")
+	only, but := plan.Selection{Targets: []string{"host.web"}}, plan.Selection{Excludes: []string{"host.web"}}
+	for name, c := range map[string]struct {
+		now  string // "" = all is destroyed
+		s    plan.Selection
+		want string // what goes
+	}{
+		"exclude":                         {web + db, but, "y"},
+		"target":                          {web + db, only, "x"},
+		"exclude, its block is gone":      {db, but, "y"},
+		"target, its block is gone":       {db, only, "x"},
+		"target, its block is renamed":    {hostsAt("front", "h5") + db, plan.Selection{Targets: []string{"host.front"}}, "x"},
+		"exclude, it is another machine":  {hostsAt("web", "h7") + db, but, "y"},
+		"destroy, and exclude":            {"", but, "y"},
+		"destroy, and target":             {"", only, "x"},
+		"destroy, and target an instance": {"", plan.Selection{Targets: []string{`host.web["x"]`}}, "is not an address"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNetwork(t, "h5", "h6", "h7")
+			if err := n.apply(t, web+db+onHost("web", "x")+onHost("db", "y"), plan.Selection{}); err != nil {
+				t.Fatal(err)
+			}
+			c.s.Destroy = c.now == ""
+			p, err := n.plan(t, c.now, c.s)
+			var gone []string
+			if err == nil {
+				gone = sorted(p.Resources)
+			} else {
+				gone = []string{err.Error()}
+			}
+			if len(gone) != 1 || !strings.Contains(gone[0], c.want) {
+				t.Errorf("planned: %q, want %s", gone, c.want)
+			}
+		})
+	}
+}
