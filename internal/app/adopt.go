@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"deployster/apply"
+	"deployster/config"
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/artifact"
@@ -28,10 +30,17 @@ import (
 // What an action prints may hold secrets that only its config tells. Where that
 // is neither recorded nor in the saved plan p, which may be nil, its output is
 // not shown and not kept.
-func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Store, p *plan.Plan) error {
-	snapshot := store.Snapshot()
+//
+// Actions on hosts are looked for on the machines where they were begun. It returns the
+// resources whose machine cannot be asked: there an action may still run.
+func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Store, m *config.Manifest, p *plan.Plan) (left []string,
+	err error) {
+	snapshot, err := placed(ctx, e, m, store.Snapshot(), func(u state.Unsettled) bool { return p != nil && u.Plan == p.ID })
+	if err != nil {
+		return nil, err
+	}
 	if len(snapshot.Unknown()) == 0 {
-		return e.discardEnded(ctx, snapshot, p)
+		return nil, e.discardEnded(ctx, snapshot, p)
 	}
 	e.learn(snapshot) // what they print may hold its secrets
 	for _, addr := range snapshot.Unknown() {
@@ -40,29 +49,30 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 		described = described || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
 			if elsewhere(place, snapshot, addr) {
-				e.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host)
+				e.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host, byType)
 				continue
 			}
 			out, err := e.follow(ctx, snapshot, addr, a, described)
 			switch {
 			case ctx.Err() != nil:
 				e.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
-				return context.Cause(ctx)
+				return nil, context.Cause(ctx)
 			case diag.Is[*runner.HostError](err):
-				e.warnUnknown(snapshot, addr, a, err.Error())
+				e.warnUnknown(snapshot, addr, a, err.Error(), byHost)
+				left = append(left, addr)
 				continue
 			case err != nil:
-				return diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
+				return nil, diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
 			case out.Fate == runner.Unknown:
-				e.warnUnknown(snapshot, addr, a, out.Why)
+				e.warnUnknown(snapshot, addr, a, out.Why, byType)
 				continue
 			}
 			if err := e.settle(store, on(e, snapshot, addr), addr, a, out); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return e.discardEnded(ctx, snapshot, p)
+	return slices.Compact(left), e.discardEnded(ctx, snapshot, p)
 }
 
 // on returns what adopts the actions of a resource, where they were begun.
@@ -207,13 +217,19 @@ func (e *Engine) recordAdopted(addr, host string, a state.Attempt, out runner.Ou
 	e.records().Add(typeclient.Invocation{Address: addr, Host: host, Step: a.Action, Started: a.Started, Result: out.Result})
 }
 
+// How it is found out what became of an action whose end nobody has seen.
+const (
+	byType = "Its type is asked for the current state. Until it answers VALID this stays open. Where it cannot tell and you can: " +
+		"`deployster resolve -as=done '%s'`, or -as=failed."
+	byHost = "It may still run there, so nothing is done about it, or about what depends on it, until that machine can be asked or is made " +
+		"anew. When it is gone for good: `deployster resolve -as=failed '%s'`."
+)
+
 // warnUnknown says what was in flight, since when, by whom, and what comes of it.
-func (e *Engine) warnUnknown(s state.Snapshot, addr string, a state.Attempt, why string) {
+func (e *Engine) warnUnknown(s state.Snapshot, addr string, a state.Attempt, why, next string) {
 	u := s.Unsettled[addr]
 	why = whyUnknown(u.By, s.Resources[addr].Settings.Host, why)
-	d := diag.Warningf("The outcome of an action is unknown",
-		"%s started %q of %s at %s, and did not see its end: %s. Its type is asked for the current state. "+
-			"Until it answers VALID this stays open. Where it cannot tell and you can: `deployster resolve -as=done '%s'`, or -as=failed.",
+	d := diag.Warningf("The outcome of an action is unknown", "%s started %q of %s at %s, and did not see its end: %s. "+next,
 		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)
 	d.Address = addr
 	e.Warn(d)
@@ -235,25 +251,34 @@ func whyUnknown(by state.By, on *runner.Host, why string) string {
 }
 
 // lookAtUnsettled tells a command that records nothing what is not known, and gives the
-// state with what actions have said meanwhile that is to be remembered.
-func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior state.Snapshot) (state.Snapshot, error) {
-	now, running := prior, []string(nil)
+// state with what actions have said meanwhile that is to be remembered. left are the
+// resources whose machine cannot be asked.
+func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, m *config.Manifest, recorded state.Snapshot) (now state.Snapshot,
+	left []string, err error) {
+	prior, err := placed(ctx, e, m, recorded, func(state.Unsettled) bool { return false })
+	if err != nil {
+		return recorded, nil, err
+	}
+	now = recorded
+	var running []string
 	for _, addr := range prior.Unknown() {
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
 			if elsewhere(place, prior, addr) {
-				e.warnUnknown(prior, addr, a, "it was started on another machine, "+u.By.Host)
+				e.warnUnknown(prior, addr, a, "it was started on another machine, "+u.By.Host, byType)
 				continue
 			}
 			runs, err := on(e, prior, addr).Running(ctx, a.Key)
 			tells := a.Silent || u.Put != nil // what it made is known only when it has ended
 			switch {
 			case diag.Is[*runner.HostError](err):
-				e.warnUnknown(prior, addr, a, err.Error())
+				e.warnUnknown(prior, addr, a, err.Error(), byHost)
+				left = append(left, addr)
+				continue
 			case err != nil:
-				return prior, err
+				return now, nil, err
 			case runs && tells:
-				return prior, diag.Errorf("An action still runs",
+				return now, nil, diag.Errorf("An action still runs",
 					"%q of %s was started by %s at %s, and has not ended. What it makes is known only when it has. `deployster apply` waits for it.",
 					a.Action, addr, u.By, a.Started.Format(time.RFC3339))
 			case runs:
@@ -265,14 +290,14 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 					continue
 				}
 			}
-			e.warnUnknown(prior, addr, a, "the next apply looks whether that can be found out")
+			e.warnUnknown(prior, addr, a, "the next apply looks whether that can be found out", byType)
 		}
 	}
 	if len(running) > 0 {
 		e.Warn(diag.Warningf("Actions still run", "%s. What is planned now may not fit afterwards. `deployster apply` waits for the end.",
 			words.Claim(running, "has not ended")))
 	}
-	return now, nil
+	return now, slices.Compact(left), nil
 }
 
 // tellResumed says that a saved plan is gone on with, whose run died.

@@ -101,7 +101,7 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen, err := next.lookAtUnsettled(t.Context(), file, prior)
+			seen, _, err := next.lookAtUnsettled(t.Context(), file, nil, prior)
 			if got := len(seen.Unsettled["a"].Names()) > 0; got != c.unknown || err != nil {
 				t.Errorf("a plan takes it for unknown: %v, %v", got, err)
 			}
@@ -110,7 +110,7 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer again.Close()
-			if err := next.adopt(t.Context(), file, again, nil); err != nil {
+			if _, err := next.adopt(t.Context(), file, again, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			if got := len(again.Snapshot().Unsettled["a"].Names()) > 0; got != c.unknown {

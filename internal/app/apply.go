@@ -109,13 +109,14 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 			t.Secrets.Add(t.Secrets.StepSecrets(step))
 		}
 	}
-	if err := t.adopt(ctx, place, store, t.plan); err != nil {
+	open, err := t.adopt(ctx, place, store, t.manifest, t.plan)
+	if err != nil {
 		return nil, err
 	}
 	if t.saved {
 		err = t.resume(ctx, store.Snapshot())
 	} else {
-		err = t.decide(ctx, store.Snapshot())
+		err = t.decide(ctx, store.Snapshot(), open)
 	}
 	if err == nil {
 		err = t.heldBack(place, t.plan, store.Snapshot())
@@ -134,7 +135,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	report, err := t.execute(ctx, store)
 	t.WarnClear(place)
 	if err == nil {
-		err = hosts.Unreachable(t.plan)
+		err = hosts.Unreachable(t.plan, open)
 	}
 	return report, err
 }
@@ -226,9 +227,9 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	return nil
 }
 
-// decide plans, and shows the plan.
-func (t *task) decide(ctx context.Context, prior state.Snapshot) (err error) {
-	m, selection, err := reach(ctx, t.Engine, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths), true)
+// decide plans, and shows the plan. open are resources whose actions may still run.
+func (t *task) decide(ctx context.Context, prior state.Snapshot, open []string) (err error) {
+	m, selection, err := reach(ctx, t.Engine, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths), true, open)
 	if err != nil {
 		return err
 	}

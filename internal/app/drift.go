@@ -72,7 +72,7 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}
-	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths), false)
+	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths), false, nil)
 	if err != nil {
 		return nil, err
 	}

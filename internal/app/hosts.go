@@ -77,10 +77,11 @@ func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 // reach connects to the hosts that resources are on: those that the manifest
 // declares, and those of which the state knows something that is declared no more.
 // It returns the manifest with the facts, and the selection without what is on hosts
-// that cannot be reached. What answered is pinned in the plan. Where the plan makes
-// things, a machine that is gone is one of them.
+// that cannot be reached, and without open: those with an action that may still run where
+// nobody can ask. What answered is pinned in the plan. Where the plan makes things, a
+// machine that is gone is one of them.
 func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot,
-	s plan.Selection, makes bool) (*config.Manifest, plan.Selection, error) {
+	s plan.Selection, makes bool, open []string) (*config.Manifest, plan.Selection, error) {
 	m, late, err := withLateHosts(m, prior)
 	if err != nil {
 		return nil, s, err
@@ -100,7 +101,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	}
 	former := found.Former(on, prior)
 	found.Add(on, former, hosts.Greet(ctx, e.places, former, e.over.AtOnce))
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || len(on) == 0 {
 		return m, s, context.Cause(ctx)
 	}
 	facts, diags := m.WithHosts(found.Facts, late)
@@ -108,9 +109,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 		return nil, s, diags
 	}
 	hosts.Join(on, hosts.Declared(facts)) // with the instances that follow from facts
-	if s = hosts.Selected(s, on); len(on) == 0 {
-		return m, s, nil
-	}
+	s = hosts.Selected(s, on)
 	workspace.SpareForHosts(e.Workspace, len(on))
 	if s.Excludes, err = unreached(e, facts, prior, s.Excludes, found, on); err != nil {
 		return nil, s, err
@@ -120,6 +119,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 			s.ExcludedHosts = append(s.ExcludedHosts, name) // also what is known there only later
 		}
 	}
+	s.Excludes = append(s.Excludes, hosts.Today(facts, prior, found.Open(open, prior))...)
 	slices.Sort(s.Excludes)
 	s.Excludes = slices.Compact(s.Excludes)
 	e.pins = found.Pins

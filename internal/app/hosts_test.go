@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"deployster/internal/app/approval"
@@ -20,6 +22,7 @@ import (
 	"deployster/internal/runner/runnertest"
 	"deployster/plan"
 	"deployster/protocol"
+	"deployster/state"
 )
 
 // machine is a host in memory, with a world of its own.
@@ -27,6 +30,9 @@ type machine struct {
 	runnertest.Runtime
 	id    string
 	world *runnertest.World
+
+	mu      sync.Mutex
+	adopted []string // actions that it was asked for
 }
 
 func (m *machine) Enter(context.Context, far.Hello) (far.Welcome, error) {
@@ -36,6 +42,13 @@ func (*machine) Acts(context.Context, far.Hello) error                          
 func (*machine) Look(context.Context, []far.Plug) []far.Seen                             { return nil }
 func (*machine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
 func (*machine) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
+
+func (m *machine) Adopt(_ context.Context, id string, _ runner.Watch) (runner.Outcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.adopted = append(m.adopted, id)
+	return runner.Outcome{Fate: runner.Exited}, nil
+}
 
 // network has machines by their addresses, and what is here.
 type network struct {
@@ -95,6 +108,39 @@ func (n *network) plan(t *testing.T, manifest string, s plan.Selection) (*plan.P
 	return e.Plan(t.Context(), PlanOptions{Selection: s})
 }
 
+// begin has a command die that had begun an action.
+func (n *network) begin(t *testing.T, addr string) {
+	t.Helper()
+	file := state.File(filepath.Join(n.dir, workspace.DefaultState))
+	store, err := state.Open(t.Context(), file, state.Options{Command: "deployster apply"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := store.Begin("p", store.Snapshot().Lineage)
+	if err == nil {
+		err = journal.ActionStarted(state.Start{Address: addr, Action: "change", Key: "key of " + addr})
+	}
+	if err = errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// done says what was done on machines, by their addresses, since it was last asked.
+func (n *network) done() string {
+	var list []string
+	for addr, m := range n.machines {
+		for _, key := range m.adopted {
+			list = append(list, addr+": adopt "+key)
+		}
+		m.adopted = nil
+		for _, line := range m.world.TakeLog() {
+			list = append(list, addr+": "+line)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
 // hostsAt declares hosts with things on them: name, address, name, address.
 func hostsAt(pairs ...string) string {
 	var b strings.Builder
@@ -106,6 +152,80 @@ func hostsAt(pairs ...string) string {
 
 func onHost(host, name string) string {
 	return fmt.Sprintf("resource %q {\n  type = \"thing\"\n  host = host.%s\n  config = { size = 1 }\n}\n", name, host)
+}
+
+// counted are hosts of one block, each with a thing.
+func counted(addresses ...string) string {
+	list, _ := json.Marshal(addresses)
+	return fmt.Sprintf("host \"web\" {\n  count = %d\n  address = %s[count.index]\n}\nresource \"x\" {\n  count = %d\n  type = \"thing\"\n"+
+		"  host = host.web[count.index]\n  config = { size = 1 }\n}\n", len(addresses), list, len(addresses))
+}
+
+// An action of a command that died is looked for on the machine where it was begun, and
+// nothing is done about its resource before.
+func TestAdopt_OnTheMachineWhereItWasBegun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, now string
+		open        string
+		want        string
+	}{
+		"one of a list is gone": {counted("h5", "h6"), counted("h6"), "x[0]", "h5: adopt key of x[0]"},
+		"two are swapped": {hostsAt("a", "h5", "b", "h6") + onHost("a", "x") + onHost("b", "y"), hostsAt("a", "h6", "b", "h5") + onHost("a", "x") + onHost("b", "y"),
+			"x", "h5: adopt key of x"},
+		"its block is renamed": {hostsAt("a", "h5") + onHost("a", "x"), hostsAt("b", "h5b") + onHost("b", "x"), "x", "h5: adopt key of x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNetwork(t, "h5", "h6")
+			if err := n.apply(t, c.before, plan.Selection{}); err != nil {
+				t.Fatal(err)
+			}
+			n.done()
+			if strings.Contains(c.now, "h5b") { // and reached in another way
+				n.machines["h5b"] = n.machines["h5"]
+				delete(n.machines, "h5")
+				c.want = strings.Replace(c.want, "h5:", "h5b:", 1)
+			}
+			n.begin(t, c.open)
+			if err := n.apply(t, c.now, plan.Selection{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := n.done(); !strings.Contains(got, c.want) || strings.Count(got, "adopt") != 1 {
+				t.Errorf("done: %s; want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Where the machine of an open action cannot be asked, its resource is left as it is, by a plan
+// too, until a person says how the action ended.
+func TestAdopt_LeavesWhatMayStillRun(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t, "h5", "h6")
+	if err := n.apply(t, counted("h5", "h6"), plan.Selection{}); err != nil {
+		t.Fatal(err)
+	}
+	n.begin(t, "x[0]")
+	n.done()
+	delete(n.machines, "h5")
+	p, err := n.plan(t, counted("h6"), plan.Selection{})
+	if err != nil || p.Resources["x[0]"] != nil || !slices.Contains(p.LeftOut, "x[0]") {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if err := n.apply(t, counted("h6"), plan.Selection{}); err == nil || !strings.Contains(err.Error(), "this was left as it is: x[0]") {
+		t.Errorf("apply: %v", err)
+	}
+	if got := n.done(); strings.Contains(got, "make") || strings.Contains(got, "adopt") {
+		t.Errorf("done: %s", got)
+	}
+	e := n.engine(t, counted("h6"))
+	if _, err := e.Resolve(t.Context(), "x[0]", state.Failed, false); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = n.plan(t, counted("h6"), plan.Selection{}); err != nil || p.Resources["x[0]"] == nil {
+		t.Errorf("%+v, %v", p, err)
+	}
 }
 
 // What is on a host that is down is left out, also where its instances are known only by

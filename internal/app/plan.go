@@ -86,13 +86,13 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	e.places.Known(hosts.Reachable(m)) // and how they were reached when something was recorded comes after that
-	prior, err := e.lookAtUnsettled(ctx, place, held.Snapshot)
+	e.over = o.HostOptions
+	e.places.Most(max(o.AtOnce, connections))
+	prior, open, err := e.lookAtUnsettled(ctx, place, m, held.Snapshot)
 	if err != nil {
 		return nil, err
 	}
-	e.over = o.HostOptions
-	e.places.Most(max(o.AtOnce, connections))
-	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths), true)
+	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths), true, open)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/app/approval"
+	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -217,13 +218,14 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 		return done, err
 	}
 	defer end()
-	if err := e.adopt(ctx, o.Source.Place, store, nil); err != nil {
+	open, err := e.adopt(ctx, o.Source.Place, store, o.Source.Manifest, nil)
+	if err != nil {
 		return done, err
 	}
 	done.Snapshot = store.Snapshot() // with what was found out
 	policy := repair.Policy{Manifest: o.Source.Manifest, Place: o.Source.Place, Selection: o.Source.Selection, Prior: done.Snapshot,
 		Addresses: o.Addresses, Whole: o.Whole, Kinds: o.Kinds, Looker: o.Looker}
-	if done.Refused, done.Broken, err = t.approved(ctx, o.Source, policy); err != nil || t.plan == nil {
+	if done.Refused, done.Broken, err = t.approved(ctx, o.Source, policy, open); err != nil || t.plan == nil {
 		return done, cmp.Or(err, done.Broken)
 	}
 	if done.Broken != nil {
@@ -245,8 +247,13 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 // approved plans, and again without what nobody has approved, until all that is left
 // is approved. There is no plan when nothing is left to do. What cannot be planned is left
 // out too: broken says why.
-func (t *task) approved(ctx context.Context, source *Source, policy repair.Policy) (refused map[string]string, broken, err error) {
+func (t *task) approved(ctx context.Context, source *Source, policy repair.Policy, open []string) (refused map[string]string, broken,
+	err error) {
 	refused, left := map[string]string{}, map[string]string{}
+	for _, addr := range hosts.Today(source.Manifest, policy.Prior, open) {
+		refused[addr] = "an action may still run there, and its host cannot be asked"
+		left[addr] = refused[addr]
+	}
 	for {
 		s, nothing := policy.Select(left)
 		if nothing {

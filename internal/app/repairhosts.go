@@ -16,7 +16,7 @@ func (s *Source) reach(ctx context.Context, e *Engine, saved *plan.Plan, prior s
 	if saved != nil {
 		e.places.Known(hosts.Planned(saved))
 	}
-	s.Manifest, s.Selection, err = reach(ctx, e, s.Manifest, prior, s.Selection, false)
+	s.Manifest, s.Selection, err = reach(ctx, e, s.Manifest, prior, s.Selection, false, nil)
 	return err
 }
 

@@ -44,6 +44,9 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 // mustBeOpen refuses to let a person say what is known, or will be.
 func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, a state.Attempt) error {
 	runs, err := on(e, s, addr).Running(ctx, a.Key)
+	if diag.Is[*runner.HostError](err) && ctx.Err() == nil {
+		return nil // its machine cannot be asked, and may be gone for good
+	}
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/plugs"
 	"errors"
+	"slices"
 )
 
 // Reacher reaches hosts that become known while a plan is carried out.
@@ -65,15 +66,21 @@ func checkPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Reside
 }
 
 // Unreachable says what was not done because hosts could not be reached; nil = all was.
-func Unreachable(p *plan.Plan) error {
+// open are resources with an action that may still run where nobody could ask.
+func Unreachable(p *plan.Plan, open []string) error {
 	var names []string
 	for _, name := range sorted(p.Hosts) {
 		if p.Hosts[name].Unreachable != "" {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
+	left := slices.DeleteFunc(slices.Clone(open), func(addr string) bool { return p.Resources[addr] != nil })
+	switch {
+	case len(names) == 0 && len(left) == 0:
 		return nil
+	case len(names) == 0:
+		return diag.Errorf("Not everything was done", "Machines where actions may still run could not be reached, so this was left as it is: %s.",
+			words.All(left))
 	}
 	return diag.Errorf("Not everything was done", "What is on hosts that could not be reached was left as it is: %s.", words.All(names))
 }

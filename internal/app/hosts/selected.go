@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"deployster/config"
+	"deployster/internal/places"
 	"deployster/plan"
 	"deployster/plan/subject"
+	"deployster/plan/things"
 	"deployster/state"
 )
 
@@ -80,6 +82,15 @@ func (f Reached) Blind(m *config.Manifest) (list []string) {
 	return list
 }
 
+// Open gives those resources, of some with an open action, whose machine is not made anew
+// by the plan: on that one nothing can run any more.
+func (f Reached) Open(open []string, prior state.Snapshot) []string {
+	return slices.DeleteFunc(slices.Clone(open), func(addr string) bool {
+		h := prior.Resources[addr].Settings.Host
+		return h != nil && f.Pins[h.Name].Anew
+	})
+}
+
 // Today gives recorded resources by the addresses that the manifest has for them.
 func Today(m *config.Manifest, prior state.Snapshot, addresses []string) []string {
 	s := subject.New(m, prior, plan.Selection{})
@@ -96,4 +107,16 @@ func Today(m *config.Manifest, prior state.Snapshot, addresses []string) []strin
 		}
 	}
 	return list
+}
+
+// Placed gives a state on the machines that answered, as a plan has it. What is on none of
+// them keeps the machine that is recorded: no other is asked for it.
+func Placed(m *config.Manifest, pins map[string]places.Pin, prior state.Snapshot) state.Snapshot {
+	next := things.HostsOf(m, pins).PlaceAll(prior)
+	for addr, entry := range next.Resources {
+		if h := entry.Settings.Host; h != nil && h.Machine == "" && len(pins) > 0 {
+			h.Machine = prior.Resources[addr].Settings.Host.Machine // of a copy
+		}
+	}
+	return next
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"deployster/config"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/state"
@@ -26,5 +28,31 @@ func TestSelected(t *testing.T) {
 	s := Selected(plan.Selection{Targets: []string{"host.gone"}}, Recorded(map[string]*Resident{}, prior))
 	if got := fmt.Sprint(s.Targets); got != "[v]" {
 		t.Errorf("on what is recorded only: %s", got)
+	}
+}
+
+// What is looked for on a machine is asked of no other, as long as that is not found. An open
+// action holds up nothing where its machine is made anew.
+func TestPlaced(t *testing.T) {
+	t.Parallel()
+	prior := state.Snapshot{Resources: map[string]state.Entry{"x": {Settings: runner.Settings{Host: &runner.Host{Name: "web", Machine: "m1"}}}, "here": {}}}
+	m, diags := config.Load(config.Sources{Workspace: t.TempDir(), Manifests: []config.File{{Path: "main.hcl"}}}, nil, config.Builtins{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	found := Reached{Pins: map[string]places.Pin{"web": {Unreachable: "no route"}, "front": {Machine: "m2"}}}
+	for machine, want := range map[string]string{"m1": "front", "m2": "web"} {
+		found.Pins["front"] = places.Pin{Machine: machine}
+		if h := Placed(m, found.Pins, prior).Resources["x"].Settings.Host; h.Name != want || h.Machine != "m1" {
+			t.Errorf("where front is %s: %+v, want m1 as %s", machine, h, want)
+		}
+	}
+	open := []string{"here", "x"}
+	if got := found.Open(open, prior); len(got) != 2 {
+		t.Errorf("open: %q", got)
+	}
+	found.Pins["web"] = places.Pin{Anew: true}
+	if got := found.Open(open, prior); len(got) != 1 || got[0] != "here" {
+		t.Errorf("made anew, and open: %q", got)
 	}
 }
