@@ -328,18 +328,6 @@ func toDo(p *plan.Plan) int {
 	return n
 }
 
-// without leaves of an error what is not among the problems of a report already.
-func without(err error, problems diag.Diagnostics) error {
-	var left diag.Diagnostics
-	for _, d := range diag.From("Error", err) {
-		same := func(p *diag.Diagnostic) bool { return p.Summary == d.Summary && p.Detail == d.Detail }
-		if !slices.ContainsFunc(problems, same) { // of a step or of none: it is one fault
-			left = append(left, d)
-		}
-	}
-	return left.Err()
-}
-
 func status(r *apply.Report) state.Status {
 	switch r.Status {
 	case apply.OK:

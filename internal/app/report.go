@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"deployster/apply"
 	"deployster/internal/app/workspace"
@@ -72,4 +73,16 @@ func (r *reporter) end(p *plan.Plan, err error) error {
 		status, problems = apply.Interrupted, diag.Diagnostics{diag.Errorf("Interrupted", "Nothing was changed.")}
 	}
 	return errors.Join(err, r.write(apply.Refused(p, status, r.engine.Secrets.Diagnostics(problems))))
+}
+
+// without leaves of an error what is not among the problems of a report already.
+func without(err error, problems diag.Diagnostics) error {
+	var left diag.Diagnostics
+	for _, d := range diag.From("Error", err) {
+		same := func(p *diag.Diagnostic) bool { return p.Summary == d.Summary && p.Detail == d.Detail }
+		if !slices.ContainsFunc(problems, same) { // of a step or of none: it is one fault
+			left = append(left, d)
+		}
+	}
+	return left.Err()
 }
