@@ -79,6 +79,13 @@ func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool
 	return started && u.Plan == r.plan.ID && rest(step, answer)
 }
 
+// begun reports whether what is recorded of a resource is what a run of this plan that
+// died began, in the place of what was destroyed, let go of, or given another address.
+func (r *run) begun(step *plan.Step, addr string) bool {
+	_, done := r.died.Done[addr]
+	return done || step.Another && r.prior.Unsettled[addr].Plan == r.plan.ID
+}
+
 // completed reports whether a run of this plan that died has recorded a resource:
 // its actions are not run again.
 func (r *run) completed(addr string) bool {

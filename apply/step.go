@@ -93,7 +93,7 @@ func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in pr
 	if !ok {
 		return out.again // it was asked before, and then acted upon
 	}
-	if _, known := r.prior.Resources[out.addr]; known && step.Another && !out.again { // else nobody would know of what is made now
+	if _, known := r.prior.Resources[out.addr]; known && step.Another && !r.begun(step, out.addr) && !out.again { // else nobody would know of what is made now
 		if err := r.journal.Removed(out.addr); err != nil {
 			out.failJournal(err)
 			return false
@@ -172,8 +172,7 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 // destroyed before it is made is not it, and neither is another thing at its address.
 func recorded(r *run, step *plan.Step, addr string) *state.Entry {
 	entry, known := r.prior.Resources[addr]
-	_, ended := r.died.Done[addr] // and is begun anew, if there is an entry
-	if !known || step.Another || r.facts.IsGone(addr) && !ended {
+	if !known || (step.Another || r.facts.IsGone(addr)) && !r.begun(step, addr) {
 		return nil
 	}
 	return &entry
