@@ -1,6 +1,8 @@
 package apply_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 
 	"deployster/apply"
 	"deployster/protocol"
+	"deployster/state"
 )
 
 // placed is a resource whose type finds its thing by nothing but what it remembers, and
@@ -16,8 +19,11 @@ func placed(place, lifecycle string) string {
 	return fmt.Sprintf("plug \"world\" {\n  path = %q\n}\nresource \"a\" {\n  type = \"test/placed:1\"\n%s  config = {}\n}\n", place, lifecycle)
 }
 
-// addPlaced adds its type. It tells how many things were made.
-func addPlaced(t *testing.T, e *engine) (made func() int) {
+// stopFirst is what addPlaced may want to be stopped before a thing is made.
+const stopFirst = `,"shutdown_first":{"name":"stop","args":["stop"]}`
+
+// addPlaced adds its type, with what it wants to be stopped before a thing is made. It tells how many things were made.
+func addPlaced(t *testing.T, e *engine, stops string) (made func() int) {
 	t.Helper()
 	for _, place := range []string{"old", "new"} {
 		if err := os.Mkdir(filepath.Join(e.dir, place), 0o755); err != nil {
@@ -31,12 +37,14 @@ func addPlaced(t *testing.T, e *engine) (made func() int) {
 		case args[0] == "make":
 			n++
 			return fmt.Sprintf(`{"memory":%d}`, n), 0
+		case args[0] == "stop":
+			return `{"memory":null}`, 0
 		case in.Memory != nil:
 			return fmt.Sprintf(`{"status":"VALID","state":{},"memory":%s}`, in.Memory), 0
 		case len(in.Unsettled) > 0: // it looks for what they have made
 			return fmt.Sprintf(`{"status":"VALID","state":{},"memory":%d}`, n), 0
 		}
-		return `{"status":"STALE","actions":[{"name":"make","args":["make"]}]}`, 0
+		return `{"status":"STALE","actions":[{"name":"make","args":["make"]}]` + stops + `}`, 0
 	}
 	e.fake.Add("test/placed:1", s.program)
 	return func() int { return n }
@@ -51,7 +59,7 @@ func TestAnotherThing_IsResumed(t *testing.T) {
 			t.Parallel()
 			for facts := 1; ; facts++ {
 				e := newEngine(t.TempDir())
-				made := addPlaced(t, e)
+				made := addPlaced(t, e, "")
 				e.do(t, placed("old", lifecycle))
 				p, err := e.plan(placed("new", lifecycle))
 				if err != nil || !p.Resources["a"].Another {
@@ -81,6 +89,86 @@ func TestAnotherThing_IsResumed(t *testing.T) {
 				if rest, err := e.plan(placed("new", lifecycle)); err != nil || rest.HasChanges() {
 					t.Errorf("dead after %d facts, there is still to do: %v", facts, err)
 				}
+			}
+		})
+	}
+}
+
+// Another thing is let go of with the first action on the new one, and not before: where
+// that is not approved, interrupted, or cannot be recorded, its entry stays as it was.
+func TestAnotherThing_StaysUntilTheFirstAction(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stops string // what its image wants to be stopped before
+		ends  func(e *engine, cancel func())
+		want  apply.Status
+	}{
+		"not approved":                    {"", func(e *engine, _ func()) { e.opts.Confirm, e.opts.Ask = apply.ConfirmAction, (&person{}).ask }, apply.NotStarted},
+		"its shutdown is not approved":    {stopFirst, func(e *engine, _ func()) { e.opts.Confirm, e.opts.Ask = apply.ConfirmAction, (&person{}).ask }, apply.NotStarted},
+		"interrupted while it is asked":   {"", func(e *engine, cancel func()) { e.opts.Events = func(apply.Event) { cancel() } }, apply.Interrupted},
+		"interrupted before its shutdown": {stopFirst, func(e *engine, cancel func()) { e.opts.Events = func(apply.Event) { cancel() } }, apply.Interrupted},
+		"not recorded": {"", func(e *engine, _ func()) {
+			e.wrap = func(j apply.Journal) apply.Journal {
+				return &brokenJournal{Journal: j, started: errors.New("disk full")}
+			}
+		}, apply.Error},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			made := addPlaced(t, e, c.stops)
+			e.do(t, placed("old", ""))
+			p, err := e.plan(placed("new", ""))
+			if err != nil || !p.Resources["a"].Another {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			was := e.recorded(t).Resources["a"]
+			c.ends(e, cancel)
+			report, _ := e.apply(ctx, p)
+			is := e.recorded(t).Resources["a"]
+			if report.Resources["a"].Status != c.want || made() != 1 {
+				t.Errorf("made %d: %s", made(), encode(report))
+			}
+			if encode(is) != encode(was) {
+				t.Errorf("recorded is %s, was %s", encode(is), encode(was))
+			}
+		})
+	}
+}
+
+// lettingGo is a journal that lists the actions with which another thing is let go of.
+type lettingGo struct {
+	apply.Journal
+	with *[]string
+}
+
+func (l lettingGo) ActionStarted(s state.Start) error {
+	if s.Another {
+		*l.with = append(*l.with, s.Action)
+	}
+	return l.Journal.ActionStarted(s)
+}
+
+// Another thing is let go of once: with a shutdown_first, if that is the first action, and
+// not with those after it.
+func TestAnotherThing_IsLetGoOfOnce(t *testing.T) {
+	t.Parallel()
+	for stops, want := range map[string]string{"": "[make]", stopFirst: "[stop]"} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			made := addPlaced(t, e, stops)
+			e.do(t, placed("old", ""))
+			var with []string
+			e.wrap = func(j apply.Journal) apply.Journal { return lettingGo{j, &with} }
+			report := e.do(t, placed("new", ""))
+			if entry := e.recorded(t).Resources["a"]; report.Status != apply.OK || made() != 2 || string(entry.Memory) != "2" {
+				t.Errorf("made %d, remembers %s: %s", made(), entry.Memory, encode(report))
+			}
+			if fmt.Sprint(with) != want {
+				t.Errorf("let go of with %v", with)
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package apply_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -79,33 +78,6 @@ func TestRetry_NotAfterSilence(t *testing.T) {
 	report := e.do(t, tried)
 	if a := report.Resources["a"]; a.Status != apply.Error || len(s.acted) != 1 {
 		t.Errorf("acted %q: %s", s.acted, encode(a))
-	}
-}
-
-// What is made in the place of another thing is not begun as long as it cannot be recorded
-// that this is let go of.
-func TestAnotherThing_LetGoOfOnRecord(t *testing.T) {
-	t.Parallel()
-	e := endings(t)
-	forget := "lifecycle {\n    on_remove = \"forget\"\n  }"
-	block := func(id string) string {
-		return strings.Replace(one("known", "d", `"`+id+`"`, "1"), "  config", "  "+forget+"\n  config", 1)
-	}
-	e.do(t, block("d1"))
-	e.world.TakeLog()
-	e.wrap = func(j apply.Journal) apply.Journal {
-		return &brokenJournal{Journal: j, removed: errors.New("disk full")}
-	}
-	p, err := e.plan(block("d2"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := e.apply(t.Context(), p)
-	if err == nil || report.Resources["d"].Failed != "journal" {
-		t.Errorf("%v %s", err, encode(report.Resources["d"]))
-	}
-	if done := e.done(); done != "" {
-		t.Errorf("done: %s", done)
 	}
 }
 

@@ -81,9 +81,16 @@ func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool
 
 // begun reports whether what is recorded of a resource is what a run of this plan that
 // died began, in the place of what was destroyed, let go of, or given another address.
-func (r *run) begun(step *plan.Step, addr string) bool {
+func begun(r *run, step *plan.Step, addr string) bool {
 	_, done := r.died.Done[addr]
 	return done || step.Another && r.prior.Unsettled[addr].Plan == r.plan.ID
+}
+
+// letsGo reports whether the next action of a step is the first on its thing, and another
+// thing is recorded in that place, which stays: it is let go of when the action starts.
+func letsGo(r *run, step *plan.Step, addr string) bool {
+	_, known := r.prior.Resources[addr]
+	return known && step.Another && !begun(r, step, addr) && !r.facts.Acted(addr)
 }
 
 // completed reports whether a run of this plan that died has recorded a resource:

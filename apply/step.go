@@ -93,12 +93,6 @@ func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in pr
 	if !ok {
 		return out.again // it was asked before, and then acted upon
 	}
-	if _, known := r.prior.Resources[out.addr]; known && step.Another && !r.begun(step, out.addr) && !out.again { // else nobody would know of what is made now
-		if err := r.journal.Removed(out.addr); err != nil {
-			out.failJournal(err)
-			return false
-		}
-	}
 	if answer.ShutdownFirst != nil && !r.runShutdown(ctx, step, out, in, answer, true) {
 		out.report.NotAttempted = out.report.Planned
 		return false
@@ -172,7 +166,7 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 // destroyed before it is made is not it, and neither is another thing at its address.
 func recorded(r *run, step *plan.Step, addr string) *state.Entry {
 	entry, known := r.prior.Resources[addr]
-	if !known || (step.Another || r.facts.IsGone(addr)) && !r.begun(step, addr) {
+	if !known || (step.Another || r.facts.IsGone(addr)) && !begun(r, step, addr) {
 		return nil
 	}
 	return &entry
@@ -235,7 +229,7 @@ type place struct {
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
 	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
-		Subscribers: r.news[out.addr], Memory: at.memory}
+		Subscribers: r.news[out.addr], Memory: at.memory, Another: letsGo(r, step, out.addr)}
 	if err := r.journal.ActionStarted(start); err != nil {
 		out.failJournal(err)
 		return false

@@ -65,3 +65,46 @@ func TestEntry_SubscribersSeeWhatWasBefore(t *testing.T) {
 		t.Error("of whom nothing is recorded, something is now")
 	}
 }
+
+// What is begun in the place of another thing takes the place of its entry in one with
+// the action. Where that cannot be recorded, the entry stays as it was.
+func TestEntry_OfAnotherThing(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]bool{"its start is recorded": false, "its start cannot be recorded": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s.json")
+			at := &faultyPlace{Place: File(path)}
+			s, err := Open(t.Context(), at, Options{})
+			ok(t, err)
+			j := mustBegin(t, s, "p")
+			old, other := entry(`{"n":1}`), entry(`{"n":2}`)
+			old.Memory = []byte(`1`)
+			ok(t, j.Valid("a", old), j.ActionStarted(Start{Address: "a", Action: "polish", Key: "k"}), j.ActionEnded("a", "polish", End{Exit: 7}))
+			at.log.failSync = fails
+			err = j.ActionStarted(Start{Address: "a", Action: "make", Key: "l", Incomplete: &other, Another: true, Memory: []byte(`1`)})
+			if (err != nil) != fails {
+				t.Error(err)
+			}
+			if !fails {
+				ok(t, j.ActionStarted(Start{Address: "a", Action: "make", Key: "l", Incomplete: &other}), s.Close()) // it died
+			} else {
+				ok(t, j.Finish(StatusError), s.Close())
+			}
+			got, _, err := Load(File(path))
+			ok(t, err)
+			e, u, action := got.Resources["a"], got.Unsettled["a"], "make"
+			if fails {
+				action = "polish"
+			}
+			if e.Incomplete() == fails || string(e.Memory) != "1" || len(u.Actions) != 1 || u.Actions[0].Action != action {
+				t.Errorf("recorded is %+v, unsettled %+v", e, u)
+			}
+			if died, _ := got.Died("p"); !fails && died.Done["a"] != "" {
+				t.Errorf("done is %v", died.Done)
+			} else if _, done := died.Done["a"]; done == fails {
+				t.Errorf("done is %v", died.Done)
+			}
+		})
+	}
+}

@@ -101,6 +101,8 @@ type Start struct {
 	// Incomplete is what it takes to destroy the resource, without a state: it is recorded with the first action of a resource
 	// of which nothing is, because from then on something may be there, however the action ends. nil = it is recorded already.
 	Incomplete *Entry
+	// Another says that what is recorded at the address is another thing, which is let go of: Incomplete takes its place.
+	Another bool
 
 	Remembers   bool     // its type has a memory, of which it is to speak when it ends
 	Subscribers []string // of whom it is not recorded what they have seen of it: until now all
@@ -118,6 +120,9 @@ func (j *Journal) ActionStarted(s Start) error {
 	running := int64(len(j.run.inFlight))
 	recorded, known := j.run.snapshot.Resources[s.Address]
 	j.mu.Unlock()
+	if s.Another {
+		recorded, known = Entry{}, false
+	}
 	memory, err := canonicalMemory(s.Address, s.Memory)
 	if err != nil {
 		return err

@@ -53,6 +53,13 @@ type replayRun struct {
 	acted    []string // addresses with ended actions and no verdict yet
 	moved    bool
 	done     map[string]string // what Applied.Done will say; nil = the run has not died
+	let      map[string]past   // what was let go of with the first action on another thing
+}
+
+// past is what was recorded at an address.
+type past struct {
+	entry     Entry
+	unsettled Unsettled // without actions: it was settled
 }
 
 // newReplay begins the life of a run on a snapshot.
@@ -60,13 +67,14 @@ func newReplay(base Snapshot, b begin, at time.Time) *replayRun {
 	s := base.clone()
 	s.Format = Format
 	s.Lineage, s.Serial = b.Lineage, b.Serial+1
-	return &replayRun{snapshot: s, begin: b, began: at}
+	return &replayRun{snapshot: s, begin: b, began: at, let: map[string]past{}}
 }
 
 // apply brings one fact into the snapshot.
 func (p *replayRun) apply(r record) {
 	switch r.Kind {
 	case kindStarted:
+		p.letGo(r)
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
 		p.snapshot.started(r, p.begin)
 		p.begun(r)
@@ -107,6 +115,17 @@ func (p *replayRun) apply(r record) {
 	}
 }
 
+// letGo drops what is recorded of another thing than the one that is begun with an action.
+func (p *replayRun) letGo(r record) {
+	entry, known := p.snapshot.Resources[r.Address]
+	if !known || r.Entry == nil {
+		return
+	}
+	p.let[r.Address] = past{entry, p.snapshot.Unsettled[r.Address]}
+	delete(p.snapshot.Resources, r.Address)
+	p.settle(r.Address, nil)
+}
+
 // begun notes that an action was begun on a resource: what is recorded of it may not
 // be so any more, and who subscribes it is to be told, also who began to with this run.
 func (p *replayRun) begun(r record) {
@@ -131,8 +150,13 @@ func (p *replayRun) begun(r record) {
 func (p *replayRun) unstart(r record) {
 	p.land(r)
 	p.snapshot.ended(r, nil)
-	if r.Entry != nil { // it came with this very record
-		delete(p.snapshot.Resources, r.Address)
+	if r.Entry == nil {
+		return
+	}
+	delete(p.snapshot.Resources, r.Address) // it came with this very record
+	if was, let := p.let[r.Address]; let {
+		p.snapshot.Resources[r.Address] = was.entry
+		p.snapshot.leave(r.Address, was.unsettled)
 	}
 }
 
