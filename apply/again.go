@@ -117,6 +117,44 @@ func (r asker) tookWithIt(report *Report, lost []*outcome) {
 	}
 }
 
+// unseen tells what was not asked again after a removal: nobody knows whether that took it
+// with it. It reports whether there is anything.
+func (r asker) unseen(report *Report) bool {
+	begun, seen := map[string]bool{}, map[string]bool{}
+	for i := range r.ended {
+		switch out := &r.ended[i]; out.what {
+		case order.Again:
+			seen[out.addr] = !out.failed() || out.report.Failed == failedRemoval || out.report.Failed == failedJournal
+		default:
+			begun[out.node] = out.acted || out.report.Status == OK || out.report.Status == Skipped
+		}
+	}
+	var unseen, ends []string
+	for _, b := range r.plan.Barriers {
+		after := slices.DeleteFunc(slices.Clone(b.After), func(node string) bool { return !begun[node] })
+		again := slices.DeleteFunc(slices.Clone(b.Again), func(addr string) bool {
+			res := report.Resources[addr]
+			return seen[addr] || res != nil && res.Status == NotStarted
+		})
+		if len(after) == 0 || len(again) == 0 {
+			continue
+		}
+		unseen = append(unseen, again...)
+		for _, node := range after {
+			addr, _ := order.OfNode(node)
+			ends = append(ends, addr)
+		}
+	}
+	if len(unseen) == 0 {
+		return false
+	}
+	slices.Sort(unseen)
+	report.Problems = append(report.Problems, diag.Errorf("Not looked at after a removal",
+		"After the removal of %s the state was not read again of %s. The removal may have taken that with it. Plan again, with nothing "+
+			"left out, to see how it is now.", references(ends), references(slices.Compact(unseen))))
+	return true
+}
+
 // lose puts into the report that a resource is not right any more.
 func (r asker) lose(report *Report, out *outcome, why string) {
 	if r.plan.Resources[out.addr] == nil {

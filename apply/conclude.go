@@ -18,11 +18,11 @@ func (r *run) conclude(ctx context.Context, report *Report) error {
 	fatal := r.collect(report)
 	whyNotStarted(ctx, waits(r), report, r.stops)
 	sumHosts(r, report)
-	counts := report.Counts()
+	counts, unseen := report.Counts(), asker{r}.unseen(report)
 	switch {
-	case ctx.Err() != nil && counts[Interrupted]+counts[NotStarted] > 0, counts[Interrupted] > 0:
+	case ctx.Err() != nil && (counts[Interrupted]+counts[NotStarted] > 0 || unseen), counts[Interrupted] > 0:
 		report.Status = Interrupted
-	case counts[Error]+counts[Unknown]+counts[NotStarted] > 0:
+	case counts[Error]+counts[Unknown]+counts[NotStarted] > 0, report.Problems.HasErrors():
 		report.Status = Error
 	}
 	if report.Status == OK && fatal == nil {
@@ -41,6 +41,11 @@ func (r *run) collect(report *Report) error {
 	for i := range r.ended {
 		ended[i] = &r.ended[i]
 	}
+	for _, out := range ended {
+		if out.fatal {
+			fatal = out.problem
+		}
+	}
 	lost := slices.DeleteFunc(slices.Clone(ended), func(o *outcome) bool { return o.what != order.Again || !o.failed() })
 	ended = slices.DeleteFunc(ended, func(o *outcome) bool { return o.what == order.Again })
 	slices.SortStableFunc(ended, func(a, b *outcome) int { return cmp.Compare(a.addr, b.addr) })
@@ -52,9 +57,6 @@ func (r *run) collect(report *Report) error {
 		report.Resources[out.addr] = &res
 		if out.problem != nil {
 			report.Problems = append(report.Problems, out.problem)
-		}
-		if out.fatal {
-			fatal = out.problem
 		}
 	}
 	asker{r}.tookWithIt(report, lost)

@@ -1,0 +1,96 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"deployster/apply"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// What was not looked at after a removal is named, and the apply is not complete: also
+// where the plan leaves it out, and its place in the report.
+func TestAfterARemoval_WhatWasNotLookedAt(t *testing.T) {
+	t.Parallel()
+	const unseen = ": Not looked at after a removal"
+	for name, c := range map[string]struct {
+		only     plan.Selection
+		letsGo   bool   // what is looked at depended on the other: its turn is before the removal
+		fails    bool   // the look
+		gone     bool   // what is looked at
+		full     bool   // the disk, after the removal
+		stops    string // Ctrl-C comes before the end of it
+		status   apply.Status
+		problems string // "*" stands for the failure of the look
+	}{
+		"all is well, left out":       {only: plan.Selection{Targets: []string{"a"}}, status: apply.OK},
+		"all is well":                 {status: apply.OK},
+		"the look fails, left out":    {only: plan.Selection{Targets: []string{"a"}}, fails: true, status: apply.Error, problems: "b: The state could not be read; " + unseen},
+		"the look fails":              {fails: true, status: apply.Error, problems: "b: The state could not be read; " + unseen},
+		"interrupted, left out":       {only: plan.Selection{Targets: []string{"a"}}, stops: "remove", status: apply.Interrupted, problems: unseen},
+		"interrupted before its turn": {stops: "remove", status: apply.Interrupted}, // the report says so of b
+		"interrupted after its turn":  {letsGo: true, stops: "remove", status: apply.Interrupted, problems: unseen},
+		"all is well, after its turn": {letsGo: true, status: apply.OK},
+		"interrupted in the look":     {only: plan.Selection{Targets: []string{"a"}}, stops: "state", status: apply.OK},
+		"gone and not recorded, left out": {only: plan.Selection{Targets: []string{"a"}}, gone: true, full: true, status: apply.Error,
+			problems: "b: Apply failed"},
+		"interrupted before the removal": {stops: "absent", status: apply.Interrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			applying, removed, s := false, false, &scripted{}
+			at := func(step string) {
+				if applying && c.stops == step {
+					cancel()
+				}
+			}
+			s.answer = func(in protocol.StateInput, args []string) (string, int) {
+				switch {
+				case args[0] != "state":
+					removed = true
+					at("remove")
+					return "", 0
+				case in.Intent == protocol.Absent && removed:
+					return `{"status":"MISSING"}`, 0
+				case in.Intent == protocol.Absent:
+					at("absent")
+					return `{"status":"STALE","staleState":{},"actions":[{"name":"remove","args":["remove"]}]}`, 0
+				case removed && c.fails:
+					return "", 1
+				case removed && c.gone:
+					return `{"status":"STALE","actions":[{"name":"make","args":["make"]}]}`, 0
+				case removed:
+					at("state")
+				}
+				return `{"status":"VALID","state":{"id":1}}`, 0
+			}
+			e.fake.Add("test/a:1", s.program)
+			b := "resource \"b\" {\n  type = \"test/a:1\"\n  config = { id = 2 }\n}\n"
+			before := b
+			if c.letsGo {
+				before = strings.Replace(b, "id = 2", "id = 2, on = resource.a.state.id", 1)
+			}
+			e.do(t, before+"resource \"a\" {\n  type = \"test/a:1\"\n  config = { id = 1 }\n}\n")
+			_, p := e.selected(b, c.only)
+			applying = true
+			if c.full {
+				e.wrap = func(j apply.Journal) apply.Journal { return &brokenJournal{Journal: j, valid: errors.New("disk full")} }
+			}
+			report, err := e.apply(ctx, p)
+			if got := strings.Join(summaries(report.Problems), "; "); report.Status != c.status || got != c.problems || (err != nil) != c.full {
+				t.Errorf("%s, problems %q, %v: %s", report.Status, got, err, encode(report))
+			}
+			for _, d := range report.Problems {
+				if strings.HasPrefix(d.Summary, "Not looked at") && !strings.Contains(d.Detail, "of resource.b. ") {
+					t.Error(d.Detail)
+				}
+			}
+		})
+	}
+}
