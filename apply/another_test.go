@@ -173,3 +173,24 @@ func TestAnotherThing_IsLetGoOfOnce(t *testing.T) {
 		})
 	}
 }
+
+// What was recorded where a new thing is begun may also have another address now: what
+// the run that died began there is no other thing either.
+func TestAnotherThing_IsResumedWhereTheOldOneIsDeposed(t *testing.T) {
+	t.Parallel()
+	adopts := func(id string) string {
+		return replaced(one("known", "d", `"`+id+`"`, `"l"`), "  config", "  lifecycle {\n    adopt = false\n  }\n  config")
+	}
+	e := endings(t)
+	e.do(t, adopts("d1"))
+	p, err := e.plan(adopts("d2") + one("known", "late", "resource.d.state.v", "1"))
+	if err != nil || !p.Resources["d"].Another || len(p.Moves) != 1 {
+		t.Fatalf("%s, %v", encode(p), err)
+	}
+	e.world.TakeLog()
+	e.dieAfter(t, 3, p) // the move, the start of d, its end
+	report, err := e.apply(t.Context(), p)
+	if done := e.done(); err != nil || report.Resources["d"].Status != apply.Unchanged || done != "make d2, make l" {
+		t.Errorf("done %s: %s, %v", done, encode(report), err)
+	}
+}

@@ -149,6 +149,7 @@ func checks() []check {
 		{mutation.In("who is interrupted while it waits for a semaphore does nothing", "apply/step.go", "if free == nil {", "if free == nil && false {"), "TestSemaphores_Interrupted"},
 		{mutation.In("another thing is let go of on record when the new one is begun", "apply/step.go", ", Another: letsGo(r, step, out.addr)}", ", Another: false && letsGo(r, step, out.addr)}"), "TestAnotherThing_IsResumed"},
 		{mutation.In("what a run that died began in the place of another thing is asked for as that", "apply/step.go", "r.facts.IsGone(addr)) && !begun(r, step, addr) {", "r.facts.IsGone(addr)) {"), "TestAnotherThing_IsResumed"},
+		{mutation.In("what a run that died began is no other thing where the old one has another address", "apply/resume.go", "done || step.Another && r.prior.Unsettled[addr].Plan == r.plan.ID", "done"), "TestAnotherThing_IsResumedWhereTheOldOneIsDeposed"},
 		{mutation.In("another thing is let go of once", "apply/resume.go", "&& !r.facts.Acted(addr)", ""), "TestAnotherThing_IsLetGoOfOnce"},
 		{mutation.In("what cannot be asked again after a removal is an error", "apply/again.go", "if err != nil {\n\t\tout.failQuery(err)", "if err != nil && false {\n\t\tout.failQuery(err)"), "TestAfterARemoval_WhatCannotBeAsked"},
 		{mutation.In("what is left out and cannot be asked again after a removal is an error", "apply/conclude.go", ", report.Problems.HasErrors():", ":"), "TestAfterARemoval_WhatWasNotLookedAt"},
