@@ -87,13 +87,26 @@ func (r *run) hiddenIn(step *plan.Step, addr string, config, reached json.RawMes
 	return hidden.InState(r.exec, step.Init, reached, secrets, sensitive)
 }
 
-// recordFound writes down what a plan found that only records. Nothing is asked
-// again, and nothing is run: what was shown is what is recorded.
+// recordFound writes down what a plan found that only records: what was shown. Only
+// what is in doubt is asked again, and no action is run.
 func (r *run) recordFound(step *plan.Step, out *outcome) {
+	found, hidden, at := protocol.Answer{Status: protocol.Stale, StaleState: step.Stale}, step.Hidden, r.plan.Created
+	switch {
+	case step.State != nil:
+		found = protocol.Answer{Status: protocol.Valid, State: step.State, Memory: step.Memory}
+	case step.Publishes:
+		found.Status = protocol.Missing // it is not published
+	}
+	if d := (doubts{r}); d.of(out.addr) {
+		var ok bool
+		if found, ok = d.still(step, out, found.Status); !ok {
+			return
+		}
+		hidden, at = r.hiddenIn(step, out.addr, step.Config, found.StaleState, step.Sensitive), r.options.Now().UTC()
+	}
 	out.report.Status = OK
-	if step.State != nil {
-		found := protocol.Answer{State: step.State, Memory: step.Memory}
-		r.keep(step, out, protocol.StateInput{Config: step.Config}, found, step.Sensitive, r.plan.Created)
+	if found.Status == protocol.Valid {
+		r.keep(step, out, protocol.StateInput{Config: step.Config}, found, step.Sensitive, at)
 		return
 	}
 	entry, known := r.prior.Resources[out.addr]
@@ -101,7 +114,7 @@ func (r *run) recordFound(step *plan.Step, out *outcome) {
 		return // a plan records only what was VALID once
 	}
 	entry.Dirty = false
-	entry.LastSeen = &state.LastSeen{State: step.Stale, Sensitive: step.Hidden, At: r.plan.Created}
+	entry.LastSeen = &state.LastSeen{State: found.StaleState, Sensitive: hidden, At: at}
 	if err := r.journal.Valid(out.addr, entry); err != nil {
 		out.failJournal(err)
 	}

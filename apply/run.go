@@ -274,7 +274,7 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 		out.report.Status = Skipped
 	case step.Change == plan.Forget:
 		if r.approvals.forget(ctx, step, out) {
-			r.forget(out)
+			r.forget(step, out)
 		}
 	case step.Change == plan.Left:
 		out.report.Status = LeftAlone
@@ -291,8 +291,14 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 	r.event(ResourceEnded{Address: out.addr, Change: step.Shown(), Report: out.report, Took: r.options.Now().Sub(start)})
 }
 
-// forget drops a resource from the state file and touches nothing.
-func (r *run) forget(out *outcome) {
+// forget drops a resource from the state file and touches nothing. One that is dropped
+// because it is gone must be gone still.
+func (r *run) forget(step *plan.Step, out *outcome) {
+	if r.plan.Selection.RefreshOnly || step.Gone() {
+		if _, ok := (doubts{r}).still(step, out, protocol.Missing); !ok {
+			return
+		}
+	}
 	out.report.Status = OK
 	if err := r.journal.Removed(out.addr); err != nil {
 		out.failJournal(err)

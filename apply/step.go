@@ -62,7 +62,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 		out.fail(failedConfig, err)
 		return
 	}
-	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] && !in.Refresh {
+	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] && !in.Refresh && !(doubts{r}).of(out.addr) {
 		out.report.Status = Unchanged
 		seen := r.plan.Created
 		if step.Unrefreshed {

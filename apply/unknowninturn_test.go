@@ -119,6 +119,12 @@ func TestRun_TooManyDependencies(t *testing.T) {
 	for name, at := range map[string]func(*run, *outcome){
 		"at its turn":               func(r *run, out *outcome) { r.perform(t.Context(), step, out) },
 		"before its shutdown_first": func(r *run, out *outcome) { r.shutdownOne(t.Context(), step, out) },
+		"before it is recorded": func(r *run, out *outcome) {
+			only := *r.plan
+			only.Selection.RefreshOnly = true
+			r.plan = &only
+			doubts{r}.still(step, out, protocol.Valid)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -162,7 +162,7 @@ func (b assembler) undecided(r *config.Resource) *Step {
 func (b assembler) noteDependants() {
 	var forgotten []string
 	for addr, left := range b.steps {
-		if left.Change == Forget && !left.Init.Absent { // else it was asked, and is gone itself
+		if left.Change == Forget && !left.Gone() {
 			forgotten = append(forgotten, addr)
 		}
 	}

@@ -258,6 +258,10 @@ func (s *Step) Intent() protocol.Intent {
 	return protocol.Present
 }
 
+// Gone reports whether a thing that nothing declares is forgotten because its image said
+// that it is not there. The image of another one that is forgotten is not asked.
+func (s *Step) Gone() bool { return s.Change == Forget && s.Init.Absent }
+
 // Flexible reports whether apply may find other actions than the plan shows,
 // because the plan itself said that it could not know.
 func (s *Step) Flexible() bool {

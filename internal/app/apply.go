@@ -249,11 +249,11 @@ func (t *task) decide(ctx context.Context, prior state.Snapshot, open []string) 
 func (t *task) imagesHere(ctx context.Context) error {
 	p := t.plan
 	if p.Selection.RefreshOnly {
-		return nil // it runs none
+		return nil // it asks only what is in doubt, and runs no action
 	}
 	wanted, named := maps.Clone(p.Images), slices.Collect(maps.Values(p.Images))
 	for _, step := range p.Resources {
-		if !slices.Contains(named, step.Init.Digest) && step.Change != plan.Forget {
+		if !slices.Contains(named, step.Init.Digest) && (step.Change != plan.Forget || step.Gone()) {
 			wanted[step.Type] = step.Init.Digest // of the state file: what is destroyed resolves no name
 		}
 	}

@@ -196,7 +196,7 @@ func checkHosts(ctx context.Context, e *Engine, p *plan.Plan) error {
 	on := map[string]*hosts.Resident{}
 	for _, addr := range sorted(p.Resources) {
 		step := p.Resources[addr]
-		if host := step.Settings.Host; host != nil && step.Change != plan.Forget {
+		if host := step.Settings.Host; host != nil && (step.Change != plan.Forget || step.Gone()) {
 			if on[host.Name] == nil {
 				on[host.Name] = &hosts.Resident{Host: *host}
 			}

@@ -1,0 +1,126 @@
+package apply_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"deployster/apply"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// What a plan forgets because it was gone is not forgotten when it is there again.
+func TestForget_AsksAgainWhatWasGone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		source string
+		only   plan.Selection
+	}{
+		"its block is removed": {"", plan.Selection{}},
+		"only recorded":        {thing("a", "v", "1"), plan.Selection{RefreshOnly: true}},
+	} {
+		for after, there := range map[string]string{"still gone": "", "there again": `{"v":1}`, "there in part": `{}`} {
+			t.Run(name+", "+after, func(t *testing.T) {
+				t.Parallel()
+				e := newEngine(t.TempDir())
+				e.do(t, thing("a", "v", "1"))
+				e.world.Set("a", "")
+				e.only = c.only
+				p, err := e.plan(c.source)
+				if err != nil || p.Resources["a"].Change != plan.Forget {
+					t.Fatalf("%+v, %v", p, err)
+				}
+				e.world.Set("a", there)
+				report, err := e.apply(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, kept := e.recorded(t).Resources["a"]
+				if a := report.Resources["a"]; kept != (there != "") || kept != strings.Contains(a.Reason, "the image says") ||
+					kept != (report.Status == apply.Error) {
+					t.Errorf("it is %s, and recorded is %v: %+v", after, kept, a)
+				}
+			})
+		}
+	}
+}
+
+// What cannot be asked again whether it is gone is not forgotten.
+func TestForget_WhatCannotBeAsked(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.fake.Add("test/a:1", (&scripted{answer: func(in protocol.StateInput, _ []string) (string, int) {
+		if in.Intent == protocol.Absent {
+			return `{"status":"MISSING"}`, 0
+		}
+		return `{"status":"VALID","state":{}}`, 0
+	}}).program)
+	e.do(t, "resource \"a\" {\n  type = \"test/a:1\"\n}\n")
+	p, err := e.plan("")
+	if err != nil || p.Resources["a"].Change != plan.Forget {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	e.fake.Add("test/a:1", (&scripted{answer: func(protocol.StateInput, []string) (string, int) { return "", 1 }}).program)
+	report, err := e.apply(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, kept := e.recorded(t).Resources["a"]; !kept || report.Resources["a"].ExitCode != 1 {
+		t.Errorf("recorded is %v: %+v", kept, report.Resources["a"])
+	}
+}
+
+// What a plan found VALID while the end of an action was not seen is asked again before that is
+// recorded. What nothing was begun on is not asked again.
+func TestRun_AsksAgainWhatAnActionWasBegunOn(t *testing.T) {
+	t.Parallel()
+	source := thing("a", "v", "1") + thing("b", "v", "1")
+	for name, c := range map[string]struct {
+		found, now string
+		only       plan.Selection
+		change     plan.Change
+		status     apply.Status
+	}{
+		"VALID still":              {`{"v":1}`, `{"v":1}`, plan.Selection{}, plan.Valid, apply.Unchanged},
+		"damaged since":            {`{"v":1}`, `{"v":9}`, plan.Selection{}, plan.Valid, apply.Error},
+		"gone since":               {`{"v":1}`, ``, plan.Selection{}, plan.Valid, apply.Error},
+		"recorded, VALID still":    {`{"v":1}`, `{"v":1}`, plan.Selection{RefreshOnly: true}, plan.Record, apply.OK},
+		"recorded, damaged since":  {`{"v":1}`, `{"v":9}`, plan.Selection{RefreshOnly: true}, plan.Record, apply.Error},
+		"recorded, STALE still":    {`{"v":7}`, `{"v":9}`, plan.Selection{RefreshOnly: true}, plan.Record, apply.OK},
+		"recorded, mended since":   {`{"v":7}`, `{"v":1}`, plan.Selection{RefreshOnly: true}, plan.Record, apply.Error},
+		"recorded, removed since":  {`{"v":7}`, ``, plan.Selection{RefreshOnly: true}, plan.Record, apply.Error},
+		"forgotten, there by then": {``, `{"v":1}`, plan.Selection{RefreshOnly: true}, plan.Forget, apply.Error},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			e.do(t, source)
+			e.world.Set("a", `{"v":7}`)
+			e.world.Fail("a", true)
+			e.do(t, source) // what its action leads to is not seen
+			e.world.Set("a", c.found)
+			e.only = c.only
+			p, err := e.plan(source)
+			if err != nil || p.Resources["a"].Change != c.change {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			e.world.Set("a", c.now)
+			seen := len(e.fake.Calls())
+			report, err := e.apply(t.Context(), p)
+			if err != nil || report.Resources["a"].Status != c.status || report.Resources["b"].Status != apply.Unchanged {
+				t.Fatalf("%+v, %v", report.Resources["a"], err)
+			}
+			if asked := strings.Fields(e.asked(&seen)); !slices.Equal(asked, []string{"a"}) {
+				t.Errorf("asked %q", asked)
+			}
+			entry, failed := e.recorded(t).Resources["a"], c.status == apply.Error
+			if entry.Dirty != failed {
+				t.Errorf("marked: %v", entry.Dirty)
+			}
+			if entry.LastSeen != nil && string(entry.LastSeen.State) != c.now {
+				t.Errorf("found %s, want %s", entry.LastSeen.State, c.now)
+			}
+		})
+	}
+}
