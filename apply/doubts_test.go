@@ -114,9 +114,10 @@ func TestRun_AsksAgainWhatAnActionWasBegunOn(t *testing.T) {
 			if asked := strings.Fields(e.asked(&seen)); !slices.Equal(asked, []string{"a"}) {
 				t.Errorf("asked %q", asked)
 			}
-			entry, failed := e.recorded(t).Resources["a"], c.status == apply.Error
-			if entry.Dirty != failed {
-				t.Errorf("marked: %v", entry.Dirty)
+			now, failed := e.recorded(t), c.status == apply.Error
+			entry := now.Resources["a"]
+			if _, unsettled := now.Unsettled["a"]; entry.Dirty != failed || unsettled != (failed || entry.LastSeen != nil) {
+				t.Errorf("marked: %v, unsettled: %v", entry.Dirty, unsettled)
 			}
 			if entry.LastSeen != nil && string(entry.LastSeen.State) != c.now {
 				t.Errorf("found %s, want %s", entry.LastSeen.State, c.now)

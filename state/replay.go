@@ -164,9 +164,12 @@ func (p *replayRun) land(r record) {
 	p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
 }
 
-// settle notes that it is known how a resource is; nil = it is gone.
+// settle notes that it is known how a resource is; nil = it is gone. What its actions
+// led to is settled only when it is VALID or gone.
 func (p *replayRun) settle(addr string, as *Entry) {
-	delete(p.snapshot.Unsettled, addr)
+	if as == nil || as.LastSeen == nil {
+		delete(p.snapshot.Unsettled, addr)
+	}
 	switch {
 	case p.done == nil: // only who goes on with a dead run asks what that had done
 	case as == nil:

@@ -28,8 +28,8 @@ type Snapshot struct {
 	Outputs   map[string]Output `json:"outputs"`
 	Applied   []Applied         `json:"applied,omitempty"` // the last runs, oldest first, at most MaxApplied
 
-	// Unsettled are resources of which it is not known how they are, by address:
-	// actions were started on them, and nobody has looked since.
+	// Unsettled are resources on which actions were started since they were last VALID,
+	// by address.
 	Unsettled map[string]Unsettled `json:"unsettled,omitempty"`
 
 	// Artifacts are the versions in use, by name, and Pins what it takes to bring in the

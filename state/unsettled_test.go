@@ -1,6 +1,10 @@
 package state
 
-import "testing"
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+)
 
 // TestWhatAPersonSays: only what is open is judged, and what had a code keeps it.
 func TestWhatAPersonSays(t *testing.T) {
@@ -28,5 +32,39 @@ func TestWhatAPersonSays(t *testing.T) {
 	}
 	if next := s.Judged("c", Done); len(next.Unsettled) != 2 {
 		t.Errorf("%+v", next)
+	}
+}
+
+// What an action led to stays unsettled while its resource is recorded as it was found, and is
+// settled when that is VALID or gone.
+func TestUnsettled_UntilValidOrGone(t *testing.T) {
+	t.Parallel()
+	valid := Entry{Type: "thing:1", Config: json.RawMessage(`{}`), State: json.RawMessage(`{}`), ValidAt: now()}
+	found := valid
+	found.LastSeen = &LastSeen{State: json.RawMessage(`{"v":7}`), At: now()}
+	for name, c := range map[string]struct {
+		fact func(j *Journal) error
+		open bool
+	}{
+		"found otherwise": {func(j *Journal) error { return j.Valid("a", found) }, true},
+		"VALID":           {func(j *Journal) error { return j.Valid("a", valid) }, false},
+		"gone":            {func(j *Journal) error { return j.Removed("a") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s.json")
+			s := mustOpen(t, path)
+			j, err := s.Begin("p", "l")
+			ok(t, err)
+			ok(t, j.Valid("a", valid), j.ActionStarted(Start{Address: "a", Action: "change", Key: "k"}), j.Finish(StatusError), s.Close())
+			s = mustOpen(t, path)
+			j, err = s.Begin("q", "l")
+			ok(t, err)
+			ok(t, c.fact(j), j.Finish(StatusOK), s.Close())
+			snapshot := mustOpen(t, path).Snapshot()
+			if open := len(snapshot.Unknown()) > 0; open != c.open || snapshot.Resources["a"].Dirty {
+				t.Errorf("unsettled: %v, want %v", open, c.open)
+			}
+		})
 	}
 }
