@@ -32,7 +32,7 @@ func checks() []check {
 		{mutation.In("an action has the arguments that were shown", "apply/stale.go", "&& slices.Equal(a.Args, b.Args)", ""), "TestSameActions"},
 		{mutation.In("what a run that died recorded is what it is now", "apply/resume.go", "done && s.Pin(addr) == hash {", "done && hash != \"x\" {"), "TestPinned"},
 		{mutation.In("what a run that died began is not begun by another", "apply/resume.go", "&& s.Unsettled[addr].Plan == died.Plan", ""), "TestPinned"},
-		{mutation.In("what a run that died began was as planned before", "apply/resume.go", "state.EntryHash(entry) == pin ||", "true ||"), "TestPinned"},
+		{mutation.In("what a run that died began was as planned before", "apply/resume.go", "entry.Holds(pin) || clean.Holds(pin) ||", "true ||"), "TestPinned"},
 		{mutation.In("what is forgotten because it was gone is gone still", "apply/run.go", "r.plan.Selection.RefreshOnly || step.Gone()", "false"), "TestForget_AsksAgainWhatWasGone"},
 		{mutation.In("what an action was begun on is asked again before it is recorded as VALID", "apply/step.go", " && !(doubts{r}).of(out.addr)", ""), "TestRun_AsksAgainWhatAnActionWasBegunOn"},
 		{mutation.In("what an action was begun on is asked again before it is recorded as found", "apply/record.go", "d.of(out.addr) {", "d.of(out.addr) && false {"), "TestRun_AsksAgainWhatAnActionWasBegunOn"},

@@ -1,6 +1,7 @@
 package apply_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,33 @@ func TestForget_AsksAgainWhatWasGone(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A plan does not fit what was made anew since, however equal that is: its memory is another.
+func TestCheck_MadeAnewSince(t *testing.T) {
+	t.Parallel()
+	source := thing("a", "v", "1") + thing("b", "v", "1")
+	for name, c := range map[string]struct{ lost, want string }{
+		"made anew":      {"a", "the state of a was recorded anew"},
+		"looked at only": {"", "<nil>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			e.do(t, source)
+			p, err := e.plan(source + thing("c"))
+			if err != nil || p.Resources["a"].Change != plan.Valid {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			if c.lost != "" {
+				e.world.Set(c.lost, "")
+			}
+			e.do(t, source)
+			if _, err := e.apply(t.Context(), p); !strings.Contains(fmt.Sprint(err), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
 	}
 }
 

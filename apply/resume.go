@@ -64,10 +64,11 @@ func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 	entry, known := s.Resources[addr]
 	if known && entry.Dirty && died.Plan != "" {
 		// It had started on it.
-		entry.Dirty = false
+		clean := entry
+		clean.Dirty = false
 		hash, ended := died.Done[addr] // what was there is destroyed, or was let go of
 		begun := entry.Incomplete() && (pin == "" || ended && hash == "")
-		return state.EntryHash(entry) == pin || begun && s.Unsettled[addr].Plan == died.Plan
+		return entry.Holds(pin) || clean.Holds(pin) || begun && s.Unsettled[addr].Plan == died.Plan
 	}
 	return false
 }

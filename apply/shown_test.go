@@ -89,7 +89,9 @@ func TestPinned(t *testing.T) {
 		s.Unsettled = map[string]state.Unsettled{"a": {Plan: plan}}
 		return s
 	}
-	pin, died := state.EntryHash(valid("1")), state.Applied{Plan: "p"}
+	pin, died := valid("1").Pin(), state.Applied{Plan: "p"}
+	anew, again := valid("1"), dirty
+	anew.Acted, again.Acted = 7, 7
 	for name, c := range map[string]struct {
 		recorded state.Snapshot
 		pin      string
@@ -98,8 +100,12 @@ func TestPinned(t *testing.T) {
 	}{
 		"as it was":                          {holds(valid("1")), pin, state.Applied{}, true},
 		"recorded anew":                      {holds(valid("2")), pin, state.Applied{}, false},
-		"recorded by the run that died":      {holds(valid("2")), pin, state.Applied{Plan: "p", Done: map[string]string{"a": state.EntryHash(valid("2"))}}, true},
+		"recorded by the run that died":      {holds(valid("2")), pin, state.Applied{Plan: "p", Done: map[string]string{"a": valid("2").Pin()}}, true},
 		"recorded by another since":          {holds(valid("2")), pin, state.Applied{Plan: "p", Done: map[string]string{"a": pin + "x"}}, false},
+		"made anew, and equal":               {holds(anew), pin, state.Applied{}, false},
+		"done, and made anew since":          {holds(anew), pin, state.Applied{Plan: "p", Done: map[string]string{"a": pin + "x"}}, false},
+		"started before, and again by it":    {holds(again), dirty.Pin(), died, true},
+		"started before, and by another":     {holds(again), dirty.Pin(), state.Applied{}, false},
 		"started by the run that died":       {holds(dirty), pin, died, true},
 		"changed, and started":               {holds(changed), pin, died, false},
 		"begun by the run that died":         {started("p"), "", died, true},

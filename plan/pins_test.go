@@ -22,7 +22,7 @@ func TestBuild_PinsEntries(t *testing.T) {
 	if len(diags) != 0 {
 		t.Fatal(diags)
 	}
-	if pin := state.EntryHash(entry); len(built.Entries) != 3 || built.Entries["kept"] != pin || built.Entries["gone"] != pin || built.Entries["made"] != "" {
+	if pin := entry.Pin(); len(built.Entries) != 3 || built.Entries["kept"] != pin || built.Entries["gone"] != pin || built.Entries["made"] != "" {
 		t.Errorf("%q, where %q is the pin of what is recorded", built.Entries, pin)
 	}
 }

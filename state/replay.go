@@ -90,7 +90,7 @@ func (p *replayRun) apply(r record) {
 		e := *r.Entry
 		e.Acted = max(e.Acted, p.snapshot.Resources[r.Address].Acted)
 		p.snapshot.Resources[r.Address] = e
-		p.settle(r.Address, r.Entry)
+		p.settle(r.Address, &e)
 	case kindRemoved:
 		delete(p.snapshot.Resources, r.Address)
 		p.settle(r.Address, nil)
@@ -175,7 +175,7 @@ func (p *replayRun) settle(addr string, as *Entry) {
 	case as == nil:
 		p.done[addr] = ""
 	default:
-		p.done[addr] = EntryHash(*as)
+		p.done[addr] = as.Pin()
 	}
 	p.acted = slices.DeleteFunc(p.acted, func(a string) bool { return a == addr })
 }

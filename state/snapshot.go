@@ -2,10 +2,8 @@ package state
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -109,7 +107,7 @@ type Applied struct {
 	// InFlight are the actions that were running when the process died.
 	InFlight []InFlight `json:"in_flight,omitempty"`
 	// Done are the resources that a run whose process died had recorded, with
-	// the EntryHash of each, "" = removed; Moved says that it had made the moves
+	// the Pin of each, "" = removed; Moved says that it had made the moves
 	// of its plan. Who resumes the plan does not do them again.
 	Done  map[string]string `json:"done,omitempty"`
 	Moved bool              `json:"moved,omitempty"`
@@ -249,37 +247,6 @@ func (s Snapshot) clone() Snapshot {
 	s.Applied = append([]Applied(nil), s.Applied...)
 	s.Artifacts, s.Pins = maps.Clone(s.Artifacts), maps.Clone(s.Pins)
 	return s
-}
-
-// EntryHash is the fingerprint of an entry: equal for equal content, however
-// it is written. When it was found valid and acted upon, and what its image says of its
-// identity and remembers are left out: to find the same again changes no plan. A plan pins it.
-func EntryHash(e Entry) string {
-	e, err := e.canonical()
-	if err != nil {
-		// What is no JSON has no canonical form; its bytes still tell it apart.
-		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
-	}
-	e.ValidAt, e.Identity, e.Kind, e.Defaults, e.Acted, e.Seen, e.Memory = time.Time{}, nil, "", nil, 0, nil, nil
-	if e.LastSeen != nil {
-		found := *e.LastSeen
-		found.At = time.Time{}
-		e.LastSeen = &found
-	}
-	b, err := jsondoc.Encode(&e)
-	if err != nil {
-		b = fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)
-	}
-	return fmt.Sprintf("sha256:%x", sha256.Sum256(b))
-}
-
-// Pin is the fingerprint of what is recorded of a resource, "" for nothing.
-func (s Snapshot) Pin(addr string) string {
-	entry, known := s.Resources[addr]
-	if !known {
-		return ""
-	}
-	return EntryHash(entry)
 }
 
 // canonical returns the entry with its documents in canonical form.

@@ -318,6 +318,38 @@ func TestEntryHash(t *testing.T) {
 	}
 }
 
+// A plan pins also who acted on a thing last, and when it was VALID: an equal one that was made
+// since is another.
+func TestPin(t *testing.T) {
+	t.Parallel()
+	want := full().Pin()
+	path := filepath.Join(t.TempDir(), "s.json")
+	at, err := storageOf(File(path))
+	ok(t, err)
+	ok(t, at.save(Snapshot{Format: Format, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
+	loaded, err := at.snapshot()
+	ok(t, err)
+	if got := loaded.Pin("a"); got != want || loaded.Pin("b") != "" {
+		t.Errorf("the file changes the pin from %s to %s", want, got)
+	}
+	for name, c := range map[string]struct {
+		change      func(*Entry)
+		same, holds bool
+	}{
+		"where it was": {func(e *Entry) { e.ValidAt = e.ValidAt.In(time.FixedZone("there", 3600)) }, true, true},
+		"seen":         {func(e *Entry) { e.Seen = map[string]uint64{"other": 7} }, true, true},
+		"acted":        {func(e *Entry) { e.Acted++ }, false, true},
+		"valid_at":     {func(e *Entry) { e.ValidAt = e.ValidAt.Add(1) }, false, true},
+		"digest":       {func(e *Entry) { e.Digest = "x" }, false, false},
+	} {
+		e := full()
+		c.change(&e)
+		if e.Pin() == want != c.same || e.Holds(want) != c.holds {
+			t.Errorf("%s: pinned is %s, and it was %s", name, e.Pin(), want)
+		}
+	}
+}
+
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	s := Snapshot{Format: Format, Lineage: "l", Resources: map[string]Entry{"a": full()}, Outputs: map[string]Output{"s": {Value: json.RawMessage(`"hidden"`), Sensitive: true}}}
