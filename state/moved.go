@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 
 	"deployster/internal/base/diag"
@@ -75,22 +74,7 @@ func (s *Store) MovedTo(to string) error {
 	if m, ok := s.at.Backend.(place.Mover); ok {
 		return m.Move(to)
 	}
-	return nil
-}
-
-// moved is what lies where a state in a file was.
-type moved struct {
-	Format  int    `json:"format"`
-	MovedTo string `json:"moved_to"`
-}
-
-// MovedMark gives the bytes of a file whose state is elsewhere now.
-func MovedMark(to string) string {
-	text, err := json.Marshal(moved{Format: Format, MovedTo: to})
-	if err != nil {
-		return fmt.Sprintf("%q", to) // a text is always JSON
-	}
-	return string(text) + "\n"
+	return nil // MoveState marks a file
 }
 
 // movedAway refuses a file whose state is elsewhere.

@@ -33,11 +33,10 @@ func EntryHash(e Entry) string {
 
 // Pin is what a plan pins of what is recorded of a resource, "" for nothing.
 func (s Snapshot) Pin(addr string) string {
-	entry, known := s.Resources[addr]
-	if !known {
-		return ""
+	if entry, known := s.Resources[addr]; known {
+		return entry.Pin()
 	}
-	return entry.Pin()
+	return ""
 }
 
 // Pin is the EntryHash of an entry, and which run acted on it last and when it was VALID: one

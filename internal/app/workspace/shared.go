@@ -194,7 +194,7 @@ func leave(old *state.Store, from, to state.Place) error {
 	// The file is replaced, and never away: without one a second state could begin.
 	err := putAside(from.String())
 	if err == nil {
-		err = durable.WriteFile(from.String(), []byte(state.MovedMark(to.String())), 0o600)
+		err = durable.WriteFile(from.String(), stateplace.Mark{Format: state.Format, MovedTo: to.String()}.Bytes(), 0o600)
 	}
 	if err != nil {
 		return diag.Errorf("Cannot mark the old state", "%s: %s. The state is at %s now: move the old file away.", from, err, to)
