@@ -82,6 +82,8 @@ func (b *builder) recordOnly(addr string, s *Step) {
 		s.Change, s.Reason = Forget, "it is gone"
 	case found == Create:
 		s.Reason = "it does not exist, and nothing is recorded of it"
+	case found == Publish:
+		s.Reason = "it is not published"
 	case found == Update && !known:
 		s.Reason = "it exists, and differs from its config, and nothing is recorded of it"
 	case found == Update && entry.Incomplete():
