@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"deployster/config"
@@ -111,8 +112,15 @@ func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types 
 	w := &artifactWork{}
 	w.client, w.store = openArtifacts(e, types)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Warn: e.Warn,
-		Again: p.Selection.Replace, Pins: func() map[string]artifacts.Pin { return p.Artifacts }})
+		Again: putAgain(p, prior), Pins: func() map[string]artifacts.Pin { return p.Artifacts }})
 	return w
+}
+
+// putAgain are the publishes that -replace asks for, without those that a run of this plan
+// which died has put.
+func putAgain(p *plan.Plan, prior state.Snapshot) []string {
+	died, _ := prior.Died(p.ID)
+	return slices.DeleteFunc(slices.Clone(p.Selection.Replace), func(addr string) bool { return died.Done[addr] != "" })
 }
 
 // begin records what the run of a plan needs to have its files again.

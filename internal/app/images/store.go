@@ -11,6 +11,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner/imagestore"
+	"deployster/state"
 )
 
 // parallelPulls is how many images are pulled at one time.
@@ -50,9 +51,7 @@ func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command stri
 		return nil, err
 	}
 	defer func() { _ = held.Close() }() // it was only read
-	for _, entry := range held.Snapshot.Resources {
-		keep[entry.Digest] = true
-	}
+	keepRecorded(held.Snapshot, keep)
 	lock, err := ReadLock(w.Dir)
 	if err != nil {
 		return nil, err
@@ -66,12 +65,29 @@ func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command stri
 	if m == nil || err != nil {
 		return keep, err
 	}
-	for _, res := range m.Resources() {
+	for _, res := range slices.Concat(m.Resources(), typesOfArtifacts(m)) {
 		if image, err := r.Resolve(ctx, res.TypeRef); err == nil {
 			keep[image.Digest] = true
 		}
 	}
 	return keep, nil
+}
+
+// keepRecorded adds the digests of the images that a state needs: those of its resources,
+// and those that fetch its artifacts.
+func keepRecorded(s state.Snapshot, keep map[string]bool) {
+	for _, entry := range s.Resources {
+		keep[entry.Digest] = true
+		for _, deposed := range entry.Deposed {
+			keep[deposed.Digest] = true
+		}
+	}
+	for _, a := range s.Artifacts {
+		keep[a.Recipe.Digest] = true
+	}
+	for _, pin := range s.Pins {
+		keep[pin.Recipe.Digest] = true
+	}
 }
 
 // Remove removes images. Those that are in keep, by digest, it refuses, which does
