@@ -86,7 +86,10 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 		}
 	}
 	var out tfplugin6.ApplyResourceChange_Response
-	if err := t.carryOut(ctx, &req, &out); err != nil {
+	switch err := t.carryOut(ctx, &req, &out); {
+	case errors.Is(err, errStopping):
+		return before(in), err // it is as it was
+	case err != nil:
 		return nil, err
 	}
 	failed := problem(out.GetDiagnostics(), "", t.log)

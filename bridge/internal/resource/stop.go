@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -38,19 +39,32 @@ func (c *changes) begin() {
 func (c *changes) cancel(p *plugin.Process) {
 	c.mu.Lock()
 	c.cancelled++
-	stop := c.cancelled == c.open && c.ended == nil
-	if stop {
-		c.ended = make(chan struct{})
-	}
+	stop := c.unwanted()
 	c.mu.Unlock()
-	if !stop {
-		return
+	if stop {
+		askToStop(p)
 	}
+}
+
+// unwanted reports whether the provider is to be asked to stop now: something is open, and
+// nobody wants any of it. From then on nothing more is begun. The lock is held.
+func (c *changes) unwanted() bool {
+	if c.open == 0 || c.cancelled != c.open || c.ended != nil {
+		return false
+	}
+	c.ended = make(chan struct{})
+	return true
+}
+
+func askToStop(p *plugin.Process) {
 	ctx, end := context.WithTimeout(context.Background(), stopLimit)
 	defer end()
 	// One that does not hear it goes on with what it does, as if it had not been asked.
 	_ = p.Call(ctx, "StopProvider", &tfplugin6.StopProvider_Request{}, &tfplugin6.StopProvider_Response{})
 }
+
+// errStopping says that a provider was asked to stop, so that it was given nothing more to do.
+var errStopping = errors.New("its provider was asked to stop, and was not asked to do this any more")
 
 // carryOut has the provider change something. The call is never cancelled, as what it does
 // would go on unseen: who does not want it any more has the provider asked to stop.
@@ -58,6 +72,10 @@ func (t *thing) carryOut(ctx context.Context, in *tfplugin6.ApplyResourceChange_
 	out *tfplugin6.ApplyResourceChange_Response) error {
 	c, process := &t.changes, t.process
 	c.mu.Lock()
+	if c.ended != nil {
+		c.mu.Unlock()
+		return errStopping
+	}
 	c.open++
 	c.mu.Unlock()
 	heard := make(chan struct{})
@@ -75,8 +93,11 @@ func (t *thing) carryOut(ctx context.Context, in *tfplugin6.ApplyResourceChange_
 	if c.open--; cancelled {
 		c.cancelled--
 	}
-	if c.open == 0 && c.ended != nil {
+	switch {
+	case c.open == 0 && c.ended != nil:
 		close(c.ended)
+	case c.unwanted(): // this one was wanted, and those that still run are not
+		go askToStop(process)
 	}
 	return err
 }

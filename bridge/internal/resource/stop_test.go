@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -98,5 +99,30 @@ func TestStop_WhenNothingIsWantedAnyMore(t *testing.T) {
 	}
 	if old.Alive() {
 		t.Error("what was asked to stop goes on")
+	}
+}
+
+// Who is asked to stop is given nothing more to do, also by one who had got the process before.
+func TestCarryOut_NothingAfterAStop(t *testing.T) {
+	t.Parallel()
+	stopping := &thing{provider: &provider{changes: changes{ended: make(chan struct{})}}}
+	if err := stopping.carryOut(t.Context(), nil, nil); !errors.Is(err, errStopping) {
+		t.Errorf("it is carried out, and gives %v", err)
+	}
+}
+
+// When what was wanted has ended, the provider is asked to stop for the rest, once.
+func TestChanges_UnwantedOnceTheWantedHaveEnded(t *testing.T) {
+	t.Parallel()
+	c := &changes{open: 2, cancelled: 1}
+	if c.unwanted() {
+		t.Error("one of two is wanted, and it is to stop")
+	}
+	c.open--
+	if !c.unwanted() || c.stopped() == nil {
+		t.Error("nothing is wanted any more, and it goes on")
+	}
+	if c.unwanted() {
+		t.Error("it is to stop twice")
 	}
 }
