@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"deployster/apply"
@@ -19,7 +17,6 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"
@@ -218,7 +215,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	if err := checkHosts(ctx, t.Engine, t.plan); err != nil {
 		return err
 	}
-	if err := t.imagesHere(ctx); err != nil {
+	if err := images.Ensure(ctx, t.runtime, t.plan); err != nil {
 		return err
 	}
 	if t.approval.Mode() != approval.Never {
@@ -243,39 +240,6 @@ func (t *task) decide(ctx context.Context, prior state.Snapshot, open []string) 
 	t.ui.Plan(t.plan)
 	t.tellPlan(t.plan, "")
 	return t.policy.CheckDigest(t.plan)
-}
-
-// imagesHere refuses a plan whose images are gone, before anything is run.
-func (t *task) imagesHere(ctx context.Context) error {
-	p := t.plan
-	if p.Selection.RefreshOnly {
-		return nil // it asks only what is in doubt, and runs no action
-	}
-	wanted, named := maps.Clone(p.Images), slices.Collect(maps.Values(p.Images))
-	for _, step := range p.Resources {
-		if !slices.Contains(named, step.Init.Digest) && (step.Change != plan.Forget || step.Gone()) {
-			wanted[step.Type] = step.Init.Digest // of the state file: what is destroyed resolves no name
-		}
-	}
-	for _, ref := range slices.Sorted(maps.Keys(wanted)) {
-		digest := wanted[ref]
-		_, err := t.runtime.Resolve(ctx, digest)
-		tried := ""
-		if errors.Is(err, runner.ErrNoImage) && slices.Contains(p.Pulled, ref) {
-			_, err = t.runtime.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(ref, digest)})
-		}
-		if errors.Is(err, context.Canceled) {
-			return err
-		}
-		if d, ok := errors.AsType[*diag.Diagnostic](err); ok {
-			tried = " It could not be fetched again: " + d.Detail
-		}
-		if err != nil {
-			return diag.Errorf("plan is stale: an image is gone",
-				"The plan runs %s as %s, and that is not here any more.%s Bring it in again, or plan again with what is here.", ref, digest, tried)
-		}
-	}
-	return nil
 }
 
 // execute runs the plan, and reports in every case.

@@ -1,0 +1,104 @@
+package images
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// registry is a Runtime to which images can be fetched.
+type registry struct {
+	here   []string // digests
+	has    []string // references that can be fetched
+	wanted []runner.Wanted
+	looked []string
+}
+
+func (r *registry) Resolve(_ context.Context, reference string) (runner.Image, error) {
+	r.looked = append(r.looked, reference)
+	if slices.Contains(r.here, reference) {
+		return runner.Image{Digest: reference}, nil
+	}
+	return runner.Image{}, fmt.Errorf("%s: %w", reference, runner.ErrNoImage)
+}
+
+func (r *registry) Obtain(_ context.Context, w runner.Wanted) (runner.Image, error) {
+	r.wanted = append(r.wanted, w)
+	if !slices.Contains(r.has, w.Reference) {
+		return runner.Image{}, diag.Errorf("No such image", "There is no %s.", w.Reference)
+	}
+	_, digest, _ := strings.Cut(w.Reference, "@")
+	r.here = append(r.here, digest)
+	return runner.Image{Digest: digest}, nil
+}
+
+// references are those that were asked for.
+func (r *registry) references() (list []string) {
+	for _, w := range r.wanted {
+		list = append(list, w.Reference)
+	}
+	return list
+}
+
+func digestOf(c string) string { return "sha256:" + strings.Repeat(c, 64) }
+
+func step(change plan.Change, ref, digest string) *plan.Step {
+	return &plan.Step{Type: ref, Change: change, Init: protocol.Type{Reference: ref, Digest: digest}}
+}
+
+// The tag of a type has moved twice: what is removed, replaced or asked again was made
+// by other images than that of now.
+func TestEnsure_FetchesEachImageOnce(t *testing.T) {
+	t.Parallel()
+	const ref = "registry.example.com/team/file:1"
+	now, first, second, old, other := digestOf("a"), digestOf("b"), digestOf("c"), digestOf("d"), digestOf("e")
+	replaced := step(plan.Replace, ref, now)
+	replaced.Old = step(plan.Destroy, "acme/old:1", old)
+	p := &plan.Plan{Images: map[string]string{ref: now}, Pulled: []string{ref},
+		Resources: map[string]*plan.Step{
+			"kept":      step(plan.Update, ref, now),
+			"replaced":  replaced,
+			"removed":   step(plan.Destroy, ref, first),
+			"removed2":  step(plan.Destroy, ref, second),
+			"removed3":  step(plan.Destroy, "acme/file", second),
+			"forgotten": step(plan.Forget, "acme/never:1", digestOf("f")),
+		},
+		Others: map[string]protocol.Type{"left": {Reference: "acme/other#kind", Digest: other}}}
+	const repository = "registry.example.com/team/file@"
+	all := []string{repository + now, repository + first, repository + second, "docker.io/acme/old@" + old, "docker.io/acme/other@" + other}
+	r := &registry{has: all}
+	if err := Ensure(t.Context(), r, p); err != nil {
+		t.Fatal(err)
+	}
+	got := r.references()
+	got = slices.DeleteFunc(got, func(ref string) bool { return ref == "docker.io/acme/file@"+second }) // it has two names
+	slices.Sort(got)
+	slices.Sort(all)
+	if !slices.Equal(got, all) || len(r.looked) != len(all) {
+		t.Errorf("fetched are %q, looked for %q; want %q", got, r.looked, all)
+	}
+}
+
+// An image that came from no registry is not asked for in one.
+func TestEnsure_MissesWhatWasPacked(t *testing.T) {
+	t.Parallel()
+	packed := digestOf("a")
+	p := &plan.Plan{Images: map[string]string{"docker.io/acme/file:1": packed},
+		Resources: map[string]*plan.Step{"a": step(plan.Update, "acme/file:1", packed)}}
+	r := &registry{}
+	err := Ensure(t.Context(), r, p)
+	if err == nil || !strings.Contains(err.Error(), "an image is gone") || len(r.wanted) > 0 {
+		t.Errorf("%v, and asked for are %v", err, r.wanted)
+	}
+	p.Resources["a"].Change = plan.Destroy // of now too
+	if err := Ensure(t.Context(), r, p); err == nil || len(r.wanted) > 0 {
+		t.Errorf("%v, and asked for are %v", err, r.wanted)
+	}
+}
