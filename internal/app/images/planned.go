@@ -1,6 +1,7 @@
 package images
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -10,10 +11,17 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/plan"
+	"deployster/protocol"
 )
 
+// use is one name by which a plan runs an image, and whose signature this must carry.
+type use struct {
+	name   string // full
+	verify *runner.Verify
+}
+
 // Ensure fetches the images of a saved plan that are gone, and refuses the plan where
-// one cannot be had, before anything is run.
+// one cannot be had or is not signed as its type demands, before anything is run.
 func Ensure(ctx context.Context, r Runtime, p *plan.Plan) error {
 	if p.Selection.RefreshOnly {
 		return nil // it asks only what is in doubt, and runs no action
@@ -27,64 +35,118 @@ func Ensure(ctx context.Context, r Runtime, p *plan.Plan) error {
 	return nil
 }
 
-// imagesOf gives the images that a plan runs, by digest, each with its full names: also
+// imagesOf gives the images that a plan runs, by digest, those with signatures first: also
 // those of the state file, as what is destroyed resolves no name.
-func imagesOf(p *plan.Plan) map[string][]string {
-	used := map[string][]string{}
-	add := func(name, digest string) {
-		if full, _, err := imagestore.FullName(name); err == nil {
-			name = full
+func imagesOf(p *plan.Plan) map[string][]use {
+	used := map[string][]use{}
+	add := func(name, digest string, v *runner.Verify) {
+		full := fullName(name)
+		if !slices.ContainsFunc(used[digest], func(u use) bool { return u.name == full && sameVerify(u.verify, v) }) {
+			used[digest] = append(used[digest], use{full, v})
 		}
-		if !slices.Contains(used[digest], name) {
-			used[digest] = append(used[digest], name)
+	}
+	addStep := func(s *plan.Step) {
+		add(s.Type, s.Init.Digest, s.Verify)
+		for _, name := range otherImages(s) {
+			if digest, pinned := p.Images[fullName(name)]; pinned {
+				add(name, digest, s.Verify)
+			}
 		}
 	}
 	for name, digest := range p.Images {
-		add(name, digest)
+		add(name, digest, nil)
 	}
 	for _, step := range p.Resources {
 		if step.Change != plan.Forget || step.Gone() {
-			add(step.Type, step.Init.Digest)
+			addStep(step)
 		}
 		if step.Old != nil {
-			add(step.Old.Type, step.Old.Init.Digest)
+			addStep(step.Old)
 		}
 	}
 	for _, ty := range p.Others {
-		add(ty.Reference, ty.Digest)
+		add(ty.Reference, ty.Digest, nil)
 	}
-	for _, names := range used {
-		slices.Sort(names)
+	for _, uses := range used {
+		slices.SortFunc(uses, func(a, b use) int {
+			return cmp.Or(cmp.Compare(keysOf(b.verify), keysOf(a.verify)), cmp.Compare(a.name, b.name))
+		})
 	}
 	return used
 }
 
-// ensure looks for one image, and fetches it by one of its names. Of an image of the
-// state file nobody has noted whether it came from a registry.
-func ensure(ctx context.Context, r Runtime, p *plan.Plan, digest string, names []string) error {
-	_, err := r.Resolve(ctx, digest)
-	if err == nil {
-		return nil
+func fullName(name string) string {
+	if full, _, err := imagestore.FullName(name); err == nil {
+		return full
 	}
-	tried := ""
-	for _, name := range names {
-		if !errors.Is(err, runner.ErrNoImage) || p.Images[name] == digest && !slices.Contains(p.Pulled, name) {
+	return name
+}
+
+// keysOf makes one text of what is asked of a signature.
+func keysOf(v *runner.Verify) string {
+	if v == nil {
+		return ""
+	}
+	return v.Repository + "\x00" + string(v.Keys)
+}
+
+// otherImages are the images beside its own that a step runs.
+func otherImages(s *plan.Step) (list []string) {
+	commands := []*protocol.Command{&s.Init.StateAction, s.Init.WatchAction, s.Init.DiscoverAction, s.Init.Worker}
+	for _, a := range s.Actions {
+		commands = append(commands, &a.Command)
+	}
+	if s.Shutdown != nil {
+		commands = append(commands, &s.Shutdown.Command)
+	}
+	for _, c := range commands {
+		if c != nil && c.Image != "" {
+			list = append(list, c.Image)
+		}
+	}
+	return list
+}
+
+// ensure looks for one image, and fetches it by one of its names. All signatures are
+// checked before it is fetched without one. Of an image of the state file nobody has
+// noted whether it came from a registry.
+func ensure(ctx context.Context, r Runtime, p *plan.Plan, digest string, uses []use) error {
+	_, err := r.Resolve(ctx, digest)
+	here, tried := err == nil, ""
+	if err != nil && !errors.Is(err, runner.ErrNoImage) {
+		return gone(uses[0].name, digest, "", err)
+	}
+	for _, u := range uses {
+		packed := p.Images[u.name] == digest && !slices.Contains(p.Pulled, u.name)
+		if u.verify == nil && (here || packed) {
 			continue
 		}
-		_, failed := r.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(name, digest)})
-		if failed == nil {
-			return nil
+		_, err := r.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(u.name, digest), Verify: u.verify})
+		switch {
+		case err == nil:
+			here = true
+			continue
+		case errors.Is(err, context.Canceled), here:
+			return err
 		}
-		if errors.Is(failed, context.Canceled) {
-			return failed
-		}
-		if d, ok := errors.AsType[*diag.Diagnostic](failed); ok {
+		if d, ok := errors.AsType[*diag.Diagnostic](err); ok {
 			tried = " It could not be fetched again: " + d.Detail
 		}
+		if u.verify != nil {
+			return gone(u.name, digest, tried, err)
+		}
 	}
+	if here {
+		return nil
+	}
+	return gone(uses[0].name, digest, tried, err)
+}
+
+// gone says that an image cannot be had.
+func gone(name, digest, tried string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
 	return diag.Errorf("plan is stale: an image is gone",
-		"The plan runs %s as %s, and that is not here any more.%s Bring it in again, or plan again with what is here.", names[0], digest, tried)
+		"The plan runs %s as %s, and that is not here any more.%s Bring it in again, or plan again with what is here.", name, digest, tried)
 }

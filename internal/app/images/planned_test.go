@@ -102,3 +102,38 @@ func TestEnsure_MissesWhatWasPacked(t *testing.T) {
 		t.Errorf("%v, and asked for are %v", err, r.wanted)
 	}
 }
+
+// What is fetched for a step must be signed as its type demands, its other images too, and
+// one image that is asked for with and without a signature. What is here is checked as well.
+func TestEnsure_AsksForSignatures(t *testing.T) {
+	t.Parallel()
+	const own, other = "registry.example.com/team/file:1", "registry.example.com/team/helper:1"
+	verify := &runner.Verify{Keys: []byte("key"), KeyName: "ours.pub"}
+	signed := step(plan.Update, own, digestOf("a"))
+	signed.Verify, signed.Actions = verify, []protocol.Action{{Command: protocol.Command{Image: other}}}
+	old := *signed
+	old.Change, old.Actions, old.Init.Digest = plan.Destroy, nil, digestOf("c")
+	p := &plan.Plan{Images: map[string]string{own: digestOf("a"), other: digestOf("b")}, Pulled: []string{own, other},
+		Resources: map[string]*plan.Step{"a": signed, "b": step(plan.Update, own, digestOf("a")), "c": &old}}
+	all := []string{"registry.example.com/team/file@" + digestOf("a"), "registry.example.com/team/helper@" + digestOf("b"),
+		"registry.example.com/team/file@" + digestOf("c")}
+	for _, r := range []*registry{{has: all}, {has: all, here: []string{digestOf("a"), digestOf("b"), digestOf("c")}}} {
+		if err := Ensure(t.Context(), r, p); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.references(), all) {
+			t.Errorf("asked for are %q, want %q", r.references(), all)
+		}
+		for _, w := range r.wanted {
+			if w.Verify != verify {
+				t.Errorf("%s is wanted without a signature", w.Reference)
+			}
+		}
+	}
+	for _, here := range [][]string{nil, {digestOf("a"), digestOf("b"), digestOf("c")}} {
+		r := &registry{here: here}
+		if err := Ensure(t.Context(), r, p); err == nil || len(r.wanted) != 1 || r.wanted[0].Verify == nil {
+			t.Errorf("%v, and asked for are %v", err, r.wanted)
+		}
+	}
+}

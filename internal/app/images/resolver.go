@@ -164,10 +164,15 @@ func (rs *Resolver) had(full string, w runner.Wanted) string {
 
 // sameTerms reports whether two resources want the same of an image.
 func sameTerms(a, b *config.Resource) bool {
-	if a.Pull != b.Pull || (a.Verify == nil) != (b.Verify == nil) {
-		return false
+	return a.Pull == b.Pull && sameVerify(a.Verify, b.Verify)
+}
+
+// sameVerify reports whether two ask for the same signature.
+func sameVerify(a, b *runner.Verify) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	return a.Verify == nil || a.Verify.Repository == b.Verify.Repository && string(a.Verify.Keys) == string(b.Verify.Keys)
+	return a.Repository == b.Repository && string(a.Keys) == string(b.Keys)
 }
 
 // one brings in one image, on all the terms that it is wanted on: whoever asks
