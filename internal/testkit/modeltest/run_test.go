@@ -121,15 +121,16 @@ func (ex *execution) look(s *Step) error {
 	return nil
 }
 
-// entryText is an entry but for its time.
+// entryText is an entry, with who acted on it and when it was found VALID: one that was
+// recorded anew is not what the plan was made with.
 func entryText(s state.Snapshot, addr string) string {
 	entry, ok := s.Resources[addr]
 	if !ok {
 		return ""
 	}
 	deps := slices.Sorted(slices.Values(entry.Dependencies))
-	return fmt.Sprintf("%s %s %s %s %v %v %v %v %s", entry.Type, entry.Digest, entry.Config, entry.State, deps, entry.ReadOnly,
-		entry.PreventDestroy, entry.Dirty, entry.OnRemove)
+	return fmt.Sprintf("%s %s %s %s %v %v %v %v %s %d %d", entry.Type, entry.Digest, entry.Config, entry.State, deps, entry.ReadOnly,
+		entry.PreventDestroy, entry.Dirty, entry.OnRemove, entry.Acted, entry.ValidAt.UnixNano())
 }
 
 // plan plans and compares the plan with what the model says. Without a plan

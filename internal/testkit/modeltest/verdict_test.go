@@ -99,8 +99,10 @@ func (v *verdict) sequence(res *resourceRun) error {
 	next, verified := 0, false
 	for _, c := range res.calls {
 		switch {
-		case res.x.change == "forget":
+		case res.x.change == "forget" && c.Action:
 			return failf("done", "%s is to be forgotten, and %s was run", res.addr, c.Step)
+		case res.x.change == "forget":
+			continue // whether it is still gone
 		case !c.Action:
 			verified = len(res.main) > 0
 			res.last = c
@@ -217,7 +219,11 @@ func (v *verdict) inputs(res *resourceRun) error {
 		if canonical(c.In.Config) != canonical(want) {
 			return failf("done", "%s of %s was told the config %s, and not %s", c.Step, res.addr, c.In.Config, want)
 		}
-		if wantIntent := res.shown.Intent(); c.In.Intent != wantIntent && c.In.Kind() != modeltest.Old {
+		wantIntent := res.shown.Intent()
+		if res.x.change == "forget" && c.In.Intent == protocol.Absent {
+			wantIntent = protocol.Absent // of what is removed; what -refresh-only forgets is wanted
+		}
+		if c.In.Intent != wantIntent && c.In.Kind() != modeltest.Old {
 			return failf("done", "%s of %s was told the intent %q", c.Step, res.addr, c.In.Intent)
 		}
 		last := json.RawMessage(nil)
