@@ -69,7 +69,7 @@ func TestPlugs_Today(t *testing.T) {
 // Where a plug of a thing on a host leads today is asked there, and not seen here.
 func TestPlugs_TodayOnAHost(t *testing.T) {
 	t.Parallel()
-	there := map[string]Led{"/srv": {Path: "/data/srv"}, "~/x": {Path: "/root/x"}, "/gone": {Path: "/gone", Err: errors.New("not there")}}
+	there := map[string]Led{"/srv": {Path: "/data/srv"}, "~/x": {Path: "/home/far/x"}, "/gone": {Path: "/gone", Err: errors.New("not there")}}
 	look := func(_ context.Context, h runner.Host, list []config.Plug) (led []Led, err error) {
 		if h.Name == "down" {
 			return nil, errors.New("no route")
@@ -89,8 +89,8 @@ func TestPlugs_TodayOnAHost(t *testing.T) {
 		recorded []runner.Mount
 		want     []runner.Mount
 	}{
-		"as today":               {"web", at("/data/srv", "/root/x", "/gone"), nil},
-		"elsewhere":              {"web", at("/srv", "/home/me/x", "/was"), at("/data/srv", "/root/x", "/gone")},
+		"as today":               {"web", at("/data/srv", "/home/far/x", "/gone"), nil},
+		"elsewhere":              {"web", at("/srv", "/home/me/x", "/was"), at("/data/srv", "/home/far/x", "/gone")},
 		"that cannot be reached": {"down", at("/srv", "/home/me/x", "/was"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

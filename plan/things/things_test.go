@@ -46,9 +46,9 @@ func TestDeclared_PlugsOfAHost(t *testing.T) {
 		machine, recorded string // the path that was recorded
 		differs           bool
 	}{
-		"known":          {"m1", "/root/x", true},
+		"known":          {"m1", "/home/far/x", true},
 		"known, as then": {"m1", "~/x", false},
-		"not known yet":  {"", "/root/x", false},
+		"not known yet":  {"", "/home/far/x", false},
 	} {
 		on := runner.Settings{Host: &runner.Host{Name: "db", Machine: c.machine}}
 		at := func(path string) []runner.Mount { return []runner.Mount{{Source: path, Target: "/p", Writable: true}} }
