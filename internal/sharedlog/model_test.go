@@ -96,6 +96,7 @@ type call struct {
 
 // world is a store whose calls happen in an order that chance decides.
 type world struct {
+	one     sync.Mutex // of the calls of plain
 	rnd     *rand.Rand
 	objects map[string][]byte
 	mu      sync.Mutex

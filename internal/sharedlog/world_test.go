@@ -84,14 +84,35 @@ func (s turns) Delete(_ context.Context, key string) error {
 
 func (turns) Close() error { return nil }
 
-// plain is the store for one who looks at the end.
+// plain is the store for those who need no chance.
 type plain struct{ *world }
 
-func (s plain) Create(_ context.Context, key string, data []byte) error { return s.create(key, data) }
-func (s plain) Get(_ context.Context, key string) ([]byte, error)       { return s.get(key) }
-func (s plain) List(_ context.Context, prefix string) ([]string, error) { return s.list(prefix), nil }
-func (s plain) Delete(_ context.Context, key string) error              { s.delete(key); return nil }
-func (plain) Close() error                                              { return nil }
+func (s plain) Create(_ context.Context, key string, data []byte) error {
+	s.one.Lock()
+	defer s.one.Unlock()
+	return s.create(key, data)
+}
+
+func (s plain) Get(_ context.Context, key string) ([]byte, error) {
+	s.one.Lock()
+	defer s.one.Unlock()
+	return s.get(key)
+}
+
+func (s plain) List(_ context.Context, prefix string) ([]string, error) {
+	s.one.Lock()
+	defer s.one.Unlock()
+	return s.list(prefix), nil
+}
+
+func (s plain) Delete(_ context.Context, key string) error {
+	s.one.Lock()
+	defer s.one.Unlock()
+	s.delete(key)
+	return nil
+}
+
+func (plain) Close() error { return nil }
 
 func (w *world) create(key string, data []byte) error {
 	if _, there := w.objects[key]; there {
