@@ -133,8 +133,9 @@ func TestSharedContainer_IsAsFresh(t *testing.T) {
 		for _, c := range list {
 			_, _ = r.conn.Client.TaskService().Kill(r.conn.Context(context.Background()), &taskapi.KillRequest{ContainerID: c.ID, Signal: uint32(unix.SIGKILL), All: true})
 		}
+		_ = os.WriteFile(file, []byte("killed"), 0o600)
 	}()
-	res, err := ask(runner.Query, "echo running >&2; [ -e /mark ] || sleep 3; echo whole", func(s *runner.Spec) { s.Stderr = &told })
+	res, err := ask(runner.Query, "echo running >&2; until grep -q killed /f; do sleep 0.1; done; echo whole", func(s *runner.Spec) { s.Stderr = &told })
 	if err != nil || string(res.Stdout) != "whole\n" || !strings.Contains(told.String(), "asked again") {
 		t.Errorf("in a container that was lost: %q, exit %d, %v; told: %q", res.Stdout, res.ExitCode, err, told.String())
 	}

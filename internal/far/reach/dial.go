@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/proc"
 	"deployster/internal/far"
 	"deployster/internal/runner"
 )
@@ -149,6 +150,7 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	}
 	command = append(append([]string(nil), command...), commandOf(a, script, keys)...)
 	s.cmd = exec.Command(command[0], command[1:]...)
+	s.cmd.Env = proc.WithoutSecrets(os.Environ())
 	// An interrupt at the terminal is for this program, which ends the session.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.cmd.Stderr = s.noise

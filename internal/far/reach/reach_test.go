@@ -117,6 +117,19 @@ func TestDial_InstallsOnce(t *testing.T) {
 	}
 }
 
+// What ssh is given can be seen by others for as long as it runs.
+func TestDial_ShowsNoSecrets(t *testing.T) {
+	t.Setenv("DEPLOYSTER_VAR_token", "violet-canary")
+	r := newRig(t, `[ -z "$DEPLOYSTER_VAR_token" ] || { echo "the token is $DEPLOYSTER_VAR_token" >&2; exit 1; }`)
+	c, err := r.dial(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What nobody has used for a month goes, and what was used since stays.
 func TestDial_RemovesOldPrograms(t *testing.T) {
 	t.Parallel()

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
 
+	"deployster/internal/base/proc"
 	"deployster/internal/sharedlog"
 )
 
@@ -126,6 +128,7 @@ func (c *Client) started() (*run, error) {
 		return c.run, nil
 	}
 	r := &run{cmd: exec.Command(c.command[0], c.command[1:]...), calls: map[uint64]chan answer{}, over: make(chan struct{})}
+	r.cmd.Env = proc.WithoutSecrets(os.Environ())
 	// An interrupt of the terminal is for its client, which has still to record.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Stderr = &r.stderr

@@ -110,13 +110,35 @@ func (h *history) count(n *int) {
 	*n++
 }
 
-var patience = sharedlog.Timing{Alive: 60 * time.Millisecond, Gone: 300 * time.Millisecond, Patience: 1500 * time.Millisecond,
-	Call: 400 * time.Millisecond, Poll: 20 * time.Millisecond}
+// patience is that of machines which wait for little. Where a store is slow they wait for
+// more: pace is how much.
+func patience(pace int) sharedlog.Timing {
+	unit := time.Duration(pace) * time.Millisecond
+	return sharedlog.Timing{Alive: 60 * unit, Gone: 300 * unit, Patience: 1500 * unit, Call: 400 * unit, Poll: 20 * unit}
+}
+
+// paceOf is how much slower than a usual one a store is whose network is in order. A
+// call that is not answered in time says nothing where none would be.
+func paceOf(t *testing.T, s sharedlog.Store) int {
+	t.Helper()
+	begun := time.Now()
+	c, err := sharedlog.New(s, sharedlog.DefaultTiming()).Open(t.Context(), sharedlog.Options{By: sharedlog.By{Command: "test", PID: 99}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return 1 + int(time.Since(begun)/(400*time.Millisecond))
+}
 
 func partitions(t *testing.T, span time.Duration, address string, store func(via string) sharedlog.Store) {
 	const machines = 3
 	h := &history{acked: map[string]uint64{}}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*span) // on a slow machine less happens in the same time
+	s := store(address)
+	defer func() { _ = s.Close() }()
+	pace := paceOf(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*span) // on a slow machine less happens in the same time
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -132,19 +154,17 @@ func partitions(t *testing.T, span time.Duration, address string, store func(via
 			proxy := services.NewProxy(t, address)
 			via = proxy.Address
 			trouble := rand.New(rand.NewPCG(rand.Uint64(), uint64(m)))
-			wg.Go(func() { bad(ctx, proxy, trouble) })
+			wg.Go(func() { bad(ctx, proxy, trouble, pace) })
 		}
 		s := store(via)
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				life(ctx, h, s, m, rnd)
+				life(ctx, h, s, m, rnd, pace)
 			}
 			_ = s.Close()
 		})
 	}
 	wg.Wait()
-	s := store(address)
-	defer func() { _ = s.Close() }()
 	l := sharedlog.New(s, sharedlog.DefaultTiming())
 	v, err := l.View(t.Context())
 	if err != nil {
@@ -155,7 +175,7 @@ func partitions(t *testing.T, span time.Duration, address string, store func(via
 		t.Fatal(err)
 	}
 	h.sees(opened{"in the end", v.Tip.N, facts})
-	t.Logf("%d facts, %d opens, %d takeovers, %d refused, %d away, %d held", len(h.acked), len(h.opens), h.takeovers, h.refused, h.away, h.held)
+	t.Logf("pace %d: %d facts, %d opens, %d takeovers, %d refused, %d away, %d held", pace, len(h.acked), len(h.opens), h.takeovers, h.refused, h.away, h.held)
 	for _, b := range h.bad {
 		t.Error(b)
 	}
@@ -172,11 +192,11 @@ func (h *history) enough(span time.Duration, network bool) bool {
 }
 
 // bad is a network in trouble.
-func bad(ctx context.Context, p *services.Proxy, rnd *rand.Rand) {
+func bad(ctx context.Context, p *services.Proxy, rnd *rand.Rand, pace int) {
 	pause := func(most int) {
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Duration(rnd.IntN(most)) * time.Millisecond):
+		case <-time.After(time.Duration(pace*rnd.IntN(most)) * time.Millisecond):
 		}
 	}
 	for ctx.Err() == nil {
@@ -217,11 +237,12 @@ func factsOf(ctx context.Context, l *sharedlog.Log, v *sharedlog.View) (map[stri
 }
 
 // life is one command of a machine.
-func life(ctx context.Context, h *history, s sharedlog.Store, m int, rnd *rand.Rand) {
-	l := sharedlog.New(s, patience)
+func life(ctx context.Context, h *history, s sharedlog.Store, m int, rnd *rand.Rand, pace int) {
+	timing := patience(pace)
+	l := sharedlog.New(s, timing)
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	c, err := l.Open(work, sharedlog.Options{By: sharedlog.By{Command: "test", PID: m}, Wait: time.Second})
+	c, err := l.Open(work, sharedlog.Options{By: sharedlog.By{Command: "test", PID: m}, Wait: 50 * timing.Poll})
 	switch {
 	case errors.Is(err, sharedlog.ErrHeld):
 		h.count(&h.held)
@@ -255,7 +276,7 @@ func life(ctx context.Context, h *history, s sharedlog.Store, m int, rnd *rand.R
 			return // it dies
 		case 1:
 			c.Abandon() // it sleeps: nobody hears of it
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(timing.Gone + timing.Gone/2)
 		}
 	}
 	state, err := c.Put(uint64(len(facts)), []byte(strings.Join(slices.Sorted(maps.Keys(facts)), "\n")), false)
