@@ -57,7 +57,7 @@ func mortalDaemon(t testing.TB) (o Options, kill, start func()) {
 		// that it was about to end would stay for ever. Debian's forgets one in ten that
 		// is killed while it is deleted: the embedded one must not, and its tests say so.
 		shims := func() []int { return pidsWith("containerd-shim", dir) }
-		for end := time.Now().Add(10 * time.Second); len(shims()) > 0 && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); len(shims()) > 0 && time.Now().Before(end); {
 			time.Sleep(20 * time.Millisecond)
 		}
 		for _, pid := range shims() {

@@ -125,7 +125,7 @@ func TestWorker_WatchesMany(t *testing.T) {
 	say(`{"id":%d,"args":["state"],"stdin":%s}`, n+1, input(`{"name":"x"}`))
 	await := func(what string, count int) {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); strings.Count(stdout.String(), what) < count; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); strings.Count(stdout.String(), what) < count; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%d of %d times %s", strings.Count(stdout.String(), what), count, what)
 			}

@@ -127,7 +127,7 @@ func remoteKeepsWhatWaits(t *testing.T, on storeKind) {
 		go func() { ended <- j.ActionEnded(addr, "make", End{}) }()
 	}
 	path := pendingFile(t, a)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		data, err := os.ReadFile(path)
 		ok(t, err)
 		if strings.Count(string(data), `"action-ended"`) == 2 {

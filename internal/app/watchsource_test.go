@@ -104,7 +104,7 @@ func TestWatchSource_BringsEvents(t *testing.T) {
 	}()
 	await := func(what string, ok func() bool) {
 		t.Helper()
-		for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("waited in vain until %s", what)
 			}

@@ -35,7 +35,7 @@ func (f *file) isTold(of string) {
 	f.t.Helper()
 	select {
 	case <-f.told:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		f.t.Fatalf("%s: it was not told of %s", f.path, of)
 	}
 	f.quiet()
@@ -122,7 +122,7 @@ func TestWatch_EndsWithItsDirectory(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), dir) {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("it goes on")
 	}
 	if err := w.Watch(t.Context(), filepath.Join(dir, "a"), func(string) {}); err == nil {

@@ -53,7 +53,7 @@ func (t *told) events() []watchclient.Event {
 // await waits for the n-th event.
 func (t *told) await(tt *testing.T, n int) []watchclient.Event {
 	tt.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		if all := t.events(); len(all) >= n {
 			return all

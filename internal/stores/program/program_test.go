@@ -87,7 +87,7 @@ func TestStores_AnswersAreLost(t *testing.T) {
 			for n := range 5 {
 				key, data := fmt.Sprintf("log/%d", n+2), fmt.Appendf(nil, "entry %d", n)
 				proxy.Deafen(true)
-				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				err := s.Create(ctx, key, data)
 				cancel()
 				if err == nil || errors.Is(err, sharedlog.ErrExists) || errors.Is(err, sharedlog.ErrDenied) {
@@ -195,7 +195,7 @@ func TestProgram_EndsWithItsClient(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		_ = c.Process.Kill()
 		t.Error("it goes on without its client")
 	}

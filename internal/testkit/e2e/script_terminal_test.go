@@ -68,7 +68,7 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		_, err = terminal.WriteString(answer)
 		ts.Check(err)
 	case <-closed:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		ts.Check(cmd.Process.Kill())
 	}
 	giveUp := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // it has ended, or does so now

@@ -83,7 +83,7 @@ func startBrowser(t *testing.T) *browser {
 	t.Cleanup(func() {
 		_, _ = b.send("", "Browser.close", nil) // it may be gone already
 		_ = ourIn.Close()
-		timer := time.AfterFunc(10*time.Second, func() { _ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL) })
+		timer := time.AfterFunc(time.Minute, func() { _ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL) })
 		_ = b.cmd.Wait() // with what exit code a browser ends is nothing to us
 		timer.Stop()
 		_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL) // its helpers
