@@ -4,7 +4,7 @@
 # Of config that is one test: the others would take three times as long with the detector,
 # and TestBombs holds programs of its own to seconds.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runner/... ./internal/runs/... \
-	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/watch/... ./internal/wire/... ./internal/far/... ./internal/places/...
+	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/watch/... ./internal/wire/... ./internal/far/... ./internal/places/... ./internal/sharedlog/...
 
 # Everything is compiled in one way, so that it is compiled once: the race detector
 # alone needs a second.

@@ -99,7 +99,7 @@ type world struct {
 	one     sync.Mutex // of the calls of plain
 	rnd     *rand.Rand
 	objects map[string][]byte
-	mu      sync.Mutex
+	mu      sync.Mutex // of all that follows, and of objects
 	waiting []*call
 	late    []func() // requests whose sender has given up on them
 	alive   int      // processes that have not come to their end
@@ -137,44 +137,60 @@ func (w *world) run(processes, rounds int) {
 		rnd := rand.New(rand.NewPCG(w.rnd.Uint64(), uint64(i)))
 		go func() {
 			p := &process{world: w, number: i, rnd: rnd}
-			for w.rounds > 0 {
+			for more := true; more; {
 				p.round()
+				p.locked(func() { more = w.rounds > 0 })
 			}
-			w.alive--
+			p.locked(func() { w.alive-- })
 		}()
 	}
 	favourite, burst := 0, 0
-	for synctest.Wait(); w.alive > 0; synctest.Wait() {
-		if len(w.late) > 0 && w.rnd.IntN(12) == 0 {
-			i := w.rnd.IntN(len(w.late))
-			w.late[i]()
-			w.late = slices.Delete(w.late, i, i+1)
-			continue
+	for {
+		synctest.Wait()
+		w.mu.Lock()
+		if w.alive == 0 {
+			w.mu.Unlock()
+			break
 		}
-		if len(w.waiting) == 0 {
+		idle := w.step(processes, &favourite, &burst)
+		w.mu.Unlock()
+		if idle {
 			time.Sleep(time.Millisecond)
-			continue
 		}
-		// One process goes on for a while, so that the others pause.
-		if burst--; burst < 0 {
-			favourite, burst = w.rnd.IntN(processes), []int{1, 1, 1, 5, 20, 60}[w.rnd.IntN(6)]
-		}
-		slices.SortFunc(w.waiting, func(a, b *call) int { return strings.Compare(a.name, b.name) })
-		i := slices.IndexFunc(w.waiting, func(c *call) bool { return c.process == favourite })
-		if i < 0 {
-			i, burst = w.rnd.IntN(len(w.waiting)), 0
-		}
-		c := w.waiting[i]
-		w.waiting = slices.Delete(w.waiting, i, i+1)
-		w.Calls++
-		c.do()
-		close(c.done)
 	}
 	for w.rnd.IntN(3) > 0 && len(w.late) > 0 {
 		w.late[0]()
 		w.late = w.late[1:]
 	}
 	w.settled()
+}
+
+// step lets one call happen. It reports whether there was none.
+func (w *world) step(processes int, favourite, burst *int) (idle bool) {
+	if len(w.late) > 0 && w.rnd.IntN(12) == 0 {
+		i := w.rnd.IntN(len(w.late))
+		w.late[i]()
+		w.late = slices.Delete(w.late, i, i+1)
+		return false
+	}
+	if len(w.waiting) == 0 {
+		return true
+	}
+	// One process goes on for a while, so that the others pause.
+	if *burst--; *burst < 0 {
+		*favourite, *burst = w.rnd.IntN(processes), []int{1, 1, 1, 5, 20, 60}[w.rnd.IntN(6)]
+	}
+	slices.SortFunc(w.waiting, func(a, b *call) int { return strings.Compare(a.name, b.name) })
+	i := slices.IndexFunc(w.waiting, func(c *call) bool { return c.process == *favourite })
+	if i < 0 {
+		i, *burst = w.rnd.IntN(len(w.waiting)), 0
+	}
+	c := w.waiting[i]
+	w.waiting = slices.Delete(w.waiting, i, i+1)
+	w.Calls++
+	c.do()
+	close(c.done)
+	return false
 }
 
 // settled looks at what is in the store in the end.
@@ -230,6 +246,13 @@ type process struct {
 	facts  int
 }
 
+// locked does something with what the processes share.
+func (p *process) locked(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	do()
+}
+
 func (p *process) log() *sharedlog.Log {
 	gone := time.Duration(0) // it takes over at once
 	if p.rnd.IntN(5) > 0 {
@@ -248,19 +271,21 @@ func (p *process) round() {
 		return
 	}
 	if err != nil {
-		p.fail("process %d cannot open: %w", p.number, err)
+		p.locked(func() { p.fail("process %d cannot open: %w", p.number, err) })
 		return
 	}
-	p.rounds--
-	if c.Took() != "" {
-		p.Takeovers++
-	}
+	p.locked(func() {
+		p.rounds--
+		if c.Took() != "" {
+			p.Takeovers++
+		}
+	})
 	known, err := facts(ctx, l, c.View())
 	if err != nil {
 		// Another may have taken over and compacted meanwhile: then nothing can be
 		// appended.
 		if _, now := c.Append(sharedlog.Entry{Kind: sharedlog.KindAlive}); now == nil {
-			p.fail("process %d holds the log and cannot read it: %w", p.number, err)
+			p.locked(func() { p.fail("process %d holds the log and cannot read it: %w", p.number, err) })
 		}
 		return
 	}
@@ -271,18 +296,20 @@ func (p *process) round() {
 		if !p.appended(c, err) {
 			return
 		}
-		if p.stale[e.ID] {
-			p.fail("process %d acted on %s after it had been taken over", p.number, f)
-		}
-		p.acked[f], known[f] = true, true
-		p.Acked++
+		p.locked(func() {
+			if p.stale[e.ID] {
+				p.fail("process %d acted on %s after it had been taken over", p.number, f)
+			}
+			p.acked[f], known[f] = true, true
+			p.Acked++
+		})
 		if p.rnd.IntN(12) == 0 {
 			return // it dies
 		}
 	}
 	s, err := c.Put(uint64(len(known)), []byte(strings.Join(slices.Sorted(maps.Keys(known)), "\n")+"\n"), false)
 	if err != nil {
-		p.fail("process %d cannot store: %w", p.number, err)
+		p.locked(func() { p.fail("process %d cannot store: %w", p.number, err) })
 		return
 	}
 	if _, err = c.Append(sharedlog.Entry{Kind: sharedlog.KindState, States: []sharedlog.State{s}}); !p.appended(c, err) {
@@ -300,12 +327,14 @@ func (p *process) appended(c *sharedlog.Claim, err error) bool {
 	if err == nil {
 		return true
 	}
-	p.Refused++
-	if !errors.Is(err, sharedlog.ErrTaken) {
-		p.fail("process %d cannot append: %w", p.number, err)
-	} else if !p.after(c.ID()) {
-		p.fail("process %d was told that it was taken over, and nobody had: %w", p.number, err)
-	}
+	p.locked(func() {
+		p.Refused++
+		if !errors.Is(err, sharedlog.ErrTaken) {
+			p.fail("process %d cannot append: %w", p.number, err)
+		} else if !p.after(c.ID()) {
+			p.fail("process %d was told that it was taken over, and nobody had: %w", p.number, err)
+		}
+	})
 	return false
 }
 
