@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"os"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -278,6 +279,21 @@ func TestImportsAreDocumented(t *testing.T) {
 	for name := range ranks {
 		if name != "." && !strings.Contains(string(page), "`"+name+"`") {
 			t.Errorf("docs/architecture.md does not say what `%s` is for", name)
+		}
+	}
+}
+
+// TestPackagesAreDocumented wants the word of each room at its door. A program says what
+// it is in its main.go.
+func TestPackagesAreDocumented(t *testing.T) {
+	t.Parallel()
+	for name := range ranks {
+		if _, err := os.Stat(name + "/main.go"); err == nil || name == "." {
+			continue
+		}
+		text, err := os.ReadFile(name + "/doc.go")
+		if err != nil || !strings.HasPrefix(string(text), "// Package "+path.Base(name)+" ") {
+			t.Errorf("%s/doc.go does not say what the package owns, what comes in and what goes out: %v", name, err)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package containerd runs images: it is the one implementation of
-// runner.Runner that starts real containers, and the only package that knows
-// of containerd.
+// Package containerd runs images: it owns the one implementation of
+// runner.Runner that starts real containers, and is the only package that knows
+// of containerd. A runner.Spec comes in, a runner.Result goes out.
 //
 // Without an address it brings its own containerd: a background process of
 // this same binary (RunServer), started on demand, shared by everyone who uses

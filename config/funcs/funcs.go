@@ -1,8 +1,3 @@
-// Package funcs has the functions that expressions may call, under the names
-// and with the results that they have in Terraform. Each is bounded: in what it
-// takes, in what it makes, and so in its time and memory. None looks at the
-// clock, at randomness or at files but through what the package is given, so that
-// the same manifest gives the same values again when a saved plan is applied.
 package funcs
 
 import (

@@ -1,7 +1,3 @@
-// Package limits bounds what a manifest can cost: what is read before a
-// recursive parser sees it, the values that expressions make, and the work of
-// making them. A Go program survives neither a stack overflow nor the loss of
-// all memory, so that both must be known to be far away before they begin.
 package limits
 
 import (

@@ -1,4 +1,3 @@
-// Package foreign says of images that do not run here which machines they are for.
 package foreign
 
 import (

@@ -1,6 +1,3 @@
-// Package shim is the process that looks after one container. It stands by
-// itself because two of these are started for every container, and whatever is
-// linked into its program is made ready at each start.
 package shim
 
 import (

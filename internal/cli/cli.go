@@ -1,8 +1,3 @@
-// Package cli is the command line: flags, rendering, exit codes, and the only
-// place where the parts meet. What it prints follows three rules: results go
-// to stdout and all else to stderr; every error says what happened, where, and
-// what to do; no byte that an image or a file brought reaches a terminal
-// unescaped.
 package cli
 
 import (

@@ -1,5 +1,3 @@
-// Package hosts reaches the hosts of a manifest and of a state, and says which of them
-// are one machine.
 package hosts
 
 import (

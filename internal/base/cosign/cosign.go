@@ -1,6 +1,3 @@
-// Package cosign judges signatures of container images as the tool of that
-// name makes them, with public keys and without asking anybody. It knows the
-// two forms: a signed payload beside the image, and a bundle that refers to it.
 package cosign
 
 import (

@@ -1,6 +1,3 @@
-// Package diag is the one form in which every part of the tool says what went
-// wrong: what happened, where, and what to do now. It carries its own source
-// line, so that whoever prints it needs no files.
 package diag
 
 import (

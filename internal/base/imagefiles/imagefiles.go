@@ -1,7 +1,3 @@
-// Package imagefiles collects the files that an image is to be made of:
-// directories and files of this machine, its programs with the libraries that
-// they need, and what shell scripts need. It writes them as a tar that depends
-// on nothing but their names, their contents and their permissions.
 package imagefiles
 
 import (

@@ -1,6 +1,3 @@
-// Package parallel has two ways to run things side by side: work on many things,
-// shared out to all processors (For), and a function that may never end, which
-// can be abandoned (Pool).
 package parallel
 
 import (

@@ -1,6 +1,3 @@
-// Package sdnotify tells systemd how a service is: that it is ready, reads its
-// configuration anew, lives, and ends. The address of a socket comes in, datagrams go out.
-// Without a socket nobody is told.
 package sdnotify
 
 import (

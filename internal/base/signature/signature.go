@@ -1,6 +1,3 @@
-// Package signature signs bytes with ed25519 keys, and says whose signature one
-// is. Keys are read as `openssl genpkey -algorithm ed25519` and
-// `ssh-keygen -t ed25519` write them.
 package signature
 
 import (

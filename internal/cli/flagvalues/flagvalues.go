@@ -1,6 +1,3 @@
-// Package flagvalues reads of the command line what the flag library does not: flags that
-// may be repeated, NAME=VALUE pairs, and arguments that nothing takes. Words come in, one
-// by one; lists, maps and errors go out.
 package flagvalues
 
 import "deployster/config"
