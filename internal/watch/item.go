@@ -19,6 +19,7 @@ type item struct {
 	late  time.Duration // it began so long after it was due
 
 	looking  bool
+	cold     bool   // the look that runs has a place among those that start a container
 	hangs    bool   // that the look which runs takes too long was told
 	dirty    bool   // something happened since the last look began
 	outdated bool   // the look that runs is of an earlier generation

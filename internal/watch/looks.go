@@ -44,19 +44,43 @@ func (l *lane) drop(it *item) {
 	l.timed.drop(it)
 }
 
-// pick gives what is looked at next; nil = nothing is due. Events come before
-// polls, but not before those that have waited long.
-func (l *lane) pick(now time.Duration) *item {
+// pick gives the queue of what is looked at next; nil = nothing is due. Events come
+// before polls, but not before those that have waited long.
+func (l *lane) pick(now time.Duration) *queue {
 	urgent, timed := l.urgent.next(), l.timed.next()
 	switch {
 	case l.running >= l.places:
 		return nil
 	case urgent <= now && (timed > now || urgent-head <= timed):
-		return l.urgent.pop()
+		return &l.urgent
 	case timed <= now:
-		return l.timed.pop()
+		return &l.timed
 	}
 	return nil
+}
+
+// nextLook is when the next look begins that has a place; never = when another has ended.
+func (w *watcher) nextLook() time.Duration {
+	at := never
+	for _, l := range w.lanes {
+		for _, q := range []*queue{&l.urgent, &l.timed} {
+			if l.running < l.places && len(q.list) > 0 && w.room(q.list[0]) {
+				at = min(at, q.next())
+			}
+		}
+	}
+	return at
+}
+
+// room reports whether a look at an item may begin beside those that start a container.
+func (w *watcher) room(it *item) bool { return !it.Cold || w.gen.Cold == 0 || w.cold < w.gen.Cold }
+
+// giveUp gives the place of a look that starts a container to others.
+func (w *watcher) giveUp(it *item) {
+	if it.cold {
+		it.cold = false
+		w.cold--
+	}
 }
 
 // looked is how a look ended.
@@ -71,8 +95,12 @@ type looked struct {
 func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
 	looker := w.gen.Looker
 	for _, l := range w.lanes {
-		for it := l.pick(now); it != nil; it = l.pick(now) {
-			l.running++
+		for q := l.pick(now); q != nil && w.room(q.list[0]); q = l.pick(now) {
+			it := q.pop()
+			if l.running++; it.Cold {
+				it.cold = true
+				w.cold++
+			}
 			it.late = now - max(0, it.due)
 			it.looking, it.hangs, it.dirty, it.began, it.due = true, false, false, now, never
 			w.placed(it)
@@ -85,19 +113,33 @@ func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
 	}
 }
 
-// tellHanging reports whether there is a look that should have ended by itself, and tells
-// once of each. Nothing here can end it: who is told by Alive no more may start all anew.
-func (w *watcher) tellHanging(now time.Duration) (hangs bool) {
+// longLooks takes the places among those that start a container from looks that take long:
+// what hangs keeps places of its own lane only. It tells once of each look that should have
+// ended by itself, which nothing here can end, and reports whether nothing else is left:
+// no lane takes a look any more. Then all is to be started anew.
+func (w *watcher) longLooks(now time.Duration) (stands bool) {
+	all, hanging := map[*lane]int{}, map[*lane]int{}
 	for _, it := range w.items {
+		all[it.lane]++
+		if it.looking && now-it.began >= placeMost {
+			w.giveUp(it)
+		}
 		if !it.looking || it.Longest == 0 || now-it.began <= it.Longest {
 			continue
 		}
-		if hangs = true; !it.hangs {
+		if hanging[it.lane]++; !it.hangs {
 			it.hangs = true
 			w.tell(Hanging{it.Address, now - it.began})
+			w.found(it, Look{Status: drift.Failed, Reason: "the look at it hangs"}, it.why, nil)
+			w.placed(it)
 		}
 	}
-	return hangs
+	for l, n := range all {
+		if hanging[l] < min(n, l.places) {
+			return false
+		}
+	}
+	return len(all) > 0
 }
 
 // look brings forward the next look at an item, as far as its rate allows.
@@ -113,6 +155,7 @@ func (w *watcher) look(it *item, at time.Duration, why Why) {
 // looked takes what a look found.
 func (w *watcher) looked(l looked) {
 	l.lane.running--
+	w.giveUp(l.it)
 	it, now := l.it, w.now()
 	if w.items[it.Address] != it {
 		return

@@ -26,6 +26,7 @@ const (
 	batch     = 512
 
 	beat      = 10 * time.Second
+	placeMost = 30 * time.Second // a look keeps its place among those that start a container, and then others begin beside it
 	settles   = 10 * time.Second // without anything to do, until that is told
 	suspended = time.Minute      // more than that is a reason to look at all
 	spread    = 10 * time.Second

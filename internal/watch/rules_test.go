@@ -3,6 +3,7 @@ package watch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -314,18 +315,73 @@ func TestRun_Lanes(t *testing.T) {
 	})
 }
 
-// A look that does not end when its time is up is told of once, and nobody is told any more
-// that all goes on. One that nobody has set a time to, and one that has not had its time, are
-// none.
+// A look that does not end when its time is up is told of once, and counts as failed. When
+// nothing else is left nobody is told any more that all goes on; while others are looked at it
+// is. One that nobody has set a time to, and one that has not had its time, hang not.
 func TestRun_HangsAreNoLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for longest, want := range map[time.Duration]time.Duration{30 * time.Minute: 30 * time.Minute, 0: time.Hour, 2 * time.Hour: time.Hour} {
-			b := &bench{look: fine, resource: one(func(r *watch.Resource) { r.Longest = longest }), hangs: "a"}
-			b.resource = append(b.resource, watch.Resource{Address: "b", Lane: "y", Alone: time.Minute, Longest: time.Minute})
+		for _, c := range []struct {
+			longest, alive time.Duration
+			others         bool
+			hangs          int
+		}{
+			{30 * time.Minute, 30 * time.Minute, false, 1},
+			{30 * time.Minute, time.Hour, true, 1},
+			{0, time.Hour, false, 0},
+			{2 * time.Hour, time.Hour, false, 0},
+		} {
+			b := &bench{look: fine, resource: one(func(r *watch.Resource) { r.Longest = c.longest }), hangs: "a"}
+			if c.others {
+				b.resource = append(b.resource, watch.Resource{Address: "b", Lane: "y", Alone: time.Minute, Longest: time.Minute})
+			}
 			began, last := time.Now(), time.Duration(0)
-			end, _, _ := b.run(t, watch.Options{MaxRuntime: time.Hour, Alive: func() { last = time.Since(began) }})
-			if told := count[watch.Hanging](b); end != watch.Over || last < want-20*time.Second || last > want || told != map[bool]int{true: 1}[want < time.Hour] {
-				t.Errorf("a look that hangs, and ends by itself within %s: the last life after %s, told %d times", longest, last, told)
+			_, counts, _ := b.run(t, watch.Options{MaxRuntime: time.Hour, Alive: func() { last = time.Since(began) }})
+			if last < c.alive-20*time.Second || last > c.alive || count[watch.Hanging](b) != c.hangs || counts.Failed != c.hangs {
+				t.Errorf("%+v: the last life after %s, told %d times, %+v", c, last, count[watch.Hanging](b), counts)
+			}
+		}
+	})
+}
+
+// Looks that start a container are few at one time, in all lanes together. One that hangs
+// gives its place to others after a while, and waiting for a place counts as no hanging.
+func TestRun_ContainersShareTheirPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, at, most := &bench{}, 0, 0
+		for i := range 6 {
+			b.resource = append(b.resource, watch.Resource{Address: fmt.Sprint("r", i), Lane: fmt.Sprint("l", i), Alone: time.Minute, Cold: true,
+				Longest: 20 * time.Second})
+		}
+		looks := map[string]int{}
+		b.look = func(addr string) (watch.Look, error) {
+			b.mu.Lock()
+			looks[addr]++
+			stuck := addr == "r0" || addr == "r1"
+			if !stuck {
+				at++
+				most = max(most, at)
+			}
+			b.mu.Unlock()
+			if time.Sleep(2 * time.Second); stuck {
+				time.Sleep(10 * time.Minute)
+				return watch.Look{}, errors.New("its time is up")
+			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			at--
+			return fine("")
+		}
+		g := b.generation()
+		g.Cold = 2
+		generations := make(chan watch.Generation, 1)
+		generations <- g
+		watch.Run(t.Context(), watch.Options{MaxRuntime: time.Hour}, generations, func(what watch.Told) { b.told = append(b.told, what) })
+		if most != 2 || looks["r2"] < 50 || looks["r5"] < 50 {
+			t.Errorf("%d at one time; looks: %v", most, looks)
+		}
+		for _, what := range b.told {
+			if h, ok := what.(watch.Hanging); ok && h.Address != "r0" && h.Address != "r1" {
+				t.Errorf("told %+v", h)
 			}
 		}
 	})

@@ -19,6 +19,7 @@ type watcher struct {
 	number  int // of generations until now
 	items   map[string]*item
 	lanes   map[string]*lane
+	cold    int // looks that have a place among those that start a container
 	looks   chan looked
 	mail    *mailbox
 	running sync.WaitGroup // looks, the repair, processes
@@ -125,12 +126,7 @@ func (w *watcher) next() time.Duration {
 	if !w.settled && w.quietSince != never {
 		at = min(at, w.quietSince+w.settles())
 	}
-	for _, l := range w.lanes {
-		if l.running < l.places {
-			at = min(at, l.urgent.next(), l.timed.next())
-		}
-	}
-	return min(at, w.nextRepair())
+	return min(at, w.nextLook(), w.nextRepair())
 }
 
 // report says how all is, when that is otherwise than it was said last.
@@ -157,7 +153,7 @@ func (w *watcher) beat(now time.Duration) {
 		return
 	}
 	w.beatAt = now + beat
-	if hangs := w.tellHanging(now); w.Alive != nil && !hangs {
+	if stands := w.longLooks(now); w.Alive != nil && !stands {
 		w.Alive()
 	}
 	w.tellSlow(now)
@@ -241,6 +237,7 @@ func (w *watcher) take(ctx context.Context, it *item, r Resource, now time.Durat
 // forget ends all about a resource that is watched no more.
 func (w *watcher) forget(it *item) {
 	it.lane.drop(it)
+	w.giveUp(it)
 	w.waiting.drop(it)
 	w.unwatch(it)
 	it.due, it.wanted, it.busy, it.repairing, it.looking = never, never, false, false, false

@@ -78,6 +78,7 @@ type Resource struct {
 	Longest  time.Duration // a look ends by itself within that; 0 = nobody knows when
 	Watched  bool          // the Source tells of it
 	Repair   bool          // else it is only told of
+	Cold     bool          // a look at it starts a container: Generation.Cold of these begin at one time
 	Request  string        // a digest of what its process is started with: an equal one goes on
 	Recorded string        // a digest of what it is held to: it is looked at anew when that differs
 }
@@ -87,6 +88,7 @@ type Resource struct {
 type Generation struct {
 	Resources []Resource
 	Places    map[string]int // how many looks each lane takes at one time; without a number one
+	Cold      int            // how many looks that start a container there are at one time, in all lanes; 0 = no limit
 	Looker    Looker
 	Repairer  Repairer
 	Source    Source // nil: nobody tells of events
@@ -97,7 +99,7 @@ type Options struct {
 	Converged  time.Duration        // Run returns when nothing was to be done for that long; 0 = it does not
 	MaxRuntime time.Duration        // Run returns after that; 0 = it does not
 	Slept      func() time.Duration // for how long the machine was suspended until now; nil = never
-	Alive      func()               // called each ten seconds by the goroutine that owns all, unless a look hangs; nil = nobody
+	Alive      func()               // called each ten seconds by the goroutine that owns all, unless all that is looked at hangs; nil = nobody
 	Counted    func(Counts)         // the same, whenever they are others; nil = nobody
 }
 
@@ -190,8 +192,8 @@ type Slow struct {
 	Since     time.Duration
 }
 
-// Hanging is a resource whose look should have ended by itself long ago: its lane does
-// not move.
+// Hanging is a resource whose look should have ended by itself long ago. It is not looked at
+// before that ends.
 type Hanging struct {
 	Address string
 	Since   time.Duration

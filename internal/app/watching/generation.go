@@ -36,8 +36,7 @@ const (
 	pollCold   = 5 * time.Minute // where each look starts a container
 )
 
-// hangsAfter is how many times as long as its state may take a look does: it waits for its
-// place, and is tried again.
+// hangsAfter is how many times as long as its state may take a look does: it is tried again.
 const hangsAfter = 6
 
 // How many looks there are at one time in a worker.
@@ -70,7 +69,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 		return nil, err
 	}
 	g := &generation{source: source, types: map[string]string{}, left: map[string]string{}}
-	g.look = &looker{w: w, source: source, places: make(chan struct{}, w.Parallelism)}
+	g.look = &looker{w: w, source: source}
 	if err := g.look.with(ctx, snapshot); err != nil {
 		return nil, err
 	}
@@ -101,7 +100,7 @@ func (w *watcher) sameState(now state.Snapshot) error {
 // fill lists what is watched, and what is not.
 func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	seen := g.look.seen()
-	g.Looker, g.Repairer, g.Places = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}
+	g.Looker, g.Repairer, g.Places, g.Cold = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}, w.Parallelism
 	g.Source = heard{app.WatchSource{Client: w.told, Request: g.look.request}, func(addr string) { w.metrics.Event(g.types[addr]) }}
 	for addr, d := range seen.Unasked {
 		g.left[addr] = d.Reason
@@ -117,6 +116,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 			Longest:  hangsAfter * cmp.Or(r.Timeouts.State, typeclient.DefaultStateTimeout),
 			Request:  digest(r.Address, entry.Digest, entry.Config, entry.Settings, entry.Mounts),
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
+		one.Cold = ty == nil || ty.Worker == nil
 		one.Watched = ty != nil && ty.WatchAction != nil && entry.Settings.Host == nil // its processes run here only
 		cold := ty == nil || ty.Worker == nil && !ty.Reuse
 		one.Poll, one.Alone = pollBeside, pollFast
@@ -166,7 +166,6 @@ func owed(r *config.Resource, e state.Entry, s state.Snapshot) string {
 type looker struct {
 	w      *watcher
 	source *app.Source
-	places chan struct{} // of those who start a container
 
 	// Guarded by w.mu.
 	looker *plan.Looker
@@ -221,14 +220,6 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	l.w.mu.Unlock()
 	if r == nil {
 		return watch.Look{Status: drift.Undeclared, Reason: "it is not recorded any more"}, nil
-	}
-	if ty := seen.Type(addr); ty == nil || ty.Worker == nil {
-		select {
-		case l.places <- struct{}{}:
-			defer func() { <-l.places }()
-		case <-ctx.Done():
-			return watch.Look{}, context.Cause(ctx)
-		}
 	}
 	found := seen.Look(ctx, r)
 	if found.Status == drift.Failed {

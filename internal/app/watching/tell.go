@@ -106,11 +106,10 @@ func (w *watcher) tell(t watch.Told) {
 		w.engine.Diagnostics(diag.Diagnostics{diag.Warningf("A repair takes long", "%s", text)})
 		w.line("repairing %s takes long: %s", words.List(t.Resources, 3), words.Count(t.Waiting, "resource")+" to be repaired after it")
 	case watch.Hanging:
-		text := fmt.Sprintf("A look at %s began %s ago and has not ended, though its time was up long ago: nothing is looked at in its place. "+
-			"systemd ends a watch that hangs when its WatchdogSec is over, and starts it anew; without systemd do that yourself.",
+		text := fmt.Sprintf("A look at %s began %s ago and has not ended, though its time was up: it is not looked at before that ends. "+
+			"When all looks hang, systemd ends the watch after its WatchdogSec, and starts it anew; without systemd do that yourself.",
 			t.Address, t.Since.Round(time.Second))
 		w.engine.Diagnostics(diag.Diagnostics{diag.Warningf("A look hangs", "%s", text)})
-		w.line("%s  the look at it hangs: systemd is not told any more that this watch lives", t.Address)
 	case watch.Refused:
 		w.engine.Diagnostics(diag.From("Cannot repair", t.Err))
 		w.line("cannot repair %s: next try in %s", words.Count(t.Resources, "resource"), t.Next.Round(100*time.Millisecond))
