@@ -28,7 +28,7 @@ func mutants() []mutation.Fault {
 		at("a refused repair is forgotten", "repairs.go", "} else if it.Repair {\n\t\t\tit.wanted = now\n", "} else if it.Repair {\n\t\t\tit.wanted = never\n"),
 		at("a slow repair is not told of", "repairs.go", "now-w.batchAt < slowFrom ||", "now > 0 ||"),
 		at("what hangs counts as life", "looks.go", "if hanging[it.lane]++; !it.hangs {", "if !it.hangs {"),
-		at("one that hangs counts as all", "looks.go", "if hanging[l] < min(n, l.places) {", "if hanging[l] == 0 && n > 0 {"),
+		at("one that hangs counts as all", "looks.go", "if hanging[l] < min(n, l.places) {", "if n == 0 && hanging[l] == 0 {"),
 		at("a look that hangs keeps its place from all", "looks.go", "now-it.began >= placeMost {", "false {"),
 		at("containers have no limit", "looks.go", "return !it.Cold || ", "return true || "),
 		at("a lane has no limit", "looks.go", "case l.running >= l.places:", "case false:"),
