@@ -192,6 +192,7 @@ type Repaired struct {
 	Report   *apply.Report // nil: there was nothing to do, or nothing that may be done
 	Snapshot state.Snapshot
 	Refused  map[string]string // what was left out, because nobody has approved it; and why
+	Planned  []string          // what was not left out; nil where all there is was to be applied
 	Believed map[string]bool   // was taken to be as it is recorded, and not asked
 	Broken   error             // why some could not be planned; they were left out, with what depends on them
 }
@@ -225,8 +226,8 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	done.Snapshot = store.Snapshot() // with what was found out
 	policy := repair.Policy{Manifest: o.Source.Manifest, Place: o.Source.Place, Selection: o.Source.Selection, Prior: done.Snapshot,
 		Addresses: o.Addresses, Whole: o.Whole, Kinds: o.Kinds, Looker: o.Looker}
-	if done.Refused, done.Broken, err = t.approved(ctx, o.Source, policy, open); err != nil || t.plan == nil {
-		return done, cmp.Or(err, done.Broken)
+	if err := t.approved(ctx, o.Source, policy, open, &done); err != nil || t.plan == nil {
+		return done, err
 	}
 	if done.Broken != nil {
 		e.Diagnostics(diag.From("Cannot repair all", done.Broken))
@@ -246,32 +247,31 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 
 // approved plans, and again without what nobody has approved, until all that is left
 // is approved. There is no plan when nothing is left to do. What cannot be planned is left
-// out too: broken says why.
-func (t *task) approved(ctx context.Context, source *Source, policy repair.Policy, open []string) (refused map[string]string, broken,
-	err error) {
-	refused, left := map[string]string{}, map[string]string{}
+// out too. done is told what was left out.
+func (t *task) approved(ctx context.Context, source *Source, policy repair.Policy, open []string, done *Repaired) (err error) {
+	left := map[string]string{}
 	for _, addr := range hosts.Today(source.Manifest, policy.Prior, open) {
-		refused[addr] = "an action may still run there, and its host cannot be asked"
-		left[addr] = refused[addr]
+		left[addr] = "an action may still run there, and its host cannot be asked"
 	}
+	done.Refused = maps.Clone(left)
 	for {
 		s, nothing := policy.Select(left)
-		if nothing {
-			return refused, broken, nil
+		if done.Planned = s.Targets; nothing {
+			return nil
 		}
 		client := t.Engine.client(policy.Prior, source.pins, source.images)
 		o := t.planOptions(s, 0)
 		o.Doubt, o.FromRegistry = policy.Addresses, source.images.FromRegistry
 		if t.client, t.manifest, err = answering(ctx, t.Engine, source.Manifest, policy.Prior, client, nil, &o); err != nil {
-			return nil, nil, err
+			return err
 		}
 		p, diags := plan.Build(ctx, t.manifest, policy.Prior, t.client, o)
 		if diags.HasErrors() {
 			if ctx.Err() != nil {
-				return nil, nil, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
-			if broken = t.Secrets.Diagnostics(diags); !policy.Leave(left, diags) {
-				return nil, nil, broken
+			if done.Broken = t.Secrets.Diagnostics(diags); !policy.Leave(left, diags) {
+				return done.Broken
 			}
 			continue
 		}
@@ -281,9 +281,9 @@ func (t *task) approved(ctx context.Context, source *Source, policy repair.Polic
 				t.plan = p
 				t.tellPlan(p, "")
 			}
-			return refused, broken, nil
+			return nil
 		}
-		maps.Copy(refused, more)
+		maps.Copy(done.Refused, more)
 		maps.Copy(left, more)
 	}
 }

@@ -115,8 +115,14 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	}
 	outcomes := outcomesOf(addrs, done)
 	w.mu.Lock()
+	for _, addr := range addrs {
+		delete(w.reasons, addr)
+	}
 	maps.Copy(w.reasons, done.Refused)
 	w.mu.Unlock()
+	if done.Report == nil && done.Broken != nil { // else its run has told that
+		w.engine.Diagnostics(diag.From("Cannot repair", done.Broken))
+	}
 	if r.whole {
 		for _, addr := range slices.Sorted(maps.Keys(done.Refused)) {
 			w.resource(addr, "not_approved", events.ResourceWatch{Detail: done.Refused[addr]}, "not applied: "+done.Refused[addr])
@@ -129,7 +135,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	}
 	if done.Snapshot.Serial != prior.Serial {
 		if err := r.look.with(ctx, done.Snapshot); err != nil && ctx.Err() == nil {
-			return outcomes, errors.Join(err, watch.ErrElsewhere)
+			return outcomes, errors.Join(err, app.ErrElsewhere)
 		}
 	}
 	return outcomes, nil
@@ -152,10 +158,10 @@ func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	for _, addr := range addrs {
 		out[addr] = watch.NotApproved // it, or what it depends on
 		switch {
+		case slices.Contains(done.Planned, addr): // and nothing is to be done, unless there is a report
+			out[addr] = watch.Right
 		case done.Broken != nil && done.Refused[addr] == "":
 			out[addr] = watch.Failed
-		case done.Report == nil && len(done.Refused) == 0:
-			out[addr] = watch.Right
 		}
 	}
 	if done.Report == nil {

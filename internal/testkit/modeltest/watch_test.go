@@ -291,6 +291,9 @@ func (w *watcher) repair(wrong map[string]string) (crashed bool, err error) {
 	if t.interrupt > 0 {
 		w.stats.watch.interrupts++
 	}
+	if err == nil && done.Report == nil {
+		err = done.Broken
+	}
 	if err != nil {
 		if len(w.step.Faults) == 0 { // what they depend on cannot be planned; else atRest sees it
 			maps.Copy(w.refused, wrong)

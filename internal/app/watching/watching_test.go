@@ -1,0 +1,70 @@
+package watching
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"deployster/internal/app"
+	"deployster/internal/watch"
+)
+
+// What cannot be planned is told, and holds up nobody: others are repaired in the same
+// second, and what nobody has approved is told with its reason.
+func TestRun_WhatCannotBePlannedHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "a" {
+  type   = "thing"
+  config = { size = 1 }
+}
+resource "b" {
+  type   = "thing"
+  config = { size = 2 }
+}
+`)
+	e := app.Keeper{Engine: w.engine}
+	source, prior, err := e.Source(t.Context(), app.SourceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	looker, _, err := e.Looker(t.Context(), source, prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.dumb["a"] = true
+	kinds, _ := approved("drift")
+	done, err := e.Repair(t.Context(), app.RepairOptions{Source: source, Prior: prior, Addresses: []string{"a", "b"}, Kinds: kinds, Looker: looker,
+		Ended: func() {}})
+	if err != nil || done.Broken == nil || done.Report != nil || !slices.Equal(done.Planned, []string{"b"}) {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if got := outcomesOf([]string{"a", "b"}, done); got["a"] != watch.Failed || got["b"] != watch.Right {
+		t.Errorf("the outcomes are %v", got)
+	}
+}
+
+// What is right again when a repair looks at it is that, also where something else in the
+// same repair is not approved.
+func TestOutcomesOf(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("it cannot be asked")
+	for name, c := range map[string]struct {
+		done app.Repaired
+		want map[string]watch.Outcome
+	}{
+		"one is not approved": {app.Repaired{Refused: map[string]string{"a": "read_only"}, Planned: []string{"b"}},
+			map[string]watch.Outcome{"a": watch.NotApproved, "b": watch.Right}},
+		"and another depends on it": {app.Repaired{Refused: map[string]string{"a": "read_only"}},
+			map[string]watch.Outcome{"a": watch.NotApproved, "b": watch.NotApproved}},
+		"one cannot be planned": {app.Repaired{Broken: broken, Planned: []string{"b"}},
+			map[string]watch.Outcome{"a": watch.Failed, "b": watch.Right}},
+		"and another is not approved": {app.Repaired{Broken: broken, Refused: map[string]string{"b": "read_only"}},
+			map[string]watch.Outcome{"a": watch.Failed, "b": watch.NotApproved}},
+	} {
+		got := outcomesOf([]string{"a", "b"}, c.done)
+		if got["a"] != c.want["a"] || got["b"] != c.want["b"] {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
