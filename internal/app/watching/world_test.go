@@ -170,4 +170,3 @@ func (w *world) until(t *testing.T, what string, so func() bool) {
 		}
 	}
 }
-

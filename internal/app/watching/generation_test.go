@@ -1,0 +1,57 @@
+package watching
+
+import (
+	"errors"
+	"testing"
+
+	"deployster/apply"
+	"deployster/internal/app"
+	"deployster/internal/ui/events"
+	"deployster/internal/watch"
+	"deployster/internal/watch/metrics"
+	"deployster/plan"
+)
+
+const one = `
+resource "a" {
+  type   = "thing"
+  config = {}
+}
+`
+
+// loaded returns a watch of a world that nothing drives yet, with its first generation.
+func (w *world) loaded(t *testing.T) (*watcher, *generation) {
+	t.Helper()
+	kinds, _ := approved("drift")
+	quiet := Options{Parallelism: 2, Print: func(string, ...any) {}, Record: func() Recording {
+		return Recording{Records: none{}, Send: func(events.Event) {}, End: func(apply.Status) {}}
+	}}
+	watched := &watcher{Options: quiet, kinds: kinds, again: make(chan struct{}, 1), metrics: metrics.New(), reasons: map[string]string{}}
+	watched.engine = app.Keeper{Engine: w.engine}.Child(func(events.Event) {}, none{})
+	var err error
+	if watched.told, err = app.NewWatchClient(t.Context(), w.engine); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(watched.told.Close)
+	g, err := watched.load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched.take(g)
+	return watched, g
+}
+
+// When nothing can be held to the state that a repair has written, all is read anew.
+func TestRepair_IsFollowedByAReload(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	watched, g := w.loaded(t)
+	w.set(func() { delete(w.things, "a") })
+	wrong := *g.source
+	wrong.Selection = plan.Selection{Targets: []string{"nothing"}}
+	g.look.source = &wrong
+	_, err := (&repairer{w: watched, look: g.look, source: g.source}).Repair(t.Context(), []string{"a"})
+	if _, there := w.things["a"]; !there || !errors.Is(err, watch.ErrElsewhere) || len(watched.again) != 1 {
+		t.Errorf("made: %v, %v, asked for a reload: %v", there, err, len(watched.again) == 1)
+	}
+}
