@@ -101,7 +101,7 @@ func (w *watcher) sameState(now state.Snapshot) error {
 func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	seen := g.look.seen()
 	g.Looker, g.Repairer, g.Places, g.Cold = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}, w.Parallelism
-	g.Source = heard{app.WatchSource{Client: w.told, Request: g.look.request}, func(addr string) { w.metrics.Event(g.types[addr]) }}
+	g.Source = heard{app.WatchSource{Client: w.told, Request: w.request}, func(addr string) { w.metrics.Event(w.typeOf(addr)) }}
 	for addr, d := range seen.Unasked {
 		g.left[addr] = d.Reason
 	}
@@ -132,7 +132,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	}
 }
 
-// heard counts events.
+// heard counts events. It knows of no generation: processes outlive these.
 type heard struct {
 	watch.Source
 	count func(addr string)
@@ -140,8 +140,9 @@ type heard struct {
 
 // Watch tells of each event, and counts it.
 func (h heard) Watch(ctx context.Context, addr string, tell func(watch.Event)) error {
+	count := h.count
 	return h.Source.Watch(ctx, addr, func(e watch.Event) {
-		h.count(addr)
+		count(addr)
 		tell(e)
 	})
 }
@@ -196,7 +197,15 @@ func (l *looker) seen() *plan.Looker {
 	return l.looker
 }
 
-// request says how what tells of changes to a resource is started.
+// request says how what tells of changes to a resource is started, as things are now.
+func (w *watcher) request(ctx context.Context, addr string) (*watchclient.Request, error) {
+	w.mu.Lock()
+	look := w.current.look
+	w.mu.Unlock()
+	return look.request(ctx, addr)
+}
+
+// request is that of the generation of a looker.
 func (l *looker) request(ctx context.Context, addr string) (*watchclient.Request, error) {
 	l.w.mu.Lock()
 	seen, start, r, prior := l.looker, l.spec, l.by[addr], l.prior

@@ -1,8 +1,11 @@
 package watching
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"testing"
+	"weak"
 
 	"deployster/apply"
 	"deployster/internal/app"
@@ -53,5 +56,40 @@ func TestRepair_IsFollowedByAReload(t *testing.T) {
 	_, err := (&repairer{w: watched, look: g.look, source: g.source}).Repair(t.Context(), []string{"a"})
 	if _, there := w.things["a"]; !there || !errors.Is(err, watch.ErrElsewhere) || len(watched.again) != 1 {
 		t.Errorf("made: %v, %v, asked for a reload: %v", there, err, len(watched.again) == 1)
+	}
+}
+
+// A process outlives the generation in which it was begun, and keeps nothing of it.
+func TestGeneration_IsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	watched, g := w.loaded(t)
+	ctx, stop := context.WithCancel(t.Context())
+	first, ended := make(chan struct{}), make(chan error, 1)
+	source := g.Source
+	go func() {
+		ended <- source.Watch(ctx, "a", func(e watch.Event) {
+			if e.First {
+				close(first)
+			}
+		})
+	}()
+	<-first
+	old := weak.Make(g.look)
+	next, err := watched.load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched.take(next)
+	g = nil
+	runtime.GC()
+	if runtime.GC(); old.Value() != nil {
+		t.Error("what looked before is still there")
+	}
+	stop()
+	<-ended
+	runtime.KeepAlive(source)
+	if r, err := source.(heard).Source.(app.WatchSource).Request(t.Context(), "a"); err != nil || r.Address != "a" {
+		t.Errorf("begun anew it is asked for %v, %v", r, err)
 	}
 }
