@@ -114,7 +114,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 		entry, ty := snapshot.Resources[r.Address], seen.Type(r.Address)
 		one := watch.Resource{Address: r.Address, Lane: lane(entry), Repair: len(w.kinds) > 0 && !r.Watch.TellOnly && !r.ReadOnly,
 			Longest:  hangsAfter * cmp.Or(r.Timeouts.State, typeclient.DefaultStateTimeout),
-			Request:  digest(r.Address, entry.Digest, entry.Config, entry.Settings, entry.Mounts),
+			Request:  requested(r.Address, entry),
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
 		one.Cold = ty == nil || ty.Worker == nil
 		one.Watched = ty != nil && ty.WatchAction != nil && entry.Settings.Host == nil // its processes run here only
@@ -130,6 +130,23 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 		}
 		g.Resources, g.types[r.Address] = append(g.Resources, one), entry.Type
 	}
+}
+
+// requested is a digest of what tells of changes to a resource is started with.
+func requested(addr string, e state.Entry) string {
+	return digest(addr, e.Digest, e.Config, e.Settings, e.Mounts)
+}
+
+// renewed is what is watched after a repair has applied something else than was recorded.
+func (w *watcher) renewed() *generation {
+	w.stateMu.Lock()
+	defer w.stateMu.Unlock()
+	w.mu.Lock()
+	g, prior := &generation{source: w.current.source, look: w.current.look, types: map[string]string{}, left: map[string]string{}},
+		w.current.look.prior
+	w.mu.Unlock()
+	w.fill(g, prior)
+	return g
 }
 
 // heard counts events. It knows of no generation: processes outlive these.

@@ -137,8 +137,26 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 		if err := r.look.with(ctx, done.Snapshot); err != nil && ctx.Err() == nil {
 			return outcomes, errors.Join(err, app.ErrElsewhere)
 		}
+		r.renew(prior, done)
 	}
 	return outcomes, nil
+}
+
+// renew has those processes begun anew that were begun with what is not recorded any more,
+// and has watched what the manifest had changed, and the repair has applied.
+func (r *repairer) renew(prior state.Snapshot, done app.Repaired) {
+	if r.whole || done.Report == nil {
+		return // all is read after that
+	}
+	for addr := range done.Report.Resources {
+		if requested(addr, prior.Resources[addr]) != requested(addr, done.Snapshot.Resources[addr]) {
+			select {
+			case r.w.renews <- struct{}{}:
+			default:
+			}
+			return
+		}
+	}
 }
 
 // repairing notes what is being repaired, until end is called.

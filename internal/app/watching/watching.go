@@ -68,7 +68,8 @@ type watcher struct {
 	systemd sdnotify.Notifier
 	metrics *metrics.Metrics
 
-	again chan struct{} // the state is another: read anew
+	again  chan struct{} // the state is another: read anew
+	renews chan struct{} // a repair has applied something else than was recorded
 
 	stateMu sync.Mutex // held by a repair, which changes the state
 	mark    string     // of the state as it is known; this and what follows are guarded by stateMu
@@ -93,8 +94,8 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	if err != nil {
 		return "", watch.Counts{}, err
 	}
-	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), knows: map[string]bool{}, reasons: map[string]string{},
-		looks: &failures{record: o.Record}, metrics: metrics.New()}
+	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), renews: make(chan struct{}, 1), knows: map[string]bool{},
+		reasons: map[string]string{}, looks: &failures{record: o.Record}, metrics: metrics.New()}
 	w.Whole = slices.ContainsFunc(kinds, func(k plan.Change) bool { return k != repair.Kind })
 	w.systemd = sdnotify.New(e.Env("NOTIFY_SOCKET"))
 	defer w.looks.end()
@@ -202,6 +203,9 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 		case <-w.Reload:
 			asked = true
 		case <-w.again:
+		case <-w.renews:
+			w.give(ctx, w.renewed(), generations)
+			continue
 		case <-tick.C:
 			w.forget(&aged)
 			if time.Since(failed) < brokenFor || !w.changedElsewhere() {
@@ -220,12 +224,16 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 			w.status(ReloadFailed, "could not be read anew: what was watched before is watched further", "")
 			continue
 		}
-		w.take(next)
-		select {
-		case generations <- next.Generation:
-		case <-ctx.Done():
-			return
-		}
+		w.give(ctx, next, generations)
+	}
+}
+
+// give has a generation watched.
+func (w *watcher) give(ctx context.Context, g *generation, generations chan<- watch.Generation) {
+	w.take(g)
+	select {
+	case generations <- g.Generation:
+	case <-ctx.Done():
 	}
 }
 

@@ -3,6 +3,7 @@ package watching
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"deployster/internal/app"
@@ -67,4 +68,34 @@ func TestOutcomesOf(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+}
+
+const addressAndUsers = `
+resource "address" {
+  type   = "thing"
+  config = {}
+}
+resource "user" {
+  type   = "thing"
+  config = { size = resource.address.state.number }
+}
+resource "late" {
+  type   = "thing"
+  config = { size = resource.address.state.number, text = "a" }
+}
+`
+
+// After a repair that has changed configs, what tells of changes is begun anew with the new
+// ones, and what the manifest had changed before and is applied now is watched.
+func TestRun_WatchesWhatARepairHasApplied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, addressAndUsers)
+	w.declare(t, strings.Replace(addressAndUsers, `"a"`, `"b"`, 1))
+	w.watch(t, Options{Approve: "drift,update"})
+	w.await(t, "late  not watched: the manifest has changed")
+	w.set(func() { delete(w.things, "address") })
+	w.await(t, "watching on: 3 resources")
+	w.until(t, "user is watched with its new config", func() bool { return slices.Contains(w.watched, `user {"size":4}`) })
+	w.set(func() { delete(w.things, "late") })
+	w.await(t, "late: make ok after")
 }
