@@ -107,9 +107,7 @@ func (d *decided) recordedViews() func(addr string) view.View {
 // recorded. Others stay as they are: nothing was applied of them.
 func (b drifter) expandRecorded() {
 	for {
-		open := slices.DeleteFunc(slices.Clone(b.Manifest.Pending()), func(p config.Pending) bool {
-			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.Prior.Completed(addr); return !known })
-		})
+		open := openRecorded(b.Manifest, b.Prior)
 		if len(open) == 0 {
 			return
 		}
@@ -126,6 +124,35 @@ func (b drifter) expandRecorded() {
 			return
 		}
 		b.Narrow()
+	}
+}
+
+// openRecorded are the blocks whose instances follow from what is recorded.
+func openRecorded(m *config.Manifest, prior state.Snapshot) []config.Pending {
+	return slices.DeleteFunc(slices.Clone(m.Pending()), func(p config.Pending) bool {
+		return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := prior.Completed(addr); return !known })
+	})
+}
+
+// ExpandRecorded gives the manifest with the instances that follow from what is recorded,
+// and the blocks whose instances these are. Others stay as they are.
+func ExpandRecorded(m *config.Manifest, prior state.Snapshot) (*config.Manifest, []config.Pending) {
+	var blocks []config.Pending
+	recorded := view.Recorded(prior, func(string) view.View { return view.View{Partial: true} })
+	for {
+		open := slices.DeleteFunc(openRecorded(m, prior), func(p config.Pending) bool { return len(p.Artifacts)+len(p.Facts) > 0 })
+		if len(open) == 0 {
+			return m, blocks
+		}
+		scope := config.States{}
+		for _, p := range open {
+			maps.Copy(scope, view.Scope(p.Needs, recorded, prior))
+		}
+		next, diags := m.Expand(open, scope)
+		if diags.HasErrors() {
+			return m, blocks
+		}
+		m, blocks = next, slices.Concat(blocks, open)
 	}
 }
 

@@ -193,6 +193,7 @@ type Repaired struct {
 	Snapshot state.Snapshot
 	Refused  map[string]string // what was left out, because nobody has approved it; and why
 	Planned  []string          // what was not left out; nil where all there is was to be applied
+	Later    []string          // what was left out until what its instances follow from is repaired
 	Believed map[string]bool   // was taken to be as it is recorded, and not asked
 	Broken   error             // why some could not be planned; they were left out, with what depends on them
 }
@@ -224,9 +225,19 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 		return done, err
 	}
 	done.Snapshot = store.Snapshot() // with what was found out
-	policy := repair.Policy{Manifest: o.Source.Manifest, Place: o.Source.Place, Selection: o.Source.Selection, Prior: done.Snapshot,
+	m, blocks := o.Source.Manifest, []config.Pending(nil)
+	if !o.Whole {
+		m, blocks = plan.ExpandRecorded(m, done.Snapshot)
+	}
+	policy := repair.Policy{Manifest: m, Expanded: blocks, Place: o.Source.Place, Selection: o.Source.Selection, Prior: done.Snapshot,
 		Addresses: o.Addresses, Whole: o.Whole, Kinds: o.Kinds, Looker: o.Looker}
-	if err := t.approved(ctx, o.Source, policy, open, &done); err != nil || t.plan == nil {
+	err = t.approved(ctx, o.Source, policy, open, &done)
+	for _, addr := range o.Addresses {
+		if policy.Later(addr, done.Planned) && !slices.Contains(done.Planned, addr) {
+			done.Later = append(done.Later, addr)
+		}
+	}
+	if err != nil || t.plan == nil {
 		return done, err
 	}
 	if done.Broken != nil {
@@ -264,6 +275,9 @@ func (t *task) approved(ctx context.Context, source *Source, policy repair.Polic
 		o.Doubt, o.FromRegistry = policy.Addresses, source.images.FromRegistry
 		if t.client, t.manifest, err = answering(ctx, t.Engine, source.Manifest, policy.Prior, client, nil, &o); err != nil {
 			return err
+		}
+		if !policy.Whole {
+			t.manifest, _ = plan.ExpandRecorded(t.manifest, policy.Prior)
 		}
 		p, diags := plan.Build(ctx, t.manifest, policy.Prior, t.client, o)
 		if diags.HasErrors() {

@@ -15,6 +15,7 @@ import (
 // Policy says what a repair may do while nobody looks on.
 type Policy struct {
 	Manifest  *config.Manifest
+	Expanded  []config.Pending // its blocks whose instances follow from what is recorded of others
 	Place     state.Place
 	Selection plan.Selection // what is watched
 	Prior     state.Snapshot
@@ -80,8 +81,25 @@ func (p Policy) targets(refused map[string]string) []string {
 	for addr := range refused {
 		reach(addr, left)
 	}
-	maps.DeleteFunc(wanted, func(addr string, _ bool) bool { return left[addr] })
+	without := func(addr string, _ bool) bool { return left[addr] }
+	maps.DeleteFunc(wanted, without)
+	for _, b := range p.Expanded {
+		for addr := range watched {
+			if strings.HasPrefix(addr, b.Address+"[") && slices.ContainsFunc(b.Needs, func(n string) bool { return wanted[n] }) {
+				reach(addr, left) // whether there is such an instance is known when what it follows from is repaired
+			}
+		}
+	}
+	maps.DeleteFunc(wanted, without)
 	return slices.Sorted(maps.Keys(wanted))
+}
+
+// Later reports whether a resource that is not planned is none only because what its
+// instances follow from is.
+func (p Policy) Later(addr string, planned []string) bool {
+	return slices.ContainsFunc(p.Expanded, func(b config.Pending) bool {
+		return strings.HasPrefix(addr, b.Address+"[") && slices.ContainsFunc(b.Needs, func(n string) bool { return slices.Contains(planned, n) })
+	})
 }
 
 // follows reports whether a resource may be done after what it depends on. What the

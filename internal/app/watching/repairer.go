@@ -178,8 +178,8 @@ func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 		switch {
 		case slices.Contains(done.Planned, addr): // and nothing is to be done, unless there is a report
 			out[addr] = watch.Right
-		case done.Broken != nil && done.Refused[addr] == "":
-			out[addr] = watch.Failed
+		case done.Refused[addr] == "" && (done.Broken != nil || slices.Contains(done.Later, addr)):
+			out[addr] = watch.Failed // it is tried again
 		}
 	}
 	if done.Report == nil {

@@ -99,3 +99,40 @@ func TestRun_WatchesWhatARepairHasApplied(t *testing.T) {
 	w.set(func() { delete(w.things, "late") })
 	w.await(t, "late: make ok after")
 }
+
+// Instances that follow from the state of another resource are repaired as they are recorded.
+// What they follow from is repaired before, and where there are no such instances any more
+// nothing is done.
+func TestRun_RepairsInstancesFromStates(t *testing.T) {
+	t.Parallel()
+	base := `
+resource "base" {
+  type   = "thing"
+  config = {}
+}
+`
+	w := newWorld(t, base)
+	w.declare(t, base+`
+resource "each" {
+  type     = "thing"
+  for_each = toset(["always", "until${resource.base.state.number}"])
+  config   = { name = each.key }
+}
+`)
+	w.apply(t)
+	w.watch(t, Options{Approve: "drift"})
+	w.set(func() { delete(w.things, `each["until1"]`) })
+	w.await(t, `each["until1"]: make ok`)
+	w.set(func() {
+		for name := range w.things {
+			delete(w.things, name)
+		}
+	})
+	w.await(t, "base: make ok")
+	w.await(t, `each["always"]: make ok`)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, there := w.things[`each["until1"]`]; there {
+		t.Error("what is not declared any more was made")
+	}
+}

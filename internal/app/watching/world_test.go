@@ -55,11 +55,17 @@ func newWorld(t *testing.T, manifest string) *world {
 		Open: func(context.Context) (app.Runtime, error) { return runnertest.Runtime{Fake: fake}, nil }})
 	t.Cleanup(w.engine.Close)
 	w.declare(t, manifest)
+	w.apply(t)
+	return w
+}
+
+// apply applies what is declared.
+func (w *world) apply(t *testing.T) {
+	t.Helper()
 	report, err := w.engine.Apply(t.Context(), app.ApplyOptions{Approval: approval.Options{Auto: true}})
 	if err != nil || report.Status != apply.OK {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	return w
 }
 
 func (w *world) declare(t *testing.T, manifest string) {
