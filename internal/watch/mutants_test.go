@@ -31,6 +31,8 @@ func mutants() []mutation.Fault {
 		at("one that hangs counts as all", "looks.go", "if hanging[l] < min(n, l.places) {", "if n == 0 && hanging[l] == 0 {"),
 		at("a look that hangs keeps its place from all", "looks.go", "now-it.began >= placeMost {", "false {"),
 		at("containers have no limit", "looks.go", "return !it.Cold || ", "return true || "),
+		at("what is done beside is cut short", "run.go", "now >= w.MaxRuntime && !busy", "now >= w.MaxRuntime"),
+		at("what is done beside counts as quiet", "run.go", "if busy && w.quietSince != never {", "if false {"),
 		at("a lane has no limit", "looks.go", "case l.running >= l.places:", "case false:"),
 		at("a suspension is not noticed", "run.go", "if slept-w.slept > suspended {", "if false {"),
 		at("a new generation waits for the old one", "run.go", "min(w.pauseTo, now+between)", "w.pauseTo"),

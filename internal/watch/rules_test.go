@@ -387,6 +387,19 @@ func TestRun_ContainersShareTheirPlaces(t *testing.T) {
 	})
 }
 
+// What is done beside is waited for: it neither converges meanwhile nor is over.
+func TestRun_WaitsForWhatIsDoneBeside(t *testing.T) {
+	for want, o := range map[watch.End]watch.Options{watch.Over: {MaxRuntime: time.Hour}, watch.Converged: {Converged: 10 * time.Minute}} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &bench{look: fine, resource: one()}
+			o.Busy = func() bool { return time.Since(epoch) < 2*time.Hour }
+			if end, _, at := b.run(t, o); end != want || at < 2*time.Hour || at > 2*time.Hour+10*time.Minute {
+				t.Errorf("it ended (%s) after %s", end, at)
+			}
+		})
+	}
+}
+
 // What is the same in a new generation goes on: nothing is started anew or looked
 // at. What differs is.
 func TestRun_Reload(t *testing.T) {

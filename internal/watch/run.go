@@ -103,6 +103,10 @@ func (w *watcher) loop(ctx, work context.Context, generations <-chan Generation)
 
 // over reports whether it is time to end, and why.
 func (w *watcher) over(ctx context.Context, now time.Duration) (End, bool) {
+	busy := w.Busy != nil && w.Busy()
+	if busy && w.quietSince != never {
+		w.quietSince = now
+	}
 	switch {
 	case ctx.Err() != nil:
 		return Stopped, true
@@ -111,7 +115,7 @@ func (w *watcher) over(ctx context.Context, now time.Duration) (End, bool) {
 	case w.Converged > 0 && w.quietSince != never && now >= w.quietSince+w.Converged:
 		return Converged, true
 	}
-	return Over, w.MaxRuntime > 0 && now >= w.MaxRuntime
+	return Over, w.MaxRuntime > 0 && now >= w.MaxRuntime && !busy
 }
 
 // next is when there is something to do if nothing happens.
@@ -120,7 +124,7 @@ func (w *watcher) next() time.Duration {
 	if w.Converged > 0 && w.quietSince != never {
 		at = min(at, w.quietSince+w.Converged)
 	}
-	if w.MaxRuntime > 0 {
+	if w.MaxRuntime > w.now() {
 		at = min(at, w.MaxRuntime)
 	}
 	if !w.settled && w.quietSince != never {

@@ -98,6 +98,7 @@ type Generation struct {
 type Options struct {
 	Converged  time.Duration        // Run returns when nothing was to be done for that long; 0 = it does not
 	MaxRuntime time.Duration        // Run returns after that; 0 = it does not
+	Busy       func() bool          // something is done beside, the end of which is waited for: nothing has converged; nil = never
 	Slept      func() time.Duration // for how long the machine was suspended until now; nil = never
 	Alive      func()               // called each ten seconds by the goroutine that owns all, unless all that is looked at hangs; nil = nobody
 	Counted    func(Counts)         // the same, whenever they are others; nil = nobody

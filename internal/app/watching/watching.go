@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deployster/apply"
@@ -76,6 +77,8 @@ type watcher struct {
 	looked  time.Time  // when its mark was asked for last
 	letGo   time.Time  // when a repair ended
 	read    time.Time  // when all was read
+
+	applying atomic.Bool // the manifests are applied, which is not to be cut short
 
 	printing sync.Mutex // keeps lines whole
 
@@ -176,7 +179,7 @@ func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.
 	var ended sync.WaitGroup
 	ended.Go(func() { w.reloadLoop(reloads, generations) })
 	end, counts := watch.Run(ctx, watch.Options{Converged: w.Converged, MaxRuntime: w.MaxRuntime, Slept: slept, Alive: w.alive,
-		Counted: w.count}, generations, w.tell)
+		Counted: w.count, Busy: w.applying.Load}, generations, w.tell)
 	stop()
 	ended.Wait()
 	if w.count(counts); end == watch.Converged {
@@ -213,18 +216,21 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 			}
 		}
 		w.systemd.Reloading()
+		w.applying.Store(asked && w.Whole)
 		next, err := w.reload(ctx, asked && w.Whole)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
 			failed = time.Now()
+			w.applying.Store(false)
 			w.metrics.ReloadFailed()
 			w.engine.Diagnostics(diag.From("Cannot read anew", err))
 			w.status(ReloadFailed, "could not be read anew: what was watched before is watched further", "")
 			continue
 		}
 		w.give(ctx, next, generations)
+		w.applying.Store(false)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deployster/internal/app"
 	"deployster/internal/watch"
@@ -134,5 +135,34 @@ resource "each" {
 	defer w.mu.Unlock()
 	if _, there := w.things[`each["until1"]`]; there {
 		t.Error("what is not declared any more was made")
+	}
+}
+
+// A watch that has nothing to do any more ends only when the apply has ended that SIGHUP
+// asked for.
+func TestRun_EndsAfterAnApply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	w.declare(t, one+`
+resource "new" {
+  type   = "thing"
+  config = { after = resource.a.state.number }
+}
+resource "newer" {
+  type       = "thing"
+  config     = {}
+  depends_on = [resource.new]
+}
+`)
+	w.acting = func(name string) {
+		if name == "new" {
+			time.Sleep(3 * time.Second)
+		}
+	}
+	reload := make(chan struct{}, 1)
+	reload <- struct{}{}
+	_, ended := w.begin(t, Options{Approve: "drift,create,deferred", Converged: time.Second, Reload: reload})
+	if end := <-ended; end != watch.Converged || len(w.things) != 3 {
+		t.Errorf("it ended: %s, with %v", end, w.things)
 	}
 }

@@ -118,8 +118,16 @@ func (w *world) program(ctx context.Context, s runner.Spec, stdin io.Reader, std
 	return 0
 }
 
-// watch watches the world until end is called, which gives why it ended.
-func (w *world) watch(t *testing.T, o Options) (end func() watch.End) {
+// watch watches the world until the end of the test.
+func (w *world) watch(t *testing.T, o Options) {
+	t.Helper()
+	stop, ended := w.begin(t, o)
+	t.Cleanup(func() { stop(); <-ended })
+	w.await(t, "watching ")
+}
+
+// begin watches the world until it is stopped, or the options say.
+func (w *world) begin(t *testing.T, o Options) (stop context.CancelFunc, ended chan watch.End) {
 	t.Helper()
 	poll := 50 * time.Millisecond
 	o.Poll, o.Parallelism, o.Record = &poll, 2, func() Recording {
@@ -130,7 +138,7 @@ func (w *world) watch(t *testing.T, o Options) (end func() watch.End) {
 	}
 	o.Show = func(func() string) func() { return func() {} }
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan watch.End, 1)
+	ended = make(chan watch.End, 1)
 	go func() {
 		end, _, err := Run(ctx, w.engine, o)
 		if err != nil {
@@ -138,10 +146,7 @@ func (w *world) watch(t *testing.T, o Options) (end func() watch.End) {
 		}
 		ended <- end
 	}()
-	end = sync.OnceValue(func() watch.End { stop(); return <-ended })
-	t.Cleanup(func() { end() })
-	w.await(t, "watching ")
-	return end
+	return stop, ended
 }
 
 // none keeps no records.
