@@ -525,3 +525,57 @@ func TestWatch_EndsAWorkerThatDoesNotCancel(t *testing.T) {
 		t.Errorf("%v, %d processes", err, started.Load())
 	}
 }
+
+// A request that the worker has not read is withdrawn, and the worker goes on. One that
+// reads nothing for as long as it has to end is ended.
+func TestWatch_WithdrawsWhatHasNotBegun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after time.Duration
+		ends  bool
+	}{"soon": {20 * time.Millisecond, false}, "late": {time.Second, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reads := make(chan struct{})
+			client, r := alone(t, func(ctx context.Context, _ runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {
+				in := bufio.NewReader(stdin)
+				for id := 1; ; id++ {
+					if line, err := in.ReadString('\n'); err != nil || strings.Contains(line, "cancel") {
+						return 0
+					}
+					_, _ = fmt.Fprintf(stdout, `{"id":%d,"stdout":"{}\n"}`+"\n", id)
+					select {
+					case <-reads:
+					case <-ctx.Done():
+						return 137
+					}
+				}
+			})
+			r.Spec.Worker = &runner.Worker{Digest: r.Spec.Digest, Args: []string{"worker"}}
+			first, second := newTold(), newTold()
+			all, stopAll := context.WithCancel(t.Context())
+			defer stopAll()
+			ends := []chan error{watch(all, client, r, first)}
+			first.await(t, 1)
+			long := r
+			long.Address, long.Spec.Stdin = "long", fmt.Appendf(nil, "{\"name\":%q}\n", strings.Repeat("x", 1<<20)) // fills what is between
+			ends = append(ends, watch(all, client, long, second))
+			time.Sleep(500 * time.Millisecond) // it is being written
+			ctx, stop := context.WithTimeout(all, c.after)
+			defer stop()
+			if err := within(t, watch(ctx, client, r, newTold())); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			if c.ends {
+				if err := within(t, ends[0]); !strings.Contains(err.Error(), "does not read") {
+					t.Error(err)
+				}
+			} else if close(reads); true {
+				second.await(t, 1)
+				stopAll()
+				_ = within(t, ends[0])
+			}
+			_ = within(t, ends[1])
+		})
+	}
+}

@@ -83,10 +83,13 @@ func (w *worker) watch(ctx context.Context, r *Request, tell func(Event)) error 
 		return fmt.Errorf("what %s gets on stdin is no JSON: %w", r.Spec.Name, err)
 	}
 	w.meter.expect()
+	asked := time.Now()
 	if !w.send(ctx, append(line, '\n')) {
-		if ctx.Err() != nil {
-			w.fail(errStuck)
-			<-w.gone
+		if ctx.Err() != nil { // it has not begun, and so there is nothing to end
+			if time.Since(asked) >= w.grace {
+				w.fail(errStuck)
+				<-w.gone
+			}
 			return context.Cause(ctx)
 		}
 		return failure(r, w.ended())
