@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
 
+	"deployster/apply"
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/protocol"
+	"deployster/state"
 )
 
 // keeper is a type that knows its things by what it remembers of them: the first name
@@ -170,5 +173,40 @@ func TestMemory_OfWhatIsAdopted(t *testing.T) {
 				t.Errorf("it is made a second time: %+v, %v", p.Resources["a"], err)
 			}
 		})
+	}
+}
+
+// unstarted begins no action.
+type unstarted struct{ runner.Runner }
+
+func (u unstarted) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if s.Kind == runner.Action {
+		return runner.Result{}, errors.New("no room on the disk")
+	}
+	return u.Runner.Run(ctx, s)
+}
+
+// A create whose program was never started is not told to the type as one whose end
+// nobody knows.
+func TestMemory_OfWhatWasNeverBegun(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.fake.Add("test/keeper:1", e.keeper)
+	e.runner = unstarted{e.fake}
+	p, err := e.plan(one("keeper", "a", `"x"`, "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := e.apply(t.Context(), p)
+	if err != nil || report.Resources["a"].Status != apply.Error {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	s, _, err := state.Load(state.File(e.statePath()))
+	if err != nil || len(s.Unsettled) > 0 {
+		t.Errorf("unsettled: %+v, %v", s.Unsettled, err)
+	}
+	e.runner = e.fake
+	if e.do(t, one("keeper", "a", `"x"`, "1")); e.there() != "a" {
+		t.Errorf("there is %q", e.there())
 	}
 }

@@ -270,7 +270,11 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		out.report.Status = Unknown
 		return false
 	}
-	if !recorded {
+	switch {
+	case recorded:
+	case err != nil && !step.Publishes: // which says itself that it was not
+		jerr = r.journal.ActionEnded(out.addr, a.Name, state.End{NotBegun: true, Reason: err.Error()})
+	default:
 		_ = record(result, err) // its program was never started; see jerr
 	}
 	if jerr != nil {

@@ -58,15 +58,18 @@ type WorkerRequest struct {
 	Args   []string        `json:"args,omitempty"`   // such as ["state"]; none = init
 	Stdin  json.RawMessage `json:"stdin,omitempty"`  // an object: InitInput, StateInput or ActionInput
 	Cancel bool            `json:"cancel,omitempty"` // as SIGTERM asks a process
+	Waits  bool            `json:"waits,omitempty"`  // whoever asks understands Waits in a reply
 }
 
 // WorkerReply is one line on the stdout of a worker: a piece of the stdout or
-// of the stderr of an invocation, or, with Exit, its end.
+// of the stderr of an invocation, or, with Exit, its end. One that ends while it
+// waits was never begun.
 type WorkerReply struct {
 	ID     int64  `json:"id"`               // of the request
 	Stdout string `json:"stdout,omitempty"` // a piece of it
 	Stderr string `json:"stderr,omitempty"` // a piece of it
 	Exit   *int   `json:"exit,omitempty"`   // the exit code: it has ended, and is not spoken of again
+	Waits  *bool  `json:"waits,omitempty"`  // whether it waits for others to end; without a word it has begun
 }
 
 // WatchEvent is one line on the stdout of a watch action. The first one says that

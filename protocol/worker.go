@@ -178,16 +178,44 @@ func (w *worker) start(do func()) {
 // serveOne carries out one invocation, when it has a place.
 func (w *worker) serveOne(ctx context.Context, r WorkerRequest) {
 	code := exitTerminated
-	select {
-	case w.run <- struct{}{}:
-		if ctx.Err() == nil {
-			code = w.process(ctx, r)
-		}
+	if w.turn(ctx, r) {
+		code = w.process(ctx, r)
 		<-w.run
-	case <-ctx.Done():
 	}
 	w.end(r.ID, code)
 	<-w.wait
+}
+
+// turn waits for a place, and reports whether an invocation is to begin. While there is
+// none it says so: its time does not count yet, and when it ends then, it was never begun.
+func (w *worker) turn(ctx context.Context, r WorkerRequest) bool {
+	waited := false
+	select {
+	case w.run <- struct{}{}:
+	default:
+		waited = true
+		w.waits(r, true)
+		select {
+		case w.run <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	begins := ctx.Err() == nil
+	if waited == begins { // else that was said
+		w.waits(r, !begins)
+	}
+	if !begins {
+		<-w.run
+	}
+	return begins
+}
+
+// waits says to who understands it whether an invocation waits for its turn.
+func (w *worker) waits(r WorkerRequest, is bool) {
+	if r.Waits {
+		w.out.add(WorkerReply{ID: r.ID, Waits: &is})
+	}
 }
 
 // process carries out one invocation as a process of its own would, and gives its exit

@@ -137,6 +137,56 @@ func TestWorkerTakesItsTime(t *testing.T) {
 	}
 }
 
+// What waits for its turn says so to who understands it. When it is ended meanwhile it was
+// never begun, and nothing else is said of it.
+func TestWorkerSaysWhatWaits(t *testing.T) {
+	t.Parallel()
+	d, gate, begun := newDisks(), make(chan struct{}), make(chan struct{}, 100)
+	d.read = func(context.Context, *protocol.Call[diskConfig, diskState]) error {
+		begun <- struct{}{}
+		<-gate
+		return nil
+	}
+	w := startWorker(t, t.Context(), d)
+	for i := range 16 {
+		w.say(`{"id":%d,"args":["state"],"stdin":%s,"waits":true}`, i+1, input(`{"name":"x"}`))
+		<-begun
+	}
+	w.say(`{"id":20,"args":["state"],"stdin":%s}`, input(`{"name":"x"}`))
+	w.say(`{"id":21,"args":["create"],"stdin":%s,"waits":true}`, input(`{"name":"x"}`))
+	if r := w.hear(); r.ID != 21 || r.Waits == nil || !*r.Waits {
+		t.Errorf("waits: %+v", r)
+	}
+	w.say(`{"id":21,"cancel":true}`)
+	if r := w.hear(); r.ID != 21 || r.Exit == nil || *r.Exit != 143 || r.Waits != nil || r.Stderr != "" {
+		t.Errorf("was never begun: %+v", r)
+	}
+	w.say(`{"id":22,"args":["create"],"stdin":%s,"waits":true}`, input(`{"name":"x"}`))
+	if r := w.hear(); r.ID != 22 || r.Waits == nil || !*r.Waits {
+		t.Errorf("waits: %+v", r)
+	}
+	_ = w.in.Close()
+	close(gate)
+	var of22 []protocol.WorkerReply
+	for exits := 0; exits < 18; {
+		r := w.hear()
+		if r.Exit != nil {
+			exits++
+		}
+		if r.ID == 22 {
+			of22 = append(of22, r)
+		} else if r.Waits != nil {
+			t.Errorf("nobody has asked for it, or it had a place: %+v", r)
+		}
+	}
+	if len(of22) < 2 || of22[0].Waits == nil || *of22[0].Waits || of22[len(of22)-1].Exit == nil {
+		t.Errorf("begins, and ends: %+v", of22)
+	}
+	if code := <-w.done; code != 0 {
+		t.Errorf("exit code %d: %s", code, &w.log)
+	}
+}
+
 func TestWorkerEnds(t *testing.T) {
 	t.Parallel()
 	for said, reason := range map[string]string{

@@ -157,9 +157,10 @@ func (e Entry) incomplete() (Entry, error) {
 
 // End is how an action ended.
 type End struct {
-	Exit   int
-	Reason string          // empty when it did well
-	Memory json.RawMessage // what it said that is to be remembered, null = nothing; nil when it said nothing
+	Exit     int
+	NotBegun bool            // there is no exit code: its program was never started
+	Reason   string          // empty when it did well
+	Memory   json.RawMessage // what it said that is to be remembered, null = nothing; nil when it said nothing
 }
 
 // ActionEnded records how an action ended.
@@ -171,7 +172,11 @@ func (j *Journal) ActionEnded(addr, action string, e End) error {
 	if err != nil {
 		return err
 	}
-	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: &e.Exit, Reason: diag.Visible(e.Reason), Memory: memory})
+	exit := &e.Exit
+	if e.NotBegun {
+		exit = nil
+	}
+	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: exit, Reason: diag.Visible(e.Reason), Memory: memory})
 }
 
 // canonicalMemory is a memory as it is recorded; nil = none.

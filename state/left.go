@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"slices"
 
 	"deployster/internal/base/diag"
 	"deployster/state/place"
@@ -61,11 +62,10 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 		case kindStarted:
 			keys[at] = r.Key
 		case kindEnded:
-			if !s.isOpen(r.Address, keys[at]) || r.Exit == nil {
-				continue
-			}
-			if err := s.Settle(r.Address, keys[at], r.Exit, r.Memory); err != nil {
-				return err
+			if s.isOpen(r.Address, keys[at]) {
+				if err := s.Settle(r.Address, keys[at], r.Exit, r.Memory); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -74,12 +74,7 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 
 // isOpen says that nobody knows how an action ended.
 func (s *Store) isOpen(addr, key string) bool {
-	for _, a := range s.snapshot.Unsettled[addr].Open() {
-		if a.Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.snapshot.Unsettled[addr].Open(), func(a Attempt) bool { return a.Key == key })
 }
 
 // hold marks what may still run on another machine, which was taken over and is not

@@ -32,6 +32,7 @@ func TestMemory_IsRecordedWithTheEndOfItsAction(t *testing.T) {
 		"nothing is there":        {&End{Exit: 1, Memory: json.RawMessage(`null`)}, "", 0},
 		"not a word":              {&End{}, "", 1},
 		"not a word, and failed":  {&End{Exit: 1}, "", 1},
+		"never begun":             {&End{NotBegun: true}, "", 0},
 		"a word that is no thing": {&End{Memory: json.RawMessage(`false`)}, "false", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

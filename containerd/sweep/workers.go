@@ -80,6 +80,9 @@ func actionOutcome(said *worker.Output, ended *runner.Outcome) (k runner.Outcome
 		k.Stdout, k.Stderr = said.Stdout.Bytes(), said.Stderr.Bytes()
 	}
 	switch {
+	case said != nil && said.Exit != nil && said.Waits:
+		k.Fate = runner.NotBegun
+		return k, true
 	case said != nil && said.Exit != nil:
 		if k.Fate, k.ExitCode, k.Ended = runner.Exited, *said.Exit, time.Now(); ended != nil && !ended.Ended.IsZero() {
 			k.Ended = ended.Ended

@@ -12,6 +12,7 @@ func TestActionOutcome(t *testing.T) {
 	t.Parallel()
 	code, said := 7, &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
 	answered := &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0), Exit: &code}
+	waited := &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0), Exit: &code, Waits: true}
 	for _, c := range []struct {
 		said  *worker.Output
 		ended *runner.Outcome
@@ -20,6 +21,8 @@ func TestActionOutcome(t *testing.T) {
 		{nil, nil, ""},
 		{said, nil, ""},
 		{answered, nil, runner.Exited},
+		{waited, nil, runner.NotBegun},
+		{&worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0), Waits: true}, &runner.Outcome{Fate: runner.Unknown, Why: "x"}, runner.Unknown},
 		{answered, &runner.Outcome{Fate: runner.Unknown, Why: "x"}, runner.Exited},
 		{said, &runner.Outcome{Fate: runner.Unknown, Why: "x"}, runner.Unknown},
 		{nil, &runner.Outcome{Fate: runner.NotBegun}, runner.NotBegun},

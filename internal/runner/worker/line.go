@@ -52,7 +52,7 @@ func decode(line []byte) (r protocol.WorkerReply, err error) {
 
 // encode returns the line that asks for an invocation.
 func encode(id int64, s runner.Spec) ([]byte, error) {
-	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)})
+	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin), Waits: true})
 	return append(line, '\n'), err
 }
 

@@ -58,7 +58,7 @@ func TestEncode(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		want, err := json.Marshal(protocol.WorkerRequest{ID: 3, Args: c.args, Stdin: []byte(c.stdin)})
+		want, err := json.Marshal(protocol.WorkerRequest{ID: 3, Args: c.args, Stdin: []byte(c.stdin), Waits: true})
 		if err != nil || string(line) != string(want)+"\n" {
 			t.Errorf("%q is written as %q, not as %q (%v)", c.stdin, line, want, err)
 		}

@@ -13,6 +13,7 @@ import (
 type Output struct {
 	Stdout, Stderr *runner.Log
 	Exit           *int // nil = the request has not ended
+	Waits          bool // it was not begun until then
 }
 
 // Replay reads the recorded stdout of a worker whose client is gone. It returns
@@ -41,7 +42,9 @@ func Replay(stdout io.Reader, wanted func(request int64) bool) (outputs map[int6
 		}
 		_, _ = out.Stdout.Write([]byte(r.Stdout)) // never fails
 		_, _ = out.Stderr.Write([]byte(r.Stderr))
-		out.Exit = r.Exit
+		if out.Exit = r.Exit; r.Waits != nil {
+			out.Waits = *r.Waits
+		}
 	}
 }
 

@@ -21,6 +21,9 @@ type request struct {
 	since     time.Time
 	abandoned bool // guarded by the worker's lock
 
+	waits bool      // the worker has not begun it, and has said so; guarded by the worker's lock
+	began time.Time // when its time began to count; guarded by the worker's lock
+
 	size           int64 // of stdout so far
 	answer         bytes.Buffer
 	stdout, stderr *runner.Log   // stdout of an action only
@@ -33,7 +36,8 @@ type request struct {
 }
 
 func newRequest(s runner.Spec) *request {
-	q := &request{spec: s, since: time.Now(), stderr: runner.NewLog(s.KeepLog), overLimit: make(chan struct{}), done: make(chan struct{})}
+	now := time.Now()
+	q := &request{spec: s, since: now, began: now, stderr: runner.NewLog(s.KeepLog), overLimit: make(chan struct{}), done: make(chan struct{})}
 	if s.Kind == runner.Action {
 		q.stdout = runner.NewLog(s.KeepLog)
 	}
@@ -139,11 +143,10 @@ func (w *worker) execute(ctx context.Context, id int64, q *request) (res runner.
 			return res, false, fmt.Errorf("noting what %s is: %w", s.Name, err)
 		}
 	}
-	var late <-chan time.Time
+	late := &time.Timer{} // that never fires
 	if s.Timeout > 0 {
-		t := time.NewTimer(s.Timeout)
-		defer t.Stop()
-		late = t.C
+		late = time.NewTimer(s.Timeout)
+		defer late.Stop()
 	}
 	// The worker may not be reading at the moment.
 	select {
@@ -153,12 +156,24 @@ func (w *worker) execute(ctx context.Context, id int64, q *request) (res runner.
 	case <-ctx.Done():
 		w.withdraw(id, q, false)
 		return res, false, cancelled(ctx, s)
-	case <-late:
+	case <-late.C:
 		w.withdraw(id, q, true)
 		return res, false, &runner.TimeoutError{After: s.Timeout}
 	}
 	res, err = w.await(ctx, id, q, late)
-	return res, true, err
+	return res, !w.neverBegun(q), err
+}
+
+// neverBegun reports whether the worker has said that a request ended before it was begun.
+func (w *worker) neverBegun(q *request) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-q.done:
+		return q.waits
+	default:
+		return false
+	}
 }
 
 // errDraining means that the worker takes no more requests, and did not get this one.
@@ -177,12 +192,28 @@ func cancelled(ctx context.Context, s runner.Spec) error {
 	return fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
 }
 
+// moreTime returns how long a request may still take: its time counts from when it was
+// begun. It may wait as long as the worker is at work on others, whose time counts.
+func (w *worker) moreTime(q *request) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !q.waits {
+		return q.spec.Timeout - time.Since(q.began)
+	}
+	for _, other := range w.open {
+		if !other.waits && !other.abandoned {
+			return q.spec.Timeout
+		}
+	}
+	return q.spec.Timeout - min(time.Since(q.began), time.Since(w.wentOn))
+}
+
 // await waits for the last reply to a request, and cancels it when its time is up,
 // when ctx ends, or when it prints too much.
-func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan time.Time) (runner.Result, error) {
+func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Timer) (runner.Result, error) {
 	var reason error
 	var kill <-chan time.Time
-	done, over := ctx.Done(), (<-chan struct{})(q.overLimit)
+	done, over, late := ctx.Done(), (<-chan struct{})(q.overLimit), timer.C
 	stop := func(why error) {
 		reason, done, late, over = why, nil, nil, nil
 		go w.send(fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", id))
@@ -211,6 +242,10 @@ func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan ti
 		case <-done:
 			stop(cancelled(ctx, q.spec))
 		case <-late:
+			if more := w.moreTime(q); more > 0 {
+				timer.Reset(more)
+				continue
+			}
 			stop(&runner.TimeoutError{After: q.spec.Timeout})
 		case <-over:
 			stop(&runner.OutputError{Limit: q.spec.MaxStdout})

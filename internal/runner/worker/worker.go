@@ -35,6 +35,7 @@ type worker struct {
 	next          int64 // the number of the last request
 	open          map[int64]*request
 	speed         speed
+	wentOn        time.Time       // when a request was begun or ended last
 	unsettled     map[int64]int64 // by action: the offset in stdout of its first reply, -1 before that
 	draining      bool            // it gets no more requests
 	protocolError string          // what was wrong on its stdout
@@ -187,6 +188,12 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	if !q.abandoned { // else its outputs are its caller's already
 		q.add(r)
 	}
+	if r.Waits != nil {
+		q.waits, q.began = *r.Waits, time.Now()
+		if !q.waits {
+			w.wentOn = q.began
+		}
+	}
 	if from, action := w.unsettled[r.ID]; action && from < 0 {
 		w.unsettled[r.ID] = at
 	}
@@ -194,6 +201,7 @@ func (w *worker) handleReply(line []byte, at int64) error {
 		if !q.abandoned {
 			q.exit = *r.Exit
 		}
+		w.wentOn = time.Now()
 		w.speed.done++
 		w.remove(r.ID, q)
 		close(q.done)
