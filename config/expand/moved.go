@@ -88,5 +88,12 @@ func (m *Instances) stillDeclared(mod *instance.Module, address, to string) (hcl
 	if i := m.Find(mod.Join(address)); i != nil {
 		return i.Decl.At, true
 	}
+	for _, set := range mod.Children {
+		for _, child := range set.List {
+			if rest, inside := strings.CutPrefix(mod.Join(address), child.Address+"."); inside {
+				return m.stillDeclared(child, rest, strings.TrimPrefix(mod.Join(to), child.Address+"."))
+			}
+		}
+	}
 	return hcl.Range{}, false
 }
