@@ -153,3 +153,24 @@ func TestAct_DoesOnlyWhatWasShown(t *testing.T) {
 		}
 	}
 }
+
+// What was made with a config of an older schema is removed all the same: nothing is made
+// of that config.
+func TestAbsent_WithTheConfigOfAnOlderProvider(t *testing.T) {
+	p, in := worldly(t, func(w http.ResponseWriter, _ string) { _, _ = fmt.Fprint(w, `{"id":"7","label":"a"}`) })
+	in.Memory, in.Intent = memoryOf("7"), protocol.Absent
+	in.Config = json.RawMessage(strings.Replace(string(in.Config), "{", `{"dropped":1,`, 1))
+	a, err := p.State(t.Context(), in, io.Discard)
+	if err != nil || len(a.Actions) != 1 || a.Actions[0].Name != deleteAction {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	in.Memory = a.Memory
+	if _, err = p.Act(t.Context(), protocol.ActionInput{StateInput: in}, deleteAction, "", io.Discard); err != nil &&
+		strings.Contains(err.Error(), "does not know it") {
+		t.Error(err)
+	}
+	in.Intent = protocol.Present
+	if _, err = p.State(t.Context(), in, io.Discard); err == nil {
+		t.Error("an attribute that is not known is made")
+	}
+}

@@ -104,7 +104,10 @@ func (t *thing) read(config map[string]any, in protocol.StateInput) error {
 		return errors.New("the provider has no " + t.kind)
 	}
 	var err error
-	if t.config, err = value.OfBlock(t.schema.Block, config, ""); err != nil {
+	switch t.config, err = value.OfBlock(t.schema.Block, config, ""); {
+	case in.Intent == protocol.Absent: // it may be of an older schema, and nothing is made of it
+		t.config = cty.NullVal(t.schema.Block.Type())
+	case err != nil:
 		return wrongConfig(err)
 	}
 	if len(in.Memory) == 0 {
