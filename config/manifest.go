@@ -56,6 +56,9 @@ func (m *Manifest) Artifacts() []Artifact { return m.instances.Artifacts }
 // Types are the declared types of the root, sorted by name.
 func Types(m *Manifest) []Type { return expand.TypesOf(m.instances) }
 
+// AllTypes are the declared types of the root and of its modules, without defaults.
+func AllTypes(m *Manifest) []Type { return expand.TypesOfAll(m.instances) }
+
 // NewBlocks returns an empty manifest that goes beside another.
 func NewBlocks(m *Manifest) *Blocks { return write.New(m.Blocks()) }
 

@@ -42,8 +42,10 @@ type Options struct {
 	Selection   Selection
 	Doubt       []string      // is asked also where Selection says NoRefresh
 	Plugs       []config.Plug // of today, where they are not those of the manifest
-	Now         time.Time
-	Secret      func([]string) // told of each sensitive value before an image sees it; nil = nobody
+	// Signed says whose signature the image of a recorded thing must carry; nil = nobody's.
+	Signed func(reference string) *runner.Verify
+	Now    time.Time
+	Secret func([]string) // told of each sensitive value before an image sees it; nil = nobody
 	// FromRegistry says of a reference in Images whether it came from a registry,
 	// where it can be had again; nil = none did.
 	FromRegistry func(reference string) bool

@@ -45,7 +45,7 @@ func (b *builder) removeAll(ctx context.Context) {
 
 // remove decides about one such resource.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
-	step := RecordedStep(entry)
+	step := asRecorded(b, entry)
 	step.Change = Forget
 	block := b.RemovedBlock(addr)
 	end, why := b.identified.ends[addr], b.Selection.WhyEnds()

@@ -72,7 +72,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 			"Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.")
 		return true
 	}
-	old := oldOf(step, entry, known)
+	old := oldOf(b, step, entry, known)
 	if step.Another {
 		old.Settings, old.Mounts, old.SecretEnv = entry.Settings, entry.Mounts, entry.Sensitive.Env
 	}
@@ -121,7 +121,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 // oldOf is the thing that is there, as its removal is asked for: with the config
 // that it was made with, by the image of now, unless that is one of another
 // name.
-func oldOf(step *Step, entry state.Entry, known bool) *Step {
+func oldOf(b *builder, step *Step, entry state.Entry, known bool) *Step {
 	old := &Step{Type: step.Type, Change: Destroy, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv,
 		Aliases:  step.Aliases,
 		Settings: step.Settings, RunsWith: step.RunsWith, Mounts: step.Mounts, Timeouts: step.Timeouts, Init: step.Init, Pull: step.Pull,
@@ -130,10 +130,19 @@ func oldOf(step *Step, entry state.Entry, known bool) *Step {
 	case !known:
 		return old
 	case plugs.Untagged(entry.Type) != plugs.Untagged(step.Type):
-		return RecordedStep(entry)
+		return asRecorded(b, entry)
 	}
 	old.Config, old.Sensitive, old.Aliases = entry.Config, entry.Sensitive.Config, entry.Aliases
 	return old
+}
+
+// asRecorded is RecordedStep with the signature that its image must carry today.
+func asRecorded(b *builder, entry state.Entry) *Step {
+	step := RecordedStep(entry)
+	if b.options.Signed != nil {
+		step.Verify = b.options.Signed(entry.Type)
+	}
+	return step
 }
 
 // RecordedStep is what the state file knows of how to remove a thing.

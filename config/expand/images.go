@@ -29,6 +29,20 @@ func TypesOf(m *Instances) (list []instance.Type) {
 	return list
 }
 
+// TypesOfAll are the types that the root and its modules declare, without defaults.
+func TypesOfAll(m *Instances) (list []instance.Type) {
+	if m.Top == nil {
+		return nil
+	}
+	m.Top.Each(func(mod *instance.Module) {
+		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Types)) {
+			b := mod.Decl.Types[name]
+			list = append(list, instance.Type{Name: name, TypeSettings: mod.Settings[b], Range: source.FromHCL(b.At)})
+		}
+	})
+	return list
+}
+
 // source reads where the image of a type comes from, and whose signature it
 // must carry.
 func (m *Instances) source(t *decl.Block, files *source.Reader, a *attrReader) (pull runner.PullPolicy, verify *runner.Verify) {

@@ -9,6 +9,7 @@ import (
 	"deployster/internal/app/approval"
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/hosts"
+	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/render"
@@ -179,13 +180,13 @@ func draft(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	resolver.Former(ctx, prior)
-	client := e.client(prior, pins, resolver)
 	o := e.planOptions(s, parallelism)
-	o.FromRegistry = resolver.FromRegistry
+	o.FromRegistry, o.Signed = resolver.FromRegistry, images.Signed(config.AllTypes(m))
 	if s.Destroy {
-		o.Plugs = e.PlugsAround()
+		o.Plugs, o.Signed = e.PlugsAround(), images.Signed(workspace.TypesAround(e.Workspace))
 	}
+	resolver.Former(ctx, prior, o.Signed)
+	client := e.client(prior, pins, resolver)
 	asked, m, err := answering(ctx, e, m, prior, client, chosen, &o)
 	if err != nil {
 		return nil, nil, nil, cmp.Or(context.Cause(ctx), err)

@@ -272,7 +272,7 @@ func (t *task) approved(ctx context.Context, source *Source, policy repair.Polic
 		}
 		client := t.Engine.client(policy.Prior, source.pins, source.images)
 		o := t.planOptions(s, 0)
-		o.Doubt, o.FromRegistry = policy.Addresses, source.images.FromRegistry
+		o.Doubt, o.FromRegistry, o.Signed = policy.Addresses, source.images.FromRegistry, images.Signed(config.AllTypes(source.Manifest))
 		if t.client, t.manifest, err = answering(ctx, t.Engine, source.Manifest, policy.Prior, client, nil, &o); err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
-	"deployster/state"
 )
 
 // Resolver brings in the images that the resources of a manifest run in, on the
@@ -295,23 +294,4 @@ func (rs *Resolver) At(r *config.Resource, diags diag.Diagnostics) diag.Diagnost
 		diags[i] = rs.manifest.Diagnose(&placed, &r.Range)
 	}
 	return diags
-}
-
-// Former brings back the images by which resources are removed that are not
-// declared any more. What cannot be had is missed when it is run.
-func (rs *Resolver) Former(ctx context.Context, prior state.Snapshot) {
-	declared := map[string]bool{}
-	for _, r := range rs.manifest.Resources() {
-		declared[r.Address] = true
-	}
-	for address, entry := range prior.Resources {
-		if declared[address] || !rs.Wanted(address) || entry.OnRemove == "forget" || !strings.Contains(entry.Digest, ":") {
-			continue
-		}
-		if _, err := rs.runtime.Resolve(ctx, entry.Digest); errors.Is(err, runner.ErrNoImage) {
-			if full, _, err := imagestore.FullName(entry.Type); err == nil {
-				_, _ = rs.runtime.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(full, entry.Digest)})
-			}
-		}
-	}
 }

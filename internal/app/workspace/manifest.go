@@ -165,6 +165,18 @@ func (w *Workspace) PlugsAround() []config.Plug {
 	return nil
 }
 
+// TypesAround returns the types that the manifests of the workspace declare, for a
+// command that is not about them. The values of variables count that files give.
+func TypesAround(w *Workspace) []config.Type {
+	sources, diags := config.Find(w.Dir, nil, nil)
+	if diags.HasErrors() {
+		return nil
+	}
+	inputs, _ := config.FindVariables(w.Dir, w.Home, w.Environ, nil)
+	m, _ := config.Load(sources, inputs, w.builtins())
+	return config.AllTypes(m)
+}
+
 // around reads the manifests of the workspace for a command that is not about
 // them: it takes their keys. That they have mistakes does not matter here.
 func (w *Workspace) around() *config.Manifest {

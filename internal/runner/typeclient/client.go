@@ -278,6 +278,20 @@ func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (st
 	return d, err
 }
 
+// checkSigned makes sure that an image that was fixed before carries the signature that
+// is asked for: nobody may have asked for it then.
+func (c *Client) checkSigned(ctx context.Context, t Target) error {
+	if t.Verify == nil || c.o.Obtain == nil {
+		return nil
+	}
+	_, err := c.o.Obtain(ctx, Use{Step: StepInit, Reference: t.Reference, Digest: t.Digest, Pull: t.Pull, Verify: t.Verify})
+	if err == nil {
+		return nil
+	}
+	caused := &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
+	return caused.At(t.Address, StepInit)
+}
+
 // digestFor returns the image that a command runs in.
 func (c *Client) digestFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command) (string, error) {
 	if cmd.Image == "" {

@@ -55,12 +55,14 @@ func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
 // Init asks an image what it is. The containers get no mounts and no network.
 // An image is asked once under each name and with the same settings, unless it asks to be asked again.
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
-	digest := t.Digest
+	digest, err := t.Digest, error(nil)
 	if digest == "" {
-		var err error
-		if digest, err = c.resolveFor(ctx, t, StepInit, t.Reference); err != nil {
-			return protocol.Type{}, err
-		}
+		digest, err = c.resolveFor(ctx, t, StepInit, t.Reference)
+	} else {
+		err = c.checkSigned(ctx, t)
+	}
+	if err != nil {
+		return protocol.Type{}, err
 	}
 	settings, err := json.Marshal(initOf(t, digest).settings)
 	if err != nil {

@@ -1,0 +1,67 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
+	"deployster/plan/plugs"
+	"deployster/state"
+)
+
+// Former brings back the images by which resources are removed that are not
+// declared any more. What cannot be had, or is not signed as is asked for, is missed when it
+// is run.
+func (rs *Resolver) Former(ctx context.Context, prior state.Snapshot, signed func(string) *runner.Verify) {
+	declared := map[string]bool{}
+	for _, r := range rs.manifest.Resources() {
+		declared[r.Address] = true
+	}
+	for address, entry := range prior.Resources {
+		if declared[address] || !rs.Wanted(address) || entry.OnRemove == "forget" || !strings.Contains(entry.Digest, ":") {
+			continue
+		}
+		if _, err := rs.runtime.Resolve(ctx, entry.Digest); errors.Is(err, runner.ErrNoImage) {
+			if full, _, err := imagestore.FullName(entry.Type); err == nil {
+				_, _ = rs.runtime.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(full, entry.Digest), Verify: signed(entry.Type)})
+			}
+		}
+	}
+}
+
+// Signed says whose signature an image must carry that the state names: that of a type
+// block with this image, or else of any with another tag of it. Where these name several
+// keys, a signature of any of them is enough.
+func Signed(types []config.Type) func(reference string) *runner.Verify {
+	return func(reference string) *runner.Verify {
+		full := fullName(reference)
+		of := func(same func(image string) bool) (list []config.Type) {
+			for _, t := range types {
+				if t.Image != "" && same(fullName(t.Image)) {
+					list = append(list, t)
+				}
+			}
+			return list
+		}
+		list := of(func(image string) bool { return image == full })
+		if len(list) == 0 {
+			list = of(func(image string) bool { return plugs.Untagged(image) == plugs.Untagged(full) })
+		}
+		var all *runner.Verify
+		for _, t := range list {
+			switch {
+			case t.Verify == nil:
+			case all == nil:
+				all = new(*t.Verify)
+			case t.Verify.Repository == all.Repository && !strings.Contains(string(all.Keys), string(t.Verify.Keys)):
+				all.Keys = slices.Concat(all.Keys, []byte("\n"), t.Verify.Keys)
+				all.KeyName += " or " + t.Verify.KeyName
+			}
+		}
+		return all
+	}
+}
