@@ -12,6 +12,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
 	"deployster/internal/far"
 	"deployster/internal/places"
@@ -94,6 +95,7 @@ type Engine struct {
 	pins     map[string]places.Pin
 	pulls    announce.Pulls // what programs know of them
 	files    artifact.Store // nil = not opened
+	lockFile *durable.Lock  // keeps others from the lock file of the workspace; nil = nobody need be kept
 	released chan error     // gives how both were given up; nil = they may be needed
 }
 
@@ -157,6 +159,10 @@ func (e *Engine) release() {
 // Close ends what was opened.
 func (e *Engine) Close() {
 	e.release()
+	if e.lockFile != nil {
+		_ = e.lockFile.Unlock() // what it kept is written
+		e.lockFile = nil
+	}
 	if err := <-e.released; err != nil {
 		e.Warn(diag.Warningf("Something was left in containerd",
 			"Tidying up after this run failed: %s. The next run tidies up after this one by itself.", err))

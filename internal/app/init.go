@@ -21,6 +21,9 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 	if err != nil {
 		return nil, false, err
 	}
+	if err := holdLockFile(ctx, e, "init"); err != nil {
+		return nil, false, err
+	}
 	lock, err := images.ReadLock(e.Dir)
 	if err != nil {
 		return nil, false, err

@@ -42,7 +42,7 @@ func pin(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	desk, err := app.OpenPins(c.Context, s.Engine, s.Inputs, "artifact pin")
 	if err != nil {
 		return failed, err
 	}
@@ -54,7 +54,7 @@ func unpin(c *cli.Context, s Session) (int, error) {
 	if err := takes(c, 1, 1); err != nil {
 		return failed, err
 	}
-	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	desk, err := app.OpenPins(c.Context, s.Engine, s.Inputs, "artifact unpin")
 	if err != nil {
 		return failed, err
 	}
