@@ -107,11 +107,23 @@ func Remove(ctx context.Context, s Store, references []string, keep map[string]b
 	return removed, errors.Join(append(refused, err)...)
 }
 
-// Prune removes images that are not used, by all of their names.
-func Prune(ctx context.Context, s Store, unused []imagestore.Image) ([]imagestore.Image, error) {
+// Prune removes images that were shown as not used, by all of their names. What a person
+// took time to agree to may be otherwise by now: what means another image, or is needed
+// by the workspace, stays.
+func Prune(ctx context.Context, s Store, w *workspace.Workspace, shown []imagestore.Image) ([]imagestore.Image, error) {
+	keep, err := Needed(ctx, s, w, "image prune")
+	if err != nil {
+		return nil, err
+	}
+	unused, err := s.Unused(ctx, keep, true)
+	if err != nil {
+		return nil, err
+	}
 	names := map[string]bool{}
 	for _, i := range unused {
-		names[i.Name] = true
+		if slices.ContainsFunc(shown, func(was imagestore.Image) bool { return was.Name == i.Name && was.Digest == i.Digest }) {
+			names[i.Name] = true
+		}
 	}
 	return s.Remove(ctx, slices.Sorted(maps.Keys(names)))
 }

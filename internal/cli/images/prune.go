@@ -78,8 +78,11 @@ func pruneImages(c *cli.Context, s Session) error {
 			return err
 		}
 	}
-	removed, err := images.Prune(c.Context, store, unused)
+	removed, err := images.Prune(c.Context, store, s.Workspace, unused)
 	printRemoved(s.Out, removed)
+	if stay := len(unused) - len(removed); err == nil && stay > 0 {
+		s.Err.Printf("%s stayed: what was shown has changed since.\n", words.Count(stay, "image"))
+	}
 	return err
 }
 
