@@ -32,7 +32,9 @@ func (s *listing) Remove(_ context.Context, references []string) ([]imagestore.I
 // one comes, and one is pinned by the lock file.
 func TestPrune_RemovesWhatWasShown(t *testing.T) {
 	t.Parallel()
-	image := func(name, digit string) imagestore.Image { return imagestore.Image{Name: name, Digest: digestOf(digit)} }
+	image := func(name, digit string) imagestore.Image {
+		return imagestore.Image{Name: name, Digest: digestOf(digit)}
+	}
 	shown := []imagestore.Image{image("same", "a"), image("moved", "b"), image("gone", "c"), image("pinned", "d")}
 	s := &listing{here: []imagestore.Image{image("same", "a"), image("moved", "e"), image("new", "f"), image("pinned", "d")}}
 	dir := t.TempDir()
