@@ -30,10 +30,11 @@ type Deferred int
 
 // What to do.
 const (
-	DeferredApply   Deferred = iota // do it
-	DeferredAsk                     // ask
-	DeferredStop                    // take it as not approved
-	DeferredByKinds                 // do it if Options.Kinds has its kind of change, else ask; with nobody to ask, stop
+	DeferredApply     Deferred = iota // do it
+	DeferredAsk                       // ask
+	DeferredStop                      // take it as not approved
+	DeferredByKinds                   // do it if Options.Kinds has its kind of change, else ask; with nobody to ask, stop
+	DeferredAskBeyond                 // do it if it is the creation that the plan has announced, else ask
 )
 
 // approve finds out whether what a resource needs now may be run. asked says
@@ -71,7 +72,7 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	case r.options.Confirm == ConfirmResource && kind:
 		return false, true
 	case r.options.Confirm == ConfirmResource:
-	case same, policy == DeferredApply, policy == DeferredByKinds && kind:
+	case same, policy == DeferredApply, policy == DeferredByKinds && kind, policy == DeferredAskBeyond && announced(step, now):
 		return false, true
 	case r.options.Ask == nil:
 		r.notShown(step, out, found)
@@ -82,6 +83,14 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	}
 	r.approvals.set(step, found)
 	return true, true
+}
+
+// announced reports whether a resource is to be created whose creation the plan has told
+// of, without its actions: what was known of it is what the yes was for. That is a
+// deferred one that was expected to be created, and one that is replaced, and destroyed
+// by now: to ask once more would leave it destroyed where nobody answers.
+func announced(step *plan.Step, now *plan.Step) bool {
+	return now.Kind() == plan.Create && (step.Change == plan.Replace || step.Change == plan.Deferred && step.Expected == plan.Create)
 }
 
 // follows reports whether an answer asks for what was shown to come after the

@@ -83,6 +83,7 @@ func TestWhatBecomesKnownDuringAnApply(t *testing.T) {
 		"ask quit":              {apply.DeferredAsk, nil, []apply.Answer{quit}, "create b late", left},
 		"ask, the second no":    {apply.DeferredAsk, nil, []apply.Answer{yes, no}, "create b late, create c late", "error a=ok b=ok c=not_started d=ok"},
 		"ask nobody":            {apply.DeferredAsk, nil, nil, "", left},
+		"announced":             {apply.DeferredAskBeyond, nil, []apply.Answer{}, "", done},
 		"stop":                  {apply.DeferredStop, nil, []apply.Answer{}, "", left},
 		"kind answered for":     {apply.DeferredByKinds, []plan.Change{created}, nil, "", done},
 		"deferred answered for": {apply.DeferredByKinds, []plan.Change{plan.Deferred}, nil, "", done},
@@ -112,6 +113,29 @@ func TestWhatBecomesKnownDuringAnApply(t *testing.T) {
 	}
 }
 
+// The yes to a replacement is for both its halves: to ask between them would leave the
+// thing destroyed where nobody answers. Who wants to be asked says so.
+func TestReplace_NeedsOneYes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		deferred apply.Deferred
+		asked    string
+		there    bool
+	}{
+		"announced": {apply.DeferredAskBeyond, "", true},
+		"ask":       {apply.DeferredAsk, "create a late", false},
+	} {
+		e, p := newEngine(t.TempDir()), &person{}
+		source := thing("a", "v", "1")
+		e.do(t, source)
+		e.only, e.opts.Deferred, e.opts.Ask = plan.Selection{Replace: []string{"a"}}, c.deferred, p.ask
+		report := e.do(t, source)
+		if got := strings.Join(p.asked, ", "); got != c.asked || (report.Status == apply.OK) != c.there || slices.Contains(e.world.TakeLog(), "remove a") == false {
+			t.Errorf("%s: asked %q, %s", name, got, outcomes(report))
+		}
+	}
+}
+
 // A resource that may change and does not needs no second yes; one that does is
 // shown beside what the plan said.
 func TestWhatMayChange(t *testing.T) {
@@ -125,6 +149,7 @@ func TestWhatMayChange(t *testing.T) {
 		"as shown":        {apply.DeferredStop, "1", "", "ok a=ok b=valid"},
 		"another, stop":   {apply.DeferredStop, "resource.a.state.v", "", "error a=ok b=not_started"},
 		"another, ask":    {apply.DeferredAsk, "resource.a.state.v", "update b late", "ok a=ok b=ok"},
+		"another, beyond": {apply.DeferredAskBeyond, "resource.a.state.v", "update b late", "ok a=ok b=ok"},
 		"another, nobody": {apply.DeferredApply, "resource.a.state.v", "", "ok a=ok b=ok"},
 	} {
 		e := newEngine(t.TempDir())

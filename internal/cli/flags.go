@@ -125,7 +125,7 @@ func approvalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "approve", Usage: "approve these `KINDS` of change without asking, such as create,update. " +
 			"drift: what brings back the recorded state. other-path: removals through a path that is not the configured one"},
 		&cli.StringFlag{Name: "deferred", Usage: "`MODE` for changes that the plan could not predict: apply, ask, or stop. " +
-			"Default: as -approve says of the kind deferred; ask on a terminal; apply for a saved plan"},
+			"Default: as -approve says of the kind deferred; apply for a saved plan; on a terminal ask, but not about what is created as planned"},
 	}
 }
 

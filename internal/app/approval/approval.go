@@ -166,7 +166,7 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	case a.kinds != nil:
 		o.Deferred = apply.DeferredByKinds
 	default:
-		o.Deferred = apply.DeferredAsk
+		o.Deferred = apply.DeferredAskBeyond
 	}
 	o.Confirm = map[string]apply.Confirm{"resource": apply.ConfirmResource, "action": apply.ConfirmAction}[mode]
 	if a.ask {
