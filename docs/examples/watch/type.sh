@@ -28,8 +28,8 @@ watch*)
 "state absent") [ -e "$file" ] && stale remove || echo '{"status":"MISSING"}' ;;
 "state present")
 	if [ ! -e "$file" ]; then stale write
-	elif printf %s "$config_text" | cmp -s - "$file"; then echo "{\"status\":\"VALID\",\"state\":{\"text\":$(json -q "$config_text")}}"
-	else stale write "\"staleState\":{\"text\":$(json -q "$(cat "$file")")},"
+	elif printf %s "$config_text" | cmp -s - "$file"; then echo "{\"status\":\"VALID\",\"state\":{\"text\":$(printf %s "$config_text" | json -q)}}"
+	else stale write "\"staleState\":{\"text\":$(json -q <"$file")},"
 	fi ;;
 write*) printf %s "$config_text" >"$file.new" && mv "$file.new" "$file" ;;
 remove*) rm -f "$file" ;;

@@ -4,21 +4,24 @@
 #                    name=a config='{"tags":["x"],"on":true}' config_tags='["x"]' config_tags_count=1 config_tags_0=x config_on=true
 #                    Characters other than letters, digits and _ are _ in names; null is empty.
 #   json -q TEXT     prints TEXT as a JSON string, with its quotes
+#   json -q          does so with the text on stdin: Linux limits an argument to 128 KiB
 export LC_ALL=C
 if [ "${1-}" = -q ]; then
-	printf '%sx' "${2-}" | awk '
+	{ if [ $# -gt 1 ]; then printf %s "$2"; else cat; fi; echo x; } | awk '
 		function replace(text, old, new,   n, part, i, out) {
 			n = split(text, part, old); out = part[1]
 			for (i = 2; i <= n; i++) out = out new part[i]
 			return out
 		}
-		{ all = all sep $0; sep = "\n" }
-		END {
-			all = substr(all, 1, length(all) - 1) # the x, which keeps newlines at the end
-			all = replace(replace(all, "\\", "\\\\"), "\"", "\\\"")
-			for (i = 1; i < 32; i++) all = replace(all, sprintf("%c", i), sprintf("\\u%04x", i))
-			printf "\"%s\"", all
-		}'
+		function escaped(line,   i) {
+			line = replace(replace(line, "\\", "\\\\"), "\"", "\\\"")
+			if (line ~ /[[:cntrl:]]/) for (i = 1; i < 32; i++) line = replace(line, sprintf("%c", i), sprintf("\\u%04x", i))
+			return line
+		}
+		BEGIN { printf "\"" }
+		NR > 1 { printf "%s\\n", escaped(last) }
+		{ last = $0 }
+		END { printf "%s\"", escaped(substr(last, 1, length(last) - 1)) } # without the x, which keeps newlines at the end'
 	exit
 fi
 awk '
@@ -35,13 +38,15 @@ function utf8(n) {
 	if (n < 65536) return sprintf("%c%c%c", 224 + int(n / 4096), 128 + int(n / 64) % 64, 128 + n % 64)
 	return sprintf("%c%c%c%c", 240 + int(n / 262144), 128 + int(n / 4096) % 64, 128 + int(n / 64) % 64, 128 + n % 64)
 }
+# add TEXT: to what is in big and small, which is one text. Each joint of a long text copies all of it.
+function add(text) { small = small text; if (length(small) > 4000) { big = big small; small = "" } }
 # plain TEXT: what a JSON string stands for
-function plain(text,   n, part, i, c, code, low, out) {
+function plain(text,   n, part, i, c, code, low) {
 	if (!index(text, "\\")) return text
 	n = split(text, part, "\\")
-	out = part[1]
+	big = ""; small = part[1]
 	for (i = 2; i <= n; i++) {
-		if (part[i] == "") { out = out "\\" part[++i]; continue } # two backslashes
+		if (part[i] == "") { add("\\" part[++i]); continue } # two backslashes
 		c = substr(part[i], 1, 1)
 		if (c == "u") {
 			code = hex(substr(part[i], 2))
@@ -50,10 +55,10 @@ function plain(text,   n, part, i, c, code, low, out) {
 				low = hex(substr(part[++i], 2))
 				code = 65536 + (code - 55296) * 1024 + low - 56320
 			}
-			out = out utf8(code) substr(part[i], 6)
-		} else out = out (c == "n" ? "\n" : c == "t" ? "\t" : c == "r" ? "\r" : c == "b" ? "\b" : c == "f" ? "\f" : c) substr(part[i], 2)
+			add(utf8(code) substr(part[i], 6))
+		} else add((c == "n" ? "\n" : c == "t" ? "\t" : c == "r" ? "\r" : c == "b" ? "\b" : c == "f" ? "\f" : c) substr(part[i], 2))
 	}
-	return out
+	return big small
 }
 # set VALUE: the value at this place is known
 function set(value) { if (depth) printf "%s=%s\n", place[depth], quoted(value) }
@@ -82,7 +87,8 @@ function closed(   raw) {
 	if (depth) set(raw); else done = 1
 	want = 0
 }
-{ all = all sep $0; sep = "\n" }
+BEGIN { RS = "\001" } # which JSON does not have: all is read as one
+{ all = all sep $0; sep = RS }
 END {
 	if (failed) exit 1
 	n = split(all, seg, "\"")
@@ -101,11 +107,12 @@ END {
 		}
 		if (k == n) break
 		at++ # the quote
-		text = seg[++k]
-		while (match(text, /\\+$/) && RLENGTH % 2) { # a quote that belongs to the string
+		big = ""; small = seg[++k]
+		while (match(seg[k], /\\+$/) && RLENGTH % 2) { # a quote that belongs to the string
 			if (k == n) fail("a string does not end")
-			text = text "\"" seg[++k]
+			add("\""); add(seg[++k])
 		}
+		text = big small
 		if (k == n) fail("a string does not end")
 		at += length(text) + 1
 		if (!depth || done) fail("a string stands alone")

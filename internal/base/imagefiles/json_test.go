@@ -89,6 +89,24 @@ func TestJSONInShell_KeepsText(t *testing.T) {
 	}
 }
 
+// A text may be longer than an argument of a program. Each of its many pieces takes a
+// moment, and no more than the one before.
+func TestJSONInShell_KeepsLongText(t *testing.T) {
+	t.Parallel()
+	want := strings.Repeat("it's a \"line\" \\ \n", 9000) + "\n"
+	doc, err := json.Marshal(map[string]any{"config": map[string]string{"text": want}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shell := range shells {
+		got, log, err := sh(t, shell, `eval "$(json)"; printf %s "$config_text" | json -q`, string(doc))
+		var back string
+		if jerr := json.Unmarshal([]byte(got), &back); err != nil || jerr != nil || back != want || log != "" {
+			t.Errorf("%v: %d bytes became %d; %v %v %s", shell, len(want), len(back), err, jerr, log)
+		}
+	}
+}
+
 // escaped writes a string with nothing but \u.
 func escaped(s string) []byte {
 	var b bytes.Buffer
