@@ -269,7 +269,9 @@ func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized
 		return values.Sized{Value: cty.DynamicVal}, diags
 	}
 	v, marks := whole.Value.Unmark()
-	switch {
+	switch isSet := v.Type().IsSetType(); {
+	case isSet && !v.IsWhollyKnown(), isSet && v.HasElement(cty.StringVal(key)).True():
+		return values.Sized{Value: cty.StringVal(key).WithMarks(marks), Size: len(key)}, nil
 	case !v.IsKnown():
 		return values.Sized{Value: cty.DynamicVal.WithMarks(marks)}, nil
 	case v.IsNull():
@@ -279,8 +281,6 @@ func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized
 	case v.Type().IsMapType() && v.HasIndex(cty.StringVal(key)).True():
 		v = v.Index(cty.StringVal(key))
 		return values.Sized{Value: v.WithMarks(marks), Size: limits.TextSize(v)}, nil
-	case v.Type().IsSetType() && v.HasElement(cty.StringVal(key)).Equals(cty.True).True():
-		return values.Sized{Value: cty.StringVal(key).WithMarks(marks), Size: len(key)}, nil
 	}
 	return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{goneKey(x, key)}
 }
