@@ -61,6 +61,10 @@ func (l *loader) variable(b *hcl.Block) {
 			} else {
 				v.def = value
 			}
+			if !v.sensitive && v.def.HasMarkDeep(values.Sensitive{}) { // a saved plan holds values without marks
+				l.add(source.Failure(v.At, "Sensitive default", "The default of the variable %q uses sensitive(), and only a variable as a "+
+					"whole can be sensitive. Write sensitive = true in its block instead.", v.Name))
+			}
 		}
 	}
 	for _, check := range c.Blocks.OfType("validation") {
