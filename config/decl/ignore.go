@@ -79,8 +79,9 @@ func (g ignoreRules) Check(config cty.Value) hcl.Diagnostics {
 }
 
 func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
-	v := config
+	v, hidden := config, false
 	for i, key := range p.keys() {
+		hidden = hidden || v.HasMark(values.Sensitive{})
 		v, _ = v.Unmark()
 		if !v.IsKnown() || v.IsNull() {
 			return nil
@@ -98,6 +99,10 @@ func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
 		where := "The config"
 		if i > 0 {
 			where = "In the config, " + refs.TraversalString(p.steps[:i])
+		}
+		if hidden {
+			return source.Failure(p.at, "Unknown attribute", "%s has no %q. What it has is not shown, because it is sensitive. Only what is "+
+				"written in the config can be ignored.", where, key)
 		}
 		names := values.PartNames(v)
 		return source.Failure(p.at, "Unknown attribute", "%s has no %q: %s.%s Only what is written in the config can be ignored.", where, key,

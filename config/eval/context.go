@@ -17,6 +17,11 @@ func (e *Evaluator) context(expr hcl.Expression, at instance.Scope) *hcl.EvalCon
 	return ctx
 }
 
+// Hide takes out of errors what an expression says of sensitive values.
+func (e *Evaluator) Hide(diags hcl.Diagnostics, expr hcl.Expression, at instance.Scope) {
+	source.Hide(diags, expr, e.context(expr, at))
+}
+
 // contextFor makes the evaluation context of one expression.
 func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.EvalContext, hcl.Diagnostics) {
 	ctx := &hcl.EvalContext{Functions: e.M.functionsFor(expr, at)}

@@ -155,7 +155,11 @@ func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (
 	}
 	d := source.Failure(t.At, "", "")
 	eval.NoKey(d, refs.TraversalString(t.Ref.Traversal[:2]), s.Of, keyText(e, t.Ref, at))
-	return s, hcl.Diagnostics{d}
+	diags := hcl.Diagnostics{d}
+	if t.Ref.Key != nil {
+		e.Hide(diags, t.Ref.Key, at)
+	}
+	return s, diags
 }
 
 // invalidKey reports whether the computed key of a dependency refers to what it may not.

@@ -119,8 +119,7 @@ func (w *Writer) object(names []string, get func(name string) cty.Value) error {
 	w.Out.WriteByte('{')
 	for i, name := range names {
 		if strings.HasPrefix(name, UnknownKey) {
-			return fmt.Errorf("the key %q is reserved: keys that begin with %s mark values that are known only after apply. Rename it", name,
-				UnknownKey)
+			return fmt.Errorf("keys that begin with %s are reserved: they mark values that are known only after apply. Rename it", UnknownKey)
 		}
 		if i > 0 {
 			w.Out.WriteByte(',')
