@@ -37,7 +37,7 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
 		if o.Sensitive {
-			o.Value = secret.Mask(o.Value, []string{""})
+			o.Value, o.Unknown = secret.Mask(o.Value, []string{""}), cut(o.Unknown, []string{""})
 			shown.Outputs[name] = o
 		}
 	}
@@ -92,6 +92,7 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	secrets := r.StepSecrets(step)
 	c.Memory = nil
 	c.Config = secret.Mask(step.Config, step.Sensitive)
+	c.Unknown, c.Staying = cut(step.Unknown, step.Sensitive), secret.CutAll(step.Staying, step.Sensitive)
 	c.State, c.Stale = secret.Mask(step.State, step.Hidden), secret.Mask(step.Stale, step.Hidden)
 	c.Forecast = secret.Mask(step.Forecast, hidden.InState(&r.schemas, step.Init, step.Forecast, secrets, step.Sensitive))
 	if step.Was != nil {
@@ -139,13 +140,28 @@ func (r *Redactor) StepSecrets(step *plan.Step) []string {
 	return secrets
 }
 
+// cut says of sensitive places as a whole what makes something in them unknown.
+func cut(unknown map[string]string, sensitive []string) map[string]string {
+	if len(unknown) == 0 || len(sensitive) == 0 {
+		return unknown
+	}
+	out := map[string]string{}
+	for _, pointer := range slices.Sorted(maps.Keys(unknown)) {
+		above := secret.Cut(pointer, sensitive)
+		if out[above] == "" {
+			out[above] = unknown[pointer]
+		}
+	}
+	return out
+}
+
 // reasons hides the values of reasons that speak of something sensitive.
 func (r *Redactor) reasons(step *plan.Step, secrets []string) []protocol.Reason {
 	reasons, places := slices.Clone(step.Reasons), slices.Concat(step.Sensitive, step.Hidden)
 	for i, one := range reasons {
 		one.Have = secret.MaskPart(one.Have, one.Path, places, secrets)
 		one.Want = secret.MaskPart(one.Want, one.Path, places, secrets)
-		one.Message = r.Hide(one.Message)
+		one.Message, one.Path = r.Hide(one.Message), secret.Cut(one.Path, places)
 		reasons[i] = one
 	}
 	return reasons

@@ -76,6 +76,31 @@ func holdsAny(text string, secrets []string) bool {
 	})
 }
 
+// Cut ends a JSON pointer at the first of the sensitive places that it leads
+// through: the keys below that may be made of secrets.
+func Cut(pointer string, sensitive []string) string {
+	steps := jsondoc.Pointer(pointer)
+	for i := range steps {
+		if above := jsondoc.JoinPointer(steps[:i]); slices.Contains(sensitive, above) {
+			return above
+		}
+	}
+	return pointer
+}
+
+// CutAll does it for several, and sorts them.
+func CutAll(pointers, sensitive []string) []string {
+	if len(sensitive) == 0 {
+		return pointers
+	}
+	var out []string
+	for _, p := range pointers {
+		out = append(out, Cut(p, sensitive))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // isBelow reports whether one of the pointers is the path or stands above it.
 func isBelow(path, pointers []string) bool {
 	return slices.ContainsFunc(pointers, func(p string) bool {

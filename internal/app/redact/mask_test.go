@@ -1,0 +1,50 @@
+package redact_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"deployster/internal/app/redact"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// A key below a sensitive place may be made of a secret that nobody else knows.
+func TestPlan_CutsPointersAtSensitivePlaces(t *testing.T) {
+	t.Parallel()
+	p := &plan.Plan{
+		Resources: map[string]*plan.Step{"a": {
+			Change:    plan.Create,
+			Config:    json.RawMessage(`{"open":{"$unknown":"timestamp()"},"x":{"2retnuh":{"$unknown":"timestamp()"},"b":1}}`),
+			Unknown:   map[string]string{"/open": "timestamp()", "/x/2retnuh": "timestamp()"},
+			Sensitive: []string{"/x"},
+			Staying:   []string{"/open", "/x/2retnuh"},
+			Reasons:   []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}},
+		}},
+		Outputs: map[string]plan.Output{
+			"hidden": {Value: json.RawMessage(`{"2retnuh":{"$unknown":"uuid()"},"b":{"$unknown":"timestamp()"}}`), Sensitive: true,
+				Unknown: map[string]string{"/2retnuh": "uuid()", "/b": "timestamp()"}},
+			"shown": {Value: json.RawMessage(`{"b":{"$unknown":"timestamp()"}}`), Unknown: map[string]string{"/b": "timestamp()"}},
+		},
+	}
+	before, _ := json.Marshal(p)
+	shown := new(redact.Redactor).Plan(p)
+	a := shown.Resources["a"]
+	for _, c := range []struct {
+		got  any
+		want string
+	}{
+		{a.Unknown, `{"/open":"timestamp()","/x":"timestamp()"}`},
+		{a.Staying, `["/open","/x"]`},
+		{[]string{a.Reasons[0].Path, a.Reasons[1].Path}, `["/x","/open"]`},
+		{shown.Outputs["hidden"].Unknown, `{"":"uuid()"}`},
+		{shown.Outputs["shown"].Unknown, `{"/b":"timestamp()"}`},
+	} {
+		if got, _ := json.Marshal(c.got); string(got) != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	if after, _ := json.Marshal(p); string(after) != string(before) {
+		t.Errorf("the plan itself became %s", after)
+	}
+}
