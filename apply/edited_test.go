@@ -22,14 +22,14 @@ func (e *engine) careless(keyed bool) func(ctx context.Context, s runner.Spec, s
 				key = `"identity":["/id"],`
 			}
 			_, _ = io.WriteString(stdout, `{"protocol":2,`+key+`"state_action":{"args":["state"]},
-"config_schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"v":{},"tier":{"type":"string"}}}}`)
+"config_schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"v":{},"tier":{"type":"string"},"extra":{}}}}`)
 			return 0
 		}
 		var in map[string]json.RawMessage
 		if err := json.NewDecoder(stdin).Decode(&in); err != nil {
 			return 90
 		}
-		in["config"] = jsondoc.Without(in["config"], []string{"/tier"})
+		in["config"] = jsondoc.Without(in["config"], []string{"/tier", "/extra"})
 		less, err := json.Marshal(in)
 		if err != nil {
 			return 91
@@ -77,5 +77,29 @@ func TestEdited(t *testing.T) {
 				t.Errorf("it is told again: %v, %v", p.Resources["a"], err)
 			}
 		})
+	}
+}
+
+// Keys below a sensitive value may be made of secrets, also those that it had before.
+func TestEdited_WithoutSensitiveKeys(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.fake.Add("test/careless:1", e.careless(true))
+	source := func(extra string) string {
+		return replaced(thing("a", "id", `"x"`, "v", "1", "extra", extra), "test/thing:1", "test/careless:1")
+	}
+	e.do(t, source(`sensitive({ "2retnuh" = 1, b = 1 })`))
+	for _, c := range []struct{ extra, want string }{
+		{`sensitive({ "3retnuh" = 1, b = 1 })`, "/extra changed"},
+		{`{ b = 1 }`, "/extra changed"},
+		{"null", "/extra changed"},
+	} {
+		p, err := e.plan(source(c.extra))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := jsondoc.EditWords(p.Resources["a"].Edited); got != c.want {
+			t.Errorf("%s: %q, want %q", c.extra, got, c.want)
+		}
 	}
 }

@@ -254,7 +254,7 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 		return
 	}
 	if s.Change == Valid && jsondoc.Same(entry.State, s.State) {
-		s.Edited = jsondoc.Edits(entry.Config, s.Config)
+		s.Edited = hidden.Edits(entry.Config, s.Config, entry.Sensitive.Config, s.Sensitive)
 	}
 	if b.identified.pairs[addr].MayStay && len(s.Init.Identity) == 0 && !s.Publishes {
 		s.Notes = append(s.Notes, mayStay)

@@ -14,6 +14,7 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/plan/drift"
 	"deployster/plan/findings"
+	"deployster/plan/hidden"
 	"deployster/plan/recall"
 	"deployster/plan/subject"
 	"deployster/plan/view"
@@ -239,7 +240,7 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 		return "its type is another image than the one that was applied"
 	case !jsondoc.Same(now.Value, entry.Config):
 		return "the manifest has changed: its config is not the one that was applied (" +
-			jsondoc.EditWords(jsondoc.Edits(entry.Config, now.Value)) + ")"
+			jsondoc.EditWords(hidden.Edits(entry.Config, now.Value, entry.Sensitive.Config, now.Sensitive)) + ")"
 	}
 	return ""
 }

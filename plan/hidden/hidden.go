@@ -3,8 +3,10 @@ package hidden
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"deployster/config"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
@@ -22,6 +24,19 @@ func InConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []
 // sensitive, as a state often mirrors its config and may hold another secret there.
 func InState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string) []string {
 	return sorted(schemas.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig))
+}
+
+// Edits lists the places in which two configs differ. Of what is sensitive in one of
+// them it is listed as a whole: the keys below may be made of secrets.
+func Edits(old, now json.RawMessage, sensitive ...[]string) []jsondoc.Edit {
+	list := jsondoc.Edits(old, now)
+	for i, e := range list {
+		if above := secret.Cut(e.Path, slices.Concat(sensitive...)); above != e.Path {
+			list[i] = jsondoc.Edit{Path: above, How: jsondoc.Changed}
+		}
+	}
+	slices.SortFunc(list, func(a, b jsondoc.Edit) int { return strings.Compare(a.Path, b.Path) })
+	return slices.Compact(list)
 }
 
 func sorted(lists ...[]string) []string {
