@@ -22,7 +22,7 @@ func (b assembler) outputs() map[string]Output {
 			continue
 		}
 		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive,
-			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value)}
+			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value) || prior.Sensitive != v.Sensitive}
 	}
 	for name, prior := range b.Prior.Outputs {
 		if _, declared := outputs[name]; declared {
