@@ -26,9 +26,52 @@ func TestMovedAndRemoved_OfWhatAModuleRepeats(t *testing.T) {
 		{`removed {
   from = module.web.resource.gone
 }`, ""},
+		{`moved {
+  from = module.web.module.deep
+  to   = module.flat
+}`, "Moved, and still there"},
+		{`moved {
+  from = module.web.module.one
+  to   = module.flat
+}`, "Moved, and still there"},
+		{`moved {
+  from = module.web.module.deep.resource.leaf
+  to   = resource.leaf
+}`, "Moved, and still there"},
+		{`moved {
+  from = module.web.module.deep.resource.leaf
+  to   = module.web.module.deep["a"].resource.leaf
+}`, ""},
+		{`moved {
+  from = module.many.resource.disk
+  to   = resource.disk
+}`, "Moved, and still there"},
+		{`moved {
+  from = module.many.resource.disk
+  to   = module.many["a"].resource.disk
+}`, ""},
+		{`moved {
+  from = module.many.module.deep
+  to   = module.many["a"].module.deep["a"]
+}`, ""},
+		{`moved {
+  from = module.many["gone"].resource.disk
+  to   = resource.disk
+}`, ""},
+		{`moved {
+  from = module.many["a"].resource.disk
+  to   = resource.disk
+}`, "Moved, and still there"},
+		{`removed {
+  from = module.many.resource.disk
+}`, "Removed, and still declared"},
+		{`removed {
+  from = module.many.resource.gone
+}`, ""},
 	} {
 		src := inMemory(t, map[string]string{
-			"main.hcl": "module \"web\" {\n  source = \"./web\"\n}\n" + c.block + "\n",
+			"main.hcl": "module \"web\" {\n  source = \"./web\"\n}\n" +
+				"module \"many\" {\n  for_each = toset([\"a\"])\n  source = \"./web\"\n}\n" + c.block + "\n",
 			"web": `
 resource "disk" {
   count = 2
@@ -37,6 +80,9 @@ resource "disk" {
 module "deep" {
   for_each = toset(["a"])
   source   = "./deep"
+}
+module "one" {
+  source = "./deep"
 }
 `,
 			"web/deep": "resource \"leaf\" {\n  type = \"acme/file:1\"\n}\n",

@@ -75,15 +75,10 @@ func circles(list []*decl.MovedBlock, from map[string]*decl.MovedBlock) hcl.Diag
 }
 
 // stillDeclared says where an address is declared, if it is: a resource, or a
-// block. That a block got for_each or count, and what it made before becomes one
-// of the instances, is no contradiction.
+// block.
 func (m *Instances) stillDeclared(mod *instance.Module, address, to string) (hcl.Range, bool) {
-	becomes := strings.HasPrefix(to, address+"[")
-	if r := mod.Decl.Resources[address]; r != nil && !(r.Repeats() && becomes) {
-		return r.At, true
-	}
-	if c := mod.Decl.Calls[strings.TrimPrefix(address, "module.")]; c != nil && address != c.Name && !(c.Repeats() && becomes) {
-		return c.At, true
+	if at, there := blockAt(mod.Decl, address, to); there {
+		return at, true
 	}
 	if i := m.Find(mod.Join(address)); i != nil {
 		return i.Decl.At, true
@@ -96,4 +91,26 @@ func (m *Instances) stillDeclared(mod *instance.Module, address, to string) (hcl
 		}
 	}
 	return hcl.Range{}, false
+}
+
+// blockAt finds the block of an address without keys, here or in a module below.
+// That a block got for_each or count, and what it made before becomes one of the
+// instances, is no contradiction.
+func blockAt(b *decl.Module, address, to string) (hcl.Range, bool) {
+	becomes := strings.HasPrefix(to, address+"[")
+	if r := b.Resources[address]; r != nil && !(r.Repeats() && becomes) {
+		return r.At, true
+	}
+	path, isModule := strings.CutPrefix(address, "module.")
+	name, rest, inside := strings.Cut(path, ".")
+	c := b.Calls[name]
+	switch {
+	case !isModule || c == nil || c.Repeats() && strings.HasPrefix(to, "module."+name+"["):
+		return hcl.Range{}, false
+	case !inside:
+		return c.At, true
+	case b.Children[name] == nil:
+		return hcl.Range{}, false
+	}
+	return blockAt(b.Children[name], rest, strings.TrimPrefix(to, "module."+name+"."))
 }
