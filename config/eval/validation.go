@@ -99,7 +99,9 @@ func verdictOf(v *decl.Variable, condition hcl.Expression, ok, text cty.Value, m
 		return nil
 	}
 	why := "(the message is sensitive)"
-	if plain, _ := text.Unmark(); !text.HasMark(values.Sensitive{}) && !plain.IsNull() {
+	if plain, _ := text.Unmark(); plain.IsNull() {
+		why = "(Its error_message is null.)"
+	} else if !text.HasMark(values.Sensitive{}) {
 		why = plain.AsString()
 	}
 	of := ""
