@@ -88,7 +88,7 @@ func (r identities) replaces(step *plan.Step, addr string, now match.Thing) bool
 func (r identities) claimed(addr string) string {
 	recorded := r.recordedThing(addr)
 	for owner, t := range r.facts.Claims() {
-		if relation, _ := match.Compare(t, recorded, false); relation == match.Equal && owner != addr {
+		if owner != addr && match.MayBe(t, recorded) {
 			return owner
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/plan/order"
 	"deployster/plan/recall"
+	"deployster/plan/things"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -57,7 +58,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.Change, step.Reason = Left, "it is no longer in the configuration: what becomes of it is not for a plan that only records"
 		return step, nil
 	case end.Forget && end.Owner != "":
-		step.Reason = "its thing is that of " + config.Reference(end.Owner) + ": it is left as it is"
+		step.Reason = "its thing " + things.IsOf(end.Owner, end.Unsure) + ": it is left as it is"
 		return step, nil
 	case block != nil && !block.Destroy:
 		step.ReadOnly = entry.ReadOnly

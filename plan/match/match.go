@@ -22,6 +22,7 @@ func Match(in Input) Result {
 		m.pairs[i].Address, m.identities[i] = d.Address, d.identity()
 	}
 	m.sameThing()
+	m.otherAround()
 	m.otherThing()
 	m.unchanged()
 	m.guess()
@@ -86,14 +87,7 @@ func (e Recorded) travels() bool { return e.Role == Managed && !e.Thing.Type.Mem
 
 // sameThing pairs what has an equal identity: first at the same address, then at any.
 func (m *matcher) sameThing() {
-	byIdentity := map[string][]int{}
-	for i, e := range m.in.Recorded {
-		if e.travels() {
-			for _, id := range m.index.recorded(e.Thing) {
-				byIdentity[id] = append(byIdentity[id], i)
-			}
-		}
-	}
+	byIdentity := m.travelling(func(t Thing) Thing { return t })
 	m.open(func(i int, d Declared) {
 		if d.Role == Publish {
 			return
@@ -104,14 +98,52 @@ func (m *matcher) sameThing() {
 				return
 			}
 		}
-		if id := m.identities[i]; id != "" && d.travels() {
-			for _, at := range byIdentity[id] {
-				if !m.taken[at] {
-					m.take(i, at, Identity)
-					return
-				}
+		m.fetch(i, d, m.identities[i], byIdentity)
+	})
+}
+
+// travelling are the entries that may go to another address, by their identities.
+func (m *matcher) travelling(as func(Thing) Thing) map[string][]int {
+	byIdentity := map[string][]int{}
+	for i, e := range m.in.Recorded {
+		if !m.taken[i] && e.travels() {
+			for _, id := range m.index.recorded(as(e.Thing)) {
+				byIdentity[id] = append(byIdentity[id], i)
 			}
 		}
+	}
+	return byIdentity
+}
+
+// fetch pairs a resource with the entry of its thing at whatever address.
+func (m *matcher) fetch(declared int, d Declared, id string, byIdentity map[string][]int) {
+	if id == "" || !d.travels() {
+		return
+	}
+	for _, at := range byIdentity[id] {
+		if !m.taken[at] {
+			m.take(declared, at, Identity)
+			return
+		}
+	}
+}
+
+// otherAround pairs what is of one kind, name and place, and has another env or
+// network: first at the same address, then at any. Nobody can tell whether these name
+// the thing too, so it is asked with those of now, and none of it is destroyed.
+func (m *matcher) otherAround() {
+	m.open(func(i int, d Declared) {
+		if at, e, ok := m.own(d); ok && d.travels() && e.travels() && !d.Late && MayBe(d.Thing, e.Thing) {
+			m.take(i, at, Address)
+			if string(d.Thing.Config) == string(e.Thing.Config) {
+				m.pairs[i].Why = Same
+			}
+		}
+	})
+	byIdentity := m.travelling(Thing.bare)
+	m.open(func(i int, d Declared) {
+		d.Thing = d.Thing.bare()
+		m.fetch(i, d, d.identity(), byIdentity)
 	})
 }
 
@@ -239,8 +271,8 @@ func (m *matcher) replacements(o owners) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(m.in.Recorded, p.Recorded, func(e Recorded, key string) int { return strings.Compare(e.Key, key) })
-		if owner := o.of(m.in.Recorded[at].Thing); owner != d.Address {
-			p.Owner = owner
+		if owner, sure := o.of(m.in.Recorded[at].Thing, d.Address); owner != d.Address {
+			p.Owner, p.Unsure = owner, !sure
 		}
 	}
 }
@@ -257,8 +289,8 @@ func (m *matcher) ends(o owners) []End {
 			continue
 		}
 		end := End{Recorded: e.Key, Address: e.Address, Forget: e.Role == ReadOnly, Deposed: e.Deposed || declared[e.Address]}
-		if owner := o.of(e.Thing); owner != "" && !end.Forget {
-			end.Forget, end.Owner = true, owner
+		if owner, sure := o.of(e.Thing, ""); owner != "" && !end.Forget {
+			end.Forget, end.Owner, end.Unsure = true, owner, !sure
 		}
 		list = append(list, end)
 	}

@@ -38,6 +38,9 @@ func note(r match.Result) string {
 		if p.Owner != "" {
 			line += ", the old one is " + p.Owner
 		}
+		if p.Unsure {
+			line += " perhaps"
+		}
 		for _, d := range p.Differences {
 			line += fmt.Sprintf(" %s %s->%s", d.What, d.Old, d.New)
 		}
@@ -53,6 +56,9 @@ func note(r match.Result) string {
 		}
 		if e.Owner != "" {
 			line += ": " + e.Owner
+		}
+		if e.Unsure {
+			line += " perhaps"
 		}
 		if e.Deposed {
 			line += ", deposed"
@@ -197,11 +203,52 @@ func TestMatch_Surroundings(t *testing.T) {
 		"another path, only read":   {true, plugs(r2, r1), "x same"},
 		"another path, read before": {true, plugs(w2, r1), "x same may stay"},
 		"another path, elsewhere":   {false, plugs(r2, r1), "x from y (same config)"},
-		"another environment":       {false, func(d *match.Declared, _ *match.Recorded) { d.Thing.Env = "A=1" }, "x from y (same config)"},
+		"another environment":       {false, func(d *match.Declared, _ *match.Recorded) { d.Thing.Env = "A=1" }, "x from y (identity)"},
 		"another network":           {true, func(d *match.Declared, _ *match.Recorded) { d.Thing.Network = "none" }, "x same"},
 	} {
 		if got := note(match.Match(one(test.here, test.change))); got != test.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, test.want)
+		}
+	}
+}
+
+// Where env or network are others, nobody can tell whether it is another thing: it is
+// moved or left, and never destroyed.
+func TestMatch_OtherSurroundings(t *testing.T) {
+	t.Parallel()
+	const a, b, c, a2 = `{"path":"a"}`, `{"path":"b"}`, `{"path":"c"}`, `{"path":"a","v":2}`
+	for name, test := range map[string]struct {
+		lines string
+		edit  func(in *match.Input)
+		want  string
+	}{
+		"an element out of a list": {"s[0] " + b + " <- " + a + "\ns[1] " + c + " <- " + b + "\ns[2]  <- " + c, nil,
+			"s[0] from s[1] (identity)\ns[1] from s[2] (identity)\n- s[0], deposed"},
+		"a ring":                {"x " + a + " <- " + b + "\ny " + b + " <- " + a, nil, "x from y (identity)\ny from x (identity)"},
+		"a rename and a change": {"y " + a2 + "\nx  <- " + a, nil, "y from x (identity)"},
+		"a change in place":     {"x " + a2 + " <- " + a, nil, "x address"},
+		"in place, and a twin that is left over": {"x " + a2 + " <- " + a + "\nw  <- " + a, nil,
+			"x address\n- w forgotten: x perhaps"},
+		"another thing, and the old one is only looked at elsewhere": {"x " + b + " <- " + a + "\ny " + a, func(in *match.Input) {
+			in.Declared[1].Role = match.ReadOnly
+		}, "x other replaced, the old one is y perhaps /path \"a\"->\"b\"\ny new"},
+		"-replace, and a twin with the env of then": {"x " + a + " <- " + a + "\nw " + a, func(in *match.Input) {
+			in.Declared[0].Replace = true
+			in.Declared[1].Thing.Env = "other"
+		}, "w new\nx same replaced"},
+	} {
+		for part, set := range map[string]func(t *match.Thing){
+			"env": func(t *match.Thing) { t.Env = "T=2" }, "network": func(t *match.Thing) { t.Network = "none" }} {
+			in := is(file(), test.lines)
+			for i := range in.Declared {
+				set(&in.Declared[i].Thing)
+			}
+			if test.edit != nil {
+				test.edit(&in)
+			}
+			if got := note(match.Match(in)); got != test.want {
+				t.Errorf("%s, another %s:\n%s\nwant\n%s", name, part, got, test.want)
+			}
 		}
 	}
 }

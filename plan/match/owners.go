@@ -1,22 +1,29 @@
 package match
 
+import "slices"
+
 // owners says which declared resource a thing belongs to. What belongs to one is
 // never destroyed because an entry of another is left over or replaced.
 type owners struct {
 	index      index
 	byIdentity map[string]string
-	unsaid     map[string]Declared // by identity without the kind
+	bare       map[string][]string // by identity without env and network
+	unsaid     map[string]Declared // by that without the kind
 	guessed    map[string][]Declared
 }
 
 func (m *matcher) ownersOf() owners {
-	o := owners{index: m.index, byIdentity: map[string]string{}, unsaid: map[string]Declared{}, guessed: map[string][]Declared{}}
+	o := owners{index: m.index, byIdentity: map[string]string{}, bare: map[string][]string{},
+		unsaid: map[string]Declared{}, guessed: map[string][]Declared{}}
 	for i, d := range m.in.Declared {
 		if d.Role == Publish || d.Thing.Type.Memory || d.Late {
 			continue
 		}
 		if id := m.identities[i]; id != "" && o.byIdentity[id] == "" {
-			o.byIdentity[id], o.unsaid[d.Thing.unsaid()] = d.Address, d
+			o.byIdentity[id], o.unsaid[d.Thing.bare().unsaid()] = d.Address, d
+		}
+		if id := d.Thing.bare().identity(d.Thing.Type, d.Thing.Type.Names); id != "" {
+			o.bare[id] = append(o.bare[id], d.Address)
 		}
 		if m.pairs[i].Why == SameConfig {
 			like := d.Thing.likeness()
@@ -27,24 +34,34 @@ func (m *matcher) ownersOf() owners {
 }
 
 // of is the declared resource that a recorded thing belongs to: by its identity;
-// where nobody says the kind, by all else of it; where nobody can tell, by the config
-// of a resource whose guess holds. "" = nobody's.
-func (o owners) of(t Thing) string {
+// where env or network are others, by all else of it, and then that at the address which
+// is given comes first; where nobody says the kind, by all else of it; where nobody can
+// tell, by the config of a resource whose guess holds. "" = nobody's. It is not sure
+// where env or network may name the thing too.
+func (o owners) of(t Thing, address string) (owner string, sure bool) {
 	if t.Type.Memory {
-		return ""
+		return "", true
 	}
 	for _, id := range o.index.recorded(t) {
 		if owner := o.byIdentity[id]; owner != "" {
-			return owner
+			return owner, true
 		}
 	}
-	if d, there := o.unsaid[t.unsaid()]; there && compareKinds(d.Thing.Type, t.Type) == Unclear {
-		return d.Address
+	for _, id := range o.index.recorded(t.bare()) {
+		switch list := o.bare[id]; {
+		case slices.Contains(list, address):
+			return address, false
+		case len(list) > 0:
+			return list[0], false
+		}
+	}
+	if d, there := o.unsaid[t.bare().unsaid()]; there && compareKinds(d.Thing.Type, t.Type) == Unclear {
+		return d.Address, d.Thing.surroundings() == t.surroundings()
 	}
 	for _, d := range o.guessed[t.likeness()] {
 		if relation, _ := d.compare(Recorded{Thing: t}, false); relation != Differs {
-			return d.Address
+			return d.Address, true
 		}
 	}
-	return ""
+	return "", true
 }

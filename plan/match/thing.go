@@ -49,6 +49,13 @@ func (t Thing) Named() Thing {
 	return t
 }
 
+// bare is the thing without what surrounds the program of its type, which may name the
+// thing or not: nobody can tell.
+func (t Thing) bare() Thing {
+	t.Env, t.Network = "", ""
+	return t
+}
+
 // Relation is what two descriptions of things say of each other.
 type Relation int
 
@@ -101,6 +108,13 @@ func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
 		return decided(Unclear, found)
 	}
 	return decided(Equal, found)
+}
+
+// MayBe reports whether a declared resource means a recorded thing, or may mean it: in
+// nothing but their env and network they may differ.
+func MayBe(declared, recorded Thing) bool {
+	relation, _ := Compare(declared.bare(), recorded.bare(), false)
+	return relation == Equal
 }
 
 // decided gives a relation, which differences decide where there are some.

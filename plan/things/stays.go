@@ -23,7 +23,7 @@ func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, 
 	case away != "":
 		return away
 	case p.Owner != "":
-		return "it is that of " + config.Reference(p.Owner)
+		return "it " + IsOf(p.Owner, p.Unsure)
 	case match.OnlyPaths(p.Differences) && !otherPath:
 		return "it differs in where a plug leads, and only -approve=other-path would remove it for that"
 	case entry.OnRemove == "forget":
@@ -32,6 +32,14 @@ func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, 
 		return Unremovable
 	}
 	return ""
+}
+
+// IsOf says whose thing a recorded one is; unsure is that nobody can tell.
+func IsOf(owner string, unsure bool) string {
+	if unsure {
+		return "may be that of " + config.Reference(owner) + ", which has another env or network"
+	}
+	return "is that of " + config.Reference(owner)
 }
 
 // Left tells of a recorded thing that stays: in what the resource is another one, and
