@@ -296,21 +296,3 @@ func (m *matcher) ends(o owners) []End {
 	}
 	return list
 }
-
-// twice finds the things that two blocks declare. Those that only look are exempt.
-func (m *matcher) twice() []Twice {
-	var found []Twice
-	first := map[string]string{}
-	for i, d := range m.in.Declared {
-		id := m.identities[i]
-		if id == "" || d.Role != Managed {
-			continue
-		}
-		if other, there := first[id]; there {
-			found = append(found, Twice{other, d.Address})
-		} else {
-			first[id] = d.Address
-		}
-	}
-	return found
-}

@@ -212,6 +212,37 @@ func TestMatch_Surroundings(t *testing.T) {
 	}
 }
 
+// Two blocks mean one thing also where their images are two of one kind, or two versions
+// of one, each by the defaults of its own.
+func TestMatch_TwiceAcrossImages(t *testing.T) {
+	t.Parallel()
+	ty := func(repository, kind, pointer, preset string) match.Type {
+		name := match.Name{Pointer: pointer, Scalar: "string"}
+		if preset != "" {
+			name.Default = json.RawMessage(preset)
+		}
+		return match.Type{Repository: repository, Kind: kind, Names: []match.Name{name}}
+	}
+	const a = `{"path":"a"}`
+	for name, test := range map[string]struct {
+		first, second match.Thing
+		want          bool
+	}{
+		"two images of one kind":              {of(ty("acme", "file", "/path", ""), a), of(ty("mirror", "file", "/path", ""), a), true},
+		"which name their things otherwise":   {of(ty("acme", "file", "/path", ""), a), of(ty("else", "file", "/at", ""), `{"at":"a"}`), true},
+		"two kinds":                           {of(ty("acme", "file", "/path", ""), a), of(ty("acme2", "text", "/path", ""), a), false},
+		"two images that say no kind":         {of(ty("acme", "", "/path", ""), a), of(ty("mirror", "", "/path", ""), a), false},
+		"two versions with another default":   {of(ty("acme", "", "/path", ""), a), of(ty("acme", "", "/path", `"b"`), a), true},
+		"and what they have by that":          {of(ty("acme", "", "/path", `"a"`), `{}`), of(ty("acme", "", "/path", `"b"`), `{}`), false},
+		"one that says it, and one that does": {of(ty("acme", "", "/path", `"b"`), a), of(ty("acme", "", "/path", `"a"`), `{}`), true},
+	} {
+		r := match.Match(match.Input{Declared: []match.Declared{{Address: "x", Thing: test.first}, {Address: "y", Thing: test.second}}})
+		if got := len(r.Twice) == 1; got != test.want {
+			t.Errorf("%s: %v", name, r.Twice)
+		}
+	}
+}
+
 // Where env or network are others, nobody can tell whether it is another thing: it is
 // moved or left, and never destroyed.
 func TestMatch_OtherSurroundings(t *testing.T) {
