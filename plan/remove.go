@@ -67,6 +67,9 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	case b.hosts.Away(entry) != "":
 		step.Reason = why + ", and " + b.hosts.Away(entry) + ": what exists stays as it is" + leftover(entry)
 		return step, nil
+	case entry.OnRemove == "forget" && block == nil && !entry.ReadOnly: // that destroys nothing, so it is not protected from it
+		step.Reason = why + b.Selection.WhyForgotten(addr) + leftover(entry)
+		return step, nil
 	case entry.PreventDestroy:
 		protected := "it was last applied with prevent_destroy = true"
 		if entry.Incomplete() {
@@ -77,9 +80,6 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 				"it with prevent_destroy = false, or forget it with a removed block and destroy = false."}
 	case entry.ReadOnly:
 		step.ReadOnly, step.Reason = true, why+", and it was read_only: it is left as it is"
-		return step, nil
-	case entry.OnRemove == "forget" && block == nil:
-		step.Reason = why + b.Selection.WhyForgotten(addr) + leftover(entry)
 		return step, nil
 	}
 	ty, err := b.prober.Init(ctx, step.Target(addr))
