@@ -150,7 +150,7 @@ func (b *builder) identify() {
 		b.identified.ends[addr] = e
 	}
 	b.identified.moves = made
-	b.Report(nil, "", b.Identify(made))
+	b.Report(nil, "", append(b.Identify(made), b.CheckReplaced()...))
 	for addr, end := range ended {
 		if b.identified.ends[addr] != end {
 			delete(b.steps, addr)

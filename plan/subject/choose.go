@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
@@ -114,12 +115,33 @@ func (s *Subject) checkReplace() (diags diag.Diagnostics) {
 			}
 		}
 		switch {
-		case !declared:
-			diags = append(diags, diag.Errorf("-replace="+addr+" is not declared", "No manifest declares it any more, so it is "+
-				"destroyed anyway and cannot be created again. Remove the flag, or put its block back."))
-		case !wanted:
+		case declared && !wanted:
 			diags = append(diags, diag.Errorf("-replace="+addr+" is left out", "The other flags leave it out of the plan. Take one "+
 				"of them away."))
+		}
+	}
+	return diags
+}
+
+// CheckReplaced refuses a -replace of what is declared no more. Whether it is only moved
+// is known when things are matched.
+func (s *Subject) CheckReplaced() (diags diag.Diagnostics) {
+	for _, addr := range s.Selection.Replace {
+		if slices.ContainsFunc(s.Manifest.Resources(), func(r *config.Resource) bool { return moves.Covers(addr, r.Address) }) {
+			continue
+		}
+		var flags []string
+		for _, m := range s.Moves {
+			if _, number := moves.RecordedAt(m.To); number == 0 && moves.Covers(addr, m.From) {
+				flags = append(flags, flagReplace+"="+m.To)
+			}
+		}
+		if summary := flagReplace + "=" + addr; len(flags) > 0 {
+			diags = append(diags, diag.Errorf(summary+" is moved", "No manifest declares it any more, but what was there has another address "+
+				"now. To have that replaced, say %s.", strings.Join(flags, " ")))
+		} else {
+			diags = append(diags, diag.Errorf(summary+" is not declared", "No manifest declares it any more, so it is "+
+				"destroyed anyway and cannot be created again. Remove the flag, or put its block back."))
 		}
 	}
 	return diags
