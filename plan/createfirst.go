@@ -31,7 +31,7 @@ func (b *builder) depose(p match.Pair, taken map[string]bool) (moves.Move, bool)
 // replaceLater notes that the thing of a resource goes after another was made in its
 // place. It reports what must not be replaced.
 func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, key string) bool {
-	why := things.Changed(pair.Differences, step.Sensitive)
+	why := things.Changed(pair.Differences, step.Sensitive, b.Prior.Resources[key].Sensitive.Config)
 	if pair.Why != match.Other || b.Replaces(r.Address) {
 		why = b.identified.asked(r.Address)
 	}
@@ -40,7 +40,11 @@ func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, 
 		return false
 	}
 	step.Replaces = key
-	step.Notes = append(step.Notes, fmt.Sprintf("It is made before %s is destroyed, which it replaces (%s).", key, why))
+	ends := "destroyed"
+	if b.Prior.Resources[key].OnRemove == "forget" {
+		ends = "forgotten"
+	}
+	step.Notes = append(step.Notes, fmt.Sprintf("It is made before %s is %s, which it replaces (%s).", key, ends, why))
 	return true
 }
 
@@ -52,8 +56,8 @@ func protected(because, why string) *diag.Diagnostic {
 
 // notFirst refuses to destroy what exists before another is made, where that is to come first.
 func notFirst(because, why string) *diag.Diagnostic {
-	return diag.Errorf("The new thing cannot be made first", "It has create_before_destroy = true, but %s (%s). Take create_before_destroy "+
-		"away, and it is destroyed first.", because, why)
+	return diag.Errorf("The new thing cannot be made first", "It has create_before_destroy = true, or something that depends on it has, "+
+		"but %s (%s). Take create_before_destroy away, and it is destroyed first.", because, why)
 }
 
 // createFirstEdges let what has lost its address go after its successor is there.

@@ -94,7 +94,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
-	if diags := append(noteDestroyed(r, step), b.postconditions(r.Address, before, step)...); diags.HasErrors() {
+	if diags := append(b.noteDestroyed(r, step), b.postconditions(r.Address, before, step)...); diags.HasErrors() {
 		b.Report(r, "", diags)
 		return nil
 	}
@@ -145,7 +145,7 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 }
 
 // noteDestroyed notes an update that destroys what is there, and refuses one of what is protected, or is to be made first.
-func noteDestroyed(r *config.Resource, s *Step) diag.Diagnostics {
+func (b *builder) noteDestroyed(r *config.Resource, s *Step) diag.Diagnostics {
 	if s.Kind() != Replace {
 		return nil
 	}
@@ -154,7 +154,7 @@ func noteDestroyed(r *config.Resource, s *Step) diag.Diagnostics {
 	switch {
 	case r.PreventDestroy:
 		return diag.Diagnostics{protected("It has prevent_destroy = true", why)}
-	case r.CreateFirst:
+	case b.identified.first[r.Address]:
 		return diag.Diagnostics{notFirst("its type replaces it, and destroys what exists first", why)}
 	}
 	return nil

@@ -6,12 +6,10 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/graph"
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/plugs"
 	"deployster/plan/recall"
-	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/plan/view"
 	"deployster/protocol"
@@ -31,7 +29,8 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	if pair.Why != match.Other || b.Replaces(r.Address) {
 		return b.replace(ctx, r, step, b.identified.asked(r.Address))
 	}
-	entry, why := b.Prior.Resources[r.Address], things.Changed(pair.Differences, step.Sensitive)
+	entry := b.Prior.Resources[r.Address]
+	why := things.Changed(pair.Differences, step.Sensitive, entry.Sensitive.Config)
 	step.Another = true // its removal is asked with the state of the old one, and nothing else
 	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.hosts.Away(entry)); stays != "" {
 		step.Notes = append(step.Notes, things.Left(why, stays))
@@ -64,7 +63,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	case entry.PreventDestroy:
 		b.Report(r, "", diag.Diagnostics{protected("It was last applied with prevent_destroy = true", why)})
 		return false
-	case r.CreateFirst:
+	case b.identified.first[r.Address]:
 		b.Report(r, "", diag.Diagnostics{notFirst("what exists and what is declared are one thing, which cannot exist twice", why)})
 		return false
 	case !known && len(step.Unknown) > 0:
@@ -158,26 +157,17 @@ func RecordedStep(entry state.Entry) *Step {
 // still depends on it follows when it is made again.
 func (b assembler) replaceEdges() []Edge {
 	var edges []Edge
+	dependsOn := order.DependsOn(b.Manifest)
 	for dependant, entry := range b.Prior.Resources {
 		step := b.steps[dependant]
 		for _, addr := range entry.Dependencies {
 			if old := b.steps[addr]; step == nil || old == nil || old.Change != Replace {
 				continue
 			}
-			if step.Change == Destroy || step.Change == Forget || step.Change == Replace || !b.dependsOn(dependant, addr) {
+			if step.Change == Destroy || step.Change == Forget || step.Change == Replace || !dependsOn(dependant, addr) {
 				edges = append(edges, Edge{From: dependant, To: addr, Origin: order.Removal})
 			}
 		}
 	}
 	return edges
-}
-
-// dependsOn reports whether a resource of the manifest waits for another.
-func (b assembler) dependsOn(dependant, addr string) bool {
-	before, reached := graph.Graph{}, map[string]bool{}
-	for _, r := range b.Manifest.Resources() {
-		before[r.Address] = subject.Predecessors(r)
-	}
-	subject.Reach(dependant, before, reached)
-	return reached[addr]
 }

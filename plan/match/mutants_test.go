@@ -26,7 +26,7 @@ func mutants() []mutation.Fault {
 		mutation.In("a left thing of another resource is destroyed", "plan/match/owners.go", "range o.index.recorded(t) {", "range o.index.recorded(t)[:0] {"),
 		mutation.In("a left thing of another resource is destroyed, from a mirror", "plan/match/owners.go", "there && compareKinds(", "there && false && compareKinds("),
 		mutation.In("a left thing of a guess that held is destroyed", "plan/match/owners.go", "range o.guessed[t.likeness()] {", "range o.guessed[t.likeness()][:0] {"),
-		mutation.In("a replaced thing of another resource is destroyed", "plan/match/match.go", "p.Owner = owner", "p.Owner = \"\""),
+		mutation.In("a replaced thing of another resource is destroyed", "plan/match/match.go", "p.Owner, p.Unsure = owner, !sure", "p.Unsure = sure"),
 		mutation.In("what was only looked at is destroyed", "plan/match/match.go", "Forget: e.Role == ReadOnly,", ""),
 		mutation.In("a resource that only looks takes the entry of another", "plan/match/match.go", "func (d Declared) travels() bool { return d.Role == Managed && ", "func (d Declared) travels() bool { return "),
 		mutation.In("who has lost its address is forgotten", "plan/match/match.go", "Deposed: e.Deposed || declared[e.Address]", "Deposed: false"),

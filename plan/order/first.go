@@ -20,3 +20,24 @@ func First(m *config.Manifest) map[string]bool {
 	}
 	return first
 }
+
+// DependsOn gives what reports whether a resource of a manifest waits for another. For all
+// that wait for one the graph is walked once.
+func DependsOn(m *config.Manifest) func(dependant, addr string) bool {
+	var after graph.Graph
+	reached := map[string]map[string]bool{}
+	return func(dependant, addr string) bool {
+		if after == nil {
+			before := graph.Graph{}
+			for _, r := range m.Resources() {
+				before[r.Address] = subject.Predecessors(r)
+			}
+			after = before.Reverse()
+		}
+		if reached[addr] == nil {
+			reached[addr] = map[string]bool{}
+			subject.Reach(addr, after, reached[addr])
+		}
+		return reached[addr][dependant]
+	}
+}

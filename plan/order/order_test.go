@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/config"
 	"deployster/internal/base/graph"
 	"deployster/plan/match"
 	"deployster/plan/order"
@@ -76,5 +77,32 @@ func TestBarriers(t *testing.T) {
 	}
 	if want := []string{"barrier:1[e] [b d] true", "doubt:1[e] [d] false"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Who waits for one is looked up once for all: twice as many dependants take twice as much.
+func TestDependsOn_IsLinear(t *testing.T) {
+	load := func(count int) *config.Manifest {
+		manifest := fmt.Sprintf("resource \"a\" {\n  type = \"x\"\n}\nresource \"s\" {\n  count = %d\n  type = \"x\"\n  depends_on = [resource.a]\n}\n", count)
+		m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(manifest)}}}, nil,
+			config.Builtins{Version: "0.1.0", Home: "/"})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		return m
+	}
+	cost := func(count int) float64 {
+		m := load(count)
+		return testing.AllocsPerRun(1, func() {
+			dependsOn := order.DependsOn(m)
+			for i := range count {
+				if s := fmt.Sprintf("s[%d]", i); !dependsOn(s, "a") {
+					t.Fatal(s)
+				}
+			}
+		})
+	}
+	if few, many := cost(100), cost(400); many > 6*few {
+		t.Errorf("4 times as many cost %.0f instead of %.0f", many, few)
 	}
 }

@@ -115,12 +115,15 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 }
 
 // Changed says in what the thing of a resource differs from the recorded one, without
-// the values at the sensitive pointers into its config.
-func Changed(list []match.Difference, sensitive []string) string {
+// the values at the sensitive pointers into its config, of now and as it was recorded.
+func Changed(list []match.Difference, now, recorded []string) string {
+	sensitive := slices.Concat(now, recorded)
 	var words []string
 	for _, d := range list {
 		from, to := d.Old, cmp.Or(d.New, "(known after apply)")
-		if slices.ContainsFunc(sensitive, func(p string) bool { return d.What == p || strings.HasPrefix(d.What, p+"/") }) {
+		if slices.ContainsFunc(sensitive, func(p string) bool {
+			return strings.HasPrefix(d.What+"/", p+"/") || strings.HasPrefix(p+"/", d.What+"/")
+		}) {
 			from, to = "(sensitive)", "(sensitive)"
 		}
 		words = append(words, d.What+" "+from+" -> "+to)

@@ -11,6 +11,26 @@ import (
 	"deployster/state"
 )
 
+// What is sensitive now or was when it was recorded is not said: neither a value below such
+// a place, nor one that holds it.
+func TestChanged_HidesBothSides(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ what, now, recorded, want string }{
+		{"/id", "/x", "/y", "/id 1 -> 2"},
+		{"/id", "/id", "/y", "/id (sensitive) -> (sensitive)"},
+		{"/id", "/x", "/id", "/id (sensitive) -> (sensitive)"},
+		{"/id/a", "/x", "/id", "/id/a (sensitive) -> (sensitive)"},
+		{"/id", "/x", "/id/a", "/id (sensitive) -> (sensitive)"},
+		{"/id", "/id/a", "/y", "/id (sensitive) -> (sensitive)"},
+		{"/id", "", "/y", "/id (sensitive) -> (sensitive)"},
+		{"/id", "/idea", "/i", "/id 1 -> 2"},
+	} {
+		if got := Changed([]match.Difference{{What: c.what, Old: "1", New: "2"}}, []string{c.now}, []string{c.recorded}); got != c.want {
+			t.Errorf("%s of %q and %q: %s, want %s", c.what, c.now, c.recorded, got, c.want)
+		}
+	}
+}
+
 // A thing is on the host with that name, however it is reached; on another it is
 // another thing.
 func TestDeclared_IsOnItsHost(t *testing.T) {
@@ -105,7 +125,7 @@ func TestChanged_Sensitive(t *testing.T) {
 	t.Parallel()
 	list := []match.Difference{{What: "/id", Old: `"plum"`, New: `"pear"`}, {What: "/auth/user", Old: `"fig"`, New: `"kiwi"`},
 		{What: "/authority", Old: "1", New: "2"}, {What: "host", Old: "a", New: "b"}}
-	got := Changed(list, []string{"/id", "/auth"})
+	got := Changed(list, []string{"/id", "/auth"}, nil)
 	if want := "/id (sensitive) -> (sensitive), /auth/user (sensitive) -> (sensitive), /authority 1 -> 2, host a -> b"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
