@@ -94,7 +94,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
-	if diags := append(b.noteDestroyed(r, step), b.postconditions(r.Address, before, step)...); diags.HasErrors() {
+	if diags := append(noteDestroyed(b, r, step), b.postconditions(r.Address, before, step)...); diags.HasErrors() {
 		b.Report(r, "", diags)
 		return nil
 	}
@@ -145,7 +145,7 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 }
 
 // noteDestroyed notes an update that destroys what is there, and refuses one of what is protected, or is to be made first.
-func (b *builder) noteDestroyed(r *config.Resource, s *Step) diag.Diagnostics {
+func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	if s.Kind() != Replace {
 		return nil
 	}

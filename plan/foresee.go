@@ -31,7 +31,7 @@ func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Ste
 	default:
 		s.Change, s.Expected = Deferred, found
 	}
-	if diags := b.noteDestroyed(r, s); diags.HasErrors() {
+	if diags := noteDestroyed(b, r, s); diags.HasErrors() {
 		b.Report(r, "", diags)
 		s = nil
 	}
