@@ -22,6 +22,9 @@ func Match(in Input) Result {
 		m.pairs[i].Address, m.identities[i] = d.Address, d.identity()
 	}
 	m.sameThing()
+	for _, p := range m.pairs {
+		m.exact = append(m.exact, p.Why == Identity)
+	}
 	m.otherAround()
 	m.otherThing()
 	m.unchanged()
@@ -41,6 +44,7 @@ type matcher struct {
 
 	pairs      []Pair   // as the declared resources
 	identities []string // the same; "" = nobody can tell
+	exact      []bool   // the same: it has an entry with its identity, env and network
 }
 
 // open visits the declared resources that have no entry yet.

@@ -263,6 +263,9 @@ func TestMatch_OtherSurroundings(t *testing.T) {
 		"another thing, and the old one is only looked at elsewhere": {"x " + b + " <- " + a + "\ny " + a, func(in *match.Input) {
 			in.Declared[1].Role = match.ReadOnly
 		}, "x other replaced, the old one is y perhaps /path \"a\"->\"b\"\ny new"},
+		"in place, and the one of another region is left over": {"x " + a + " <- " + a + "\nw  <- " + a, func(in *match.Input) {
+			in.Recorded[0].Thing.Env, in.Recorded[0].Thing.Network = in.Declared[0].Thing.Env, in.Declared[0].Thing.Network
+		}, "x identity\n- w"},
 		"-replace, and a twin with the env of then": {"x " + a + " <- " + a + "\nw " + a, func(in *match.Input) {
 			in.Declared[0].Replace = true
 			in.Declared[1].Thing.Env = "other"

@@ -22,7 +22,8 @@ func (m *matcher) ownersOf() owners {
 		if id := m.identities[i]; id != "" && o.byIdentity[id] == "" {
 			o.byIdentity[id], o.unsaid[d.Thing.bare().unsaid()] = d.Address, d
 		}
-		if id := d.Thing.bare().identity(d.Thing.Type, d.Thing.Type.Names); id != "" {
+		// What has its own entry, also by env and network, was recorded beside the other.
+		if id := d.Thing.bare().identity(d.Thing.Type, d.Thing.Type.Names); id != "" && !m.exact[i] {
 			o.bare[id] = append(o.bare[id], d.Address)
 		}
 		if m.pairs[i].Why == SameConfig {
