@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"io"
-	"runtime"
 	"sync"
 )
 
@@ -57,9 +56,6 @@ func (r *replies) serve() {
 		if len(r.waiting) == 0 || r.lost != nil {
 			return
 		}
-		r.mu.Unlock()
-		runtime.Gosched() // whoever is about to reply comes along
-		r.mu.Lock()
 		lines := r.waiting
 		r.waiting = spare
 		r.mu.Unlock()

@@ -28,8 +28,7 @@ const (
 // code. What cannot be read ends it: it no longer knows whose requests follow.
 func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int) int {
 	w := worker{answer: answer, open: map[int64]context.CancelFunc{},
-		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), idle: make(chan func()),
-		out: newReplies(p.Stdout)}
+		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), out: newReplies(p.Stdout)}
 	ctx, cancel := context.WithCancel(ctx)
 	var endWatches context.CancelFunc
 	w.watching, endWatches = context.WithCancel(ctx)
@@ -41,7 +40,6 @@ func serveWorker(ctx context.Context, p Process, answer func(context.Context, Pr
 	if err != nil || ctx.Err() != nil {
 		cancel() // what is open has nobody to answer to, or was asked to end
 	}
-	close(w.idle)
 	w.running.Wait()
 	cancel()
 	lost := w.out.end()
@@ -98,7 +96,6 @@ type worker struct {
 	run, wait chan struct{}   // a place for each that runs, and for each that is open at all
 	watching  context.Context // of what goes on until stdin ends, and has no place
 	running   sync.WaitGroup
-	idle      chan func() // what those do who have ended one; closed: nothing more
 
 	mu   sync.Mutex
 	open map[int64]context.CancelFunc
@@ -156,23 +153,9 @@ func (w *worker) request(ctx context.Context, line []byte) error {
 	if watches {
 		w.running.Go(func() { w.end(r.ID, w.process(mine, r)) })
 	} else {
-		w.start(func() { w.serveOne(mine, r) })
+		w.running.Go(func() { w.serveOne(mine, r) })
 	}
 	return nil
-}
-
-// start has somebody do it who has done so before, and whose stack has grown, or
-// somebody new.
-func (w *worker) start(do func()) {
-	select {
-	case w.idle <- do:
-	default:
-		w.running.Go(func() {
-			for ; do != nil; do = <-w.idle {
-				do()
-			}
-		})
-	}
 }
 
 // serveOne carries out one invocation, when it has a place.
