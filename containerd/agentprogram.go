@@ -111,7 +111,7 @@ func (f *agentProgram) signal(ctx context.Context, sig unix.Signal) (alone <-cha
 // delete implements program: nothing of a query goes on when it has ended, and all
 // that it has printed is there.
 func (f *agentProgram) delete(context.Context, int, bool) error {
-	f.w.settle()
+	f.w.killLeftovers()
 	return f.drain()
 }
 

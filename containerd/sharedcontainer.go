@@ -103,9 +103,9 @@ func (w *sharedContainer) doubtful(res runner.Result, err error) bool {
 	return w.served > 0 && (res.OOM || diag.Is[*runner.DiskError](err))
 }
 
-// settle makes sure that nothing of a query goes on when it has ended, as
+// killLeftovers makes sure that nothing of a query goes on when it has ended, as
 // nothing would in a container of its own.
-func (w *sharedContainer) settle() {
+func (w *sharedContainer) killLeftovers() {
 	const looks = 10
 	for range looks {
 		if procs, err := sandbox.Processes(w.id, int(w.pid)); err == nil && len(procs) <= 1 || w.killed.Load() {

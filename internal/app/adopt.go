@@ -67,7 +67,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 				e.warnUnknown(snapshot, addr, a, out.Why, byType)
 				continue
 			}
-			if err := e.settle(store, on(e, snapshot, addr), addr, a, out); err != nil {
+			if err := e.recordAdoption(store, on(e, snapshot, addr), addr, a, out); err != nil {
 				return nil, err
 			}
 		}
@@ -144,9 +144,9 @@ func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a st
 	return out, err
 }
 
-// settle records how an action ended, and then discards what that was found out
+// recordAdoption records how an action ended, and then discards what that was found out
 // from.
-func (e *Engine) settle(store *state.Store, at places.Adopter, addr string, a state.Attempt, out runner.Outcome) error {
+func (e *Engine) recordAdoption(store *state.Store, at places.Adopter, addr string, a state.Attempt, out runner.Outcome) error {
 	exit := exitOf(out)
 	if said := answered(store.Snapshot(), addr, out); said != nil {
 		if err := store.Replace(store.Snapshot().Answered(addr, said)); err != nil {

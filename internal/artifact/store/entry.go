@@ -80,7 +80,7 @@ func (s *Store) fetch(ctx context.Context, key string, fill filler) (err error) 
 		return err
 	}
 	m.Format, m.Key, m.Got = metaFormat, key, s.now().UTC()
-	if err := s.settle(key, m); err != nil {
+	if err := s.commit(key, m); err != nil {
 		return errStore(s.o.Dir, err)
 	}
 	return nil
@@ -124,8 +124,8 @@ func take(ctx context.Context, dir, to string) error {
 	return err
 }
 
-// settle makes a draft an entry: it is on the disk as a whole, then it has its name.
-func (s *Store) settle(key string, m meta) error {
+// commit makes a draft an entry: it is on the disk as a whole, then it has its name.
+func (s *Store) commit(key string, m meta) error {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return err

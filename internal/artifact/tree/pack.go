@@ -84,7 +84,7 @@ func Unpack(ctx context.Context, r io.Reader, dir string) error {
 		}
 	}
 	for i := len(dirs) - 1; i >= 0; i-- {
-		if err := settle(root, dirs[i]); err != nil {
+		if err := setAttributes(root, dirs[i]); err != nil {
 			return err
 		}
 	}
@@ -106,13 +106,13 @@ func unpack(root *os.Root, content io.Reader, h *tar.Header) error {
 			return err
 		}
 		_, err = io.Copy(f, content)
-		return errors.Join(err, f.Close(), settle(root, h))
+		return errors.Join(err, f.Close(), setAttributes(root, h))
 	}
 	return &RefusedError{h.Name, "is neither a file, nor a directory, nor a link"}
 }
 
-// settle gives a file or a directory its owner, its mode and its time. The owner first:
+// setAttributes gives a file or a directory its owner, its mode and its time. The owner first:
 // to change him takes away setuid.
-func settle(root *os.Root, h *tar.Header) error {
+func setAttributes(root *os.Root, h *tar.Header) error {
 	return errors.Join(root.Lchown(h.Name, h.Uid, h.Gid), root.Chmod(h.Name, h.FileInfo().Mode()), root.Chtimes(h.Name, h.ModTime, h.ModTime))
 }

@@ -55,7 +55,7 @@ func (g *group) worker(ctx context.Context) (*worker, error) {
 		if g.now != nil {
 			select {
 			case <-g.now.gone:
-				g.settle(g.now)
+				g.noteEnd(g.now)
 			default:
 			}
 		}
@@ -106,16 +106,16 @@ func (g *group) forget(w *worker) {
 	<-w.gone
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.settle(w)
+	g.noteEnd(w)
 }
 
-// settle notes once how a process ended: who is told first of the end, and asks
+// noteEnd notes once how a process ended: who is told first of the end, and asks
 // again, is not to start another at once. The lock is held.
-func (g *group) settle(w *worker) {
-	if w.settled {
+func (g *group) noteEnd(w *worker) {
+	if w.noted {
 		return
 	}
-	w.settled = true
+	w.noted = true
 	if g.now == w {
 		g.now = nil
 	}

@@ -22,8 +22,8 @@ const keepStderr = 4 << 10
 
 // worker is a process that watches many resources.
 type worker struct {
-	began   time.Time // set before it is started
-	settled bool      // its group knows how it ended; the group's lock guards it
+	began time.Time // set before it is started
+	noted bool      // its group knows how it ended; the group's lock guards it
 
 	*program
 	c *Client

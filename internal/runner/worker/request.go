@@ -117,13 +117,13 @@ func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	switch {
 	case !begun:
 	case diag.Is[*runner.UnknownError](err):
-		return res, errors.Join(err, w.settle(id, q, false))
+		return res, errors.Join(err, w.actionEnded(id, q, false))
 	case s.Ended != nil:
 		if failed := s.Ended(res, err); failed != nil {
-			return res, errors.Join(failed, w.settle(id, q, false))
+			return res, errors.Join(failed, w.actionEnded(id, q, false))
 		}
 	}
-	if failed := w.settle(id, q, true); failed != nil && err == nil {
+	if failed := w.actionEnded(id, q, true); failed != nil && err == nil {
 		err = fmt.Errorf("noting that the end of %s is known: %w", s.Name, failed)
 	}
 	return res, err

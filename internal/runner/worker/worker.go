@@ -257,9 +257,9 @@ func (w *worker) add(q *request) (id int64, ok bool) {
 	return w.next, true
 }
 
-// settle notes that the end of an action is on record, or that the worker never
+// actionEnded notes that the end of an action is on record, or that the worker never
 // got it. The traces of one that is not recorded stay.
-func (w *worker) settle(id int64, q *request, recorded bool) error {
+func (w *worker) actionEnded(id int64, q *request, recorded bool) error {
 	if !q.adoptable() {
 		return nil
 	}
