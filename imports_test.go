@@ -144,7 +144,7 @@ var ranks = map[string]int{
 	"internal/app/images":               56,
 	"internal/app/hosts":                54,
 	"internal/app/versions":             57,
-	"internal/app/kepttypes":            57,
+	"internal/app/typecache":            57,
 	"internal/app/announce":             57,
 	"internal/app":                      58,
 	"internal/app/watching":             59,

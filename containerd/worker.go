@@ -54,7 +54,7 @@ func (w workerProgram) start(ctx context.Context) error {
 func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, error) {
 	r.runsOpen.Add(1)
 	start := time.Now()
-	w, carryOut, err := r.newWorker(ctx, s)
+	w, execute, err := r.newWorker(ctx, s)
 	if err != nil {
 		r.runsOpen.Done()
 		return nil, r.orCancelled(ctx, s, err)
@@ -86,7 +86,7 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 		defer r.runsOpen.Done()
 		defer end()
 		defer close(p.ended)
-		p.res, p.err = carryOut(running)
+		p.res, p.err = execute(running)
 		p.res.Duration = time.Since(start)
 		p.handed = w.holder == byIdlePool
 		p.Close()
@@ -111,12 +111,12 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 	}
 }
 
-// runFunc carries a program out, to its end.
+// runFunc executes a program, to its end.
 type runFunc func(context.Context) (runner.Result, error)
 
-// newWorker returns a worker, and what carries it out: one that an earlier command has
+// newWorker returns a worker, and what executes it: one that an earlier command has
 // left, if there is one that could stand for it, or a new one.
-func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram, carryOut runFunc, err error) {
+func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram, execute runFunc, err error) {
 	image, err := r.PrepareFor(r.conn.Context(ctx), s)
 	if err != nil {
 		return w, nil, failure.Of("Preparing the image "+s.Digest, err)

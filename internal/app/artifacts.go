@@ -51,7 +51,7 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 	w := &artifactWork{}
 	w.client, w.store = openArtifacts(e, types)
 	ro := artifacts.Options{Client: w.client, Store: w.store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: prior.Artifacts,
-		Believe: o.Selection.NoRefresh || o.Selection.RefreshOnly, Checked: func(p artifacts.Pin) { e.Events(events.OfChecked(p)) }}
+		UseRecorded: o.Selection.NoRefresh || o.Selection.RefreshOnly, Checked: func(p artifacts.Pin) { e.Events(events.OfChecked(p)) }}
 	if lock != nil {
 		ro.Lock = lock.Artifacts
 	}
@@ -93,7 +93,7 @@ func answering(ctx context.Context, e *Engine, m *config.Manifest, prior state.S
 	return &answerers{Types: w.front, artifacts: w}, m, nil
 }
 
-// remembering is answering for those who believe the versions that are recorded.
+// remembering is answering for those who use the versions that are recorded.
 func remembering(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
 	o *plan.Options) (*answerers, *config.Manifest, error) {
 	believing := *o

@@ -189,13 +189,13 @@ type RepairOptions struct {
 
 // Repaired is what became of a repair.
 type Repaired struct {
-	Report   *apply.Report // nil: there was nothing to do, or nothing that may be done
-	Snapshot state.Snapshot
-	Refused  map[string]string // what was left out, because nobody has approved it; and why
-	Planned  []string          // what was not left out; nil where all there is was to be applied
-	Later    []string          // what was left out until what its instances follow from is repaired
-	Believed map[string]bool   // was taken to be as it is recorded, and not asked
-	Broken   error             // why some could not be planned; they were left out, with what depends on them
+	Report      *apply.Report // nil: there was nothing to do, or nothing that may be done
+	Snapshot    state.Snapshot
+	Refused     map[string]string // what was left out, because nobody has approved it; and why
+	Planned     []string          // what was not left out; nil where all there is was to be applied
+	Later       []string          // what was left out until what its instances follow from is repaired
+	Unrefreshed map[string]bool   // was taken to be as it is recorded, and not asked
+	Broken      error             // why some could not be planned; they were left out, with what depends on them
 }
 
 // Repair brings back what drifted, and what depends on it, as an apply does: with the
@@ -246,9 +246,9 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	if err := approval.RefuseOtherPaths(t.plan, runner.RealDir(e.Dir)); err != nil {
 		return done, err
 	}
-	done.Believed = map[string]bool{}
+	done.Unrefreshed = map[string]bool{}
 	for addr, step := range t.plan.Resources {
-		done.Believed[addr] = step.Unrefreshed
+		done.Unrefreshed[addr] = step.Unrefreshed
 	}
 	t.options = apply.Options{Kinds: o.Kinds, Deferred: apply.DeferredByKinds, Allowed: policy.Allowed}
 	done.Report, err = t.execute(ctx, store)

@@ -26,12 +26,12 @@ func NewWatchClient(ctx context.Context, e *Engine) (*watchclient.Client, error)
 }
 
 // Watch implements watch.Source.
-func (s WatchSource) Watch(ctx context.Context, addr string, tell func(watch.Event)) error {
+func (s WatchSource) Watch(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
 	r, err := s.Request(ctx, addr)
 	if err != nil {
 		return err
 	}
-	err = s.Client.Watch(ctx, r, func(e watchclient.Event) { tell(watch.Event(e)) })
+	err = s.Client.Watch(ctx, r, func(e watchclient.Event) { tell(watch.SourceEvent(e)) })
 	switch {
 	case errors.Is(err, watchclient.ErrCrowded):
 		return fmt.Errorf("%w: %w", watch.ErrPolled, err)

@@ -89,7 +89,7 @@ func TestWatchSource_BringsEvents(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		watch.Run(ctx, watch.Options{}, generations, func(told watch.Told) {
+		watch.Run(ctx, watch.Options{}, generations, func(told watch.Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch told := told.(type) {
@@ -143,14 +143,14 @@ func TestWatchSource_SaysWhoIsPolled(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	first, end := make(chan struct{}), make(chan error, 1)
 	go func() {
-		end <- source.Watch(ctx, "a", func(e watch.Event) {
+		end <- source.Watch(ctx, "a", func(e watch.SourceEvent) {
 			if e.First {
 				close(first)
 			}
 		})
 	}()
 	<-first
-	if err := source.Watch(ctx, "b", func(watch.Event) {}); !errors.Is(err, watch.ErrPolled) {
+	if err := source.Watch(ctx, "b", func(watch.SourceEvent) {}); !errors.Is(err, watch.ErrPolled) {
 		t.Error(err)
 	}
 	stop()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app/kepttypes"
+	"deployster/internal/app/typecache"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/render"
@@ -29,7 +29,7 @@ func validateCommand(e Env) *cli.Command {
 func runValidate(c *cli.Context, s *session) error {
 	m, diags := s.Check(c.Context, inputs(c, s))
 	if !diags.HasErrors() {
-		diags = append(diags, kepttypes.Check(s.Workspace, m)...)
+		diags = append(diags, typecache.Check(s.Workspace, m)...)
 	}
 	if c.Bool("json") {
 		content, err := diag.NewReport(diags, s.Secrets.Hide).Encode()

@@ -1,7 +1,7 @@
 // Package watch decides when each recorded resource is looked at, and when what
 // drifted is repaired. It owns the time: polls, events, back-off, hold-back.
 // Generations of resources come in, with who looks, repairs and tells of events;
-// what happened goes out, one Told after the other. It knows no files, no
+// what happened goes out, one Event after the other. It knows no files, no
 // containers and no flags: those are of the interfaces here.
 //
 // One goroutine owns all that changes. Looks, the one repair and the processes

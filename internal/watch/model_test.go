@@ -172,7 +172,7 @@ func (w *world) audit() {
 }
 
 // hear wants to be told of what is news, and of nothing else.
-func (w *world) hear(what watch.Told) {
+func (w *world) hear(what watch.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch e := what.(type) {

@@ -79,7 +79,7 @@ func (p *process) once(ctx context.Context, source Source, mail *mailbox) error 
 	p.current.Store(&end)
 	late := time.AfterFunc(firstLine, func() { end(errLate) })
 	defer late.Stop()
-	err := source.Watch(ctx, p.addr, func(e Event) {
+	err := source.Watch(ctx, p.addr, func(e SourceEvent) {
 		if e.First {
 			late.Stop()
 		}
@@ -104,7 +104,7 @@ type note struct {
 	restart      time.Duration // until it is started again
 }
 
-func (n *note) take(e Event) {
+func (n *note) take(e SourceEvent) {
 	if e.First {
 		n.turned, n.live = true, true
 	} else if e.Busy == nil || e.Detail != "" {

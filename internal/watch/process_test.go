@@ -28,7 +28,7 @@ func TestProcess_BeginsAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := &bench{resource: []watch.Resource{{Address: "a", Poll: time.Hour, Alone: time.Minute, Watched: true}},
 					look:  func(string) (watch.Look, error) { return watch.Look{Status: drift.None}, nil },
-					watch: func(context.Context, string, func(watch.Event)) error { return c.err }}
+					watch: func(context.Context, string, func(watch.SourceEvent)) error { return c.err }}
 				b.run(t, watch.Options{MaxRuntime: time.Hour})
 				if n := b.begun["a"]; n < c.least || n > c.most {
 					t.Errorf("%d starts, want %d to %d", n, c.least, c.most)

@@ -19,10 +19,10 @@ type bench struct {
 	mu       sync.Mutex // guards what follows
 	look     func(addr string) (watch.Look, error)
 	repair   func(addrs []string) (map[string]watch.Outcome, error)
-	watch    func(ctx context.Context, addr string, tell func(watch.Event)) error
+	watch    func(ctx context.Context, addr string, tell func(watch.SourceEvent)) error
 	looks    []time.Duration // since the epoch
 	repairs  []time.Duration
-	told     []watch.Told
+	told     []watch.Event
 	hangs    string
 	begun    map[string]int
 	resource []watch.Resource
@@ -47,7 +47,7 @@ func (b *bench) Repair(_ context.Context, addrs []string) (map[string]watch.Outc
 	return b.repair(addrs)
 }
 
-func (b *bench) Watch(ctx context.Context, addr string, tell func(watch.Event)) error {
+func (b *bench) Watch(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
 	b.mu.Lock()
 	if b.begun == nil {
 		b.begun = map[string]int{}
@@ -78,7 +78,7 @@ func (b *bench) run(t *testing.T, o watch.Options, later ...watch.Generation) (w
 			generations <- g
 		}
 	}()
-	end, counts := watch.Run(t.Context(), o, generations, func(what watch.Told) { b.told = append(b.told, what) })
+	end, counts := watch.Run(t.Context(), o, generations, func(what watch.Event) { b.told = append(b.told, what) })
 	close(done)
 	return end, counts, time.Since(epoch)
 }
@@ -100,7 +100,7 @@ func all(o watch.Outcome) func([]string) (map[string]watch.Outcome, error) {
 }
 
 // count says how often something of a kind was told.
-func count[T watch.Told](b *bench) (n int) {
+func count[T watch.Event](b *bench) (n int) {
 	for _, what := range b.told {
 		if _, ok := what.(T); ok {
 			n++
@@ -123,25 +123,25 @@ func watched(r *watch.Resource) { r.Watched = true }
 // moment.
 func TestRun_Converges(t *testing.T) {
 	for name, c := range map[string]struct {
-		events func(tell func(watch.Event))
+		events func(tell func(watch.SourceEvent))
 		want   time.Duration
 	}{
-		"after the first look": {func(func(watch.Event)) {}, 5 * time.Minute},
-		"after an event": {func(tell func(watch.Event)) {
-			tell(watch.Event{First: true})
+		"after the first look": {func(func(watch.SourceEvent)) {}, 5 * time.Minute},
+		"after an event": {func(tell func(watch.SourceEvent)) {
+			tell(watch.SourceEvent{First: true})
 			time.Sleep(2 * time.Minute)
-			tell(watch.Event{})
+			tell(watch.SourceEvent{})
 		}, 7 * time.Minute},
-		"after work": {func(tell func(watch.Event)) {
+		"after work": {func(tell func(watch.SourceEvent)) {
 			busy := true
-			tell(watch.Event{First: true, Busy: &busy})
+			tell(watch.SourceEvent{First: true, Busy: &busy})
 			time.Sleep(20 * time.Minute)
-			tell(watch.Event{Busy: new(bool)})
+			tell(watch.SourceEvent{Busy: new(bool)})
 		}, 25 * time.Minute},
-		"after work whose process ended": {func(tell func(watch.Event)) {
+		"after work whose process ended": {func(tell func(watch.SourceEvent)) {
 			if time.Since(epoch) < time.Minute {
 				busy := true
-				tell(watch.Event{First: true, Busy: &busy})
+				tell(watch.SourceEvent{First: true, Busy: &busy})
 				time.Sleep(9 * time.Minute)
 				panic("ended")
 			}
@@ -149,7 +149,7 @@ func TestRun_Converges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := &bench{look: fine, resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.Event)) (err error) {
+				b := &bench{look: fine, resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.SourceEvent)) (err error) {
 					defer func() {
 						if recover() != nil {
 							err = errors.New("ended")
@@ -244,10 +244,10 @@ func TestRun_Elsewhere(t *testing.T) {
 // Events that tell of nothing are told of once, and followed every ten seconds.
 func TestRun_Noise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{look: fine, resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.Event)) error {
-			tell(watch.Event{First: true})
+		b := &bench{look: fine, resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
+			tell(watch.SourceEvent{First: true})
 			for ctx.Err() == nil {
-				tell(watch.Event{})
+				tell(watch.SourceEvent{})
 				time.Sleep(10 * time.Millisecond)
 			}
 			return nil
@@ -271,10 +271,10 @@ func TestRun_EventDuringALook(t *testing.T) {
 			}
 			return fine("")
 		}
-		b.watch = func(ctx context.Context, _ string, tell func(watch.Event)) error {
-			tell(watch.Event{First: true})
+		b.watch = func(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
+			tell(watch.SourceEvent{First: true})
 			time.Sleep(10 * time.Second) // the first look runs
-			tell(watch.Event{})
+			tell(watch.SourceEvent{})
 			<-ctx.Done()
 			return nil
 		}
@@ -288,10 +288,10 @@ func TestRun_EventDuringALook(t *testing.T) {
 func TestRun_CannotBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{resource: one(watched), look: func(string) (watch.Look, error) { return watch.Look{}, errors.New("it does not answer") }}
-		b.watch = func(ctx context.Context, _ string, tell func(watch.Event)) error {
-			tell(watch.Event{First: true})
+		b.watch = func(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
+			tell(watch.SourceEvent{First: true})
 			for ctx.Err() == nil {
-				tell(watch.Event{})
+				tell(watch.SourceEvent{})
 				time.Sleep(time.Second)
 			}
 			return nil
@@ -375,7 +375,7 @@ func TestRun_ContainersShareTheirPlaces(t *testing.T) {
 		g.Cold = 2
 		generations := make(chan watch.Generation, 1)
 		generations <- g
-		watch.Run(t.Context(), watch.Options{MaxRuntime: time.Hour}, generations, func(what watch.Told) { b.told = append(b.told, what) })
+		watch.Run(t.Context(), watch.Options{MaxRuntime: time.Hour}, generations, func(what watch.Event) { b.told = append(b.told, what) })
 		if most != 2 || looks["r2"] < 50 || looks["r5"] < 50 {
 			t.Errorf("%d at one time; looks: %v", most, looks)
 		}
@@ -405,8 +405,8 @@ func TestRun_WaitsForWhatIsDoneBeside(t *testing.T) {
 func TestRun_Reload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{look: fine, resource: one(watched, func(r *watch.Resource) { r.Poll = 0 })}
-		b.watch = func(ctx context.Context, _ string, tell func(watch.Event)) error {
-			tell(watch.Event{First: true})
+		b.watch = func(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
+			tell(watch.SourceEvent{First: true})
 			<-ctx.Done()
 			return nil
 		}
@@ -442,12 +442,12 @@ func TestRun_Differs(t *testing.T) {
 func TestRun_Stops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{look: fine, resource: one(watched), hangs: "a"}
-		b.watch = func(ctx context.Context, _ string, _ func(watch.Event)) error { <-ctx.Done(); return nil }
+		b.watch = func(ctx context.Context, _ string, _ func(watch.SourceEvent)) error { <-ctx.Done(); return nil }
 		generations := make(chan watch.Generation, 1)
 		generations <- b.generation()
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, stop)
-		end, counts := watch.Run(ctx, watch.Options{}, generations, func(watch.Told) {})
+		end, counts := watch.Run(ctx, watch.Options{}, generations, func(watch.Event) {})
 		if at := time.Since(epoch); end != watch.Stopped || at != time.Minute || counts.Failed != 0 {
 			t.Errorf("it ended (%s) after %s with %+v", end, at, counts)
 		}

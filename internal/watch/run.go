@@ -12,7 +12,7 @@ import (
 // watcher owns all that changes.
 type watcher struct {
 	Options
-	tell  func(Told)
+	tell  func(Event)
 	start time.Time
 
 	gen     Generation
@@ -47,7 +47,7 @@ func (w *watcher) now() time.Duration { return time.Since(w.start) }
 // Run watches one generation of resources after the other, the first of which it
 // waits for, until ctx ends or what the options say. When it returns, all that it
 // began has ended. tell is called by one goroutine.
-func Run(ctx context.Context, o Options, generations <-chan Generation, tell func(Told)) (End, Counts) {
+func Run(ctx context.Context, o Options, generations <-chan Generation, tell func(Event)) (End, Counts) {
 	work, stop := context.WithCancel(ctx)
 	w := &watcher{Options: o, tell: tell, start: time.Now(), items: map[string]*item{}, lanes: map[string]*lane{}, looks: make(chan looked),
 		repairs: make(chan repaired), mail: &mailbox{wake: make(chan struct{}, 1), notes: map[*process]*note{}}, quietSince: never}
@@ -246,7 +246,7 @@ func (w *watcher) forget(it *item) {
 	w.unwatch(it)
 	it.due, it.wanted, it.busy, it.repairing, it.looking = never, never, false, false, false
 	it.status, it.Watched = "", false
-	w.account(it)
+	w.recount(it)
 	it.Address = "" // what comes back for it finds nobody
 	w.counts.Resources--
 }
@@ -255,11 +255,11 @@ func (w *watcher) forget(it *item) {
 func (w *watcher) placed(it *item) {
 	it.lane.put(it)
 	w.waiting.put(it)
-	w.account(it)
+	w.recount(it)
 }
 
-// account counts how an item is now.
-func (w *watcher) account(it *item) {
+// recount counts how an item is now.
+func (w *watcher) recount(it *item) {
 	count := func(status drift.Status, by int) {
 		switch status {
 		case drift.Gone:

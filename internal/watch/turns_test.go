@@ -24,8 +24,8 @@ func other() func() (watch.Look, error) {
 }
 
 // waits is what watches and tells nothing more.
-func waits(ctx context.Context, _ string, tell func(watch.Event)) error {
-	tell(watch.Event{First: true})
+func waits(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
+	tell(watch.SourceEvent{First: true})
 	<-ctx.Done()
 	return nil
 }
@@ -34,7 +34,7 @@ func waits(ctx context.Context, _ string, tell func(watch.Event)) error {
 func TestRun_EndsWhoSaysNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{look: fine, resource: one(watched)}
-		b.watch = func(ctx context.Context, _ string, _ func(watch.Event)) error { <-ctx.Done(); return nil }
+		b.watch = func(ctx context.Context, _ string, _ func(watch.SourceEvent)) error { <-ctx.Done(); return nil }
 		b.run(t, watch.Options{MaxRuntime: time.Hour})
 		if n := b.begun["a"]; n < 8 || n > 20 {
 			t.Errorf("it was begun %d times", n)
@@ -46,9 +46,9 @@ func TestRun_EndsWhoSaysNothing(t *testing.T) {
 func TestRun_PollsWhatIsNotWatchedAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{look: fine, resource: one(watched)}
-		b.watch = func(ctx context.Context, addr string, tell func(watch.Event)) error {
+		b.watch = func(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
 			if b.begun[addr] == 1 {
-				tell(watch.Event{First: true})
+				tell(watch.SourceEvent{First: true})
 				time.Sleep(time.Minute)
 			}
 			return errors.New("ended")
@@ -91,7 +91,7 @@ func TestRun_ForgetsWhatWasSeenBeforeARepair(t *testing.T) {
 			time.Sleep(time.Second)
 			return fine("")
 		}
-		b.watch = func(ctx context.Context, addr string, tell func(watch.Event)) error {
+		b.watch = func(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
 			time.Sleep(10 * time.Second) // the repair runs
 			return waits(ctx, addr, tell)
 		}
@@ -111,7 +111,7 @@ func TestRun_ForgetsWhatWasSeenBeforeARepair(t *testing.T) {
 func TestRun_LooksAtWhatDriftedDuringARepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{resource: one(watched), look: gone}
-		b.watch = func(ctx context.Context, addr string, tell func(watch.Event)) error {
+		b.watch = func(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
 			time.Sleep(10 * time.Second)
 			return waits(ctx, addr, tell)
 		}
@@ -154,9 +154,9 @@ func TestRun_EventsAndPollsTakeTurns(t *testing.T) {
 				happened = time.Time{}
 				return news()
 			}
-			b.watch = func(ctx context.Context, _ string, tell func(watch.Event)) error {
+			b.watch = func(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
 				pause := 20 * time.Second
-				if tell(watch.Event{First: true}); flood {
+				if tell(watch.SourceEvent{First: true}); flood {
 					pause = 10 * time.Millisecond
 				} else {
 					time.Sleep(time.Minute)
@@ -167,7 +167,7 @@ func TestRun_EventsAndPollsTakeTurns(t *testing.T) {
 						happened = time.Now()
 					}
 					mu.Unlock()
-					tell(watch.Event{})
+					tell(watch.SourceEvent{})
 					time.Sleep(pause)
 				}
 				return nil
@@ -251,12 +251,12 @@ func TestRun_LooksAtWhatChangedWhileARepairEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var is atomic.Bool // as declared
 		event := make(chan struct{})
-		b := &bench{resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.Event)) error {
-			tell(watch.Event{First: true})
+		b := &bench{resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
+			tell(watch.SourceEvent{First: true})
 			for {
 				select {
 				case <-event:
-					tell(watch.Event{})
+					tell(watch.SourceEvent{})
 				case <-ctx.Done():
 					return ctx.Err()
 				}

@@ -50,11 +50,11 @@ const (
 // Source tells of changes to a resource, until ctx ends or the process that watches
 // does. tell never blocks.
 type Source interface {
-	Watch(ctx context.Context, addr string, tell func(Event)) error
+	Watch(ctx context.Context, addr string, tell func(SourceEvent)) error
 }
 
 // Event says that a resource is to be looked at. It never says what is wrong.
-type Event struct {
+type SourceEvent struct {
 	First  bool   // the process watches from now on
 	Busy   *bool  // something goes on, or no more, during which nothing counts as converged
 	Detail string // for people
@@ -138,8 +138,8 @@ const (
 	Again      Why = "again"      // it could not be asked before
 )
 
-// Told is something that happened.
-type Told interface{ told() }
+// Event is something that happened.
+type Event interface{ event() }
 
 // Finding is a resource of which something else was found than before.
 type Finding struct {
@@ -225,16 +225,16 @@ type Loaded struct {
 	Counts Counts
 }
 
-func (Finding) told()    {}
-func (Flapping) told()   {}
-func (Unapproved) told() {}
-func (Missed) told()     {}
-func (Noisy) told()      {}
-func (Process) told()    {}
-func (Refused) told()    {}
-func (Slow) told()       {}
-func (Hanging) told()    {}
-func (Looked) told()     {}
-func (Righted) told()    {}
-func (Settled) told()    {}
-func (Loaded) told()     {}
+func (Finding) event()    {}
+func (Flapping) event()   {}
+func (Unapproved) event() {}
+func (Missed) event()     {}
+func (Noisy) event()      {}
+func (Process) event()    {}
+func (Refused) event()    {}
+func (Slow) event()       {}
+func (Hanging) event()    {}
+func (Looked) event()     {}
+func (Righted) event()    {}
+func (Settled) event()    {}
+func (Loaded) event()     {}

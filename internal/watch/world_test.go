@@ -27,7 +27,7 @@ const (
 type thing struct {
 	watch.Resource
 	kind int
-	tell func(watch.Event)
+	tell func(watch.SourceEvent)
 	die  chan error // ends its process
 	live time.Time  // its process watches since then; zero = it does not
 
@@ -235,7 +235,7 @@ func (w *world) repair(th *thing) watch.Outcome {
 }
 
 // Watch is the process that watches a thing.
-func (w *world) Watch(ctx context.Context, addr string, tell func(watch.Event)) error {
+func (w *world) Watch(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
 	w.mu.Lock()
 	th := w.by[addr]
 	ready := time.Duration(w.rand.IntN(2000)) * time.Millisecond
@@ -262,7 +262,7 @@ func (w *world) Watch(ctx context.Context, addr string, tell func(watch.Event)) 
 			first = nil
 			w.mu.Lock()
 			th.tell, th.live = tell, time.Now()
-			tell(watch.Event{First: true})
+			tell(watch.SourceEvent{First: true})
 			w.bound(th)
 			w.mu.Unlock()
 		}
@@ -279,7 +279,7 @@ func (w *world) pause(mean time.Duration) time.Duration {
 // event tells of a change, as the kind of the thing does.
 func (w *world) event(th *thing, detail string) {
 	if th.tell != nil && th.kind != lies {
-		th.tell(watch.Event{Detail: detail})
+		th.tell(watch.SourceEvent{Detail: detail})
 	}
 }
 

@@ -78,7 +78,7 @@ func told(p Pin, err error) string {
 	if p.Pinned != "" {
 		text += " pinned in " + p.Pinned
 	}
-	if p.Believed {
+	if p.Unrefreshed {
 		text += " believed"
 	}
 	if p.Note != "" {
@@ -117,8 +117,8 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 		"no version at all, v1":        {newScene(t, v1), nil, "error artifact.site has no version yet"},
 		"no space given or announced":  {newScene(t, v2, a...), silent, `error artifact.site has no space`},
 		"a space that is not there":    {newScene(t, v2, a...), func(s *scene) { s.block.Space = "mian" }, "error artifact.site has no version yet"},
-		"believed":                     {newScene(t, v2, a...).recorded(t, a[0]), func(s *scene) { s.o.Believe = true }, "1 was 1 newer 0 believed"},
-		"nothing to believe":           {newScene(t, v2, a...), func(s *scene) { s.o.Believe = true }, "3 was  newer 0"},
+		"believed":                     {newScene(t, v2, a...).recorded(t, a[0]), func(s *scene) { s.o.UseRecorded = true }, "1 was 1 newer 0 believed"},
+		"nothing to believe":           {newScene(t, v2, a...), func(s *scene) { s.o.UseRecorded = true }, "3 was  newer 0"},
 		"recorded from another source": {newScene(t, v2, a...).recorded(t, a[0]), otherSource, "error artifact.site has no version yet"},
 		"recorded with another secret": {newScene(t, v2, a...), rotated, "3 was 1 newer 2"},
 	} {

@@ -18,12 +18,12 @@ type Pin struct {
 	// Spaces are the newest versions of all spaces, as expressions see them.
 	Spaces map[string]config.SpaceVersion `json:"spaces,omitempty"`
 
-	Was      artifact.Version `json:"was,omitempty"`      // recorded before; nil = nothing was
-	Newer    int              `json:"newer,omitempty"`    // versions between Was, or a pin, and the newest
-	Unlisted bool             `json:"unlisted,omitempty"` // Was is not listed any more
-	Pinned   string           `json:"pinned,omitempty"`   // where it is held: "manifest", "lock file", or "" for nowhere
-	Believed bool             `json:"believed,omitempty"` // no check was run
-	Note     string           `json:"note,omitempty"`
+	Was         artifact.Version `json:"was,omitempty"`      // recorded before; nil = nothing was
+	Newer       int              `json:"newer,omitempty"`    // versions between Was, or a pin, and the newest
+	Unlisted    bool             `json:"unlisted,omitempty"` // Was is not listed any more
+	Pinned      string           `json:"pinned,omitempty"`   // where it is held: "manifest", "lock file", or "" for nowhere
+	Unrefreshed bool             `json:"believed,omitempty"` // no check was run
+	Note        string           `json:"note,omitempty"`
 
 	// Of files that are here.
 	Tree  string `json:"tree,omitempty"`

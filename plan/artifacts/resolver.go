@@ -19,14 +19,14 @@ import (
 
 // Options say what a Resolver works with.
 type Options struct {
-	Client   artifact.Client
-	Store    artifact.Store // for metadata that only a get tells, and for what is here already
-	Declared []config.Artifact
-	Secrets  []string              // of the manifest
-	Lock     map[string]config.Pin // what the lock file holds
-	Recorded map[string]state.Artifact
-	Believe  bool // run no check where something is recorded
-	Newest   bool // what the lock file holds does not count
+	Client      artifact.Client
+	Store       artifact.Store // for metadata that only a get tells, and for what is here already
+	Declared    []config.Artifact
+	Secrets     []string              // of the manifest
+	Lock        map[string]config.Pin // what the lock file holds
+	Recorded    map[string]state.Artifact
+	UseRecorded bool // run no check where something is recorded
+	Newest      bool // what the lock file holds does not count
 	// Checked is told of each check that ended well; nil = nobody is.
 	Checked func(Pin)
 	// Listed is told what an image has listed; nil = nobody is.
@@ -188,8 +188,8 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 		p.Was = prior.Recipe.Version
 	}
 	switch {
-	case r.o.Believe && p.Was != nil && (held.Version == nil || p.Was.Is(held.Version)):
-		err = r.believe(&p, a, prior)
+	case r.o.UseRecorded && p.Was != nil && (held.Version == nil || p.Was.Is(held.Version)):
+		err = r.useRecorded(&p, a, prior)
 	default:
 		err = r.check(ctx, &p, a, held, prior, known)
 	}
@@ -202,7 +202,7 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 	if err := r.files(ctx, &p, a); err != nil {
 		return Pin{}, err
 	}
-	if r.o.Checked != nil && !p.Believed {
+	if r.o.Checked != nil && !p.Unrefreshed {
 		r.o.Checked(p)
 	}
 	return p, nil
@@ -239,9 +239,9 @@ func SameLine(a config.Artifact, prior state.Artifact) bool {
 	return err == nil && werr == nil && string(now) == string(was)
 }
 
-// believe takes the recorded version.
-func (r *Resolver) believe(p *Pin, a config.Artifact, prior state.Artifact) error {
-	p.Believed, p.Metadata = true, prior.Metadata
+// useRecorded takes the recorded version.
+func (r *Resolver) useRecorded(p *Pin, a config.Artifact, prior state.Artifact) error {
+	p.Unrefreshed, p.Metadata = true, prior.Metadata
 	p.Recipe = artifact.NewRecipe(p.Info, a.Settings, a.Source.Value, a.Params.Value, artifact.Versioned{Space: prior.Recipe.Space,
 		Version: prior.Recipe.Version})
 	p.Spaces = map[string]config.SpaceVersion{}

@@ -86,7 +86,7 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 		}
 	}
 	var out tfplugin6.ApplyResourceChange_Response
-	switch err := t.carryOut(ctx, &req, &out); {
+	switch err := t.execute(ctx, &req, &out); {
 	case errors.Is(err, errStopping):
 		return before(in), err // it is as it was
 	case err != nil:

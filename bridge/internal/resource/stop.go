@@ -66,9 +66,9 @@ func askToStop(p *plugin.Process) {
 // errStopping says that a provider was asked to stop, so that it was given nothing more to do.
 var errStopping = errors.New("its provider was asked to stop, and was not asked to do this any more")
 
-// carryOut has the provider change something. The call is never cancelled, as what it does
+// execute has the provider change something. The call is never cancelled, as what it does
 // would go on unseen: who does not want it any more has the provider asked to stop.
-func (t *thing) carryOut(ctx context.Context, in *tfplugin6.ApplyResourceChange_Request,
+func (t *thing) execute(ctx context.Context, in *tfplugin6.ApplyResourceChange_Request,
 	out *tfplugin6.ApplyResourceChange_Response) error {
 	c, process := &t.changes, t.process
 	c.mu.Lock()

@@ -106,7 +106,7 @@ func TestStop_WhenNothingIsWantedAnyMore(t *testing.T) {
 func TestCarryOut_NothingAfterAStop(t *testing.T) {
 	t.Parallel()
 	stopping := &thing{provider: &provider{changes: changes{ended: make(chan struct{})}}}
-	if err := stopping.carryOut(t.Context(), nil, nil); !errors.Is(err, errStopping) {
+	if err := stopping.execute(t.Context(), nil, nil); !errors.Is(err, errStopping) {
 		t.Errorf("it is carried out, and gives %v", err)
 	}
 }

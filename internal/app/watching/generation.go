@@ -156,9 +156,9 @@ type heard struct {
 }
 
 // Watch tells of each event, and counts it.
-func (h heard) Watch(ctx context.Context, addr string, tell func(watch.Event)) error {
+func (h heard) Watch(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
 	count := h.count
-	return h.Source.Watch(ctx, addr, func(e watch.Event) {
+	return h.Source.Watch(ctx, addr, func(e watch.SourceEvent) {
 		count(addr)
 		tell(e)
 	})

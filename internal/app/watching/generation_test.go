@@ -68,7 +68,7 @@ func TestGeneration_IsForgotten(t *testing.T) {
 	first, ended := make(chan struct{}), make(chan error, 1)
 	source := g.Source
 	go func() {
-		ended <- source.Watch(ctx, "a", func(e watch.Event) {
+		ended <- source.Watch(ctx, "a", func(e watch.SourceEvent) {
 			if e.First {
 				close(first)
 			}

@@ -102,7 +102,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	w.stateMu.Lock()
 	defer w.stateMu.Unlock()
 	defer w.repairing(addrs)()
-	run := &begun{w: w, addrs: addrs}
+	run := &repairRun{w: w, addrs: addrs}
 	e := w.engine.Child(run.send, run)
 	r.w.mu.Lock()
 	prior, seen := r.look.prior, r.look.looker
@@ -187,7 +187,7 @@ func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	}
 	for addr, r := range done.Report.Resources {
 		switch {
-		case done.Believed[addr]: // nothing is known of it
+		case done.Unrefreshed[addr]: // nothing is known of it
 		case r.Status == apply.OK:
 			out[addr] = watch.Repaired
 		case r.Status == apply.Unchanged, r.Status == apply.Skipped:
@@ -201,9 +201,9 @@ func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	return out
 }
 
-// begun is the run of a repair: it begins when there is something to keep, and so a
+// repairRun is the run of a repair: it begins when there is something to keep, and so a
 // repair that found nothing to do is none.
-type begun struct {
+type repairRun struct {
 	w     *watcher
 	addrs []string
 	run   *Recording
@@ -213,7 +213,7 @@ type begun struct {
 }
 
 // Begin begins the records.
-func (b *begun) Begin() {
+func (b *repairRun) Begin() {
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()
 	if b.run != nil {
@@ -237,7 +237,7 @@ func (b *begun) Begin() {
 }
 
 // Add keeps an invocation.
-func (b *begun) Add(i typeclient.Invocation) {
+func (b *repairRun) Add(i typeclient.Invocation) {
 	b.w.mu.Lock()
 	run := b.run
 	if run == nil {
@@ -250,13 +250,13 @@ func (b *begun) Add(i typeclient.Invocation) {
 }
 
 // Report keeps the report.
-func (b *begun) Report(content []byte) {
+func (b *repairRun) Report(content []byte) {
 	b.Begin()
 	b.run.Records.Report(content)
 }
 
 // send is told the events of the plan and of the apply.
-func (b *begun) send(e events.Event) {
+func (b *repairRun) send(e events.Event) {
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()
 	if b.run == nil {
@@ -266,13 +266,13 @@ func (b *begun) send(e events.Event) {
 	b.out(e)
 }
 
-func (b *begun) out(e events.Event) {
+func (b *repairRun) out(e events.Event) {
 	b.run.Send(e)
 	e.Run = b.run.Run
 	b.w.engine.Events(e)
 }
 
-func (b *begun) end(status apply.Status, report *apply.Report) {
+func (b *repairRun) end(status apply.Status, report *apply.Report) {
 	if b.run == nil {
 		return
 	}

@@ -64,7 +64,7 @@ func (w *watcher) alive() {
 }
 
 // tell tells what happened. It is called by one goroutine.
-func (w *watcher) tell(t watch.Told) {
+func (w *watcher) tell(t watch.Event) {
 	w.metrics.Told(t, w.typeOf)
 	switch t := t.(type) {
 	case watch.Looked:

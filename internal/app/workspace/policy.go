@@ -23,8 +23,8 @@ const RequireSignature = "DEPLOYSTER_REQUIRE_SIGNATURE"
 // maxKeyFile is how much of a file of keys is read, in bytes.
 const maxKeyFile = 1 << 20
 
-// trusted are keys, and where they were named.
-type trusted struct {
+// keyring is keys of signers, and where they were named.
+type keyring struct {
 	keys []ed25519.PublicKey
 	from string
 }
@@ -33,7 +33,7 @@ type trusted struct {
 type Policy struct {
 	digest  string    // "" = any
 	open    bool      // somebody has answered for what a plan leaves to its apply
-	signers []trusted // one key of each must have signed
+	signers []keyring // one key of each must have signed
 }
 
 // PolicyOptions are what a command asks of a plan; nil = it does not say.
@@ -68,7 +68,7 @@ func (o Options) Policy(asked PolicyOptions) (Policy, error) {
 		if err != nil {
 			return p, diag.Errorf("Cannot use the public key", "%s names %s: %s.", from, files[from], err)
 		}
-		p.signers = append(p.signers, trusted{keys, from})
+		p.signers = append(p.signers, keyring{keys, from})
 	}
 	return p, nil
 }

@@ -59,8 +59,8 @@ func (p *spoken) say(text []byte) {
 	go func() { _, _ = p.Stdin().Write(text) }() // who does not read is killed
 }
 
-// hear returns the next line, within a time.
-func (p *spoken) hear(ctx context.Context, limit <-chan time.Time) ([]byte, bool) {
+// nextLine returns the next line, within a time.
+func (p *spoken) nextLine(ctx context.Context, limit <-chan time.Time) ([]byte, bool) {
 	select {
 	case line, more := <-p.lines:
 		return line, more
@@ -111,7 +111,7 @@ func (w *watching) endsWhenAsked(ctx context.Context) outcome {
 			return failWith(fixWatch, err)
 		}
 		p.say(spec.Stdin)
-		_, began := p.hear(ctx, time.After(limitOf(e)))
+		_, began := p.nextLine(ctx, time.After(limitOf(e)))
 		if began {
 			c.ask(p)
 		}
@@ -191,7 +191,7 @@ func (w *watching) watchesMany(ctx context.Context) outcome {
 
 // reply returns the next reply of a worker, or why there is none.
 func (p *spoken) reply(ctx context.Context, limit <-chan time.Time) (r protocol.WorkerReply, problem string) {
-	line, ok := p.hear(ctx, limit)
+	line, ok := p.nextLine(ctx, limit)
 	if !ok {
 		return r, "nothing more came."
 	}

@@ -111,7 +111,7 @@ func (p *program) read() {
 		line, err := readLine(in, p.most)
 		if err == nil {
 			at += int64(len(line))
-			err = p.hear(line)
+			err = p.handleLine(line)
 		}
 		if at-released >= releaseEvery {
 			p.proc.Release(at)
@@ -130,8 +130,8 @@ func (p *program) read() {
 	close(p.gone)
 }
 
-// hear takes one line.
-func (p *program) hear(line []byte) error {
+// handleLine takes one line.
+func (p *program) handleLine(line []byte) error {
 	read, err := p.meter.line(time.Now())
 	switch {
 	case err != nil:

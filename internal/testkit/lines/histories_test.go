@@ -101,13 +101,13 @@ func (h *history) load(src config.Sources) (*config.Manifest, error) {
 }
 
 // plan makes a plan, and gives the bytes of its file.
-func (s *session) plan(believe bool) ([]byte, error) {
+func (s *session) plan(recorded bool) ([]byte, error) {
 	ctx := context.Background()
 	m, err := s.h.load(config.Sources{Workspace: s.h.dir, Dir: s.h.dir, Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(s.h.manifest())}}})
 	if err != nil {
 		return nil, err
 	}
-	r := artifacts.New(artifacts.Options{Client: s.h.world, Store: s.files, Declared: m.Artifacts(), Recorded: s.prior.Artifacts, Believe: believe})
+	r := artifacts.New(artifacts.Options{Client: s.h.world, Store: s.files, Declared: m.Artifacts(), Recorded: s.prior.Artifacts, UseRecorded: recorded})
 	names, err := front.Wanted(m, func(string) bool { return true }, true)
 	if err = errors.Join(err, r.All(ctx, names, 2)); err != nil {
 		return nil, err
@@ -342,12 +342,12 @@ func (h *history) keep() error {
 }
 
 // look makes a plan. That there is none must have its reason.
-func (h *history) look(believe bool) ([]byte, error) {
+func (h *history) look(recorded bool) ([]byte, error) {
 	s, err := h.open()
 	if err != nil {
 		return nil, err
 	}
-	file, err := s.plan(believe)
+	file, err := s.plan(recorded)
 	prior := s.prior
 	if err = errors.Join(err, s.close()); err == nil {
 		return file, nil
@@ -371,7 +371,7 @@ func (h *history) look(believe bool) ([]byte, error) {
 	case strings.Contains(err.Error(), "is not there"): // of a get
 		_, after, _ := strings.Cut(err.Error(), ": site")
 		n, nerr := strconv.Atoi(strings.TrimSuffix(after, " is not there"))
-		if nerr != nil || slices.Contains(h.there, n) || !believe && (h.speaks == artifact.Artifacts2 || n != h.pin) {
+		if nerr != nil || slices.Contains(h.there, n) || !recorded && (h.speaks == artifact.Artifacts2 || n != h.pin) {
 			return nil, fmt.Errorf("version %d is there, or was not chosen: %w", n, err)
 		}
 		h.pin = 0
@@ -380,16 +380,16 @@ func (h *history) look(believe bool) ([]byte, error) {
 	return nil, err
 }
 
-func (h *history) planAndApply(believe bool) error {
+func (h *history) planAndApply(recorded bool) error {
 	before := len(h.effects)
-	file, err := h.look(believe)
+	file, err := h.look(recorded)
 	if err != nil || file == nil {
 		if len(h.effects) > before {
 			return errors.New("a plan has put something")
 		}
 		return err
 	}
-	return h.carryOut(file, map[bool]string{true: "a plan that believes what is recorded", false: "a plan"}[believe])
+	return h.carryOut(file, map[bool]string{true: "a plan that believes what is recorded", false: "a plan"}[recorded])
 }
 
 // carryOut applies a plan, and looks at what has become of it.
@@ -518,7 +518,7 @@ func (h *history) settled(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	r := artifacts.New(artifacts.Options{Client: h.world, Store: s.files, Declared: m.Artifacts(), Recorded: s.prior.Artifacts, Believe: true})
+	r := artifacts.New(artifacts.Options{Client: h.world, Store: s.files, Declared: m.Artifacts(), Recorded: s.prior.Artifacts, UseRecorded: true})
 	again, diags := plan.Build(context.Background(), m, s.prior, s.front(m, r.Pins), plan.Options{Version: "0.1.0", Workspace: h.dir,
 		Parallelism: 2, Now: time.Now(), Artifacts: r})
 	if diags.HasErrors() {

@@ -154,7 +154,7 @@ func AboutArtifact(p artifacts.Pin) string {
 	if space != "" {
 		parts = append(parts, space)
 	}
-	if p.Believed {
+	if p.Unrefreshed {
 		parts = append(parts, "as recorded, not checked")
 	}
 	if text := Metadata(p.Metadata); text != "" && p.Moves() {

@@ -29,7 +29,7 @@ func TestArtifacts(t *testing.T) {
 		"base": pin(func(p *artifacts.Pin) { p.Unlisted = true }, "", "1.0.0", "1.1.0"),
 		"lib":  pin(func(p *artifacts.Pin) { p.Pinned, p.Newer = artifacts.InLock, 2 }, "", "9f8e", "9f8e"),
 		"new":  pin(nil, "", "1", ""),
-		"old":  pin(func(p *artifacts.Pin) { p.Believed = true }, "", "1", "1"),
+		"old":  pin(func(p *artifacts.Pin) { p.Unrefreshed = true }, "", "1", "1"),
 	})
 	want := `Artifacts:
   base  1.1.0 -> 1.0.0   ! 1.1.0 is not listed any more

@@ -81,7 +81,7 @@ func (m *Metrics) Counted(c watch.Counts) {
 }
 
 // Told takes what happened to a resource of a type.
-func (m *Metrics) Told(t watch.Told, typeOf func(addr string) string) {
+func (m *Metrics) Told(t watch.Event, typeOf func(addr string) string) {
 	switch t := t.(type) {
 	case watch.Looked:
 		m.looks.WithLabelValues(string(t.Why), string(t.Status)).Inc()

@@ -34,7 +34,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("before the first generation: %d %q", code, text)
 	}
 	typeOf := func(addr string) string { return "type-of-" + addr }
-	for _, told := range []watch.Told{
+	for _, told := range []watch.Event{
 		watch.Loaded{First: true},
 		watch.Looked{Address: "a", Why: watch.Poll, Status: drift.Gone, Took: time.Second, Late: 2 * time.Second},
 		watch.Looked{Address: "a", Why: watch.ByEvent, Status: drift.None, Took: time.Millisecond},

@@ -1,4 +1,4 @@
-package kepttypes
+package typecache
 
 import (
 	"maps"
