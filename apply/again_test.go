@@ -13,7 +13,7 @@ import (
 
 // What was not looked at after a removal is named, and the apply is not complete: also
 // where the plan leaves it out, and its place in the report.
-func TestAfterARemoval_WhatWasNotLookedAt(t *testing.T) {
+func TestRemoval_WhatWasNotLookedAtAfterIt(t *testing.T) {
 	t.Parallel()
 	const unseen = ": Not looked at after a removal"
 	for name, c := range map[string]struct {

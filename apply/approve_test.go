@@ -65,7 +65,7 @@ func chain(v string) string {
 }
 
 // What the plan could not show is done, asked about, or left, as it is wanted.
-func TestWhatBecomesKnownDuringAnApply(t *testing.T) {
+func TestDeferred_BecomesKnownDuringAnApply(t *testing.T) {
 	t.Parallel()
 	const done = "ok a=ok b=ok c=ok d=ok"
 	const left = "error a=ok b=not_started c=not_started d=ok"
@@ -138,7 +138,7 @@ func TestReplace_NeedsOneYes(t *testing.T) {
 
 // A resource that may change and does not needs no second yes; one that does is
 // shown beside what the plan said.
-func TestWhatMayChange(t *testing.T) {
+func TestApproval_OfWhatMayChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		deferred apply.Deferred
@@ -200,7 +200,7 @@ func TestConfirming(t *testing.T) {
 
 // While a person thinks the world may change: what was asked about is looked at
 // again before it is done.
-func TestTheWorldChangesDuringAQuestion(t *testing.T) {
+func TestQuestion_TheWorldChangesDuringIt(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	p := &person{answers: []apply.Answer{yes}, then: func() { e.world.Set("a", `{"v":"other"}`) }}
@@ -231,7 +231,7 @@ func TestTheWorldChangesDuringAQuestion(t *testing.T) {
 
 // An interrupt at a question is an interrupt, and a terminal that goes away is a
 // no.
-func TestInterruptedAtAQuestion(t *testing.T) {
+func TestQuestion_Interrupted(t *testing.T) {
 	t.Parallel()
 	for _, interrupt := range []bool{true, false} {
 		e := newEngine(t.TempDir())
@@ -260,7 +260,7 @@ func TestInterruptedAtAQuestion(t *testing.T) {
 }
 
 // To forget is asked about as well.
-func TestForgettingIsAskedAbout(t *testing.T) {
+func TestQuestion_AboutForgetting(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []apply.Answer{yes, no} {
 		e := newEngine(t.TempDir())

@@ -35,7 +35,7 @@ func (e *engine) done() string { return strings.Join(e.world.TakeLog(), ", ") }
 
 // What is destroyed of a kind is destroyed before anything of that kind is asked
 // for, adopted or made. What the plan says of a resource is true after that.
-func TestEndsComeBeforeBeginnings(t *testing.T) {
+func TestEnds_ComeBeforeBeginnings(t *testing.T) {
 	t.Parallel()
 	older := func(name, id, v string) string { return one("older", name, `"`+id+`"`, v) }
 	known := func(name, id, v string) string { return one("known", name, `"`+id+`"`, v) }
@@ -80,7 +80,7 @@ func TestEndsComeBeforeBeginnings(t *testing.T) {
 
 // Where a removal takes a resource with it that was right, that is an error of the
 // removal, also where the plan leaves the resource out; the next plan makes it.
-func TestARemovalThatTakesAnotherWithIt(t *testing.T) {
+func TestRemoval_TakesAnotherWithIt(t *testing.T) {
 	t.Parallel()
 	both := one("older", "a", `"x"`, "1") + one("older", "b", `"x"`, "1")
 	rest := one("older", "b", `"x"`, "1")
@@ -207,7 +207,7 @@ func TestLateIdentity_OfAnotherThing(t *testing.T) {
 
 // An end that would have to wait for an identity that itself waits for the end is left
 // for the next plan, which the plan says.
-func TestAnEndThatCannotWait(t *testing.T) {
+func TestEnds_CannotWait(t *testing.T) {
 	t.Parallel()
 	// The old thing of a goes before the new one is made, of whose state b is made.
 	first := one("known", "a", `"a1"`, `"b1"`)
@@ -237,7 +237,7 @@ func TestAnEndThatCannotWait(t *testing.T) {
 
 // What -replace names is one thing before and after: where its end cannot wait, there is
 // nothing that could be left for the next plan.
-func TestAnEndThatCannotWait_OfWhatIsToBeReplaced(t *testing.T) {
+func TestEnds_CannotWaitForWhatIsToBeReplaced(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	e.do(t, one("known", "a", `"a1"`, `"b1"`))
@@ -252,7 +252,7 @@ func TestAnEndThatCannotWait_OfWhatIsToBeReplaced(t *testing.T) {
 }
 
 // What has to wait for an end that is left for the next plan is left too.
-func TestAnEndThatIsLeft_WhatItDependsOn(t *testing.T) {
+func TestEnds_LeftKeepWhatTheyDependOn(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	e.do(t, thing("f", "v", "1")+one("known", "e", `"e"`, "resource.f.state.v"))
@@ -269,7 +269,7 @@ func TestAnEndThatIsLeft_WhatItDependsOn(t *testing.T) {
 
 // Where dependencies say the opposite, a resource begins before an end of its kind, and
 // is asked again after it.
-func TestABeginningThatCannotWait(t *testing.T) {
+func TestBeginnings_CannotWait(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	e.do(t, one("older", "e", `"x"`, "1")+one("older", "stays", `"x"`, "1")+thing("user", "v", "resource.e.state.v"))
@@ -281,7 +281,7 @@ func TestABeginningThatCannotWait(t *testing.T) {
 
 // Who lets go of what is replaced does so before that, unless it waits for it in
 // another way.
-func TestWhoLetsGoWaitsForWhatIsReplaced(t *testing.T) {
+func TestEnds_WaitForWhatIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	chain := func(v, on string) string {
@@ -296,7 +296,7 @@ func TestWhoLetsGoWaitsForWhatIsReplaced(t *testing.T) {
 
 // A failed end holds back nothing whose identity is known; of what may be the same
 // thing nothing is begun.
-func TestAFailedEnd(t *testing.T) {
+func TestEnds_Fail(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	e.opts.KeepGoing = true
@@ -310,7 +310,7 @@ func TestAFailedEnd(t *testing.T) {
 }
 
 // What replaces another thing is asked for without the state of that.
-func TestAnotherThingIsAskedWithoutTheOldState(t *testing.T) {
+func TestThings_AnotherIsAskedWithoutTheOldState(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	forget := func(id string) string {
@@ -327,7 +327,7 @@ func TestAnotherThingIsAskedWithoutTheOldState(t *testing.T) {
 }
 
 // What is begun in place of another thing, which stays, is what is recorded from then on.
-func TestWhatIsBegunInPlaceOfAnotherIsRecorded(t *testing.T) {
+func TestThings_BegunInPlaceOfAnotherIsRecorded(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	forget := func(id string) string {
@@ -342,7 +342,7 @@ func TestWhatIsBegunInPlaceOfAnotherIsRecorded(t *testing.T) {
 }
 
 // A plan that only records follows the things as any other.
-func TestRefreshOnlyFollowsThings(t *testing.T) {
+func TestRefreshOnly_FollowsThings(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	e.do(t, one("known", "a", `"x"`, "1")+one("known", "s", `"y"`, "1"))

@@ -28,7 +28,7 @@ type applying struct{}
 
 // A fault of this program is reported like any other failure: nothing new is
 // started, what was done is recorded, and an action that was at work is unknown.
-func TestAFaultOfOurOwnIsReported(t *testing.T) {
+func TestGuard_ReportsAFaultOfOurOwn(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]apply.Status{"b/make": apply.Unknown, "b/state": apply.Error} {
 		e := newEngine(t.TempDir())

@@ -36,7 +36,7 @@ func (e *engine) recorded(t *testing.T) state.Snapshot {
 
 // -refresh=false uses what was recorded as VALID, and asks what the manifest changed and
 // what takes values from that.
-func TestWithoutRefreshOnlyWhatChangedIsAsked(t *testing.T) {
+func TestNoRefresh_AsksOnlyWhatChanged(t *testing.T) {
 	recorded := plan.Selection{NoRefresh: true}
 	e := newEngine(t.TempDir())
 	e.opts.Parallelism = 1
@@ -114,7 +114,7 @@ func sameWords(a, b []string) bool {
 }
 
 // -refresh-only records what is real and does nothing to it.
-func TestRefreshOnlyRecords(t *testing.T) {
+func TestRefreshOnly_Records(t *testing.T) {
 	only := plan.Selection{RefreshOnly: true}
 	source := thing("a", "v", "1") + thing("b", "v", "resource.a.state.v") + thing("gone", "v", "1") + thing("after", "v", "resource.gone.state.v") +
 		thing("same", "v", "1") + thing("there", "v", "1") + thing("never", "v", "1") + thing("other", "v", "1") +

@@ -46,7 +46,7 @@ resource "user" {
 
 // What removes a thing is told of its dependencies as the state file has them,
 // in each of its steps, whether they stay, change, move or go too.
-func TestARemovalSeesItsDependencies(t *testing.T) {
+func TestRemoval_SeesItsDependencies(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]struct{ source, db string }{
 		"all go":         {"", "db"},

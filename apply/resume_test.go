@@ -57,7 +57,7 @@ func ofPair(t *testing.T) (*engine, *plan.Plan) {
 }
 
 // What a run that died had recorded is not done again, and is named.
-func TestWhatWasCompletedIsNotDoneAgain(t *testing.T) {
+func TestResume_DoesNotRepeatWhatWasCompleted(t *testing.T) {
 	e, p := ofPair(t)
 	e.dieAfter(t, 3, p) // a: started, ended, VALID
 	if done, resumed := apply.Resumed(p, e.recorded(t)); !resumed || !slices.Equal(done, []string{"a"}) {
@@ -73,7 +73,7 @@ func TestWhatWasCompletedIsNotDoneAgain(t *testing.T) {
 }
 
 // What was done, and is not so any more, is not done a second time in silence.
-func TestWhatWasCompletedAndChangedIsStale(t *testing.T) {
+func TestResume_CompletedAndChangedIsStale(t *testing.T) {
 	e, p := ofPair(t)
 	e.dieAfter(t, 3, p)
 	e.world.Set("a", `{"v":7}`)
@@ -91,7 +91,7 @@ func TestWhatWasCompletedAndChangedIsStale(t *testing.T) {
 }
 
 // A run that ended by itself is not gone on with.
-func TestARunThatEndedIsNotResumed(t *testing.T) {
+func TestResume_NotOfARunThatEnded(t *testing.T) {
 	e, p := ofPair(t)
 	if report, err := e.apply(t.Context(), p); err != nil || report.Status != apply.OK {
 		t.Fatalf("%s, %v", encode(report), err)

@@ -57,7 +57,7 @@ func (b brokenJournal) Outputs(outputs map[string]state.Output) error {
 // A fact that cannot be made durable stops everything: an action that could not
 // be recorded is never started, and after any such failure nothing new is,
 // whatever -keep-going says.
-func TestNothingIsStartedThatCannotBeRecorded(t *testing.T) {
+func TestRun_StartsNothingThatCannotBeRecorded(t *testing.T) {
 	full := errors.New("no space left on device")
 	for name, c := range map[string]struct {
 		journal brokenJournal
@@ -128,7 +128,7 @@ func TestRun_WhatCannotBeRecordedIsTold(t *testing.T) {
 }
 
 // The first interrupt lets the running action finish and starts nothing new.
-func TestInterruptLetsTheRunningActionFinish(t *testing.T) {
+func TestInterrupt_LetsTheRunningActionFinish(t *testing.T) {
 	e := newEngine(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	e.opts.Parallelism = 1
@@ -197,7 +197,7 @@ func TestParallelism(t *testing.T) {
 
 // A plan that was made for a resource does not fit once another apply has
 // changed what the state file says of it; one of a stranger does not matter.
-func TestOnlyRelatedChangesMakeAPlanStale(t *testing.T) {
+func TestStale_ByRelatedChangesOnly(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.do(t, thing("a", "v", "1")+thing("b"))
 	p, err := e.plan(thing("a", "v", "2") + thing("b"))
@@ -223,7 +223,7 @@ func TestOnlyRelatedChangesMakeAPlanStale(t *testing.T) {
 
 // A plan that destroys something is not carried out when something else has been
 // made upon it since.
-func TestNewDependantMakesADestroyStale(t *testing.T) {
+func TestStale_DestroyByANewDependant(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.do(t, thing("a")+thing("b"))
 	p, err := e.plan(thing("b"))

@@ -42,7 +42,7 @@ func (e *engine) selected(source string, s plan.Selection) (string, *plan.Plan) 
 	return changes(p), p
 }
 
-func TestSelectionTakesAlongWhatMustComeBefore(t *testing.T) {
+func TestSelection_TakesAlongWhatMustComeBefore(t *testing.T) {
 	for name, c := range map[string]struct {
 		now, then string // manifests: what is there, what is planned
 		only      plan.Selection
@@ -173,7 +173,7 @@ func TestForEachOfUnselectedStates(t *testing.T) {
 }
 
 // What is left out keeps also its address.
-func TestMovesOfWhatIsLeftOut(t *testing.T) {
+func TestMoves_OfWhatIsLeftOut(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.do(t, thing("a", "v", "1")+thing("x", "v", "1")+thing("n", "v", "1", "on", "resource.x.state.v"))
 	then := thing("b", "v", "1") + thing("y", "v", "1") + thing("n", "v", "1", "on", "resource.y.state.v") +

@@ -113,7 +113,7 @@ func service(name, v string, after ...string) string {
 
 // When a shutdown_first has run, its image answers other actions than were
 // shown, because of it. What was shown is done: it was meant to follow it.
-func TestAfterTheShutdownWhatWasShownIsDone(t *testing.T) {
+func TestShutdown_WhatWasShownIsDoneAfterIt(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	s := newServices(e)
@@ -137,7 +137,7 @@ func TestAfterTheShutdownWhatWasShownIsDone(t *testing.T) {
 
 // But when something else than the shutdown has changed it meanwhile, the plan
 // is stale.
-func TestAfterTheShutdownAStrangerIsNoticed(t *testing.T) {
+func TestShutdown_StrangerIsNoticedAfterIt(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	s := newServices(e)
@@ -162,7 +162,7 @@ func TestAfterTheShutdownAStrangerIsNoticed(t *testing.T) {
 }
 
 // What something has started again since is stopped again.
-func TestWhatWasStartedAgainIsStoppedAgain(t *testing.T) {
+func TestShutdown_StopsAgainWhatWasStartedAgain(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	s := newServices(e)
@@ -187,7 +187,7 @@ func TestWhatWasStartedAgainIsStoppedAgain(t *testing.T) {
 
 // One that need not be stopped any more is not; one that was not to be stopped,
 // and now is, makes the plan stale.
-func TestAShutdownThatIsNotWhatWasShown(t *testing.T) {
+func TestShutdown_IsNotWhatWasShown(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	s := newServices(e)
@@ -214,7 +214,7 @@ func TestAShutdownThatIsNotWhatWasShown(t *testing.T) {
 
 // A deferred resource could not be asked before: its shutdown_first runs right
 // before its own actions, and is marked.
-func TestALateShutdown(t *testing.T) {
+func TestShutdown_Late(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	s := newServices(e)
@@ -237,7 +237,7 @@ func TestALateShutdown(t *testing.T) {
 
 // A shutdown that fails, or that is not approved, is the end: all else was to
 // come after it.
-func TestNothingFollowsAFailedShutdown(t *testing.T) {
+func TestShutdown_NothingFollowsAFailedOne(t *testing.T) {
 	t.Parallel()
 	for _, declined := range []bool{false, true} {
 		e := newEngine(t.TempDir())
@@ -265,7 +265,7 @@ func TestNothingFollowsAFailedShutdown(t *testing.T) {
 }
 
 // A yes to a resource is a yes to its shutdown too: it is not asked twice.
-func TestAShutdownIsAskedAboutOnce(t *testing.T) {
+func TestShutdown_IsAskedAboutOnce(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	s := newServices(e)
@@ -281,7 +281,7 @@ func TestAShutdownIsAskedAboutOnce(t *testing.T) {
 
 // What was shown to come after a shutdown_first is run, with the arguments that are known
 // then. Another action is not, and neither is one that was not shown to destroy what exists.
-func TestAfterTheShutdownNothingElseIsDestroyed(t *testing.T) {
+func TestShutdown_NothingElseIsDestroyedAfterIt(t *testing.T) {
 	t.Parallel()
 	const late = "resource.a.state.v" // is not known before a is there
 	for name, c := range map[string]struct {

@@ -32,7 +32,7 @@ func (l losing) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 // An action whose end is not known is neither done nor failed: its resource is
 // reported as unknown, nothing is built on it, and the state file remembers that
 // it was in flight.
-func TestAnActionWhoseEndIsNotKnown(t *testing.T) {
+func TestAction_WhoseEndIsNotKnown(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	e.runner = losing{e.fake, "a/make"}

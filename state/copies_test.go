@@ -18,7 +18,7 @@ func recordRun(t *testing.T, path, addr string) {
 	ok(t, j.Valid(addr, entry(`{}`)), j.Finish(StatusOK), s.Close())
 }
 
-func TestTheLastCopiesAreKept(t *testing.T) {
+func TestCopies_TheLastAreKept(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	for i := range 13 {
@@ -86,9 +86,9 @@ func TestRestore(t *testing.T) {
 	ok(t, held.Close())
 }
 
-// TestRestoreUnderAJournal: the state file was lost after an apply died. The
+// TestRestore_UnderAJournal: the state file was lost after an apply died. The
 // copy it began with, and no other, brings back all that it had recorded.
-func TestRestoreUnderAJournal(t *testing.T) {
+func TestRestore_UnderAJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	recordRun(t, path, "a")
@@ -116,7 +116,7 @@ func TestRestoreUnderAJournal(t *testing.T) {
 	ok(t, s.Close())
 }
 
-func TestADamagedCopyIsSaid(t *testing.T) {
+func TestCopies_DamagedIsSaid(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	recordRun(t, path, "a")
@@ -136,9 +136,9 @@ func TestADamagedCopyIsSaid(t *testing.T) {
 	}
 }
 
-// TestNoCopyIsSaid: the run is recorded, and that no copy could be kept is an
+// TestCopies_NoneIsSaid: the run is recorded, and that no copy could be kept is an
 // error of its own.
-func TestNoCopyIsSaid(t *testing.T) {
+func TestCopies_NoneIsSaid(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	place := &faultyPlace{Place: File(path)}
@@ -155,7 +155,7 @@ func TestNoCopyIsSaid(t *testing.T) {
 	}
 }
 
-func TestADanglingLinkIsFollowed(t *testing.T) {
+func TestCopies_DanglingLinkIsFollowed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ok(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))

@@ -120,9 +120,9 @@ func noSpace(t *testing.T, err error) {
 	}
 }
 
-// TestAReadOnlyFileSystem: there a state can be read under a lock, by whoever
+// TestFullDisk_ReadOnlyFileSystem: there a state can be read under a lock, by whoever
 // plans, and nothing else; an apply that runs elsewhere keeps its own.
-func TestAReadOnlyFileSystem(t *testing.T) {
+func TestFullDisk_ReadOnlyFileSystem(t *testing.T) {
 	t.Parallel()
 	dir, _ := tmpfs(t, 1024)
 	path := filepath.Join(dir, "s.json")

@@ -13,7 +13,7 @@ import (
 
 // What an image may answer, and any number of such answers, can be read back:
 // from the state file, and from the journal.
-func TestWhatIsLargeIsReadBack(t *testing.T) {
+func TestLarge_IsReadBack(t *testing.T) {
 	t.Parallel()
 	// As deep as an answer may be, whose state it is; and more values, in two
 	// entries, than one answer may have.

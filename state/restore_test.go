@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestEachRefusalHasAWayOut: whatever became of the state file, the refusal says
+// TestRestore_EachRefusalHasAWayOut: whatever became of the state file, the refusal says
 // what to do, and that does it: nothing is lost then that was recorded.
-func TestEachRefusalHasAWayOut(t *testing.T) {
+func TestRestore_EachRefusalHasAWayOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(whole []byte) []byte // nil = the file is gone
@@ -70,9 +70,9 @@ func TestEachRefusalHasAWayOut(t *testing.T) {
 	}
 }
 
-// TestAJournalThatSaysNothingIsNotInTheWay: an apply died before its journal said
+// TestRestore_EmptyJournalIsNotInTheWay: an apply died before its journal said
 // anything, and then the state file was spoiled.
-func TestAJournalThatSaysNothingIsNotInTheWay(t *testing.T) {
+func TestRestore_EmptyJournalIsNotInTheWay(t *testing.T) {
 	t.Parallel()
 	for _, torn := range []string{"", "0123abcd {\"se"} {
 		path := filepath.Join(t.TempDir(), "s.json")
@@ -91,8 +91,8 @@ func TestAJournalThatSaysNothingIsNotInTheWay(t *testing.T) {
 	}
 }
 
-// TestWhatAKilledWriterLeftIsRemoved: it may hold secrets, and nobody needs it.
-func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
+// TestRestore_RemovesWhatAKilledWriterLeft: it may hold secrets, and nobody needs it.
+func TestRestore_RemovesWhatAKilledWriterLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.json")

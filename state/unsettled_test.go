@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWhatAPersonSays: only what is open is judged, and what had a code keeps it.
-func TestWhatAPersonSays(t *testing.T) {
+// TestUnsettled_WhatAPersonSays: only what is open is judged, and what had a code keeps it.
+func TestUnsettled_WhatAPersonSays(t *testing.T) {
 	t.Parallel()
 	seven := 7
 	s := Snapshot{Unsettled: map[string]Unsettled{

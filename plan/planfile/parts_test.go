@@ -104,7 +104,7 @@ func reassembled(list []part) (apart, together map[string][]part) {
 // Whatever is done to the parts of a plan file, it is refused: by the checksum; when
 // that is made to fit, because the parts do not belong together; and what still
 // hangs together is not signed any more.
-func TestPartsOfPlanFilesCannotBeExchanged(t *testing.T) {
+func TestParts_CannotBeExchanged(t *testing.T) {
 	t.Parallel()
 	key := testKey(1)
 	file := signed(t, samplePlan(), key)
@@ -139,7 +139,7 @@ func TestPartsOfPlanFilesCannotBeExchanged(t *testing.T) {
 }
 
 // What comes after a document is refused as well.
-func TestNothingFollowsADocument(t *testing.T) {
+func TestParts_NothingFollowsADocument(t *testing.T) {
 	t.Parallel()
 	list, _ := partsOf(t, written(t, samplePlan()))
 	for i := range 2 {

@@ -18,7 +18,7 @@ func declared(addresses ...string) []*config.Resource {
 	return list
 }
 
-func TestACountTakesTheResourceAlong(t *testing.T) {
+func TestMoves_CountTakesTheResourceAlong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ declared, recorded, want []string }{
 		{[]string{"web[0]", "web[1]"}, []string{"web"}, []string{"web", "web[0]"}},
@@ -43,7 +43,7 @@ func TestACountTakesTheResourceAlong(t *testing.T) {
 	}
 }
 
-func TestTwoRoundsOfMovesMakeOne(t *testing.T) {
+func TestMoves_TwoRoundsMakeOne(t *testing.T) {
 	t.Parallel()
 	got := chain([]moves.Move{{From: "a", To: "b"}, {From: "c", To: "d"}}, []moves.Move{{From: "b", To: "b[0]"}, {From: "d", To: "c"}, {From: "e", To: "e[0]"}})
 	if fmt.Sprint(got) != "[{a b[0] } {e e[0] }]" {
