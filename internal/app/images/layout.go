@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 )
 
 // OpenArchive opens what images are imported from: a file, a directory with an OCI
@@ -42,21 +43,11 @@ func SaveTo(ctx context.Context, s Store, reference, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return SaveLayout(ctx, s, reference, path)
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".deployster-*")
-	if err == nil {
-		defer func() { _ = os.Remove(temp.Name()) }() // it has its name by then, or is not wanted
-		if err = s.Save(ctx, reference, temp); err != nil {
-			_ = temp.Close()
-			return err
-		}
-		if err = temp.Close(); err == nil {
-			err = os.Rename(temp.Name(), path)
-		}
-	}
-	if err != nil {
+	err := durable.WriteFrom(path, 0o644, func(to io.Writer) error { return s.Save(ctx, reference, to) })
+	if err != nil && !diag.Is[*diag.Diagnostic](err) {
 		return diag.Errorf("Cannot save the image", "%s.", err)
 	}
-	return nil
+	return err
 }
 
 // OpenLayout reads a directory with an OCI layout as the tar that Import takes.

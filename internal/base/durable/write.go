@@ -26,11 +26,20 @@ func WriteFile(path string, data []byte, mode os.FileMode) error {
 	return writeFile(system(), path, data, mode, nil)
 }
 
+// WriteFrom is WriteFile for what is too large for memory: write puts down the content.
+func WriteFrom(path string, mode os.FileMode, write func(io.Writer) error) error {
+	path, err := Follow(path)
+	if err != nil {
+		return err
+	}
+	return replaceAt(system(), path, func(f *os.File) error { return write(f) }, mode, nil)
+}
+
 // WriteFileHere is WriteFile that follows no symbolic link at path: where there
 // is one, the file takes its place. So nobody who may write to the directory
 // chooses what is replaced.
 func WriteFileHere(path string, data []byte, mode os.FileMode) error {
-	return replaceAt(system(), path, data, mode, nil)
+	return replaceAt(system(), path, content(system(), data), mode, nil)
 }
 
 // WriteUnsynced is WriteFileHere for what may be lost: nobody sees half of it
@@ -39,7 +48,7 @@ func WriteUnsynced(path string, data []byte, mode os.FileMode) error {
 	o := system()
 	o.sync = func(*os.File) error { return nil }
 	o.syncDir = func(string) error { return nil }
-	return replaceAt(o, path, data, mode, nil)
+	return replaceAt(o, path, content(o, data), mode, nil)
 }
 
 // Replace is WriteFile for a file that is there: it keeps its permission bits
@@ -60,17 +69,17 @@ func writeFile(o ops, path string, data []byte, mode os.FileMode, like os.FileIn
 	if err != nil {
 		return err
 	}
-	return replaceAt(o, path, data, mode, like)
+	return replaceAt(o, path, content(o, data), mode, like)
 }
 
 // replaceAt replaces the file of that very name.
-func replaceAt(o ops, path string, data []byte, mode os.FileMode, like os.FileInfo) error {
+func replaceAt(o ops, path string, write func(*os.File) error, mode os.FileMode, like os.FileInfo) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return err
 	}
-	if err := fill(o, f, data, mode, like); err != nil {
+	if err := fill(o, f, write, mode, like); err != nil {
 		return errors.Join(err, discard(f.Name()))
 	}
 	if err := o.rename(f.Name(), path); err != nil {
@@ -125,13 +134,13 @@ func Follow(path string) (string, error) {
 }
 
 // fill gives f its content and closes it in every case.
-func fill(o ops, f *os.File, data []byte, mode os.FileMode, like os.FileInfo) error {
+func fill(o ops, f *os.File, write func(*os.File) error, mode os.FileMode, like os.FileInfo) error {
 	err := own(f, like)
 	if err == nil {
 		err = f.Chmod(mode) // after the owner, whose change takes bits away
 	}
 	if err == nil {
-		err = writeAll(o, f, data)
+		err = write(f)
 	}
 	if err == nil {
 		err = o.sync(f)
@@ -157,6 +166,11 @@ func own(f *os.File, like os.FileInfo) error {
 		return nil
 	}
 	return f.Chown(int(want.Uid), int(want.Gid))
+}
+
+// content writes what is in memory.
+func content(o ops, data []byte) func(*os.File) error {
+	return func(f *os.File) error { return writeAll(o, f, data) }
 }
 
 func writeAll(o ops, f *os.File, data []byte) error {
