@@ -63,7 +63,7 @@ func (c copier) all() error {
 		mode fs.FileMode
 	}
 	var dirs []mode
-	err := walk(c.ctx, c.from, func(e *entry) error {
+	err := walk(c.ctx, c.from, MaxEntries, func(e *entry) error {
 		if e.mode.IsDir() {
 			dirs = append(dirs, mode{filepath.Join(c.to, e.path), e.mode})
 			return errors.Join(os.Mkdir(filepath.Join(c.to, e.path), 0o700), os.Lchown(filepath.Join(c.to, e.path), c.uid, c.gid))

@@ -21,7 +21,7 @@ func Pack(ctx context.Context, w io.Writer, dir string) error {
 	}
 	defer root.Close()
 	archive := tar.NewWriter(w)
-	if err := walk(ctx, root, func(e *entry) error { return pack(ctx, archive, root, e) }); err != nil {
+	if err := walk(ctx, root, MaxEntries, func(e *entry) error { return pack(ctx, archive, root, e) }); err != nil {
 		return err
 	}
 	return archive.Close()
@@ -71,8 +71,8 @@ func Unpack(ctx context.Context, r io.Reader, dir string) error {
 		switch {
 		case err != nil:
 			return err
-		case n > most:
-			return &RefusedError{h.Name, fmt.Sprintf("is one of more than %d files", most)}
+		case n > MaxEntries:
+			return &RefusedError{h.Name, fmt.Sprintf("is one of more than %d files", MaxEntries)}
 		case !filepath.IsLocal(h.Name) || len(h.Name) > MaxPath:
 			return &RefusedError{h.Name, "is no path below a directory"}
 		}

@@ -27,9 +27,6 @@ const (
 	MaxPath    = 4 << 10 // bytes
 )
 
-// most is MaxEntries, but for tests.
-var most = MaxEntries
-
 // RefusedError says what of a tree is not taken.
 type RefusedError struct {
 	Path   string // below the root; "." is the root
@@ -55,7 +52,10 @@ type entry struct {
 }
 
 // Measure reads a tree. Nobody may change it meanwhile.
-func Measure(ctx context.Context, dir string) (s Sum, err error) {
+func Measure(ctx context.Context, dir string) (Sum, error) { return measure(ctx, dir, MaxEntries) }
+
+// measure is Measure of a tree of at most so many entries.
+func measure(ctx context.Context, dir string, most int) (s Sum, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return s, err
@@ -71,7 +71,7 @@ func Measure(ctx context.Context, dir string) (s Sum, err error) {
 		batch = batch[:0]
 		return err
 	}
-	err = walk(ctx, root, func(e *entry) error {
+	err = walk(ctx, root, most, func(e *entry) error {
 		if e.mode.IsRegular() {
 			s.Bytes += e.size
 		}
@@ -154,8 +154,8 @@ func (e *entry) writeTo(h hash.Hash) {
 }
 
 // walk visits what is in a tree in the order of its paths, directories before what is in
-// them. The root is ".".
-func walk(ctx context.Context, root *os.Root, visit func(*entry) error) error {
+// them, and refuses one of more than so many entries. The root is ".".
+func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error) error {
 	n := 0
 	var into func(dir string) error
 	see := func(name string) error {
