@@ -79,7 +79,6 @@ func writableAround(dir string, plugs map[string]config.Plug) string {
 	return ""
 }
 
-// errPlugPath says why the path of a plug is not followed.
 // Blame says of an error of an image whether it is one of a plug: of a path that does not
 // exist. That is told where the path is written.
 func (p *Plugs) Blame(diags diag.Diagnostics, err error, t protocol.Type) diag.Diagnostics {

@@ -65,7 +65,7 @@ func Kind(reference string) string {
 	return kind
 }
 
-// open reads what is asked about, and takes a process that has the provider's config.
+// openThing reads what is asked about, and takes a process that has the provider's config.
 func (p *Providers) openThing(ctx context.Context, in protocol.StateInput, log io.Writer) (*thing, func(), error) {
 	read, err := value.Decode(in.Config)
 	if err != nil {

@@ -173,7 +173,7 @@ func cut(text string, most int) string {
 	return quote(wholeRunes(text[:most/2])) + fmt.Sprintf("... (%s bytes in all)", words.Thousands(len(text)))
 }
 
-// whole drops the half of a character that a cut has left at the end.
+// wholeRunes drops the half of a character that a cut has left at the end.
 func wholeRunes(text string) string {
 	for i := 0; i < 3 && len(text) > 0 && text[len(text)-1] >= 0x80; i++ {
 		if strings.ToValidUTF8(text[max(0, len(text)-4):], "") == text[max(0, len(text)-4):] {

@@ -75,7 +75,7 @@ func (h *heartbeat) end(what string) {
 	delete(h.since, what)
 }
 
-// planning learns from the events of a plan.
+// Planning learns from the events of a plan.
 func (h *heartbeat) Planning(e plan.Event) {
 	switch e := e.(type) {
 	case plan.Asking:
@@ -87,10 +87,10 @@ func (h *heartbeat) Planning(e plan.Event) {
 	}
 }
 
-// line is no news: who prints may still take long.
+// Line is no news: who prints may still take long.
 func (h *heartbeat) Line(typeclient.Line) {}
 
-// applying learns from the events of an apply.
+// Applying learns from the events of an apply.
 func (h *heartbeat) Applying(e apply.Event) {
 	switch e := e.(type) {
 	case apply.Checking:

@@ -77,7 +77,7 @@ func (l *live) stop(addr string, failed bool) {
 	}
 }
 
-// line is the last line of what runs.
+// Line notes the last line of what runs.
 func (l *live) Line(line typeclient.Line) {
 	text := l.hide(line.Text)
 	l.mu.Lock()
@@ -87,7 +87,7 @@ func (l *live) Line(line typeclient.Line) {
 	}
 }
 
-// planning learns from the events of a plan.
+// Planning learns from the events of a plan.
 func (l *live) Planning(e plan.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *live) Planning(e plan.Event) {
 	}
 }
 
-// applying learns from the events of an apply. What has nothing to be done is
+// Applying learns from the events of an apply. What has nothing to be done is
 // not counted: it would hide how far the rest is.
 func (l *live) Applying(e apply.Event) {
 	l.mu.Lock()

@@ -19,13 +19,13 @@ type progress struct {
 	total func() int // of how many resources it is
 }
 
-// line shows what an image prints, under its resource's name. What init and
+// Line shows what an image prints, under its resource's name. What init and
 // state say on stderr is meant for the user; what an action prints is too.
 func (p progress) Line(l typeclient.Line) {
 	p.Printf("%s %s\n", render.Dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.Hide(l.Text))
 }
 
-// planning shows the events of a plan, for those who want to see them.
+// Planning shows the events of a plan, for those who want to see them.
 func (p progress) Planning(e plan.Event) {
 	if !p.Verbose {
 		return
@@ -38,7 +38,7 @@ func (p progress) Planning(e plan.Event) {
 	}
 }
 
-// applying shows the events of an apply.
+// Applying shows the events of an apply.
 func (p progress) Applying(e apply.Event) {
 	switch e := e.(type) {
 	case apply.Checking:
