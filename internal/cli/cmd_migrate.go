@@ -12,6 +12,7 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/migrate"
 	"deployster/state"
 )
@@ -72,7 +73,7 @@ func runMigrateTerraform(c *cli.Context, s *session) error {
 		s.out.Printf("wrote %s\n", name)
 	}
 	if made.Snapshot.Resources != nil {
-		s.out.Printf("wrote %s, with %d resources\n", workspace.DefaultState, len(made.Snapshot.Resources))
+		s.out.Printf("wrote %s, with %s\n", workspace.DefaultState, words.Count(len(made.Snapshot.Resources), "resource"))
 	}
 	for _, note := range made.Notes {
 		s.out.Printf("look at %s\n", note)

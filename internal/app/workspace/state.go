@@ -1,16 +1,15 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
+	"deployster/internal/base/words"
 	"deployster/internal/sharedlog"
 	"deployster/state"
 	stateplace "deployster/state/place"
@@ -135,5 +134,5 @@ func (w *Workspace) WarnClear(place state.Place) {
 	w.Warn(diag.Warningf("Earlier states are in clear text",
 		"The state is encrypted, and %s beside it not: %s. `deployster state reencrypt` writes the copies anew; what was moved aside is "+
 			"yours to delete.",
-		cmp.Or(map[bool]string{true: "a file"}[len(files) == 1], fmt.Sprintf("%d files", len(files))), strings.Join(files, ", ")))
+		words.Count(len(files), "file"), strings.Join(files, ", ")))
 }

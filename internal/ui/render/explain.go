@@ -8,6 +8,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 	"deployster/plan/explain"
@@ -85,7 +86,7 @@ func Explain(e *explain.Explanation, o Options) string {
 func writeReasons(b *strings.Builder, e *explain.Explanation, o Options) {
 	for i, r := range e.Step.Reasons {
 		if i == maxExplained {
-			fmt.Fprintf(b, "    and %d more reasons\n", len(e.Step.Reasons)-i)
+			fmt.Fprintf(b, "    and %s\n", words.Count(len(e.Step.Reasons)-i, "more reason"))
 			return
 		}
 		text := oneLine(clean(o.Hide, r.Message))
