@@ -78,7 +78,7 @@ func checks() []check {
 		{mutation.In("deferred=stop stops", "apply/approve.go", "case !same && policy == DeferredStop:", "case false:"), "TestApproval_OfWhatMayChange"},
 		{mutation.In("without anybody to ask nothing is approved", "apply/approve.go", "case r.options.Ask == nil:", "case r.options.Ask == nil && false:"), "TestDeferred_BecomesKnownDuringAnApply"},
 		{mutation.In("a no to a resource is a no", "apply/approve.go", "return true, false\n\t}\n\tr.approvals.set", "return true, true\n\t}\n\tr.approvals.set"), "TestConfirming"},
-		{mutation.In("with kinds each other kind is asked about", "apply/approve.go", "policy == DeferredByKinds && kind:", "policy == DeferredByKinds:"), "TestDeferred_BecomesKnownDuringAnApply"},
+		{mutation.In("with kinds each other kind is asked about", "apply/approve.go", "policy == DeferredByKinds && kind,", "policy == DeferredByKinds,"), "TestDeferred_BecomesKnownDuringAnApply"},
 		{mutation.In("a resource without a shown action is asked about", "apply/approvals.go", "return len(a.actions) > 0 && sameActions(a.actions, found.Actions)", "return sameActions(a.actions, found.Actions)"), "TestApproval_Covers"},
 		{mutation.In("a shutdown_first is shown first", "apply/approvals.go", "&& a.coversShutdown(found.ShutdownFirst)", "&& (true || a.coversShutdown(found.ShutdownFirst))"), "TestApproval_Covers"},
 		{mutation.In("a shutdown_first is the action that was shown", "apply/approvals.go", "&& sameAction(*found, *a.shutdown)", ""), "TestApproval_Covers"},
