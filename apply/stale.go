@@ -35,6 +35,10 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 		return stale("the state file it was made from is gone",
 			"The plan was made with a state file, and there is none now. Use -state to name it, or plan again.")
 	}
+	if p.Lineage == "" && s.Serial > 0 && !resumed { // at 0 a state has begun, and nothing was recorded in it
+		return stale("there was no state when it was made, and there is one now",
+			"It was made for another state file, or another apply came between. Name the file with -state, or plan again.")
+	}
 	var changed []string
 	pins, then := beforeMoves(p, s, died)
 	for _, addr := range slices.Sorted(maps.Keys(pins)) {

@@ -88,6 +88,35 @@ func TestCheck_PlanOfAnotherState(t *testing.T) {
 	}
 }
 
+// A plan that was made where no state was fits no state in which something was
+// recorded, also where that knows nothing of its resources.
+func TestCheck_PlanOfAStateThatWasNotThere(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	p, err := e.plan(thing("a", "v", "1"))
+	if err != nil || p.Lineage != "" {
+		t.Fatalf("lineage %q, %v", p.Lineage, err)
+	}
+	for _, c := range []struct {
+		name string
+		now  state.Snapshot
+		want string
+	}{
+		{"there is none yet", state.Snapshot{}, "<nil>"},
+		{"it has only begun", state.Snapshot{Lineage: "one"}, "<nil>"},
+		{"something was recorded", state.Snapshot{Lineage: "one", Serial: 1}, "there was no state when it was made, and there is one now"},
+		{"this plan died in it", state.Snapshot{Lineage: "one", Serial: 1,
+			Applied: []state.Applied{{Plan: p.ID, Status: state.StatusDied}}}, "<nil>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := fmt.Sprint(apply.Check(p, c.now)); !strings.Contains(got, c.want) {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // What is read_only and may change is only looked at: that it is not as declared
 // at its turn is an error, and nothing is done about it.
 func TestRun_ReadOnlyIsLeftAlone(t *testing.T) {
