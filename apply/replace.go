@@ -6,8 +6,8 @@ import (
 	"deployster/plan/order"
 )
 
-// failedReplace is ResourceReport.Failed of what was destroyed only.
-const failedReplace = "replace"
+// FailedReplace is ResourceReport.Failed of what was destroyed only.
+const FailedReplace = "replace"
 
 // endedBefore reports whether a run of this plan that died had destroyed what was
 // there: what is there now is not the old thing any more.
@@ -33,7 +33,7 @@ func halfReplaced(p *plan.Plan, ended []outcome, f *facts.Facts, report *Report)
 		step := p.Resources[addr]
 		destroyed := !made[addr] && (res.Status == OK || res.Status == Skipped)
 		if step.Change == plan.Replace && (destroyed || res.Status == NotStarted && f.IsGone(addr)) {
-			res.Status, res.Failed = Error, failedReplace
+			res.Status, res.Failed = Error, FailedReplace
 			res.Reason = "it was destroyed, and was not created again: it does not exist now. Plan again to create it"
 		}
 	}

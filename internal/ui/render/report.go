@@ -311,6 +311,9 @@ func writeFailure(b *strings.Builder, res *apply.ResourceReport) {
 		code = fmt.Sprintf(", exit code %d", res.ExitCode)
 	}
 	fmt.Fprintf(b, "      %s: %s%s\n", word, diag.Visible(res.Failed), code)
+	if res.Failed == apply.FailedReplace {
+		fmt.Fprintf(b, "        %s\n", diag.Visible(res.Reason))
+	}
 	for _, line := range res.LastLines[max(0, len(res.LastLines)-3):] {
 		fmt.Fprintf(b, "        %s %s\n", Dim("|"), diag.Visible(line))
 	}

@@ -1,0 +1,21 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"deployster/apply"
+	"deployster/plan"
+)
+
+// Of what was destroyed and not made again the report says that it is gone.
+func TestReport_HalfReplaced(t *testing.T) {
+	t.Parallel()
+	p := planOf([]string{"a"}, map[string]*plan.Step{"a": {Change: plan.Replace}})
+	p.Moves = nil
+	r := &apply.Report{Status: apply.Error, Resources: map[string]*apply.ResourceReport{
+		"a": {Status: apply.Error, Completed: []string{"remove"}, Failed: apply.FailedReplace, Reason: "it does not exist now"}}}
+	if text := Report(p, r, nil, Options{}); !strings.Contains(text, "it does not exist now") {
+		t.Error(text)
+	}
+}
