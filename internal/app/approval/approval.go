@@ -210,6 +210,16 @@ func (a Approval) nobody(p *plan.Plan, open []string) error {
 	case mode != "once":
 		return diag.Errorf("Approval required", "-confirm=%s asks on the way, and %s. Nothing was changed.", mode, why)
 	}
+	save := []string{"deployster", "plan"}
+	if p.Selection.Destroy {
+		save = append(save, "-destroy")
+	}
+	for _, addr := range p.Selection.Targets {
+		save = append(save, words.Shell("-target="+addr))
+	}
+	for _, addr := range p.Selection.Excludes {
+		save = append(save, words.Shell("-exclude="+addr))
+	}
 	return diag.Errorf("Approval required", "Apply needs a yes, and %s. Nothing was changed. Use `-auto-approve`, or save a plan with "+
-		"`deployster plan -out=plan.bin` and apply that.", why)
+		"`%s -out=plan.bin` and apply that.", why, strings.Join(save, " "))
 }
