@@ -21,8 +21,10 @@ func (u *UI) Confirm(ctx context.Context, question string, whole bool) (bool, er
 	}
 	p.Printf("%s %s ", question, choices)
 	line, err := readAnswer(ctx, u.stdin)
-	if ctx.Err() != nil {
+	if err != nil {
 		p.Printf("\n")
+	}
+	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
 	word := strings.ToLower(strings.TrimSpace(line))
