@@ -170,8 +170,8 @@ func namesPlan(e *Engine, paths []string) error {
 		return nil
 	}
 	if _, err := os.Stat(e.Path(paths[0])); errors.Is(err, os.ErrNotExist) {
-		return diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `deployster plan -out=%s` would make "+
-			"a plan of that name.", paths[0], paths[0])
+		return diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `%s` would make "+
+			"a plan of that name.", paths[0], e.Typed("plan", "-out="+paths[0]))
 	}
 	return nil
 }
@@ -244,8 +244,8 @@ func (t *task) decide(ctx context.Context, prior state.Snapshot, open []string) 
 
 // execute runs the plan, and reports in every case.
 func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, error) {
-	// A plan that was made without a state fits one that has begun since, as
-	// long as that knows nothing of its resources: apply.Check has seen to it.
+	// A plan that was made without a state fits one that has only begun since:
+	// apply.Check has seen to it.
 	journal, err := store.Begin(t.plan.ID, cmp.Or(t.plan.Lineage, store.Snapshot().Lineage, t.acts.Lineage))
 	if err != nil {
 		return nil, err

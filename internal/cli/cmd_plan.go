@@ -48,7 +48,7 @@ func runPlan(c *cli.Context, s *session) error {
 		return err
 	}
 	if file != "" && file != workspace.Std {
-		s.ui.Printf("\n%sSaved to %s. Apply it with: deployster apply %s\n", render.LeftOpen(p), file, file)
+		s.ui.Printf("\n%sSaved to %s. Apply it with: %s\n", render.LeftOpen(p), file, s.Typed("apply", file))
 	}
 	if c.Bool("detailed-exitcode") && p.HasChanges() {
 		return exitStatus(exitChanges)

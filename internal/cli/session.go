@@ -71,6 +71,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	if own, err := os.Executable(); err == nil {
 		in.Programs = filepath.Dir(own)
 	}
+	in.Where = where(c, e)
 	in.State, in.DataDir = c.String("state"), cmp.Or(in.Env("DEPLOYSTER_DATA_DIR"), containerd.DefaultDataDir)
 	kept, err := settings.Lookup(in.Env).Size("DEPLOYSTER_MAX_ARTIFACTS")
 	if err != nil {
@@ -88,6 +89,21 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	}
 	s.keep, err = settings.Lookup(s.Env).KeepWorkers()
 	return s, err
+}
+
+// where returns the flags that say in which directory a command works, and on which state.
+func where(c *cli.Context, e Env) (flags []string) {
+	dir := c.String("chdir")
+	if rel, err := filepath.Rel(e.Dir, dir); err == nil && filepath.IsLocal(rel) {
+		dir = rel // it came as PATH, which was made absolute
+	}
+	if dir != "" && dir != "." {
+		flags = append(flags, "-chdir="+dir)
+	}
+	if c.IsSet("state") {
+		flags = append(flags, "-state="+c.String("state"))
+	}
+	return flags
 }
 
 // shownOn returns where results for people go, and whether that is a terminal.

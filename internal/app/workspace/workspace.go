@@ -11,6 +11,7 @@ import (
 	"deployster/internal/app/redact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/events"
 	"deployster/state"
 )
@@ -28,6 +29,7 @@ type Options struct {
 	Environ     []string // NAME=VALUE; of a name that is there twice the last counts
 	Version     string   // of this program
 	Verbose     bool
+	Where       []string      // -chdir and -state as they were given, for commands that people are told to type
 	State       string        // the URL or the file of the state; "" = what the manifest names, or DefaultState
 	DataDir     string        // where this machine runs containers
 	Programs    string        // the directory with the programs that lie beside this one
@@ -124,4 +126,15 @@ func (w *Workspace) Warn(d *diag.Diagnostic) { w.Diagnostics(diag.Diagnostics{d}
 
 func (w *Workspace) builtins() config.Builtins {
 	return config.Builtins{Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir, Home: w.Home, PlanTime: w.Started}
+}
+
+// Typed returns a command line of this program as people type it, in the same
+// directory and on the same state.
+func (o Options) Typed(command string, args ...string) string {
+	line := append([]string{"deployster"}, o.Where...)
+	line = append(append(line, command), args...)
+	for i, word := range line {
+		line[i] = words.Shell(word)
+	}
+	return strings.Join(line, " ")
 }

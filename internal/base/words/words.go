@@ -137,3 +137,14 @@ func Articles(nouns []string) string {
 	}
 	return strings.Join(all, " or ")
 }
+
+// Shell quotes a word for a POSIX shell, if it must be.
+func Shell(word string) string {
+	special := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("_-+=:,./@%", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, special) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -66,3 +66,19 @@ func TestParseBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestShell(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"p.bin":           "p.bin",
+		"-state=a/b.json": "-state=a/b.json",
+		"":                "''",
+		"mein plan ü.bin": "'mein plan ü.bin'",
+		"$(it's)":         `'$(it'\''s)'`,
+		`b["k"]`:          `'b["k"]'`,
+	} {
+		if got := Shell(word); got != want {
+			t.Errorf("%s: got %s, want %s", word, got, want)
+		}
+	}
+}

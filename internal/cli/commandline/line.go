@@ -84,6 +84,7 @@ func Read(app *cli.App, args []string, lenient []cli.Flag) Line {
 		}
 		line.Values[name] = value
 	}
+	fail(emptyPath(line))
 	return line
 }
 
@@ -125,7 +126,10 @@ func (l Line) WithStanding(app *cli.App, env func(string) string) Line {
 		return l
 	}
 	standing := Read(app, slices.Concat(l.Path, words), nil)
-	if l.Err = standing.Err; len(standing.Rest) > 0 {
+	if l.Err = standing.Err; l.Err != nil {
+		l.Err = diag.Errorf("Wrong flags in "+standingArgs, "%s", diag.From("", l.Err)[0].Detail)
+	}
+	if len(standing.Rest) > 0 {
 		l.Err = diag.Errorf("Wrong flags in "+standingArgs, "%q is no flag: the variable holds flags only.", standing.Rest[0])
 	}
 	l.Global, l.Local = slices.Concat(standing.Global, l.Global), slices.Concat(standing.Local, l.Local)
@@ -148,6 +152,16 @@ func (l Line) Args() []string {
 
 // takesPaths are the commands whose arguments are manifests and directories.
 var takesPaths = []string{"init", "plan", "apply", "drift", "watch", "validate", "graph", "console"}
+
+// emptyPath refuses an argument without a character: it is of a variable that is
+// not set, and to take it for none would mean the whole directory.
+func emptyPath(l Line) error {
+	if !slices.Contains(l.Rest, "") || !slices.Contains(append(takesPaths, "fmt", "show"), l.Command()) {
+		return nil
+	}
+	return diag.Errorf("Wrong command line: empty PATH", "An argument of `deployster %s` is empty, as \"$NAME\" is whose variable is "+
+		"not set. Leave it out to mean the working directory, or name a file.", l.Command())
+}
 
 // InDirectory gives the line that works in the one directory that it names: as
 // an argument that means what -chdir to it means. path makes paths absolute.

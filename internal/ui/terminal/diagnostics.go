@@ -87,7 +87,7 @@ func (p Printer) snippet(s *diag.Snippet) {
 	offset := 0
 	for i, line := range strings.Split(s.Code, "\n") {
 		number := fmt.Sprintf("%5d", s.StartLine+i)
-		p.Printf("%s %s\n", render.Dim(number+" |"), diag.Visible(line))
+		p.Printf("%s %s\n", render.Dim(number+" |"), diag.Visible(strings.TrimSuffix(line, "\r")))
 		from, to := max(s.HighlightStart-offset, 0), min(s.HighlightEnd-offset, len(line))
 		if s.HighlightStart == offset+len(line) { // the end of the line is at fault
 			to = from

@@ -11,7 +11,7 @@ import (
 func (p Printer) Diff(name string, from, to []byte) {
 	text := string(diff.Diff("old/"+name, from, "new/"+name, to))
 	_, text, _ = strings.Cut(text, "\n") // the command line of a diff that was not run
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
 		switch {
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
 			line = render.Bold(line)

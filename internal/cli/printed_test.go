@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// files writes files into a directory of its own: names and contents.
+func files(t *testing.T, names ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for i := 0; i < len(names); i += 2 {
+		path := filepath.Join(dir, names[i])
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(names[i+1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// ran carries out a command line in a directory. environ are NAME=VALUE.
+func ran(t *testing.T, dir string, args []string, environ ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = Run(t.Context(), Env{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Dir: dir, Home: dir,
+		Environ: append(environ, "DEPLOYSTER_DATA_DIR="+filepath.Join(dir, "data"))})
+	return code, out.String(), strings.Join(strings.Fields(err.String()), " ")
+}
+
+// A command that is shown for people to type works where they are: in the same
+// directory, on the same state, with names as a shell takes them.
+func TestRun_ShownCommandsCanBeTyped(t *testing.T) {
+	t.Parallel()
+	dir := files(t, "site/main.hcl", "")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"apply", "p"}, "`deployster plan -out=p`"},
+		{[]string{"apply", "mein plan"}, "`deployster plan '-out=mein plan'`"},
+		{[]string{"-chdir=site", "-state=a b.json", "apply", "p"}, "`deployster -chdir=site '-state=a b.json' plan -out=p`"},
+		{[]string{"-chdir", filepath.Join(dir, "site"), "apply", "p"}, "`deployster -chdir=site plan -out=p`"},
+	} {
+		if code, _, stderr := ran(t, dir, c.args); code != exitError || !strings.Contains(stderr, c.want) {
+			t.Errorf("%q: %d, want %s:\n%s", c.args, code, c.want, stderr)
+		}
+	}
+}
+
+// An empty PATH is that of a variable which is not set, and not the whole directory.
+func TestRun_EmptyPath(t *testing.T) {
+	t.Parallel()
+	dir := files(t, "main.hcl", "")
+	for _, command := range []string{"init", "plan", "apply", "drift", "watch", "validate", "graph", "console", "fmt", "show"} {
+		code, _, stderr := ran(t, dir, []string{command, ""})
+		if code != exitError || !strings.Contains(stderr, "Wrong command line: empty PATH") {
+			t.Errorf("%s: %d, %s", command, code, stderr)
+		}
+	}
+}
+
+// Lines of a manifest may end as on Windows: nothing of that is shown.
+func TestRun_SourceLinesWithCarriageReturns(t *testing.T) {
+	t.Parallel()
+	dir := files(t, "main.hcl", "variable \"a\" {\r\n  tipe=1\r\n}\r\n")
+	for _, args := range [][]string{{"validate"}, {"fmt", "-diff"}} {
+		code, stdout, stderr := ran(t, dir, args)
+		if text := stdout + stderr; !strings.Contains(text, "tipe") || strings.Contains(text, `\x0d`) {
+			t.Errorf("%q: %d, %s", args, code, text)
+		}
+	}
+}
+
+// A mistake in the flags of the environment is told of the variable, and not of the
+// command line.
+func TestRun_WrongStandingFlags(t *testing.T) {
+	t.Parallel()
+	_, _, stderr := ran(t, files(t, "main.hcl", ""), []string{"validate"}, "DEPLOYSTER_CLI_ARGS=-compact")
+	if !strings.Contains(stderr, "Wrong flags in DEPLOYSTER_CLI_ARGS deployster validate has no flag -compact.") {
+		t.Error(stderr)
+	}
+}
