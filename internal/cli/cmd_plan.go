@@ -18,7 +18,7 @@ func planCommand(e Env) *cli.Command {
 		Usage:     "compare what exists with the configuration, and show what apply would change",
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
-			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there are changes.",
+			"Exit codes: 0 done, 1 error, 130 interrupted, and with -detailed-exitcode 2 when there are changes.",
 		Flags: slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "destroy", Usage: "plan to destroy everything in the state, or the targets"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for deployster apply FILE; - is stdout, and text goes to stderr"},

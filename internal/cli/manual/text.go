@@ -31,7 +31,7 @@ func (p Page) Text() string {
 		b.WriteString("\nEXAMPLES:\n   " + strings.Join(p.Examples, "\n   ") + "\n")
 	}
 	if len(p.Path) > 0 {
-		b.WriteString("\n`deployster -help` lists the flags of all commands. Flags may stand anywhere, with one dash or two.\n")
+		b.WriteString("\n`deployster -help` lists the global flags. Flags may stand anywhere, with one dash or two.\n")
 	}
 	return b.String()
 }
