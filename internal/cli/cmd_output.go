@@ -41,15 +41,17 @@ func runOutput(c *cli.Context, s *session) error {
 	if c.Bool("raw") && c.NArg() == 0 {
 		return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
 	}
-	place := s.StatePlaceAround()
-	snapshot, err := s.ReadState(c.Context, place)
+	snapshot, err := s.ReadStateAround(c.Context)
 	if err != nil {
 		return err
 	}
 	if c.NArg() == 0 {
-		if len(snapshot.Outputs) == 0 {
+		switch {
+		case snapshot.Lineage == "":
+			s.Warn(diag.Warningf("No outputs", "There is no state file at %s: nothing was applied that could record any.", s.StatePlaceAround()))
+		case len(snapshot.Outputs) == 0:
 			s.Warn(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output "+
-				"blocks.", place))
+				"blocks.", s.StatePlaceAround()))
 		}
 		return printOutputs(s.out, snapshot, c.Bool("json"))
 	}

@@ -44,7 +44,7 @@ func runShow(c *cli.Context, s *session) error {
 			return diag.Errorf("Wrong command line", "-%s needs a saved plan: `deployster show -%s PLAN`.", flag, flag)
 		}
 	}
-	snapshot, err := s.ReadStateAround(c.Context)
+	snapshot, err := s.recorded(c.Context)
 	if err != nil {
 		return err
 	}

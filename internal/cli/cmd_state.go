@@ -55,7 +55,7 @@ func stateCommand(e Env) *cli.Command {
 }
 
 func runStateList(c *cli.Context, s *session) error {
-	snapshot, err := s.ReadStateAround(c.Context)
+	snapshot, err := s.recorded(c.Context)
 	if err != nil {
 		return err
 	}

@@ -86,3 +86,34 @@ func TestRun_WrongStandingFlags(t *testing.T) {
 		t.Error(stderr)
 	}
 }
+
+// A state that is not there is not one without resources.
+func TestRun_NoStateFile(t *testing.T) {
+	t.Parallel()
+	dir := files(t, "main.hcl", "")
+	for _, command := range []string{"show", "state list", "output"} {
+		args := strings.Fields(command)
+		code, _, stderr := ran(t, dir, args)
+		if want := "There is no state file at " + filepath.Join(dir, "deployster.state.json"); code != 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d, %s", command, code, stderr)
+		}
+		code, _, stderr = ran(t, dir, append(args, "-state=typo.json"))
+		if command == "output" {
+			code++ // scripts ask for outputs before the first apply
+		}
+		if want := "There is no state file at " + filepath.Join(dir, "typo.json"); code != exitError || !strings.Contains(stderr, want) {
+			t.Errorf("%s -state=typo.json: %d, %s", command, code, stderr)
+		}
+	}
+}
+
+// A state that cannot be read keeps nobody from evaluating expressions.
+func TestRun_ConsoleWithoutItsState(t *testing.T) {
+	t.Parallel()
+	dir := files(t, "main.hcl", "", "deployster.state.json", "{")
+	var out, err bytes.Buffer
+	code := Run(t.Context(), Env{Args: []string{"console"}, Stdin: strings.NewReader("1 + 1\n"), Stdout: &out, Stderr: &err, Dir: dir, Home: dir})
+	if code != 0 || out.String() != "2\n" || !strings.Contains(err.String(), "Warning: ") {
+		t.Errorf("%d, %q, %s", code, out.String(), err.String())
+	}
+}

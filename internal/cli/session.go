@@ -18,6 +18,7 @@ import (
 	"deployster/internal/cli/hosts"
 	"deployster/internal/cli/settings"
 	"deployster/internal/ui/terminal"
+	"deployster/state"
 )
 
 // session is one command: the engine, and the terminal that shows it.
@@ -104,6 +105,21 @@ func where(c *cli.Context, e Env) (flags []string) {
 		flags = append(flags, "-state="+c.String("state"))
 	}
 	return flags
+}
+
+// recorded reads the state of a command that shows it. Where none is, that is said; where
+// one was named, it is an error.
+func (s *session) recorded(ctx context.Context) (state.Snapshot, error) {
+	place := s.StatePlaceAround()
+	snapshot, err := s.ReadState(ctx, place)
+	if err != nil || snapshot.Lineage != "" {
+		return snapshot, err
+	}
+	if s.State != "" {
+		return snapshot, diag.Errorf("No state file", "There is no state file at %s.", place)
+	}
+	s.Note("There is no state file at %s.", place)
+	return snapshot, nil
 }
 
 // shownOn returns where results for people go, and whether that is a terminal.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/plan/hidden"
 )
 
@@ -21,8 +22,11 @@ func (w *Workspace) Console(ctx context.Context, in Inputs) (*Console, error) {
 		return nil, err
 	}
 	snapshot, err := w.ReadState(ctx, w.StatePlace(m))
-	if err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for _, d := range diag.From("The state cannot be read", err) {
+		w.Diagnostics(diag.Diagnostics{diag.Warningf(d.Summary, "%s Expressions are evaluated without the state.", d.Detail)})
 	}
 	k := &Console{w: w, manifest: m, scope: config.States{}}
 	for addr, entry := range snapshot.Resources {
