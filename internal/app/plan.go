@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"maps"
+	"slices"
 
 	"deployster/config"
 	"deployster/internal/app/approval"
@@ -12,12 +14,14 @@ import (
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/natural"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/explain"
 	"deployster/plan/subject"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // DefaultParallelism is how many resources are worked on at one time.
@@ -223,7 +227,7 @@ func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, ad
 		return err
 	}
 	var list []*explain.Explanation
-	for _, addr := range parsed {
+	for _, addr := range slices.Concat(meant(p, parsed)...) {
 		one, err := explain.Resource(p, m, prior, addr, render.ToExplain)
 		if err != nil {
 			return err
@@ -232,6 +236,24 @@ func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, ad
 	}
 	e.ui.Explain(p, list)
 	return nil
+}
+
+// meant returns what of a plan each address means: a block or a module is all that is in
+// it. What means nothing stays, to be refused.
+func meant(p *plan.Plan, addresses []string) (list [][]string) {
+	for _, addr := range addresses {
+		var within []string
+		for _, there := range natural.Sorted(maps.Keys(p.Resources)) {
+			if moves.Covers(addr, there) {
+				within = append(within, there)
+			}
+		}
+		if within == nil {
+			within = []string{addr}
+		}
+		list = append(list, within)
+	}
+	return list
 }
 
 // expanded returns a manifest with the instances that became known as it was planned.
