@@ -137,7 +137,7 @@ func (s *Subject) CheckReplaced() (diags diag.Diagnostics) {
 			}
 		}
 		if summary := flagReplace + "=" + addr; len(flags) > 0 {
-			diags = append(diags, diag.Errorf(summary+" is moved", "No manifest declares it any more, but what was there has another address "+
+			diags = append(diags, diag.Errorf(summary+" is moved", "No manifest declares it any more, but its entry has another address "+
 				"now. To have that replaced, say %s.", strings.Join(flags, " ")))
 		} else {
 			diags = append(diags, diag.Errorf(summary+" is not declared", "No manifest declares it any more, so it is "+
