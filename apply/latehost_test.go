@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"deployster/apply"
@@ -21,15 +22,19 @@ import (
 
 // reacher reaches one machine at any address.
 type reacher struct {
-	machine       string
-	reach, look   error
-	led           error  // of each plug
-	home          string // of its user
-	follow        bool   // plugs are followed as a host does, on this machine
+	machine     string
+	reach, look error
+	led         error  // of each plug
+	home        string // of its user
+	follow      bool   // plugs are followed as a host does, on this machine
+
+	mu            sync.Mutex // guards what follows: resources are done side by side
 	reached, seen int
 }
 
 func (r *reacher) Reach(context.Context, runner.Host) (protocol.HostFacts, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.reached++
 	return protocol.HostFacts{Machine: r.machine}, r.reach
 }
@@ -37,6 +42,8 @@ func (r *reacher) Reach(context.Context, runner.Host) (protocol.HostFacts, error
 func (r *reacher) Forget(string) {}
 
 func (r *reacher) Look(_ context.Context, _ runner.Host, list []config.Plug) ([]plugs.Led, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	led, all := make([]plugs.Led, len(list)), map[string]config.Plug{}
 	for _, p := range list {
 		all[p.Name] = p

@@ -531,12 +531,12 @@ func TestWatch_EndsAWorkerThatDoesNotCancel(t *testing.T) {
 func TestWatch_WithdrawsWhatHasNotBegun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		after time.Duration
-		ends  bool
-	}{"soon": {20 * time.Millisecond, false}, "late": {time.Second, true}} {
+		grace, after time.Duration
+		ends         bool
+	}{"soon": {time.Minute, 20 * time.Millisecond, false}, "late": {200 * time.Millisecond, time.Second, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reads := make(chan struct{})
+			written, reads := make(chan struct{}), make(chan struct{})
 			client, r := alone(t, func(ctx context.Context, _ runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {
 				in := bufio.NewReader(stdin)
 				for id := 1; ; id++ {
@@ -544,13 +544,17 @@ func TestWatch_WithdrawsWhatHasNotBegun(t *testing.T) {
 						return 0
 					}
 					_, _ = fmt.Fprintf(stdout, `{"id":%d,"stdout":"{}\n"}`+"\n", id)
+					if id == 1 {
+						_, _ = in.Peek(1)
+						close(written)
+					}
 					select {
 					case <-reads:
 					case <-ctx.Done():
 						return 137
 					}
 				}
-			})
+			}, func(o *watchclient.Options) { o.Grace = c.grace })
 			r.Spec.Worker = &runner.Worker{Digest: r.Spec.Digest, Args: []string{"worker"}}
 			first, second := newTold(), newTold()
 			all, stopAll := context.WithCancel(t.Context())
@@ -560,7 +564,7 @@ func TestWatch_WithdrawsWhatHasNotBegun(t *testing.T) {
 			long := r
 			long.Address, long.Spec.Stdin = "long", fmt.Appendf(nil, "{\"name\":%q}\n", strings.Repeat("x", 1<<20)) // fills what is between
 			ends = append(ends, watch(all, client, long, second))
-			time.Sleep(500 * time.Millisecond) // it is being written
+			<-written // and the rest of it waits to be read
 			ctx, stop := context.WithTimeout(all, c.after)
 			defer stop()
 			if err := within(t, watch(ctx, client, r, newTold())); !errors.Is(err, context.DeadlineExceeded) {
