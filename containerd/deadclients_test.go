@@ -268,9 +268,7 @@ func TestServer_LeavesWithItsData(t *testing.T) {
 		t.Errorf("the run ended with code %d", e.code)
 	}
 	_ = r.Close() // what it would remove is gone with the server
-	if list := processesWith(o.RuntimeDir); len(list) > 0 {
-		t.Errorf("processes are left: %q", list)
-	}
+	eventually(t, "the shims end", func() bool { return len(processesWith(o.RuntimeDir)) == 0 })
 	if _, err := os.Stat(o.RuntimeDir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the runtime directory stays: %v", err)
 	}

@@ -94,12 +94,12 @@ func TestTerminate(t *testing.T) {
 		grace, most        time.Duration
 		killed             bool
 	}{
-		{"a plain shell", "sleep 1000; echo went on", "", 20 * time.Second, 8 * time.Second, false},
-		{"a program alone", "exec sleep 1000", "", 20 * time.Second, 8 * time.Second, false},
-		{"a child with something to do", "sh -c 'trap \"sleep 0.3; echo tidied up; exit\" TERM; sleep 0.1 & while :; do wait; sleep 0.1; done'; echo went on", "tidied up", 20 * time.Second, 8 * time.Second, false},
-		{"its own handler", "trap 'echo bye; exit 7' TERM; while :; do sleep 0.05; done", "bye", 20 * time.Second, 8 * time.Second, false},
-		{"ignored on purpose", "trap '' TERM; while :; do sleep 0.05; done", "", 500 * time.Millisecond, 8 * time.Second, true},
-		{"a child that ignores it", "sh -c 'trap \"\" TERM; while :; do sleep 0.05; done'; echo went on", "", 500 * time.Millisecond, 8 * time.Second, true},
+		{"a plain shell", "sleep 1000; echo went on", "", 5 * time.Minute, time.Minute, false},
+		{"a program alone", "exec sleep 1000", "", 5 * time.Minute, time.Minute, false},
+		{"a child with something to do", "sh -c 'trap \"sleep 0.3; echo tidied up; exit\" TERM; sleep 0.1 & while :; do wait; sleep 0.1; done'; echo went on", "tidied up", 5 * time.Minute, time.Minute, false},
+		{"its own handler", "trap 'echo bye; exit 7' TERM; while :; do sleep 0.05; done", "bye", 5 * time.Minute, time.Minute, false},
+		{"ignored on purpose", "trap '' TERM; while :; do sleep 0.05; done", "", 500 * time.Millisecond, time.Minute, true},
+		{"a child that ignores it", "sh -c 'trap \"\" TERM; while :; do sleep 0.05; done'; echo went on", "", 500 * time.Millisecond, time.Minute, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

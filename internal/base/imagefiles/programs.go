@@ -63,7 +63,7 @@ func linkerOf(path string) (string, error) {
 }
 
 // linkerLimit is what the dynamic linker may take to look libraries up.
-const linkerLimit = 10 * time.Second
+const linkerLimit = time.Minute
 
 // librariesOf asks the dynamic linker which libraries a program needs. It looks
 // them up, and does not run the program.
