@@ -67,7 +67,7 @@ test: build
 	GORACE=atexit_sleep_ms=0 $(RACE) -p 4 -vet=off $(LONGEST_RACED) $(RACED)
 	$(RACE) -vet=off -run IsSafeForConcurrentUse ./config
 	go test -vet=off ./config
-	go test -vet=off -timeout 75m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
+	go test -vet=off -timeout 75m -parallel 3 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
 	cd bridge && go test -vet=off $(WITHOUT) ./...
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the
