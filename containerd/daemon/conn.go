@@ -243,7 +243,7 @@ func (c *Conn) SnapshotterCapabilities() ([]string, error) {
 // findSnapshotter takes overlayfs where it works, and else what works everywhere. It
 // also finds out whether the server answers.
 func (c *Conn) findSnapshotter(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(c.Context(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.Context(ctx), bootLimit)
 	defer cancel()
 	list, err := c.Client.IntrospectionService().Plugins(ctx, "type==io.containerd.snapshotter.v1")
 	if err != nil {

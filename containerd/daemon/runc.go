@@ -29,7 +29,7 @@ var runcVersion = regexp.MustCompile(`(?m)^runc version (\d+)\.(\d+)\.(\d+)(-rc[
 
 // AskRunc returns the version that a runc says it has, and whether it is safe.
 func AskRunc(ctx context.Context, path string) (version string, safe bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {

@@ -173,7 +173,7 @@ func lightShim(dir string) string {
 	if !layout.Exists(path) {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, shim.LayoutFlag)
 	cmd.Env = []string{} // it asks nothing
