@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	note NAME               the same with testdata/types/note
 //	shelltype NAME DIR      pack DIR with busybox beside its files, and /type as its entrypoint
 //	exits CODE COMMAND...   run COMMAND, which must end with that exit code
-//	wait-for FILE [TEXT]    wait until FILE exists (and holds TEXT), ten seconds at the most
+//	wait-for FILE [TEXT]    wait until FILE exists (and holds TEXT), 90 seconds at the most
 //	no-containers           nothing of any run is left
 //	archive KIND FILE NAME DIR [CONFIG]
 //	                        make what docker saves (docker) or an OCI layout (oci) of DIR, with a container config
