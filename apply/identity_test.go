@@ -58,6 +58,9 @@ func TestIdentity(t *testing.T) {
 	count := func(ids string) string {
 		return fmt.Sprintf("locals {\n  ids = [%s]\n}\nresource \"s\" {\n  type = \"test/known:1\"\n  count = length(local.ids)\n  config = {\n    id = local.ids[count.index]\n  }\n}\n", ids)
 	}
+	drifts := func(name, id, list string) string {
+		return one(name, id, "lifecycle {\n    ignore_changes = "+list+"\n  }")
+	}
 	for name, c := range map[string]struct {
 		first, then string
 		things      string // what is there in the end
@@ -72,7 +75,12 @@ func TestIdentity(t *testing.T) {
 			"Protected resource would be replaced"},
 		"another id, to be forgotten":  {one("d", "d1", "lifecycle {\n    on_remove = \"forget\"\n  }"), one("d", "d2", ""), "d1 d2", "make d2", "", ""},
 		"another id, which is ignored": {one("d", "d1", ""), one("d", "d2", "lifecycle {\n    ignore_changes = [id]\n  }"), "d1", "", "", ""},
-		"two blocks for one thing":     {"", one("a", "x", "") + one("b", "x", ""), "", "", "", "Two blocks, one thing"},
+		"an ignored id, renamed":       {drifts("d", "d1", "[id]"), drifts("e", "d2", "[id]"), "d1", "", "d>e identity", ""},
+		"all ignored, renamed":         {drifts("d", "d1", "all"), drifts("e", "d2", "all"), "d1", "", "d>e identity", ""},
+		"an ignored id, and a removed block": {drifts("d", "d1", "[id]"), drifts("e", "d2", "[id]") + "removed {\n  from = resource.d\n  lifecycle {\n    destroy = false\n  }\n}\n",
+			"d1 d2", "make d2", "", ""},
+		"an ignored id, and another takes its thing": {drifts("a", "a1", "[id]"), drifts("b", "b1", "[id]") + one("c", "a1", ""), "a1 b1", "make b1", "a>c identity", ""},
+		"two blocks for one thing":                   {"", one("a", "x", "") + one("b", "x", ""), "", "", "", "Two blocks, one thing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -113,5 +121,27 @@ func TestIdentity(t *testing.T) {
 				t.Errorf("something is left to do: %+v, %v", rest, err)
 			}
 		})
+	}
+}
+
+// What was never VALID is not what ignore_changes keeps: it goes to no other address for that.
+func TestIdentity_IgnoredOfWhatFailed(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.fake.Add("test/known:1", e.known)
+	block := func(name, id string) string {
+		return fmt.Sprintf("resource %q {\n  type = \"test/known:1\"\n  lifecycle {\n    ignore_changes = [id]\n  }\n  config = {\n    id = %q\n  }\n}\n", name, id)
+	}
+	e.world.Fail("d1", true)
+	e.do(t, block("d", "d1"))
+	if d := e.recorded(t).Resources["d"]; !d.Incomplete() {
+		t.Fatalf("not what is tested: %+v", d)
+	}
+	e.world.Fail("d1", false)
+	if report := e.do(t, block("e", "d2")); len(report.Problems) > 0 {
+		t.Fatal(summaries(report.Problems))
+	}
+	if things := e.world.Things(); len(things) != 1 || things["d2"] == "" {
+		t.Errorf("things %v", things)
 	}
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"deployster/config"
@@ -22,7 +23,6 @@ import (
 // identified is which recorded thing each resource means.
 type identified struct {
 	input  match.Input
-	places map[string]int // of what is declared in it, by address
 	result match.Result
 	moves  []moves.Move
 	doubts map[string]string     // by the address of what may be gone when the ends are through: why
@@ -41,10 +41,6 @@ type identified struct {
 // begins again, and what was decided meanwhile is kept where it holds.
 func (b *builder) decideIdentified(ctx context.Context) {
 	b.identified.input, b.identified.doubts, b.identified.triggers = b.matchInput(), map[string]string{}, map[string]string{}
-	b.identified.places = map[string]int{}
-	for i, d := range b.identified.input.Declared {
-		b.identified.places[d.Address] = i
-	}
 	for {
 		errors := b.Errors()
 		if b.identify(); b.Errors() > errors {
@@ -84,6 +80,7 @@ func (b *builder) matchInput() (in match.Input) {
 		}
 		in.Recorded = append(in.Recorded, match.Recorded{Key: addr, Address: at, Deposed: number > 0})
 	}
+	ignoring := slices.ContainsFunc(resources, func(r *config.Resource) bool { return len(r.Ignored) > 0 })
 	parallel.For(len(in.Recorded), func(from, to int) {
 		for i := from; i < to; i++ {
 			e := &in.Recorded[i]
@@ -92,6 +89,7 @@ func (b *builder) matchInput() (in match.Input) {
 			if e.Thing = things.Recorded(entry); entry.ReadOnly {
 				e.Role = match.ReadOnly
 			}
+			e.Leaves = ignoring && b.RemovedBlock(e.Address) != nil
 		}
 	})
 	return in
@@ -101,7 +99,7 @@ func (b *builder) matchInput() (in match.Input) {
 func declared(b *builder, r *config.Resource, views func(addr string) view.View) match.Declared {
 	ty := b.TypeOf(r.Address)
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
-	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), New: r.New,
+	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), New: r.New, Ignored: r.Ignored,
 		Late:  diags.HasErrors() || !things.Known(ty, resolved.Unknown),
 		Thing: things.Declared(b.prober, r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
 	if r.ReadOnly {
@@ -190,11 +188,8 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	now := things.Declared(b.prober, r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
-	if at, known := b.identified.places[r.Address]; known {
-		d := b.identified.input.Declared[at]
-		if !d.Late && match.NamedAlike(now, d.Thing) {
-			return true
-		}
+	if b.identified.result.Means(r.Address, now) {
+		return true
 	}
 	in, err := b.identified.input.Learn(r.Address, now)
 	if err != nil {

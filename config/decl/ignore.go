@@ -67,6 +67,18 @@ func (p ignorePath) keys() []string {
 	return keys
 }
 
+// Pointers are the JSON pointers of what is ignored; "" = all of it.
+func (g ignoreRules) Pointers() []string {
+	if g.all {
+		return []string{""}
+	}
+	var list []string
+	for _, p := range g.paths {
+		list = append(list, jsondoc.JoinPointer(p.keys()))
+	}
+	return list
+}
+
 // Check finds paths that lead nowhere in a config, as far as it is known.
 func (g ignoreRules) Check(config cty.Value) hcl.Diagnostics {
 	var diags hcl.Diagnostics

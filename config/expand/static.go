@@ -199,7 +199,7 @@ func (m *Instances) fillAll(s *instance.ResourceSet) hcl.Diagnostics {
 			r.TypeRef, r.Settings, r.Timeouts = first.TypeRef, first.Settings, first.Timeouts
 			r.ReadOnly, r.PreventDestroy, r.OnRemove = first.ReadOnly, first.PreventDestroy, first.OnRemove
 			r.Pull, r.Verify = first.Pull, first.Verify
-			r.New, r.CreateFirst = first.New, first.CreateFirst
+			r.New, r.CreateFirst, r.Ignored = first.New, first.CreateFirst, first.Ignored
 			r.Retry, r.Watch, r.Semaphores = first.Retry, first.Watch, first.Semaphores
 			continue
 		}
@@ -243,6 +243,7 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 	var set instance.TypeSettings
 	r.TypeRef, set = a.image("the type of a resource")
 	r.Settings, r.Timeouts, r.Pull, r.Verify = set.Settings, set.Timeouts, set.Pull, set.Verify
+	r.Ignored = d.Ignored.Pointers()
 	a.diags = append(a.diags, strayDefaults(d, a.typ)...)
 	if d.Publish != nil {
 		m.fillPublish(r, &a)

@@ -119,6 +119,7 @@ type Resource struct {
 	New            bool // adopt = false: it must not exist before it is made
 	CreateFirst    bool // create_before_destroy: when it is replaced, the new thing is made before the old one goes
 	OnRemove       OnRemove
+	Ignored        []string          // JSON pointers: ignore_changes; "" = all of the config
 	Triggers       []Trigger         // replace_triggered_by
 	Aliases        map[string]string // alias -> address
 	Edges          []Edge            // sorted by To

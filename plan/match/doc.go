@@ -15,6 +15,7 @@
 //	unchanged     the same address and an equal config, where nobody can tell
 //	guess         another address and an equal config, where nobody can tell
 //	sameAddress   what is left pairs by address
+//	butIgnored    equal identity but for what is ignored, where only two are left: a move
 //	owner         what is left over, or replaced, and is the thing of a declared
 //	              resource, is forgotten and never destroyed
 //	lateFirst     an end waits for the identities that are known only in apply

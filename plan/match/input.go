@@ -24,6 +24,8 @@ type Declared struct {
 	Late    bool // a value that names it is known only in apply
 	New     bool // adopt = false: it must not be there already
 
+	Ignored []string // JSON pointers: what of its config is as it was recorded, where it is; "" = all
+
 	Replace bool // -replace names it
 
 	learned bool // its identity was known anew when its turn came
@@ -36,6 +38,7 @@ type Recorded struct {
 	Thing   Thing
 	Role    Role
 	Deposed bool // another resource has taken its address
+	Leaves  bool // a removed block says what becomes of it
 }
 
 // Input is all that Match decides upon. Both lists are over the whole manifest and
@@ -55,7 +58,8 @@ func (t Type) image() string {
 }
 
 // Learn gives the input with the identity that a resource turns out to have at its
-// turn. An identity that changes a second time cannot be planned with.
+// turn. An identity that changes a second time cannot be planned with; before that,
+// nothing of it is ignored any more.
 func (in Input) Learn(address string, t Thing) (Input, error) {
 	list := slices.Clone(in.Declared)
 	for i := range list {
@@ -63,8 +67,11 @@ func (in Input) Learn(address string, t Thing) (Input, error) {
 		if d.Address != address {
 			continue
 		}
-		if d.learned {
+		if d.learned && len(d.Ignored) == 0 {
 			return in, fmt.Errorf("the identity of %s changes each time that it is looked at: it depends on what itself depends on it", address)
+		}
+		if d.learned {
+			d.Ignored = nil
 		}
 		d.Thing, d.Late, d.learned = t, false, true
 	}

@@ -30,6 +30,7 @@ func Match(in Input) Result {
 	m.unchanged()
 	m.guess()
 	m.sameAddress()
+	m.butIgnored()
 	owners := m.ownersOf()
 	m.replacements(owners)
 	return Result{Pairs: m.pairs, Ends: m.ends(owners), Twice: m.twice(), in: in}

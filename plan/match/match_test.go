@@ -328,6 +328,59 @@ func TestMatch_Roles(t *testing.T) {
 	}
 }
 
+// What is ignored of an identity is as it was recorded, where that fits one resource and
+// one entry only.
+func TestMatch_Ignored(t *testing.T) {
+	t.Parallel()
+	two := file()
+	two.Names = append(two.Names, match.Name{Pointer: "/zone"})
+	const name = "/path"
+	for title, test := range map[string]struct {
+		ty    match.Type
+		lines string
+		edit  func(in *match.Input)
+		want  string
+	}{
+		"a rename":              {two, `b {"path":"2","zone":"x"}` + "\n" + `a  <- {"path":"1","zone":"x"}`, nil, "b from a (identity)"},
+		"and a change":          {two, `b {"path":"2","text":"2","zone":"x"}` + "\n" + `a  <- {"path":"1","zone":"x"}`, nil, "b from a (identity)"},
+		"the rest is another":   {two, `b {"path":"2","zone":"y"}` + "\n" + `a  <- {"path":"1","zone":"x"}`, nil, "b new\n- a"},
+		"no rest":               {file(), `b {"path":"2","text":"t"}` + "\n" + `a  <- {"path":"1","text":"t"}`, nil, "b from a (identity)"},
+		"no rest, and a change": {file(), `b {"path":"2","text":"u"}` + "\n" + `a  <- {"path":"1","text":"t"}`, nil, "b new\n- a"},
+		"at its address, another has left": {file(), `a {"path":"2"} <- {"path":"1"}` + "\n" + `b {"path":"1"}` + "\n" + `c  <- {"path":"3"}`, nil,
+			"a new\nb from a (identity)\n- c"},
+		"two entries":   {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}` + "\n" + `c  <- {"path":"3"}`, nil, "b new\n- a\n- c"},
+		"two resources": {file(), `b {"path":"2"}` + "\n" + `c {"path":"3"}` + "\n" + `a  <- {"path":"1"}`, nil, "b new\nc new\n- a"},
+		"two resources that ignore other parts": {two, `b {"path":"2","zone":"x"}` + "\n" + `c {"path":"3","zone":"y"}` + "\n" + `a  <- {"path":"1","zone":"x"}`,
+			func(in *match.Input) { in.Declared[1].Ignored = []string{""} }, "b new\nc new\n- a"},
+		"two entries, one of which is another's": {file(), `b {"path":"2"}` + "\n" + `c {"path":"3"} <- {"path":"3"}` + "\n" + `a  <- {"path":"1"}` + "\n" + `d  <- {"path":"3"}`,
+			nil, "b from a (identity)\nc identity\n- d forgotten: c"},
+		"the thing of another": {file(), `b {"path":"2"}` + "\n" + `c {"path":"3"} <- {"path":"3"}` + "\n" + `d  <- {"path":"3"}`, nil,
+			"b new\nc identity\n- d forgotten: c"},
+		"one may be it": {file(), `b {"path":"2"}` + "\n" + `c {"path":null}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Declared[1].Late = true },
+			"b new\nc new\n- a"},
+		"it is not known yet":  {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Declared[0].Late = true }, "b new\n- a"},
+		"another env":          {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Declared[0].Thing.Env = "T=2" }, "b new\n- a"},
+		"only looked at":       {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Declared[0].Role = match.ReadOnly }, "b new\n- a"},
+		"only looked at then":  {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Role = match.ReadOnly }, "b new\n- a forgotten"},
+		"it was deposed":       {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Deposed = true }, "b new\n- a, deposed"},
+		"it is said to leave":  {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Leaves = true }, "b new\n- a"},
+		"nothing of it":        {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Declared[0].Ignored = []string{"/pat"} }, "b new\n- a"},
+		"another type":         {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Thing.Type.Repository = "docker.io/acme/x" }, "b new\n- a"},
+		"what it is remembers": {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Thing.Type.Memory = true }, "b new\n- a"},
+	} {
+		in := is(test.ty, test.lines)
+		for i := range in.Declared {
+			in.Declared[i].Ignored = []string{name}
+		}
+		if test.edit != nil {
+			test.edit(&in)
+		}
+		if got := note(match.Match(in)); got != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", title, got, test.want)
+		}
+	}
+}
+
 // Values are compared as the schema has them.
 func TestCompare_Values(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,10 @@
 package match
 
+import (
+	"slices"
+	"strings"
+)
+
 // Why is what brought a declared resource and an entry together.
 type Why string
 
@@ -58,4 +63,11 @@ type Result struct {
 	Twice []Twice // errors: Two blocks, one thing
 
 	in Input
+}
+
+// Means reports whether it was known of a resource that it means this thing, as far as
+// its config names it.
+func (r Result) Means(address string, t Thing) bool {
+	at, known := slices.BinarySearchFunc(r.in.Declared, address, func(d Declared, addr string) int { return strings.Compare(d.Address, addr) })
+	return known && !r.in.Declared[at].Late && NamedAlike(t, r.in.Declared[at].Thing)
 }

@@ -1,0 +1,119 @@
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"deployster/internal/base/jsondoc"
+)
+
+// alike are resources and entries that differ in nothing but what is ignored.
+type alike struct{ declared, recorded []int }
+
+// butIgnored pairs a resource with an entry of another address, from which it differs in
+// nothing but what ignore_changes names: that is as it was recorded. It does so only
+// where one resource and one entry fit each other and nothing else.
+func (m *matcher) butIgnored() {
+	open := m.ignoring()
+	if len(open) == 0 {
+		return
+	}
+	free, groups, looked := m.unowned(), map[string]*alike{}, map[string]bool{}
+	group := func(rest string) *alike {
+		if groups[rest] == nil {
+			groups[rest] = &alike{}
+		}
+		return groups[rest]
+	}
+	for _, i := range open {
+		d := m.in.Declared[i]
+		if way := join(d.Thing.Type.view(), join(d.Ignored...)); !looked[way] {
+			looked[way] = true
+			for _, at := range free[d.Thing.Type.image()] {
+				if rest := d.rest(m.in.Recorded[at].Thing); rest != "" {
+					group(rest).recorded = append(group(rest).recorded, at)
+				}
+			}
+		}
+		if rest := d.rest(d.Thing); rest != "" {
+			group(rest).declared = append(group(rest).declared, i)
+		}
+	}
+	fit := map[int]int{} // entry -> how many resources it fits
+	for _, g := range groups {
+		for _, at := range g.recorded {
+			fit[at] += len(g.declared)
+		}
+	}
+	for _, g := range groups {
+		if len(g.declared) == 1 && len(g.recorded) == 1 && fit[g.recorded[0]] == 1 {
+			m.keep(g.declared[0], g.recorded[0])
+		}
+	}
+}
+
+// ignoring lists the resources without an entry that ignore something which names their
+// things, but for those of a kind of which a resource without an entry is named by what is
+// not known yet: an entry may be that of the other.
+func (m *matcher) ignoring() []int {
+	var open []int
+	late := map[string]bool{}
+	m.open(func(i int, d Declared) {
+		_, here := m.standing[d.Address]
+		switch {
+		case !d.travels():
+		case d.Late:
+			for _, group := range d.Thing.Type.groups() {
+				late[group] = true
+			}
+		case !here && slices.ContainsFunc(d.Thing.Type.Names, d.ignores):
+			open = append(open, i)
+		}
+	})
+	return slices.DeleteFunc(open, func(i int) bool {
+		return slices.ContainsFunc(m.in.Declared[i].Thing.Type.groups(), func(group string) bool { return late[group] })
+	})
+}
+
+// unowned are the entries that are left and are the things of no resource, by their
+// images, but for those that are on their way out.
+func (m *matcher) unowned() map[string][]int {
+	free, owners := map[string][]int{}, m.ownersOf()
+	for at, e := range m.in.Recorded {
+		if m.taken[at] || e.Deposed || e.Leaves || !e.travels() {
+			continue
+		}
+		if owner, _ := owners.of(e.Thing, ""); owner == "" {
+			free[e.Thing.Type.image()] = append(free[e.Thing.Type.image()], at)
+		}
+	}
+	return free
+}
+
+// keep pairs a resource with an entry, whose thing is from then on what it means.
+func (m *matcher) keep(declared, recorded int) {
+	m.take(declared, recorded, Identity)
+	d := &m.in.Declared[declared]
+	d.Thing.Config = m.in.Recorded[recorded].Thing.Config
+	m.identities[declared], m.exact[declared] = d.identity(), true
+}
+
+// ignores reports whether what stands at a name is ignored.
+func (d Declared) ignores(name Name) bool {
+	return slices.ContainsFunc(d.Ignored, func(pointer string) bool { return strings.HasPrefix(name.Pointer+"/", pointer+"/") })
+}
+
+// rest is all that tells a thing of the resource's type from others but for what the
+// resource ignores. Where no name is left, it is all of the config that is. "" = it
+// is not known what names the thing.
+func (d Declared) rest(t Thing) string {
+	if _, known := t.values(d.Thing.Type.Names); !known {
+		return ""
+	}
+	names := slices.DeleteFunc(slices.Clone(d.Thing.Type.Names), d.ignores)
+	values, named := t.values(names)
+	if !named {
+		values = []string{string(jsondoc.Without(t.Config, d.Ignored))}
+	}
+	return join(d.Thing.Type.view(), join(d.Ignored...), join(values...), t.surroundings())
+}
