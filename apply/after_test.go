@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"deployster/apply"
+	"deployster/plan"
 	"deployster/protocol"
 )
 
@@ -45,6 +47,29 @@ func TestRun_AfterTheActions(t *testing.T) {
 		e.do(t, c.source)
 		if got := e.afterIn(t, &seen); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.source, got, c.want)
+		}
+	}
+}
+
+// What is made in the place of what was destroyed is told which actions did that, where its
+// type remembers: else it could take what it finds by its config for what it is to make.
+func TestReplace_TellsThatTheFirstIsGone(t *testing.T) {
+	t.Parallel()
+	for ty, want := range map[string][]string{
+		"keeper": {"state []", "state []", "remove []", "state [remove]", "state [remove]", "make []", "state [make]"},
+		"thing":  {"state []", "state []", "remove []", "state [remove]", "state []", "make []", "state [make]"},
+	} {
+		e, seen := newEngine(t.TempDir()), 0
+		e.fake.Add("test/keeper:1", e.keeper)
+		source := one(ty, "a", `"x"`, "1")
+		e.do(t, source)
+		e.afterIn(t, &seen)
+		_, p := e.selected(source, plan.Selection{Replace: []string{"a"}})
+		if report, err := e.apply(t.Context(), p); err != nil || report.Status != apply.OK {
+			t.Errorf("%s: %+v, %v", ty, report, err)
+		}
+		if got := e.afterIn(t, &seen); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", ty, got, want)
 		}
 	}
 }

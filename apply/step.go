@@ -159,6 +159,9 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.Acted)
 	}
 	r.facts.TellMemory(&in, addr)
+	if step.Old != nil && step.Init.Memory && in.Memory == nil && r.facts.IsGone(addr) {
+		in.After = names(step.Old.Actions) // else what the config names may be taken for what is to be made
+	}
 	return in, err
 }
 

@@ -174,3 +174,28 @@ func TestAbsent_WithTheConfigOfAnOlderProvider(t *testing.T) {
 		t.Error("an attribute that is not known is made")
 	}
 }
+
+// What was there and was destroyed is made anew, and not adopted once more by an id that
+// leads to what is there no longer; what may have been made since is.
+func TestState_WhatWasDestroyedIsNotAdopted(t *testing.T) {
+	p, in := worldly(t, func(w http.ResponseWriter, id string) { _, _ = fmt.Fprintf(w, `{"id":%q,"label":"a"}`, id) })
+	in.Config = json.RawMessage(strings.Replace(string(in.Config), "{", `{"import":"old",`, 1))
+	recorded := json.RawMessage(`{"id":"old","label":"a"}`)
+	for name, c := range map[string]struct {
+		after, unsettled []string
+		last             json.RawMessage
+		made             bool
+	}{
+		"nothing is known of it":                   {},
+		"destroyed by -replace":                    {after: []string{deleteAction}, made: true},
+		"destroyed, and recorded":                  {last: recorded, made: true},
+		"destroyed, and another may be there":      {last: recorded, unsettled: []string{createAction}},
+		"destroyed just now, another may be there": {after: []string{deleteAction}, unsettled: []string{createAction}},
+	} {
+		in.After, in.Unsettled, in.LastState = c.after, c.unsettled, c.last
+		a, err := p.State(t.Context(), in, io.Discard)
+		if err != nil || (len(a.Actions) == 1 && a.StaleState == nil) != c.made || !c.made && a.Status != protocol.Valid {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+}

@@ -111,6 +111,9 @@ func (t *thing) read(config map[string]any, in protocol.StateInput) error {
 		return wrongConfig(err)
 	}
 	if len(in.Memory) == 0 {
+		if wasThere(in) {
+			t.adopt = ""
+		}
 		return nil
 	}
 	t.memory = &Memory{}
@@ -123,6 +126,12 @@ func (t *thing) read(config map[string]any, in protocol.StateInput) error {
 			t.memory.Version, t.schema.Version)
 	}
 	return nil
+}
+
+// wasThere reports whether a thing of which nothing is remembered was there before, and is gone:
+// what has its id is not looked for, unless another may have been made since.
+func wasThere(in protocol.StateInput) bool {
+	return (len(in.LastState) > 0 || slices.Contains(in.After, deleteAction)) && !slices.Contains(in.Unsettled, createAction)
 }
 
 // observe finds out how it is: by what is remembered, or by the id to adopt.
