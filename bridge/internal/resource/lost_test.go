@@ -199,3 +199,28 @@ func TestState_WhatWasDestroyedIsNotAdopted(t *testing.T) {
 		}
 	}
 }
+
+// An id with which nothing is found is most likely mistyped, and nothing is made in its
+// place; what was recorded before and is gone is made anew.
+func TestState_NothingHasTheIDToAdopt(t *testing.T) {
+	p, in := worldly(t, func(w http.ResponseWriter, _ string) { http.Error(w, "no", http.StatusNotFound) })
+	in.Config = json.RawMessage(strings.Replace(string(in.Config), "{", `{"import":"x-17",`, 1))
+	a, err := p.State(t.Context(), in, io.Discard)
+	if te, ok := err.(*protocol.TypeError); !ok || te.Class != protocol.ConfigError || te.Path != "/import" ||
+		te.Message != `nothing has the id "x-17". Correct it; to have it made, take "import" away` {
+		t.Errorf("nothing is known of it: %+v, %v", a, err)
+	}
+	for name, change := range map[string]func(in *protocol.StateInput){
+		"gone behind our back": func(in *protocol.StateInput) { in.Memory = memoryOf("x-17") },
+		"replaced":             func(in *protocol.StateInput) { in.After = []string{deleteAction} },
+		"destroyed half-way":   func(in *protocol.StateInput) { in.LastState = json.RawMessage(`{"id":"x-17"}`) },
+		"removed":              func(in *protocol.StateInput) { in.Intent = protocol.Absent },
+	} {
+		in := in
+		change(&in)
+		a, err := p.State(t.Context(), in, io.Discard)
+		if made := len(a.Actions) == 1 && a.Actions[0].Name == createAction; err != nil || made == (in.Intent == protocol.Absent) {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+}

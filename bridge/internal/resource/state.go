@@ -125,6 +125,10 @@ func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.S
 		return t.justMade()
 	}
 	o, err := t.look(ctx, in)
+	if err == nil && o.state.IsNull() && t.memory == nil && t.adopt != "" { // it is mistyped, most likely
+		key := importKey(t.schema)
+		err = protocol.Errorf(protocol.ConfigError, "/"+key, "nothing has the id %q. Correct it; to have it made, take %q away", t.adopt, key)
+	}
 	if err == nil {
 		err = t.validate(ctx)
 	}
