@@ -153,10 +153,11 @@ func (e *Engine) release() {
 			err = e.runtime.Close()
 		}
 		e.released <- err
+		close(e.released) // who closes the engine once more finds nothing to tell
 	}()
 }
 
-// Close ends what was opened.
+// Close ends what was opened, and warns of what went wrong with that. Closing once more does nothing.
 func (e *Engine) Close() {
 	e.release()
 	if e.lockFile != nil {

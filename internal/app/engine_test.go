@@ -2,13 +2,16 @@ package app
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"deployster/apply"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
 	"deployster/internal/runner/runnertest"
 	"deployster/plan"
 )
@@ -76,3 +79,41 @@ func TestEngine_ApplyUnapproved(t *testing.T) {
 		t.Errorf("the world has %v, want nothing", world.Things())
 	}
 }
+
+// An engine that is closed once more does nothing, and says once what was left.
+func TestEngine_ClosedTwice(t *testing.T) {
+	warnings := &warned{}
+	e := New(Options{UI: warnings, Workspace: workspace.Options{Dir: t.TempDir(), Version: "test"}, Open: func(context.Context) (Runtime, error) {
+		return leaving{runnertest.Runtime{Fake: runnertest.NewFake()}}, nil
+	}})
+	if _, err := e.Runtime(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		e.Close()
+		e.Close()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("it hangs")
+	}
+	if warnings.times != 1 {
+		t.Errorf("%d warnings, want 1", warnings.times)
+	}
+}
+
+// leaving is a runtime that leaves something behind.
+type leaving struct{ Runtime }
+
+func (l leaving) Close() error { return errors.Join(l.Runtime.Close(), errors.New("a snapshot stays")) }
+
+// warned counts what it is told.
+type warned struct {
+	nobody
+	times int
+}
+
+func (w *warned) Diagnostics(d diag.Diagnostics) { w.times += len(d) }
