@@ -135,7 +135,7 @@ func (f *Front) Mounted(ctx context.Context, t typeclient.Target) (typeclient.Ta
 		}
 		held, path, err := f.files(ctx, order, sub)
 		if err != nil {
-			return t, at(t.Address, err)
+			return t, at(t.Address, f.lost(ctx, t.Address, key, order, err))
 		}
 		t.Mounts = slices.Clone(t.Mounts)
 		if t.Settings.Host != nil {
@@ -260,8 +260,13 @@ func (f *Front) isListed(ctx context.Context, p *plan.Plan, order artifact.Order
 	if !ok || pin.Info.Protocol != artifact.Artifacts2 || !pin.Recipe.Version.Is(order.Recipe.Version) {
 		return true, nil
 	}
+	return f.has(ctx, order, pin.Info)
+}
+
+// has asks an image of the second protocol whether the source of files has their version.
+func (f *Front) has(ctx context.Context, order artifact.Order, info artifact.Info) (bool, error) {
 	space := order.Recipe.Space
-	c, err := f.o.Client.Check(ctx, order.Target, pin.Info, artifact.CheckInput{Source: order.Recipe.Source, Space: space,
+	c, err := f.o.Client.Check(ctx, order.Target, info, artifact.CheckInput{Source: order.Recipe.Source, Space: space,
 		From: map[string]artifact.Version{space: order.Recipe.Version}})
 	listed := slices.ContainsFunc(c.Newest, func(v artifact.Versioned) bool { return v.Version.Is(order.Recipe.Version) })
 	return c.Spaces[space].Continues || listed, err

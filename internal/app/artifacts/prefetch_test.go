@@ -16,6 +16,7 @@ import (
 	"deployster/internal/artifact/artifacttest"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/state"
@@ -158,5 +159,42 @@ func TestPrefetch_FetchesInputsOfPublishes(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %q were fetched, want %s", change, got, want)
 		}
+	}
+}
+
+// What was made with a version that its source has lost can be neither asked nor destroyed with its
+// files: the error says which version that is, and how to do without.
+func TestMounted_TheSourceHasLostTheVersion(t *testing.T) {
+	w := artifacttest.NewWorld()
+	f, p := fetching(t, w, 2, func(s artifact.Store) artifact.Store { return s })
+	f.o.Prior.Pins = map[string]state.Pin{}
+	for _, pin := range p.Artifacts {
+		f.o.Prior.Pins[pin.Key] = pin.Pin
+	}
+	ask := func(name string) string {
+		mounts := []runner.Mount{{Source: artifact.MountSource(p.Artifacts[name].Key, "")}}
+		_, err := f.Mounted(t.Context(), typeclient.Target{Address: "web", Mounts: mounts})
+		if err == nil {
+			return ""
+		}
+		d := diag.From("", err)[0]
+		return d.Address + "|" + d.Summary + "|" + d.Detail
+	}
+	w.Change(`{"n":0}`, func(l *artifacttest.Line) {
+		l.Spaces["main"] = []artifact.Versioned{{Space: "main", Version: artifact.Version{"ref": "2"}}}
+	})
+	if got := ask("a0"); strings.Contains(got, "-exclude") {
+		t.Errorf("the manifest asks for it: %s", got)
+	}
+	f.o.Pins = func() map[string]artifacts.Pin { return nil } // all are of before
+	got := ask("a0")
+	for _, want := range []string{"web|A version of artifact.a0 is needed and cannot be fetched|", "resource.web was made with version 1,",
+		"its source no longer has that", "1 is not there", "-exclude=web", "destroy = false"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q in %s", want, got)
+		}
+	}
+	if got := ask("a1"); got != "" {
+		t.Errorf("its source has it: %s", got)
 	}
 }
