@@ -241,6 +241,28 @@ func TestServer_IsSharedAndLeaves(t *testing.T) {
 	}
 }
 
+// A server that is asked to go takes its directory along when nobody uses it: its data
+// directory may be removed next, and no other server ever comes to tidy up.
+func TestServer_AskedToGoLeavesNothing(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := serverPid(o)
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := unix.Kill(pid, unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the server ends", func() bool { return !processLives(pid) })
+	if _, err := os.Stat(o.RuntimeDir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the runtime directory stays: %v", err)
+	}
+}
+
 func TestServer_LeavesWithItsData(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)

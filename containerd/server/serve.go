@@ -60,8 +60,10 @@ func (l *instance) serve(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			// Asked to go. What runs goes on, and is the next server's.
-			return nil
+			// Asked to go. What runs goes on, and is the next server's; where nothing does, nothing is left.
+			l.pool.Close(endSoon)
+			_, err := l.leaveIfIdle(sweep)
+			return err
 		case <-tick.C:
 		}
 		if !layout.InPlace(l.dataLock) {
