@@ -102,6 +102,7 @@ var ranks = map[string]int{
 	"state":                             20,
 	"state/place":                       19,
 	"state/moves":                       5,
+	"state/actions":                     18,
 	"internal/runner/conformance":       30,
 	"internal/runner/imagestore":        5,
 	"internal/runs":                     30,

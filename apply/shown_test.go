@@ -7,6 +7,7 @@ import (
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // action is one that has all there is to compare.
@@ -86,7 +87,7 @@ func TestPinned(t *testing.T) {
 	holds := func(e state.Entry) state.Snapshot { return state.Snapshot{Resources: map[string]state.Entry{"a": e}} }
 	started := func(plan string) state.Snapshot {
 		s := holds(begun)
-		s.Unsettled = map[string]state.Unsettled{"a": {Plan: plan}}
+		s.Unsettled = map[string]actions.Unsettled{"a": {Plan: plan}}
 		return s
 	}
 	pin, died := valid("1").Pin(), state.Applied{Plan: "p"}
@@ -144,7 +145,7 @@ func TestResumes(t *testing.T) {
 			t.Parallel()
 			r := &run{plan: &plan.Plan{ID: "p"}}
 			if c.by != "" {
-				r.prior.Unsettled = map[string]state.Unsettled{"a": {Plan: c.by}}
+				r.prior.Unsettled = map[string]actions.Unsettled{"a": {Plan: c.by}}
 			}
 			if got := r.resumes(step, "a", protocol.Answer{Actions: c.left}); got != c.want {
 				t.Errorf("resumes: %v, want %v", got, c.want)

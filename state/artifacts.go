@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"deployster/internal/artifact"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner"
+	"deployster/state/actions"
 )
 
 // Pin is all that it takes to bring in the files of one version of an artifact again.
@@ -38,17 +38,6 @@ type Artifact struct {
 	// Heads are the newest versions of all spaces, where the next check begins.
 	Heads map[string]artifact.Version `json:"heads,omitempty"`
 	At    time.Time                   `json:"at"`
-}
-
-// Put is what is recorded of a put whose end is not known, or not seen to: with it the
-// next command knows what was published.
-type Put struct {
-	Config    json.RawMessage `json:"config"` // of the publish
-	Sensitive []string        `json:"sensitive,omitempty"`
-	Info      artifact.Info   `json:"info"`
-	Answer    *artifact.Put   `json:"answer,omitempty"` // what the image said; nil = nothing is known
-	// NotBegun says that its program was never started, such as for want of disk space.
-	NotBegun bool `json:"not_begun,omitempty"`
 }
 
 // Masked gives a copy that may be shown.
@@ -107,22 +96,8 @@ func (s *Snapshot) maskArtifacts() {
 		s.Resources[addr] = e
 	}
 	for addr, u := range s.Unsettled {
-		if u.Was != nil {
-			was := u.Was.masked()
-			u.Was = &was
-		}
-		s.Unsettled[addr] = u.masked()
+		s.Unsettled[addr] = u.Masked()
 	}
-}
-
-// masked gives a copy of what is put that may be shown.
-func (u Unsettled) masked() Unsettled {
-	if u.Put != nil {
-		put := *u.Put
-		put.Config = secret.Mask(put.Config, put.Sensitive)
-		u.Put = &put
-	}
-	return u
 }
 
 // neededPins are those to which something recorded refers.
@@ -158,25 +133,6 @@ func (j *Journal) Artifacts(in map[string]Artifact) error {
 }
 
 // Put records what is put, before it begins, and what its image said, when that is known.
-func (j *Journal) Put(addr string, p Put) error {
+func (j *Journal) Put(addr string, p actions.Put) error {
 	return j.append(record{Kind: kindPut, Address: addr, Put: &p})
-}
-
-// Answered is a snapshot with what a put has said that another command began.
-func (s Snapshot) Answered(addr string, answer *artifact.Put) Snapshot {
-	next := s.clone()
-	if u, ok := next.Unsettled[addr]; ok && u.Put != nil && answer != nil {
-		put := *u.Put
-		put.Answer, u.Put = answer, &put
-		next.Unsettled[addr] = u
-	}
-	return next
-}
-
-// put brings what is recorded of a put into the snapshot.
-func (s *Snapshot) put(r record) {
-	if u, ok := s.Unsettled[r.Address]; ok {
-		u.Put = r.Put
-		s.Unsettled[r.Address] = u
-	}
 }

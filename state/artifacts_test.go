@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/artifact"
 	"deployster/internal/runner"
+	"deployster/state/actions"
 )
 
 // A put is on record from before it began: who comes after a crash knows what was put,
@@ -25,7 +26,7 @@ func TestJournal_KeepsPutsAndPins(t *testing.T) {
 	ok(t, j.Pins(map[string]Pin{"0123": pin, "unused": pin}))
 	begun := entry(`{"source":{}}`)
 	ok(t, j.ActionStarted(Start{Address: "publish.release", Action: "put", Key: "k", Incomplete: &begun}))
-	ok(t, j.Put("publish.release", Put{Config: json.RawMessage(`{"params":{"v":"secret12"}}`), Sensitive: []string{"/params/v"}}))
+	ok(t, j.Put("publish.release", actions.Put{Config: json.RawMessage(`{"params":{"v":"secret12"}}`), Sensitive: []string{"/params/v"}}))
 	made := entry(`{}`)
 	made.Mounts = []runner.Mount{{Source: mount, Target: "/site"}}
 	ok(t, j.Valid("docroot", made))

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deployster/state/actions"
 )
 
 // record makes one run that records a resource.
@@ -188,7 +190,7 @@ func TestCopies_RepairsPushOutNone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	repair := func() {
-		s, err := Open(t.Context(), File(path), Options{Command: WatchCommand})
+		s, err := Open(t.Context(), File(path), Options{Command: actions.WatchCommand})
 		ok(t, err)
 		j := mustBegin(t, s, NewID())
 		ok(t, j.Valid("repaired", entry(`{}`)), j.Finish(StatusOK), s.Close())

@@ -14,6 +14,7 @@ import (
 
 	"deployster/internal/artifact"
 	"deployster/internal/runner"
+	"deployster/state/actions"
 	"deployster/state/moves"
 )
 
@@ -34,8 +35,8 @@ func everyField() Snapshot {
 		"b (deposed 2)": entry(`{"n":2}`), "gone (deposed 1)": entry(`{"n":3}`)},
 		Outputs: map[string]Output{"o": {Value: json.RawMessage(`[1,2]`), Sensitive: true}},
 		Applied: []Applied{{Plan: "p0", Run: "r0", At: at, Status: StatusInterrupted, InFlight: []InFlight{{Address: "b", Action: "make", Key: "k", Started: at}}}},
-		Unsettled: map[string]Unsettled{"c": {Plan: "p0", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"},
-			Actions: []Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit, Silent: true}}}},
+		Unsettled: map[string]actions.Unsettled{"c": {Plan: "p0", By: actions.By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"},
+			Actions: []actions.Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit, Silent: true}}}},
 		Artifacts: map[string]Artifact{"site": {Pin: samplePin(), Heads: map[string]artifact.Version{"main": {"ref": "a1"}},
 			Metadata: artifact.Metadata{{Name: "author", Value: "ann"}}, At: at}},
 		Pins: map[string]Pin{"0123": samplePin()}}
@@ -65,7 +66,7 @@ func incompleteEntry() Entry {
 func everyFact() []record {
 	e, begun, exit := entry(`{"n":1}`), incompleteEntry(), 3
 	list := []record{
-		{Kind: kindBegin, Begin: &begin{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Plan: "p1", Run: "r1", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"}}},
+		{Kind: kindBegin, Begin: &begin{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Plan: "p1", Run: "r1", By: actions.By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"}}},
 		{Kind: kindStarted, Address: "c", Action: "make", Key: "k1", Entry: &begun, Remembers: true},
 		{Kind: kindEnded, Address: "c", Action: "make", Exit: &exit, Reason: "no room", Memory: json.RawMessage(`{"id":1.10}`)},
 		{Kind: kindEnded, Address: "c", Action: "unmake", Exit: &exit, Memory: json.RawMessage(`null`)},

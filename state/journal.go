@@ -16,6 +16,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
+	"deployster/state/actions"
 	"deployster/state/moves"
 	"deployster/state/place"
 )
@@ -66,7 +67,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(), By: myself(s.command)}
+	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(), By: actions.Myself(s.command)}
 	b.By.Machine = cmp.Or(s.at.Machine, s.machine)
 	log, err := s.at.CreateJournal(b.Lineage, b.Run)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"deployster/internal/base/diag"
+	"deployster/state/actions"
 	"deployster/state/place"
 )
 
@@ -74,7 +75,7 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 
 // isOpen says that nobody knows how an action ended.
 func (s *Store) isOpen(addr, key string) bool {
-	return slices.ContainsFunc(s.snapshot.Unsettled[addr].Open(), func(a Attempt) bool { return a.Key == key })
+	return slices.ContainsFunc(s.snapshot.Unsettled[addr].Open(), func(a actions.Attempt) bool { return a.Key == key })
 }
 
 // hold marks what may still run on another machine, which was taken over and is not

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
+
+	"deployster/state/actions"
 )
 
 // said is a journal in which a resource was begun by a type with a memory.
@@ -60,10 +62,10 @@ func TestMemory_IsKeptByWhatIsSettledLater(t *testing.T) {
 
 func TestMemory_OfWhichNothingWasSaid_StaysOpen(t *testing.T) {
 	s := said(t, filepath.Join(t.TempDir(), "s.json"), &End{})
-	if got := s.Judged("a", Done).Unsettled["a"].Names(); len(got) != 1 {
+	if got := s.Judged("a", actions.Done).Unsettled["a"].Names(); len(got) != 1 {
 		t.Errorf("it is settled by somebody who says that it was done: what was made is not known")
 	}
-	if got := s.Judged("a", Failed).Unsettled["a"].Names(); len(got) != 0 {
+	if got := s.Judged("a", actions.Failed).Unsettled["a"].Names(); len(got) != 0 {
 		t.Errorf("unsettled are %q, and nothing was made", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
+	"deployster/state/actions"
 	"deployster/state/moves"
 )
 
@@ -65,7 +66,7 @@ type record struct {
 
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
-	Put       *Put                `json:"put,omitempty"`
+	Put       *actions.Put        `json:"put,omitempty"`
 
 	// Of an encrypted record only these, and the first three above, stand in the
 	// journal: see encryptedRecord.
@@ -75,12 +76,12 @@ type record struct {
 
 // begin is the first record: what the journal belongs to.
 type begin struct {
-	Format  int    `json:"format"`
-	Lineage string `json:"lineage"`
-	Serial  uint64 `json:"serial"` // of the state file that it continues
-	Plan    string `json:"plan"`
-	Run     string `json:"run"`
-	By      By     `json:"by,omitzero"`
+	Format  int        `json:"format"`
+	Lineage string     `json:"lineage"`
+	Serial  uint64     `json:"serial"` // of the state file that it continues
+	Plan    string     `json:"plan"`
+	Run     string     `json:"run"`
+	By      actions.By `json:"by,omitzero"`
 }
 
 // castagnoli is the polynomial of CRC-32C.

@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/base/encryption"
 	"deployster/internal/sharedlog"
+	"deployster/state/actions"
 )
 
 // The copy that an interrupted apply began with is the state itself in a store. To
@@ -85,7 +86,7 @@ func remoteRepairsPushOutNone(t *testing.T, on storeKind) {
 	run("apply")
 	run("apply")
 	for range 4 {
-		run(WatchCommand)
+		run(actions.WatchCommand)
 	}
 	run("apply")
 	copies, err := Copies(b.place())

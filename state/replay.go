@@ -10,13 +10,14 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
+	"deployster/state/actions"
 )
 
 // Recovery says what a journal held that its process did not fold in: it is
 // still running, or it died.
 type Recovery struct {
 	Plan     string
-	By       By
+	By       actions.By
 	Began    time.Time
 	InFlight []InFlight // actions that were started and whose end is not recorded
 	// Unconfirmed are resources whose actions ended, but which were not seen
@@ -59,7 +60,7 @@ type replayRun struct {
 // past is what was recorded at an address.
 type past struct {
 	entry     Entry
-	unsettled Unsettled // without actions: it was settled
+	unsettled actions.Unsettled // without actions: it was settled
 }
 
 // newReplay begins the life of a run on a snapshot.
@@ -184,7 +185,7 @@ func (p *replayRun) settle(addr string, as *Entry) {
 func (p *replayRun) result(status Status) Snapshot {
 	s := p.snapshot.clone()
 	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight),
-		Watch: p.begin.By.Command == WatchCommand}
+		Watch: p.begin.By.Command == actions.WatchCommand}
 	if status == StatusDied {
 		if a.Moved = p.moved; len(p.done) > 0 {
 			a.Done = maps.Clone(p.done)

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner"
+	"deployster/state/actions"
 )
 
 // Format is the version of the state file, and of its journal, that this tool writes.
@@ -28,7 +29,7 @@ type Snapshot struct {
 
 	// Unsettled are resources on which actions were started since they were last VALID,
 	// by address.
-	Unsettled map[string]Unsettled `json:"unsettled,omitempty"`
+	Unsettled map[string]actions.Unsettled `json:"unsettled,omitempty"`
 
 	// Artifacts are the versions in use, by name, and Pins what it takes to bring in the
 	// files again that entries have mounts of, by the key of their recipe.
@@ -242,7 +243,7 @@ func (s Snapshot) clone() Snapshot {
 		s.Outputs = map[string]Output{}
 	}
 	if s.Unsettled = maps.Clone(s.Unsettled); s.Unsettled == nil {
-		s.Unsettled = map[string]Unsettled{}
+		s.Unsettled = map[string]actions.Unsettled{}
 	}
 	s.Applied = append([]Applied(nil), s.Applied...)
 	s.Artifacts, s.Pins = maps.Clone(s.Artifacts), maps.Clone(s.Pins)

@@ -4,34 +4,20 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
+
+	"deployster/state/actions"
 )
 
-// TestUnsettled_WhatAPersonSays: only what is open is judged, and what had a code keeps it.
-func TestUnsettled_WhatAPersonSays(t *testing.T) {
+// TestUnsettled_OfOthers: what a person says of one resource changes no other.
+func TestUnsettled_OfOthers(t *testing.T) {
 	t.Parallel()
-	seven := 7
-	s := Snapshot{Unsettled: map[string]Unsettled{
-		"a": {Plan: "p", Actions: []Attempt{{Action: "make", Exit: &seven}, {Action: "polish"}, {Action: "paint", Said: Failed}}},
-		"b": {Actions: []Attempt{{Action: "make"}}},
-	}}
-	for _, as := range []Verdict{Done, Failed} {
-		next := s.Judged("a", as)
-		list := next.Unsettled["a"].Actions
-		if *list[0].Exit != 7 || list[0].Said != "" || list[1].Said != as || (list[1].Exit != nil) != (as == Done) || list[2].Said != Failed || list[2].Exit != nil {
-			t.Errorf("%s: %+v", as, list)
-		}
-		if as == Done && *list[1].Exit != 0 {
-			t.Errorf("done with exit code %d", *list[1].Exit)
-		}
-		if open := next.Unknown(); len(open) != 1 || open[0] != "b" {
-			t.Errorf("%s: open are %q", as, open)
-		}
+	one := actions.Unsettled{Actions: []actions.Attempt{{Action: "make"}}}
+	s := Snapshot{Unsettled: map[string]actions.Unsettled{"a": one, "b": one}}
+	if open := s.Judged("a", actions.Done).Unknown(); len(open) != 1 || open[0] != "b" {
+		t.Errorf("open are %q", open)
 	}
-	if len(s.Unknown()) != 2 || len(s.Unsettled["a"].Open()) != 1 {
-		t.Errorf("what was judged was changed: %+v", s)
-	}
-	if next := s.Judged("c", Done); len(next.Unsettled) != 2 {
-		t.Errorf("%+v", next)
+	if next := s.Judged("c", actions.Done); len(next.Unsettled) != 2 || len(s.Unknown()) != 2 {
+		t.Errorf("%+v, %+v", next, s)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // adopt finds out how the actions ended of which that is not known, because the
@@ -35,7 +36,7 @@ import (
 // resources whose machine cannot be asked: there an action may still run.
 func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Store, m *config.Manifest, p *plan.Plan) (left []string,
 	err error) {
-	snapshot, err := placed(ctx, e, m, store.Snapshot(), func(u state.Unsettled) bool { return p != nil && u.Plan == p.ID })
+	snapshot, err := placed(ctx, e, m, store.Snapshot(), func(u actions.Unsettled) bool { return p != nil && u.Plan == p.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 
 // follow adopts one action, and shows what it prints, as an apply does. What
 // nothing describes may hold secrets, and its output is dropped.
-func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a state.Attempt, described bool) (runner.Outcome, error) {
+func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt, described bool) (runner.Outcome, error) {
 	name, u, show := addr+"/"+a.Action, s.Unsettled[addr], e.Line
 	if !described {
 		show = func(typeclient.Line) {}
@@ -135,7 +136,7 @@ func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a st
 
 // outcome waits for the end of an action, and says what became of it. What has left no
 // trace where it would have been begun was not: who was to begin it died before.
-func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a state.Attempt, w runner.Watch) (runner.Outcome, error) {
+func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a actions.Attempt, w runner.Watch) (runner.Outcome, error) {
 	out, err := on(e, s, addr).Adopt(ctx, a.Key, w)
 	if entry, known := s.Resources[addr]; err == nil && out.NoTrace && a.Started.After(out.Forgotten) && known &&
 		entry.Settings.Host == nil && workspace.ActsHere(e.Options, s.Unsettled[addr].By) {
@@ -146,7 +147,7 @@ func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a st
 
 // recordAdoption records how an action ended, and then discards what that was found out
 // from.
-func (e *Engine) recordAdoption(store *state.Store, at places.Adopter, addr string, a state.Attempt, out runner.Outcome) error {
+func (e *Engine) recordAdoption(store *state.Store, at places.Adopter, addr string, a actions.Attempt, out runner.Outcome) error {
 	exit := exitOf(out)
 	if said := answered(store.Snapshot(), addr, out); said != nil {
 		if err := store.Replace(store.Snapshot().Answered(addr, said)); err != nil {
@@ -193,7 +194,7 @@ func answered(s state.Snapshot, addr string, out runner.Outcome) *artifact.Put {
 }
 
 // saidBy is what an action has said that is to be remembered, nil when it said nothing.
-func saidBy(a state.Attempt, out runner.Outcome) json.RawMessage {
+func saidBy(a actions.Attempt, out runner.Outcome) json.RawMessage {
 	if !a.Silent || out.Fate != runner.Exited {
 		return nil
 	}
@@ -207,7 +208,7 @@ func saidBy(a state.Attempt, out runner.Outcome) json.RawMessage {
 // recordAdopted keeps what an adopted action has printed with the records of
 // this run. What it was given is in those of the run that had started it. One that
 // never began has nothing to keep, and no exit code.
-func (e *Engine) recordAdopted(addr, host string, a state.Attempt, out runner.Outcome) {
+func (e *Engine) recordAdopted(addr, host string, a actions.Attempt, out runner.Outcome) {
 	if out.Fate != runner.Exited {
 		return
 	}
@@ -226,7 +227,7 @@ const (
 )
 
 // warnUnknown says what was in flight, since when, by whom, and what comes of it.
-func (e *Engine) warnUnknown(s state.Snapshot, addr string, a state.Attempt, why, next string) {
+func (e *Engine) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, why, next string) {
 	u := s.Unsettled[addr]
 	why = whyUnknown(u.By, s.Resources[addr].Settings.Host, why)
 	d := diag.Warningf("The outcome of an action is unknown", "%s started %q of %s at %s, and did not see its end: %s. "+next,
@@ -237,7 +238,7 @@ func (e *Engine) warnUnknown(s state.Snapshot, addr string, a state.Attempt, why
 
 // whyUnknown says why it is not known how an action ended. Of one that ran on a host only
 // that knows, whichever machine had begun it.
-func whyUnknown(by state.By, on *runner.Host, why string) string {
+func whyUnknown(by actions.By, on *runner.Host, why string) string {
 	host, boot := by.Here()
 	switch {
 	case on != nil || by.Host == "":
@@ -255,7 +256,7 @@ func whyUnknown(by state.By, on *runner.Host, why string) string {
 // resources whose machine cannot be asked.
 func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, m *config.Manifest, recorded state.Snapshot) (now state.Snapshot,
 	left []string, err error) {
-	prior, err := placed(ctx, e, m, recorded, func(state.Unsettled) bool { return false })
+	prior, err := placed(ctx, e, m, recorded, func(actions.Unsettled) bool { return false })
 	if err != nil {
 		return recorded, nil, err
 	}

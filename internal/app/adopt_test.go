@@ -13,6 +13,7 @@ import (
 	"deployster/internal/runner/runnertest"
 	"deployster/internal/runner/typeclient"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // traces is a runtime that tells of each action the same.
@@ -127,14 +128,14 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 // host it is what the host says, or that it cannot be reached.
 func TestWhyUnknown(t *testing.T) {
 	t.Parallel()
-	other, web := state.By{Host: "ci-7", Boot: "b"}, &runner.Host{Name: "web"}
+	other, web := actions.By{Host: "ci-7", Boot: "b"}, &runner.Host{Name: "web"}
 	if got := whyUnknown(other, nil, "no route"); got != "it was started on another machine, ci-7" {
 		t.Error(got)
 	}
 	if got := whyUnknown(other, web, "no route"); got != "no route" {
 		t.Errorf("on a host: %s", got)
 	}
-	if got := whyUnknown(state.By{}, nil, "no trace"); got != "no trace" {
+	if got := whyUnknown(actions.By{}, nil, "no trace"); got != "no trace" {
 		t.Errorf("of nobody: %s", got)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // machine is a host in memory, with a world of its own.
@@ -220,7 +221,7 @@ func TestAdopt_LeavesWhatMayStillRun(t *testing.T) {
 		t.Errorf("done: %s", got)
 	}
 	e := n.engine(t, counted("h6"))
-	if _, err := e.Resolve(t.Context(), "x[0]", state.Failed, false); err != nil {
+	if _, err := e.Resolve(t.Context(), "x[0]", actions.Failed, false); err != nil {
 		t.Fatal(err)
 	}
 	if p, err = n.plan(t, counted("h6"), plan.Selection{}); err != nil || p.Resources["x[0]"] == nil {

@@ -7,12 +7,13 @@ import (
 	"deployster/config"
 	"deployster/internal/app/hosts"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // placed gives a state in which what is recorded on hosts is on those that its machines are
 // today, as a plan has it. Hosts are asked only where an action may be open on one, or for
 // what is looked for too.
-func placed(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, too func(state.Unsettled) bool) (state.Snapshot,
+func placed(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, too func(actions.Unsettled) bool) (state.Snapshot,
 	error) {
 	var begun []string
 	for _, addr := range sorted(prior.Unsettled) {

@@ -11,11 +11,12 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/runner"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // Resolve records how an action of a resource ended, where a person knows and
 // nobody else can. With dryRun it only says what would be recorded.
-func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, dryRun bool) (workspace.StateEdit, error) {
+func (e *Engine) Resolve(ctx context.Context, address string, as actions.Verdict, dryRun bool) (workspace.StateEdit, error) {
 	addr, err := config.ParseAddress(address)
 	if err != nil {
 		return workspace.StateEdit{}, err
@@ -42,7 +43,7 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 }
 
 // mustBeOpen refuses to let a person say what is known, or will be.
-func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, a state.Attempt) error {
+func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt) error {
 	runs, err := on(e, s, addr).Running(ctx, a.Key)
 	if diag.Is[*runner.HostError](err) && ctx.Err() == nil {
 		return nil // its machine cannot be asked, and may be gone for good
@@ -69,7 +70,7 @@ func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, 
 }
 
 // errStillRuns is for what must not be done while an action runs.
-func errStillRuns(addr string, a state.Attempt) error {
+func errStillRuns(addr string, a actions.Attempt) error {
 	return diag.Errorf("An action still runs",
 		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and looks how things are then. Nothing "+
 			"was changed.", a.Action, addr, a.Started.Format(time.RFC3339))

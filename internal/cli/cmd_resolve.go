@@ -8,7 +8,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
-	"deployster/state"
+	"deployster/state/actions"
 )
 
 func resolveCommand(e Env) *cli.Command {
@@ -29,7 +29,7 @@ func runResolve(c *cli.Context, s *session) error {
 	if err := flagvalues.AtMost(c, 1); err != nil {
 		return err
 	}
-	as := state.Verdict(c.String("as"))
+	as := actions.Verdict(c.String("as"))
 	switch {
 	case c.NArg() == 0 && as == "":
 		return listOpen(c, s)
@@ -37,7 +37,7 @@ func runResolve(c *cli.Context, s *session) error {
 		return diag.Errorf("Wrong command line",
 			"resolve -as=%s takes the address of one resource. `deployster resolve` lists those that have an action whose end is not known.",
 			diag.Visible(string(as)))
-	case as != state.Done && as != state.Failed:
+	case as != actions.Done && as != actions.Failed:
 		return diag.Errorf("Wrong command line", "resolve takes -as=done (the action of %s ended well) or -as=failed (it did not).",
 			diag.Visible(c.Args().First()))
 	}

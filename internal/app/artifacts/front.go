@@ -23,6 +23,7 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // Types asks the images of types, and runs their actions. *typeclient.Client does.
@@ -33,7 +34,7 @@ type Types interface {
 
 // Journal records puts. *state.Journal does.
 type Journal interface {
-	Put(addr string, p state.Put) error
+	Put(addr string, p actions.Put) error
 }
 
 // Options are what a Front works with.

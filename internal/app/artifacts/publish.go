@@ -16,7 +16,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/artifacts"
 	"deployster/protocol"
-	"deployster/state"
+	"deployster/state/actions"
 )
 
 // Published is the state of a publish.
@@ -123,11 +123,11 @@ func (f *Front) same(addr string, was, now json.RawMessage) bool {
 
 // lastPut says what became of a put that was not seen to its end: the state that it led
 // to, or why it is put again.
-func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.StateInput, u state.Unsettled) (made json.RawMessage,
+func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.StateInput, u actions.Unsettled) (made json.RawMessage,
 	why string, err error) {
 	last, put := u.Actions[len(u.Actions)-1], u.Put
 	switch {
-	case last.Said == state.Failed:
+	case last.Said == actions.Failed:
 		return nil, "somebody has said that the last put failed", nil
 	case put.NotBegun:
 		return nil, "the last put was not begun", nil
@@ -139,7 +139,7 @@ func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.St
 		return nil, why, nil
 	case !f.same(t.Address, put.Config, in.Config) && (last.Exit != nil || f.repeatable(t, put.Info)):
 		return nil, "what it is made of has changed since the last put", nil
-	case last.Said == state.Done:
+	case last.Said == actions.Done:
 		made, err := f.newest(ctx, t, put)
 		return made, "", err
 	case last.Exit != nil && put.Answer != nil:
@@ -158,7 +158,7 @@ func (f *Front) repeatable(t typeclient.Target, info artifact.Info) bool {
 }
 
 // unknown is the error about a put whose end nobody knows, with what there is to see.
-func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *state.Put, last state.Attempt, in protocol.StateInput) error {
+func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *actions.Put, last actions.Attempt, in protocol.StateInput) error {
 	evidence := "Its image lists no version."
 	input := artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true}
 	var before Published
@@ -194,7 +194,7 @@ func firstLine(err error) string {
 
 // newest is the state of a publish of which somebody has said that it was done: the
 // newest version counts.
-func (f *Front) newest(ctx context.Context, t typeclient.Target, put *state.Put) (json.RawMessage, error) {
+func (f *Front) newest(ctx context.Context, t typeclient.Target, put *actions.Put) (json.RawMessage, error) {
 	c, err := f.o.Client.Check(ctx, target(t), put.Info, artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true})
 	if err != nil {
 		return nil, err

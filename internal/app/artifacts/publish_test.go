@@ -19,6 +19,7 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 const address = "publish.release"
@@ -65,7 +66,7 @@ func newScene(t *testing.T, image string, idempotent bool, prior state.Snapshot)
 }
 
 // Put implements Journal.
-func (s *scene) Put(_ string, p state.Put) error {
+func (s *scene) Put(_ string, p actions.Put) error {
 	s.log = append(s.log, map[bool]string{true: "record what is put", false: "record what it said"}[p.Answer == nil])
 	return nil
 }
@@ -79,9 +80,9 @@ func (s *scene) ask(image string, last, config json.RawMessage) (protocol.Answer
 }
 
 // begun is a state in which a put was begun.
-func begun(image string, speaks artifact.Protocol, config json.RawMessage, exit *int, said state.Verdict, answer *artifact.Put) state.Snapshot {
-	return state.Snapshot{Unsettled: map[string]state.Unsettled{address: {Actions: []state.Attempt{{Action: artifact.StepPut, Exit: exit, Said: said,
-		Started: time.Unix(0, 0)}}, Put: &state.Put{Config: config, Answer: answer, Info: artifact.Info{Protocol: speaks, Reference: image}}}}}
+func begun(image string, speaks artifact.Protocol, config json.RawMessage, exit *int, said actions.Verdict, answer *artifact.Put) state.Snapshot {
+	return state.Snapshot{Unsettled: map[string]actions.Unsettled{address: {Actions: []actions.Attempt{{Action: artifact.StepPut, Exit: exit, Said: said,
+		Started: time.Unix(0, 0)}}, Put: &actions.Put{Config: config, Answer: answer, Info: artifact.Info{Protocol: speaks, Reference: image}}}}}
 }
 
 // What is recorded of a put is all that tells whether it is done: docs/artifact-images.md.
@@ -95,7 +96,7 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 	before := func(exit *int, answer *artifact.Put) state.Snapshot { // another put followed, which was not begun
 		s := begun("acme/v1", v1, one, exit, "", answer)
 		was := s.Unsettled[address]
-		s.Unsettled[address] = state.Unsettled{Actions: []state.Attempt{{Key: "2", Action: artifact.StepPut, Started: time.Unix(0, 0)}}, Was: &was}
+		s.Unsettled[address] = actions.Unsettled{Actions: []actions.Attempt{{Key: "2", Action: artifact.StepPut, Started: time.Unix(0, 0)}}, Was: &was}
 		return s
 	}
 	for _, c := range []struct {
@@ -114,8 +115,8 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 		{"ended well, and changed since", "acme/v1", false, begun("acme/v1", v1, other, ended, "", said), nil, one, "MISSING: what it is made of has changed since the last put"},
 		{"ended well, and said nothing, v1", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
 		{"ended well, and said nothing, v2", "acme/v2", false, begun("acme/v2", v2, one, ended, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
-		{"said nothing, and a person says that it failed", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, state.Failed), nil, one, "MISSING: somebody has said that the last put failed"},
-		{"said nothing, and a person says that it is done", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, state.Done), nil, one, "VALID 1"},
+		{"said nothing, and a person says that it failed", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, actions.Failed), nil, one, "MISSING: somebody has said that the last put failed"},
+		{"said nothing, and a person says that it is done", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, actions.Done), nil, one, "VALID 1"},
 		{"was not begun", "acme/v1", false, notBegun, nil, one, "MISSING: the last put was not begun"},
 		{"was not begun, and what is recorded is meant again", "acme/v1", false, notBegun, one, one, "VALID 1"},
 		{"was not begun, beside what is recorded", "acme/v1", false, notBegun, other, one, "MISSING: what it is made of has changed"},
@@ -132,8 +133,8 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 		{"unknown, v1, idempotent", "acme/v1", true, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
 		{"unknown, v2", "acme/v2", false, begun("acme/v2", v2, one, unknown, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
 		{"unknown, v2, and changed since", "acme/v2", false, begun("acme/v2", v2, other, unknown, "", nil), nil, one, "MISSING: what it is made of has changed since the last put"},
-		{"said to have failed", "acme/v1", false, begun("acme/v1", v1, one, unknown, state.Failed, nil), nil, one, "MISSING: somebody has said that the last put failed"},
-		{"said to be done", "acme/v1", false, begun("acme/v1", v1, one, unknown, state.Done, nil), nil, one, "VALID 1"},
+		{"said to have failed", "acme/v1", false, begun("acme/v1", v1, one, unknown, actions.Failed, nil), nil, one, "MISSING: somebody has said that the last put failed"},
+		{"said to be done", "acme/v1", false, begun("acme/v1", v1, one, unknown, actions.Done, nil), nil, one, "VALID 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t, c.image, c.idempotent, c.prior)
@@ -263,7 +264,7 @@ func TestPublish_TellsWhatIsListedOfAnUnknownEnd(t *testing.T) {
 // Nobody counts what was never listed as published.
 func TestPublish_SaidToBeDoneNeedsAVersion(t *testing.T) {
 	one := wished("one", "2")
-	s := newScene(t, "acme/v1", false, begun("acme/v1", artifact.Concourse1, one, nil, state.Done, nil))
+	s := newScene(t, "acme/v1", false, begun("acme/v1", artifact.Concourse1, one, nil, actions.Done, nil))
 	s.world.Change(`{"password":"one"}`, func(l *artifacttest.Line) { delete(l.Spaces, "") })
 	if _, err := s.ask("acme/v1", nil, one); err == nil || !strings.Contains(err.Error(), "Nothing was published") {
 		t.Errorf("%v", err)
@@ -335,8 +336,8 @@ func TestPublish_OnRecordThatItWasNotBegun(t *testing.T) {
 	s.world.Fail(artifact.StepPut, &runner.UnknownError{})
 	in := protocol.ActionInput{StateInput: protocol.StateInput{Config: wished("one", "2")}, Action: artifact.StepPut, IdempotencyKey: "key"}
 	target := typeclient.Target{Address: address, Reference: "acme/v1"}
-	var records []state.Put
-	s.Record(puts(func(p state.Put) { records = append(records, p) }))
+	var records []actions.Put
+	s.Record(puts(func(p actions.Put) { records = append(records, p) }))
 	s.Front.o.Client = unstarted{s.world}
 	for _, failure := range []error{errors.New("no space left on device"), &runner.UnknownError{}} {
 		s.world.Fail(artifact.StepPut, failure)
@@ -350,9 +351,9 @@ func TestPublish_OnRecordThatItWasNotBegun(t *testing.T) {
 }
 
 // puts is a Journal.
-type puts func(state.Put)
+type puts func(actions.Put)
 
-func (f puts) Put(_ string, p state.Put) error { f(p); return nil }
+func (f puts) Put(_ string, p actions.Put) error { f(p); return nil }
 
 // unstarted is a world whose puts fail before their programs are started.
 type unstarted struct{ *artifacttest.World }

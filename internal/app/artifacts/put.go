@@ -15,7 +15,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
-	"deployster/state"
+	"deployster/state/actions"
 )
 
 // put publishes, once.
@@ -32,7 +32,7 @@ func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.Action
 	f.mu.Lock()
 	journal := f.journal
 	f.mu.Unlock()
-	record := state.Put{Config: in.Config, Sensitive: f.sensitive(r), Info: info}
+	record := actions.Put{Config: in.Config, Sensitive: f.sensitive(r), Info: info}
 	if err := journal.Put(t.Address, record); err != nil {
 		return runner.Result{}, err
 	}
@@ -191,7 +191,7 @@ func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.I
 
 // ReadPut reads what a put has said that another command began; nil = nothing is known
 // of it.
-func ReadPut(c artifact.Client, addr string, put *state.Put, r runner.Result) *artifact.Put {
+func ReadPut(c artifact.Client, addr string, put *actions.Put, r runner.Result) *artifact.Put {
 	answer, err := c.ReadPut(artifact.Target{Address: addr, Reference: put.Info.Reference, Digest: put.Info.Digest}, put.Info, r)
 	if err != nil && len(answer.Created)+len(answer.Deleted) == 0 {
 		return nil

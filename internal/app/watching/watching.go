@@ -23,7 +23,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/drift"
 	"deployster/plan/repair"
-	"deployster/state"
+	"deployster/state/actions"
 )
 
 // Options say what is watched, and what may be done about it.
@@ -156,7 +156,7 @@ func alone(g *generation) (*durable.Lock, error) {
 	if !filepath.IsAbs(path) {
 		return &durable.Lock{}, nil // it lies in a service
 	}
-	lock, err := durable.TryLock(path+".watch.lock", true, state.WatchCommand)
+	lock, err := durable.TryLock(path+".watch.lock", true, actions.WatchCommand)
 	if locked, ok := errors.AsType[*durable.LockedError](err); ok {
 		who := "another process"
 		if locked.Holder != nil {

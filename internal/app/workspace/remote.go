@@ -11,6 +11,7 @@ import (
 	"deployster/internal/sharedlog"
 	"deployster/internal/stores"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // The variables that say how patient a command is with a store, and with a host.
@@ -90,7 +91,7 @@ func patience(o Options, variable string, usual time.Duration, what string) (tim
 
 // ActsHere reports whether it was a process of this start of this machine, dead by now,
 // that began its actions in the data directory of a workspace.
-func ActsHere(w Options, by state.By) bool {
+func ActsHere(w Options, by actions.By) bool {
 	_, boot := by.Here()
 	return boot && by.Boot != "" && by.Machine != "" && by.Machine == machine(w) && !by.Running()
 }

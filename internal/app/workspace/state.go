@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/sharedlog"
 	"deployster/state"
+	"deployster/state/actions"
 	stateplace "deployster/state/place"
 )
 
@@ -79,7 +80,7 @@ const repairPatience = 30 * time.Second
 // repairs reports whether a watch has the state, which is worth waiting for, and makes
 // the options wait.
 func repairs(w *Workspace, err error, o *state.Options) bool {
-	if w.LockTimeout > 0 || o.Command == state.WatchCommand || heldBy(err) != state.WatchCommand {
+	if w.LockTimeout > 0 || o.Command == actions.WatchCommand || heldBy(err) != actions.WatchCommand {
 		return false
 	}
 	o.Wait, o.Waiting = repairPatience, func(who string) { w.Note("A repair by %s goes on. Waiting for at most %s.", who, repairPatience) }

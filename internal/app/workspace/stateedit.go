@@ -14,6 +14,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/words"
 	"deployster/state"
+	"deployster/state/actions"
 	"deployster/state/moves"
 )
 
@@ -47,7 +48,7 @@ func (d StateEdit) Sentence() string {
 			moved = append(moved, diag.Visible(m.From)+" to "+diag.Visible(m.To))
 		}
 		return did("Moved ", "move ", strings.Join(moved, ", "))
-	case len(d.Resolved) > 0 && d.Resolved[0].As == state.Done:
+	case len(d.Resolved) > 0 && d.Resolved[0].As == actions.Done:
 		return did("Recorded as done: ", "record as done: ", ActionsOf(d.Resolved))
 	case len(d.Resolved) > 0:
 		return did("Recorded as failed: ", "record as failed: ", ActionsOf(d.Resolved)) + " The next apply does what remains."
@@ -59,16 +60,16 @@ func (d StateEdit) Sentence() string {
 
 // OpenAction is an action of which it is not known, or was not, how it ended.
 type OpenAction struct {
-	Address string        `json:"address"`
-	Action  string        `json:"action"`
-	Started time.Time     `json:"started"`
-	By      state.By      `json:"by,omitzero"`     // the process that had started it
-	As      state.Verdict `json:"as,omitempty"`    // what a person has said; absent = nothing yet
-	Key     string        `json:"idempotency_key"` // what its image was given
+	Address string          `json:"address"`
+	Action  string          `json:"action"`
+	Started time.Time       `json:"started"`
+	By      actions.By      `json:"by,omitzero"`     // the process that had started it
+	As      actions.Verdict `json:"as,omitempty"`    // what a person has said; absent = nothing yet
+	Key     string          `json:"idempotency_key"` // what its image was given
 }
 
 // OpenActions returns what nobody knows the end of, by address and start.
-func OpenActions(s state.Snapshot, as state.Verdict, addresses ...string) (list []OpenAction) {
+func OpenActions(s state.Snapshot, as actions.Verdict, addresses ...string) (list []OpenAction) {
 	for _, addr := range addresses {
 		u := s.Unsettled[addr]
 		for _, a := range u.Unexplained() {

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/state"
+	"deployster/state/actions"
 	"deployster/state/moves"
 )
 
@@ -82,5 +83,5 @@ func among(known, spellings []string) ([]string, error) {
 // resource was never valid, and what is not settled of it.
 type EntryDocument struct {
 	state.Entry
-	Unsettled *state.Unsettled `json:"unsettled,omitempty"`
+	Unsettled *actions.Unsettled `json:"unsettled,omitempty"`
 }

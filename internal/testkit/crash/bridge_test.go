@@ -29,6 +29,7 @@ import (
 	"deployster/internal/testkit/office"
 	"deployster/plan"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // workshop applies things of an office by the bridge, whose processes are killed. It is
@@ -328,7 +329,7 @@ func (w *workshop) settle(open []string) {
 	}
 	next := store.Snapshot()
 	for _, label := range gone {
-		next = next.Judged(label, state.Failed)
+		next = next.Judged(label, actions.Failed)
 		w.gone[w.id(next.Resources[label])] = true
 	}
 	if err := store.Replace(next); err != nil {

@@ -17,6 +17,7 @@ import (
 	"deployster/internal/testkit/crash"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // kept is the type of things that get their names at random, and are found by what it
@@ -139,7 +140,7 @@ func (a *arena) settle(open []string) {
 	}
 	next := store.Snapshot()
 	for _, addr := range open {
-		next = next.Judged(addr, state.Failed)
+		next = next.Judged(addr, actions.Failed)
 	}
 	if err := store.Replace(next); err != nil {
 		a.t.Fatal(err)

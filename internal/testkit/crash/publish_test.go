@@ -29,6 +29,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // subjectPublish makes the subject one that publishes: the image of its publish.
@@ -112,7 +113,7 @@ func publishing(dir, manifest, log string) error {
 	}
 	defer func() { _ = store.Close() }()
 	prior := store.Snapshot()
-	if said := state.Verdict(os.Getenv(subjectHold)); said != "" { // a person has looked
+	if said := actions.Verdict(os.Getenv(subjectHold)); said != "" { // a person has looked
 		return store.Replace(prior.Judged(published, said))
 	}
 	client, err := newLines(log)
@@ -173,7 +174,7 @@ func publishing(dir, manifest, log string) error {
 
 // publish runs the subject that publishes a version, with a fault. A verdict is what a
 // person says of the last put, instead.
-func (a *arena) publish(image, ref string, at crash.Point, verdict state.Verdict) outcome {
+func (a *arena) publish(image, ref string, at crash.Point, verdict actions.Verdict) outcome {
 	a.t.Helper()
 	p := a.program(nil)
 	defer p.Output.Close()
@@ -216,7 +217,7 @@ func (a *arena) afterPut(image string) (faults []string) {
 		if n := a.puts("2"); n != before {
 			say("duplicate: it was put %d times, and the end is not known", n)
 		}
-		said := map[bool]state.Verdict{true: state.Done, false: state.Failed}[before > 0]
+		said := map[bool]actions.Verdict{true: actions.Done, false: actions.Failed}[before > 0]
 		if o := a.publish(image, "2", crash.Point{}, said); o.Exit != 0 {
 			say("the verdict of a person was not taken: %s", o.output)
 		}

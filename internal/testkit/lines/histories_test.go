@@ -25,6 +25,7 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/plan/planfile"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // history is one state file, and what happens to it.
@@ -230,10 +231,10 @@ func (h *history) judge() error {
 		return err
 	}
 	defer func() { _ = s.close() }()
-	said := state.Failed
+	said := actions.Failed
 	h.ends.known = saidFailed
 	if h.hasPut(string(s.prior.Unsettled[released].Put.Config)) {
-		said, h.ends.known = state.Done, saidDone
+		said, h.ends.known = actions.Done, saidDone
 	}
 	h.sayf("a person says %s", said)
 	return s.store.Replace(s.prior.Judged(released, said))

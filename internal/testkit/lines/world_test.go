@@ -15,6 +15,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // fate is what becomes of a put.
@@ -239,6 +240,6 @@ func (m mortal) Outputs(o map[string]state.Output) error {
 	return m.dies(func() error { return m.Journal.Outputs(o) })
 }
 
-func (m mortal) Put(addr string, p state.Put) error {
+func (m mortal) Put(addr string, p actions.Put) error {
 	return m.dies(func() error { return m.Journal.Put(addr, p) })
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
-	"deployster/state"
+	"deployster/state/actions"
 )
 
 // Unsettled returns which actions were started on a resource since it was last
 // valid, and what is known of their outcomes; "" when there are none.
-func Unsettled(u state.Unsettled) string {
+func Unsettled(u actions.Unsettled) string {
 	var parts []string
 	for i, a := range u.Actions {
 		part := outcome(u, a) + ": " + diag.Visible(a.Action)
@@ -22,11 +22,11 @@ func Unsettled(u state.Unsettled) string {
 	return strings.Join(parts, "; ")
 }
 
-func outcome(u state.Unsettled, a state.Attempt) string {
+func outcome(u actions.Unsettled, a actions.Attempt) string {
 	switch {
-	case a.Said == state.Done:
+	case a.Said == actions.Done:
 		return "recorded as done by a person"
-	case a.Said == state.Failed:
+	case a.Said == actions.Failed:
 		return "recorded as failed by a person"
 	case a.Exit == nil && u.By.Running():
 		return "in progress"

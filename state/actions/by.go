@@ -1,0 +1,57 @@
+package actions
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"deployster/internal/base/proc"
+)
+
+// WatchCommand is the command of who repairs unattended.
+const WatchCommand = "deployster watch"
+
+// By says which process did something. It is for people, and to know whether
+// the machine was started anew since.
+type By struct {
+	Command string `json:"command,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	Host    string `json:"host,omitempty"`
+	Boot    string `json:"boot,omitempty"` // changes whenever the machine is started
+	// Machine is the id of the data directory, which knows how its actions ended; ""
+	// where that was not to be found out.
+	Machine string `json:"machine,omitempty"`
+}
+
+// Myself is this process.
+func Myself(command string) By {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // "" where there is none
+	return By{Command: command, PID: os.Getpid(), Host: host, Boot: strings.TrimSpace(string(boot))}
+}
+
+// String describes a process for a message.
+func (b By) String() string {
+	if b.Command == "" {
+		return "an earlier command"
+	}
+	return fmt.Sprintf("%s (process %d on %s)", b.Command, b.PID, b.Host)
+}
+
+// Here reports whether it was a process of this machine, and since its last start.
+func (b By) Here() (host, boot bool) {
+	me := Myself("")
+	return b.Host == me.Host, b.Host == me.Host && b.Boot == me.Boot
+}
+
+// Running reports whether the process is at work on this machine.
+func (b By) Running() bool {
+	if host, boot := b.Here(); !host || !boot || b.PID <= 0 {
+		return false
+	}
+	now := proc.Of(b.PID)
+	return !now.Ended() && strings.HasPrefix(now.Name, "deployster") // else the number is another process's by now
+}

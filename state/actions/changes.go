@@ -1,0 +1,101 @@
+package actions
+
+import (
+	"slices"
+
+	"deployster/internal/artifact"
+)
+
+// Started is what is known after an action was started by a process, for a plan.
+func (u Unsettled) Started(plan string, by By, a Attempt) Unsettled {
+	was := u.Begun()
+	if u.Plan != plan {
+		// The state was asked again since what an earlier plan did.
+		u = Unsettled{Plan: plan}
+	}
+	if u.Put, u.Was = nil, nil; was.Put != nil && !was.Put.NotBegun {
+		u.Was = &was
+	}
+	u.By = by
+	u.Actions = slices.DeleteFunc(slices.Clone(u.Actions), func(b Attempt) bool { return b.Key == a.Key && b.Action == a.Action })
+	u.Actions = append(u.Actions, a)
+	return u
+}
+
+// Ended is what is known after the last such action that was open has ended; a nil exit
+// says that it was not started at all, and no key that any will do. It spoke if it said
+// what is to be remembered.
+func (u Unsettled) Ended(action, key string, exit *int, spoke bool) Unsettled {
+	u.Actions = slices.Clone(u.Actions)
+	for i, a := range slices.Backward(u.Actions) {
+		if a.Action != action || !a.open() || key != "" && a.Key != key {
+			continue
+		}
+		u.Actions[i].Silent = a.Silent && !spoke
+		if u.Actions[i].Exit = exit; exit == nil {
+			u.Actions = slices.Delete(u.Actions, i, i+1)
+		}
+		break
+	}
+	if u.Put != nil && u.Put.NotBegun {
+		u = u.Begun()
+	}
+	return u
+}
+
+// Settled is what is known after another process found out how an open action ended, and
+// reports whether it was open. A nil exit says that it was never begun.
+func (u Unsettled) Settled(key string, exit *int, spoke bool) (next Unsettled, open bool) {
+	u.Actions, u.Held = slices.Clone(u.Actions), false
+	for i, a := range u.Actions {
+		if a.Key == key && a.open() {
+			u.Actions[i].Exit, u.Actions[i].Silent = exit, a.Silent && !spoke
+			open = true
+		}
+	}
+	if exit == nil {
+		u.Actions = slices.DeleteFunc(u.Actions, func(a Attempt) bool { return a.Key == key && a.open() })
+	}
+	return u, open
+}
+
+// Judged is what is known after a person has said how the open actions ended. How the
+// resource is stays to be seen.
+func (u Unsettled) Judged(as Verdict) Unsettled {
+	u.Actions, u.Held = slices.Clone(u.Actions), false
+	for i, a := range u.Actions {
+		if as == Failed {
+			u.Actions[i].Silent = false // nothing of it is there
+		}
+		if !a.open() && !u.wordless(a) {
+			continue
+		}
+		if u.Actions[i].Said = as; as == Done {
+			u.Actions[i].Exit = new(int)
+		}
+	}
+	return u
+}
+
+// Answered is what is known after it was found out what a put has said that another
+// command began.
+func (u Unsettled) Answered(answer *artifact.Put) Unsettled {
+	if u.Put != nil && answer != nil {
+		put := *u.Put
+		put.Answer, u.Put = answer, &put
+	}
+	return u
+}
+
+// Left is what stays unsettled: when no action is left, what was not known before, if
+// anything. false = nothing.
+func (u Unsettled) Left() (Unsettled, bool) {
+	switch {
+	case len(u.Actions) > 0:
+	case u.Was != nil:
+		return *u.Was, true
+	default:
+		return u, false
+	}
+	return u, true
+}
