@@ -2,7 +2,6 @@ package containerd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -46,11 +45,7 @@ type sharedGroup struct {
 
 // group finds those that could carry out an invocation.
 func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
-	key, err := json.Marshal(struct {
-		Digest   string
-		Mounts   []runner.Mount
-		Settings runner.Settings
-	}{s.Digest, s.Mounts, s.Settings})
+	key, err := s.GroupKey(s.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +54,10 @@ func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
 	if h.groups == nil {
 		h.groups = map[string]*sharedGroup{}
 	}
-	if h.groups[string(key)] == nil {
-		h.groups[string(key)] = &sharedGroup{idle: make(chan *sharedContainer, maxShared)}
+	if h.groups[key] == nil {
+		h.groups[key] = &sharedGroup{idle: make(chan *sharedContainer, maxShared)}
 	}
-	return h.groups[string(key)], nil
+	return h.groups[key], nil
 }
 
 // mayShare reports whether an invocation may run in a container that others use

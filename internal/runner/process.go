@@ -1,7 +1,11 @@
 package runner
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 )
 
@@ -12,6 +16,13 @@ type Worker struct {
 	Digest     string   // the image, by digest
 	Entrypoint string   // replaces the image's Entrypoint and drops its Cmd
 	Args       []string // replace the image's Cmd
+}
+
+// GroupKey returns what tells invocations that running programs of one kind may carry
+// out from all others: those programs, the mounts and the settings.
+func (s *Spec) GroupKey(program any) (string, error) {
+	key, err := json.Marshal([]any{program, s.Mounts, s.Settings})
+	return string(key), err
 }
 
 // Launcher starts programs that are spoken to while they run.
@@ -66,6 +77,35 @@ type Process interface {
 
 	// Kill ends it with all that it has started.
 	Kill()
+}
+
+// LongLineError says that a Process said a line of more than so many bytes.
+type LongLineError int
+
+func (most LongLineError) Error() string {
+	return fmt.Sprintf("it said a line of more than %d bytes", int(most))
+}
+
+// ReadLine reads a line of the Stdout of a Process, with its end: it has at most so many
+// bytes, and is good until the next. What stands there without an end was never said.
+func ReadLine(in *bufio.Reader, most int) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > most {
+			return nil, LongLineError(most)
+		}
+		if line == nil && err == nil {
+			return part, nil
+		}
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
 }
 
 // WorkerError says that a worker ended, or had to be ended, while it carried

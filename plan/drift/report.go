@@ -143,10 +143,7 @@ func (r *Report) Baseline() Baseline {
 // ReadBaseline reads the JSON form, strictly.
 func ReadBaseline(data []byte) (Baseline, error) {
 	var b Baseline
-	err := jsondoc.Check(data)
-	if err == nil {
-		err = jsondoc.DecodeStrict(data, &b)
-	}
+	err := jsondoc.Read(data, &b)
 	if err == nil && b.Format != Format {
 		err = diag.Errorf("A baseline of another version", "It has format %d; this version of deployster reads format %d.", b.Format, Format)
 	}

@@ -164,6 +164,15 @@ func Text(raw json.RawMessage) string {
 	return string(text)
 }
 
+// Read decodes one value that others have made, all of whose keys must be known. The
+// document is checked first.
+func Read(data []byte, into any) error {
+	if err := Check(data); err != nil {
+		return err
+	}
+	return DecodeStrict(data, into)
+}
+
 // DecodeStrict decodes one value of ours, all of whose keys must be known, as
 // encoding/json does.
 func DecodeStrict(data []byte, into any) error {

@@ -2,7 +2,6 @@ package watchclient
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -98,11 +97,7 @@ func (c *Client) Close() {
 
 // group returns the group whose process watches a resource.
 func (c *Client) group(s *runner.Spec) (*group, error) {
-	key, err := json.Marshal(struct {
-		Worker   *runner.Worker
-		Mounts   []runner.Mount
-		Settings runner.Settings
-	}{s.Worker, s.Mounts, s.Settings})
+	key, err := s.GroupKey(s.Worker)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +106,11 @@ func (c *Client) group(s *runner.Spec) (*group, error) {
 	if c.closed {
 		return nil, ErrClosed
 	}
-	g := c.groups[string(key)]
+	g := c.groups[key]
 	if g == nil {
 		g = &group{c: c, spec: runner.Spec{Name: "watch worker of " + s.Worker.Digest, Kind: runner.Query, Digest: s.Worker.Digest,
 			Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args, Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog}}
-		c.groups[string(key)] = g
+		c.groups[key] = g
 	}
 	return g, nil
 }

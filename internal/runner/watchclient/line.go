@@ -1,12 +1,10 @@
 package watchclient
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"unicode/utf8"
 
@@ -23,28 +21,6 @@ const (
 var errLong = errors.New("it printed a line that is too long")
 
 func tooLong(most int) error { return fmt.Errorf("%w: one has at most %d bytes", errLong, most) }
-
-// readLine returns a line with its end. What stands there without one when the
-// program ends was never said.
-func readLine(in *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > most {
-			return nil, tooLong(most)
-		}
-		if line == nil && err == nil {
-			return part, nil
-		}
-		line = append(line, part...)
-		if err == nil {
-			return line, nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return nil, io.EOF
-		}
-	}
-}
 
 // readEvent reads one line of a program that watches.
 func readEvent(line []byte) (e protocol.WatchEvent, err error) {
@@ -67,15 +43,6 @@ func readEvent(line []byte) (e protocol.WatchEvent, err error) {
 		return e, fmt.Errorf("the key %q is not known here; known are busy, detail", key)
 	}
 	return e, json.Unmarshal(line, &e)
-}
-
-// readReply reads one line of a worker.
-func readReply(line []byte) (r protocol.WorkerReply, err error) {
-	if err := jsondoc.Check(line); err != nil {
-		return r, err
-	}
-	err = jsondoc.DecodeStrict(line, &r)
-	return r, err
 }
 
 // watched is one resource, and what it was told of until now.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
 
@@ -108,10 +109,15 @@ func (p *program) send(ctx context.Context, line []byte) bool {
 func (p *program) read() {
 	in := bufio.NewReaderSize(p.proc.Stdout(), 64<<10)
 	for at, released := int64(0), int64(0); ; {
-		line, err := readLine(in, p.most)
-		if err == nil {
+		line, err := runner.ReadLine(in, p.most)
+		switch {
+		case err == nil:
 			at += int64(len(line))
 			err = p.handleLine(line)
+		case diag.Is[runner.LongLineError](err):
+			err = tooLong(p.most)
+		default:
+			err = io.EOF // whatever ended it
 		}
 		if at-released >= releaseEvery {
 			p.proc.Release(at)

@@ -156,8 +156,8 @@ func (w *worker) line(line []byte) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
-	r, err := readReply(line)
-	if err != nil {
+	var r protocol.WorkerReply
+	if err := jsondoc.Read(line, &r); err != nil {
 		return newBadLine(line, fmt.Errorf("a line on its stdout is no reply (%w)", err))
 	}
 	q := w.get(r.ID)

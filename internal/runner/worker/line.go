@@ -1,11 +1,7 @@
 package worker
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"strings"
 
 	"deployster/internal/base/diag"
@@ -17,38 +13,6 @@ import (
 // maxReply is the longest line that a worker may say, in bytes. Longer outputs
 // come in pieces.
 const maxReply = 32 << 20
-
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > maxReply {
-			return nil, fmt.Errorf("it said a line of more than %d bytes", maxReply)
-		}
-		if line == nil && err == nil {
-			return part, nil
-		}
-		line = append(line, part...)
-		switch {
-		case err == nil:
-			return line, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
-			return nil, io.EOF // it was cut off
-		default:
-			return nil, err
-		}
-	}
-}
-
-// decode reads a reply.
-func decode(line []byte) (r protocol.WorkerReply, err error) {
-	if err := jsondoc.Check(line); err != nil {
-		return r, err
-	}
-	err = jsondoc.DecodeStrict(line, &r)
-	return r, err
-}
 
 // encode returns the line that asks for an invocation.
 func encode(id int64, s runner.Spec) ([]byte, error) {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -30,7 +31,8 @@ func TestDecode(t *testing.T) {
 		{`[1]`, protocol.WorkerReply{}, true},
 		{`{"id":1`, protocol.WorkerReply{}, true},
 	} {
-		got, err := decode([]byte(c.line))
+		var got protocol.WorkerReply
+		err := jsondoc.Read([]byte(c.line), &got)
 		if (err != nil) != c.bad || !c.bad && !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s is read as %+v, %v", c.line, got, err)
 		}

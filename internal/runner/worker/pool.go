@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -140,26 +139,22 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 	if latest != nil && latest.matches(s) {
 		return latest, nil
 	}
-	key, err := json.Marshal(struct {
-		Worker   *runner.Worker
-		Mounts   []runner.Mount
-		Settings runner.Settings
-	}{s.Worker, s.Mounts, s.Settings})
+	key, err := s.GroupKey(s.Worker)
 	if err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g := p.groups[string(key)]
+	g := p.groups[key]
 	if g == nil {
 		g = &group{program: *s.Worker, spec: runner.Spec{Kind: runner.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint,
 			Args:   s.Worker.Args,
 			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog,
-			Keep: p.o.Keep && !p.isPrivate(string(key))}, max: max(p.o.Max, 1)}
+			Keep: p.o.Keep && !p.isPrivate(key)}, max: max(p.o.Max, 1)}
 		if s.Settings.Workers > 0 {
 			g.max = int(s.Settings.Workers)
 		}
-		p.groups[string(key)] = g
+		p.groups[key] = g
 	}
 	p.latest = g
 	return g, nil

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
+	"deployster/protocol"
 )
 
 // Output is what a worker has replied to one request.
@@ -23,7 +25,7 @@ func Replay(stdout io.Reader, wanted func(request int64) bool) (outputs map[int6
 	outputs = map[int64]*Output{}
 	in := bufio.NewReaderSize(stdout, 64<<10)
 	for {
-		line, err := readLine(in)
+		line, err := runner.ReadLine(in, maxReply)
 		if errors.Is(err, io.EOF) {
 			return outputs, end, nil
 		}
@@ -31,8 +33,8 @@ func Replay(stdout io.Reader, wanted func(request int64) bool) (outputs map[int6
 			return outputs, end, err
 		}
 		end += int64(len(line))
-		r, err := decode(bytes.TrimLeft(line, "\x00"))
-		if err != nil || !wanted(r.ID) {
+		var r protocol.WorkerReply
+		if err := jsondoc.Read(bytes.TrimLeft(line, "\x00"), &r); err != nil || !wanted(r.ID) {
 			continue
 		}
 		out := outputs[r.ID]
@@ -66,8 +68,8 @@ func (p *Filter) Write(b []byte) (int, error) {
 			return len(b), nil
 		}
 		p.rest = rest
-		r, err := decode(bytes.TrimLeft(line, "\x00"))
-		if err != nil || r.ID != p.Request {
+		var r protocol.WorkerReply
+		if err := jsondoc.Read(bytes.TrimLeft(line, "\x00"), &r); err != nil || r.ID != p.Request {
 			continue
 		}
 		p.Stdout, p.Stderr = pass(p.Stdout, r.Stdout), pass(p.Stderr, r.Stderr)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -120,7 +121,7 @@ func (w *worker) read() {
 	in := bufio.NewReaderSize(w.proc.Stdout(), 64<<10)
 	released := int64(0)
 	for at := int64(0); ; {
-		line, err := readLine(in)
+		line, err := runner.ReadLine(in, maxReply)
 		if err == nil {
 			err = w.handleReply(line, at)
 		}
@@ -172,7 +173,7 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	var r protocol.WorkerReply
 	var err error
 	if !blank {
-		if r, err = decode(line); err != nil {
+		if err = jsondoc.Read(line, &r); err != nil {
 			return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, cut(line))
 		}
 	}
