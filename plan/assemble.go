@@ -105,14 +105,8 @@ func (b assembler) entries(p *Plan) map[string]string {
 			addresses = append(addresses, addr)
 		}
 	}
-	found := make([]string, len(addresses))
-	parallel.For(len(addresses), func(from, to int) {
-		for i := from; i < to; i++ {
-			found[i] = b.Recorded.Pin(addresses[i])
-		}
-	})
-	for i, addr := range addresses {
-		pins[addr] = found[i]
+	for i, pin := range parallel.Map(addresses, b.Recorded.Pin) {
+		pins[addresses[i]] = pin
 	}
 	for _, m := range p.Moves {
 		pins[m.From] = b.Recorded.Pin(m.From)

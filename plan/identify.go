@@ -67,12 +67,7 @@ func (b *builder) decideIdentified(ctx context.Context) {
 func (b *builder) matchInput() (in match.Input) {
 	b.identified.first = order.First(b.Manifest)
 	views, resources := b.recordedViews(), b.Matched()
-	in.Declared = make([]match.Declared, len(resources))
-	parallel.For(len(resources), func(from, to int) {
-		for i := from; i < to; i++ {
-			in.Declared[i] = declared(b, resources[i], views)
-		}
-	})
+	in.Declared = parallel.Map(resources, func(r *config.Resource) match.Declared { return declared(b, r, views) })
 	for addr := range b.Prior.Resources {
 		at, number := moves.RecordedAt(addr)
 		if b.Aside(at) || b.PendingAbove(addr) != "" {

@@ -37,43 +37,20 @@ func (s Snapshot) Encode() ([]byte, error) {
 	if len(resources) == 0 {
 		return frame, nil
 	}
-	members, err := encodeEntries(resources)
+	members, err := parallel.TryMap(slices.Sorted(maps.Keys(resources)), func(addr string) ([]byte, error) {
+		return encodeEntry(addr, resources[addr])
+	})
 	if err != nil {
 		return nil, err
 	}
 	split := bytes.Index(frame, []byte(noResources)) + len(noResources) - 1 // between its braces
-	size := len(frame) + len(resources) + len("\n  ")
-	for _, member := range members {
-		size += len(member)
-	}
-	out := append(make([]byte, 0, size), frame[:split]...)
-	for i, member := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, member...)
-	}
-	return append(append(out, "\n  "...), frame[split:]...), nil
+	last := len(members) - 1
+	members[0] = slices.Concat(frame[:split], members[0])
+	members[last] = slices.Concat(members[last], []byte("\n  "), frame[split:])
+	return bytes.Join(members, []byte(",")), nil
 }
 
-// encodeEntries gives the members of the object of resources, each on lines of
-// its own.
-func encodeEntries(resources map[string]Entry) ([][]byte, error) {
-	addresses := slices.Sorted(maps.Keys(resources))
-	members, failed := make([][]byte, len(addresses)), make([]error, len(addresses))
-	parallel.For(len(addresses), func(from, to int) {
-		for i := from; i < to; i++ {
-			members[i], failed[i] = encodeEntry(addresses[i], resources[addresses[i]])
-		}
-	})
-	for _, err := range failed {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return members, nil
-}
-
+// encodeEntry gives the member of an entry in the object of resources, on lines of its own.
 func encodeEntry(addr string, e Entry) ([]byte, error) {
 	e, err := e.canonical()
 	if err != nil {

@@ -129,12 +129,7 @@ func (ck Checker) linkBlock(b *decl.Module, links map[node][]connection) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(b.Resources))
-	needed := make([][]connection, len(names))
-	parallel.For(len(names), func(from, to int) {
-		for i := from; i < to; i++ {
-			needed[i] = ck.resourceConnections(b, b.Resources[names[i]])
-		}
-	})
+	needed := parallel.Map(names, func(name string) []connection { return ck.resourceConnections(b, b.Resources[name]) })
 	for i, name := range names {
 		links[node{b, nodeResource, name}] = needed[i]
 	}

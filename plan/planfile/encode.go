@@ -50,23 +50,17 @@ func encodeTo(w io.Writer, p *plan.Plan) error {
 // encodeSteps writes members of the object of resources, with a comma before each
 // but the first of all.
 func encodeSteps(w io.Writer, p *Document, addresses []string, first bool) error {
-	members, failed := make([][]byte, len(addresses)), make([]error, len(addresses))
-	parallel.For(len(addresses), func(from, to int) {
-		for i := from; i < to; i++ {
-			var step []byte
-			step, failed[i] = jsondoc.Encode(p.Resources[addresses[i]])
-			member := make([]byte, 0, len(step)+len(addresses[i])+len(`,"":`))
-			if i > 0 || !first {
-				member = append(member, ',')
-			}
-			members[i] = append(append(jsondoc.AppendText(member, addresses[i]), ':'), step...)
-		}
+	members, err := parallel.TryMap(addresses, func(addr string) ([]byte, error) {
+		step, err := jsondoc.Encode(p.Resources[addr])
+		member := make([]byte, 0, len(step)+len(addr)+len(`"":`))
+		return append(append(jsondoc.AppendText(member, addr), ':'), step...), err
 	})
-	for i := range members {
-		if failed[i] != nil {
-			return failed[i]
-		}
+	if err != nil {
+		return err
 	}
-	_, err := w.Write(bytes.Join(members, nil))
+	if !first {
+		members[0] = append([]byte(","), members[0]...)
+	}
+	_, err = w.Write(bytes.Join(members, []byte(",")))
 	return err
 }

@@ -28,3 +28,31 @@ func For(n int, do func(from, to int)) {
 		}
 	}
 }
+
+// Map returns what of gives for each of a list, in its order. It works as For does.
+func Map[T, U any](list []T, of func(T) U) []U {
+	out := make([]U, len(list))
+	For(len(list), func(from, to int) {
+		for i := from; i < to; i++ {
+			out[i] = of(list[i])
+		}
+	})
+	return out
+}
+
+// TryMap is Map of what may fail. The error is the first in the order of the list.
+func TryMap[T, U any](list []T, of func(T) (U, error)) ([]U, error) {
+	failed := make([]error, len(list))
+	out := make([]U, len(list))
+	For(len(list), func(from, to int) {
+		for i := from; i < to; i++ {
+			out[i], failed[i] = of(list[i])
+		}
+	})
+	for _, err := range failed {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,6 +1,8 @@
 package parallel
 
 import (
+	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 )
@@ -37,5 +39,27 @@ func TestPanic(t *testing.T) {
 				}
 			})
 		}()
+	}
+}
+
+// What is given stands where it was asked for, and of errors the first counts.
+func TestMap_KeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	list := make([]int, 5*least)
+	for i := range list {
+		list[i] = i
+	}
+	for i, double := range Map(list, func(n int) int { return 2 * n }) {
+		if double != 2*i {
+			t.Fatalf("%d at %d", double, i)
+		}
+	}
+	early, late := errors.New("early"), errors.New("late")
+	got, err := TryMap(list, func(n int) (int, error) { return n, map[int]error{3: early, 4*least + 1: late}[n] })
+	if got != nil || err != early {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := TryMap(list, func(n int) (int, error) { return n, nil }); err != nil || !slices.Equal(got, list) {
+		t.Errorf("%v, %v", got, err)
 	}
 }

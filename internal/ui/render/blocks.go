@@ -84,17 +84,13 @@ type preview struct {
 
 // previews all at the steps at the addresses, on all processors.
 func previews(p *plan.Plan, addrs []string, o Options) []preview {
-	all := make([]preview, len(addrs))
-	parallel.For(len(addrs), func(from, to int) {
-		for i := from; i < to; i++ {
-			s := p.Resources[addrs[i]]
-			all[i].detail = detailOf(s, o)
-			if !o.Verbose {
-				all[i].shape = Block(addrs[i]) + "\x00" + all[i].detail.shape(s)
-			}
+	return parallel.Map(addrs, func(addr string) (v preview) {
+		s := p.Resources[addr]
+		if v.detail = detailOf(s, o); !o.Verbose {
+			v.shape = Block(addr) + "\x00" + v.detail.shape(s)
 		}
+		return v
 	})
-	return all
 }
 
 // add adds a step to a shape, and reports whether its detail was kept.
