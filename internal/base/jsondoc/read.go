@@ -1,46 +1,47 @@
 package jsondoc
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// decoders are kept for the next document: to make one costs as much as to read a small
-// document with it.
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
-
-func decoder(data []byte) *jsontext.Decoder {
-	dec := decoders.Get().(*jsontext.Decoder)
-	dec.Reset(bytes.NewBuffer(data))
-	return dec
-}
+// errUnread says that explain is to say what is wrong.
+var errUnread = errors.New("not read")
 
 // Value reads a document into maps, slices, strings, bools and json.Number.
 // The document is checked meanwhile.
 func Value(data []byte) (any, error) { return value(data, foreign()) }
 
 func value(data []byte, within limits) (any, error) {
-	r := valueReader{dec: decoder(data), left: within}
-	defer decoders.Put(r.dec)
-	if v, ok := r.value(); ok && atEnd(r.dec) {
-		return v, nil
+	r := valueReader{left: within}
+	if jsonv2.Unmarshal(data, &r) != nil {
+		return nil, explain(data, within)
 	}
-	return nil, explain(data, within)
+	return r.whole, nil
 }
 
 // valueReader reads one document in one pass. At the first thing that is wrong it ends,
-// and leaves it to explain to say what that is.
+// and leaves it to explain to say what that is. The library, which calls it, keeps its
+// decoders for the next document: to make one costs more than to read a small document.
 type valueReader struct {
-	dec  *jsontext.Decoder
-	left limits
+	dec   *jsontext.Decoder
+	left  limits
+	whole any // what was read
+}
+
+// UnmarshalJSONFrom implements jsonv2.UnmarshalerFrom.
+func (r *valueReader) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	r.dec = dec
+	whole, ok := r.value()
+	if r.whole = whole; !ok {
+		return errUnread
+	}
+	return nil
 }
 
 func (r *valueReader) value() (v any, ok bool) {
@@ -102,12 +103,6 @@ func (r *valueReader) elements() ([]any, bool) {
 	return list, err == nil
 }
 
-// atEnd reports whether nothing follows what was read.
-func atEnd(dec *jsontext.Decoder) bool {
-	_, err := dec.ReadToken()
-	return errors.Is(err, io.EOF)
-}
-
 // Object reads one object into its members, with exact-case keys. The document
 // is checked meanwhile. The members are parts of it, which is not to be changed.
 func Object(data []byte) (map[string]json.RawMessage, error) { return object(data, foreign()) }
@@ -116,9 +111,9 @@ func Object(data []byte) (map[string]json.RawMessage, error) { return object(dat
 func OwnObject(data []byte) (map[string]json.RawMessage, error) { return object(data, own()) }
 
 func object(data []byte, within limits) (map[string]json.RawMessage, error) {
-	m, ok := members(data)
-	if ok && within.allow(data) {
-		return m, nil
+	r := memberReader{data: data, members: map[string]json.RawMessage{}}
+	if jsonv2.Unmarshal(data, &r) == nil && within.allow(data) {
+		return r.members, nil
 	}
 	if err := explain(data, within); err != nil {
 		return nil, err
@@ -126,33 +121,35 @@ func object(data []byte, within limits) (map[string]json.RawMessage, error) {
 	if kind := KindOf(data); kind != "an object" {
 		return nil, &SyntaxError{Message: fmt.Sprintf("it is %s, and must be an object", kind)}
 	}
-	return m, nil
+	return r.members, nil
 }
 
-// members are those of an object, each value a part of data. It reports whether data
-// is one, and nothing more.
-func members(data []byte) (map[string]json.RawMessage, bool) {
-	dec := decoder(data)
-	defer decoders.Put(dec)
+// memberReader reads the members of an object, each value a part of data.
+type memberReader struct {
+	data    []byte
+	members map[string]json.RawMessage
+}
+
+// UnmarshalJSONFrom implements jsonv2.UnmarshalerFrom.
+func (r *memberReader) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if begin, err := dec.ReadToken(); err != nil || begin.Kind() != '{' {
-		return nil, false
+		return errUnread
 	}
-	m := map[string]json.RawMessage{}
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return nil, false
+			return err
 		}
 		key := name.String()
 		value, err := dec.ReadValue()
 		if err != nil {
-			return nil, false
+			return err
 		}
 		end := int(dec.InputOffset())
-		m[key] = json.RawMessage(data[end-len(value) : end : end])
+		r.members[key] = json.RawMessage(r.data[end-len(value) : end : end])
 	}
 	_, err := dec.ReadToken()
-	return m, err == nil && atEnd(dec)
+	return err
 }
 
 // Text returns the text of a string that was checked, "" of what is none.
