@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
@@ -51,7 +52,10 @@ func listOpen(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	open := workspace.OpenActions(snapshot, "", snapshot.Unknown()...)
+	open, running := workspace.OpenActions(snapshot, "", snapshot.Unknown()...), app.StillRunning(c.Context, s.Engine, snapshot)
+	for i := range open {
+		open[i].Running = running[open[i].Key]
+	}
 	if c.Bool("json") {
 		return s.out.Document(workspace.StateEdit{Serial: snapshot.Serial, Open: open})
 	}
@@ -59,8 +63,12 @@ func listOpen(c *cli.Context, s *session) error {
 		s.out.Printf("No actions with an unknown outcome.\n")
 	}
 	for _, o := range open {
-		s.out.Printf("%s: %s, started at %s by %s\n", diag.Visible(o.Address), diag.Visible(o.Action), o.Started.Format(time.RFC3339),
-			diag.Visible(o.By.String()))
+		how := ""
+		if o.Running {
+			how = ". It still runs: `deployster apply` waits for its end."
+		}
+		s.out.Printf("%s: %s, started at %s by %s%s\n", diag.Visible(o.Address), diag.Visible(o.Action), o.Started.Format(time.RFC3339),
+			diag.Visible(o.By.String()), how)
 	}
 	return nil
 }

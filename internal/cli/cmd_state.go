@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -71,8 +72,9 @@ func runStateList(c *cli.Context, s *session) error {
 		s.out.JSON(content)
 		return nil
 	}
+	running := app.StillRunning(c.Context, s.Engine, snapshot)
 	for _, name := range names {
-		mark := render.Unsettled(snapshot.Unsettled[name])
+		mark := render.Unsettled(snapshot.Unsettled[name], running)
 		if mark != "" {
 			mark = "  (" + mark + ")"
 		}
@@ -95,8 +97,9 @@ func runStateShow(c *cli.Context, s *session) error {
 		return err
 	}
 	if !c.Bool("json") {
+		running := app.StillRunning(c.Context, s.Engine, snapshot)
 		for _, name := range names {
-			showRemembered(s, snapshot, name)
+			showRemembered(s, snapshot, name, running)
 		}
 		return nil
 	}
@@ -119,8 +122,8 @@ func runStateShow(c *cli.Context, s *session) error {
 }
 
 // showRemembered prints what the state knows of one resource.
-func showRemembered(s *session, snapshot state.Snapshot, name string) {
-	mark := render.Unsettled(snapshot.Unsettled[name])
+func showRemembered(s *session, snapshot state.Snapshot, name string, running map[string]bool) {
+	mark := render.Unsettled(snapshot.Unsettled[name], running)
 	entry, recorded := snapshot.Resources[name]
 	if !recorded {
 		s.out.Printf("%s  (incomplete, never valid)\n  %s\n", diag.Visible(name), mark)

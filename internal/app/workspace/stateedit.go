@@ -63,9 +63,10 @@ type OpenAction struct {
 	Address string          `json:"address"`
 	Action  string          `json:"action"`
 	Started time.Time       `json:"started"`
-	By      actions.By      `json:"by,omitzero"`     // the process that had started it
-	As      actions.Verdict `json:"as,omitempty"`    // what a person has said; absent = nothing yet
-	Key     string          `json:"idempotency_key"` // what its image was given
+	By      actions.By      `json:"by,omitzero"`       // the process that had started it
+	As      actions.Verdict `json:"as,omitempty"`      // what a person has said; absent = nothing yet
+	Key     string          `json:"idempotency_key"`   // what its image was given
+	Running bool            `json:"running,omitempty"` // it was found to run, so that its outcome comes by itself
 }
 
 // OpenActions returns what nobody knows the end of, by address and start.

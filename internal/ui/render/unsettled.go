@@ -9,11 +9,12 @@ import (
 )
 
 // Unsettled returns which actions were started on a resource since it was last
-// valid, and what is known of their outcomes; "" when there are none.
-func Unsettled(u actions.Unsettled) string {
+// valid, and what is known of their outcomes; "" when there are none. Of the open ones,
+// running holds the keys of those that were found to run.
+func Unsettled(u actions.Unsettled, running map[string]bool) string {
 	var parts []string
 	for i, a := range u.Actions {
-		part := outcome(u, a) + ": " + diag.Visible(a.Action)
+		part := outcome(u, a, running) + ": " + diag.Visible(a.Action)
 		if i == 0 {
 			part += ", started by " + diag.Visible(u.By.String())
 		}
@@ -22,7 +23,7 @@ func Unsettled(u actions.Unsettled) string {
 	return strings.Join(parts, "; ")
 }
 
-func outcome(u actions.Unsettled, a actions.Attempt) string {
+func outcome(u actions.Unsettled, a actions.Attempt, running map[string]bool) string {
 	switch {
 	case a.Said == actions.Done:
 		return "recorded as done by a person"
@@ -30,6 +31,8 @@ func outcome(u actions.Unsettled, a actions.Attempt) string {
 		return "recorded as failed by a person"
 	case a.Exit == nil && u.By.Running():
 		return "in progress"
+	case a.Exit == nil && running[a.Key]:
+		return "still runs"
 	case a.Exit == nil:
 		return "outcome unknown"
 	case *a.Exit == 0:

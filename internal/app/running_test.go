@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"deployster/internal/app/workspace"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
+	"deployster/state"
+)
+
+// outliving is a runtime in which each action still runs.
+type outliving struct{ runnertest.Runtime }
+
+func (outliving) Running(context.Context, string) (bool, error) { return true, nil }
+
+// An action whose command has died runs for as long as its container: who lists open actions
+// says so. Of one of another machine, or on a host, nobody is asked.
+func TestStillRunning(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := workspace.Options{Dir: dir, DataDir: filepath.Join(dir, "data"), Version: "test"}
+	e := New(Options{Workspace: o, Open: func(context.Context) (Runtime, error) {
+		return outliving{runnertest.Runtime{Fake: runnertest.NewFake()}}, nil
+	}})
+	t.Cleanup(e.Close)
+	file := state.File(filepath.Join(dir, workspace.DefaultState))
+	store, err := e.OpenState(t.Context(), file, "apply")
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := store.Begin("p", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := journal.ActionStarted(state.Start{Address: "a", Action: "create", Key: "k", Incomplete: &state.Entry{Type: "thing"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	prior, _, err := state.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := prior.Unsettled["a"]
+	at := func(change func(*state.By)) state.Snapshot {
+		next, now := u, prior
+		change(&next.By)
+		now.Unsettled = map[string]state.Unsettled{"a": next}
+		return now
+	}
+	for name, c := range map[string]struct {
+		s    state.Snapshot
+		runs bool
+	}{
+		"its command has died":               {at(func(by *state.By) { by.PID = 0 }), true},
+		"another data directory":             {at(func(by *state.By) { by.PID, by.Machine = 0, "other" }), false},
+		"the machine was started anew since": {at(func(by *state.By) { by.PID, by.Boot = 0, "other" }), false},
+		"another machine began it":           {at(func(by *state.By) { by.Host = "other" }), false},
+	} {
+		if got := StillRunning(t.Context(), e, c.s)["k"]; got != c.runs {
+			t.Errorf("%s: runs is %v", name, got)
+		}
+	}
+	far := at(func(by *state.By) { by.PID = 0 })
+	far.Resources = map[string]state.Entry{"a": {Settings: runner.Settings{Host: &runner.Host{Name: "web"}}}}
+	if StillRunning(t.Context(), e, far)["k"] {
+		t.Error("it is on a host, which was not asked")
+	}
+}
