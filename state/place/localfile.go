@@ -224,7 +224,13 @@ func holder(e *durable.LockedError) string {
 
 func (f localFile) lockError(err error, waited time.Duration) error {
 	var locked *durable.LockedError
-	if !errors.As(err, &locked) {
+	switch {
+	case errors.As(err, &locked):
+	case errors.Is(err, os.ErrPermission):
+		return diag.Because(err, "No permission for this state", "This user may not write beside the state file, in %s (%s). Nothing was "+
+			"changed. Run the command as a user who may, or name another state file with -state. The containerd that deployster starts needs root.",
+			filepath.Dir(f.lockFile), err)
+	default:
 		return diag.Because(err, "Cannot lock the state", "%s: %s. Nothing was changed. The directory of the state file must be writable.",
 			f.lockFile, err)
 	}

@@ -91,8 +91,11 @@ func forReading(path string, cannot error) (*os.File, error) {
 		return nil, cannot
 	}
 	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) && errors.Is(cannot, syscall.EROFS) {
+	switch missing := errors.Is(err, os.ErrNotExist); {
+	case missing && errors.Is(cannot, syscall.EROFS):
 		return nil, nil
+	case missing:
+		return nil, cannot // that it does not exist is why it was to be made
 	}
 	return f, err
 }

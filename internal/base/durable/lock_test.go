@@ -227,3 +227,18 @@ func TestLock_EndsWhileAChildHasTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A lock file that can be neither made nor found was not to be made: that is the error, and
+// not that there is none.
+func TestForReading_SaysWhyThereIsNone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "missing")
+	for _, why := range []error{syscall.EPERM, syscall.EACCES} {
+		if f, err := forReading(path, &os.PathError{Op: "open", Path: path, Err: why}); f != nil || !errors.Is(err, why) {
+			t.Errorf("%v: %v, %v", why, f, err)
+		}
+	}
+	if f, err := forReading(path, syscall.EROFS); f != nil || err != nil {
+		t.Errorf("read-only: %v, %v", f, err)
+	}
+}
