@@ -39,7 +39,13 @@ func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagn
 	for _, arg := range args {
 		f.argument(arg)
 	}
-	if len(f.files) == 0 && !f.diags.HasErrors() {
+	switch {
+	case len(f.files) > 0:
+		for _, dir := range f.empty {
+			f.fail(NoManifest, "There is no manifest in %s: no file whose name ends in .hcl or .hcl.json. Leave it out, or name the directory "+
+				"that has one.", dir)
+		}
+	case !f.diags.HasErrors():
 		f.diags = append(f.diags, noManifest(workspace, args))
 	}
 	src := Sources{Workspace: workspace, Dir: commonDir(workspace, f.dirs), Manifests: f.files, Reads: map[string][]byte{}}
@@ -51,6 +57,7 @@ type finder struct {
 	workspace string
 	files     []File
 	dirs      []string // absolute, where manifests were looked for
+	empty     []string // as they were named: directories without manifests
 	seen      map[string]bool
 	values    map[string]bool // absolute: what -var-file names
 	total     int
@@ -98,10 +105,15 @@ func (f *finder) directory(dir string) {
 		f.fail("Unreadable directory", "The directory %q cannot be read: %s.", dir, reason(err))
 		return
 	}
+	found := false
 	for _, e := range entries {
 		if !e.IsDir() && isManifest(e.Name()) && !f.values[filepath.Join(path, e.Name())] {
 			f.file(filepath.Join(dir, e.Name()))
+			found = true
 		}
+	}
+	if !found {
+		f.empty = append(f.empty, dir)
 	}
 }
 
