@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
+	"slices"
 
 	"deployster/internal/cli/commandline"
 
@@ -159,7 +162,37 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c.Command != nil && c.Command.Name != "" {
 		name = c.Command.HelpName
 	}
-	return diag.Errorf("Wrong command line", "%s. `%s -help` lists what there is.", err, name)
+	return diag.Errorf("Wrong command line", "%s.%s `%s -help` lists what there is.", err, takes(c, err), name)
+}
+
+// ofFlag finds the flag in an error of the library about a value.
+var ofFlag = regexp.MustCompile(`^invalid (?:boolean )?value ".*" for (?:flag )?-([a-z-]+): `)
+
+// takes says of the flag that an error is about what a right value is; "" where that is not
+// known.
+func takes(c *cli.Context, err error) string {
+	found := ofFlag.FindStringSubmatch(err.Error())
+	if found == nil {
+		return ""
+	}
+	flags := c.App.Flags
+	if c.Command != nil {
+		flags = slices.Concat(c.Command.Flags, flags)
+	}
+	for _, f := range flags {
+		if !slices.Contains(f.Names(), found[1]) {
+			continue
+		}
+		switch f.(type) {
+		case *cli.DurationFlag:
+			return fmt.Sprintf(" It takes a number with its unit: -%s=5s, or 2m.", found[1])
+		case *cli.IntFlag:
+			return fmt.Sprintf(" It takes a whole number: -%s=4.", found[1])
+		case *cli.BoolFlag:
+			return fmt.Sprintf(" It is on as -%s, and off as -%s=false.", found[1], found[1])
+		}
+	}
+	return ""
 }
 
 // wantsColor reports whether there may be colours: not with -no-color, NO_COLOR or

@@ -45,6 +45,9 @@ func runOutput(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if snapshot.Lineage == "" && s.State != "" {
+		return noState(s.StatePlaceAround())
+	}
 	if c.NArg() == 0 {
 		switch {
 		case snapshot.Lineage == "":

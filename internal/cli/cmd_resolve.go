@@ -48,7 +48,7 @@ func runResolve(c *cli.Context, s *session) error {
 
 // listOpen lists what there is to resolve, and changes nothing.
 func listOpen(c *cli.Context, s *session) error {
-	snapshot, err := s.ReadStateAround(c.Context)
+	snapshot, err := s.recorded(c.Context)
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func runStatePull(c *cli.Context, s *session) error {
 		return err
 	}
 	if snapshot.Lineage == "" {
-		return diag.Errorf("No state file", "There is no state file at %s.", place)
+		return noState(place)
 	}
 	content, err := snapshot.Encode()
 	if err != nil {

@@ -98,9 +98,6 @@ func TestRun_NoStateFile(t *testing.T) {
 			t.Errorf("%s: %d, %s", command, code, stderr)
 		}
 		code, _, stderr = ran(t, dir, append(args, "-state=typo.json"))
-		if command == "output" {
-			code++ // scripts ask for outputs before the first apply
-		}
 		if want := "There is no state file at " + filepath.Join(dir, "typo.json"); code != exitError || !strings.Contains(stderr, want) {
 			t.Errorf("%s -state=typo.json: %d, %s", command, code, stderr)
 		}
@@ -115,5 +112,31 @@ func TestRun_ConsoleWithoutItsState(t *testing.T) {
 	code := Run(t.Context(), Env{Args: []string{"console"}, Stdin: strings.NewReader("1 + 1\n"), Stdout: &out, Stderr: &err, Dir: dir, Home: dir})
 	if code != 0 || out.String() != "2\n" || !strings.Contains(err.String(), "Warning: ") {
 		t.Errorf("%d, %q, %s", code, out.String(), err.String())
+	}
+}
+
+// A value that is wrong for a flag, and a flag without one, are told with what is right.
+func TestRun_ValuesOfFlags(t *testing.T) {
+	t.Parallel()
+	dir := files(t, "main.hcl", "")
+	for line, want := range map[string]string{
+		"plan -lock-timeout=5":     "It takes a number with its unit: -lock-timeout=5s",
+		"plan -parallelism=abc":    "It takes a whole number: -parallelism=4",
+		"plan -compact=maybe":      "off as -compact=false",
+		"-chdir plan":              "needs an argument: -chdir. What stands after it, plan, is the command. Write -chdir=VALUE",
+		"-chdir plan -no-color":    "needs an argument: -chdir",
+		"plan -chdir":              "needs an argument: -chdir. Write -chdir=VALUE",
+		"-chdir plan validate":     "-chdir=plan names no directory",
+		"output -state=typo":       "There is no state file at ",
+		"output -json -state=typo": "There is no state file at ",
+		"output x -state=typo":     "There is no state file at ",
+		"resolve -state=typo":      "There is no state file at ",
+	} {
+		if code, _, stderr := ran(t, dir, strings.Fields(line)); code != exitError || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d, want %s:\n%s", line, code, want, stderr)
+		}
+	}
+	if code, _, stderr := ran(t, dir, []string{"output"}); code != exitDone || !strings.Contains(stderr, "Warning: No outputs") {
+		t.Errorf("no state was named: %d\n%s", code, stderr)
 	}
 }

@@ -116,10 +116,15 @@ func (s *session) recorded(ctx context.Context) (state.Snapshot, error) {
 		return snapshot, err
 	}
 	if s.State != "" {
-		return snapshot, diag.Errorf("No state file", "There is no state file at %s.", place)
+		return snapshot, noState(place)
 	}
 	s.Note("There is no state file at %s.", place)
 	return snapshot, nil
+}
+
+// noState is of a state that was named, or is needed, and is not there.
+func noState(place state.Place) error {
+	return diag.Errorf("No state file", "There is no state file at %s.", place)
 }
 
 // shownOn returns where results for people go, and whether that is a terminal.

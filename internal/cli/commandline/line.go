@@ -2,6 +2,7 @@ package commandline
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -77,8 +78,12 @@ func Read(app *cli.App, args []string, lenient []cli.Flag) Line {
 		*into = append(*into, arg)
 		if _, isBool := flag.(*cli.BoolFlag); (isBool || flag == nil && isHelp(name)) && !hasValue {
 			value = "true"
-		} else if flag != nil && !hasValue && i+1 < len(args) {
-			i++
+		} else if flag != nil && !hasValue {
+			if i++; i == len(args) || len(line.Path) == 0 && find(commands, args[i]) != nil && !slices.ContainsFunc(args[i+1:], notFlag) {
+				fail(noValue(arg, args[i:]))
+				i--
+				continue
+			}
 			value = args[i]
 			*into = append(*into, value)
 		}
@@ -223,6 +228,18 @@ func unknownCommand(path []string, commands []*cli.Command) error {
 	wrong := path[len(path)-1]
 	return diag.Errorf("Unknown command", "There is no command %q.%s There are: %s.",
 		diag.Visible(strings.Join(path, " ")), words.DidYouMean(wrong, names), strings.Join(names, ", "))
+}
+
+// notFlag reports whether a word may be a command, or the value of a flag.
+func notFlag(word string) bool { return !strings.HasPrefix(word, "-") }
+
+// noValue is of a flag after which nothing stands, or the command.
+func noValue(arg string, next []string) error {
+	after := ""
+	if len(next) > 0 {
+		after = fmt.Sprintf(" What stands after it, %s, is the command.", next[0])
+	}
+	return diag.Errorf("Wrong command line", "The flag needs an argument: %s.%s Write %s=VALUE.", diag.Visible(arg), after, diag.Visible(arg))
 }
 
 func unknownFlag(arg string, path []string, flags []cli.Flag) error {
