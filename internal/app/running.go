@@ -5,6 +5,7 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // StillRunning gives the keys of the actions of a state that run right now: their command
@@ -22,7 +23,7 @@ func StillRunning(ctx context.Context, e *Engine, s state.Snapshot) map[string]b
 }
 
 // outlives reports whether an action still runs here whose command has died.
-func outlives(ctx context.Context, e *Engine, s state.Snapshot, addr string, a state.Attempt) bool {
+func outlives(ctx context.Context, e *Engine, s state.Snapshot, addr string, a actions.Attempt) bool {
 	if s.Resources[addr].Settings.Host != nil || !workspace.ActsHere(e.Options, s.Unsettled[addr].By) {
 		return false
 	}

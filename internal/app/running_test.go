@@ -9,6 +9,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // outliving is a runtime in which each action still runs.
@@ -46,26 +47,26 @@ func TestStillRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := prior.Unsettled["a"]
-	at := func(change func(*state.By)) state.Snapshot {
+	at := func(change func(*actions.By)) state.Snapshot {
 		next, now := u, prior
 		change(&next.By)
-		now.Unsettled = map[string]state.Unsettled{"a": next}
+		now.Unsettled = map[string]actions.Unsettled{"a": next}
 		return now
 	}
 	for name, c := range map[string]struct {
 		s    state.Snapshot
 		runs bool
 	}{
-		"its command has died":               {at(func(by *state.By) { by.PID = 0 }), true},
-		"another data directory":             {at(func(by *state.By) { by.PID, by.Machine = 0, "other" }), false},
-		"the machine was started anew since": {at(func(by *state.By) { by.PID, by.Boot = 0, "other" }), false},
-		"another machine began it":           {at(func(by *state.By) { by.Host = "other" }), false},
+		"its command has died":               {at(func(by *actions.By) { by.PID = 0 }), true},
+		"another data directory":             {at(func(by *actions.By) { by.PID, by.Machine = 0, "other" }), false},
+		"the machine was started anew since": {at(func(by *actions.By) { by.PID, by.Boot = 0, "other" }), false},
+		"another machine began it":           {at(func(by *actions.By) { by.Host = "other" }), false},
 	} {
 		if got := StillRunning(t.Context(), e, c.s)["k"]; got != c.runs {
 			t.Errorf("%s: runs is %v", name, got)
 		}
 	}
-	far := at(func(by *state.By) { by.PID = 0 })
+	far := at(func(by *actions.By) { by.PID = 0 })
 	far.Resources = map[string]state.Entry{"a": {Settings: runner.Settings{Host: &runner.Host{Name: "web"}}}}
 	if StillRunning(t.Context(), e, far)["k"] {
 		t.Error("it is on a host, which was not asked")
