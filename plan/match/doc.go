@@ -10,7 +10,7 @@
 // The rules, each a function of its own:
 //
 //	sameThing     equal identity, at whatever address: a move
-//	otherAround   equal but for env or network, at whatever address: a move
+//	otherAround   equal but for env, network or what is only read, at whatever address: a move
 //	otherThing    the same address and another identity: a replacement
 //	unchanged     the same address and an equal config, where nobody can tell
 //	guess         another address and an equal config, where nobody can tell

@@ -133,8 +133,8 @@ func (m *matcher) fetch(declared int, d Declared, id string, byIdentity map[stri
 	}
 }
 
-// otherAround pairs what is of one kind, name and place, and has another env or
-// network: first at the same address, then at any. Nobody can tell whether these name
+// otherAround pairs what is of one kind, name and place, and has another env, network or
+// plug that is only read: first at the same address, then at any. Nobody can tell whether these name
 // the thing too, so it is asked with those of now, and none of it is destroyed.
 func (m *matcher) otherAround() {
 	m.open(func(i int, d Declared) {

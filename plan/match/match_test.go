@@ -202,7 +202,7 @@ func TestMatch_Surroundings(t *testing.T) {
 		"another path":              {true, plugs(w2, w1), "x other replaced plug w /1->/2"},
 		"another path, only read":   {true, plugs(r2, r1), "x same"},
 		"another path, read before": {true, plugs(w2, r1), "x same may stay"},
-		"another path, elsewhere":   {false, plugs(r2, r1), "x from y (same config)"},
+		"another path, elsewhere":   {false, plugs(r2, r1), "x from y (identity)"},
 		"another environment":       {false, func(d *match.Declared, _ *match.Recorded) { d.Thing.Env = "A=1" }, "x from y (identity)"},
 		"another network":           {true, func(d *match.Declared, _ *match.Recorded) { d.Thing.Network = "none" }, "x same"},
 	} {
@@ -243,11 +243,12 @@ func TestMatch_TwiceAcrossImages(t *testing.T) {
 	}
 }
 
-// Where env or network are others, nobody can tell whether it is another thing: it is
+// Where env, network or what is only read are others, nobody can tell whether it is another thing: it is
 // moved or left, and never destroyed.
 func TestMatch_OtherSurroundings(t *testing.T) {
 	t.Parallel()
 	const a, b, c, a2 = `{"path":"a"}`, `{"path":"b"}`, `{"path":"c"}`, `{"path":"a","v":2}`
+	read := func(path string) []match.Plug { return []match.Plug{{Name: "conf", Path: path}} }
 	for name, test := range map[string]struct {
 		lines string
 		edit  func(in *match.Input)
@@ -264,7 +265,8 @@ func TestMatch_OtherSurroundings(t *testing.T) {
 			in.Declared[1].Role = match.ReadOnly
 		}, "x other replaced, the old one is y perhaps /path \"a\"->\"b\"\ny new"},
 		"in place, and the one of another region is left over": {"x " + a + " <- " + a + "\nw  <- " + a, func(in *match.Input) {
-			in.Recorded[0].Thing.Env, in.Recorded[0].Thing.Network = in.Declared[0].Thing.Env, in.Declared[0].Thing.Network
+			now := in.Declared[0].Thing
+			in.Recorded[0].Thing.Env, in.Recorded[0].Thing.Network, in.Recorded[0].Thing.Plugs = now.Env, now.Network, now.Plugs
 		}, "x identity\n- w"},
 		"-replace, and a twin with the env of then": {"x " + a + " <- " + a + "\nw " + a, func(in *match.Input) {
 			in.Declared[0].Replace = true
@@ -272,8 +274,15 @@ func TestMatch_OtherSurroundings(t *testing.T) {
 		}, "w new\nx same replaced"},
 	} {
 		for part, set := range map[string]func(t *match.Thing){
-			"env": func(t *match.Thing) { t.Env = "T=2" }, "network": func(t *match.Thing) { t.Network = "none" }} {
+			"env": func(t *match.Thing) { t.Env = "T=2" }, "network": func(t *match.Thing) { t.Network = "none" },
+			"path that is read": func(t *match.Thing) { t.Plugs = read("/new") }, "number of plugs that are read": func(t *match.Thing) { t.Plugs = nil }} {
 			in := is(file(), test.lines)
+			for i := range in.Recorded {
+				in.Recorded[i].Thing.Plugs = read("/old")
+			}
+			for i := range in.Declared {
+				in.Declared[i].Thing.Plugs = read("/old")
+			}
 			for i := range in.Declared {
 				set(&in.Declared[i].Thing)
 			}

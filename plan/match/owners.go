@@ -7,7 +7,7 @@ import "slices"
 type owners struct {
 	index      index
 	byIdentity map[string]string
-	bare       map[string][]string // by identity without env and network
+	bare       map[string][]string // by identity without what surrounds the things
 	unsaid     map[string]Declared // by that without the kind
 	guessed    map[string][]Declared
 }
@@ -22,7 +22,7 @@ func (m *matcher) ownersOf() owners {
 		if id := m.identities[i]; id != "" && o.byIdentity[id] == "" {
 			o.byIdentity[id], o.unsaid[d.Thing.bare().unsaid()] = d.Address, d
 		}
-		// What has its own entry, also by env and network, was recorded beside the other.
+		// What has its own entry, also by what surrounds it, was recorded beside the other.
 		if id := d.Thing.bare().identity(d.Thing.Type, d.Thing.Type.Names); id != "" && !m.exact[i] {
 			o.bare[id] = append(o.bare[id], d.Address)
 		}
@@ -35,10 +35,10 @@ func (m *matcher) ownersOf() owners {
 }
 
 // of is the declared resource that a recorded thing belongs to: by its identity;
-// where env or network are others, by all else of it, and then that at the address which
+// where env, network or read-only plugs are others, by all else of it, and then that at the address which
 // is given comes first; where nobody says the kind, by all else of it; where nobody can
 // tell, by the config of a resource whose guess holds. "" = nobody's. It is not sure
-// where env or network may name the thing too.
+// where these may name the thing too.
 func (o owners) of(t Thing, address string) (owner string, sure bool) {
 	if t.Type.Memory {
 		return "", true

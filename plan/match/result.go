@@ -29,7 +29,7 @@ type Pair struct {
 	// declared resource whose thing the old one is: it is then forgotten, not destroyed.
 	Replaced    bool
 	Owner       string
-	Unsure      bool         // Owner has another env or network: nobody can tell
+	Unsure      bool         // Owner has another env, network or read-only plug: nobody can tell
 	Differences []Difference // what makes it another thing; none = -replace
 
 	// MayStay is that nobody can tell whether the config means the recorded thing:
@@ -48,7 +48,7 @@ type End struct {
 	// it is, or whose guess says so; "" = it was read_only.
 	Forget bool
 	Owner  string
-	Unsure bool // Owner has another env or network: nobody can tell
+	Unsure bool // Owner has another env, network or read-only plug: nobody can tell
 	// Deposed: a declared resource has its address.
 	Deposed bool
 }

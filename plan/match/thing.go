@@ -50,9 +50,10 @@ func (t Thing) Named() Thing {
 }
 
 // bare is the thing without what surrounds the program of its type, which may name the
-// thing or not: nobody can tell.
+// thing or not: nobody can tell. What it may only read is among that.
 func (t Thing) bare() Thing {
 	t.Env, t.Network = "", ""
+	t.Plugs = slices.DeleteFunc(slices.Clone(t.Plugs), func(p Plug) bool { return !p.Writable })
 	return t
 }
 
@@ -111,7 +112,7 @@ func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
 }
 
 // MayBe reports whether a declared resource means a recorded thing, or may mean it: in
-// nothing but their env and network they may differ.
+// nothing but env, network and what they read they may differ.
 func MayBe(declared, recorded Thing) bool {
 	relation, _ := Compare(declared.bare(), recorded.bare(), false)
 	return relation == Equal

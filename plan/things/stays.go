@@ -37,7 +37,7 @@ func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, 
 // IsOf says whose thing a recorded one is; unsure is that nobody can tell.
 func IsOf(owner string, unsure bool) string {
 	if unsure {
-		return "may be that of " + config.Reference(owner) + ", which has another env or network"
+		return "may be that of " + config.Reference(owner) + ", which has another env, network or read-only plug"
 	}
 	return "is that of " + config.Reference(owner)
 }
