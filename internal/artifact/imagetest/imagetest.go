@@ -167,19 +167,12 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 		return false
 	}
 	c := conformance.Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
-	switch out.verdict {
-	case conformance.Pass:
-		e.report.Passed++
-	case conformance.Skip:
-		e.report.Skipped++
-	case conformance.Fail:
-		e.report.Failed++
-		e.report.Status = conformance.Fail
+	if out.verdict == conformance.Fail {
 		for _, r := range e.runs[max(e.mark, len(e.runs)-2):] {
 			c.Exchanges = append(c.Exchanges, conformance.Shown(r.spec, r.result, r.err, e.o.Hide))
 		}
 	}
-	e.report.Checks = append(e.report.Checks, c)
+	e.report.Add(c)
 	if e.o.Done != nil {
 		e.o.Done(c)
 	}

@@ -84,6 +84,20 @@ type Report struct {
 	Checks     []Check `json:"checks"`
 }
 
+// Add takes down a check that has ended.
+func (r *Report) Add(c Check) {
+	switch c.Verdict {
+	case Pass:
+		r.Passed++
+	case Fail:
+		r.Failed++
+		r.Status = Fail
+	case Skip:
+		r.Skipped++
+	}
+	r.Checks = append(r.Checks, c)
+}
+
 // Run tests an image. The error says why the test could not be made: an image or a
 // plug that is not here, something that exists already, an interrupt. What the image
 // does wrong is in the report, which is filled as far as the test came.
@@ -226,16 +240,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 }
 
 func (e *engine) add(c Check) {
-	switch c.Verdict {
-	case Pass:
-		e.report.Passed++
-	case Fail:
-		e.report.Failed++
-		e.report.Status = Fail
-	case Skip:
-		e.report.Skipped++
-	}
-	e.report.Checks = append(e.report.Checks, c)
+	e.report.Add(c)
 	if e.o.Done != nil {
 		e.o.Done(c)
 	}

@@ -306,8 +306,8 @@ func (w *workshop) id(e state.Entry) string {
 	return m.State.ID
 }
 
-// settle is what a person does about things that may be there.
-func (w *workshop) settle(open []string) {
+// resolve is what a person does about things that may be there.
+func (w *workshop) resolve(open []string) {
 	w.t.Helper()
 	clear(w.adopt)
 	var gone []string
@@ -391,7 +391,7 @@ func TestBridge_KilledAnywhere(t *testing.T) {
 		if open, faults = w.account(); len(faults) > 0 {
 			t.Fatalf("seed %d, kill %d: %v\n%s", seed, w.count.kills, faults, said)
 		}
-		if w.settle(open); w.count.kills >= next {
+		if w.resolve(open); w.count.kills >= next {
 			next += 500
 			t.Logf("%+v, %d things were made", w.count, w.office.Made())
 		}

@@ -117,9 +117,9 @@ func (a *arena) account() (open, faults []string) {
 	return open, faults
 }
 
-// settle is what a person does about what may have been made: it is removed, and said not
+// resolve is what a person does about what may have been made: it is removed, and said not
 // to be there.
-func (a *arena) settle(open []string) {
+func (a *arena) resolve(open []string) {
 	a.t.Helper()
 	done, err := effects(a.log)
 	if err != nil {
@@ -189,7 +189,7 @@ func TestEngine_KilledAtEachCall_WithAMemory(t *testing.T) {
 			if !strings.Contains(next.output, "it may have been made") {
 				faults = append(faults, "silent: nobody is asked: "+next.output)
 			}
-			a.settle(open)
+			a.resolve(open)
 			next = a.run(after, crash.Point{})
 		}
 		left, more := a.account()

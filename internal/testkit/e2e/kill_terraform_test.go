@@ -172,7 +172,7 @@ func (p *terraformProject) converge(declared map[string]string, worker bool, fir
 			if !worker {
 				return fmt.Errorf("only the command was killed, and yet: %s", said)
 			}
-			if err := p.settle(found[1]); err != nil {
+			if err := p.resolve(found[1]); err != nil {
 				return err
 			}
 		}
@@ -181,8 +181,8 @@ func (p *terraformProject) converge(declared map[string]string, worker bool, fir
 	return fmt.Errorf("it does not end: %s", said)
 }
 
-// settle is what a person does about a thing that may be there.
-func (p *terraformProject) settle(label string) error {
+// resolve is what a person does about a thing that may be there.
+func (p *terraformProject) resolve(label string) error {
 	p.count.unsettled++
 	ids := p.office.By(label)
 	switch len(ids) {

@@ -181,9 +181,9 @@ func (s *session) apply(file []byte) (p *plan.Plan, report *apply.Report, refusa
 	return p, report, nil, errors.Join(journal.Artifacts(use), journal.Finish(state.StatusOK))
 }
 
-// settle is what the next command that records does about a put of a dead one: it finds out
+// adopt is what the next command that records does about a put of a dead one: it finds out
 // how that ended, if anybody knows.
-func (h *history) settle(known bool) error {
+func (h *history) adopt(known bool) error {
 	s, err := h.open()
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (h *history) step() error {
 	case 8, 9:
 		return h.thereAndBack()
 	case 1, 2:
-		return h.carryOut(h.saved, "the plan that was kept")
+		return h.execute(h.saved, "the plan that was kept")
 	case 3:
 		return h.prune()
 	}
@@ -390,11 +390,11 @@ func (h *history) planAndApply(recorded bool) error {
 		}
 		return err
 	}
-	return h.carryOut(file, map[bool]string{true: "a plan that believes what is recorded", false: "a plan"}[recorded])
+	return h.execute(file, map[bool]string{true: "a plan that believes what is recorded", false: "a plan"}[recorded])
 }
 
-// carryOut applies a plan, and looks at what has become of it.
-func (h *history) carryOut(file []byte, what string) error {
+// execute applies a plan, and looks at what has become of it.
+func (h *history) execute(file []byte, what string) error {
 	if file == nil {
 		return nil
 	}
@@ -436,7 +436,7 @@ func (h *history) carryOut(file []byte, what string) error {
 		if h.ends.started && h.ends.known == unseen { // nobody can know that its program was not begun
 			h.ends.tried, h.tried = h.tried, string(p.Resources[released].Config)
 		}
-		return h.settle(h.r.IntN(2) == 0)
+		return h.adopt(h.r.IntN(2) == 0)
 	case err != nil:
 		return err
 	case report.Status != apply.OK:

@@ -169,7 +169,7 @@ func (t *tracer) observe(ctx context.Context, s runner.Spec) (runner.Result, err
 	if c.Action {
 		t.onRecord(c)
 	}
-	result, err := t.carryOut(ctx, s, c, how, twice)
+	result, err := t.execute(ctx, s, c, how, twice)
 	tick, alive, _ = t.pass()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -211,8 +211,8 @@ func (t *tracer) fault(c *call) How {
 	return found
 }
 
-// carryOut lets the world do it, or not.
-func (t *tracer) carryOut(ctx context.Context, s runner.Spec, c *call, how How, twice bool) (runner.Result, error) {
+// execute lets the world do it, or not.
+func (t *tracer) execute(ctx context.Context, s runner.Spec, c *call, how How, twice bool) (runner.Result, error) {
 	if twice {
 		<-ctx.Done()
 		return runner.Result{ExitCode: 143}, fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
