@@ -160,7 +160,7 @@ func checks() []check {
 		{mutation.In("what cannot be asked again after a removal is an error", "apply/askagain.go", "if err != nil {\n\t\tout.failQuery(err)", "if err != nil && false {\n\t\tout.failQuery(err)"), "TestRemoval_WhatCannotBeAskedAfterIt"},
 		{mutation.In("what is left out and cannot be asked again after a removal is an error", "apply/conclude.go", ", report.Problems.HasErrors():", ":"), "TestRemoval_WhatWasNotLookedAtAfterIt"},
 		{mutation.In("who did not look after a removal is interrupted", "apply/conclude.go", "counts[NotStarted] > 0 || unseen)", "counts[NotStarted] > 0 || unseen && false)"), "TestRemoval_WhatWasNotLookedAtAfterIt"},
-		{mutation.In("what was not looked at after a removal is named", "apply/askagain.go", "if len(unseen) == 0 {", "if len(unseen) < 1000 {"), "TestRemoval_WhatWasNotLookedAtAfterIt"},
+		{mutation.In("what was not looked at after a removal is named", "apply/removals.go", "if len(unseen) == 0 {", "if len(unseen) < 1000 {"), "TestRemoval_WhatWasNotLookedAtAfterIt"},
 		{mutation.In("what a removal took with it is on record, or the journal has failed", "apply/conclude.go", "if out.fatal {", "if out.fatal && out.what != order.Again {"), "TestRemoval_WhatWasNotLookedAtAfterIt"},
 		{mutation.In("what a run that died had destroyed is not destroyed again", "apply/run.go", "case out.old && r.endedBefore(out.addr):", "case out.old && r.endedBefore(out.addr) && false:"), "TestReplaceIsResumed"},
 		{mutation.In("what a plan leaves is left", "apply/run.go", "case step.Change == plan.Left:", "case step.Change == plan.Left && false:"), "TestRefreshOnly_Records"},
