@@ -19,6 +19,7 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/plan/subject"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // artifactWork is what a command has to do with artifacts.
@@ -98,7 +99,11 @@ func remembering(ctx context.Context, e *Engine, m *config.Manifest, prior state
 	o *plan.Options) (*answerers, *config.Manifest, error) {
 	believing := *o
 	believing.Selection.NoRefresh = true
-	asked, m, err := answering(ctx, e, m, prior, types, recorded(prior), &believing)
+	known, addresses := recorded(prior), slices.Collect(maps.Keys(prior.Resources))
+	chosen := func(addr string) bool { // also a block whose instances are recorded
+		return known(addr) || slices.ContainsFunc(addresses, func(a string) bool { return moves.Covers(addr, a) })
+	}
+	asked, m, err := answering(ctx, e, m, prior, types, chosen, &believing)
 	o.Artifacts = believing.Artifacts
 	return asked, m, err
 }

@@ -227,6 +227,10 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	done.Snapshot = store.Snapshot() // with what was found out
 	m, blocks := o.Source.Manifest, []config.Pending(nil)
 	if !o.Whole {
+		believed, client := t.planOptions(o.Source.Selection, 0), e.client(done.Snapshot, o.Source.pins, o.Source.images)
+		if _, m, err = remembering(ctx, e.Engine, m, done.Snapshot, client, &believed); err != nil {
+			return done, err
+		}
 		m, blocks = plan.ExpandRecorded(m, done.Snapshot)
 	}
 	policy := repair.Policy{Manifest: m, Expanded: blocks, Place: o.Source.Place, Selection: o.Source.Selection, Prior: done.Snapshot,
