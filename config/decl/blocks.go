@@ -150,8 +150,7 @@ func (l *loader) content(b hcl.Body, s schema) *hcl.BodyContent {
 func (l *loader) root(body hcl.Body) {
 	for _, b := range l.content(body, rootSchema()).Blocks {
 		if len(b.Labels) > 0 && !source.IsName(b.Labels[0]) {
-			l.add(source.Failure(b.LabelRanges[0], "Invalid name",
-				"%q cannot be a name. A name begins with a letter and has letters, digits, _ and - only.", b.Labels[0]))
+			l.add(source.Failure(b.LabelRanges[0], "Invalid name", "%s", source.WhyNoName(b.Labels[0])))
 			continue
 		}
 		kinds[slices.IndexFunc(kinds, func(k Kind) bool { return k.Block == b.Type })].decode(l, b)

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"regexp"
 
 	"github.com/hashicorp/hcl/v2"
@@ -34,3 +35,20 @@ var validName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*$`)
 
 // IsName reports whether a text can be the name of a block or a variable.
 func IsName(text string) bool { return validName.MatchString(text) }
+
+// WhyNoName says what keeps a text from being a name, and what a name is.
+func WhyNoName(text string) string {
+	what := "it is empty"
+	for i, r := range text {
+		if i == 0 && !IsName(string(r)) {
+			what = fmt.Sprintf("it begins with %q", r)
+			break
+		}
+		if !IsName("a" + string(r)) {
+			what = fmt.Sprintf("it has %q in it", r)
+			break
+		}
+	}
+	return fmt.Sprintf("%q cannot be a name: %s. A name begins with a letter from a to z or A to Z, and has such letters, digits, _ and - "+
+		"only.", text, what)
+}
