@@ -31,3 +31,16 @@ func TestReport_WhatBecameOfDeferred(t *testing.T) {
 		}
 	}
 }
+
+// What ends is named as it was asked for.
+func TestReport_OfADestroy(t *testing.T) {
+	t.Parallel()
+	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Change: plan.Destroy}}, Summary: plan.Summary{Destroy: 1}}
+	p.Selection.Destroy = true
+	for status, want := range map[apply.Status]string{apply.OK: "Destroy complete. Resources: 1 destroyed.", apply.Error: "Destroy failed."} {
+		r := &apply.Report{Status: status, Resources: map[string]*apply.ResourceReport{"a": {Status: status}}}
+		if text := Colors(Report(p, r, nil, Options{}), false); !strings.Contains(text, want) {
+			t.Errorf("want %s:\n%s", want, text)
+		}
+	}
+}

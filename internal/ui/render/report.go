@@ -20,14 +20,18 @@ func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Opti
 	if r.Status != apply.OK {
 		writeUnfinished(&b, p, r, o)
 	}
-	headline := Green("Apply complete.")
+	did := "Apply"
+	if p.Selection.Destroy {
+		did = "Destroy"
+	}
+	headline := Green(did + " complete.")
 	switch {
 	case r.Status == apply.Interrupted:
-		headline = Yellow("Apply interrupted.")
+		headline = Yellow(did + " interrupted.")
 	case r.Status != apply.OK && r.Counts()[apply.Error]+r.Counts()[apply.Unknown] == 0:
-		headline = Yellow("Apply not complete.")
+		headline = Yellow(did + " not complete.")
 	case r.Status != apply.OK:
-		headline = Red("Apply failed.")
+		headline = Red(did + " failed.")
 	case !p.HasChanges():
 		return b.String() // the plan said already that there was nothing to do
 	}
