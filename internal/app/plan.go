@@ -86,6 +86,9 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err := e.Keys.Ready(); err != nil {
 		return nil, err
 	}
+	if err := explainable(m, held.Snapshot, o.Selection, o.Explain); err != nil {
+		return nil, err
+	}
 	tellLeft(e, place, held.Recovery)
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
