@@ -42,6 +42,9 @@ func runStateUnlock(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "state unlock takes the claim that is to be ended. `deployster state status` says it.")
 	}
+	if _, err := workspace.Claimable(s.Workspace); err != nil {
+		return err
+	}
 	if !c.Bool("yes") {
 		yes, err := s.ui.Confirm(c.Context, "End the claim "+diag.Visible(c.Args().First())+
 			"? Who has it can record nothing more, and what it has begun is left open.", false)

@@ -131,6 +131,7 @@ func TestRun_ValuesOfFlags(t *testing.T) {
 		"output -json -state=typo": "There is no state file at ",
 		"output x -state=typo":     "There is no state file at ",
 		"resolve -state=typo":      "There is no state file at ",
+		"state unlock abc":         "a file has no claims",
 	} {
 		if code, _, stderr := ran(t, dir, strings.Fields(line)); code != exitError || !strings.Contains(stderr, want) {
 			t.Errorf("%s: %d, want %s:\n%s", line, code, want, stderr)

@@ -106,11 +106,21 @@ func openWork(s state.Snapshot) (list []OpenWork) {
 	return list
 }
 
+// Claimable gives the state whose claims can be ended; one in a file has none.
+func Claimable(w *Workspace) (*state.Remote, error) {
+	place := w.StatePlaceAround()
+	if remote, ok := place.(*state.Remote); ok {
+		return remote, nil
+	}
+	return nil, diag.Errorf("Nothing to unlock", "The state is the file %s, and a file has no claims. Its lock goes with its process: end "+
+		"that process. `deployster state status` names it.", place)
+}
+
 // Unlock ends a claim on the state: who has it can record nothing more.
 func Unlock(ctx context.Context, w *Workspace, claim string) error {
-	remote, ok := w.StatePlaceAround().(*state.Remote)
-	if !ok {
-		return diag.Errorf("Nothing to unlock", "The lock of a state in a file goes with its process. End that process.")
+	remote, err := Claimable(w)
+	if err != nil {
+		return err
 	}
 	log, err := remote.Log()
 	if err != nil {
