@@ -258,7 +258,7 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 		}
 	}
 	o := t.options
-	o.Parallelism, o.InWorkers = limits(t.Parallelism)
+	o.Parallelism, o.InWorkers = applyLimits(t.Parallelism, t.StatePlace(t.manifest))
 	o.Hosts, o.MaxFailedHosts = t.AtOnce, t.MaxFailed
 	o.KeepGoing, o.Abort = t.KeepGoing, t.Engine.options.Abort
 	o.Events, o.Now, o.Secret, o.Reacher = t.applying, time.Now, t.Secrets.Learn, hosts.Reacher{Places: t.places}

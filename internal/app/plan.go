@@ -31,6 +31,10 @@ const DefaultParallelism = 10
 // there costs no container, and facts that are recorded together are synced once.
 const inWorkers = 80
 
+// inWorkersStored is the same in an apply whose facts are recorded in a store: each entry
+// there is an answer away, and those that wait for it fill the next one.
+const inWorkersStored = 240
+
 // PlanOptions say what is planned, and what becomes of the plan.
 type PlanOptions struct {
 	workspace.Inputs
@@ -50,6 +54,15 @@ func limits(parallelism int) (resources, workers int) {
 		return DefaultParallelism, inWorkers
 	}
 	return parallelism, 0
+}
+
+// applyLimits is limits for an apply that records into a place.
+func applyLimits(parallelism int, place state.Place) (resources, workers int) {
+	resources, workers = limits(parallelism)
+	if _, stored := place.(*state.Remote); stored && workers > 0 {
+		workers = inWorkersStored
+	}
+	return resources, workers
 }
 
 // Plan asks every image what is there, and returns what an apply would do.
