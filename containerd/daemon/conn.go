@@ -45,6 +45,7 @@ type Conn struct {
 
 	Socket   string
 	ComeBack func(context.Context) error // the server that was lost
+	gone     atomic.Bool                 // a daemon was waited for in vain
 	number   atomic.Int64                // of the last container
 
 	leaseMu sync.Mutex

@@ -215,11 +215,20 @@ func (c *Conn) relaunch(ctx context.Context) error {
 	return launch(ctx, c.Config)
 }
 
-// awaitDaemon waits until a daemon listens again.
+// awaitDaemon waits until a daemon listens again. One that was waited for in vain is not
+// waited for once more: each of what is cleared away at the end of a run would wait as long.
 func (c *Conn) awaitDaemon(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, ReconnectLimit, errNoDaemon(c.Socket, unix.ECONNREFUSED))
+	limit := ReconnectLimit
+	if c.gone.Load() {
+		limit = 0
+	}
+	awaited, cancel := context.WithTimeoutCause(ctx, limit, errNoDaemon(c.Socket, unix.ECONNREFUSED))
 	defer cancel()
-	return layout.Poll(ctx, 100*time.Millisecond, func() (bool, error) { return Listening(c.Socket), nil })
+	err := layout.Poll(awaited, 100*time.Millisecond, func() (bool, error) { return Listening(c.Socket), nil })
+	if ctx.Err() == nil {
+		c.gone.Store(err != nil)
+	}
+	return err
 }
 
 // reconnect makes the client see that its server is back, which it would only
