@@ -64,7 +64,7 @@ LONGEST = ./internal/testkit/e2e
 # than processors run at one time (-p), since some of them wait.
 test: build
 	.ci/setup test
-	GORACE=atexit_sleep_ms=0 $(RACE) -p 4 -vet=off $(LONGEST_RACED) $(RACED)
+	GORACE=atexit_sleep_ms=0 $(RACE) -p 3 -vet=off $(LONGEST_RACED) $(RACED)
 	$(RACE) -vet=off -run IsSafeForConcurrentUse ./config
 	go test -vet=off ./config
 	go test -vet=off -timeout 75m -parallel 3 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")

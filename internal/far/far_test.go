@@ -104,7 +104,7 @@ func (p *place) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Ou
 }
 
 // quick is for tests that cut connections.
-func quick() Timing { return Timing{Ping: 50 * time.Millisecond, Silence: 500 * time.Millisecond} }
+func quick() Timing { return Timing{Ping: 100 * time.Millisecond, Silence: 2 * time.Second} }
 
 // connect serves a place, and returns a client of it and what Serve returns.
 func connect(t *testing.T, at Place, h Hello, timing Timing) (*Client, net.Conn, chan error) {

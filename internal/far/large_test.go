@@ -56,7 +56,7 @@ type slow struct{ net.Conn }
 
 func (s slow) Read(p []byte) (int, error) {
 	time.Sleep(20 * time.Millisecond)
-	return s.Conn.Read(p[:min(len(p), 64<<10)])
+	return s.Conn.Read(p[:min(len(p), 16<<10)])
 }
 
 // A message that takes longer than the silence that is the end of a connection ends none.
