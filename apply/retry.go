@@ -61,7 +61,9 @@ func (r tries) pause(ctx context.Context, d time.Duration) bool {
 
 // repeatable reports whether an attempt failed in a way that another one may mend:
 // not when nobody knows how an action ended or what it made, or when a person has stopped it.
-func (o *outcome) repeatable() bool { return o.report.Status == Error && !o.fatal && !o.silent }
+func (o *outcome) repeatable() bool {
+	return o.report.Status == Error && !o.fatal && !o.silent && !o.declined
+}
 
 // rest reports whether the actions in an answer are the last of those that were shown:
 // those before them are done. Nothing is stopped for them that was not to be.

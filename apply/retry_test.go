@@ -293,3 +293,19 @@ func TestSemaphores_Interrupted(t *testing.T) {
 		t.Errorf("%v, acted %q: %s", err, s.acted, encode(report))
 	}
 }
+
+// What a person has said no to is not tried again, nor asked again.
+func TestRetry_NotAfterANo(t *testing.T) {
+	t.Parallel()
+	e, s := newEngine(t.TempDir()), &scripted{}
+	s.answer = func(_ protocol.StateInput, _ []string) (string, int) {
+		return `{"status":"STALE","staleState":{},"actions":[{"name":"lay","args":["lay"]},{"name":"raise","args":["raise"]}]}`, 0
+	}
+	e.fake.Add("test/a:1", s.program)
+	who := &person{answers: []apply.Answer{apply.Yes, apply.No, apply.No}}
+	e.opts.Confirm, e.opts.Ask = apply.ConfirmAction, who.ask
+	a := e.do(t, tried).Resources["a"]
+	if a.Status != apply.Error || a.Reason != "not approved" || a.Attempts != 0 || len(who.asked) != 2 || strings.Join(s.acted, " ") != "lay" {
+		t.Errorf("asked %q, acted %q: %s", who.asked, s.acted, encode(a))
+	}
+}
