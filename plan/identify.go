@@ -127,7 +127,7 @@ func (b *builder) identify() {
 			made = append(made, moves.Move{From: p.Recorded, To: p.Address, Why: string(p.Why)})
 		}
 		before, matched := was[p.Address]
-		if matched && before.Recorded == p.Recorded && before.Replaced == p.Replaced || !matched && !p.Moved() && !p.Replaced {
+		if matched && before.Same(p) || !matched && !p.Moved() && !p.Replaced {
 			continue
 		}
 		delete(b.steps, p.Address)

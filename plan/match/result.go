@@ -1,6 +1,7 @@
 package match
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -36,6 +37,9 @@ type Pair struct {
 	// what the recorded config named may stay.
 	MayStay bool
 }
+
+// Same reports whether the same became of a resource.
+func (p Pair) Same(q Pair) bool { return reflect.DeepEqual(p, q) }
 
 // Moved reports whether an entry gets another address.
 func (p Pair) Moved() bool { return p.Recorded != "" && p.From != p.Address }
