@@ -1,6 +1,8 @@
 package apply_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"deployster/apply"
@@ -22,5 +24,25 @@ func TestRematch_KeepsWhatAnotherTurnsOutToMean(t *testing.T) {
 	report, err := e.apply(t.Context(), p)
 	if done := e.done(); err != nil || report.Status != apply.OK || done != "make d2" || e.there() != "d1 d2 w" {
 		t.Errorf("%v %v, done %q: there is %q", err, summaries(report.Problems), done, e.there())
+	}
+}
+
+// What depends on a resource is decided again when a guess about that resource is taken
+// back: it does not keep a value of what is destroyed.
+func TestRematch_DecidesAgainAboutDependants(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.fake.Add("test/keeper:1", e.keeper)
+	sized := func(name, size, more string) string {
+		return fmt.Sprintf("resource %q {\n  type = \"test/keeper:1\"\n%s  config = {\n    v = %s\n  }\n}\n", name, more, size)
+	}
+	e.do(t, sized("a", "1", "")+sized("b", "2", "")+thing("y", "v", "resource.a.state.v"))
+	p, err := e.plan(sized("a2", "1", "") + sized("b2", "2", "  depends_on = [resource.new]\n") + thing("new") +
+		thing("y", "v", "resource.a2.state.v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := changes(p); !strings.Contains(got, "a2:create") || !strings.Contains(got, "y:deferred") {
+		t.Errorf("planned %s", got)
 	}
 }

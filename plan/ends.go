@@ -61,12 +61,7 @@ func (b *builder) doubt() bool {
 		byClass[e.class] = append(byClass[e.class], e)
 	}
 	declared, _ := b.identified.result.Classes()
-	again := map[string]bool{}
-	after := graph.Graph{}
-	for _, r := range b.Manifest.Resources() {
-		after[r.Address] = subject.Predecessors(r)
-	}
-	after = after.Reverse()
+	var again []string
 	for _, d := range b.identified.input.Declared {
 		step, why := b.steps[d.Address], b.identified.pairs[d.Address].Why
 		if step == nil || step.Change != Valid && step.Change != Update || why != match.Nothing && why != match.Address ||
@@ -76,15 +71,31 @@ func (b *builder) doubt() bool {
 		for _, e := range byClass[declared[d.Address]] {
 			if relation, _ := match.Compare(d.Thing, recorded[e.key], false); relation == match.Unclear {
 				b.identified.doubts[d.Address] = config.Reference(e.addr) + " is destroyed first, and may be the same thing"
-				subject.Reach(d.Address, after, again)
+				again = append(again, d.Address)
 				break
 			}
 		}
 	}
-	for addr := range again {
+	b.undecide(again)
+	return len(again) > 0
+}
+
+// undecide takes back what was decided about resources, and about all that depends on them.
+func (b *builder) undecide(addresses []string) {
+	if len(addresses) == 0 || len(b.steps) == 0 {
+		return
+	}
+	before, reached := graph.Graph{}, map[string]bool{}
+	for _, r := range b.Manifest.Resources() {
+		before[r.Address] = subject.Predecessors(r)
+	}
+	after := before.Reverse()
+	for _, addr := range addresses {
+		subject.Reach(addr, after, reached)
+	}
+	for addr := range reached {
 		delete(b.steps, addr)
 	}
-	return len(again) > 0
 }
 
 // putInOrder puts what is destroyed of a class before what begins of it. It reports

@@ -104,7 +104,8 @@ func declared(b *builder, r *config.Resource, views func(addr string) view.View)
 }
 
 // identify matches, and gives the entries the addresses that follow from it. What was
-// decided of a resource whose entry is another one now is forgotten.
+// decided of a resource whose entry is another one now is forgotten, and of all that
+// depends on it.
 func (b *builder) identify() {
 	result := match.Match(b.identified.input)
 	errors := b.Errors()
@@ -115,6 +116,7 @@ func (b *builder) identify() {
 	b.identified.result = result
 	b.identified.pairs, b.identified.ends, b.identified.deposed = map[string]match.Pair{}, map[string]match.End{}, map[string]string{}
 	var made []moves.Move
+	var changed []string
 	taken := map[string]bool{}
 	for _, e := range b.identified.input.Recorded {
 		taken[e.Key] = true
@@ -130,9 +132,10 @@ func (b *builder) identify() {
 		if matched && before.Same(p) || !matched && !p.Moved() && !p.Replaced {
 			continue
 		}
-		delete(b.steps, p.Address)
+		changed = append(changed, p.Address)
 		delete(b.failed, p.Address)
 	}
+	b.undecide(changed)
 	for _, e := range result.Ends {
 		addr := e.Recorded
 		if _, number := moves.RecordedAt(addr); e.Deposed && number == 0 {
