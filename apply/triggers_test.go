@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"deployster/apply"
 )
 
 // TestTriggers: a resource is replaced when what it names in replace_triggered_by
@@ -49,5 +51,21 @@ func TestTriggers(t *testing.T) {
 				t.Errorf("the plan says %s because %q", step.Change, step.Reason)
 			}
 		})
+	}
+}
+
+// What is replaced triggers another, also where what was there before stays.
+func TestTriggers_WhereTheOldThingStays(t *testing.T) {
+	t.Parallel()
+	e := endings(t)
+	keep := func(id string) string {
+		return replaced(one("known", "x", `"`+id+`"`, "1"), "  config", "  lifecycle {\n    on_remove = \"forget\"\n  }\n  config")
+	}
+	by := replaced(thing("b", "v", "1"), "  config", "  lifecycle {\n    replace_triggered_by = [resource.x]\n  }\n  config")
+	e.do(t, keep("x1")+by)
+	e.world.TakeLog()
+	report := e.do(t, keep("x2")+by)
+	if done := e.done(); report.Status != apply.OK || done != "remove b, make x2, make b" || e.there() != "b x1 x2" {
+		t.Errorf("%v, done %q: there is %q", summaries(report.Problems), done, e.there())
 	}
 }

@@ -29,8 +29,8 @@ func (b *builder) triggered(r *config.Resource) bool {
 	return false
 }
 
-// changes reports whether a recorded resource is to be updated or replaced.
+// changes reports whether a recorded resource is to be updated or replaced, or means another thing now.
 func (s *Step) changes(was state.Entry) bool {
-	return s.Change == Update || s.Change == Replace || s.Replaces != "" ||
+	return s.Change == Update || s.Change == Replace || s.Replaces != "" || s.Another ||
 		s.Change == Deferred && (len(s.Unknown) > 0 || string(was.Config) != string(s.Config))
 }
