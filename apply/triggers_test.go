@@ -69,3 +69,33 @@ func TestTriggers_WhereTheOldThingStays(t *testing.T) {
 		t.Errorf("%v, done %q: there is %q", summaries(report.Problems), done, e.there())
 	}
 }
+
+// Two of one kind are replaced with what their identities are made of: neither end waits
+// for the identity of the other, as both are made anew.
+func TestTriggers_TwoOfOneKind(t *testing.T) {
+	t.Parallel()
+	e := endings(t)
+	e.opts.Parallelism = 1
+	e.fake.Add("test/dir:1", e.known)
+	source := func(id string) string {
+		both := one("dir", "dir", `"`+id+`"`, `"p"`)
+		for _, name := range []string{"f", "g"} {
+			f := one("known", name, `"${resource.dir.state.v}`+name+`"`, "1")
+			both += replaced(f, "  config", "  lifecycle {\n    replace_triggered_by = [resource.dir]\n  }\n  config")
+		}
+		return both
+	}
+	e.do(t, source("d1"))
+	e.world.TakeLog()
+	p, err := e.plan(source("d2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := e.apply(t.Context(), p)
+	if done := e.done(); err != nil || report.Status != apply.OK || done != "remove pf, remove pg, remove d1, make d2, make pf, make pg" {
+		t.Errorf("%v %v, done %q", err, summaries(report.Problems), done)
+	}
+	if rest, err := e.plan(source("d2")); err != nil || rest.HasChanges() {
+		t.Errorf("something is left to do: %v %v", changes(rest), err)
+	}
+}

@@ -105,7 +105,7 @@ func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 	var ends []match.Finish
 	late := map[string]bool{}
 	for _, e := range b.ends(all.Resources) {
-		node := match.Finish{Node: all.End(e.addr), Class: e.class}
+		node := match.Finish{Node: all.End(e.addr), Class: e.class, Anew: e.old && b.anew(e.addr)}
 		if e.old {
 			node.Of = e.addr
 		} else if addr, number := moves.RecordedAt(e.addr); number > 0 && b.identified.first[addr] {
@@ -152,10 +152,13 @@ func (b assembler) beginnings() []match.Begin {
 			late = !things.Known(step.Init, step.Unknown)
 		}
 		list = append(list, match.Begin{Node: d.Address, Class: declared[d.Address], Late: late && len(b.TypeOf(d.Address).Identity) > 0,
-			LeftOut: step == nil})
+			Anew: step != nil && step.Change == Replace && b.anew(d.Address), LeftOut: step == nil})
 	}
 	return list
 }
+
+// anew reports whether what a resource means is what is recorded of it, also where it is replaced.
+func (b assembler) anew(addr string) bool { return b.identified.pairs[addr].Why == match.Identity }
 
 // hold leaves ends for the next plan, because what will be known only after them says
 // whether they may be.
@@ -178,9 +181,13 @@ func (b assembler) hold(nodes ...string) bool {
 // holdOld leaves the recorded thing of a resource that means another one now.
 func (b assembler) holdOld(addr string, step *Step) {
 	if b.identified.pairs[addr].Why != match.Other {
+		asks := "-replace"
+		if b.identified.triggers[addr] != "" {
+			asks = "replace_triggered_by"
+		}
 		b.Report(nil, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Resource cannot be replaced now", Address: addr,
 			Detail: "What identifies another resource of its type becomes known only during apply, and depends on it or is left out of this plan. " +
-				"Apply without -replace first."}})
+				"Apply without " + asks + " first."}})
 		return
 	}
 	old := step.Old

@@ -14,6 +14,7 @@ type Begin struct {
 	Class string // of its thing, see Classes
 	Late  bool   // a value that names the thing is known when all before the node is done
 
+	Anew    bool // what it means is destroyed by this plan, and made again
 	LeftOut bool // it is not part of the plan: when it is late, nobody will know
 }
 
@@ -23,6 +24,7 @@ type Finish struct {
 	Node        string
 	Class       string
 	Of          string // the Begin whose old side it is; "" = it is left over
+	Anew        bool   // what it destroys is made again
 	CreateFirst bool   // it comes after the beginning that takes its place
 }
 
@@ -116,9 +118,10 @@ func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
 	var waits [][2]string
 	for _, end := range ends {
 		lates := o.lates[end.Class]
-		own := slices.ContainsFunc(lates, func(b Begin) bool { return b.Node == end.Of })
-		if own { // its own beginning waits for it anyway
-			lates = slices.DeleteFunc(slices.Clone(lates), func(b Begin) bool { return b.Node == end.Of })
+		needless := func(b Begin) bool { return b.Node == end.Of || end.Anew && b.Anew }
+		own := slices.ContainsFunc(lates, needless)
+		if own { // its own beginning waits for it anyway, and of two that are made anew neither loses its thing to the other
+			lates = slices.DeleteFunc(slices.Clone(lates), needless)
 		}
 		if len(lates) == 0 {
 			continue
