@@ -293,7 +293,11 @@ module "m" {
   depends_on = [resource.early]
 }
 module "free" { source = "./web/inner" }
-locals { name = "n-${module.m.plain}" }
+locals {
+  name  = "n-${module.m.plain}"
+  list  = module.m.list
+  mixed = { names = ["k"], of = resource.first.state.id }
+}
 output "of" { value = module.m.plain }
 module "reader" {
   source = "./web/named"
@@ -319,6 +323,22 @@ resource "nested" {
 resource "each" {
   type     = "x"
   for_each = module.m.list
+}
+resource "through" {
+  type     = "x"
+  for_each = local.list
+}
+resource "counted" {
+  type  = "x"
+  count = length(local.list)
+}
+module "passed" {
+  source = "./web/each"
+  names  = local.list
+}
+resource "partly" {
+  type     = "x"
+  for_each = toset(local.mixed.names)
 }
 resource "none" {
   type   = "x"
@@ -346,8 +366,15 @@ resource "r" {
   type   = "x"
   config = { a = var.name }
 }
+`, "web/each": `
+variable "names" { type = set(string) }
+resource "r" {
+  type     = "x"
+  for_each = toset(var.names)
+}
 `})
-	want := `direct: early
+	want := `counted[0]: early
+direct: early
 each["k"]: early
 early:
 first:
@@ -355,9 +382,12 @@ local: early
 module.m.held: early(depends_on)
 module.m.inside: early module.m.held
 module.many["k"].r: early(depends_on)
+module.passed.r["k"]: early
 module.reader.r: early
 nested: early module.m.held
 none:
+partly["k"]:
+through["k"]: early
 `
 	if got := edgesOf(m); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
