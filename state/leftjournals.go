@@ -56,6 +56,7 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 	if err != nil {
 		return err
 	}
+	next, found := s.snapshot, false
 	keys := map[[2]string]string{} // of the last start
 	for _, r := range records {
 		at := [2]string{r.Address, r.Action}
@@ -63,19 +64,20 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 		case kindStarted:
 			keys[at] = r.Key
 		case kindEnded:
-			if s.isOpen(r.Address, keys[at]) {
-				if err := s.Settle(r.Address, keys[at], r.Exit, r.Memory); err != nil {
-					return err
-				}
+			if next.isOpen(r.Address, keys[at]) {
+				next, found = next.Settled(r.Address, keys[at], r.Exit, r.Memory), true
 			}
 		}
 	}
-	return nil
+	if !found {
+		return nil
+	}
+	return s.Replace(next) // once: each time keeps a copy of the state, and lets an older one go
 }
 
 // isOpen says that nobody knows how an action ended.
-func (s *Store) isOpen(addr, key string) bool {
-	return slices.ContainsFunc(s.snapshot.Unsettled[addr].Open(), func(a actions.Attempt) bool { return a.Key == key })
+func (s Snapshot) isOpen(addr, key string) bool {
+	return slices.ContainsFunc(s.Unsettled[addr].Open(), func(a actions.Attempt) bool { return a.Key == key })
 }
 
 // hold marks what may still run on another machine, which was taken over and is not

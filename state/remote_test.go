@@ -244,7 +244,7 @@ func remoteSleeperIsRefused(t *testing.T, on storeKind) {
 	a, b := two(t, on)
 	sleeper := a.open(t, Options{Command: "apply"})
 	j := mustBegin(t, sleeper, "p")
-	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
+	ok(t, j.ActionStarted(Start{Address: "w", Action: "make", Key: "kw"}), j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
 	next := b.open(t, waits)
 	ok(t, mustBegin(t, next, "q").Finish(StatusOK), next.Close())
 	err := j.ActionStarted(Start{Address: "y", Action: "make", Key: "ky"})
@@ -253,18 +253,23 @@ func remoteSleeperIsRefused(t *testing.T, on storeKind) {
 		t.Errorf("it is told %v", err)
 	}
 	refused(t, j.ActionEnded("x", "make", End{}), ErrBroken)
+	refused(t, j.ActionEnded("w", "make", End{}), ErrBroken)
 	if err := j.Finish(StatusError); err == nil {
 		t.Error("it has saved a state")
 	}
 	ok(t, sleeper.Close())
-	if got, _, err := Load(b.place()); err != nil || len(got.OnHold(b.place())) != 1 || got.Unsettled["y"].Actions != nil {
-		t.Errorf("the state is %+v, %v", got, err)
+	was, _, err := Load(b.place())
+	if err != nil || len(was.OnHold(b.place())) != 2 || was.Unsettled["y"].Actions != nil {
+		t.Errorf("the state is %+v, %v", was, err)
 	}
-	// The next command on its machine brings in how x ended.
+	// The next command on its machine brings in how both ended, and writes the state once.
 	s := a.open(t, waits)
 	got := s.Snapshot()
 	if u := got.Unsettled["x"]; len(u.Open()) != 0 || len(u.Actions) != 1 || *u.Actions[0].Exit != 0 || u.Held {
 		t.Errorf("x is %+v", u)
+	}
+	if len(got.Unsettled["w"].Open()) != 0 || got.Serial != was.Serial+1 {
+		t.Errorf("w is %+v, the serial %d after %d", got.Unsettled["w"], got.Serial, was.Serial)
 	}
 	ok(t, s.Close())
 	if left := sharedlog.Left(a.pending, got.Lineage); len(left) != 0 {
