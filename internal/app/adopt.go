@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -44,36 +45,15 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 		return nil, e.discardEnded(ctx, snapshot, p)
 	}
 	e.learn(snapshot) // what they print may hold its secrets
-	for _, addr := range snapshot.Unknown() {
-		u := snapshot.Unsettled[addr]
-		_, described := snapshot.Resources[addr]
-		described = described || p != nil && p.Resources[addr] != nil
-		for _, a := range u.Open() {
-			if elsewhere(place, snapshot, addr) {
-				e.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host, byType)
-				continue
-			}
-			out, err := e.follow(ctx, snapshot, addr, a, described)
-			switch {
-			case ctx.Err() != nil:
-				e.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
-				return nil, context.Cause(ctx)
-			case diag.Is[*runner.HostError](err):
-				e.warnUnknown(snapshot, addr, a, err.Error(), byHost)
-				left = append(left, addr)
-				continue
-			case err != nil:
-				return nil, diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
-			case out.Fate == runner.Unknown:
-				e.warnUnknown(snapshot, addr, a, out.Why, byType)
-				continue
-			}
-			if err := e.recordAdoption(store, on(e, snapshot, addr), addr, a, out); err != nil {
-				return nil, err
-			}
-		}
+	found := adoption{e, store, store.Snapshot(), nil}
+	left, err = found.find(ctx, place, snapshot, p)
+	if failed := found.settle(); failed != nil {
+		return nil, errors.Join(err, failed)
 	}
-	return slices.Compact(left), e.discardEnded(ctx, snapshot, p)
+	if err != nil {
+		return nil, err
+	}
+	return left, e.discardEnded(ctx, snapshot, p)
 }
 
 // on returns what adopts the actions of a resource, where they were begun.
@@ -143,37 +123,6 @@ func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a ac
 		out.Fate = runner.NotBegun
 	}
 	return out, err
-}
-
-// recordAdoption records how an action ended, and then discards what that was found out
-// from.
-func (e *Engine) recordAdoption(store *state.Store, at places.Adopter, addr string, a actions.Attempt, out runner.Outcome) error {
-	exit := exitOf(out)
-	if said := answered(store.Snapshot(), addr, out); said != nil {
-		if err := store.Replace(store.Snapshot().Answered(addr, said)); err != nil {
-			return err
-		}
-	}
-	if err := store.Settle(addr, a.Key, exit, saidBy(a, out)); err != nil {
-		return err
-	}
-	if a.Silent {
-		out.Result.Stdout = nil
-	}
-	switch {
-	case exit == nil:
-		e.Note("%s/%s had not begun.", addr, diag.Visible(a.Action))
-	case out.ExitCode == 0:
-		e.Note("%s/%s ended well at %s.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly))
-	default:
-		e.Note("%s/%s ended at %s with exit code %d.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly), out.ExitCode)
-	}
-	e.recordAdopted(addr, runner.NameOf(store.Snapshot().Resources[addr].Settings.Host), a, out)
-	if err := at.Discard(context.Background(), a.Key); err != nil {
-		e.Warn(diag.Warningf("Something was left in containerd",
-			"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", a.Action, addr, err))
-	}
-	return nil
 }
 
 // exitOf is the exit code of an action that has ended; nil = it was never begun.

@@ -26,6 +26,17 @@ func (t traces) Adopt(context.Context, string, runner.Watch) (runner.Outcome, er
 	return t.out, nil
 }
 
+// seenLast is such a runtime, which looks at the state when a trace is discarded.
+type seenLast struct {
+	traces
+	discarded func(key string)
+}
+
+func (s seenLast) Discard(_ context.Context, key string) error {
+	s.discarded(key)
+	return nil
+}
+
 // keptSteps are the steps that a run has put on record.
 type keptSteps struct {
 	unrecorded
@@ -121,6 +132,59 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 				t.Errorf("what never ran is on record: %v", kept.steps)
 			}
 		})
+	}
+}
+
+// However many actions were in flight, one copy of the state is kept for how they ended,
+// so that the earlier copies stay. All is on record before a trace of it goes.
+func TestEngine_AdoptsAllAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, kept, discarded := state.File(filepath.Join(dir, workspace.DefaultState)), &keptSteps{}, ""
+	ended := traces{runnertest.Runtime{Fake: runnertest.NewFake()}, runner.Outcome{Fate: runner.Exited}}
+	e := New(Options{Records: func(string, *encryption.Keyring) Records { return kept },
+		Workspace: workspace.Options{Dir: dir, DataDir: filepath.Join(dir, "data"), Version: "test"},
+		Open: func(context.Context) (Runtime, error) {
+			return seenLast{ended, func(key string) {
+				discarded += key
+				if s, _, err := state.Load(file); err != nil || len(s.Unknown()) > 0 {
+					t.Errorf("the trace of %s went first: %v, %v", key, s.Unknown(), err)
+				}
+			}}, nil
+		}})
+	t.Cleanup(e.Close)
+	open := func() *state.Store {
+		store, err := e.OpenState(t.Context(), file, "apply")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}
+	dying := open()
+	journal, err := dying.Begin("p", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, addr := range []string{"a", "b", "c"} {
+		entry := state.Entry{Type: "thing", Digest: "sha256:1", Config: json.RawMessage(`{}`)}
+		if err := journal.ActionStarted(state.Start{Address: addr, Action: "create", Key: addr, Incomplete: &entry}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := dying.Close(); err != nil { // it dies
+		t.Fatal(err)
+	}
+	if _, err := e.Runtime(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	store := open()
+	defer store.Close()
+	before := store.Snapshot().Serial
+	if _, err := e.adopt(t.Context(), file, store, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if s := store.Snapshot(); s.Serial != before+1 || len(s.Unknown()) > 0 || discarded != "abc" || len(kept.steps) != 3 {
+		t.Errorf("serial %d after %d, unknown %v, discarded %q, on record %v", s.Serial, before, s.Unknown(), discarded, kept.steps)
 	}
 }
 

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/places"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/state"
+	"deployster/state/actions"
+)
+
+// adoption is what is found out of how actions ended. All of it is recorded at once, so
+// that one copy of the state is kept for it and not one for each action.
+type adoption struct {
+	*Engine
+	store *state.Store
+	next  state.Snapshot // with what was found out
+	ended []adopted
+}
+
+// adopted is an action of which it was found out how it ended.
+type adopted struct {
+	addr string
+	a    actions.Attempt
+	out  runner.Outcome
+	at   places.Adopter
+}
+
+// find waits for the ends of all actions that are open, and returns the resources whose
+// machine cannot be asked.
+func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.Snapshot, p *plan.Plan) (left []string, err error) {
+	for _, addr := range snapshot.Unknown() {
+		u := snapshot.Unsettled[addr]
+		_, described := snapshot.Resources[addr]
+		described = described || p != nil && p.Resources[addr] != nil
+		for _, a := range u.Open() {
+			if elsewhere(place, snapshot, addr) {
+				n.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host, byType)
+				continue
+			}
+			out, err := n.follow(ctx, snapshot, addr, a, described)
+			switch {
+			case ctx.Err() != nil:
+				n.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
+				return nil, context.Cause(ctx)
+			case diag.Is[*runner.HostError](err):
+				n.warnUnknown(snapshot, addr, a, err.Error(), byHost)
+				left = append(left, addr)
+				continue
+			case err != nil:
+				return nil, diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
+			case out.Fate == runner.Unknown:
+				n.warnUnknown(snapshot, addr, a, out.Why, byType)
+				continue
+			}
+			n.add(adopted{addr, a, out, on(n.Engine, snapshot, addr)})
+		}
+	}
+	return slices.Compact(left), nil
+}
+
+// add notes how an action ended, and tells it.
+func (n *adoption) add(f adopted) {
+	exit := exitOf(f.out)
+	if said := answered(n.next, f.addr, f.out); said != nil {
+		n.next = n.next.Answered(f.addr, said)
+	}
+	n.next = n.next.Settled(f.addr, f.a.Key, exit, saidBy(f.a, f.out))
+	n.ended = append(n.ended, f)
+	switch name := diag.Visible(f.a.Action); {
+	case exit == nil:
+		n.Note("%s/%s had not begun.", f.addr, name)
+	case f.out.ExitCode == 0:
+		n.Note("%s/%s ended well at %s.", f.addr, name, f.out.Ended.Local().Format(time.TimeOnly))
+	default:
+		n.Note("%s/%s ended at %s with exit code %d.", f.addr, name, f.out.Ended.Local().Format(time.TimeOnly), f.out.ExitCode)
+	}
+}
+
+// settle records all of it, and then discards what it was found out from.
+func (n *adoption) settle() error {
+	if len(n.ended) == 0 {
+		return nil
+	}
+	if err := n.store.Replace(n.next); err != nil {
+		return err
+	}
+	for _, f := range n.ended {
+		if f.a.Silent {
+			f.out.Result.Stdout = nil
+		}
+		n.recordAdopted(f.addr, runner.NameOf(n.next.Resources[f.addr].Settings.Host), f.a, f.out)
+		if err := f.at.Discard(context.Background(), f.a.Key); err != nil {
+			n.Warn(diag.Warningf("Something was left in containerd",
+				"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", f.a.Action, f.addr, err))
+		}
+	}
+	return nil
+}
