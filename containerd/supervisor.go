@@ -31,7 +31,7 @@ type supervisor struct {
 var errHandedOver = errors.New("it was handed over")
 
 // finish returns the result of the program.
-func (s *supervisor) finish(ctx context.Context, ended <-chan exit, full <-chan struct{}) (res runner.Result, err error) {
+func (s *supervisor) finish(ctx context.Context, ended <-chan exit, full <-chan *runner.DiskError) (res runner.Result, err error) {
 	e, reason := s.await(ctx, ended, full)
 	if reason == errHandedOver {
 		return res, reason
@@ -78,7 +78,7 @@ func (s *supervisor) collect(res *runner.Result) (more bool, err error) {
 }
 
 // await returns how the program ended, and why it was ended if it was.
-func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan struct{}) (e exit, reason error) {
+func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan *runner.DiskError) (e exit, reason error) {
 	var timeout, kill, giveUp <-chan time.Time
 	var alone <-chan struct{}
 	if s.spec.Timeout > 0 {
@@ -130,9 +130,9 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan s
 			end()
 		case <-alone:
 			end()
-		case <-full:
+		case over := <-full:
 			if reason == nil {
-				reason = &runner.DiskError{Limit: sandbox.DiskLimit(s.spec.Settings)}
+				reason = over
 			}
 			done, timeout = nil, nil
 			end()

@@ -2,22 +2,23 @@ package sandbox
 
 import (
 	"context"
-	"errors"
-	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/containerd/containerd/v2/core/mount"
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/runner"
 )
 
 const (
 	diskEvery = 300 * time.Millisecond // between looks at a container's own files, or more where a look takes long
-	diskRest  = 20                     // how many times longer than a look the pause after it is
-	diskLook  = 10 * time.Second       // after which a look gives what it has counted so far
-	minFile   = 4096                   // what any file counts: endless empty ones fill a disk too
+	diskRest  = 20                     // how many times longer than a look the pause after it is,
+	diskPause = 5 * time.Second        // and how long at most
+	minFile   = 4096                   // what any name counts: endless empty files or links fill a disk, or a look, too
 )
 
 // writableLayer returns the directory of this host that gets what a container
@@ -40,11 +41,12 @@ func writableLayer(rootfs []mount.Mount) (dir string, whole bool) {
 }
 
 // WatchDisk looks again and again how much room a container's own files take,
-// those in its volumes with them, and sends once when that is more than the limit. It ends with the context.
+// those in its volumes with them, and sends once when that is more than the limit,
+// or cannot be looked at. It ends with the context.
 // There is no better way on a plain machine: quotas need a file system that was
 // made for them.
-func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes ...string) <-chan struct{} {
-	over := make(chan struct{}, 1)
+func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes ...string) <-chan *runner.DiskError {
+	over := make(chan *runner.DiskError, 1)
 	dir, whole := writableLayer(rootfs)
 	dirs := slices.DeleteFunc(slices.Concat([]string{dir}, volumes), func(dir string) bool { return dir == "" })
 	if len(dirs) == 0 {
@@ -53,7 +55,9 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 	go func() {
 		base := int64(0)
 		if whole {
-			base = diskUsage(ctx, dir)
+			u := usage{ctx: ctx, limit: math.MaxInt64}
+			u.add(dir)
+			base = u.sum
 		}
 		for pause := diskEvery; ; {
 			select {
@@ -62,52 +66,77 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 			case <-time.After(pause):
 			}
 			start := time.Now()
-			sum := -base
+			u := usage{ctx: ctx, sum: -base, limit: limit}
 			for _, dir := range dirs {
-				sum += diskUsage(ctx, dir)
+				u.add(dir)
 			}
-			if sum > limit {
-				over <- struct{}{}
+			if u.sum > limit || u.tooDeep {
+				over <- &runner.DiskError{Limit: limit, TooDeep: u.tooDeep}
 				return
 			}
-			pause = max(diskEvery, diskRest*time.Since(start))
+			pause = restAfter(time.Since(start))
 		}
 	}()
 	return over
 }
 
-var errEnough = errors.New("enough seen")
+// restAfter is how long to wait after a look that took so long.
+func restAfter(look time.Duration) time.Duration {
+	return min(max(diskEvery, diskRest*look), diskPause)
+}
 
-// diskUsage adds up what the files below a directory take, while a hostile
-// program changes them: no path that it makes leads anywhere else. What cannot
-// be looked at counts nothing.
-func diskUsage(ctx context.Context, dir string) (sum int64) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return 0
+// usage adds up what files take, while a hostile program changes them: no link that it
+// makes leads anywhere else, and each directory is opened once, from the one
+// above it. A look goes on until it is known whether that is over the limit.
+// It ends, because each name counts something.
+type usage struct {
+	ctx     context.Context
+	sum     int64
+	limit   int64
+	tooDeep bool
+}
+
+// add adds the files below a directory. What cannot be looked at counts nothing.
+func (u *usage) add(dir string) {
+	if f, err := os.Open(dir); err == nil {
+		u.addFiles(f, 1)
 	}
-	defer root.Close()
-	ctx, cancel := context.WithTimeout(ctx, diskLook)
-	defer cancel()
-	_ = fs.WalkDir(root.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return errEnough
-		}
-		if err != nil {
-			return nil
-		}
-		info, err := e.Info()
-		if err != nil {
-			return nil
-		}
-		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			// A file with several names counts once in all.
-			sum += max(st.Blocks*512, minFile) / max(int64(st.Nlink), 1)
-			if e.IsDir() {
-				sum += minFile
+}
+
+// addFiles adds the files below an open directory, and closes that.
+func (u *usage) addFiles(dir *os.File, depth int) {
+	defer dir.Close()
+	for {
+		names, err := dir.Readdirnames(256)
+		for _, name := range names {
+			u.addFile(int(dir.Fd()), name, depth)
+			if u.sum > u.limit || u.tooDeep || u.ctx.Err() != nil {
+				return
 			}
 		}
-		return nil
-	})
-	return sum
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (u *usage) addFile(dir int, name string, depth int) {
+	var st unix.Stat_t
+	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		// What a file with several names takes counts once in all.
+		u.sum += max(st.Blocks*512/max(int64(st.Nlink), 1), minFile)
+		return
+	}
+	u.sum += max(st.Blocks*512, minFile) + minFile
+	if depth == runner.MaxDepth {
+		u.tooDeep = true
+		return
+	}
+	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err == nil {
+		u.addFiles(os.NewFile(uintptr(fd), name), depth+1)
+	}
 }

@@ -117,6 +117,7 @@ type failure struct {
 	After     time.Duration `json:"after_ns,omitempty"`
 	Killed    bool          `json:"killed,omitempty"`
 	Limit     int64         `json:"limit,omitempty"`
+	TooDeep   bool          `json:"too_deep,omitempty"`
 	Container string        `json:"container,omitempty"`
 	Cause     string        `json:"cause,omitempty"`
 }
@@ -154,7 +155,7 @@ func encodeError(err error) *failure {
 	case errors.As(err, &output):
 		f.Type, f.Limit = typeOutput, output.Limit
 	case errors.As(err, &disk):
-		f.Type, f.Limit = typeDisk, disk.Limit
+		f.Type, f.Limit, f.TooDeep = typeDisk, disk.Limit, disk.TooDeep
 	case errors.As(err, &unknown):
 		f.Type, f.Container, f.Cause = typeUnknown, unknown.Container, unknown.Err.Error()
 	case errors.As(err, &worker):
@@ -180,7 +181,7 @@ func (f *failure) decode(cancelled error) error {
 	case typeOutput:
 		as = &runner.OutputError{Limit: f.Limit}
 	case typeDisk:
-		as = &runner.DiskError{Limit: f.Limit}
+		as = &runner.DiskError{Limit: f.Limit, TooDeep: f.TooDeep}
 	case typeUnknown:
 		as = &runner.UnknownError{Container: f.Container, Err: errors.New(f.Cause)}
 	case typeWorker:

@@ -166,12 +166,16 @@ func (e *OutputError) Error() string {
 }
 
 // DiskError says that a program was killed because its own files took too much
-// room.
+// room, or could not be measured.
 type DiskError struct {
-	Limit int64 // bytes
+	Limit   int64 // bytes
+	TooDeep bool  // there are more than MaxDepth directories in each other
 }
 
 func (e *DiskError) Error() string {
+	if e.TooDeep {
+		return fmt.Sprintf("made more than %d directories in each other, whose files cannot be measured, and was killed", MaxDepth)
+	}
 	return fmt.Sprintf("filled more than %d bytes of its own files and was killed", e.Limit)
 }
 

@@ -66,6 +66,10 @@ const (
 	DefaultDisk = 10 << 30
 )
 
+// MaxDepth is how many directories in each other a container may have among its own
+// files: each is an open file for who measures them.
+const MaxDepth = 512
+
 // NoWorkers in Settings.Workers: every invocation gets a container of its own.
 const NoWorkers = -1
 

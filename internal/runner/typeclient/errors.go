@@ -95,6 +95,8 @@ func callError(k call, r runner.Result, err error) error {
 		return fail(k, err, "The image printed too much",
 			"%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow it: answer_size = "+
 				"\"...\" in its type block.", k.title(), image, output)
+	case errors.As(err, &disk) && disk.TooDeep:
+		return fail(k, err, "The image filled the disk", "%s of image %s %s.%s The fault is in the image.", k.title(), image, disk, lastLines(r))
 	case errors.As(err, &disk):
 		return fail(k, err, "The image filled the disk",
 			"%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type block.", k.title(), image, disk, lastLines(r))
