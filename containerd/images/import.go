@@ -46,7 +46,8 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 	}
 	imported, err := store.conn.Client.Import(ctx, plain,
 		client.WithImportPlatform(platform()),
-		client.WithSkipMissing(), // an index may name other platforms, which are not in the archive
+		client.WithImageLabels(map[string]string{}), // a name that an image was pulled by is now that of a local one
+		client.WithSkipMissing(),                    // an index may name other platforms, which are not in the archive
 		client.WithImageRefTranslator(fullName),
 		client.WithDigestRef(func(d digest.Digest) string { return d.String() }))
 	if err != nil {
@@ -108,7 +109,7 @@ func restore(ctx context.Context, store *Store, imported, before []images.Image)
 		store.cache.forget(i.Target.Digest)
 		var err error
 		if old, ok := had[i.Name]; ok {
-			_, err = store.conn.Client.ImageService().Update(ctx, old, "target")
+			_, err = store.conn.Client.ImageService().Update(ctx, old, "target", "labels")
 		} else {
 			err = failure.UnlessGone(store.conn.Client.ImageService().Delete(ctx, i.Name))
 		}

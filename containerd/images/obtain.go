@@ -65,8 +65,13 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	return obtained(name, record), nil
 }
 
+// obtained says of an image that it was pulled only where that was by this name: what was
+// named by hand is nothing that a registry could have under the name.
 func obtained(name string, record images.Image) runner.Image {
-	return runner.Image{Reference: name, Digest: record.Target.Digest.String(), Pulled: record.Labels[labelSource] != ""}
+	source, dgst := record.Labels[labelSource], record.Target.Digest.String()
+	// A digest says which image it is without the tag.
+	same := source == name || source == imagestore.WithDigest(name, dgst) || imagestore.WithDigest(source, dgst) == name
+	return runner.Image{Reference: name, Digest: dgst, Pulled: source != "" && same}
 }
 
 // findLocal looks for an image by its name, or by the digest in that.
