@@ -157,6 +157,9 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 	release() // from here on nothing comes over the network
 	p.meter.phase(imagestore.Unpacking)
 	record, err := p.store.record(leased, p.name, target)
+	if leaseGone(err) {
+		return images.Image{}, err
+	}
 	if err != nil {
 		return images.Image{}, &refusedError{failure.Sentence(err)}
 	}

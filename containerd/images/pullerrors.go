@@ -43,6 +43,8 @@ func transient(err error) bool {
 		status remoteerrors.ErrUnexpectedStatus
 	)
 	switch {
+	case leaseGone(err):
+		return true
 	case diag.Is[*refusedError](err), diag.Is[*contentError](err), diag.Is[*diag.Diagnostic](err):
 		return false
 	case errors.As(err, &status):
@@ -56,6 +58,12 @@ func transient(err error) bool {
 		return true
 	}
 	return diag.Is[net.Error](err)
+}
+
+// leaseGone reports whether another pull of the same image has ended, and with it what
+// kept the parts that both were bringing. The next attempt finds them here.
+func leaseGone(err error) bool {
+	return errdefs.IsNotFound(err) && strings.Contains(err.Error(), "lease does not exist")
 }
 
 // isTLS reports whether an error is about certificates or about there being no
@@ -75,7 +83,7 @@ func pullFailure(ctx context.Context, r *registry.Client, name string, err error
 		return err
 	}
 	summary, detail := "The image "+familiar(name)+" cannot be pulled", explain(ctx, r, name, err)
-	if errdefs.IsNotFound(err) {
+	if errdefs.IsNotFound(err) && !leaseGone(err) {
 		err = runner.ErrNoImage
 	}
 	return diag.Because(err, summary, "%s", detail)
@@ -100,6 +108,8 @@ func explain(ctx context.Context, r *registry.Client, name string, err error) st
 		status  remoteerrors.ErrUnexpectedStatus
 	)
 	switch {
+	case leaseGone(err):
+		return "Other pulls of the same image ended while this one went on. Try again."
 	case errors.As(err, &refused):
 		return capitalised(refused.why) + "."
 	case errors.As(err, &content):
@@ -186,6 +196,9 @@ func capitalised(s string) string {
 
 // pullReason says in a few words why an attempt failed.
 func pullReason(err error) string {
+	if leaseGone(err) {
+		return "another pull of the same image has ended"
+	}
 	if diag.Is[remoteerrors.ErrUnexpectedStatus](err) {
 		return "the registry answered " + answer(err)
 	}

@@ -56,6 +56,7 @@ func TestPullErrors(t *testing.T) {
 		"broken registry":   {status(502, "502 Bad Gateway"), true, "502 Bad Gateway"},
 		"bad request":       {status(400, "400 Bad Request"), false, "400 Bad Request"},
 		"refused image":     {&refusedError{"it has 500 layers"}, false, "It has 500 layers."},
+		"lease gone":        {errdefs.ErrNotFound.WithMessage("lease does not exist: not found"), true, "Other pulls of the same image ended"},
 		"other content":     {errors.Join(&contentError{digest.FromString("x")}), false, "broken or hostile"},
 	} {
 		if got := transient(c.err); got != c.transient {

@@ -62,14 +62,14 @@ func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name 
 	defer cancel()
 	p := &puller{store: store, name: name, ref: imagestore.WithDigest(name, record.Target.Digest.String()), other: &other,
 		resolver: store.registries.Resolver(ctx), meter: newMeter(familiar(name), store.registries.Options.Progress)}
-	leased, done, err := store.pullLease(ctx, record.Target.Digest)
-	if err != nil {
-		return err
-	}
-	_, err = retry(leased, p, func(ctx context.Context) (struct{}, error) {
+	done, err := retry(ctx, p, func(ctx context.Context) (func(context.Context) error, error) {
 		ctx, release := p.meter.watch(ctx)
 		defer release()
-		return struct{}{}, stalled(ctx, p.fetch(ctx, record.Target))
+		leased, done, err := store.pullLease(ctx, record.Target.Digest)
+		if err != nil {
+			return nil, err
+		}
+		return done, stalled(ctx, p.fetch(leased, record.Target))
 	})
 	p.meter.end(err)
 	if err != nil {
@@ -118,6 +118,9 @@ func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from
 	p := &puller{store: store, name: s.Digest, ref: s.Digest, want: target.Digest, resolver: shipped{target, from},
 		meter: newMeter(familiar(s.Name), func(imagestore.Progress) {})}
 	_, err := p.attempt(ctx)
+	for leaseGone(err) {
+		_, err = p.attempt(ctx)
+	}
 	p.meter.end(err)
 	return shipFailure(s.Name, err)
 }
