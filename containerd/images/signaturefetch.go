@@ -32,7 +32,14 @@ const (
 // forms. None is no error.
 func (store *Store) findSignatures(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
 	p := &puller{store: store, name: name, resolver: store.registries.Resolver(ctx), meter: newMeter(familiar(name), nil)}
-	return retry(ctx, p, func(ctx context.Context) ([]imageSignature, error) {
+	return p.signatures(ctx, dgst)
+}
+
+// signatures is findSignatures, with as much patience as there is for a name.
+func (p *puller) signatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, stallAfter, errStalled)
+	defer cancel()
+	found, err := retry(ctx, p, func(ctx context.Context) ([]imageSignature, error) {
 		found, err := p.tagSignatures(ctx, dgst)
 		if err != nil {
 			return nil, err
@@ -40,6 +47,7 @@ func (store *Store) findSignatures(ctx context.Context, name string, dgst digest
 		bundles, err := p.bundles(ctx, dgst)
 		return append(found, bundles...), err
 	})
+	return found, stalled(ctx, err)
 }
 
 // tagSignatures are those under the tag that cosign makes of the digest.

@@ -1,0 +1,43 @@
+package images
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"github.com/containerd/containerd/v2/core/remotes"
+	digest "github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// silent is a registry that says that it has something, and then sends nothing of it.
+type silent struct{ remotes.Resolver }
+
+func (silent) Resolve(context.Context, string) (string, ocispec.Descriptor, error) {
+	return "", ocispec.Descriptor{MediaType: ocispec.MediaTypeImageManifest, Digest: digest.FromString("x"), Size: 1}, nil
+}
+
+func (s silent) Fetcher(context.Context, string) (remotes.Fetcher, error) { return s, nil }
+
+func (silent) Fetch(ctx context.Context, _ ocispec.Descriptor) (io.ReadCloser, error) {
+	return struct {
+		io.Reader
+		io.Closer
+	}{readerFunc(func([]byte) (int, error) { <-ctx.Done(); return 0, ctx.Err() }), io.NopCloser(&bytes.Buffer{})}, nil
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestSignatures_DoNotWaitForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &puller{name: "reg.example.com/acme/db:1", resolver: silent{}, meter: newMeter("acme/db:1", nil)}
+		if _, err := p.signatures(t.Context(), digest.FromString("db")); !errors.Is(err, errStalled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
