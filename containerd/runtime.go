@@ -106,6 +106,9 @@ func (r *Runtime) volumes() string { return volumes.Root(r.conn.Config) }
 // Artifacts is where the store of artifacts is to be: on the file system of the volumes.
 func (r *Runtime) Artifacts() string { return r.conn.Config.Artifacts() }
 
+// Withheld says why a directory or a file of this machine is given to no container, or "".
+func (r *Runtime) Withheld(path string) string { return r.sandboxes.Withheld(path) }
+
 // RuncVersion is that of the runc that makes its containers; "" = that is not known.
 func (r *Runtime) RuncVersion(ctx context.Context) string { return r.conn.RuncVersion(ctx) }
 

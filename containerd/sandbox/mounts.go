@@ -68,12 +68,12 @@ func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
 	if KernelPath(m.Target) {
 		return g, ErrKernelTarget(m.Target, m.Target)
 	}
-	if why := k.withheld(m.Source); why != "" && !(m.Own && k.keeps(m.Source)) {
+	if why := k.Withheld(m.Source); why != "" && !(m.Own && k.keeps(m.Source)) {
 		return g, diag.Errorf("A container cannot be given "+m.Source, "It was to be mounted at %s, but it %s. Name a file or directory of "+
 			"its own.", m.Target, why)
 	}
 	g.Mount = m
-	if g.file, err = openNoLinks(m.Source); err != nil {
+	if g.file, err = runner.OpenNoLinks(m.Source); err != nil {
 		return g, errNoSource(m, err)
 	}
 	if err := unix.Fstat(int(g.file.Fd()), &g.stat); err != nil {
@@ -102,8 +102,8 @@ func Within(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }
 
-// withheld says why something of this host is given to no container, or "".
-func (k *Maker) withheld(source string) string {
+// Withheld says why something of this host is given to no container, or "".
+func (k *Maker) Withheld(source string) string {
 	if KernelPath(source) {
 		return "is the whole host, or belongs to its kernel"
 	}
@@ -119,27 +119,6 @@ func (k *Maker) withheld(source string) string {
 // directories for containers.
 func (k *Maker) keeps(source string) bool {
 	return slices.ContainsFunc(k.options.Kept, func(dir string) bool { return source != dir && Within(source, dir) })
-}
-
-// openNoLinks opens a path of this host, without reading what is there. No part
-// of it may be a symbolic link: whoever can write to a directory on the way
-// could lead it anywhere.
-func openNoLinks(name string) (*os.File, error) {
-	fd, err := unix.Openat2(unix.AT_FDCWD, name, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	})
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
-		// Before Linux 5.6. What is mounted is compared with it afterwards, so
-		// that an exchange between these two is found too.
-		if real, err := filepath.EvalSymlinks(name); err != nil || real != name {
-			return nil, errors.Join(err, unix.ELOOP)
-		}
-		fd, err = unix.Open(name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), name), nil
 }
 
 func errNoSource(m runner.Mount, err error) error {

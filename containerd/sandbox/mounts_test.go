@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"deployster/internal/runner"
 )
 
 func TestOpenNoLinks(t *testing.T) {
 	t.Parallel()
 	at := mountable(t)
 	for _, name := range []string{"link", "dirlink/in", "dirlink/sub/deep"} {
-		if f, err := openNoLinks(filepath.Join(at, name)); !errors.Is(err, unix.ELOOP) {
+		if f, err := runner.OpenNoLinks(filepath.Join(at, name)); !errors.Is(err, unix.ELOOP) {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}
-	f, err := openNoLinks(filepath.Join(at, "dir/in"))
+	f, err := runner.OpenNoLinks(filepath.Join(at, "dir/in"))
 	if err != nil {
 		t.Fatal(err)
 	}

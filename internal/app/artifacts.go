@@ -58,7 +58,7 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 	}
 	w.resolver = artifacts.New(ro)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Pins: w.resolver.Pins,
-		Again: o.Selection.Replace, Warn: e.Warn})
+		Again: o.Selection.Replace, Warn: e.Warn, Withheld: e.runtime.Withheld})
 	names, err := front.Wanted(m, chosen, !o.Selection.Partial())
 	if err == nil {
 		err = w.resolver.All(ctx, names, o.Parallelism)
@@ -117,7 +117,7 @@ func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types 
 	w := &artifactWork{}
 	w.client, w.store = openArtifacts(e, types)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Warn: e.Warn,
-		Again: putAgain(p, prior), Pins: func() map[string]artifacts.Pin { return p.Artifacts }})
+		Withheld: e.runtime.Withheld, Again: putAgain(p, prior), Pins: func() map[string]artifacts.Pin { return p.Artifacts }})
 	return w
 }
 

@@ -34,7 +34,8 @@ type Runtime interface {
 	runner.Adopter
 	images.Runtime
 	runner.Inspector
-	Artifacts() string // the directory in which the files of artifacts are kept
+	Artifacts() string           // the directory in which the files of artifacts are kept
+	Withheld(path string) string // why no container is given something of this machine; "" = it may be
 	places.Images
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)

@@ -128,7 +128,7 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 		return plugError(r, "Missing plug",
 			"The image %s asks for a plug named %q, and no manifest declares one. Declare it: plug %q { path = \"...\" }.",
 			r.TypeRef, name, name)
-	case !allowed(plug, r):
+	case !Allowed(plug, r):
 		return plugError(r, "Plug not allowed",
 			"The image %s asks for the plug %q, which is declared, but neither its resource_names nor its resource_types match this resource. "+
 				"Add a pattern to the plug if it may have it.",
@@ -145,9 +145,9 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 	return nil
 }
 
-// allowed reports whether a plug's lists let a resource have it: a match in
+// Allowed reports whether a plug's lists let a resource have it: a match in
 // either is enough, and two empty lists let everyone.
-func allowed(p config.Plug, r *config.Resource) bool {
+func Allowed(p config.Plug, r *config.Resource) bool {
 	if len(p.ResourceNames) == 0 && len(p.ResourceTypes) == 0 {
 		return true
 	}

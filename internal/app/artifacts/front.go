@@ -47,6 +47,7 @@ type Options struct {
 	Pins     func() map[string]artifacts.Pin // of the plan
 	Again    []string                        // addresses of publishes that are put, whatever is recorded
 	Warn     func(*diag.Diagnostic)
+	Withheld func(path string) string // why no image is given something of this host; "" = it may be; nil = all may be
 }
 
 // Front is Types for a manifest with artifacts and publishes. It is safe for concurrent

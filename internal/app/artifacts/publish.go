@@ -49,6 +49,13 @@ func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Typ
 		return protocol.Type{}, &diag.Diagnostic{Severity: diag.Error, Summary: "The image cannot publish", Address: t.Address, Action: "info",
 			Detail: fmt.Sprintf("Image %s has no put: it can be used by artifact blocks only.", diag.Visible(t.Reference))}
 	}
+	if r := f.publishes[t.Address]; r != nil {
+		for _, in := range r.Publish.Inputs {
+			if err := f.allowed(r, in); err != nil {
+				return protocol.Type{}, err
+			}
+		}
+	}
 	return protocol.Type{Reference: t.Reference, Digest: info.Digest, Protocol: 2, Label: string(info.Protocol)}, nil
 }
 

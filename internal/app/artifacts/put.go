@@ -14,6 +14,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/plugs"
 	"deployster/protocol"
 	"deployster/state/actions"
 )
@@ -80,9 +81,13 @@ func (f *Front) sensitive(r *config.Resource) (pointers []string) {
 // fill puts copies of the inputs into the directory of a put.
 func (f *Front) fill(ctx context.Context, r *config.Resource, dir string) error {
 	for _, in := range r.Publish.Inputs {
-		from, err := f.input(ctx, in)
+		err := f.allowed(r, in)
+		from := ""
 		if err == nil {
-			err = tree.Copy(ctx, from, filepath.Join(dir, in.Name))
+			from, err = f.input(ctx, in)
+		}
+		if err == nil {
+			err = tree.CopyReal(ctx, from, filepath.Join(dir, in.Name))
 		}
 		if err != nil {
 			return at(r.Address, fmt.Errorf("the input %s cannot be copied: %w", in.Name, err))
@@ -91,11 +96,29 @@ func (f *Front) fill(ctx context.Context, r *config.Resource, dir string) error 
 	return nil
 }
 
-// input is where the files of an input are.
+// allowed is an error where the lists of a plug do not let a publish have it.
+func (f *Front) allowed(r *config.Resource, in config.PublishInput) error {
+	if plug := f.plugs[in.Plug]; in.Plug != "" && !plugs.Allowed(plug, r) {
+		d := diag.Errorf("Plug not allowed", "Its input %s is the plug %q, and neither the resource_names nor the resource_types of that match "+
+			"this publish. Add a pattern to the plug if it may have it.", in.Name, in.Plug)
+		d.Address = r.Address
+		return d
+	}
+	return nil
+}
+
+// input is where the files of an input are. A link that an image could have made is not
+// followed, and what no container is given is not copied for one.
 func (f *Front) input(ctx context.Context, in config.PublishInput) (string, error) {
 	name, sub := f.artifactOf(in), ""
 	if name == "" {
-		return filepath.EvalSymlinks(f.plugs[in.Plug].Path)
+		from, err := plugs.Lead(f.plugs[in.Plug], f.plugs)
+		if err == nil && f.o.Withheld != nil {
+			if why := f.o.Withheld(from); why != "" {
+				return "", fmt.Errorf("%s %s", from, why)
+			}
+		}
+		return from, err
 	}
 	if in.Plug != "" {
 		sub = f.plugs[in.Plug].Path

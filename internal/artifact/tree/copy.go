@@ -3,6 +3,7 @@ package tree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"deployster/internal/runner"
 )
 
 // Copy makes a copy of a file or a directory at a path where nothing is. Links are made as
@@ -18,6 +21,24 @@ import (
 // directory belongs that the copy lies in. Where the file system can, contents are shared
 // until one of the two is changed.
 func Copy(ctx context.Context, from, to string) error {
+	return copyFrom(ctx, from, to, os.OpenRoot)
+}
+
+// CopyReal is Copy of what must be reached without a symbolic link: whoever can write to a
+// directory on the way could lead it anywhere.
+func CopyReal(ctx context.Context, from, to string) error {
+	return copyFrom(ctx, from, to, func(dir string) (*os.Root, error) {
+		f, err := runner.OpenNoLinks(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	})
+}
+
+// copyFrom is Copy with who opens directories.
+func copyFrom(ctx context.Context, from, to string, open func(dir string) (*os.Root, error)) error {
 	owner, err := os.Stat(filepath.Dir(to))
 	if err != nil {
 		return err
@@ -26,20 +47,20 @@ func Copy(ctx context.Context, from, to string) error {
 	if st, ok := owner.Sys().(*syscall.Stat_t); ok {
 		c.uid, c.gid = int(st.Uid), int(st.Gid)
 	}
-	info, err := os.Lstat(from)
+	dir, err := open(filepath.Dir(from))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(filepath.Base(from))
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() {
-		dir, err := os.OpenRoot(filepath.Dir(from))
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
 		c.from, c.to = dir, filepath.Dir(to)
 		return c.one(filepath.Base(from), filepath.Base(to), info)
 	}
-	root, err := os.OpenRoot(from)
+	root, err := open(from)
 	if err != nil {
 		return err
 	}
@@ -103,7 +124,7 @@ func (c copier) one(name, as string, info fs.FileInfo) error {
 		return err
 	}
 	defer in.Close()
-	if now, err := in.Stat(); err != nil || !now.Mode().IsRegular() {
+	if now, err := in.Stat(); err != nil || !os.SameFile(now, info) {
 		return errors.Join(err, &RefusedError{name, "was exchanged while it was copied"})
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -18,6 +18,9 @@ type Runtime struct {
 // Artifacts is the directory in which the files of artifacts are kept.
 func (r Runtime) Artifacts() string { return r.Dir }
 
+// Withheld withholds nothing.
+func (r Runtime) Withheld(string) string { return "" }
+
 // Obtain finds an image.
 func (r Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
 	return r.Resolve(ctx, w.Reference)
