@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -147,7 +148,7 @@ func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.St
 	case !f.same(t.Address, put.Config, in.Config) && (last.Exit != nil || f.repeatable(t, put.Info)):
 		return nil, "what it is made of has changed since the last put", nil
 	case last.Said == actions.Done:
-		made, err := f.newest(ctx, t, put)
+		made, err := f.newest(ctx, t, put, in.LastState)
 		return made, "", err
 	case last.Exit != nil && put.Answer != nil:
 		made, err := f.finish(ctx, t, put.Info, put.Config, *put.Answer, in.LastState)
@@ -171,8 +172,8 @@ func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *actions.P
 	var before Published
 	if json.Unmarshal(in.LastState, &before) == nil && len(before.Version) > 0 {
 		input.From = map[string]artifact.Version{before.Space: before.Version}
-		input.Space = before.Space
 	}
+	input.Space = f.space(t.Address, in.LastState)
 	c, err := f.o.Client.Check(ctx, target(t), put.Info, input)
 	switch {
 	case err != nil:
@@ -199,10 +200,24 @@ func firstLine(err error) string {
 	return diag.Visible(line)
 }
 
+// space is the one into which a publish puts, as far as is known: that of its artifact block,
+// or else that of what was put last.
+func (f *Front) space(addr string, last json.RawMessage) string {
+	var before Published
+	if json.Unmarshal(last, &before) != nil {
+		before.Space = ""
+	}
+	if r := f.publishes[addr]; r != nil {
+		return cmp.Or(f.declared[r.Publish.Artifact].Space, before.Space)
+	}
+	return before.Space
+}
+
 // newest is the state of a publish of which somebody has said that it was done: the
-// newest version counts.
-func (f *Front) newest(ctx context.Context, t typeclient.Target, put *actions.Put) (json.RawMessage, error) {
-	c, err := f.o.Client.Check(ctx, target(t), put.Info, artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true})
+// newest version of its space counts.
+func (f *Front) newest(ctx context.Context, t typeclient.Target, put *actions.Put, last json.RawMessage) (json.RawMessage, error) {
+	c, err := f.o.Client.Check(ctx, target(t), put.Info, artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true,
+		Space: f.space(t.Address, last)})
 	if err != nil {
 		return nil, err
 	}
