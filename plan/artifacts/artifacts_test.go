@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,10 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 	a := line("main", "1", "2", "3")
 	b := line("", "1", "2", "3")
 	gone2, gone1 := line("main", "0")[0], line("", "0")[0]
+	many := slices.Clip(a) // more than are kept
+	for n := range artifact.DefaultKeep {
+		many = append(many, line("main", fmt.Sprint("new", n))...)
+	}
 	for name, c := range map[string]struct {
 		scene *scene
 		edit  func(*scene)
@@ -108,6 +113,8 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 		"pinned, gone, v1":             {newScene(t, v1, b...), pinned("0"), "0 was  newer 0 pinned in manifest noted"},
 		"pinned, newer ones there":     {newScene(t, v2, a...), pinned("1"), "1 was  newer 2 pinned in manifest"},
 		"pinned by the lock file":      {newScene(t, v2, a...), locked("1"), "1 was  newer 2 pinned in lock file"},
+		"pinned, 100 newer ones":       {newScene(t, v2, many...), pinned("1"), "1 was  newer 0 pinned in manifest"},
+		"pinned, of another space":     {newScene(t, v2, append(many, line("other", "0")...)...), pinned("0"), "error artifact.site: the pinned version is gone"},
 		"pinned twice":                 {newScene(t, v2, a...), both, "error artifact.site is pinned twice"},
 		"upgraded":                     {newScene(t, v2, a...), func(s *scene) { locked("1")(s); s.o.Newest = true }, "3 was  newer 0"},
 		"of one state, as recorded":    {newScene(t, v2, a[2:]...).recorded(t, a[2]), nil, "3 was 3 newer 0"},

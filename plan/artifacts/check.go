@@ -32,6 +32,14 @@ func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held co
 			delete(in.From, "") // a version in no space: of a pin whose block names none
 		}
 	}
+	holding := map[string]bool{} // the spaces that list the held version, however many newer ones they have
+	if held.Version != nil && in.From == nil {
+		in.Each = func(v artifact.Versioned) {
+			if v.Version.Is(held.Version) {
+				holding[v.Space] = true
+			}
+		}
+	}
 	c, err := r.o.Client.Check(ctx, Target(a, p.Info.Digest), p.Info, in)
 	if err != nil {
 		return err
@@ -40,7 +48,7 @@ func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held co
 		r.o.Listed(a.Name, c)
 	}
 	newest, found := c.Found()
-	chosen, err := r.choose(p, a, held, c, v1)
+	chosen, err := r.choose(p, a, held, c, holding[c.Selected], v1)
 	if err != nil {
 		return err
 	}
@@ -77,8 +85,8 @@ func behind(c artifact.Checked, from artifact.Version) int {
 	return 0
 }
 
-// choose takes the held version, else the newest one.
-func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact.Checked, v1 bool) (artifact.Versioned, error) {
+// choose takes the held version, else the newest one. has: the selected space has the held one.
+func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact.Checked, has, v1 bool) (artifact.Versioned, error) {
 	newest, found := c.Found()
 	if held.Version != nil {
 		v := artifact.Versioned{Space: c.Selected, Version: held.Version}
@@ -89,8 +97,8 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 		switch {
 		case listed >= 0:
 			return c.Newest[listed], nil
-		case found && c.Spaces[c.Selected].Continues:
-			return v, nil // the first, too long ago to be kept
+		case found && (has || c.Spaces[c.Selected].Continues):
+			return v, nil // too long ago to be kept
 		case v1:
 			p.Note = "its image cannot tell whether this version still exists: that is known when it is fetched"
 			return v, nil

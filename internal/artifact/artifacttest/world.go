@@ -1,6 +1,7 @@
 package artifacttest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -119,7 +120,7 @@ func (w *World) Check(_ context.Context, t artifact.Target, i artifact.Info, in 
 		list = list[max(from, 0):]
 		c.Spaces[name] = artifact.Space{Last: list[len(list)-1], Count: len(list), Continues: from >= 0}
 		if name == c.Selected {
-			c.Newest = list
+			c.Newest = list[max(0, len(list)-cmp.Or(in.Keep, artifact.DefaultKeep)):]
 		}
 		for _, v := range list {
 			if in.Each != nil {
