@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,6 +95,9 @@ func (s *Store) get(ctx context.Context, o artifact.Order, data string) (meta, e
 		return m, err
 	}
 	said, err := s.o.Client.Get(ctx, o.Target, info, artifact.GetInput{Recipe: o.Recipe, Take: func(dir string) error {
+		limit := cmp.Or(o.Target.GetTimeout, artifact.DefaultGetTimeout)
+		ctx, done := context.WithTimeoutCause(ctx, limit, fmt.Errorf("that took longer than the %s that its get may take", limit))
+		defer done()
 		sum, err := tree.Measure(ctx, dir)
 		if err != nil {
 			return refusal(o, err)

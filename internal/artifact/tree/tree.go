@@ -159,6 +159,9 @@ func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error
 	n := 0
 	var into func(dir string) error
 	see := func(name string) error {
+		if ctx.Err() != nil { // the way to one file may be thousands of directories long
+			return context.Cause(ctx)
+		}
 		if n++; n > most {
 			return &RefusedError{name, fmt.Sprintf("is one of more than %d files", most)}
 		}
@@ -184,9 +187,6 @@ func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error
 		return into(name)
 	}
 	into = func(dir string) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		names, err := namesIn(root, dir)
 		if err != nil {
 			return err

@@ -193,6 +193,28 @@ func TestMeasure_Interrupted(t *testing.T) {
 	}
 }
 
+// However many files a directory has, none is looked at when the time is up.
+func TestWalk_EndsBetweenTwoFiles(t *testing.T) {
+	t.Parallel()
+	root, err := os.OpenRoot(made(t, map[string]string{"d/a": "1", "d/b": "2", "d/c": "3"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	late := errors.New("late")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var seen []string
+	err = walk(ctx, root, MaxEntries, func(e *entry) error {
+		if seen = append(seen, e.path); e.path == "d/a" {
+			cancel(late)
+		}
+		return nil
+	})
+	if !errors.Is(err, late) || len(seen) != 3 {
+		t.Errorf("%v, and it looked at %q", err, seen)
+	}
+}
+
 // FuzzTree holds hash and copy to each other over trees of any names and kinds.
 func FuzzTree(f *testing.F) {
 	f.Add("a/b", "x", "../..", uint32(0o644))
