@@ -75,12 +75,13 @@ func empty(dir string) error {
 		"another one, or empty it.", dir)
 }
 
-// copyInto copies what is in one directory into another, which is empty.
+// copyInto copies what is in one directory into another, which is empty. What an image made
+// becomes no program that runs as the one who copies it.
 func copyInto(ctx context.Context, from, to string) error {
 	entries, err := os.ReadDir(from)
 	for _, e := range entries {
 		if err == nil {
-			err = tree.Copy(ctx, filepath.Join(from, e.Name()), filepath.Join(to, e.Name()))
+			err = tree.CopyPlain(ctx, filepath.Join(from, e.Name()), filepath.Join(to, e.Name()))
 		}
 	}
 	return err

@@ -21,13 +21,19 @@ import (
 // directory belongs that the copy lies in. Where the file system can, contents are shared
 // until one of the two is changed.
 func Copy(ctx context.Context, from, to string) error {
-	return copyFrom(ctx, from, to, os.OpenRoot)
+	return copyFrom(copier{ctx: ctx}, from, to, os.OpenRoot)
+}
+
+// CopyPlain is Copy without setuid and setgid: whoever made the files is not to decide as
+// whom somebody runs the copies.
+func CopyPlain(ctx context.Context, from, to string) error {
+	return copyFrom(copier{ctx: ctx, without: fs.ModeSetuid | fs.ModeSetgid}, from, to, os.OpenRoot)
 }
 
 // CopyReal is Copy of what must be reached without a symbolic link: whoever can write to a
 // directory on the way could lead it anywhere.
 func CopyReal(ctx context.Context, from, to string) error {
-	return copyFrom(ctx, from, to, func(dir string) (*os.Root, error) {
+	return copyFrom(copier{ctx: ctx}, from, to, func(dir string) (*os.Root, error) {
 		f, err := runner.OpenNoLinks(dir)
 		if err != nil {
 			return nil, err
@@ -38,12 +44,12 @@ func CopyReal(ctx context.Context, from, to string) error {
 }
 
 // copyFrom is Copy with who opens directories.
-func copyFrom(ctx context.Context, from, to string, open func(dir string) (*os.Root, error)) error {
+func copyFrom(c copier, from, to string, open func(dir string) (*os.Root, error)) error {
 	owner, err := os.Stat(filepath.Dir(to))
 	if err != nil {
 		return err
 	}
-	c := copier{ctx: ctx, uid: os.Getuid(), gid: os.Getgid()}
+	c.uid, c.gid = os.Getuid(), os.Getgid()
 	if st, ok := owner.Sys().(*syscall.Stat_t); ok {
 		c.uid, c.gid = int(st.Uid), int(st.Gid)
 	}
@@ -74,6 +80,7 @@ type copier struct {
 	from     *os.Root
 	to       string
 	uid, gid int
+	without  fs.FileMode // of modes
 }
 
 // all copies a directory. The modes of directories come last: one may be closed to
@@ -86,7 +93,7 @@ func (c copier) all() error {
 	var dirs []mode
 	err := walk(c.ctx, c.from, MaxEntries, func(e *entry) error {
 		if e.mode.IsDir() {
-			dirs = append(dirs, mode{filepath.Join(c.to, e.path), e.mode})
+			dirs = append(dirs, mode{filepath.Join(c.to, e.path), e.mode &^ c.without})
 			return errors.Join(os.Mkdir(filepath.Join(c.to, e.path), 0o700), os.Lchown(filepath.Join(c.to, e.path), c.uid, c.gid))
 		}
 		info, err := c.from.Lstat(e.path)
@@ -133,7 +140,7 @@ func (c copier) one(name, as string, info fs.FileInfo) error {
 	}
 	err = c.content(out, in)
 	// The owner first: to change him takes away setuid.
-	err = errors.Join(err, out.Chown(c.uid, c.gid), out.Chmod(info.Mode()), out.Close())
+	err = errors.Join(err, out.Chown(c.uid, c.gid), out.Chmod(info.Mode()&^c.without), out.Close())
 	return errors.Join(err, os.Chtimes(to, time.Time{}, info.ModTime()))
 }
 

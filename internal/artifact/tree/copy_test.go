@@ -34,3 +34,24 @@ func TestCopyReal_FollowsNoLink(t *testing.T) {
 		t.Errorf("%q, %v", target, err)
 	}
 }
+
+// A copy for people is no program that runs as another.
+func TestCopyPlain_HasNoSetuid(t *testing.T) {
+	t.Parallel()
+	dir := made(t, map[string]string{"d/uid": "1", "gid": "2"})
+	if err := errors.Join(os.Chmod(filepath.Join(dir, "d/uid"), 0o755|os.ModeSetuid), os.Chmod(filepath.Join(dir, "gid"), 0o755|os.ModeSetgid),
+		os.Chmod(filepath.Join(dir, "d"), 0o755|os.ModeSetgid)); err != nil {
+		t.Fatal(err)
+	}
+	to := t.TempDir()
+	for _, name := range []string{"d", "gid"} { // a directory, and a file of its own
+		if err := CopyPlain(t.Context(), filepath.Join(dir, name), filepath.Join(to, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"d", "d/uid", "gid"} {
+		if info, err := os.Stat(filepath.Join(to, name)); err != nil || info.Mode()&^os.ModeDir != 0o755 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
