@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/failure"
+	"deployster/internal/artifact/tree"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
@@ -73,7 +74,7 @@ func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
 			"its own.", m.Target, why)
 	}
 	g.Mount = m
-	if g.file, err = runner.OpenNoLinks(m.Source); err != nil {
+	if g.file, err = tree.OpenNoLinks(m.Source); err != nil {
 		return g, errNoSource(m, err)
 	}
 	if err := unix.Fstat(int(g.file.Fd()), &g.stat); err != nil {

@@ -7,18 +7,18 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/runner"
+	"deployster/internal/artifact/tree"
 )
 
 func TestOpenNoLinks(t *testing.T) {
 	t.Parallel()
 	at := mountable(t)
 	for _, name := range []string{"link", "dirlink/in", "dirlink/sub/deep"} {
-		if f, err := runner.OpenNoLinks(filepath.Join(at, name)); !errors.Is(err, unix.ELOOP) {
+		if f, err := tree.OpenNoLinks(filepath.Join(at, name)); !errors.Is(err, unix.ELOOP) {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}
-	f, err := runner.OpenNoLinks(filepath.Join(at, "dir/in"))
+	f, err := tree.OpenNoLinks(filepath.Join(at, "dir/in"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"deployster/internal/runner"
 )
 
 // Copy makes a copy of a file or a directory at a path where nothing is. Links are made as
@@ -34,7 +32,7 @@ func CopyPlain(ctx context.Context, from, to string) error {
 // directory on the way could lead it anywhere.
 func CopyReal(ctx context.Context, from, to string) error {
 	return copyFrom(copier{ctx: ctx}, from, to, func(dir string) (*os.Root, error) {
-		f, err := runner.OpenNoLinks(dir)
+		f, err := OpenNoLinks(dir)
 		if err != nil {
 			return nil, err
 		}
