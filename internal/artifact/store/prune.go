@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/artifact"
 	"deployster/internal/artifact/tree"
+	"deployster/internal/base/durable"
 )
 
 // Prune implements artifact.Store.
@@ -49,7 +50,7 @@ func (s *Store) remove(key string) (gone bool, err error) {
 	if lock == nil || err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	defer func() { err = errors.Join(err, s.leave(key, lock)) }()
 	if err := os.RemoveAll(s.draft(key)); err != nil {
 		return false, err
 	}
@@ -59,8 +60,19 @@ func (s *Store) remove(key string) (gone bool, err error) {
 	return true, os.RemoveAll(s.draft(key))
 }
 
-// sweep removes what dead processes have left: drafts that nobody is at, and directories
-// that are no entries.
+// leave lets go of a lock that is held alone. One of nothing is removed: that comes last,
+// because another may have the lock from then on.
+func (s *Store) leave(key string, lock *durable.Lock) error {
+	for _, path := range []string{s.dir(key), s.draft(key)} {
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			return lock.Unlock()
+		}
+	}
+	return lock.Remove()
+}
+
+// sweep removes what dead processes have left: drafts that nobody is at, directories that
+// are no entries, and locks of nothing.
 func (s *Store) sweep() error {
 	entries, err := os.ReadDir(s.o.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -70,11 +82,15 @@ func (s *Store) sweep() error {
 	for _, e := range entries {
 		key, isDraft := strings.CutSuffix(e.Name(), draftSuffix)
 		if !isDraft {
-			continue
+			of, isLock := strings.CutSuffix(e.Name(), lockSuffix)
+			if _, err := os.Lstat(s.dir(of)); !isLock || !errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			key = of
 		}
 		lock, err := s.try(key, true)
 		if errs = append(errs, err); lock != nil {
-			errs = append(errs, os.RemoveAll(filepath.Join(s.o.Dir, e.Name())), lock.Unlock())
+			errs = append(errs, os.RemoveAll(s.draft(key)), s.leave(key, lock))
 		}
 	}
 	return errors.Join(errs...)

@@ -180,6 +180,9 @@ func (s *Store) try(key string, alone bool) (*durable.Lock, error) {
 	if err != nil {
 		return nil, errStore(s.o.Dir, err)
 	}
+	if !lock.InPlace() { // who had it alone has just removed the entry
+		return nil, lock.Unlock()
+	}
 	return lock, nil
 }
 

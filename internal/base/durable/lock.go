@@ -40,7 +40,8 @@ func (e *LockedError) Error() string {
 
 // Lock is a held lock on a file of its own. The kernel lets go of it when its
 // process ends, however it ends, so nothing ever has to be unlocked by hand.
-// The file is never removed: another process may be about to lock it.
+// The file stays, because another process may be about to lock it, unless all who lock
+// it look whether it is InPlace.
 type Lock struct {
 	f         *os.File
 	exclusive bool
@@ -136,6 +137,24 @@ func (l *Lock) Unlock() error {
 	err := syscall.Flock(int(l.f.Fd()), syscall.LOCK_UN)
 	return errors.Join(err, l.f.Close())
 }
+
+// InPlace reports whether the locked file is the one at its path, and not one that was
+// removed before it was locked.
+func (l *Lock) InPlace() bool {
+	if l.f == nil {
+		return true
+	}
+	have, err := l.f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.f.Name())
+	return err == nil && os.SameFile(have, there)
+}
+
+// Remove removes the file of a lock that is InPlace and exclusive, and lets go of it. From
+// then on another may have the lock.
+func (l *Lock) Remove() error { return errors.Join(os.Remove(l.f.Name()), l.Unlock()) }
 
 // writeHolder leaves a note for whoever finds the lock held. It is no part of
 // the locking, so its failures change nothing.
