@@ -142,7 +142,11 @@ func refused(err error) error {
 	if err == nil {
 		return nil
 	}
-	switch answer := minio.ToErrorResponse(err); answer.StatusCode {
+	answer := minio.ToErrorResponse(err)
+	if answer.Code == "RequestTimeout" || answer.Code == "IncompleteBody" {
+		return err // what was sent did not arrive as a whole
+	}
+	switch answer.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusBadRequest, http.StatusNotImplemented,
 		http.StatusMethodNotAllowed, http.StatusMovedPermanently:
 		return fmt.Errorf("%w: %w (%s)", sharedlog.ErrDenied, err, answer.Code)

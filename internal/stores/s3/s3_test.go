@@ -1,6 +1,7 @@
 package s3_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -124,5 +125,24 @@ func TestStore_RegionThatCannotBeAskedFor(t *testing.T) {
 		if err := s.Create(t.Context(), "log/1", []byte("x")); err != nil {
 			t.Errorf("%s says it: %v", name, err)
 		}
+	}
+}
+
+// A request that did not arrive as a whole is answered with 400 too, and is tried again.
+func TestStore_WhatDidNotArriveIsNotRefused(t *testing.T) {
+	home(t, map[string]string{"credentials": "[default]\naws_access_key_id = a\naws_secret_access_key = b\n"}, nil)
+	for code, refused := range map[string]bool{"RequestTimeout": false, "IncompleteBody": false, "InvalidArgument": true} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no</Message></Error>", code)
+		}))
+		s, err := s3.New(s3.Options{Bucket: "state", Endpoint: strings.TrimPrefix(server.URL, "http://"), Insecure: true, Region: "eu-central-1", PathStyle: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Create(t.Context(), "log/1", []byte("x")); err == nil || errors.Is(err, sharedlog.ErrDenied) != refused {
+			t.Errorf("%s: %v", code, err)
+		}
+		server.Close()
 	}
 }
