@@ -121,3 +121,15 @@ func TestAway_SaysHowLongItIsWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+// A call that its caller has given up, as by an interrupt, does not say that the store is away.
+func TestLog_AnInterruptIsNoStoreThatIsAway(t *testing.T) {
+	t.Parallel()
+	log := logIn(&cable{Store: plain{newWorld(1)}, cut: func() bool { return false }})
+	log.Away = func(_ time.Time, _ time.Duration, err error) { t.Errorf("people are told %v", err) }
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := log.View(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+}

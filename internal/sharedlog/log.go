@@ -39,12 +39,14 @@ func lasting(err error) bool {
 }
 
 // call makes one call of the store, in the time that it may take. Patience is how long its
-// caller tries again; 0 = not at all.
+// caller tries again; 0 = not at all. What a caller gave up says nothing of the store.
 func (l *Log) call(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, l.Timing.Call)
+	limited, cancel := context.WithTimeout(ctx, l.Timing.Call)
 	defer cancel()
-	err := do(ctx)
-	l.tell(patience, err)
+	err := do(limited)
+	if err == nil || ctx.Err() == nil {
+		l.tell(patience, err)
+	}
 	return err
 }
 
