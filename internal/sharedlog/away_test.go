@@ -133,3 +133,35 @@ func TestLog_AnInterruptIsNoStoreThatIsAway(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 }
+
+// Who waits for a log waits for its store too, from the beginning. A holder who was not heard
+// of because the store was away is not taken for dead.
+func TestOpen_WaitsForAStoreThatIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		l := logIn(&cable{Store: plain{newWorld(1)}, cut: func() bool {
+			since := time.Since(begun)
+			return since > time.Minute/2 && since < 5*time.Minute
+		}})
+		holder, err := l.Open(t.Context(), sharedlog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		holder.Abandon()
+		time.Sleep(40 * time.Second)
+		if _, err := l.Open(t.Context(), sharedlog.Options{}); !errors.Is(err, sharedlog.ErrUnreachable) {
+			t.Errorf("who does not wait is told %v", err)
+		}
+		if _, err := l.Open(t.Context(), sharedlog.Options{Wait: 2 * time.Minute}); !errors.Is(err, sharedlog.ErrUnreachable) {
+			t.Errorf("who waits for less is told %v", err)
+		}
+		next, err := l.Open(t.Context(), sharedlog.Options{Wait: 30 * time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took < 6*time.Minute || took > 7*time.Minute {
+			t.Errorf("it was taken over after %s", took)
+		}
+		next.Abandon()
+	})
+}

@@ -59,6 +59,13 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	}
 	for {
 		v, err := l.View(ctx)
+		if errors.Is(err, ErrUnreachable) && w.left() > 0 {
+			l.forgetTip() // its holder could say nothing meanwhile
+			if err := w.pause(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -111,19 +118,33 @@ func (l *Log) silence(tip string) time.Duration {
 	return now - l.seen
 }
 
-// wait is over when it is time to look again.
+// forgetTip has the silence of a tip begin anew.
+func (l *Log) forgetTip() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tip = ""
+}
+
+// left is for how long the log is still waited for.
+func (w *waiter) left() time.Duration { return w.Wait - (w.log.Clock.Now() - w.begun) }
+
+// wait is over when it is time to look again at a log that is held.
 func (w *waiter) wait(ctx context.Context, v *View) error {
-	left := w.Wait - (w.log.Clock.Now() - w.begun)
-	if left <= 0 {
+	if w.left() <= 0 {
 		return &HeldError{View: v}
 	}
 	if !w.told && w.Waiting != nil {
 		w.Waiting(v)
 	}
 	w.told = true
+	return w.pause(ctx)
+}
+
+// pause is over when it is time to look again.
+func (w *waiter) pause(ctx context.Context) error {
 	poll := w.poll
 	w.poll = min(w.poll*3/2, 5*w.log.Timing.Poll)
-	return w.log.Clock.Sleep(ctx, min(poll, left))
+	return w.log.Clock.Sleep(ctx, max(0, min(poll, w.left())))
 }
 
 // claim opens the log at the number after the tip. Nil without an error: another was
