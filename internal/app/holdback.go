@@ -1,10 +1,13 @@
 package app
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/repair"
 	"deployster/state"
 	stateplace "deployster/state/place"
 )
@@ -13,17 +16,18 @@ import (
 // machine. Who knows that it is VALID may go on.
 func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
 	var diags diag.Diagnostics
-	for _, addr := range prior.OnHold(place) {
-		step := p.Resources[addr]
-		if step == nil || step.Change == plan.Valid && !step.MayChange {
+	held := repair.OnHold(p, prior, place)
+	for _, addr := range slices.Sorted(maps.Keys(held)) {
+		if step := p.Resources[addr]; step.Change == plan.Valid && !step.MayChange {
 			continue
 		}
-		u := prior.Unsettled[addr]
+		at := held[addr]
+		u := prior.Unsettled[at]
 		for _, a := range u.Open() {
 			d := diag.Errorf("An action may still run on another machine",
 				"%q was started at %s by %s, and its end is not recorded. Nothing is done about it here. "+
 					"Run `deployster apply` there, and it is found out; or when that machine is gone for good: `deployster resolve -as=failed '%s'`. "+
-					"-exclude='%s' plans the rest.", a.Action, a.Started.Format(time.RFC3339), diag.Visible(u.By.String()), addr, addr)
+					"-exclude='%s' plans the rest.", a.Action, a.Started.Format(time.RFC3339), diag.Visible(u.By.String()), at, addr)
 			d.Address = addr
 			diags = append(diags, d)
 		}

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -108,11 +109,28 @@ func (p Policy) follows(r *config.Resource) bool {
 	return r != nil && !(p.onlyDrift() && p.Looker.Changed(r) != "")
 }
 
+// OnHold are the resources of a plan which may still be acted upon by another machine, and
+// where the state has each: the plan may have moved it.
+func OnHold(p *plan.Plan, prior state.Snapshot, place state.Place) map[string]string {
+	found, now := map[string]string{}, map[string]string{}
+	if died, _ := prior.Died(p.ID); !died.Moved { // else a run of this plan has made its moves
+		for _, m := range p.Moves {
+			now[m.From] = m.To
+		}
+	}
+	for _, recorded := range prior.OnHold(place) {
+		if addr := cmp.Or(now[recorded], recorded); p.Resources[addr] != nil {
+			found[addr] = recorded
+		}
+	}
+	return found
+}
+
 // NotCovered lists the resources of a plan that nobody has approved, and why.
 func (p Policy) NotCovered(built *plan.Plan) map[string]string {
-	found := map[string]string{}
+	found, held := map[string]string{}, OnHold(built, p.Prior, p.Place)
 	for addr, step := range built.Resources {
-		if why := p.refusal(addr, step); why != "" {
+		if why := p.refusal(addr, step, held[addr] != ""); why != "" {
 			found[addr] = why
 		}
 	}
@@ -120,7 +138,7 @@ func (p Policy) NotCovered(built *plan.Plan) map[string]string {
 }
 
 // refusal says why a step may not be done, or "".
-func (p Policy) refusal(addr string, step *plan.Step) string {
+func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	declared, kind := p.Manifest.Resource(addr), step.Kind()
 	settled := step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !step.Adopted
 	switch {
@@ -128,7 +146,7 @@ func (p Policy) refusal(addr string, step *plan.Step) string {
 		return "the manifest has changed it since it was applied"
 	case step.Change == plan.Left, settled:
 		return ""
-	case slices.Contains(p.Prior.OnHold(p.Place), addr):
+	case held:
 		return "an action may still run on another machine: `deployster plan` says what to do"
 	case declared == nil && !slices.Contains(p.Kinds, kind):
 		return "nobody has approved to " + string(kind) + " it"
