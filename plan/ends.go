@@ -76,12 +76,12 @@ func (b *builder) doubt() bool {
 			}
 		}
 	}
-	b.undecide(again)
+	undecide(b, again)
 	return len(again) > 0
 }
 
 // undecide takes back what was decided about resources, and about all that depends on them.
-func (b *builder) undecide(addresses []string) {
+func undecide(b *builder, addresses []string) {
 	if len(addresses) == 0 || len(b.steps) == 0 {
 		return
 	}

@@ -135,7 +135,7 @@ func (b *builder) identify() {
 		changed = append(changed, p.Address)
 		delete(b.failed, p.Address)
 	}
-	b.undecide(changed)
+	undecide(b, changed)
 	for _, e := range result.Ends {
 		addr := e.Recorded
 		if _, number := moves.RecordedAt(addr); e.Deposed && number == 0 {
