@@ -65,7 +65,8 @@ func TestTriggers_WhereTheOldThingStays(t *testing.T) {
 	e.do(t, keep("x1")+by)
 	e.world.TakeLog()
 	report := e.do(t, keep("x2")+by)
-	if done := e.done(); report.Status != apply.OK || done != "remove b, make x2, make b" || e.there() != "b x1 x2" {
+	// Nothing of x ends, so b need not end before it begins.
+	if done := e.done(); report.Status != apply.OK || done != "remove b, make x2, make b" && done != "make x2, remove b, make b" || e.there() != "b x1 x2" {
 		t.Errorf("%v, done %q: there is %q", summaries(report.Problems), done, e.there())
 	}
 }
