@@ -94,12 +94,11 @@ func (s Snapshot) hold(machine string) Snapshot {
 }
 
 // OnHold are the addresses of what may still run on another machine than the one that
-// uses the state at a place, sorted: also what that one has let go of, for it ran then. A
-// state in a file is of one machine.
+// uses the state at a place, sorted. A state in a file is of one machine.
 func (s Snapshot) OnHold(at Place) (addresses []string) {
 	here, shared := at.(*Remote)
 	for _, addr := range s.Unknown() {
-		if u := s.Unsettled[addr]; shared && u.By.Machine != here.Machine && s.Resources[addr].Settings.Host == nil {
+		if u := s.Unsettled[addr]; shared && u.Held && u.By.Machine != here.Machine && s.Resources[addr].Settings.Host == nil {
 			addresses = append(addresses, addr)
 		}
 	}

@@ -69,7 +69,6 @@ func TestRemote_KeepsItsPromises(t *testing.T) {
 			"is encrypted":                   remoteIsEncrypted,
 			"takeover of a dead machine":     remoteTakeoverOfADeadMachine,
 			"takeover of a dead process":     remoteTakeoverOfADeadProcess,
-			"what was let go of":             remoteWhatWasLetGoOfIsOnHold,
 			"sleeper is refused":             remoteSleeperIsRefused,
 			"network is cut":                 remoteNetworkIsCut,
 			"unlock ends a claim":            remoteUnlockEndsAClaim,

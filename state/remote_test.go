@@ -14,7 +14,6 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/runner"
 	"deployster/internal/sharedlog"
-	"deployster/state/actions"
 	"deployster/state/place"
 )
 
@@ -223,8 +222,7 @@ func remoteTakeoverOfADeadMachine(t *testing.T, on storeKind) {
 	}
 }
 
-// On its own machine the locks of a dead process prove it, and nobody waits. What it has
-// begun may still run there, also when its machine lets go of the state.
+// On its own machine the locks of a dead process prove it, and nobody waits.
 func remoteTakeoverOfADeadProcess(t *testing.T, on storeKind) {
 	a, b := two(t, on)
 	dead := a.open(t, Options{})
@@ -234,48 +232,10 @@ func remoteTakeoverOfADeadProcess(t *testing.T, on storeKind) {
 	tip := dead.lock.(interface{ Claim() string }).Claim()
 	ok(t, os.Remove(filepath.Join(string(a.claims), tip)), os.WriteFile(filepath.Join(string(a.claims), tip), nil, 0o600)) // its lock is gone
 	s := a.open(t, Options{})
-	if got := s.Snapshot(); len(got.Unknown()) != 1 || len(got.OnHold(a.place())) != 0 {
+	if got := s.Snapshot(); len(got.Unknown()) != 1 || len(got.OnHold(b.place())) != 0 {
 		t.Errorf("it has %+v", got)
 	}
 	ok(t, s.Close())
-	if got, _, err := Load(b.place()); err != nil || strings.Join(got.OnHold(b.place()), " ") != "x" {
-		t.Errorf("on hold for b: %q, %v", got.OnHold(b.place()), err)
-	}
-}
-
-// An action whose end was not to be found out, as its containerd was lost, may still run
-// when its apply has ended, or when the state was moved from a file to where others have it.
-func remoteWhatWasLetGoOfIsOnHold(t *testing.T, on storeKind) {
-	begin := func(s *Store) error {
-		j := mustBegin(t, s, "p")
-		return errors.Join(j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}), j.Finish(StatusError))
-	}
-	for name, hand := range map[string]func(a *machine){
-		"it ended": func(a *machine) {
-			s := a.open(t, Options{})
-			ok(t, begin(s), s.Close())
-		},
-		"it was moved": func(a *machine) {
-			from, err := Open(t.Context(), File(filepath.Join(t.TempDir(), "s.json")), Options{Machine: a.name})
-			ok(t, err, begin(from))
-			to := a.open(t, Options{})
-			_, _, err = to.TakeOver(from)
-			ok(t, err, to.Close(), from.Close())
-		},
-	} {
-		a, b := two(t, on)
-		hand(a)
-		s := b.open(t, Options{})
-		held := s.Snapshot().OnHold(b.place())
-		if strings.Join(held, " ") != "x" || len(s.Snapshot().OnHold(a.place())) != 0 {
-			t.Errorf("%s: on hold for b: %q, for a: %q", name, held, s.Snapshot().OnHold(a.place()))
-		}
-		ok(t, s.Replace(s.Snapshot().Judged("x", actions.Failed)))
-		if held := s.Snapshot().OnHold(b.place()); len(held) != 0 {
-			t.Errorf("%s: a person said how it ended, and on hold are %q", name, held)
-		}
-		ok(t, s.Close())
-	}
 }
 
 // A holder that was suspended, and is woken up after another has taken over, starts

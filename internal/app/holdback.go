@@ -13,7 +13,7 @@ import (
 )
 
 // heldBack refuses a plan that would act on what may still be acted upon by another
-// machine. Who knows that it is VALID may go on.
+// machine, which has lost the state. Who knows that it is VALID may go on.
 func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
 	var diags diag.Diagnostics
 	held := repair.OnHold(p, prior, place)
@@ -25,7 +25,7 @@ func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot)
 		u := prior.Unsettled[at]
 		for _, a := range u.Open() {
 			d := diag.Errorf("An action may still run on another machine",
-				"%q was started at %s by %s, and its end is not recorded. Nothing is done about it here. "+
+				"%q was started at %s by %s, which lost the state to another and was not heard of since. Nothing is done about it here. "+
 					"Run `deployster apply` there, and it is found out; or when that machine is gone for good: `deployster resolve -as=failed '%s'`. "+
 					"-exclude='%s' plans the rest.", a.Action, a.Started.Format(time.RFC3339), diag.Visible(u.By.String()), at, addr)
 			d.Address = addr
