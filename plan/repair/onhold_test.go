@@ -15,7 +15,7 @@ import (
 // when two change places, and a run of the plan that died has made them do so.
 func TestOnHold_OfWhatThePlanMoves(t *testing.T) {
 	t.Parallel()
-	running := actions.Unsettled{By: actions.By{Machine: "a"}, Actions: []actions.Attempt{{Action: "make", Key: "k", Started: time.Now()}}}
+	running := actions.Unsettled{Held: true, By: actions.By{Machine: "a"}, Actions: []actions.Attempt{{Action: "make", Key: "k", Started: time.Now()}}}
 	for name, c := range map[string]struct {
 		moves []moves.Move
 		died  bool
