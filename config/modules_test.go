@@ -293,11 +293,7 @@ module "m" {
   depends_on = [resource.early]
 }
 module "free" { source = "./web/inner" }
-locals {
-  name  = "n-${module.m.plain}"
-  list  = module.m.list
-  mixed = { names = ["k"], of = resource.first.state.id }
-}
+locals { name = "n-${module.m.plain}" }
 output "of" { value = module.m.plain }
 module "reader" {
   source = "./web/named"
@@ -323,22 +319,6 @@ resource "nested" {
 resource "each" {
   type     = "x"
   for_each = module.m.list
-}
-resource "through" {
-  type     = "x"
-  for_each = local.list
-}
-resource "counted" {
-  type  = "x"
-  count = length(local.list)
-}
-module "passed" {
-  source = "./web/each"
-  names  = local.list
-}
-resource "partly" {
-  type     = "x"
-  for_each = toset(local.mixed.names)
 }
 resource "none" {
   type   = "x"
@@ -366,15 +346,8 @@ resource "r" {
   type   = "x"
   config = { a = var.name }
 }
-`, "web/each": `
-variable "names" { type = set(string) }
-resource "r" {
-  type     = "x"
-  for_each = toset(var.names)
-}
 `})
-	want := `counted[0]: early
-direct: early
+	want := `direct: early
 each["k"]: early
 early:
 first:
@@ -382,12 +355,9 @@ local: early
 module.m.held: early(depends_on)
 module.m.inside: early module.m.held
 module.many["k"].r: early(depends_on)
-module.passed.r["k"]: early
 module.reader.r: early
 nested: early module.m.held
 none:
-partly["k"]:
-through["k"]: early
 `
 	if got := edgesOf(m); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)

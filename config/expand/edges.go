@@ -145,6 +145,38 @@ func (r *depCollector) triggers(i *instance.Instance, into *depSet) {
 	}
 }
 
+// module is what everything in a module waits for: the depends_on of the blocks
+// that call it, and what says how many instances of it there are.
+func (r *depCollector) module(mod *instance.Module) *depSet {
+	if mod.Caller == nil {
+		return &depSet{}
+	}
+	return r.named(eval.MemoKey{Kind: eval.KindModule, Mod: mod}, func(into *depSet) {
+		for _, t := range mod.Decl.Call.DependsOn {
+			r.dependency(t, mod.Inputs(), into)
+		}
+		r.repetition(mod.At.Of, into)
+		into.merge(r.module(mod.Caller))
+	})
+}
+
+// repetition adds what says how many instances of a block there are: of what is known without
+// states, what the modules wait for that it reads.
+func (r *depCollector) repetition(x *instance.Expansion, into *depSet) {
+	switch {
+	case x == nil:
+	case x.Learned:
+		r.expr(x.Expr, x.Scope(), into)
+	default:
+		for _, ref := range r.e.M.Refs.References(x.Expr) {
+			if ref.Traversal.RootName() == "module" {
+				s := r.e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, x.Scope())
+				s.EachModule(func(mod *instance.Module) { into.merge(r.module(mod)) })
+			}
+		}
+	}
+}
+
 // host is what a host is made of, and so all that is on it.
 func (r *depCollector) host(h *instance.Host) *depSet {
 	return r.named(eval.MemoKey{Kind: eval.KindHost, Name: h.Name}, func(into *depSet) {
