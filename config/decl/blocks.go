@@ -49,8 +49,6 @@ type Block struct {
 	Artifact *Block
 	// NeedsState: an output of a module that is made of a resource.
 	NeedsState bool
-	// Waits: an output that needs it, or is made of what some depends_on speaks of.
-	Waits bool
 	// Invalid: its for_each or count refers to something that does not exist, which
 	// has been said.
 	Invalid bool
@@ -63,8 +61,6 @@ type Local struct {
 	Expr hcl.Expression
 	// NeedsState: it needs a resource, itself or through other locals.
 	NeedsState bool
-	// Waits: it needs that, or is made of what some depends_on speaks of.
-	Waits bool
 	// Invalid: it refers to something that does not exist, which has been said.
 	Invalid bool
 }
@@ -82,8 +78,6 @@ type Variable struct {
 	Checks    []hcl.Attributes
 	// NeedsState: it is a module's, and made of a resource where that is called.
 	NeedsState bool
-	// Waits: it needs that, or is made of what some depends_on speaks of.
-	Waits bool
 
 	description string
 }

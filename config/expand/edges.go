@@ -77,7 +77,9 @@ func (r *depCollector) edges(i *instance.Instance) {
 		r.expr(c.Expr, i.Scope(), &byRef)
 		r.expr(c.Message, i.Scope(), &byRef)
 	}
-	r.repetition(i.At.Of, &byRef)
+	if x := i.At.Of; x != nil && x.Learned {
+		r.expr(x.Expr, x.Scope(), &byRef)
+	}
 	for _, t := range i.Decl.DependsOn {
 		r.dependency(t, i.Scope(), &byOrder)
 	}
@@ -155,26 +157,11 @@ func (r *depCollector) module(mod *instance.Module) *depSet {
 		for _, t := range mod.Decl.Call.DependsOn {
 			r.dependency(t, mod.Inputs(), into)
 		}
-		r.repetition(mod.At.Of, into)
+		if x := mod.At.Of; x != nil && x.Learned {
+			r.expr(x.Expr, x.Scope(), into)
+		}
 		into.merge(r.module(mod.Caller))
 	})
-}
-
-// repetition adds what says how many instances of a block there are: of what is known without
-// states, what the modules wait for that it reads.
-func (r *depCollector) repetition(x *instance.Expansion, into *depSet) {
-	switch {
-	case x == nil:
-	case x.Learned:
-		r.expr(x.Expr, x.Scope(), into)
-	default:
-		for _, ref := range r.e.M.Refs.References(x.Expr) {
-			if ref.Traversal.RootName() == "module" {
-				s := r.e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, x.Scope())
-				s.EachModule(func(mod *instance.Module) { into.merge(r.module(mod)) })
-			}
-		}
-	}
 }
 
 // host is what a host is made of, and so all that is on it.
@@ -238,11 +225,11 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 	name, mod := refs.StepName(ref.Traversal, 1), at.Mod
 	switch ref.Traversal.RootName() {
 	case "local":
-		if l := mod.Decl.Locals[name]; l != nil && l.Waits {
+		if l := mod.Decl.Locals[name]; l != nil && l.NeedsState {
 			into.merge(r.named(eval.MemoKey{Kind: eval.KindLocal, Mod: mod, Name: name}, func(in *depSet) { r.expr(l.Expr, mod.Scope(), in) }))
 		}
 	case "var":
-		if v := mod.Decl.Variables[name]; v != nil && v.Waits {
+		if v := mod.Decl.Variables[name]; v != nil && v.NeedsState {
 			if a := mod.Decl.Call.Attrs[name]; a != nil {
 				into.merge(r.named(eval.MemoKey{Kind: eval.KindVariable, Mod: mod, Name: name}, func(in *depSet) { r.expr(a.Expr, mod.Inputs(), in) }))
 			}
@@ -299,7 +286,7 @@ func (r *depCollector) instance(i *instance.Instance, steps hcl.Traversal, into 
 	}
 }
 
-// moduleRef adds what the outputs of a module are made of, and what all of it waits for.
+// moduleRef adds what the outputs of a module are made of.
 func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *depSet) {
 	s := r.e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if s.Of == nil {
@@ -310,11 +297,10 @@ func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *de
 		r.expr(s.Of.Expr, s.Of.Scope(), into)
 	}
 	s.EachModule(func(mod *instance.Module) {
-		into.merge(r.module(mod))
 		for _, name := range decl.OutputsOf(ref, mod.Decl) {
 			o := mod.Decl.Outputs[name]
 			a := o.Attrs["value"]
-			if a == nil || !o.Waits {
+			if a == nil || !o.NeedsState && len(o.DependsOn) == 0 {
 				continue
 			}
 			into.merge(r.named(eval.MemoKey{Kind: eval.KindOutput, Mod: mod, Name: name}, func(in *depSet) {

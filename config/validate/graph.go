@@ -70,19 +70,16 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	}
 	cycles := findCycles(links)
 	diags = append(diags, cycles...)
-	needs, waits := map[node]bool{}, map[node]bool{}
+	needs := map[node]bool{}
 	for _, b := range root.All() {
 		for name, l := range b.Locals {
-			l.NeedsState = len(cycles) > 0 || reaches(links, node{b, nodeLocal, name}, ofState, needs) // what is in a cycle cannot be evaluated
-			l.Waits = l.NeedsState || reaches(links, node{b, nodeLocal, name}, ordered, waits)
+			l.NeedsState = len(cycles) > 0 || needsState(links, node{b, nodeLocal, name}, needs) // what is in a cycle cannot be evaluated
 		}
 		for name, v := range b.Variables {
-			v.NeedsState = b.Parent != nil && (len(cycles) > 0 || reaches(links, node{b, nodeVariable, name}, ofState, needs))
-			v.Waits = v.NeedsState || b.Parent != nil && reaches(links, node{b, nodeVariable, name}, ordered, waits)
+			v.NeedsState = b.Parent != nil && (len(cycles) > 0 || needsState(links, node{b, nodeVariable, name}, needs))
 		}
 		for name, o := range b.Outputs {
-			o.NeedsState = len(cycles) > 0 || reaches(links, node{b, nodeOutput, name}, ofState, needs)
-			o.Waits = o.NeedsState || reaches(links, node{b, nodeOutput, name}, ordered, waits)
+			o.NeedsState = len(cycles) > 0 || needsState(links, node{b, nodeOutput, name}, needs)
 		}
 	}
 	for _, b := range root.All() {
@@ -279,26 +276,11 @@ func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.R
 	return out
 }
 
-// ofState reports whether a node is known by the state of something only.
-func ofState(n node) bool {
-	return n.kind == nodeResource || n.kind == nodeApply || n.kind == nodeArtifact || n.kind == nodeHost
-}
-
-// ordered reports whether who reads a node comes after something, whatever its value is made of.
-func ordered(n node) bool {
-	switch n.kind {
-	case nodeModule:
-		return len(n.b.Children[n.name].Call.DependsOn) > 0
-	case nodeOutput:
-		return len(n.b.Outputs[n.name].DependsOn) > 0
-	}
-	return false
-}
-
-// reaches reports whether a value is made of what a condition holds for, itself or
-// through others. There are no cycles when it is called.
-func reaches(links map[node][]connection, from node, is func(node) bool, done map[node]bool) bool {
-	if is(from) {
+// needsState reports whether a value is made of a resource, itself or through
+// others. There are no cycles when it is called.
+func needsState(links map[node][]connection, from node, done map[node]bool) bool {
+	switch from.kind {
+	case nodeResource, nodeApply, nodeArtifact, nodeHost:
 		return true
 	}
 	if known, ok := done[from]; ok {
@@ -306,7 +288,7 @@ func reaches(links map[node][]connection, from node, is func(node) bool, done ma
 	}
 	yes := false
 	for _, c := range links[from] {
-		if !c.order && reaches(links, c.to, is, done) {
+		if !c.order && needsState(links, c.to, done) {
 			yes = true
 			break
 		}
