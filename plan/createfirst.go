@@ -33,7 +33,7 @@ func (b *builder) depose(p match.Pair, taken map[string]bool) (moves.Move, bool)
 func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, key string) bool {
 	why := things.Changed(pair.Differences, step.Sensitive, b.Prior.Resources[key].Sensitive.Config)
 	if pair.Why != match.Other || b.Replaces(r.Address) {
-		why = b.identified.asked(r.Address)
+		why = b.decided.asked(r.Address)
 	}
 	if r.PreventDestroy {
 		b.Report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})

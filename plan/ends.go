@@ -182,7 +182,7 @@ func (b assembler) hold(nodes ...string) bool {
 func (b assembler) holdOld(addr string, step *Step) {
 	if b.identified.pairs[addr].Why != match.Other {
 		asks := "-replace"
-		if b.identified.triggers[addr] != "" {
+		if b.decided.trigger(addr) != "" {
 			asks = "replace_triggered_by"
 		}
 		b.Report(nil, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Resource cannot be replaced now", Address: addr,

@@ -30,8 +30,6 @@ type identified struct {
 	ends   map[string]match.End  // by the address of now
 	open   map[string]bool       // at whose turn something was learned: they are matched again
 
-	triggers map[string]string // by the address of what replace_triggered_by replaces: why
-
 	first   map[string]bool   // the resources with create_before_destroy, and what they depend on
 	deposed map[string]string // of those that are replaced now: the key of the thing that goes after the new one
 }
@@ -40,7 +38,7 @@ type identified struct {
 // What the identity of a resource is may turn out at its turn only: then matching
 // begins again, and what was decided meanwhile is kept where it holds.
 func (b *builder) decideIdentified(ctx context.Context) {
-	b.identified.input, b.identified.doubts, b.identified.triggers = b.matchInput(), map[string]string{}, map[string]string{}
+	b.identified.input, b.identified.doubts = b.matchInput(), map[string]string{}
 	for {
 		errors := b.Errors()
 		if b.identify(); b.Errors() > errors {

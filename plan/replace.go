@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 
 	"deployster/config"
@@ -27,7 +26,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 		return b.replaceLater(r, step, pair, key)
 	}
 	if pair.Why != match.Other || b.Replaces(r.Address) {
-		return b.replace(ctx, r, step, b.identified.asked(r.Address))
+		return b.replace(ctx, r, step, b.decided.asked(r.Address))
 	}
 	entry := b.Prior.Resources[r.Address]
 	why := things.Changed(pair.Differences, step.Sensitive, entry.Sensitive.Config)
@@ -37,11 +36,6 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 		return true
 	}
 	return b.replace(ctx, r, step, why)
-}
-
-// asked says what asks for the replacement of a resource whose thing is to stay the same.
-func (i identified) asked(addr string) string {
-	return cmp.Or(i.triggers[addr], "-replace asks for it")
 }
 
 // replace works out how the thing of a resource is destroyed, so that it can be made

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"deployster/config"
 	"deployster/state"
 )
@@ -8,7 +10,7 @@ import (
 // triggered reports whether a change of another resource makes that one is replaced, which
 // was not known before. Then it is matched again.
 func (b *builder) triggered(r *config.Resource) bool {
-	if b.identified.pairs[r.Address].Recorded == "" || b.identified.triggers[r.Address] != "" {
+	if b.identified.pairs[r.Address].Recorded == "" || b.decided.trigger(r.Address) != "" {
 		return false
 	}
 	for _, t := range r.Triggers {
@@ -22,11 +24,23 @@ func (b *builder) triggered(r *config.Resource) bool {
 		}
 		b.decided.mu.Lock()
 		defer b.decided.mu.Unlock()
-		b.identified.triggers[r.Address] = config.Reference(t.To) + " changes (replace_triggered_by)"
+		b.decided.triggers[r.Address] = config.Reference(t.To) + " changes (replace_triggered_by)"
 		b.identified.input, b.identified.open[r.Address] = b.identified.input.Replacing(r.Address), true
 		return true
 	}
 	return false
+}
+
+// trigger says which change of another resource has that one replaced; "" = none so far.
+func (d *decided) trigger(addr string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.triggers[addr]
+}
+
+// asked says what asks for the replacement of a resource whose thing is to stay the same.
+func (d *decided) asked(addr string) string {
+	return cmp.Or(d.trigger(addr), "-replace asks for it")
 }
 
 // changes reports whether a recorded resource is to be updated or replaced, or means another thing now.

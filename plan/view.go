@@ -48,14 +48,16 @@ type decided struct {
 
 	finalScope config.States // what is known when all is decided; nil = nobody has asked
 
-	mu    sync.Mutex // guards what follows: resources are asked in parallel
-	steps map[string]*Step
-	pins  map[string]string // address -> its Pin, of those that were asked in parallel
+	mu       sync.Mutex // guards what follows: resources are asked in parallel
+	steps    map[string]*Step
+	pins     map[string]string // address -> its Pin, of those that were asked in parallel
+	triggers map[string]string // by the address of what replace_triggered_by replaces: why
 }
 
 func newDecided(s *subject.Subject) *decided {
 	size := len(s.Manifest.Resources())
-	return &decided{subject: s, steps: make(map[string]*Step, size), pins: make(map[string]string, size)}
+	return &decided{subject: s, steps: make(map[string]*Step, size), pins: make(map[string]string, size),
+		triggers: map[string]string{}}
 }
 
 // look gives the expectation that a finished step leaves for its dependants.
