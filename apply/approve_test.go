@@ -128,7 +128,13 @@ func TestReplace_NeedsOneYes(t *testing.T) {
 		e, p := newEngine(t.TempDir()), &person{}
 		source := thing("a", "v", "1")
 		e.do(t, source)
-		e.only, e.opts.Deferred, e.opts.Ask = plan.Selection{Replace: []string{"a"}}, c.deferred, p.ask
+		e.only, e.opts.Deferred = plan.Selection{Replace: []string{"a"}}, c.deferred
+		e.opts.Ask = func(ctx context.Context, q apply.Question) (apply.Answer, error) {
+			if q.Now.Old != nil {
+				t.Errorf("%s: the question shows a removal that has been done: %s", name, encode(q.Now))
+			}
+			return p.ask(ctx, q)
+		}
 		report := e.do(t, source)
 		if got := strings.Join(p.asked, ", "); got != c.asked || (report.Status == apply.OK) != c.there || slices.Contains(e.world.TakeLog(), "remove a") == false {
 			t.Errorf("%s: asked %q, %s", name, got, outcomes(report))

@@ -15,6 +15,7 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	now := *s
 	now.Config, now.Sensitive, now.Hidden, now.Staying = config, sensitive, hidden, nil
 	now.Expected, now.Was, now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = "", nil, nil, false, false, false, ""
+	now.Old = nil // what is replaced has been destroyed when its turn comes to be made
 	now.take(a)
 	if s.Intent() == protocol.Absent {
 		now.Change, now.Reason = s.Change, s.Reason
