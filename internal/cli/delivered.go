@@ -17,8 +17,9 @@ func printsOnly(l commandline.Line) bool {
 	switch l.Command() {
 	case "show", "output", "graph", "version":
 		return true
-	case "state", "runs", "image", "type":
-		return len(l.Path) > 1 && slices.Contains([]string{"list", "ls", "show", "pull", "copies", "logs", "inspect"}, l.Path[1])
+	case "state", "runs", "image", "type", "artifact":
+		printing := []string{"list", "ls", "show", "pull", "copies", "logs", "inspect", "status", "versions"}
+		return len(l.Path) > 1 && slices.Contains(printing, l.Path[1])
 	case "resolve":
 		return l.Values["as"] == ""
 	case "plan":

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 const lock = `
@@ -130,6 +133,23 @@ func TestRun_Refuses(t *testing.T) {
 				t.Errorf("error %v, want %q; files %v", err, c.want, made.Files)
 			}
 		})
+	}
+}
+
+// A move of a module does not move what is in the modules that it calls.
+func TestMovedModule_IsThatOfTheAddress(t *testing.T) {
+	t.Parallel()
+	body, diags := hclsyntax.ParseConfig([]byte("moved {\n  from = module.a[\"x\"]\n  to = module.b\n}"), "main.tf", hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	root, b := &module{}, &module{}
+	root.files = []*file{{body: body.Body.(*hclsyntax.Body)}}
+	root.calls = map[string]*call{"b": {module: b}}
+	for address, want := range map[string]*module{"module.a": b, `module.a["y"]`: b, `module.a["x"].module.c`: nil, "module.c": nil, "": nil} {
+		if got := root.movedModule(address); got != want {
+			t.Errorf("%q: moved %t", address, got != nil)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -194,6 +195,9 @@ func modulePath(address string) (modules []string, ok bool) {
 
 // movedModule is the module that one of the root's moved blocks leads to.
 func (d *module) movedModule(address string) *module {
+	modules, _ := modulePath(address)
+	name := func(module string) string { before, _, _ := strings.Cut(module, "["); return before }
+	sameName := func(a, b string) bool { return name(a) == name(b) }
 	for _, f := range d.files {
 		for _, b := range f.body.Blocks {
 			from, to := b.Body.Attributes["from"], b.Body.Attributes["to"]
@@ -202,8 +206,7 @@ func (d *module) movedModule(address string) *module {
 			}
 			source, k, _, ok := addressOf(from.Expr)
 			target, _, _, ok2 := addressOf(to.Expr)
-			plain := func(s string) string { base, _, _ := strings.Cut(s, "["); return base }
-			if ok && ok2 && k.kind == "" && plain(strings.Join(source, ".")) == plain(address) {
+			if ok && ok2 && k.kind == "" && slices.EqualFunc(source, modules, sameName) {
 				return d.under(target)
 			}
 		}

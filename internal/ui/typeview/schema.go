@@ -30,6 +30,7 @@ type Property struct {
 const (
 	maxSchemaDepth = 8
 	maxSchemaRows  = 1000
+	maxTypeName    = 200 // bytes
 )
 
 // schemaRows lists the properties of a schema, those of objects below their
@@ -42,16 +43,17 @@ func schemaRows(raw json.RawMessage) (rows []Property, open bool) {
 	if err != nil {
 		return nil, true
 	}
-	w := schemaWalker{root: value, open: map[uintptr]string{}}
+	w := schemaWalker{root: value, open: map[uintptr]string{}, types: map[uintptr]string{}}
 	top := w.resolve(value)
 	w.object(top, "", 0)
 	return w.rows, top["additionalProperties"] != false && value != false
 }
 
 type schemaWalker struct {
-	root any
-	rows []Property
-	open map[uintptr]string // the schemas that this one stands in, and where
+	root  any
+	rows  []Property
+	open  map[uintptr]string // the schemas that this one stands in, and where
+	types map[uintptr]string // the names of the types of schemas, see typeOf
 }
 
 // resolve follows references within the schema.
@@ -127,8 +129,22 @@ func (w *schemaWalker) property(s map[string]any, parent, leaf string, required 
 	w.object(s, path, depth+1)
 }
 
-// typeOf names what a value may be: "string", "list of integer", "string or null".
+// typeOf names what a value may be: "string", "list of integer", "string or null". Within
+// itself, and where the name would be too long, a schema is "any".
 func (w *schemaWalker) typeOf(s map[string]any) string {
+	id := reflect.ValueOf(s).Pointer()
+	if name, known := w.types[id]; known {
+		return name
+	}
+	w.types[id] = "any"
+	if name := w.nameOf(s); len(name) <= maxTypeName {
+		w.types[id] = name
+	}
+	return w.types[id]
+}
+
+// nameOf is typeOf for a schema that was not named yet.
+func (w *schemaWalker) nameOf(s map[string]any) string {
 	var names []string
 	switch kind := s["type"].(type) {
 	case string:
