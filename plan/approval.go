@@ -8,14 +8,14 @@ import (
 	"deployster/protocol"
 )
 
-// WithAnswer is the step as a plan would show it that knew what became known during
-// the apply: the config and the answer of its image. Hidden are the pointers into the
-// state in that answer of what must not be shown.
+// WithAnswer returns the step as a plan would show it with what became known during the
+// apply: the config and the answer of its image. Sensitive are pointers into the config,
+// and hidden are pointers into the state of the answer, to values that must not be shown.
 func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
 	now.Config, now.Sensitive, now.Hidden, now.Staying = config, sensitive, hidden, nil
 	now.Expected, now.Was, now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = "", nil, nil, false, false, false, ""
-	now.Old = nil // what is replaced has been destroyed when its turn comes to be made
+	now.Old = nil // the old thing is destroyed before the new one is created
 	now.take(a)
 	if s.Intent() == protocol.Absent {
 		now.Change, now.Reason = s.Change, s.Reason
@@ -23,8 +23,8 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	return &now
 }
 
-// Kind is the kind of change that somebody has to say yes to: what is done by an action
-// that destroys what is there is a replacement.
+// Kind returns the kind of change that somebody has to approve: a change with an action
+// that destroys the existing thing is a replacement.
 func (s *Step) Kind() Change {
 	if slices.Contains([]Change{Create, Update, Deferred}, s.Change) && protocol.Destructive(s.Shutdown, s.Actions) != "" {
 		return Replace
@@ -32,7 +32,7 @@ func (s *Step) Kind() Change {
 	return s.Change
 }
 
-// Shown is the change as people are shown it, and as it is counted.
+// Shown returns the change as it is shown to people and counted.
 func (s *Step) Shown() Change {
 	if s.Change == Update {
 		return s.Kind()
@@ -40,9 +40,9 @@ func (s *Step) Shown() Change {
 	return s.Change
 }
 
-// Kinds lists the addresses by the kind of change that somebody has to say yes to:
-// Valid ones need none, but one that may change may turn out to be an update. What only
-// the state file has to be told, such as a move or an output, needs none either.
+// Kinds lists the addresses by the kind of change that somebody has to approve. Valid
+// resources need no approval, but one that may change counts as an update. What changes
+// only the state file, such as a move or an output, needs no approval either.
 func (p *Plan) Kinds() map[Change][]string {
 	kinds := map[Change][]string{}
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {

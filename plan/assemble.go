@@ -15,10 +15,10 @@ import (
 	"deployster/state/moves"
 )
 
-// assembler puts together the plan of what a builder has decided.
+// assembler puts the plan together from what a builder has decided.
 type assembler struct{ *builder }
 
-// frame is a plan with the finished steps.
+// frame returns a plan with the steps decided so far.
 func (b assembler) frame() *Plan {
 	// The time is in the plan's id: fine enough that no two plans have one id.
 	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
@@ -37,8 +37,8 @@ func (b assembler) frame() *Plan {
 	return p
 }
 
-// chosenMoves are those of what the plan is about: what is left out keeps its
-// address too.
+// chosenMoves returns the moves of the resources that the plan covers: what the plan
+// leaves out keeps its address too.
 func (b assembler) chosenMoves() []moves.Move {
 	return slices.DeleteFunc(slices.Clone(b.Moves), func(m moves.Move) bool { return b.steps[m.To] == nil })
 }
@@ -52,7 +52,7 @@ func (b assembler) assemble(ctx context.Context) *Plan {
 	}
 	p.Summary = summarize(p.Resources)
 	layers, err := p.Before().Layers()
-	if err == nil && p.Summary.Replace+len(p.Barriers) > 0 { // else both are one graph
+	if err == nil && p.Summary.Replace+len(p.Barriers) > 0 { // without these, Nodes and Before are the same graph
 		_, err = p.Nodes().Layers()
 	}
 	if err != nil {
@@ -92,9 +92,9 @@ func (b assembler) edges() []Edge {
 	return slices.CompactFunc(edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
 }
 
-// entries fingerprints what the state file says of every resource here, also
-// under the address that it had. Most have been when they were decided, while
-// others waited for answers.
+// entries returns the fingerprint of the entry of every resource of the plan, also
+// under the address that it had. Most were computed when the resource was decided,
+// while other resources waited for answers.
 func (b assembler) entries(p *Plan) map[string]string {
 	pins := make(map[string]string, len(p.Resources))
 	var addresses []string
@@ -114,8 +114,8 @@ func (b assembler) entries(p *Plan) map[string]string {
 	return pins
 }
 
-// incomplete is the plan of what could be decided, when something could not: for
-// looking at what else there is to do, and what else is wrong.
+// incomplete returns a plan of what could be decided, when something could not: it
+// shows what else there is to do, and what else is wrong.
 func (b assembler) incomplete() *Plan {
 	for _, r := range b.Manifest.Resources() {
 		if b.steps[r.Address] == nil && b.Wanted(r.Address) {
@@ -129,12 +129,12 @@ func (b assembler) incomplete() *Plan {
 	}
 	p := b.frame()
 	p.Errored, p.Outputs = true, map[string]Output{}
-	p.Layers, _ = p.Before().Layers() // without an order it is still worth a look
+	p.Layers, _ = p.Before().Layers() // a plan without an order can still be shown
 	p.Summary = summarize(p.Resources)
 	return p
 }
 
-// undecided is what can be said of a resource about which nothing was decided.
+// undecided returns the step of a resource about which nothing was decided.
 func (b assembler) undecided(r *config.Resource) *Step {
 	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.TypeOf(r.Address)}
 	if b.failed[r.Address] {
@@ -151,8 +151,8 @@ func (b assembler) undecided(r *config.Resource) *Step {
 	return step
 }
 
-// noteDependants says of what is destroyed which of those that were recorded as
-// depending on it are only forgotten: they stay, without what they depend on.
+// noteDependants notes at each resource that is destroyed or replaced which recorded
+// dependants are only forgotten: their things stay, without what they depend on.
 func (b assembler) noteDependants() {
 	var forgotten []string
 	for addr, left := range b.steps {

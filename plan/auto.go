@@ -10,9 +10,9 @@ import (
 	"deployster/plan/subject"
 )
 
-// addAutoEdges lets resources wait for what their types say, where the manifest wants
-// that: for the order only. What comes from other resources is taken to be as it was
-// recorded, as in matching.
+// addAutoEdges adds edges that types declare, where the manifest has auto_edges: they only
+// order resources. Values that come from other resources are the recorded ones, as in
+// matching.
 func addAutoEdges(b *builder) {
 	if !config.AutoEdges(b.Manifest) {
 		return
@@ -27,7 +27,7 @@ func addAutoEdges(b *builder) {
 		if r.Settings.Host != nil {
 			n.Host = r.Settings.Host.Name
 		}
-		if !diags.HasErrors() { // which are told at its turn
+		if !diags.HasErrors() { // errors are reported when it is decided
 			n.Config = resolved.Value
 		}
 		nodes = append(nodes, n)
@@ -45,7 +45,7 @@ func addAutoEdges(b *builder) {
 	b.Narrow()
 }
 
-// noteAutoEdges says what a resource that changes waits for though nobody has written it.
+// noteAutoEdges notes what a changed resource waits for because its type says so.
 func noteAutoEdges(b *builder, r *config.Resource, s *Step) {
 	if s.Change == Valid {
 		return

@@ -23,37 +23,37 @@ import (
 	"deployster/state"
 )
 
-// Prober can look at the world but not touch it. Its errors are diagnostics
-// that name the resource. *typeclient.Client is one.
+// Prober asks images about the world and cannot change it. Its errors are
+// diagnostics that name the resource. *typeclient.Client is one.
 type Prober interface {
 	typeschema.Reader
 	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
-	Images() map[string]string // what was resolved so far: reference -> digest
+	Images() map[string]string // the references resolved so far, with their digests
 }
 
-// Options steer Build.
+// Options are the settings of Build and Drift.
 type Options struct {
 	Version     string
 	Workspace   string // absolute
-	Parallelism int    // images asked at one time
+	Parallelism int    // images asked at a time
 	InWorkers   int    // the same where a worker answers; 0 = they count as the others
 	Selection   Selection
-	Doubt       []string      // is asked also where Selection says NoRefresh
-	Plugs       []config.Plug // of today, where they are not those of the manifest
-	// Signed says whose signature the image of a recorded thing must carry; nil = nobody's.
+	Doubt       []string      // addresses that are asked even where Selection says NoRefresh
+	Plugs       []config.Plug // plugs beside those of the manifest, which is empty for destroy
+	// Signed returns whose signature the image of an entry must carry; nil = no signature is needed.
 	Signed func(reference string) *runner.Verify
 	Now    time.Time
-	Secret func([]string) // told of each sensitive value before an image sees it; nil = nobody
-	// FromRegistry says of a reference in Images whether it came from a registry,
-	// where it can be had again; nil = none did.
+	Secret func([]string) // gets each sensitive value before an image sees it; may be nil
+	// FromRegistry reports whether the image of a reference came from a registry,
+	// from which it can be pulled again; nil = none did.
 	FromRegistry func(reference string) bool
-	Progress     func(Event)         // called from many goroutines; nil = nobody watches
-	Artifacts    *artifacts.Resolver // of the manifest's; nil = it has none
-	Look         plugs.Look          // sees the files of hosts; nil = there are none
+	Progress     func(Event)         // called from many goroutines; may be nil
+	Artifacts    *artifacts.Resolver // finds the versions of the manifest's artifacts; nil = it has none
+	Look         plugs.Look          // finds where plugs lead on hosts; nil = there are no hosts
 	Hosts        map[string]places.Pin
-	HostsAtOnce  int // are asked; 0 = order.Hosts
+	HostsAtOnce  int // hosts worked on at a time; 0 = order.Hosts
 }
 
 // Event is something that Build did.
@@ -62,7 +62,7 @@ type Event interface{ planEvent() }
 // Asking says that a resource's image is being asked for its state.
 type Asking struct{ Address string }
 
-// Decided says what became of a resource.
+// Decided says which change was decided for a resource.
 type Decided struct {
 	Address string
 	Change  Change
@@ -88,9 +88,9 @@ type builder struct {
 	hosts      things.Hosts
 	workdir    string // where mounts with a relative source begin
 
-	circles      map[string][]string // what would wait for each other by automatic edges, by address
-	failed       map[string]bool     // about which nothing could be decided
-	expandFailed bool                // blocks whose instances are not known yet stay so, because of that
+	circles      map[string][]string // by address: the resources for which an automatic edge would close a cycle
+	failed       map[string]bool     // addresses about which nothing could be decided
+	expandFailed bool                // something failed that the instances of blocks follow from: they stay unknown
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
@@ -102,18 +102,18 @@ func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *
 		prober: p, plugs: granted, hosts: hosts, workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }
 
-// Build plans the manifest against the world. The state file only says what
-// was removed and what images may compare with; whether a resource is right is
-// asked of its image. With errors there is no plan, or one that is Errored: it
-// shows what could be decided, and can be neither saved nor applied.
+// Build plans the manifest against the world. The state file only says what was
+// removed and what images may compare with; only the image of a resource says
+// whether it is valid. With errors Build returns no plan, or one that is Errored:
+// it shows what could be decided, and can be neither saved nor applied.
 func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
 	b := newBuilder(m, prior, p, o)
 	built := build(ctx, b)
 	return built, b.Sorted()
 }
 
-// build goes through the stages of a plan. Where one of them leaves nothing to go
-// on with there is no plan, and what was reported says why.
+// build runs the stages of a plan. When a stage fails so that the next cannot run,
+// build returns nil, and what was reported says why.
 func build(ctx context.Context, b *builder) *Plan {
 	if b.Report(nil, "", b.Begin()); b.Failed() {
 		return nil

@@ -5,38 +5,38 @@ type Change string
 
 // The changes.
 const (
-	Valid    Change = "valid"    // as it should be
-	Create   Change = "create"   // does not exist
-	Update   Change = "update"   // exists, but differs
-	Replace  Change = "replace"  // asked for with -replace: destroyed as Step.Old says, then made again
-	Destroy  Change = "destroy"  // no longer wanted: its type will remove it
-	Forget   Change = "forget"   // no longer wanted, or gone: dropped from the state file, the thing itself is left alone
-	Publish  Change = "publish"  // of a publish block: what it says is put
-	Deferred Change = "deferred" // cannot be asked before what it depends on is there
+	Valid    Change = "valid"    // it matches its config
+	Create   Change = "create"   // it does not exist
+	Update   Change = "update"   // it exists, but differs from its config
+	Replace  Change = "replace"  // destroyed as Step.Old says, then created again
+	Destroy  Change = "destroy"  // no longer declared: its type will remove it
+	Forget   Change = "forget"   // no longer declared, or gone: dropped from the state file, its thing is left alone
+	Publish  Change = "publish"  // of a publish block: its artifact is published
+	Deferred Change = "deferred" // its state cannot be read before apply
 
-	// ReadFailed says that nothing could be decided: asking failed. A plan with
-	// such a resource can be looked at, and not be applied.
+	// ReadFailed says that nothing could be decided, because of an error. A plan with
+	// such a resource can be shown, but not applied.
 	ReadFailed Change = "read_failed"
 
-	// Record and Left are changes of a plan that only records (-refresh-only):
-	// what was found goes into the state file, or what is there stays as it is.
+	// Record says that a plan with -refresh-only writes what was found to the state file,
+	// Left that nothing changes: in such a plan, or because the next plan must decide.
 	Record Change = "record"
 	Left   Change = "left"
 )
 
-// Changes are all that a plan file may hold.
+// Changes lists all changes that a plan file may hold.
 func Changes() []Change {
 	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Publish, Deferred, Record, Left}
 }
 
-// Quiet reports whether there is nothing to tell of a step: its resource stays as and
-// where it is.
+// Quiet reports whether there is nothing to show of a step: its resource and its
+// address stay unchanged.
 func (s *Step) Quiet() bool {
 	return s.Change == Valid && !s.MayChange && !s.Adopted && s.MovedFrom == "" && len(s.Edited)+len(s.Notes) == 0
 }
 
-// Adopts reports whether all that is done about a resource is that it is recorded: it
-// exists as it should, and the state file does not know it.
+// Adopts reports whether apply only records a resource: it exists and matches its config,
+// and the state file has no complete entry of it.
 func (s *Step) Adopts() bool { return s.Change == Valid && s.Adopted && !s.MayChange }
 
 // Summary counts the resources by change.
@@ -52,23 +52,23 @@ type Summary struct {
 	Record     int `json:"record"`
 	Left       int `json:"left"`
 	ReadFailed int `json:"read_failed"`
-	Move       int `json:"move"` // of the above, those that have another address in the state file
+	Move       int `json:"move"` // how many of the above have another address in the state file
 
-	// Of valid, those that exist and are recorded nowhere yet, and those that may turn
-	// out to need an update; of deferred, those of which it is known what is expected.
+	// Adopt and MayChange count valid resources that are not recorded yet, and that may
+	// turn out to need an update. Expected counts deferred ones by their expected change.
 	Adopt     int      `json:"adopt"`
 	MayChange int      `json:"may_change"`
 	Expected  Expected `json:"expected"`
 }
 
-// Expected counts deferred resources by what they are expected to come to.
+// Expected counts deferred resources by their expected change.
 type Expected struct {
 	Create  int `json:"create"`
 	Update  int `json:"update"`
 	Replace int `json:"replace"`
 }
 
-// All is how many there are.
+// All returns how many deferred resources have an expected change.
 func (e Expected) All() int { return e.Create + e.Update + e.Replace }
 
 // summarize counts the changes.

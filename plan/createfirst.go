@@ -12,9 +12,9 @@ import (
 	"deployster/state/moves"
 )
 
-// depose gives the move that takes the address from a thing which goes after another
-// was made in its place; false = it is not replaced like that. One that is not
-// destroyed at all needs none.
+// depose returns the move that gives the entry of a replaced thing another key, so that
+// the new thing can be created first; false = the thing is not replaced in that order. A
+// thing that is not destroyed at all needs no such move.
 func (b *builder) depose(p match.Pair, taken map[string]bool) (moves.Move, bool) {
 	if !p.Replaced || !b.identified.first[p.Address] || p.Why == match.Identity ||
 		p.Owner != "" || match.OnlyPaths(p.Differences) && !b.Selection.OtherPath ||
@@ -28,8 +28,8 @@ func (b *builder) depose(p match.Pair, taken map[string]bool) (moves.Move, bool)
 	return moves.Move{From: p.Recorded, To: key, Why: order.CreateFirst}, true
 }
 
-// replaceLater notes that the thing of a resource goes after another was made in its
-// place. It reports what must not be replaced.
+// replaceLater notes that the thing of a resource is removed after the new one is created.
+// It reports an error and returns false for a resource that must not be replaced.
 func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, key string) bool {
 	why := things.Changed(pair.Differences, step.Sensitive, b.Prior.Resources[key].Sensitive.Config)
 	if pair.Why != match.Other || b.Replaces(r.Address) {
@@ -48,19 +48,19 @@ func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, 
 	return true
 }
 
-// protected refuses to replace what must not be destroyed.
+// protected returns the error for a replacement of a resource that must not be destroyed.
 func protected(because, why string) *diag.Diagnostic {
 	return diag.Errorf("Protected resource would be replaced", "%s, and to replace it would destroy it (%s). To replace it, first apply it "+
 		"with prevent_destroy = false, and nothing else changed.", because, why)
 }
 
-// notFirst refuses to destroy what exists before another is made, where that is to come first.
+// notFirst returns the error for a resource that must be created first but cannot.
 func notFirst(because, why string) *diag.Diagnostic {
 	return diag.Errorf("The new thing cannot be made first", "It has create_before_destroy = true, or something that depends on it has, "+
 		"but %s (%s). Take create_before_destroy away, and it is destroyed first.", because, why)
 }
 
-// createFirstEdges let what has lost its address go after its successor is there.
+// createFirstEdges returns the edges by which a deposed thing is removed after its successor exists.
 func (b assembler) createFirstEdges() (edges []Edge) {
 	for key := range b.steps {
 		addr, number := moves.RecordedAt(key)

@@ -23,13 +23,13 @@ import (
 	"deployster/state"
 )
 
-// decide works out what to do with one resource, whose dependencies are all
-// decided. It returns nil when that cannot be known; the reason is reported.
+// decide decides what to do with one resource, whose dependencies are all decided.
+// It returns nil when that is not possible; the reason is reported.
 func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	before, recording := subject.Predecessors(r), b.Selection.RefreshOnly
 	if conditional, _ := b.Manifest.Conditional(r.Address); conditional && !recording {
 		if _, diags := b.Manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() {
-			b.Report(r, "", diags) // what is not known yet is looked at again right before its turn
+			b.Report(r, "", diags) // apply checks those with unknown values right before its actions
 			return nil
 		}
 	}
@@ -59,7 +59,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return nil
 	}
 	if step.Reason = why; why != "" {
-		if b.guessed(r.Address) { // nobody can be asked whether the guess holds
+		if b.guessed(r.Address) { // no image can be asked yet whether the guess holds
 			b.refute(r.Address)
 			return nil
 		}
@@ -82,7 +82,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return step
 	}
 	if step.ReadOnly && step.Change != Valid && step.MayChange {
-		*step = waiting // what it needs may make it right
+		*step = waiting // a change of its dependencies may make it valid
 		step.Change = Deferred
 		b.expect(r, step)
 		return step
@@ -101,7 +101,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	return step
 }
 
-// ask asks the image of a resource for the state, and notes what that means.
+// ask asks the image of a resource for the state, and puts what follows into the step.
 func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool {
 	in, answer, ok := query(ctx, b, r, step)
 	if !ok {
@@ -123,7 +123,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	return true
 }
 
-// query asks the image for the state, with what is unknown.
+// query asks the image for the state, and tells it which values are unknown.
 func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in protocol.StateInput, answer protocol.Answer, ok bool) {
 	b.progress(Asking{r.Address})
 	in, err := b.input(r, s)
@@ -144,7 +144,7 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 	return in, answer, err == nil
 }
 
-// noteDestroyed notes an update that destroys what is there, and refuses one of what is protected, or is to be made first.
+// noteDestroyed notes that a change destroys the existing thing, and refuses it where it is protected or created first.
 func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	if s.Kind() != Replace {
 		return nil
@@ -160,8 +160,8 @@ func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	return nil
 }
 
-// postconditions holds a resource that is as it should be to them. Others are
-// held to them when their actions are done.
+// postconditions checks the postconditions of a valid resource. Apply checks those of
+// other resources after their actions.
 func (b *builder) postconditions(addr string, before []string, s *Step) diag.Diagnostics {
 	if _, conditional := b.Manifest.Conditional(addr); !conditional || s.Change != Valid || s.MayChange {
 		return nil
@@ -175,7 +175,7 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 	return diags
 }
 
-// newStep is what is known before the image is asked.
+// newStep returns a step with what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	ty := b.TypeOf(r.Address)
 	return &Step{
@@ -189,7 +189,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	}
 }
 
-// input is the stdin of a resource's state action.
+// input returns the stdin of a resource's state action.
 func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error) {
 	deps, err := view.Dependencies(s.Init, r.Aliases, b.look)
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
@@ -197,7 +197,7 @@ func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error
 		recall.Tell(&in, b.Prior, r.Address)
 		in.LastConfig = entry.Config
 		if told := refresh.Tell(&in, &s.Init, r.Subscribes, entry, b.Prior, updates(b)); b.Selection.RefreshOnly {
-			in.Refresh = false // it runs nothing
+			in.Refresh = false // a plan that only records runs no action
 		} else if told != "" {
 			s.Notes = append(s.Notes, told)
 		}
@@ -205,7 +205,7 @@ func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error
 	return in, err
 }
 
-// take turns an image's answer into the decision.
+// take puts the answer of the image into the step, and the change that follows from it.
 func (s *Step) take(a protocol.Answer) {
 	s.State, s.Stale, s.Forecast, s.UnknownNew, s.Memory = a.State, a.StaleState, a.Forecast, a.Unknown, nil
 	s.Actions, s.Shutdown, s.Reasons = a.Actions, a.ShutdownFirst, a.Reasons
@@ -221,8 +221,8 @@ func (s *Step) take(a protocol.Answer) {
 	}
 }
 
-// hide finds what in the answer must not be shown: the secrets of the config
-// and of the manifest, and those that were recorded before.
+// hide finds the values in the answer that must not be shown: the secrets of the config
+// and of the manifest, and those that the entry has.
 func (s *Step) hide(schemas typeschema.Reader, prior state.Entry, known []string) {
 	there := s.State
 	if there == nil {
@@ -234,12 +234,12 @@ func (s *Step) hide(schemas typeschema.Reader, prior state.Entry, known []string
 	s.Hidden = slices.Compact(slices.Sorted(slices.Values(s.Hidden)))
 }
 
-// unfinished says of a thing that it was begun, and never seen to be VALID.
+// unfinished is the reason for an incomplete entry: its thing was never seen to be VALID.
 const unfinished = "an apply began to make it and did not finish"
 const mayStay = "Its type says no identity: what the old config named may stay."
 
-// compareWithPrior notes what the state file adds for a reader: a resource that
-// exists though it was never recorded, and one that was right before.
+// compareWithPrior notes what follows from the entry in the state file: that the resource
+// is adopted, that it has drifted, or that its config was changed without effect.
 func (b *builder) compareWithPrior(addr string, s *Step) {
 	entry, known := b.Prior.Resources[addr]
 	known = known && !s.Another
@@ -261,9 +261,9 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 	}
 }
 
-// expect notes what a deferred resource will come to: what is not recorded is created,
-// and what was recorded with another config is updated. Of what is recorded it is shown
-// how it differs from that.
+// expect notes the expected change of a deferred resource: one without an entry will be
+// created, and one that was recorded with another config will be updated. For a recorded
+// resource it also notes the recorded config, to show the difference.
 func (b *builder) expect(r *config.Resource, s *Step) {
 	entry, known := b.Prior.Completed(r.Address)
 	switch {
@@ -280,7 +280,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 	}
 }
 
-// mustWait says why a resource cannot be asked yet, or "", where that can be told.
+// mustWait says why a resource cannot be asked yet, or "". Not ok = an error was reported.
 func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why string, ok bool) {
 	open, diags := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look))
 	b.Report(r, "", diags)
@@ -306,7 +306,7 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 	return ""
 }
 
-// opens says why what depends on a resource cannot be asked yet.
+// opens says, by the change of a resource, why what depends on it cannot be asked yet.
 var opens = map[Change]string{Create: "does not exist yet", Publish: "will be published", Replace: "will be replaced",
 	Forget: "is gone", Left: "has no state that could be read", Deferred: "is deferred"}
 

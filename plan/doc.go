@@ -1,6 +1,6 @@
-// Package plan decides what must change. A manifest and a state come in; Build
-// asks images what is there, and out goes a Plan that says for every resource
-// what would be done, Drift a report of what has changed since. It owns that
-// decision, and holds nothing that can change the world. A Plan is a value: once
-// built or read it is not edited.
+// Package plan decides what must change. Build takes a manifest and a state, asks
+// images for the state of each resource, and returns a Plan that says what would be
+// done for every resource. Drift reports what has changed since the last apply. The
+// package owns that decision, and holds nothing that can change the world. A Plan is
+// a value: nobody edits it once it was built or read.
 package plan

@@ -22,17 +22,17 @@ import (
 	"deployster/state"
 )
 
-// Drift asks every resource that was recorded, with the config it was recorded
-// with, whether it is still so. It holds the manifest to what is recorded: a
-// resource that drifted makes no other one look as if it had. Nothing is
-// planned, and no error keeps the others from being asked.
+// Drift asks, for every recorded resource, with its recorded config, whether it is still
+// as recorded. The config is evaluated with the recorded states of other resources, so
+// a resource that drifted does not make its dependants look drifted. Drift plans
+// nothing, and an error of one resource does not stop the others.
 func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*drift.Report, diag.Diagnostics) {
 	l, diags := NewLooker(ctx, m, prior, p, o)
 	if l == nil {
 		return nil, diags
 	}
 	b, report := l.b, &drift.Report{Format: drift.Format, Resources: l.Unasked}
-	resources, alone := map[string]*config.Resource{}, graph.Graph{} // nobody waits for another's answer
+	resources, alone := map[string]*config.Resource{}, graph.Graph{} // no resource waits for the answer of another
 	for _, r := range l.Resources {
 		resources[r.Address], alone[r.Address] = r, nil
 	}
@@ -50,15 +50,15 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	return report, b.Sorted()
 }
 
-// Looker asks resources one by one, again and again, what Drift asks of all. It may
-// be used from many goroutines.
+// Looker asks single resources, any number of times, what Drift asks of all. Many goroutines
+// may use it.
 type Looker struct {
 	b         drifter
-	Unasked   map[string]*drift.Resource // of which nothing can be asked, and why
+	Unasked   map[string]*drift.Resource // resources that cannot be asked, and why
 	Resources []*config.Resource         // the others
 }
 
-// NewLooker prepares looks at what was recorded. Without one, the diagnostics say why.
+// NewLooker returns a Looker for what is recorded; nil = it cannot, and the diagnostics say why.
 func NewLooker(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Looker, diag.Diagnostics) {
 	b := drifter{newBuilder(m, prior, p, o)}
 	if b.Report(nil, "", b.Begin()); !b.Failed() {
@@ -77,20 +77,20 @@ func NewLooker(ctx context.Context, m *config.Manifest, prior state.Snapshot, p 
 	return &Looker{b: b, Unasked: b.unasked(), Resources: resources}, b.Sorted()
 }
 
-// Type is what the image of a resource says of itself; nil = it could not be asked.
+// Type returns what the image of a resource answered in init; nil = the query failed.
 func (l *Looker) Type(addr string) *protocol.Type { return l.b.Types.Type(addr) }
 
-// Look asks one resource. What went wrong before is forgotten.
+// Look asks one resource. Errors of earlier calls have no effect.
 func (l *Looker) Look(ctx context.Context, r *config.Resource) *drift.Resource {
 	one := *l.b.builder
 	one.List = findings.New(l.b.Subject)
 	return drifter{&one}.driftOf(ctx, r)
 }
 
-// Step is what a resource is asked with, given its config.
+// Step returns the step with which a resource is asked, given its config.
 func (l *Looker) Step(r *config.Resource, c config.Resolved) *Step { return l.b.newStep(r, c) }
 
-// Changed says in what the manifest differs from what was applied of a resource, or "".
+// Changed says how the manifest's resource differs from what was applied, or "".
 func (l *Looker) Changed(r *config.Resource) string {
 	resolved, diags := l.b.Manifest.Config(r.Address, l.b.scope(r.Address, subject.Predecessors(r), l.b.recordedViews()))
 	return l.b.otherwise(r, l.b.Prior.Resources[r.Address], resolved, diags)
@@ -99,13 +99,13 @@ func (l *Looker) Changed(r *config.Resource) string {
 // drifter is a builder that finds drift.
 type drifter struct{ *builder }
 
-// recordedViews is a resource as the state file has it.
+// recordedViews returns a function that gives a resource as the state file has it.
 func (d *decided) recordedViews() func(addr string) view.View {
 	return view.Recorded(d.subject.Prior, func(string) view.View { return view.View{Partial: true} })
 }
 
-// expandRecorded expands the blocks whose instances follow from what is
-// recorded. Others stay as they are: nothing was applied of them.
+// expandRecorded expands the blocks whose instances follow from the recorded states.
+// Other blocks are not expanded: nothing of them was applied.
 func (b drifter) expandRecorded() {
 	for {
 		open := openRecorded(b.Manifest, b.Prior)
@@ -118,7 +118,7 @@ func (b drifter) expandRecorded() {
 		}
 		next, diags := b.Manifest.Expand(open, scope)
 		if diags.HasErrors() {
-			return // what the manifest makes of it is for a plan to say
+			return // a plan reports these errors
 		}
 		b.Manifest = next
 		if b.Report(nil, "", b.Move()); b.Failed() {
@@ -128,15 +128,15 @@ func (b drifter) expandRecorded() {
 	}
 }
 
-// openRecorded are the blocks whose instances follow from what is recorded.
+// openRecorded lists the unexpanded blocks whose instances follow from the recorded states.
 func openRecorded(m *config.Manifest, prior state.Snapshot) []config.Pending {
 	return slices.DeleteFunc(slices.Clone(m.Pending()), func(p config.Pending) bool {
 		return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := prior.Completed(addr); return !known })
 	})
 }
 
-// ExpandRecorded gives the manifest with the instances that follow from what is recorded,
-// and the blocks whose instances these are. Others stay as they are.
+// ExpandRecorded returns the manifest with the instances that follow from the recorded
+// states, and the blocks that it expanded for that. Other blocks are not expanded.
 func ExpandRecorded(m *config.Manifest, prior state.Snapshot) (*config.Manifest, []config.Pending) {
 	var blocks []config.Pending
 	recorded := view.Recorded(prior, func(string) view.View { return view.View{Partial: true} })
@@ -157,7 +157,7 @@ func ExpandRecorded(m *config.Manifest, prior state.Snapshot) (*config.Manifest,
 	}
 }
 
-// unasked are the resources that there is nothing to ask about.
+// unasked returns the resources and entries about which no image is asked, with the reasons.
 func (b drifter) unasked() map[string]*drift.Resource {
 	list := map[string]*drift.Resource{}
 	for addr, entry := range b.Prior.Resources {
@@ -186,8 +186,8 @@ func (b drifter) unasked() map[string]*drift.Resource {
 	return list
 }
 
-// driftOf asks one resource, unless the manifest says something else of it than
-// what was applied.
+// driftOf asks one resource, unless the manifest declares it otherwise than it was
+// applied.
 func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resource {
 	entry := b.Prior.Resources[r.Address]
 	out := &drift.Resource{Status: drift.Failed, Type: r.TypeRef, Reason: b.FirstError(r.Address)}
@@ -226,7 +226,7 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 	return out
 }
 
-// otherwise says in what the manifest differs from what was applied, or "".
+// otherwise says how the manifest's resource differs from what was applied, or "".
 func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Resolved, diags diag.Diagnostics) string {
 	switch {
 	case diags.HasErrors():
@@ -268,7 +268,7 @@ func compareDrift(d *drift.Resource, s *Step, entry state.Entry) {
 	}
 }
 
-// safeReasons are the image's reasons without what must not be shown.
+// safeReasons returns the image's reasons without values that must not be shown.
 func (s *Step) safeReasons() []protocol.Reason {
 	secrets, places := secret.Values(s.Config, s.Sensitive), slices.Concat(s.Sensitive, s.Hidden)
 	list := slices.Clone(s.Reasons)

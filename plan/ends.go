@@ -18,15 +18,15 @@ import (
 	"deployster/state/moves"
 )
 
-// end is something that the plan destroys.
+// end is the removal of a thing by the plan.
 type end struct {
 	addr  string
 	class string // see match.Classes
-	key   string // of the entry; "" = it is not recorded
-	old   bool   // it is made again
+	key   string // of the entry; "" = there is no entry
+	old   bool   // the resource is replaced
 }
 
-// ends lists what the plan destroys, by address, but for what types remember.
+// ends lists what the plan destroys at these addresses, without the things of types with memory.
 func (b *builder) ends(addresses []string) []end {
 	declared, recorded := b.identified.result.Classes()
 	var list []end
@@ -45,9 +45,9 @@ func (b *builder) ends(addresses []string) []end {
 	return slices.DeleteFunc(list, func(e end) bool { return e.class == "" })
 }
 
-// doubt finds the resources whose things may be gone when the ends of this plan are
-// through, as nobody can tell whether they are the same, and takes back what was decided
-// about them and about what depends on them. It reports whether there are new ones.
+// doubt finds the resources whose things this plan may destroy at another address: it is
+// unknown whether both are one thing. It undoes what was decided about these resources and
+// their dependants, and reports whether it found any new ones.
 func (b *builder) doubt() bool {
 	ends := b.ends(slices.Sorted(maps.Keys(b.steps)))
 	if len(ends) == 0 || b.Errors() > 0 {
@@ -80,7 +80,7 @@ func (b *builder) doubt() bool {
 	return len(again) > 0
 }
 
-// undecide takes back what was decided about resources, and about all that depends on them.
+// undecide undoes what was decided about resources, and about all that depends on them.
 func undecide(b *builder, addresses []string) {
 	if len(addresses) == 0 || len(b.steps) == 0 {
 		return
@@ -98,8 +98,8 @@ func undecide(b *builder, addresses []string) {
 	}
 }
 
-// putInOrder puts what is destroyed of a class before what begins of it. It reports
-// whether an end had to be left for the next plan: then the steps are others.
+// putInOrder puts what is destroyed of a class before what begins in that class. It
+// reports whether it left an end for the next plan, and so changed the steps.
 func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 	all := p.order()
 	var ends []match.Finish
@@ -109,17 +109,17 @@ func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 		if e.old {
 			node.Of = e.addr
 		} else if addr, number := moves.RecordedAt(e.addr); number > 0 && b.identified.first[addr] {
-			node.CreateFirst = true // what identifies the new one may turn out to be what identifies this
+			node.CreateFirst = true // the new thing may turn out to have the same identity
 		}
 		ends = append(ends, node)
 		late[node.Node] = true
 	}
-	for _, e := range p.Edges { // what has to wait for an end that is left is left too
+	for _, e := range p.Edges { // an end that waits for an end that is left is left too
 		if from := p.Resources[e.From]; e.Origin == order.Removal && from.Change == Left && late[all.End(e.To)] {
 			return b.hold(all.End(e.To))
 		}
 	}
-	lets := func(e Edge) bool { // it lets go of what is destroyed, and stays
+	lets := func(e Edge) bool { // From stays and releases what is destroyed
 		from := p.Resources[e.From].Change
 		return e.Origin == order.Removal && from != Destroy && from != Forget && from != Replace && from != Left
 	}
@@ -142,7 +142,7 @@ func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 	return false
 }
 
-// beginnings lists what begins, also of what the plan leaves out.
+// beginnings lists what begins, including the resources that the plan leaves out.
 func (b assembler) beginnings() []match.Begin {
 	var list []match.Begin
 	declared, _ := b.identified.result.Classes()
@@ -157,11 +157,11 @@ func (b assembler) beginnings() []match.Begin {
 	return list
 }
 
-// anew reports whether what a resource means is what is recorded of it, also where it is replaced.
+// anew reports whether a resource, even one that is replaced, has the identity of its entry.
 func (b assembler) anew(addr string) bool { return b.identified.pairs[addr].Why == match.Identity }
 
-// hold leaves ends for the next plan, because what will be known only after them says
-// whether they may be.
+// hold leaves ends for the next plan, because whether they are allowed depends on what
+// becomes known only after them.
 func (b assembler) hold(nodes ...string) bool {
 	for _, node := range nodes {
 		addr, what := order.OfNode(node)
@@ -178,7 +178,7 @@ func (b assembler) hold(nodes ...string) bool {
 	return true
 }
 
-// holdOld leaves the recorded thing of a resource that means another one now.
+// holdOld leaves the recorded thing of a resource that means another thing now.
 func (b assembler) holdOld(addr string, step *Step) {
 	if b.identified.pairs[addr].Why != match.Other {
 		asks := "-replace"
@@ -201,13 +201,13 @@ func (b assembler) holdOld(addr string, step *Step) {
 	b.hold(key)
 }
 
-// again lists by class what is asked again when the ends of the class are through:
-// what is right and was asked before them. Of what the plan leaves out it notes
-// the types.
+// again lists, by class, the resources that apply asks again when all ends of the class
+// are done: those that are valid and were asked before these ends. For entries that the
+// plan leaves out it notes the types in Others.
 func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[string][]string {
 	list := map[string][]string{}
 	declared, recorded := b.identified.result.Classes()
-	now := map[string]string{} // key -> its address of now
+	now := map[string]string{} // key -> its present address
 	for _, d := range b.identified.input.Declared {
 		class, step := declared[d.Address], p.Resources[d.Address]
 		now[b.identified.pairs[d.Address].Recorded] = d.Address

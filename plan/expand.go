@@ -12,9 +12,9 @@ import (
 	"deployster/plan/view"
 )
 
-// expand decides what the for_each and count of some blocks are made of, so that
-// their instances are known, and so on until all are: what one block comes to
-// may be what the next is made of. What is decided here is not asked again.
+// expand decides the resources that the for_each and count of blocks use, so that the
+// instances of these blocks become known. It repeats this until all blocks are expanded,
+// as one may use the instances of another. What is decided here is not asked again.
 func (b *builder) expand(ctx context.Context) {
 	for {
 		open := b.open()
@@ -58,14 +58,13 @@ func (b *builder) expand(ctx context.Context) {
 	}
 }
 
-// open are the blocks that are still to be expanded: those that the plan is
-// about.
+// open lists the blocks that the plan covers and whose instances are not known yet.
 func (b *builder) open() []config.Pending {
 	return slices.DeleteFunc(slices.Clone(b.Manifest.Pending()), func(p config.Pending) bool { return !b.Wanted(p.Address) })
 }
 
-// ready are the resources to be asked for the blocks that can be expanded next,
-// with all that they depend on themselves.
+// ready returns the resources that must be asked before the next blocks can be expanded,
+// with all that these resources depend on.
 func (b *builder) ready(open []config.Pending) map[string]bool {
 	resources := map[string]*config.Resource{}
 	for _, r := range b.Manifest.Resources() {
@@ -82,8 +81,8 @@ func (b *builder) ready(open []config.Pending) map[string]bool {
 	return ready
 }
 
-// closureOf are the resources that a block needs to be expanded, and all that
-// those depend on. It is not ok if one of them waits for another block.
+// closureOf returns the resources that a block needs for its instances, and all that
+// these depend on; false = one of them waits for another block.
 func closureOf(p config.Pending, resources map[string]*config.Resource) (map[string]bool, bool) {
 	closure, open := map[string]bool{}, slices.Clone(p.Needs)
 	for len(open) > 0 {
@@ -102,8 +101,8 @@ func closureOf(p config.Pending, resources map[string]*config.Resource) (map[str
 	return closure, !p.Waits
 }
 
-// because adds to an error about instances that cannot be known what is to
-// happen to the resources that they are made of.
+// because adds to an error about unknown instances what the plan does with the
+// resources that these instances depend on.
 func (b *builder) because(d *diag.Diagnostic) {
 	var why []string
 	for _, p := range b.Manifest.Pending() {

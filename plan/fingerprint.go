@@ -23,7 +23,7 @@ func Fingerprint(p *Plan) string {
 		return part
 	})
 	if err != nil {
-		return "" // what cannot be encoded has no id, and Write says why
+		return "" // a plan that cannot be encoded has no id; Write says why
 	}
 	return id
 }

@@ -9,10 +9,10 @@ import (
 	"deployster/plan/unknowns"
 )
 
-// foreseen is a deferred resource with what its image expects, where that can be asked; nil
-// when that must not be, or the image has failed.
+// foreseen returns a deferred step with what its image expects, where the image can be asked
+// about unknown values; nil = the image failed, or the change is not allowed: it is reported.
 func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Step {
-	open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, subject.Predecessors(r), b.look)) // what is wrong is reported
+	open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, subject.Predecessors(r), b.look)) // errors are reported
 	if open != "" || b.identified.doubts[r.Address] != "" || !unknowns.Askable(&s.Init, s.Unknown) {
 		return s
 	}
@@ -27,7 +27,7 @@ func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Ste
 	case found == Valid:
 		s.MayChange, s.Expected, s.Was = true, "", nil
 	case s.ReadOnly:
-		return &waiting // what it needs may make it right
+		return &waiting // a change of its dependencies may make it valid
 	default:
 		s.Change, s.Expected = Deferred, found
 	}

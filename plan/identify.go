@@ -20,23 +20,23 @@ import (
 	"deployster/state/moves"
 )
 
-// identified is which recorded thing each resource means.
+// identified says which recorded thing each resource means.
 type identified struct {
 	input  match.Input
 	result match.Result
 	moves  []moves.Move
-	doubts map[string]string     // by the address of what may be gone when the ends are through: why
+	doubts map[string]string     // address of a resource whose thing the ends may destroy -> why
 	pairs  map[string]match.Pair // by address
-	ends   map[string]match.End  // by the address of now
-	open   map[string]bool       // at whose turn something was learned: they are matched again
+	ends   map[string]match.End  // by present address
+	open   map[string]bool       // resources about which something was learned: they are matched again
 
-	first   map[string]bool   // the resources with create_before_destroy, and what they depend on
-	deposed map[string]string // of those that are replaced now: the key of the thing that goes after the new one
+	first   map[string]bool   // resources with create_before_destroy, and their dependencies
+	deposed map[string]string // address of a replaced resource -> key of the entry that is removed later
 }
 
-// decideIdentified decides about all resources, each with the entry of its own thing.
-// What the identity of a resource is may turn out at its turn only: then matching
-// begins again, and what was decided meanwhile is kept where it holds.
+// decideIdentified decides about all resources, each with the entry of its own thing. The
+// identity of a resource may become known only when it is decided: then matching starts
+// again, and earlier decisions are kept where they still hold.
 func (b *builder) decideIdentified(ctx context.Context) {
 	b.identified.input, b.identified.doubts = b.matchInput(), map[string]string{}
 	for {
@@ -60,8 +60,8 @@ func (b *builder) decideIdentified(ctx context.Context) {
 	}
 }
 
-// matchInput describes what is declared and what is recorded, over the whole manifest
-// and state, or of the plan alone where that is asked for. Values that come from other resources are those that were recorded.
+// matchInput describes the resources and the entries of the whole manifest and state, or only those of
+// the plan with Selection.Apart. Values that come from other resources are the recorded ones.
 func (b *builder) matchInput() (in match.Input) {
 	b.identified.first = order.First(b.Manifest)
 	views, resources := b.recordedViews(), b.Matched()
@@ -88,7 +88,7 @@ func (b *builder) matchInput() (in match.Input) {
 	return in
 }
 
-// declared describes a resource, with what was recorded of others.
+// declared describes a resource, with the recorded states of the resources that it uses.
 func declared(b *builder, r *config.Resource, views func(addr string) view.View) match.Declared {
 	ty := b.TypeOf(r.Address)
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
@@ -101,9 +101,9 @@ func declared(b *builder, r *config.Resource, views func(addr string) view.View)
 	return d
 }
 
-// identify matches, and gives the entries the addresses that follow from it. What was
-// decided of a resource whose entry is another one now is forgotten, and of all that
-// depends on it.
+// identify matches resources with entries, and gives the entries the addresses that follow.
+// For a resource that has another entry than before, it undoes what was decided about the
+// resource and about all that depends on it.
 func (b *builder) identify() {
 	result := match.Match(b.identified.input)
 	errors := b.Errors()
@@ -151,7 +151,7 @@ func (b *builder) identify() {
 		}
 	}
 	for addr := range b.steps {
-		if !b.Wanted(addr) { // a guess had brought it along
+		if !b.Wanted(addr) { // an earlier guess had included it
 			delete(b.steps, addr)
 		}
 	}
@@ -175,8 +175,8 @@ func (b *builder) twice(list []match.Twice) {
 	}
 }
 
-// learn holds the identity that a resource has at its turn to the one that it was
-// matched with. It reports whether they are one; else matching begins again.
+// learn compares the identity of a resource, as it is when the resource is decided, with the
+// one that it was matched with. It reports whether they are equal; else matching starts again.
 func (b *builder) learn(r *config.Resource, s *Step) bool {
 	if b.identified.pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
 		return true
@@ -196,7 +196,7 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	return false
 }
 
-// refute takes back a guess that does not hold, with all others about its image.
+// refute withdraws a guess that does not hold, with all other guesses about its image.
 func (b *builder) refute(addr string) {
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
@@ -213,8 +213,8 @@ func (b *builder) isOpen(addr string) bool {
 // guessed reports whether the entry of a resource is a guess.
 func (b *builder) guessed(addr string) bool { return b.identified.pairs[addr].Why == match.SameConfig }
 
-// confirm asks for a resource under the name that its entry had too: a guess holds
-// where both answers are of one status.
+// confirm asks for the state again under the former address of the entry: a guess holds
+// where both answers have the same status and, if stale, the same state.
 func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, in protocol.StateInput, answer protocol.Answer) bool {
 	from := b.identified.pairs[r.Address].From
 	was, err := b.prober.State(ctx, s.Target(from), s.Init, in)

@@ -8,8 +8,8 @@ import (
 	"deployster/state"
 )
 
-// outputs evaluates the manifest's outputs with what the plan expects. Those
-// that are made of something that is left out keep what was recorded of them.
+// outputs evaluates the manifest's outputs with what the plan expects. Outputs
+// that use something that the plan leaves out keep their recorded values.
 func (b assembler) outputs() map[string]Output {
 	values, diags := b.Manifest.Outputs(b.finally())
 	kept, more := b.keptOutputs()
@@ -36,7 +36,7 @@ func (b assembler) outputs() map[string]Output {
 	return outputs
 }
 
-// keptOutput is an output that stays as it was recorded.
+// keptOutput returns an output that keeps its recorded value.
 func keptOutput(prior state.Output, known bool) Output {
 	if !known {
 		return Output{Value: []byte("null"), LeftOut: true}
@@ -44,7 +44,7 @@ func keptOutput(prior state.Output, known bool) Output {
 	return Output{Value: prior.Value, Sensitive: prior.Sensitive, LeftOut: true}
 }
 
-// keptOutputs are those that are made of something that the plan leaves out.
+// keptOutputs returns the names of the outputs that use something that the plan leaves out.
 func (b assembler) keptOutputs() (map[string]bool, diag.Diagnostics) {
 	kept := map[string]bool{}
 	if !b.Partial() {
@@ -58,7 +58,7 @@ func (b assembler) keptOutputs() (map[string]bool, diag.Diagnostics) {
 }
 
 // leftOut lists what the plan leaves out, sorted: resources of the manifest and
-// of the state file, and blocks whose instances were not looked for.
+// of the state file, and blocks whose instances are not known.
 func (b assembler) leftOut() []string {
 	if !b.Partial() {
 		return nil
@@ -70,7 +70,7 @@ func (b assembler) leftOut() []string {
 	return slices.DeleteFunc(b.Addresses(), func(addr string) bool { return b.steps[addr] != nil || from[addr] })
 }
 
-// checks holds the check blocks to what is known.
+// checks evaluates the check blocks with the values that are known.
 func (b assembler) checks() []config.CheckResult {
 	results, diags := b.Manifest.Checks(b.finally())
 	b.Report(nil, "", diags)

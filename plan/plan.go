@@ -27,36 +27,36 @@ const Format = 2
 type Plan struct {
 	Format     int               `json:"format"`
 	Deployster string            `json:"deployster"`
-	ID         string            `json:"id"` // of what stands in plan.json
+	ID         string            `json:"id"` // hash of the rest of plan.json
 	Created    time.Time         `json:"created"`
-	Lineage    string            `json:"lineage,omitempty"` // of the state it was made from; empty when there was none
+	Lineage    string            `json:"lineage,omitempty"` // of the state it was made from; empty = there was none
 	Serial     uint64            `json:"serial"`
 	Workspace  string            `json:"workspace"`
 	Images     map[string]string `json:"images"`           // reference -> digest
-	Pulled     []string          `json:"pulled,omitempty"` // of these references: they can be had again from their registries
+	Pulled     []string          `json:"pulled,omitempty"` // references in images that a registry has: they can be pulled again
 	Layers     [][]string        `json:"layers"`
 	Edges      []Edge            `json:"edges"`
 	Resources  map[string]*Step  `json:"resources"`
 	Outputs    map[string]Output `json:"outputs"`
 	Summary    Summary           `json:"summary"`
 
-	// Barriers put what is destroyed of a kind before what begins of it.
+	// Barriers put the removals of a class of things before what begins in that class.
 	Barriers []order.Barrier `json:"barriers,omitempty"`
 
-	// Others are the types of resources that the plan leaves out, and that are asked
-	// after what it destroys.
+	// Others are the types of the resources that the plan leaves out and that apply asks
+	// again after what it destroys, by address.
 	Others map[string]protocol.Type `json:"others,omitempty"`
 
-	// Selection is what the plan was limited to, LeftOut the addresses that it
-	// leaves out for that, sorted: of the manifest and of the state file.
+	// Selection is what the plan was limited to. LeftOut lists the addresses of the
+	// manifest and of the state file that the plan leaves out for that reason, sorted.
 	Selection Selection `json:"selection,omitzero"`
 	LeftOut   []string  `json:"left_out,omitempty"`
 
-	// Errored says that the plan is not whole, because of errors: it is there to
-	// be looked at only.
+	// Errored says that the plan is incomplete because of errors: it can be shown,
+	// but neither saved nor applied.
 	Errored bool `json:"errored,omitempty"`
 
-	Moves []moves.Move `json:"moves,omitempty"` // what the state file is to change before anything else is done
+	Moves []moves.Move `json:"moves,omitempty"` // address changes that apply makes in the state file first
 
 	// Instances pins the for_each and count that were known only with the states
 	// of resources, by the address of the block.
@@ -64,15 +64,15 @@ type Plan struct {
 
 	Artifacts map[string]artifacts.Pin `json:"artifacts,omitempty"` // their versions, by name
 	Hosts     map[string]places.Pin    `json:"hosts,omitempty"`     // the machines that resources are on, by the names of hosts
-	Checks    []config.CheckResult     `json:"checks,omitempty"`    // what the check blocks say of what is known already
+	Checks    []config.CheckResult     `json:"checks,omitempty"`    // results of the check blocks, with the values known so far
 
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`
 	SensitiveVariables []string                   `json:"sensitive_variables,omitempty"` // names
-	VariableOrigins    map[string]string          `json:"variable_origins,omitempty"`    // where those come from that are set, for people
+	VariableOrigins    map[string]string          `json:"variable_origins,omitempty"`    // name -> where its value comes from
 
-	// Entries pins what the state file said of each resource here and of what
-	// it depends on: address -> fingerprint, "" for none.
+	// Entries pins the entry in the state file of each resource of the plan, also under
+	// the address that it had: address -> fingerprint, "" = no entry.
 	Entries map[string]string `json:"entries"`
 
 	// Sources are the manifests, kept beside plan.json in the plan file.
@@ -91,46 +91,46 @@ type Step struct {
 	Change      Change            `json:"change"`
 	Expected    Change            `json:"expected,omitempty"`        // deferred: create, update or replace, where that is known
 	MovedFrom   string            `json:"moved_from,omitempty"`      // its address in the state file
-	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), or "" for what the manifest says
+	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), "" (the manifest)
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
-	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
-	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: in what its config differs from the recorded one, to no effect
-	Publishes   bool              `json:"publishes,omitempty"`       // it is of a publish block
-	New         bool              `json:"new,omitempty"`             // adopt = false: it must not exist before it is made
-	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
-	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image not asked
+	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file has no complete entry for it
+	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: changes of its config without effect
+	Publishes   bool              `json:"publishes,omitempty"`       // it comes from a publish block
+	New         bool              `json:"new,omitempty"`             // adopt = false: it must not exist before it is created
+	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this config
+	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image was not asked
 	Reason      string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
-	Notes       []string          `json:"notes,omitempty"`           // what else a person should know before saying yes, in sentences
-	Another     bool              `json:"another,omitempty"`         // what is recorded at its address is another thing, and stays
-	Deposed     string            `json:"deposed,omitempty"`         // the address that it had until another thing took it
-	Replaces    string            `json:"replaces,omitempty"`        // create: the key of the thing that goes when this one is made
-	Old         *Step             `json:"old,omitempty"`             // replace: how the thing that is there is destroyed
+	Notes       []string          `json:"notes,omitempty"`           // what to know before approving, in sentences
+	Another     bool              `json:"another,omitempty"`         // the entry here is of another thing, which stays
+	Deposed     string            `json:"deposed,omitempty"`         // the address that it had before another took it
+	Replaces    string            `json:"replaces,omitempty"`        // create: the entry that is removed after this
+	Old         *Step             `json:"old,omitempty"`             // replace: how the existing thing is destroyed
 	Was         *Was              `json:"was,omitempty"`             // record: the recorded state; deferred, publish: the recorded config
-	Config      json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
+	Config      json.RawMessage   `json:"config"`                    // an unknown value is {"$unknown": "its cause"}
 	Unknown     map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
 	Sensitive   []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
-	Staying     []string          `json:"may_change_at,omitempty"`   // JSON pointers into Config: made of what is expected to stay
-	Ignored     []string          `json:"ignored,omitempty"`         // JSON pointers: what ignore_changes keeps as it was recorded
-	Hidden      []string          `json:"sensitive_state,omitempty"` // JSON pointers into State or Stale, whichever there is
-	State       json.RawMessage   `json:"state,omitempty"`           // valid: what is there
+	Staying     []string          `json:"may_change_at,omitempty"`   // JSON pointers into Config: expected to stay
+	Ignored     []string          `json:"ignored,omitempty"`         // JSON pointers: ignore_changes keeps these values
+	Hidden      []string          `json:"sensitive_state,omitempty"` // JSON pointers into State, Stale, Forecast
+	State       json.RawMessage   `json:"state,omitempty"`           // valid: the present state
 	Stale       json.RawMessage   `json:"stale_state,omitempty"`
 	Forecast    json.RawMessage   `json:"forecast,omitempty"`
-	Memory      json.RawMessage   `json:"memory,omitempty"`        // valid: what its image said that it must not forget; never shown
+	Memory      json.RawMessage   `json:"memory,omitempty"`        // valid: the memory in the answer of its image; never shown
 	UnknownNew  []string          `json:"unknown_state,omitempty"` // JSON pointers into the state: known only after the actions
 	Actions     []protocol.Action `json:"actions,omitempty"`
 	Shutdown    *protocol.Action  `json:"shutdown_first,omitempty"`
 	Reasons     []protocol.Reason `json:"reasons,omitempty"`
 	ReadOnly    bool              `json:"read_only,omitempty"`
 	Aliases     map[string]string `json:"aliases,omitempty"`    // alias -> address
-	Subscribes  []string          `json:"subscribes,omitempty"` // addresses of those whose actions it is told of
+	Subscribes  []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is told of
 	Init        protocol.Type     `json:"init"`
 	Pull        runner.PullPolicy `json:"pull,omitempty"`
 	Verify      *runner.Verify    `json:"verify,omitempty"` // whose signature its images must carry
 	Settings    runner.Settings   `json:"settings"`
-	RunsWith    []string          `json:"runs_with,omitempty"`     // what Settings give beyond the defaults, for people to read
+	RunsWith    []string          `json:"runs_with,omitempty"`     // what Settings allow beyond the defaults, for people to read
 	SecretEnv   []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
 	Mounts      []runner.Mount    `json:"mounts,omitempty"`
-	Today       []runner.Mount    `json:"mounts_today,omitempty"` // destroy: where those of Mounts would lead that are written otherwise today
+	Today       []runner.Mount    `json:"mounts_today,omitempty"` // destroy: the writable Mounts whose plugs lead elsewhere today
 	Timeouts    Timeouts          `json:"timeouts,omitzero"`
 	Protect     bool              `json:"prevent_destroy,omitempty"`
 	OnRemove    string            `json:"on_remove,omitempty"`
@@ -156,13 +156,13 @@ type Output struct {
 	Sensitive bool              `json:"sensitive,omitempty"`
 	Changed   bool              `json:"changed,omitempty"` // differs from what the state file holds
 	Removed   bool              `json:"removed,omitempty"` // the state file holds it, and no manifest declares it
-	// LeftOut says that it keeps what the state file holds, because it is made of
-	// something that the plan leaves out. Without anything there it has no value.
+	// LeftOut says that the output keeps its recorded value, because it uses something
+	// that the plan leaves out. Where no value is recorded it is null.
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
-// HasChanges reports whether there is anything to do to the world, to adopt, or to
-// change of addresses and outputs. Recording anew what is VALID does not count.
+// HasChanges reports whether apply would change, adopt or record a resource, or change
+// an address or an output. To record again a resource that is VALID does not count.
 func (p *Plan) HasChanges() bool {
 	s := p.Summary
 	if s.Create+s.Update+s.Replace+s.Destroy+s.Forget+s.Publish+s.Deferred+s.Record+s.MayChange+s.Adopt+len(p.Moves) > 0 {
@@ -181,18 +181,18 @@ func (p *Plan) Order() []string {
 	return slices.Concat(p.Layers...)
 }
 
-// Before gives, for every resource, those that must be done before it.
+// Before returns, for every resource, the resources that must be done before it.
 func (p *Plan) Before() graph.Graph { return p.order().Before() }
 
-// Nodes is what an apply does, and what must be done before it.
+// Nodes returns the nodes of an apply, each with the nodes that must be done before it.
 func (p *Plan) Nodes() graph.Graph { return p.order().Nodes() }
 
 func (p *Plan) order() order.Plan {
 	return order.Plan{Resources: slices.Sorted(maps.Keys(p.Resources)), Replaced: p.replaced, Edges: p.Edges, Barriers: p.Barriers}
 }
 
-// Needs gives, for every resource, what it depends on: Before without what only
-// has to make room for it. Each list is sorted.
+// Needs returns, for every resource, what it depends on: its edges without those that
+// only make a removal wait for the dependants. Each list is sorted.
 func (p *Plan) Needs() map[string][]string {
 	needs := make(map[string][]string, len(p.Resources))
 	for _, e := range p.Edges {
@@ -207,15 +207,15 @@ func (p *Plan) Needs() map[string][]string {
 	return needs
 }
 
-// replaced reports whether a resource is destroyed and made again.
+// replaced reports whether a resource is destroyed and created again.
 func (p *Plan) replaced(addr string) bool {
 	s := p.Resources[addr]
 	return s != nil && s.Change == Replace
 }
 
 // DependantsFirst lists the addresses so that what depends on a resource comes
-// before it. That is not Order turned around: a removal waits for the removal
-// of its dependants, so its edges lead the other way already.
+// before it. That is not Order reversed: a removal waits for the removal of its
+// dependants, so its edges point the other way already.
 func (p *Plan) DependantsFirst() []string {
 	frontier, list := graph.NewFrontier(p.order().DependantsFirst()), []string(nil)
 	for layer := frontier.TakeAll(); len(layer) > 0; layer = frontier.TakeAll() {
@@ -227,7 +227,7 @@ func (p *Plan) DependantsFirst() []string {
 	return list
 }
 
-// Target is what running the step's image takes.
+// Target returns what a client needs to run the step's image for an address.
 func (s *Step) Target(addr string) typeclient.Target {
 	name, _ := moves.RecordedAt(addr)
 	return typeclient.Target{
@@ -236,8 +236,8 @@ func (s *Step) Target(addr string) typeclient.Target {
 	}
 }
 
-// Answered is what the image said when the plan was made, "" when it was not
-// asked.
+// Answered returns the status that the image answered when the plan was made; "" =
+// it was not asked, or the change does not tell it.
 func (s *Step) Answered() protocol.Status {
 	switch s.Change {
 	case Valid:
@@ -250,7 +250,7 @@ func (s *Step) Answered() protocol.Status {
 	return ""
 }
 
-// Intent is what the step wants of its resource.
+// Intent returns what the image is asked for: that the thing is absent, or present.
 func (s *Step) Intent() protocol.Intent {
 	if s.Change == Destroy {
 		return protocol.Absent
@@ -258,8 +258,8 @@ func (s *Step) Intent() protocol.Intent {
 	return protocol.Present
 }
 
-// Gone reports whether a thing that nothing declares is forgotten because its image said
-// that it is not there. The image of another one that is forgotten is not asked.
+// Gone reports whether an undeclared thing is forgotten because its image answered that
+// it does not exist. For other things that are forgotten no image is asked for the state.
 func (s *Step) Gone() bool { return s.Change == Forget && s.Init.Absent }
 
 // Flexible reports whether apply may find other actions than the plan shows,

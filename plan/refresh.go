@@ -11,9 +11,9 @@ import (
 	"deployster/state"
 )
 
-// mayUseRecorded reports whether a plan with -refresh=false may take a resource to be as
-// it was recorded: everything that its image would be asked with is what it was
-// asked with when it was VALID, and nothing says that it is not so any more.
+// mayUseRecorded reports whether a plan with -refresh=false may use the recorded state of
+// a resource: everything that its image would be asked with equals what it was asked
+// with when the resource was VALID, and nothing says that the state has changed since.
 func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) bool {
 	entry, known := b.Prior.Resources[r.Address]
 	if !b.Selection.NoRefresh || slices.Contains(b.options.Doubt, r.Address) || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
@@ -33,7 +33,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 	return !s.seesDependencies() || b.sameConfigs(r.Aliases, map[string]bool{})
 }
 
-// updates reports whether a resource will be updated.
+// updates returns a function that reports whether a resource will be updated.
 func updates(b *builder) func(addr string) bool {
 	return func(addr string) bool {
 		s := b.step(addr)
@@ -41,11 +41,11 @@ func updates(b *builder) func(addr string) bool {
 	}
 }
 
-// seesDependencies reports whether its image is told of what it depends on.
+// seesDependencies reports whether the image of a step is told of the dependencies.
 func (s *Step) seesDependencies() bool { return s.Init.Protocol == 1 || s.Init.Dependencies }
 
-// sameConfigs reports whether the dependencies behind aliases, and those behind
-// theirs, have the configs with which they were recorded.
+// sameConfigs reports whether the dependencies behind aliases, and the dependencies
+// behind their aliases, have the configs with which they were recorded.
 func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) bool {
 	for _, addr := range aliases {
 		if seen[addr] {
@@ -60,14 +60,14 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 	return true
 }
 
-// useRecorded takes a resource to be as it was recorded.
+// useRecorded makes a step valid with the recorded state.
 func (b *builder) useRecorded(s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
 	s.hide(b.prober, entry, b.Manifest.Secrets())
 }
 
-// recordOnly makes of what was found what a plan with -refresh-only does about
-// it: it goes into the state file. No action is left that could be run.
+// recordOnly changes a step into what a plan with -refresh-only does: what was found
+// is written to the state file, and no action is left that could be run.
 func (b *builder) recordOnly(addr string, s *Step) {
 	entry, known := b.Prior.Resources[addr]
 	found := s.Change

@@ -19,9 +19,9 @@ import (
 	"deployster/state/moves"
 )
 
-// removeAll decides about what the state file knows and no manifest declares.
-// All that it takes is in the state's entries, so that neither protection nor
-// the way to remove a thing is lost with its block.
+// removeAll decides about the entries in the state file that no manifest declares.
+// All that it needs is in the entries, so that neither protection nor the way to
+// remove a thing is lost with its block.
 func (b *builder) removeAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(max(1, b.options.Parallelism))
@@ -44,7 +44,7 @@ func (b *builder) removeAll(ctx context.Context) {
 	_ = group.Wait() // the workers report through diags
 }
 
-// remove decides about one such resource.
+// remove decides about one entry that no manifest declares.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
 	step := asRecorded(b, entry)
 	step.Change = Forget
@@ -67,7 +67,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	case b.hosts.Away(entry) != "":
 		step.Reason = why + ", and " + b.hosts.Away(entry) + ": what exists stays as it is" + leftover(entry)
 		return step, nil
-	case entry.OnRemove == "forget" && block == nil && !entry.ReadOnly: // that destroys nothing, so it is not protected from it
+	case entry.OnRemove == "forget" && block == nil && !entry.ReadOnly: // nothing is destroyed, so prevent_destroy does not apply
 		step.Reason = why + b.Selection.WhyForgotten(addr) + leftover(entry)
 		return step, nil
 	case entry.PreventDestroy:
@@ -120,7 +120,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	return step, nil
 }
 
-// leftover warns, of a thing that is only forgotten, that it may be there in part.
+// leftover warns that a part of a thing may exist, where it is only forgotten.
 func leftover(entry state.Entry) string {
 	if !entry.Incomplete() {
 		return ""
@@ -128,8 +128,8 @@ func leftover(entry state.Entry) string {
 	return "; " + unfinished + ", so something of it may be left"
 }
 
-// removalEdges make a thing go only after all that was recorded as depending on
-// it has gone, or has been changed so that it lets go.
+// removalEdges returns the edges by which a thing is removed only after its recorded
+// dependants are removed, or changed so that they no longer depend on it.
 func (b assembler) removalEdges() []Edge {
 	gone := map[string]bool{}
 	for _, addr := range b.Removed() {

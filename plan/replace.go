@@ -15,8 +15,8 @@ import (
 	"deployster/state"
 )
 
-// replacePair works out what becomes of the recorded thing of a resource that means
-// another one now, or that -replace names.
+// replacePair decides what becomes of the recorded thing of a resource that means another
+// thing now, or that is to be replaced. It returns false after it has reported an error.
 func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Step, pair match.Pair) bool {
 	if b.Selection.RefreshOnly {
 		step.Change, step.Reason = Left, "what is recorded here is another thing: what becomes of it is not for a plan that only records"
@@ -30,7 +30,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	}
 	entry := b.Prior.Resources[r.Address]
 	why := things.Changed(pair.Differences, step.Sensitive, entry.Sensitive.Config)
-	step.Another = true // its removal is asked with the state of the old one, and nothing else
+	step.Another = true // only the removal is asked with the old state
 	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.hosts.Away(entry)); stays != "" {
 		step.Notes = append(step.Notes, things.Left(why, stays))
 		return true
@@ -38,9 +38,9 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	return b.replace(ctx, r, step, why)
 }
 
-// replace works out how the thing of a resource is destroyed, so that it can be made
-// again. Where nothing is there the step has no Old, and is decided like any other. It
-// reports what must not be replaced, or cannot.
+// replace decides how the thing of a resource is destroyed, so that it can be created
+// again. Where nothing exists the step gets no Old, and is decided like any other. For a
+// resource that must not or cannot be replaced it reports an error and returns false.
 func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, why string) bool {
 	entry, known := b.Prior.Resources[r.Address]
 	refuse := func(summary, detail string, args ...any) bool {
@@ -111,9 +111,9 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	return true
 }
 
-// oldOf is the thing that is there, as its removal is asked for: with the config
-// that it was made with, by the image of now, unless that is one of another
-// name.
+// oldOf returns the step that removes the existing thing of a replaced resource: with the
+// config that the thing was created with, by the image of today; by the recorded image if
+// that has another name.
 func oldOf(b *builder, step *Step, entry state.Entry, known bool) *Step {
 	old := &Step{Type: step.Type, Change: Destroy, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv,
 		Aliases:  step.Aliases,
@@ -129,7 +129,7 @@ func oldOf(b *builder, step *Step, entry state.Entry, known bool) *Step {
 	return old
 }
 
-// asRecorded is RecordedStep with the signature that its image must carry today.
+// asRecorded returns RecordedStep with the signature that its image must carry today.
 func asRecorded(b *builder, entry state.Entry) *Step {
 	step := RecordedStep(entry)
 	if b.options.Signed != nil {
@@ -138,7 +138,7 @@ func asRecorded(b *builder, entry state.Entry) *Step {
 	return step
 }
 
-// RecordedStep is what the state file knows of how to remove a thing.
+// RecordedStep returns a step with what an entry says of how to remove its thing.
 func RecordedStep(entry state.Entry) *Step {
 	return &Step{Type: entry.Type, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
 		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
@@ -146,9 +146,9 @@ func RecordedStep(entry state.Entry) *Step {
 			Digest: entry.Digest}}
 }
 
-// replaceEdges let the old thing of a resource go only when all that was recorded
-// as depending on it has gone, or has been changed so that it lets go. What
-// still depends on it follows when it is made again.
+// replaceEdges returns the edges by which the old thing of a replaced resource is removed
+// only after all its recorded dependants are removed, or changed so that they no longer
+// depend on it. What still depends on the resource waits until it is created again.
 func (b assembler) replaceEdges() []Edge {
 	var edges []Edge
 	dependsOn := order.DependsOn(b.Manifest)

@@ -7,8 +7,8 @@ import (
 	"deployster/state"
 )
 
-// triggered reports whether a change of another resource makes that one is replaced, which
-// was not known before. Then it is matched again.
+// triggered reports whether replace_triggered_by has a resource replaced, because of a change
+// of another resource that was not known before. Then the resource is matched again.
 func (b *builder) triggered(r *config.Resource) bool {
 	if b.identified.pairs[r.Address].Recorded == "" || b.decided.trigger(r.Address) != "" {
 		return false
@@ -31,19 +31,19 @@ func (b *builder) triggered(r *config.Resource) bool {
 	return false
 }
 
-// trigger says which change of another resource has that one replaced; "" = none so far.
+// trigger says which change of another resource has this one replaced; "" = none so far.
 func (d *decided) trigger(addr string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.triggers[addr]
 }
 
-// asked says what asks for the replacement of a resource whose thing is to stay the same.
+// asked says what asks for the replacement of a resource whose identity stays the same.
 func (d *decided) asked(addr string) string {
 	return cmp.Or(d.trigger(addr), "-replace asks for it")
 }
 
-// changes reports whether a recorded resource is to be updated or replaced, or means another thing now.
+// changes reports whether the step updates or replaces a recorded resource, or may do so, or the resource means another thing.
 func (s *Step) changes(was state.Entry) bool {
 	return s.Change == Update || s.Change == Replace || s.Replaces != "" || s.Another ||
 		s.Change == Deferred && (len(s.Unknown) > 0 || string(was.Config) != string(s.Config))

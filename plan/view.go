@@ -12,8 +12,8 @@ import (
 	"deployster/protocol"
 )
 
-// View is the expectation that a step gives its dependants. What an update
-// will leave behind is taken from its forecast, else from what is there now.
+// View returns what the dependants of a step may expect of its resource. The state after
+// an update is taken from the forecast, and for the rest from the present state.
 func (s *Step) View() view.View {
 	v := view.View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Hidden, Schema: s.Init.StateSchema}
 	for _, a := range s.Actions {
@@ -25,7 +25,7 @@ func (s *Step) View() view.View {
 		if v.Stays = s.MayChange; v.Stays {
 			v.Staying = jsondoc.TopLevel(s.State, nil)
 		}
-	case Record, Left: // nothing will be done: what was found is what there is
+	case Record, Left: // nothing will be done: what was found stays
 		v.State, v.Status, v.Partial = s.State, protocol.Valid, false
 		if s.State == nil {
 			v.State, v.Status, v.Partial = s.Stale, protocol.Stale, true
@@ -46,12 +46,12 @@ func (s *Step) View() view.View {
 type decided struct {
 	subject *subject.Subject
 
-	finalScope config.States // what is known when all is decided; nil = nobody has asked
+	finalScope config.States // what is known when all is decided; nil = nobody has asked for it yet
 
-	mu       sync.Mutex // guards what follows: resources are asked in parallel
+	mu       sync.Mutex // guards the fields below: resources are asked in parallel
 	steps    map[string]*Step
-	pins     map[string]string // address -> its Pin, of those that were asked in parallel
-	triggers map[string]string // by the address of what replace_triggered_by replaces: why
+	pins     map[string]string // address -> the Pin of its entry, for those that were asked in parallel
+	triggers map[string]string // address of a resource that replace_triggered_by replaces -> why
 }
 
 func newDecided(s *subject.Subject) *decided {
@@ -60,7 +60,7 @@ func newDecided(s *subject.Subject) *decided {
 		triggers: map[string]string{}}
 }
 
-// look gives the expectation that a finished step leaves for its dependants.
+// look returns what a finished step lets its dependants expect.
 func (d *decided) look(addr string) view.View {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,20 +70,20 @@ func (d *decided) look(addr string) view.View {
 	return view.View{Partial: true}
 }
 
-// step gives one finished step.
+// step returns the finished step of an address; nil = there is none yet.
 func (d *decided) step(addr string) *Step {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.steps[addr]
 }
 
-// scope is what the expressions of a resource may know.
+// scope returns the states that the expressions of a resource may use.
 func (d *decided) scope(addr string, before []string, look func(string) view.View) config.States {
 	return view.Scope(append(slices.Clone(before), addr), look, d.subject.Prior)
 }
 
-// outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far
-// as it is forecast. That an output will not change must not be claimed.
+// outlook is look for outputs, checks and preconditions: the state after an update is only known as far as
+// it is forecast. The plan must not claim that an output will not change.
 func (d *decided) outlook(addr string) view.View {
 	v, step := d.look(addr), d.step(addr)
 	if step != nil && (step.Change == Update || step.Change == Deferred || step.MayChange) {
@@ -92,7 +92,7 @@ func (d *decided) outlook(addr string) view.View {
 	return v
 }
 
-// finally is what is known when all is decided, for those who ask for it.
+// finally returns what is known when all is decided; nil = no output or check needs it.
 func (d *decided) finally() config.States {
 	if d.finalScope == nil && d.subject.Manifest.Concludes() {
 		d.finalScope = view.Scope(slices.Collect(maps.Keys(d.steps)), d.outlook, d.subject.Prior)

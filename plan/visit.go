@@ -11,9 +11,9 @@ import (
 	"deployster/plan/subject"
 )
 
-// decideAll visits the wanted resources in dependency order, in parallel. One that
-// cannot be asked does not keep the others from being asked, so that one run
-// shows every problem; those that depend on it are left out.
+// decideAll decides the wanted resources in dependency order, in parallel. A resource
+// that fails does not stop the others, so that one run shows every problem; only those
+// that depend on it are skipped.
 func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) {
 	size := len(b.Manifest.Resources())
 	resources, before := make(map[string]*config.Resource, size), make(graph.Graph, size)
@@ -40,11 +40,11 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 	}
 }
 
-// decideAndTell is decide, and tells what became of it.
+// decideAndTell calls decide and sends an event with the result.
 func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 	step := b.decide(ctx, r)
 	if step == nil && b.isOpen(r.Address) {
-		return nil // matching begins again
+		return nil // matching starts again
 	} else if step == nil {
 		b.progress(Failed{r.Address})
 	} else {
@@ -53,8 +53,8 @@ func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 	return step
 }
 
-// visit does something with resources in parallel, with each after those that come
-// before it.
+// visit calls do with each resource, in parallel, and with a resource only after those
+// that come before it.
 func (b *builder) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph,
 	do func(*config.Resource) (ok bool)) {
 	room := order.Room{Resources: b.options.Parallelism, InWorkers: b.options.InWorkers, Hosts: b.options.HostsAtOnce}
