@@ -3,21 +3,21 @@
 // An address names a resource in a manifest; it does not name the thing that the
 // resource stands for. A block can be renamed, and a list can lose an element in
 // its middle: the things stay what they are, under other addresses. So before
-// anything is asked, recorded entries and declared resources are held together
-// by the identity of their things (Match), and what is destroyed is put before
-// what is made of the same kind (Order). Both are values in, values out.
+// any image is asked, Match compares entries and declared resources by the
+// identity of their things, and Order puts what is destroyed before what is
+// created of the same kind. Both take values and return values.
 //
 // The rules, each a function of its own:
 //
-//	sameThing     equal identity, at whatever address: a move
-//	otherAround   equal but for env, network or what is only read, at whatever address: a move
+//	sameThing     equal identity, at any address: a move
+//	otherAround   equal but for env, network or read-only plugs, at any address: a move
 //	otherThing    the same address and another identity: a replacement
-//	unchanged     the same address and an equal config, where nobody can tell
-//	guess         another address and an equal config, where nobody can tell
-//	sameAddress   what is left pairs by address
-//	butIgnored    equal identity but for what is ignored, where only two are left: a move
-//	owner         what is left over, or replaced, and is the thing of a declared
-//	              resource, is forgotten and never destroyed
+//	unchanged     the same address and an equal config, where the identity is unclear
+//	guess         another address and an equal config, where the identity is unclear
+//	sameAddress   a resource and an entry that are left pair by address
+//	butIgnored    equal identity but for ignored values, where only two are left: a move
+//	owner         the thing of an entry that is left over or replaced, if it is the thing
+//	              of a declared resource, is forgotten and never destroyed
 //	lateFirst     an end waits for the identities that are known only in apply
-//	endsFirst     what is destroyed of a kind goes before what begins of it
+//	endsFirst     what is destroyed of a kind goes before what begins of that kind
 package match

@@ -7,12 +7,12 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// alike are resources and entries that differ in nothing but what is ignored.
+// alike are resources and entries that differ only in ignored values, by index.
 type alike struct{ declared, recorded []int }
 
-// butIgnored pairs a resource with an entry of another address, from which it differs in
-// nothing but what ignore_changes names: that is as it was recorded. It does so only
-// where one resource and one entry fit each other and nothing else.
+// butIgnored pairs a resource with an entry of another address, from which it differs only
+// in what ignore_changes names: those values stay as recorded. It does so only where one
+// resource and one entry fit each other and no others.
 func (m *matcher) butIgnored() {
 	open := m.ignoring()
 	if len(open) == 0 {
@@ -52,9 +52,9 @@ func (m *matcher) butIgnored() {
 	}
 }
 
-// ignoring lists the resources without an entry that ignore something which names their
-// things, but for those of a kind of which a resource without an entry is named by what is
-// not known yet: an entry may be that of the other.
+// ignoring lists the resources without an entry that ignore a value which names their
+// things. It omits those of a kind that has another resource without an entry whose identity
+// is not known yet: a free entry may belong to that one.
 func (m *matcher) ignoring() []int {
 	var open []int
 	late := map[string]bool{}
@@ -75,8 +75,8 @@ func (m *matcher) ignoring() []int {
 	})
 }
 
-// unowned are the entries that are left and are the things of no resource, by their
-// images, but for those that are on their way out.
+// unowned returns, by image, the free entries whose things belong to no resource, without
+// deposed entries and those that a removed block names.
 func (m *matcher) unowned() map[string][]int {
 	free, owners := map[string][]int{}, m.ownersOf()
 	for at, e := range m.in.Recorded {
@@ -90,7 +90,7 @@ func (m *matcher) unowned() map[string][]int {
 	return free
 }
 
-// keep pairs a resource with an entry, whose thing is from then on what it means.
+// keep pairs a resource with an entry, and gives the resource the recorded config.
 func (m *matcher) keep(declared, recorded int) {
 	m.take(declared, recorded, Identity)
 	d := &m.in.Declared[declared]
@@ -98,14 +98,14 @@ func (m *matcher) keep(declared, recorded int) {
 	m.identities[declared], m.exact[declared] = d.identity(), true
 }
 
-// ignores reports whether what stands at a name is ignored.
+// ignores reports whether the value of a name is ignored.
 func (d Declared) ignores(name Name) bool {
 	return slices.ContainsFunc(d.Ignored, func(pointer string) bool { return strings.HasPrefix(name.Pointer+"/", pointer+"/") })
 }
 
-// rest is all that tells a thing of the resource's type from others but for what the
-// resource ignores. Where no name is left, it is all of the config that is. "" = it
-// is not known what names the thing.
+// rest returns the identity of a thing, as the resource's type sees it, without the values
+// that the resource ignores. Where all names are ignored it uses the rest of the config.
+// "" = the identity is not known.
 func (d Declared) rest(t Thing) string {
 	if _, known := t.values(d.Thing.Type.Names); !known {
 		return ""

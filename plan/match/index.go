@@ -1,7 +1,7 @@
 package match
 
-// index finds things by their identity, as the declared types see them. So it
-// takes no comparison of every resource with every entry.
+// index finds things by their identity, as the declared types see them. So Match
+// need not compare every resource with every entry.
 type index struct {
 	views map[string][]Type // what the declared types say today, by repository and by kind
 }
@@ -21,7 +21,7 @@ func newIndex(declared []Declared) index {
 	return x
 }
 
-// view names a type by all that makes it see things as it does.
+// view returns a text that is equal for types which identify things in the same way.
 func (t Type) view() string {
 	parts := []string{t.Repository, t.Fragment, t.Kind}
 	for _, n := range t.Names {
@@ -30,7 +30,7 @@ func (t Type) view() string {
 	return join(parts...)
 }
 
-// groups are where an entry looks for the types that may know its thing.
+// groups returns the keys of index.views under which the types that may manage a thing are found.
 func (t Type) groups() []string {
 	groups := []string{join("repository", t.Repository, t.Fragment)}
 	if t.Kind != "" {
@@ -39,7 +39,7 @@ func (t Type) groups() []string {
 	return groups
 }
 
-// declared is the identity of a declared resource; "" = nobody can tell.
+// identity returns the identity of a declared resource; "" = unclear.
 func (d Declared) identity() string {
 	if d.Late {
 		return ""
@@ -47,7 +47,7 @@ func (d Declared) identity() string {
 	return d.Thing.identity(d.Thing.Type, d.Thing.Type.Names)
 }
 
-// identity writes the identity of a thing as a type sees it; "" = nobody can tell.
+// identity returns the identity of a thing as a type sees it; "" = unclear.
 func (t Thing) identity(as Type, names []Name) string {
 	values, known := t.values(names)
 	if !known {
@@ -56,14 +56,14 @@ func (t Thing) identity(as Type, names []Name) string {
 	return join(as.view(), join(values...), t.surroundings())
 }
 
-// NamedAlike reports whether two descriptions of a thing by one type name it alike, or
-// neither does.
+// NamedAlike reports whether two descriptions by one type have the same identity, or both
+// have none.
 func NamedAlike(a, b Thing) bool {
 	return a.identity(a.Type, a.Type.Names) == b.identity(b.Type, b.Type.Names)
 }
 
-// recorded are the identities of an entry, as each type of today sees it that cares
-// for things of its kind.
+// recorded returns the identities of an entry's thing, as each declared type of its kind
+// sees it.
 func (x index) recorded(t Thing) []string {
 	var found []string
 	seen := map[string]bool{}
@@ -86,8 +86,8 @@ func (x index) recorded(t Thing) []string {
 	return found
 }
 
-// unsaid is the identity of a thing without its kind, for types of other
-// repositories of which nobody says that they are of one kind: "" = nobody can tell.
+// unsaid returns the identity of a thing without its kind, to compare types of different
+// repositories of which at least one does not say its kind; "" = unclear.
 func (t Thing) unsaid() string {
 	values, known := t.values(t.Type.Names)
 	if !known || t.Type.Memory {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Role is how deployster cares for a thing.
+// Role is how deployster manages a thing.
 type Role int
 
 // The roles. Those other than Managed match at their own address only.
 const (
 	Managed  Role = iota
-	ReadOnly      // it is looked at, and not changed
-	Publish       // an artifact is put there
+	ReadOnly      // it is read, and not changed
+	Publish       // an artifact is published there
 )
 
 // Declared is a resource of the manifest, at the address that it has now.
@@ -22,34 +22,34 @@ type Declared struct {
 	Thing   Thing
 	Role    Role
 	Late    bool // a value that names it is known only in apply
-	New     bool // adopt = false: it must not be there already
+	New     bool // adopt = false: it must not exist already
 
-	Ignored []string // JSON pointers: what of its config is as it was recorded, where it is; "" = all
+	Ignored []string // JSON pointers: config values kept as recorded, if there is an entry; "" = all
 
 	Replace bool // -replace names it
 
-	learned bool // its identity was known anew when its turn came
+	learned bool // Learn has changed its identity
 }
 
 // Recorded is an entry of the state.
 type Recorded struct {
-	Key     string // names the entry: its address, or another text of one that is deposed
-	Address string // where it stands now, after moved blocks
+	Key     string // names the entry: its address, or another text if it is deposed
+	Address string // its present address, after moved blocks
 	Thing   Thing
 	Role    Role
 	Deposed bool // another resource has taken its address
 	Leaves  bool // a removed block says what becomes of it
 }
 
-// Input is all that Match decides upon. Both lists are over the whole manifest and
-// the whole state, whatever is selected.
+// Input is all that Match needs to decide. Both lists cover the whole manifest and the
+// whole state, whatever is selected, unless Selection.Apart is set.
 type Input struct {
 	Declared []Declared
 	Recorded []Recorded
 	Refuted  map[string]bool // the declared resources whose guess did not hold
 }
 
-// image is the repository of a type.
+// image returns the repository of a type, with its fragment.
 func (t Type) image() string {
 	if t.Fragment != "" {
 		return t.Repository + "#" + t.Fragment
@@ -57,9 +57,9 @@ func (t Type) image() string {
 	return t.Repository
 }
 
-// Learn gives the input with the identity that a resource turns out to have at its
-// turn. An identity that changes a second time cannot be planned with; before that,
-// nothing of it is ignored any more.
+// Learn returns the input with the identity that a resource turns out to have when it is
+// decided. If the identity changes a second time, the resource no longer ignores anything;
+// if it then changes again, or it ignored nothing, Learn returns an error.
 func (in Input) Learn(address string, t Thing) (Input, error) {
 	list := slices.Clone(in.Declared)
 	for i := range list {
@@ -79,7 +79,7 @@ func (in Input) Learn(address string, t Thing) (Input, error) {
 	return in, nil
 }
 
-// Replacing gives the input in which a resource is replaced, whatever its thing is.
+// Replacing returns the input in which a resource is replaced, whatever its identity is.
 func (in Input) Replacing(address string) Input {
 	in.Declared = slices.Clone(in.Declared)
 	for i := range in.Declared {
@@ -88,8 +88,8 @@ func (in Input) Replacing(address string) Input {
 	return in
 }
 
-// Refute gives the input without the guess about a resource, which did not hold, and
-// without all others about its image.
+// Refute returns the input without the guess about a resource, which did not hold, and
+// without all other guesses about its image.
 func (in Input) Refute(address string) Input {
 	refuted := map[string]bool{address: true}
 	for other := range in.Refuted {
@@ -99,7 +99,7 @@ func (in Input) Refute(address string) Input {
 	return in
 }
 
-// sorted gives the input in the order of addresses.
+// sorted returns the input sorted by addresses and keys.
 func (in Input) sorted() Input {
 	in.Declared, in.Recorded = slices.Clone(in.Declared), slices.Clone(in.Recorded)
 	slices.SortFunc(in.Declared, func(a, b Declared) int { return strings.Compare(a.Address, b.Address) })

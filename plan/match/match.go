@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Match decides which entry each declared resource has, and what becomes of the
-// others. It asks nobody: what nobody can tell is guessed, and the guesses (SameConfig)
-// are to be confirmed. When one does not hold, or when an identity turns out
-// to be another, matching begins again (Input.Refute, Input.Learn).
+// Match decides which entry each declared resource has, and what becomes of the other
+// entries. It asks no image: where an identity is unclear it guesses (SameConfig), and the
+// caller confirms the guess. When a guess does not hold, or an identity turns out to
+// differ, the caller matches again (Input.Refute, Input.Learn).
 func Match(in Input) Result {
 	in = in.sorted()
 	m := &matcher{in: in, index: newIndex(in.Declared), taken: make([]bool, len(in.Recorded)), standing: map[string]int{},
@@ -36,16 +36,16 @@ func Match(in Input) Result {
 	return Result{Pairs: m.pairs, Ends: m.ends(owners), Twice: m.twice(), in: in}
 }
 
-// matcher holds declared resources and entries together. Who is matched is out.
+// matcher pairs declared resources with entries. A paired one takes part in no later rule.
 type matcher struct {
 	in       Input
 	index    index
-	standing map[string]int // address -> entry, but for those that are deposed
-	taken    []bool         // entries
+	standing map[string]int // address -> index of the entry; deposed entries have none
+	taken    []bool         // by entry: it is paired
 
-	pairs      []Pair   // as the declared resources
-	identities []string // the same; "" = nobody can tell
-	exact      []bool   // the same: it has an entry with its identity, env and network
+	pairs      []Pair   // by declared resource
+	identities []string // by declared resource; "" = unclear
+	exact      []bool   // by declared resource: its entry has its identity, env and network
 }
 
 // open visits the declared resources that have no entry yet.
@@ -57,7 +57,7 @@ func (m *matcher) open(visit func(i int, d Declared)) {
 	}
 }
 
-// own is the entry at the address of a declared resource, where it is still free.
+// own returns the entry at the address of a declared resource, where it is not paired yet.
 func (m *matcher) own(d Declared) (at int, e Recorded, ok bool) {
 	if at, ok = m.standing[d.Address]; !ok || m.taken[at] {
 		return 0, Recorded{}, false
@@ -75,7 +75,7 @@ func (m *matcher) take(declared, recorded int, why Why) {
 	}
 }
 
-// compare is Compare for a resource whose identity may not be known yet.
+// compare calls Compare for a resource whose identity may not be known yet.
 func (d Declared) compare(e Recorded, here bool) (Relation, []Difference) {
 	t := d.Thing
 	if d.Late {
@@ -84,13 +84,13 @@ func (d Declared) compare(e Recorded, here bool) (Relation, []Difference) {
 	return Compare(t, e.Thing, here)
 }
 
-// travels reports whether a resource may have the entry of another address by what it is.
+// travels reports whether a resource may get the entry of another address by its identity.
 func (d Declared) travels() bool { return d.Role == Managed && !d.Thing.Type.Memory }
 
-// travels reports whether an entry may go to another address by what it is.
+// travels reports whether an entry may go to another address by its identity.
 func (e Recorded) travels() bool { return e.Role == Managed && !e.Thing.Type.Memory }
 
-// sameThing pairs what has an equal identity: first at the same address, then at any.
+// sameThing pairs a resource with an entry of equal identity, first at its own address, then at any.
 func (m *matcher) sameThing() {
 	byIdentity := m.travelling(func(t Thing) Thing { return t })
 	m.open(func(i int, d Declared) {
@@ -107,7 +107,7 @@ func (m *matcher) sameThing() {
 	})
 }
 
-// travelling are the entries that may go to another address, by their identities.
+// travelling returns the free entries that may go to another address, by their identities.
 func (m *matcher) travelling(as func(Thing) Thing) map[string][]int {
 	byIdentity := map[string][]int{}
 	for i, e := range m.in.Recorded {
@@ -120,7 +120,7 @@ func (m *matcher) travelling(as func(Thing) Thing) map[string][]int {
 	return byIdentity
 }
 
-// fetch pairs a resource with the entry of its thing at whatever address.
+// fetch pairs a resource with an entry of its thing at any address.
 func (m *matcher) fetch(declared int, d Declared, id string, byIdentity map[string][]int) {
 	if id == "" || !d.travels() {
 		return
@@ -133,9 +133,9 @@ func (m *matcher) fetch(declared int, d Declared, id string, byIdentity map[stri
 	}
 }
 
-// otherAround pairs what is of one kind, name and place, and has another env, network or
-// plug that is only read: first at the same address, then at any. Nobody can tell whether these name
-// the thing too, so it is asked with those of now, and none of it is destroyed.
+// otherAround pairs a resource with an entry of equal kind, names and place but another env, network
+// or read-only plug, first at its own address, then at any. It is unknown whether these name the thing
+// too, so the image is asked with the present ones, and nothing is destroyed.
 func (m *matcher) otherAround() {
 	m.open(func(i int, d Declared) {
 		if at, e, ok := m.own(d); ok && d.travels() && e.travels() && !d.Late && MayBe(d.Thing, e.Thing) {
@@ -152,8 +152,8 @@ func (m *matcher) otherAround() {
 	})
 }
 
-// otherThing pairs what stands at the same address and is known to be another thing:
-// it will be replaced. What is or was only looked at is not.
+// otherThing pairs a resource with the entry at its address where both are known to be
+// different things: it is replaced. Both must be Managed.
 func (m *matcher) otherThing() {
 	m.open(func(i int, d Declared) {
 		at, e, ok := m.own(d)
@@ -172,8 +172,8 @@ func (m *matcher) replace(declared, recorded int, differences []Difference) {
 	m.pairs[declared].Differences = differences
 }
 
-// unchanged pairs, where nobody can tell, what has the same address and an equal
-// config.
+// unchanged pairs, where the identity is unclear, a resource with the entry at its
+// address if the configs are equal.
 func (m *matcher) unchanged() {
 	m.open(func(i int, d Declared) {
 		at, e, ok := m.own(d)
@@ -187,9 +187,9 @@ func (m *matcher) unchanged() {
 	})
 }
 
-// guess pairs, where nobody can tell, what has an equal config at another address:
-// of one kind, host and writable plugs. Each entry is guessed once. What the type
-// remembers goes with the entry, so of such types it is the only way to another address.
+// guess pairs, where the identity is unclear, a resource with an entry of another address that
+// has an equal kind, config, host and writable plugs. Each entry is guessed once. The memory of
+// a type goes with the entry: for types with memory a guess is the only way to another address.
 func (m *matcher) guess() {
 	byConfig, refuted := map[string][]int{}, map[string]bool{}
 	for _, d := range m.in.Declared {
@@ -218,16 +218,16 @@ func (m *matcher) guess() {
 	})
 }
 
-// guesses names the guesses that are taken back together, when one of them does not
-// hold: those about one image, which goes by names or does not.
+// guesses names the guesses that are withdrawn together when one of them does not hold:
+// those about one image, as either all its things are named by address or none is.
 func (d Declared) guesses() string { return d.Thing.Type.image() }
 
-// likeness is what must be equal for a guess, beside the kind.
+// likeness returns what must be equal for a guess, besides the kind.
 func (t Thing) likeness() string { return join(t.place(), string(t.Config)) }
 
-// sameAddress pairs what is left by address. Where nobody can tell, another kind, host
-// or writable plug makes it another thing now; nothing else speaks against the
-// address.
+// sameAddress pairs the resources that are left with the entries at their addresses. Where
+// the identity is unclear, another kind, host or writable plug makes it another thing; any
+// other difference does not.
 func (m *matcher) sameAddress() {
 	m.open(func(i int, d Declared) {
 		at, e, ok := m.own(d)
@@ -235,7 +235,7 @@ func (m *matcher) sameAddress() {
 			return
 		}
 		if d.Role == ReadOnly && e.Role != ReadOnly && bothKnown(d.Thing, e.Thing) {
-			return // what was managed there is another thing, and left over
+			return // the managed entry is of another thing, and is left over
 		}
 		if relation, differences := d.compare(e, true); relation == Differs && d.Role == Managed && e.Role == Managed {
 			m.replace(i, at, differences)
@@ -246,9 +246,9 @@ func (m *matcher) sameAddress() {
 	})
 }
 
-// mayLeave reports whether what an entry named may stay where it is, as nobody can
-// tell: it is not known what names the thing and something of it has changed, or it
-// was where plugs led that the resource has no more.
+// mayLeave reports whether the thing of an entry may stay behind: the identity is not known
+// yet, or is unclear and the config has changed, or the thing was on another host or behind
+// other writable plugs.
 func (d Declared) mayLeave(e Recorded) bool {
 	switch {
 	case d.Late, d.Thing.place() != e.Thing.place():
@@ -259,15 +259,15 @@ func (d Declared) mayLeave(e Recorded) bool {
 	return string(d.Thing.Config) != string(e.Thing.Config)
 }
 
-// bothKnown reports whether it is known of both things what names them.
+// bothKnown reports whether the values that name the thing are known for both things.
 func bothKnown(declared, recorded Thing) bool {
 	_, known := declared.values(declared.Type.Names)
 	_, too := recorded.values(today(declared.Type, recorded.Type).Names)
 	return known && too
 }
 
-// replacements says of each resource whether its entry's thing is replaced, and
-// whose thing that is.
+// replacements notes for each resource whether the thing of its entry is replaced, and
+// which resource owns that thing.
 func (m *matcher) replacements(o owners) {
 	for i, d := range m.in.Declared {
 		p := &m.pairs[i]
@@ -282,7 +282,7 @@ func (m *matcher) replacements(o owners) {
 	}
 }
 
-// ends says what becomes of the entries that nobody has.
+// ends says what becomes of the entries that no declared resource has.
 func (m *matcher) ends(o owners) []End {
 	declared := make(map[string]bool, len(m.in.Declared))
 	for _, d := range m.in.Declared {

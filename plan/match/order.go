@@ -8,59 +8,59 @@ import (
 	"deployster/internal/base/graph"
 )
 
-// Begin is a node that asks for a thing, adopts it, or makes it.
+// Begin is a node that asks for a thing, adopts it, or creates it.
 type Begin struct {
 	Node  string
 	Class string // of its thing, see Classes
-	Late  bool   // a value that names the thing is known when all before the node is done
+	Late  bool   // the identity is known only when all nodes before this one are done
 
-	Anew    bool // what it means is destroyed by this plan, and made again
-	LeftOut bool // it is not part of the plan: when it is late, nobody will know
+	Anew    bool // this plan destroys its thing, and creates it again
+	LeftOut bool // the plan leaves it out: if it is late, its identity stays unknown
 }
 
-// Finish is a node that destroys a thing. What a type with memory destroys is none
-// of them.
+// Finish is a node that destroys a thing. Things of types with memory have no such
+// node.
 type Finish struct {
 	Node        string
 	Class       string
-	Of          string // the Begin whose old side it is; "" = it is left over
-	Anew        bool   // what it destroys is made again
-	CreateFirst bool   // it comes after the beginning that takes its place
+	Of          string // the Begin whose old thing it destroys; "" = the entry is left over
+	Anew        bool   // its thing is created again
+	CreateFirst bool   // it comes after the beginning that replaces it
 }
 
 // Ordering is a graph in which ends come before beginnings.
 type Ordering struct {
 	Before graph.Graph
-	// Barriers do nothing: what is destroyed of a class is before its barrier, what
-	// begins of it is after. They are about the order only: after a failed end what
-	// waits for its barrier may begin. Where ends come after what takes their place there are
-	// two: so the other ends are still before that. The last is after all ends.
+	// Barriers are nodes that do nothing: the ends of a class come before its barrier, the
+	// beginnings after it. They only order: after a failed end, what waits for the barrier
+	// may begin. A class with create-first ends has two barriers, so that its other ends
+	// still come before the beginnings. The last barrier is after all ends.
 	Barriers map[string][]string // class -> nodes
-	// Known are nodes that do nothing either: they come when the identities of these
-	// beginnings are known.
+	// Known are nodes that do nothing either: each is reached when the identities of
+	// the beginnings in its list are known.
 	Known map[string][]string
 	// Held are ends that cannot wait until all identities of their class are known,
-	// because those wait for them or are no part of the plan. They are left for the
-	// next plan.
+	// because late beginnings wait for them or are left out of the plan. They are left
+	// for the next plan.
 	Held []string
 	// Loose are beginnings that cannot come after the ends of their class, because
-	// those wait for them.
+	// these ends wait for them.
 	Loose []string
 }
 
-// EndsOf lists the ends of a class that its barriers wait for.
+// EndsOf lists the ends of a class: all that its last barrier waits for.
 func (o Ordering) EndsOf(class string) []string {
 	barriers := o.Barriers[class]
 	return o.Before[barriers[len(barriers)-1]]
 }
 
-// Edge is that a node comes after another.
+// Edge says that Node comes after After.
 type Edge struct{ Node, After string }
 
-// Order puts what is destroyed of a class before what begins of it. It takes one
-// node for each class, so no edge from every end to every beginning. Where other
-// edges already say the opposite, those are kept. Releases are ends that come after
-// beginnings which let go of their things; those that lie in a circle are left out.
+// Order puts the ends of a class before its beginnings. It adds barrier nodes to each
+// class, instead of an edge from every end to every beginning. Where existing edges say
+// the opposite, those win. Releases are edges by which an end comes after a resource
+// that no longer depends on its thing; releases that close a cycle are left out.
 func Order(before graph.Graph, releases []Edge, begins []Begin, ends []Finish) Ordering {
 	o := orderer{before: make(graph.Graph, len(before)), lates: map[string][]Begin{}, known: map[string][]string{}, held: map[string]bool{}}
 	for n, list := range before {
@@ -86,7 +86,7 @@ type orderer struct {
 	nodes  int
 }
 
-// node gives a node that does nothing; no address is like its name.
+// node adds a node that does nothing; no address looks like its name.
 func (o *orderer) node(what string) string {
 	o.nodes++
 	name := fmt.Sprintf("%s:%d", what, o.nodes)
@@ -94,7 +94,7 @@ func (o *orderer) node(what string) string {
 	return name
 }
 
-// release adds the edges that lie in no circle.
+// release adds the edges that close no cycle.
 func (o *orderer) release(edges []Edge) {
 	for _, e := range edges {
 		o.before[e.Node] = append(o.before[e.Node], e.After)
@@ -110,17 +110,17 @@ func (o *orderer) release(edges []Edge) {
 	}
 }
 
-// lateFirst lets each end wait until the identities of its class are known: one of
-// them may be that of the thing that it would destroy. An end that cannot wait,
-// because what an identity comes from waits for it or is left out, is held.
+// lateFirst makes each end wait until the identities of its class are known: one of
+// them may be that of the thing that it would destroy. An end that cannot wait is held:
+// a late resource is left out of the plan, or what its identity needs waits for the end.
 func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
-	known := map[string]string{} // class -> the node after which all are
+	known := map[string]string{} // class -> the node after which all its identities are known
 	var waits [][2]string
 	for _, end := range ends {
 		lates := o.lates[end.Class]
 		needless := func(b Begin) bool { return b.Node == end.Of || end.Anew && b.Anew }
 		own := slices.ContainsFunc(lates, needless)
-		if own { // its own beginning waits for it anyway, and of two that are made anew neither loses its thing to the other
+		if own { // its own beginning waits for it anyway; of two things created again neither is lost to the other
 			lates = slices.DeleteFunc(slices.Clone(lates), needless)
 		}
 		if len(lates) == 0 {
@@ -152,8 +152,8 @@ func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
 	}
 }
 
-// identitiesKnown makes the node after which the identities of these are known:
-// when all is done that they wait for.
+// identitiesKnown adds a node that is reached when the identities of these beginnings
+// are known: when all that they wait for is done.
 func (o *orderer) identitiesKnown(before graph.Graph, lates []Begin) string {
 	at := o.node("known")
 	for _, b := range lates {
@@ -166,8 +166,8 @@ func (o *orderer) identitiesKnown(before graph.Graph, lates []Begin) string {
 }
 
 // endsFirst puts barriers between the ends and the beginnings of each class: one after
-// the ends that come before all beginnings, and where some come after what takes their
-// place one after all ends, the last.
+// the ends that come before all beginnings, and, where the class has create-first ends, a
+// last one after all ends.
 func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string][]string {
 	all := map[string][]string{}
 	for _, createFirst := range []bool{false, true} {
@@ -182,8 +182,8 @@ func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string][]string {
 	return all
 }
 
-// barriersAfter makes a barrier after the ends of each class: with createFirst after all,
-// where there is one that comes after what takes its place, else after the others.
+// barriersAfter adds a barrier to each class: with createFirst after all ends of a class that
+// has create-first ends, else after the ends that are not create-first.
 func (o *orderer) barriersAfter(ends []Finish, createFirst bool) map[string]string {
 	barriers := map[string]string{}
 	for _, end := range ends {
@@ -199,8 +199,8 @@ func (o *orderer) barriersAfter(ends []Finish, createFirst bool) map[string]stri
 	return barriers
 }
 
-// beginAfter lets beginnings wait for the barriers of their classes, but for those that
-// lie in a circle with it: these are loose.
+// beginAfter makes beginnings wait for the barriers of their classes, except beginnings
+// for which that would close a cycle: these are loose.
 func (o *orderer) beginAfter(barriers map[string]string, begins []Begin) {
 	if len(barriers) == 0 {
 		return
@@ -219,10 +219,10 @@ func (o *orderer) beginAfter(barriers map[string]string, begins []Begin) {
 	}
 }
 
-// Classes says of each declared resource, by address, and of each entry, by key,
-// where and among which things its own is: the kind, the host and the writable
-// plugs. What is destroyed and what begins of one class are put in order. What a type
-// remembers says which thing is meant, so its things are of no class ("").
+// Classes returns the class of the thing of each declared resource, by address, and of
+// each entry, by key: its kind, host and writable plugs. Order puts the ends and the
+// beginnings of one class in order. A type with memory needs no such order, as its memory
+// says which thing is meant: its things have the class "".
 func (r Result) Classes() (declared, recorded map[string]string) {
 	declared, recorded = make(map[string]string, len(r.in.Declared)), make(map[string]string, len(r.in.Recorded))
 	now := map[string]Type{}
@@ -243,7 +243,7 @@ func (r Result) Classes() (declared, recorded map[string]string) {
 	return declared, recorded
 }
 
-// class is that of a thing, as a type sees it.
+// class returns the class of a thing, as a type sees it.
 func (t Type) class(thing Thing) string {
 	if t.Memory || thing.Type.Memory {
 		return ""

@@ -2,13 +2,13 @@ package match
 
 import "slices"
 
-// owners says which declared resource a thing belongs to. What belongs to one is
-// never destroyed because an entry of another is left over or replaced.
+// owners says which declared resource a thing belongs to. A thing that belongs to one is
+// never destroyed because the entry of another is left over or replaced.
 type owners struct {
 	index      index
 	byIdentity map[string]string
-	bare       map[string][]string // by identity without what surrounds the things
-	unsaid     map[string]Declared // by that without the kind
+	bare       map[string][]string // by identity without env, network and read-only plugs
+	unsaid     map[string]Declared // by that identity without the kind
 	guessed    map[string][]Declared
 }
 
@@ -22,7 +22,7 @@ func (m *matcher) ownersOf() owners {
 		if id := m.identities[i]; id != "" && o.byIdentity[id] == "" {
 			o.byIdentity[id], o.unsaid[d.Thing.bare().unsaid()] = d.Address, d
 		}
-		// What has its own entry, also by what surrounds it, was recorded beside the other.
+		// An exact entry of its own was recorded beside the other, so the resource does not own that one.
 		if id := d.Thing.bare().identity(d.Thing.Type, d.Thing.Type.Names); id != "" && !m.exact[i] {
 			o.bare[id] = append(o.bare[id], d.Address)
 		}
@@ -34,11 +34,11 @@ func (m *matcher) ownersOf() owners {
 	return o
 }
 
-// of is the declared resource that a recorded thing belongs to: by its identity;
-// where env, network or read-only plugs are others, by all else of it, and then that at the address which
-// is given comes first; where nobody says the kind, by all else of it; where nobody can
-// tell, by the config of a resource whose guess holds. "" = nobody's. It is not sure
-// where these may name the thing too.
+// of returns the declared resource that a recorded thing belongs to; "" = none. It looks for one with
+// the same identity; else with another env, network or read-only plug, and prefers the one at the given
+// address; else with another kind, where a kind is not said; else, where the identity is unclear, with
+// the guessed config. Sure is false where env, network or read-only plugs differ, as these may name
+// the thing too.
 func (o owners) of(t Thing, address string) (owner string, sure bool) {
 	if t.Type.Memory {
 		return "", true

@@ -6,39 +6,39 @@ import (
 	"strings"
 )
 
-// Why is what brought a declared resource and an entry together.
+// Why says why a declared resource and an entry were paired.
 type Why string
 
-// The reasons. Nothing is that no entry was found.
+// The reasons. Nothing says that no entry was found.
 const (
 	Nothing    Why = ""
 	Identity   Why = "identity"    // they are one thing
 	Same       Why = "same"        // the same address and config
 	SameConfig Why = "same config" // a guess
-	Address    Why = "address"     // the same address, and nothing speaks against it
+	Address    Why = "address"     // the same address, and they may be one thing
 	Other      Why = "other"       // the same address and another thing
 )
 
-// Pair is what became of a declared resource.
+// Pair is what Match decides about a declared resource.
 type Pair struct {
 	Address  string // of the declared resource
 	Recorded string // the key of its entry; "" = it has none
 	From     string // the address of its entry
 	Why      Why
 
-	// Replaced: the entry's thing is destroyed, and another is made. Owner is the
-	// declared resource whose thing the old one is: it is then forgotten, not destroyed.
+	// Replaced says that the entry's thing is destroyed, and another created. Owner is the
+	// declared resource whose thing the old one is: then it is forgotten, not destroyed.
 	Replaced    bool
 	Owner       string
-	Unsure      bool         // Owner has another env, network or read-only plug: nobody can tell
-	Differences []Difference // what makes it another thing; none = -replace
+	Unsure      bool         // Owner has another env, network or read-only plug: it may be another thing
+	Differences []Difference // what makes it another thing; none = it is replaced on request
 
-	// MayStay is that nobody can tell whether the config means the recorded thing:
-	// what the recorded config named may stay.
+	// MayStay says that it is unknown whether the config means the recorded thing: the
+	// thing of the recorded config may stay behind.
 	MayStay bool
 }
 
-// Same reports whether the same became of a resource.
+// Same reports whether the same was decided about a resource.
 func (p Pair) Same(q Pair) bool { return reflect.DeepEqual(p, q) }
 
 // Moved reports whether an entry gets another address.
@@ -48,12 +48,12 @@ func (p Pair) Moved() bool { return p.Recorded != "" && p.From != p.Address }
 type End struct {
 	Recorded string // its key
 	Address  string
-	// Forget: its thing is not destroyed. Owner is the declared resource whose thing
-	// it is, or whose guess says so; "" = it was read_only.
+	// Forget says that its thing is not destroyed. Owner is the declared resource whose
+	// thing it is, or is guessed to be; "" = the entry was read_only.
 	Forget bool
 	Owner  string
-	Unsure bool // Owner has another env, network or read-only plug: nobody can tell
-	// Deposed: a declared resource has its address.
+	Unsure bool // Owner has another env, network or read-only plug: it may be another thing
+	// Deposed says that a declared resource has its address.
 	Deposed bool
 }
 
@@ -62,15 +62,15 @@ type Twice struct{ First, Second string }
 
 // Result is what Match decides.
 type Result struct {
-	Pairs []Pair  // of every declared resource, by address
-	Ends  []End   // by key
+	Pairs []Pair  // of every declared resource, sorted by address
+	Ends  []End   // sorted by key
 	Twice []Twice // errors: Two blocks, one thing
 
 	in Input
 }
 
-// Means reports whether it was known of a resource that it means this thing, as far as
-// its config names it.
+// Means reports whether Match knew the identity of a resource, and it equals that of this
+// thing as its config names it.
 func (r Result) Means(address string, t Thing) bool {
 	at, known := slices.BinarySearchFunc(r.in.Declared, address, func(d Declared, addr string) int { return strings.Compare(d.Address, addr) })
 	return known && !r.in.Declared[at].Late && NamedAlike(t, r.in.Declared[at].Thing)

@@ -10,20 +10,20 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Type is what a resource type says of the things that it cares for.
+// Type is what a resource type says of the things that it manages.
 type Type struct {
 	Repository string // of its image, normalised, without tag and digest
-	Fragment   string // what stands behind # in the image's name
-	Kind       string // what the image calls them; "" = it does not say
-	Names      []Name // what names a thing, in the order that the image gives; none = it does not say
-	Memory     bool   // what the type remembers says which thing is meant
+	Fragment   string // what follows # in the image's name
+	Kind       string // what the image calls its things; "" = it does not say
+	Names      []Name // what names a thing, in the order of the image; none = it does not say
+	Memory     bool   // the type's memory says which thing is meant
 }
 
-// Name is a property of the config whose value names the thing, with others.
+// Name is a property of the config whose value, with those of other names, names the thing.
 type Name struct {
 	Pointer string
 	Default json.RawMessage // the schema's, for a config without it; nil = none
-	Scalar  string          // the type that the schema gives it: string, number, integer, boolean; "" = another
+	Scalar  string          // its type in the schema: string, number, integer, boolean; "" = another
 }
 
 // Plug is a file or directory of the host that a resource was given.
@@ -37,32 +37,32 @@ type Thing struct {
 	Type    Type
 	Config  json.RawMessage // canonical
 	Host    string          // its name; "" = this machine
-	Machine string          // what tells the host, whatever its name; "" = not known
+	Machine string          // identifies the host, whatever its name; "" = not known
 	Plugs   []Plug          // sorted by name
 	Env     string
 	Network string
 }
 
-// Named is the thing as its config names it, whatever its type remembers.
+// Named returns the thing as its config names it, without its type's memory.
 func (t Thing) Named() Thing {
 	t.Type.Memory = false
 	return t
 }
 
-// bare is the thing without what surrounds the program of its type, which may name the
-// thing or not: nobody can tell. What it may only read is among that.
+// bare returns the thing without env, network and read-only plugs: it is unknown whether
+// these belong to its identity.
 func (t Thing) bare() Thing {
 	t.Env, t.Network = "", ""
 	t.Plugs = slices.DeleteFunc(slices.Clone(t.Plugs), func(p Plug) bool { return !p.Writable })
 	return t
 }
 
-// Relation is what two descriptions of things say of each other.
+// Relation says whether two descriptions are of one thing.
 type Relation int
 
 // The relations.
 const (
-	Unclear Relation = iota // nobody can tell
+	Unclear Relation = iota // it cannot be decided
 	Equal                   // they are one thing
 	Differs                 // they are two things
 )
@@ -73,10 +73,10 @@ type Difference struct {
 	Old, New string // of a pointer in JSON
 }
 
-// Compare reports whether a declared resource means a recorded thing. Here is that
-// both stand at the same address. The names and the kind of today count for an
-// entry of the same repository, so that another version of a type, with other
-// names, replaces nothing.
+// Compare reports whether a declared resource means a recorded thing. Here says that
+// both have the same address. For an entry of the same repository the names and the
+// kind of the declared type count, so that another version of a type, with other names,
+// replaces nothing.
 func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
 	recorded.Type = today(declared.Type, recorded.Type)
 	var found []Difference
@@ -111,14 +111,14 @@ func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
 	return decided(Equal, found)
 }
 
-// MayBe reports whether a declared resource means a recorded thing, or may mean it: in
-// nothing but env, network and what they read they may differ.
+// MayBe reports whether a declared resource means a recorded thing, or may mean it: they
+// differ in nothing, or only in env, network and read-only plugs.
 func MayBe(declared, recorded Thing) bool {
 	relation, _ := Compare(declared.bare(), recorded.bare(), false)
 	return relation == Equal
 }
 
-// decided gives a relation, which differences decide where there are some.
+// decided returns Differs where there are differences, else the other relation.
 func decided(otherwise Relation, found []Difference) (Relation, []Difference) {
 	if len(found) > 0 {
 		return Differs, found
@@ -126,8 +126,8 @@ func decided(otherwise Relation, found []Difference) (Relation, []Difference) {
 	return otherwise, nil
 }
 
-// today is the type of an entry as the declared resource's image has it now, where
-// it is of the same repository.
+// today returns the type of an entry as the declared resource's image describes it now,
+// where both are of the same repository.
 func today(declared, recorded Type) Type {
 	if declared.Repository == recorded.Repository && declared.Fragment == recorded.Fragment {
 		return declared
@@ -135,8 +135,8 @@ func today(declared, recorded Type) Type {
 	return recorded
 }
 
-// compareKinds reports whether two types care for things of one kind. Unclear is that
-// a kind which at least one of them does not say is of another repository.
+// compareKinds reports whether two types manage things of one kind. It is Unclear where
+// the repositories differ and at least one type does not say its kind.
 func compareKinds(a, b Type) Relation {
 	switch {
 	case a.Fragment != b.Fragment:
@@ -152,7 +152,7 @@ func compareKinds(a, b Type) Relation {
 	return Unclear
 }
 
-// kind is what the things of a type are called.
+// kind returns what the things of a type are called.
 func (t Type) kind() string {
 	name := t.Kind
 	if name == "" {
@@ -164,8 +164,8 @@ func (t Type) kind() string {
 	return name
 }
 
-// comparable reports whether the values of two types stand for the same names: by
-// their places, where both images say that they are of one kind, else by their
+// comparable reports whether the names of two types can be compared one by one: by their
+// order, where both images say that their things are of one kind, else by their equal
 // pointers.
 func comparable(a, b Type) bool {
 	if len(a.Names) != len(b.Names) {
@@ -175,7 +175,7 @@ func comparable(a, b Type) bool {
 	return said || slices.EqualFunc(a.Names, b.Names, func(x, y Name) bool { return x.Pointer == y.Pointer })
 }
 
-// otherPaths lists the plugs that are writable on both sides and lead elsewhere.
+// otherPaths lists the plugs that are writable on both sides and have different paths.
 func otherPaths(declared, recorded []Plug) []Difference {
 	var found []Difference
 	for _, d := range declared {
@@ -193,8 +193,8 @@ func OnlyPaths(list []Difference) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(d Difference) bool { return !strings.HasPrefix(d.What, "plug ") })
 }
 
-// values are those that name the thing, as canonical JSON. It is false when there
-// are none, or when one of them is not there.
+// values returns the values that name the thing, as canonical JSON; false = there are
+// no names, or one of them has no value.
 func (t Thing) values(names []Name) ([]string, bool) {
 	if len(names) == 0 {
 		return nil, false
@@ -217,8 +217,8 @@ func (t Thing) values(names []Name) ([]string, bool) {
 	return values, true
 }
 
-// text is the canonical JSON of a value, as the scalar that the schema wants where
-// that loses nothing.
+// text returns the canonical JSON of a value, converted to the scalar of the schema
+// where that loses nothing.
 func text(v any, scalar string) string {
 	switch value := v.(type) {
 	case json.Number:
@@ -241,12 +241,12 @@ func text(v any, scalar string) string {
 	}
 	encoded, err := jsondoc.Encode(v)
 	if err != nil {
-		return "" // it came from JSON
+		return "" // cannot happen: v came from JSON
 	}
 	return string(encoded)
 }
 
-// longNumber is the length from which numbers are compared as texts.
+// longNumber is the length above which numbers are compared as texts.
 const longNumber = 40
 
 // number writes equal numbers in one way.
@@ -260,10 +260,10 @@ func number(s string) string {
 	return s
 }
 
-// host tells the host from others: by its machine, where that is known.
+// host identifies the host: by its machine where that is known, else by its name.
 func (t Thing) host() string { return cmp.Or(t.Machine, t.Host) }
 
-// surroundings are what belongs to the identity beside kind and values.
+// surroundings returns what belongs to the identity besides kind and values.
 func (t Thing) surroundings() string {
 	parts := []string{t.host(), t.Env, t.Network}
 	for _, p := range t.Plugs {
@@ -272,8 +272,8 @@ func (t Thing) surroundings() string {
 	return join(parts...)
 }
 
-// place is where the things of a kind may disturb each other: the host and what of
-// it they may write to.
+// place says where things of one kind can affect each other: the host and the plugs on
+// it that they may write to.
 func (t Thing) place() string {
 	parts := []string{t.host()}
 	for _, p := range t.Plugs {
@@ -284,7 +284,7 @@ func (t Thing) place() string {
 	return join(parts...)
 }
 
-// join makes one text of several, so that other parts make another text.
+// join makes one text of several parts; different parts give different texts.
 func join(parts ...string) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -294,12 +294,12 @@ func join(parts ...string) string {
 	return b.String()
 }
 
-// at gives what a pointer leads to; nil = nothing, or null.
+// at returns what a pointer leads to; nil = nothing, or null.
 func at(v any, steps []string) any {
 	for _, step := range steps {
 		object, ok := v.(map[string]any)
 		if !ok {
-			return nil // what is in a list has no name
+			return nil // an element of a list names nothing
 		}
 		v = object[step]
 	}

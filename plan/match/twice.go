@@ -1,10 +1,10 @@
 package match
 
-// twice finds the things that two blocks declare, whatever images these are of. Those
-// that only look are exempt.
+// twice finds the things that two blocks declare, even with different images. Only
+// Managed resources count.
 func (m *matcher) twice() []Twice {
 	var found []Twice
-	alike := map[string][]Declared{} // of equal values: a few kinds of things
+	alike := map[string][]Declared{} // by values and surroundings; the kinds may differ
 	for i, d := range m.in.Declared {
 		if m.identities[i] == "" || d.Role != Managed {
 			continue
@@ -20,7 +20,7 @@ func (m *matcher) twice() []Twice {
 	return found
 }
 
-// among gives the resource of a list that means the thing which d means; "" = none.
+// among returns the address of the resource in a list that means the same thing as d; "" = none.
 func (d Declared) among(list []Declared) string {
 	for _, other := range list {
 		if relation, _ := Compare(d.Thing.Named(), other.Thing.Named(), false); relation == Equal {
