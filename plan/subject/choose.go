@@ -12,8 +12,8 @@ import (
 	"deployster/state/moves"
 )
 
-// Narrow works out which resources the plan is about, with what is known of
-// instances by now.
+// Narrow computes which addresses the plan covers, with the instances that are known
+// so far.
 func (s *Subject) Narrow() {
 	s.excludeHosts()
 	selected := s.Selection
@@ -38,7 +38,7 @@ func (s *Subject) Narrow() {
 	})
 }
 
-// excludeHosts excludes what is on excluded hosts, as far as that is known.
+// excludeHosts excludes the known resources on excluded hosts.
 func (s *Subject) excludeHosts() {
 	if len(s.Selection.ExcludedHosts) == 0 {
 		return
@@ -56,9 +56,9 @@ func (s *Subject) excludeHosts() {
 	s.Selection.Excludes = slices.Compact(list)
 }
 
-// Chosen says which addresses a plan with a selection would be about, as far as
-// that is known before any image is asked: of instances that are not known yet it
-// says nothing.
+// Chosen returns a function that reports whether a plan with a selection would cover
+// an address, as far as that is known before any image is asked: instances that are not
+// known yet are not considered.
 func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr string) bool, diag.Diagnostics) {
 	subject := New(m, prior, s)
 	diags := subject.Begin()
@@ -70,8 +70,8 @@ func coversAny(outer string, list []string) bool {
 	return slices.ContainsFunc(list, func(addr string) bool { return moves.Covers(outer, addr) })
 }
 
-// Check refuses addresses that name nothing, and a selection of which nothing is
-// left.
+// Check refuses addresses that name nothing, targets of which nothing is left, and a
+// -replace of what other flags leave out.
 func (s *Subject) Check() diag.Diagnostics {
 	selected := s.Selection
 	if selected.addresses() == 0 {
@@ -105,7 +105,7 @@ func (s *Subject) Check() diag.Diagnostics {
 	return diags
 }
 
-// checkReplace refuses a -replace that would do nothing of the kind.
+// checkReplace refuses a -replace of a declared resource that other flags leave out.
 func (s *Subject) checkReplace() (diags diag.Diagnostics) {
 	for _, addr := range s.Selection.Replace {
 		declared, wanted := false, false
@@ -123,8 +123,8 @@ func (s *Subject) checkReplace() (diags diag.Diagnostics) {
 	return diags
 }
 
-// CheckReplaced refuses a -replace of what is declared no more. Whether it is only moved
-// is known when things are matched.
+// CheckReplaced refuses a -replace of what is no longer declared. Whether its entry only
+// moved is known after matching.
 func (s *Subject) CheckReplaced() (diags diag.Diagnostics) {
 	for _, addr := range s.Selection.Replace {
 		if slices.ContainsFunc(s.Manifest.Resources(), func(r *config.Resource) bool { return moves.Covers(addr, r.Address) }) {
@@ -147,8 +147,8 @@ func (s *Subject) CheckReplaced() (diags diag.Diagnostics) {
 	return diags
 }
 
-// Addresses are all that a flag may mean, or lie above: the resources of
-// the manifest and of the state file, and blocks whose instances are not known.
+// Addresses lists all addresses that a flag may name, itself or by a module or block above
+// them: resources of the manifest and of the state file, and blocks with unknown instances.
 func (s *Subject) Addresses() []string {
 	set := map[string]bool{}
 	for _, r := range s.Manifest.Resources() {

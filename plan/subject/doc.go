@@ -1,4 +1,4 @@
-// Package subject owns what a plan is about. A manifest, the state with the addresses of
-// now, and the selection that narrows both come in; out go
-// the moves, what no manifest declares any more, and which addresses are wanted.
+// Package subject owns what a plan covers. It takes a manifest, the state and the
+// selection that narrows both. It returns the moves, the entries that no manifest
+// declares any more, and which addresses are selected.
 package subject

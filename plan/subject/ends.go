@@ -6,7 +6,7 @@ import (
 	"deployster/config"
 )
 
-// WhyEnds says why what is recorded and not declared ends.
+// WhyEnds says why an entry that is not declared ends.
 func (s Selection) WhyEnds() string {
 	if s.Destroy {
 		return "you ran destroy"
@@ -14,8 +14,8 @@ func (s Selection) WhyEnds() string {
 	return "it is no longer in the configuration"
 }
 
-// WhyForgotten says why what is recorded is forgotten only, after why it ends: on_remove
-// says so, or it is a publish.
+// WhyForgotten says why an entry is only forgotten: because of on_remove, or because it is
+// a publish. The text continues that of WhyEnds.
 func (s Selection) WhyForgotten(addr string) string {
 	if strings.HasPrefix(addr, config.PublishPrefix) {
 		return ": what was published stays"

@@ -5,8 +5,8 @@ import (
 	"deployster/protocol"
 )
 
-// Exists refuses a thing that exists before it is made, where it must not: it is new, or
-// replaces the thing with that key. recorded is that deployster knows it already.
+// Exists refuses a thing that must not exist before it is created, but does: it has adopt =
+// false, or replaces the thing of that key. recorded says that the resource has an entry.
 func Exists(isNew bool, replaces string, recorded bool, status protocol.Status) error {
 	switch {
 	case recorded || status == protocol.Missing || !isNew && replaces == "":

@@ -12,9 +12,9 @@ import (
 	"deployster/state/moves"
 )
 
-// Move gives recorded resources the addresses that they have now: those that
-// moved blocks say, and those that follow from giving a resource a count or
-// taking it away. From then on the plan is made with the state as renamed.
+// Move gives entries their present addresses: those that moved blocks say, and those
+// that follow when a resource gets or loses a count. From then on the plan is made
+// with the renamed state.
 func (s *Subject) Move() diag.Diagnostics {
 	blocks := s.Manifest.Moved()
 	rules := make([]moves.Rule, len(blocks))
@@ -39,8 +39,8 @@ func (s *Subject) Move() diag.Diagnostics {
 }
 
 // Identify adds the moves that follow from the identity of things to those that the
-// manifest states, in place of others that it added before. What lies at the two
-// ends of one is selected together.
+// manifest states, in place of those that it added before. Both addresses of such a
+// move are selected together.
 func (s *Subject) Identify(found []moves.Move) diag.Diagnostics {
 	prior, err := s.stated.Moved(found)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *Subject) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic 
 	return s.Manifest.Diagnose(d, &block.Range)
 }
 
-// impliedMoves are those that nobody has to write: a resource that is given a
-// count becomes its instance 0, and one whose count is taken away was that.
+// impliedMoves returns the moves that need no moved block: a resource that gets a count
+// becomes its instance 0, and if it loses the count its instance 0 becomes the resource.
 func impliedMoves(declared []*config.Resource, s state.Snapshot) []moves.Move {
 	addresses := make(map[string]bool, len(declared))
 	for _, r := range declared {
@@ -86,7 +86,7 @@ func impliedMoves(declared []*config.Resource, s state.Snapshot) []moves.Move {
 	return list
 }
 
-// chain makes of two rounds of moves one, sorted.
+// chain merges two successive lists of moves into one, sorted.
 func chain(first, second []moves.Move) []moves.Move {
 	list, leads := slices.Clone(first), make(map[string]int, len(first))
 	for i, m := range first {
@@ -104,8 +104,8 @@ func chain(first, second []moves.Move) []moves.Move {
 	return list
 }
 
-// MovedFrom is the address that a resource had in the state file, "" when it
-// had this one or none, and why it has another now.
+// MovedFrom returns the address that a resource has in the state file, and why it has
+// another now; "" = it has this one there, or no entry.
 func (s *Subject) MovedFrom(addr string) (from, why string) {
 	for _, m := range s.Moves {
 		if m.To == addr {

@@ -9,12 +9,12 @@ import (
 	"deployster/internal/base/words"
 )
 
-// NearMiss suggests what was probably meant.
+// NearMiss suggests known addresses that are similar to a text.
 func NearMiss(text string, known []string) string {
 	candidates := map[string]bool{}
 	for _, addr := range known {
 		candidates[addr] = true
-		for i := range addr { // what lies above it: blocks and modules
+		for i := range addr { // the blocks and modules above it
 			if addr[i] == '[' || addr[i] == '.' {
 				candidates[addr[:i]] = true
 			}

@@ -6,18 +6,18 @@ import (
 	"deployster/internal/base/graph"
 )
 
-// nodes is what a selection chooses from: the resources of the manifest,
-// those that only the state file knows, and the blocks whose instances are not
-// known yet. It says which of them must be done before which.
+// nodes is the graph from which a selection chooses: the resources of the manifest,
+// the entries that only the state file has, and the blocks whose instances are not
+// known yet, each with what must be done before it and after it.
 type nodes struct {
 	before, after graph.Graph
-	pending       map[string]bool // the blocks
+	pending       map[string]bool // the blocks with unknown instances
 }
 
-// everyNode gives the graph of all that there is. Blocks stand for the instances
-// that they will have: what these need comes before the block, the block before
-// whoever waits for its instances, and before what the state file knows of them.
-// A thing that is removed comes after all that was recorded as depending on it.
+// everyNode returns the graph of all nodes. A block stands for its future instances:
+// what these need comes before the block, and the block comes before what waits for its
+// instances, and before the entries that may be its instances. An entry that is removed
+// comes after all its recorded dependants.
 func (s *Subject) everyNode() nodes {
 	n := nodes{before: graph.Graph{}, pending: map[string]bool{}}
 	for _, p := range s.Manifest.Pending() {
@@ -54,7 +54,7 @@ func (s *Subject) everyNode() nodes {
 	return n
 }
 
-// Reach adds a node to a set, and all that is reached from it.
+// Reach adds a node to a set, with all nodes that are reached from it.
 func Reach(from string, along graph.Graph, into map[string]bool) {
 	open := []string{from}
 	for len(open) > 0 {

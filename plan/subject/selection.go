@@ -10,34 +10,34 @@ import (
 	"deployster/state/moves"
 )
 
-// Selection limits a plan, or what it asks and does. The zero value is the plan
-// of everything, asked anew.
+// Selection limits what a plan covers, asks or does. The zero value is a plan of
+// everything, with fresh answers.
 type Selection struct {
-	// Targets are the addresses of resources, instances and modules that the
-	// plan is about, with all that has to be done before them. None: everything.
+	// Targets are the addresses of resources, instances and modules that the plan
+	// covers, with all that must be done before them. None = everything.
 	Targets []string `json:"target,omitempty"`
-	// Excludes are left out, with all that would have to wait for them.
+	// Excludes are addresses that are left out, with all that depends on them.
 	Excludes []string `json:"exclude,omitempty"`
-	// Only are the blocks of the files that the plan was made of, where these are
-	// not all there are. What lies at none of these addresses is left alone.
+	// Only are the addresses of the blocks in the selected files, where not all files
+	// are selected. The plan leaves out all other addresses.
 	Only []string `json:"only,omitempty"`
 	// Destroy says that nothing is declared: the plan removes all that is recorded.
 	Destroy bool `json:"destroy,omitempty"`
-	// Replace are resources that are destroyed and made again.
+	// Replace are addresses of resources that are destroyed and created again.
 	Replace []string `json:"replace,omitempty"`
-	// NoRefresh uses what was last recorded as VALID, and asks only what the
-	// manifest has changed since (-refresh=false).
+	// NoRefresh uses the recorded states, and asks only the resources that the manifest
+	// has changed since (-refresh=false).
 	NoRefresh bool `json:"no_refresh,omitempty"`
-	// RefreshOnly records what is real, and does nothing to it.
+	// RefreshOnly records what exists, and changes nothing (-refresh-only).
 	RefreshOnly bool `json:"refresh_only,omitempty"`
-	// OtherPath also destroys what differs from what is declared in nothing but where a
-	// plug leads (-approve=other-path).
+	// OtherPath also destroys things that differ from the declared ones only in where
+	// a plug leads (-approve=other-path).
 	OtherPath bool `json:"other_path,omitempty"`
-	// ExcludedHosts are the names of hosts: what is on one is excluded, also what becomes
+	// ExcludedHosts are names of hosts whose resources are excluded, also those that become
 	// known only while the plan is made.
 	ExcludedHosts []string `json:"-"`
-	// Apart says that each resource means the entry at its address: what is left out is
-	// not matched with what is planned.
+	// Apart says that what the plan leaves out is not matched with what it covers: so
+	// an entry never moves between the two.
 	Apart bool `json:"-"`
 }
 
@@ -48,7 +48,7 @@ const (
 	flagReplace = "-replace"
 )
 
-// IsZero reports whether it selects everything and asks for nothing special.
+// IsZero reports whether the selection covers everything and asks for nothing special.
 func (s Selection) IsZero() bool {
 	return len(s.Targets)+len(s.Excludes)+len(s.Only)+len(s.Replace) == 0 && !s.NoRefresh && !s.RefreshOnly
 }
@@ -56,11 +56,11 @@ func (s Selection) IsZero() bool {
 // Partial reports whether resources may be left out.
 func (s Selection) Partial() bool { return len(s.Targets)+len(s.Excludes)+len(s.Only) > 0 }
 
-// addresses counts those that it names.
+// addresses returns how many addresses the flags name.
 func (s Selection) addresses() int { return len(s.Targets) + len(s.Excludes) + len(s.Replace) }
 
-// normal gives the selection with its addresses as plans print them, sorted and
-// each once. What contradicts itself, or is no address, is an error.
+// normal returns the selection with its addresses as plans print them, sorted and
+// each once. Flags that contradict each other, and what is not an address, are errors.
 func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	for flag, list := range map[string]*[]string{flagTarget: &s.Targets, flagExclude: &s.Excludes, flagReplace: &s.Replace} {

@@ -10,23 +10,23 @@ import (
 	"deployster/state/moves"
 )
 
-// Subject is what a plan is about. Its owner calls its methods from one goroutine
-// until all is chosen; then it is only read.
+// Subject is what a plan covers. Its owner calls its methods from one goroutine
+// until all is selected; then it is only read.
 type Subject struct {
 	Manifest  *config.Manifest
-	Recorded  state.Snapshot // as the state file has it
-	Placed    state.Snapshot // the same on the hosts of now
-	Prior     state.Snapshot // that with the addresses of now
-	Moves     []moves.Move   // what leads from one to the other
+	Recorded  state.Snapshot // the state as the state file has it
+	Placed    state.Snapshot // Recorded, on the present hosts
+	Prior     state.Snapshot // Placed, with the present addresses
+	Moves     []moves.Move   // from the addresses in Placed to those in Prior
 	Selection Selection
 
-	stated  state.Snapshot  // with the addresses that the manifest states
-	written []moves.Move    // what leads there
-	ties    []moves.Move    // what the identity of things adds: its ends are selected together
-	chosen  map[string]bool // what the plan is about; nil = everything
+	stated  state.Snapshot  // Placed, with the addresses that the manifest states
+	written []moves.Move    // from the addresses in Placed to those in stated
+	ties    []moves.Move    // moves by identity: both addresses of one are selected together
+	chosen  map[string]bool // the addresses that the plan covers; nil = all
 }
 
-// New begins with all that there is.
+// New returns a subject that covers everything.
 func New(m *config.Manifest, recorded state.Snapshot, s Selection) *Subject {
 	return &Subject{Manifest: m, Recorded: recorded, Placed: recorded, Prior: recorded, Selection: s}
 }
@@ -50,14 +50,14 @@ func (s *Subject) Begin() diag.Diagnostics {
 // Partial reports whether anything may be left out.
 func (s *Subject) Partial() bool { return s.chosen != nil }
 
-// Wanted reports whether the plan is about an address: a resource, or a block whose
+// Wanted reports whether the plan covers an address: a resource, or a block whose
 // instances are not known yet.
 func (s *Subject) Wanted(addr string) bool { return s.chosen == nil || s.chosen[addr] }
 
-// Aside reports whether an address is left out of matching too.
+// Aside reports whether an address that the plan leaves out is left out of matching too.
 func (s *Subject) Aside(addr string) bool { return s.Selection.Apart && !s.Wanted(addr) }
 
-// Matched are the declared resources that are matched with what is recorded.
+// Matched lists the declared resources that are matched with entries.
 func (s *Subject) Matched() []*config.Resource {
 	all := s.Manifest.Resources()
 	if !s.Selection.Apart {
@@ -66,19 +66,19 @@ func (s *Subject) Matched() []*config.Resource {
 	return slices.DeleteFunc(slices.Clone(all), func(r *config.Resource) bool { return s.Aside(r.Address) })
 }
 
-// Picked reports whether an address is one that the flags name: these only, nothing
-// comes along.
+// Picked reports whether the flags name an address themselves: its dependencies and
+// dependants are not included.
 func (s *Subject) Picked(addr string) bool {
 	return (len(s.Selection.Targets) == 0 || covered(s.Selection.Targets, addr)) && !covered(s.Selection.Excludes, addr)
 }
 
 // Replaces reports whether -replace names an address.
 func (s *Subject) Replaces(addr string) bool {
-	return covered(s.Selection.Replace, addr) && !strings.HasPrefix(addr, config.PublishPrefix) // that is put again, and nothing ends
+	return covered(s.Selection.Replace, addr) && !strings.HasPrefix(addr, config.PublishPrefix) // a publish destroys nothing
 }
 
-// Removed lists what the state file knows and no manifest declares, sorted. What
-// may be an instance of a block that was not expanded is not among it.
+// Removed lists the entries that no manifest declares, sorted. It omits an entry that
+// may be an instance of a block that is not expanded.
 func (s *Subject) Removed() []string {
 	declared := make(map[string]bool, len(s.Manifest.Resources()))
 	for _, r := range s.Manifest.Resources() {
@@ -94,8 +94,8 @@ func (s *Subject) Removed() []string {
 	return gone
 }
 
-// RemovedBlock is the removed block that speaks of a resource, the one that
-// does so most exactly.
+// RemovedBlock returns the removed block that covers an address, the most specific if
+// there are several; nil = none.
 func (s *Subject) RemovedBlock(addr string) *config.Removed {
 	var found *config.Removed
 	for _, block := range s.Manifest.Removed() {
@@ -106,8 +106,8 @@ func (s *Subject) RemovedBlock(addr string) *config.Removed {
 	return found
 }
 
-// PendingAbove is the block, of those whose instances are not known yet, that an
-// address may be an instance of; "" if there is none.
+// PendingAbove returns the block with unknown instances that an address may be an
+// instance of; "" = none.
 func (s *Subject) PendingAbove(addr string) string {
 	for _, p := range s.Manifest.Pending() {
 		if moves.Covers(p.Address, addr) {

@@ -9,7 +9,7 @@ import (
 	"deployster/protocol"
 )
 
-// Locate says of an error of a type at which value of the config it is, where the type has said so.
+// Locate adds to an error of a type the place of the config value that the type names, if any.
 func Locate(m *config.Manifest, addr string, list diag.Diagnostics, err error) diag.Diagnostics {
 	var wrong *protocol.TypeError
 	if !errors.As(err, &wrong) || wrong.Path == "" {
@@ -23,7 +23,7 @@ func Locate(m *config.Manifest, addr string, list diag.Diagnostics, err error) d
 	return list
 }
 
-// Violations words what an image's schema finds wrong with a config.
+// Violations returns errors for the violations of an image's schema by a config.
 func Violations(m *config.Manifest, addr string, list []typeschema.Violation) diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, v := range list {
