@@ -8,10 +8,10 @@ import (
 	"deployster/plan/match"
 )
 
-// Barriers gives the nodes that an ordering adds to a graph, without those that
-// nothing waits for and after which nothing is asked. Again are the resources that
-// are asked after the ends of a class, by class, and doubtful those of which it is
-// not known that the failed end of another leaves them alone.
+// Barriers returns the nodes that an ordering adds to a graph, without those that nothing
+// waits for and after which nothing is asked. again lists, by class, the resources that
+// are asked after the ends of the class. doubtful reports whether the failed end of
+// another resource may affect a node: then the node waits for ends that succeed.
 func Barriers(o match.Ordering, again map[string][]string, doubtful func(node string) bool) []Barrier {
 	var list []Barrier
 	waits := o.Before.Reverse()

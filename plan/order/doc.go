@@ -1,8 +1,8 @@
 // Package order says what an apply does, node by node, and what must be done before
 // each, and visits nodes in that order, in parallel.
 //
-// A node is the beginning of a resource (it is asked for, adopted, made or changed),
-// the end of what is there before it is made again, a barrier, or the question
-// whether something is still there after a barrier. In go the resources of a plan,
-// its edges and its barriers; out come graphs.
+// A node is the beginning of a resource (it is asked, adopted, created or changed, or
+// removed), the end of the old thing of a replaced resource, a barrier, or the query
+// whether a thing still exists after a barrier. The package takes the resources of a
+// plan, its edges and its barriers, and returns graphs.
 package order

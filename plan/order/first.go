@@ -6,8 +6,8 @@ import (
 	"deployster/plan/subject"
 )
 
-// First gives the resources with create_before_destroy, and all that they depend on: a
-// new one that is made first needs its dependencies made first too.
+// First returns the resources with create_before_destroy, and all that they depend on: what
+// is created first needs its dependencies created first too.
 func First(m *config.Manifest) map[string]bool {
 	before, first := graph.Graph{}, map[string]bool{}
 	for _, r := range m.Resources() {
@@ -21,8 +21,8 @@ func First(m *config.Manifest) map[string]bool {
 	return first
 }
 
-// DependsOn gives what reports whether a resource of a manifest waits for another. For all
-// that wait for one the graph is walked once.
+// DependsOn returns a function that reports whether a resource of a manifest waits for
+// another, directly or not. It walks the graph once for each resource that is waited for.
 func DependsOn(m *config.Manifest) func(dependant, addr string) bool {
 	var after graph.Graph
 	reached := map[string]map[string]bool{}

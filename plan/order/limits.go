@@ -9,33 +9,33 @@ import (
 // The kinds of work that have limits of their own.
 const (
 	containerWork = iota // every invocation starts a container
-	workerWork           // workers take many at one time
+	workerWork           // workers take many at a time
 )
 
-// Hosts is how many hosts are worked on at one time, where nobody says.
+// Hosts is how many hosts are worked on at a time by default.
 const Hosts = 64
 
-// InWorker reports whether who asks for the state of resources of this type, and
-// carries out their actions, is a worker.
+// InWorker reports whether a worker answers the state queries of resources of this type,
+// and runs their actions.
 func InWorker(ty *protocol.Type, s *runner.Settings) bool {
 	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != runner.NoWorkers
 }
 
-// Room says how much is worked on at one time. This machine has as much as each host.
+// Room says how much is worked on at a time, on this machine and on each host.
 type Room struct {
-	Resources int // that start containers
-	InWorkers int // that workers do; 0 = Resources are both
-	Hosts     int // 0 = the constant
+	Resources int // resources that start containers
+	InWorkers int // resources that workers do; 0 = Resources limits both
+	Hosts     int // hosts at a time; 0 = the constant
 }
 
-// Where says where a node is worked on.
+// Where says where the work of a node is done.
 type Where struct {
 	Host     string // "" = here
 	InWorker bool
-	Nowhere  bool // it is only waited for, and a failure stops nothing there
+	Nowhere  bool // the node is only waited for, and its failure stops nothing else
 }
 
-// At says where a resource of a type is worked on; a nil type has no worker.
+// At returns where the work of a resource is done; a nil type has no worker.
 func At(ty *protocol.Type, s *runner.Settings) Where {
 	w := Where{InWorker: ty != nil && InWorker(ty, s)}
 	if s.Host != nil {
@@ -44,7 +44,7 @@ func At(ty *protocol.Type, s *runner.Settings) Where {
 	return w
 }
 
-// Limits says what of a frontier may start now.
+// Limits returns what limits which nodes of a frontier may start now.
 func Limits(f *graph.Frontier, room Room, at func(node string) Where) *graph.Limits {
 	most := []int{max(1, room.Resources), room.InWorkers}
 	hosts := room.Hosts

@@ -15,25 +15,25 @@ type Edge struct {
 	Origin string `json:"origin"` // reference, dependency, depends_on, auto, removal, or create_before_destroy
 }
 
-// Removal is the origin of the edges that order removals, and CreateFirst that of those
-// which let an old thing go after the new one is made.
+// Removal is the origin of the edges that order removals, CreateFirst that of the edges by
+// which an old thing is removed after the new one is created.
 const (
 	Removal     = "removal"
 	CreateFirst = "create_before_destroy"
 )
 
 // Barrier is a point in the order of an apply: it is reached when all nodes in After
-// have ended, and before it those in Before do not start.
+// have ended, and the nodes in Before start only then.
 type Barrier struct {
 	Name   string   `json:"name"`
 	After  []string `json:"after,omitempty"`
 	Before []string `json:"before,omitempty"`
 
-	// OrderOnly says that a failure before it holds back nothing after it.
+	// OrderOnly says that a failed node before it does not stop the nodes after it.
 	OrderOnly bool `json:"order_only,omitempty"`
-	// Late are resources: what names their things is known when it is reached.
+	// Late are resources whose identities are known when the barrier is reached.
 	Late []string `json:"late,omitempty"`
-	// Again are resources that are asked again when it is reached.
+	// Again are resources that are asked again when the barrier is reached.
 	Again []string `json:"again,omitempty"`
 }
 
@@ -43,24 +43,24 @@ type What int
 // The sorts of nodes.
 const (
 	Begin What = iota // the resource, or its removal
-	Old               // the end of what is there, before it is made again
-	Again             // the question whether it is still there
+	Old               // the end of the old thing, before the resource is created again
+	Again             // the query whether the thing still exists
 	Wait              // a barrier
 )
 
-// The marks behind addresses. No address ends like them.
+// The suffixes of addresses in names of nodes. No address ends with one of them.
 const (
 	oldMark   = " (old)"
 	againMark = " (again)"
 )
 
-// barrier is how the names of barriers are. No address begins like that.
+// barrier matches the names of barriers. No address looks like that.
 var barrier = regexp.MustCompile(`^(barrier|known|doubt):[0-9]+$`)
 
-// OldNode names the end of what is there of a resource that is replaced.
+// OldNode names the end of the old thing of a replaced resource.
 func OldNode(addr string) string { return addr + oldMark }
 
-// OfNode gives the address of a node, or the name of a barrier, and what it is.
+// OfNode returns the address of a node, or the name of a barrier, and the sort of node.
 func OfNode(node string) (addr string, what What) {
 	if barrier.MatchString(node) {
 		return node, Wait
@@ -74,25 +74,25 @@ func OfNode(node string) (addr string, what What) {
 	return node, Begin
 }
 
-// Plan is what the order follows from.
+// Plan is the part of a plan from which the order follows.
 type Plan struct {
 	Resources []string
-	Replaced  func(addr string) bool // it is destroyed and made again
+	Replaced  func(addr string) bool // it is destroyed and created again
 	Edges     []Edge
 	Barriers  []Barrier
 }
 
-// Before gives, for every resource, those that must be done before it.
+// Before returns, for every resource, the resources that must be done before it.
 func (p Plan) Before() graph.Graph {
 	return p.collect(func(e Edge) (before, after string, ok bool) {
-		// Between two that are replaced it orders the ends, not the new beginnings.
+		// Between two replaced resources a removal edge orders the ends, not the beginnings.
 		return e.From, e.To, e.Origin != Removal || !p.Replaced(e.To) || !p.Replaced(e.From)
 	})
 }
 
-// DependantsFirst gives, for every resource, those that depend on it. That is not
-// Before turned around: a removal waits for the removal of its dependants, so its
-// edges lead the other way already.
+// DependantsFirst returns, for every resource, those that depend on it. That is not
+// Before reversed: a removal waits for the removal of its dependants, so its edges
+// point the other way already.
 func (p Plan) DependantsFirst() graph.Graph {
 	return p.collect(func(e Edge) (before, after string, ok bool) {
 		if e.Origin == Removal {
@@ -102,7 +102,7 @@ func (p Plan) DependantsFirst() graph.Graph {
 	})
 }
 
-// collect makes a graph of the resources of what is said of each edge.
+// collect returns the graph of the resources with what say returns for each edge.
 func (p Plan) collect(say func(Edge) (before, after string, ok bool)) graph.Graph {
 	g := make(graph.Graph, len(p.Resources))
 	for _, addr := range p.Resources {
@@ -122,8 +122,8 @@ func add(g graph.Graph, node, before string) {
 	}
 }
 
-// Nodes is all that an apply does, and what must be done before each: the resources,
-// the ends of those that are replaced, the barriers, and what is asked after them.
+// Nodes returns all nodes of an apply, each with what must be done before it: the resources,
+// the ends of replaced ones, the barriers, and the queries after barriers.
 func (p Plan) Nodes() graph.Graph {
 	g := make(graph.Graph, len(p.Resources))
 	for _, addr := range p.Resources {
@@ -145,7 +145,7 @@ func (p Plan) Nodes() graph.Graph {
 	return g
 }
 
-// End is the node after which what is there of a resource is no more.
+// End returns the node after which the present thing of a resource no longer exists.
 func (p Plan) End(addr string) string {
 	if p.Replaced(addr) {
 		return OldNode(addr)
@@ -153,8 +153,8 @@ func (p Plan) End(addr string) string {
 	return addr
 }
 
-// bar adds a barrier, and what is asked when it is reached: before the resource begins
-// where that waits for the barrier, else after it.
+// bar adds a barrier and the queries after it. A resource that waits for the barrier is
+// asked before it begins, any other after it is done.
 func (p Plan) bar(g graph.Graph, b Barrier) {
 	g[b.Name] = slices.Clone(b.After)
 	waits := make(map[string]bool, len(b.Before))
