@@ -1,4 +1,4 @@
-// Package things describes the things that resources and entries stand for: a type,
-// a config and what a container is given come in, descriptions that package match
-// can compare go out.
+// Package things describes the things that resources and entries stand for. It takes a
+// type, a config, settings and mounts, and returns descriptions that package match can
+// compare.
 package things

@@ -10,15 +10,15 @@ import (
 	"deployster/state"
 )
 
-// Hosts are the machines that have answered: those that the manifest declares, and the
-// names of those that it does not, by what tells them, and all by their names.
+// Hosts are the machines behind hosts: those that the manifest declares and the names of
+// other hosts that answered, both by machine, and all answers by the names of hosts.
 type Hosts struct {
 	declared map[string]runner.Host
 	former   map[string]string
 	pins     map[string]places.Pin
 }
 
-// HostsOf gives those of a manifest and of what has answered.
+// HostsOf returns the hosts of a manifest and of the answers of hosts.
 func HostsOf(m *config.Manifest, pins map[string]places.Pin) Hosts {
 	found := Hosts{map[string]runner.Host{}, map[string]string{}, pins}
 	if len(pins) == 0 {
@@ -38,8 +38,8 @@ func HostsOf(m *config.Manifest, pins map[string]places.Pin) Hosts {
 	return found
 }
 
-// Place gives an entry on the host that its machine is today: under another name, where
-// the manifest calls it so now.
+// Place returns an entry with the present host of its machine: under another name, where
+// the manifest has renamed the host.
 func (h Hosts) Place(e state.Entry) state.Entry {
 	if e.Settings.Host == nil {
 		return e
@@ -48,7 +48,7 @@ func (h Hosts) Place(e state.Entry) state.Entry {
 	e.Settings.Host = &on
 	answers := h.pins[on.Name].Machine
 	if on.Machine == "" {
-		on.Machine = answers // the name is all that is known of it
+		on.Machine = answers // the entry has only the name of the host
 	}
 	switch today, declared := h.declared[on.Machine]; {
 	case declared:
@@ -56,7 +56,7 @@ func (h Hosts) Place(e state.Entry) state.Entry {
 	case on.Machine != "" && answers != on.Machine && h.former[on.Machine] != "":
 		on.Name = h.former[on.Machine]
 	case answers == "" && !h.pins[on.Name].Anew:
-		on.Machine = "" // nothing answers to its name, so that is what it is compared by
+		on.Machine = "" // no host of that name answers, so it is compared by name
 	}
 	return e
 }
@@ -72,8 +72,8 @@ func (h Hosts) PlaceAll(s state.Snapshot) state.Snapshot {
 	return s
 }
 
-// Away says why the host of an entry cannot be reached: another machine answers in its
-// place, or will. "" = that is not so. The entry is a placed one.
+// Away says why the machine of an entry cannot be reached: another machine answers in its
+// place, or will; "" = it can be reached. The entry must come from Place.
 func (h Hosts) Away(e state.Entry) string {
 	on := e.Settings.Host
 	if on == nil || on.Machine == "" || h.pins[on.Name].Machine == on.Machine {

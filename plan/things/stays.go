@@ -11,13 +11,13 @@ import (
 	"deployster/state"
 )
 
-// Unremovable says why a thing stays whose type has no way to remove it.
+// Unremovable says why a thing stays if its type cannot remove it.
 const Unremovable = "its type cannot remove things"
 
-// Stays says why the recorded thing of a resource that means another one now is left as
-// it is; "" = it is destroyed. The resource has a reference and a type. Where plugs
-// lead is enough to destroy it only where otherPath says so. Away says why its host
-// cannot be reached; "" = it can.
+// Stays says why the recorded thing of a resource that means another thing now is left as
+// it is; "" = it is destroyed. reference and ty are those of the resource. If the things
+// differ only in where plugs lead, the recorded one is destroyed only with otherPath. away
+// says why its host cannot be reached; "" = it can.
 func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, otherPath bool, away string) string {
 	switch {
 	case away != "":
@@ -34,7 +34,7 @@ func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, 
 	return ""
 }
 
-// IsOf says whose thing a recorded one is; unsure is that nobody can tell.
+// IsOf says which resource owns a recorded thing, or may own it if that is unsure.
 func IsOf(owner string, unsure bool) string {
 	if unsure {
 		return "may be that of " + config.Reference(owner) + ", which has another env, network or read-only plug"
@@ -42,15 +42,15 @@ func IsOf(owner string, unsure bool) string {
 	return "is that of " + config.Reference(owner)
 }
 
-// Left tells of a recorded thing that stays: in what the resource is another one, and
-// why that is left.
+// Left returns the note about a recorded thing that stays: how the resource's thing
+// differs from it, and why it stays.
 func Left(differs, stays string) string {
 	return fmt.Sprintf("It is another thing than what was recorded (%s). The recorded thing stays as it is and is forgotten: %s.",
 		differs, stays)
 }
 
-// Lost says of a resource that does not exist, though it was recorded, what becomes of the
-// recorded thing: where it may be another one, it is left alone. "" = it is the same.
+// Lost returns the note about a recorded resource that does not exist, if the recorded thing
+// may be another one, which then stays; "" = it is the same thing.
 func Lost(entry state.Entry, ty string, config json.RawMessage, identity []string) string {
 	switch {
 	case plugs.Untagged(entry.Type) != plugs.Untagged(ty):

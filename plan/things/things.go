@@ -17,7 +17,7 @@ import (
 	"deployster/state"
 )
 
-// Declared describes the thing that a resource of today stands for.
+// Declared describes the thing that a declared resource stands for.
 func Declared(schemas typeschema.Reader, reference string, ty protocol.Type, config json.RawMessage, settings runner.Settings,
 	mounts []runner.Mount) match.Thing {
 	t := around(config, settings, mounts)
@@ -43,9 +43,9 @@ func Recorded(e state.Entry) match.Thing {
 	return t
 }
 
-// Defaults are what the schema of a type puts in the place of what names a thing and is
-// not in its config, by pointer. An entry keeps them: another image may have to tell
-// the thing by them.
+// Defaults returns, by pointer, the defaults in a type's schema of the identity values that
+// a config does not set. An entry keeps them: another image may need them to identify
+// the thing.
 func Defaults(schemas typeschema.Reader, ty protocol.Type, config json.RawMessage) map[string]json.RawMessage {
 	var list map[string]json.RawMessage
 	tree, err := jsondoc.Value(config)
@@ -62,8 +62,8 @@ func Defaults(schemas typeschema.Reader, ty protocol.Type, config json.RawMessag
 	return list
 }
 
-// Known reports whether all that names a thing is known, where these places of its
-// config are not. What a type remembers names its things, whatever their configs say.
+// Known reports whether the identity of a thing is known, if these places of its config are
+// unknown. The memory of a type names its things, whatever their configs say.
 func Known(ty protocol.Type, unknown map[string]string) bool {
 	if ty.Memory {
 		return true
@@ -78,7 +78,7 @@ func Known(ty protocol.Type, unknown map[string]string) bool {
 	return true
 }
 
-// named is a type by the name of its image.
+// named describes a type by its image reference, its kind and its identity.
 func named(reference, kind string, pointers []string) match.Type {
 	reference, fragment, _ := strings.Cut(reference, "#")
 	t := match.Type{Repository: plugs.Untagged(reference), Fragment: fragment, Kind: kind}
@@ -88,11 +88,11 @@ func named(reference, kind string, pointers []string) match.Type {
 	return t
 }
 
-// around describes all but the type.
+// around describes a thing without its type.
 func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
 	t := match.Thing{Config: config, Network: string(settings.Network)}
 	if settings.Host != nil {
-		t.Host, t.Machine = settings.Host.Name, settings.Host.Machine // not how it is reached, which may change
+		t.Host, t.Machine = settings.Host.Name, settings.Host.Machine // the way to reach the host may change, so it is left out
 	}
 	if canonical, err := jsondoc.Canonical(config); err == nil {
 		t.Config = canonical
@@ -102,11 +102,11 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 	}
 	for _, m := range mounts {
 		if _, _, versioned := artifact.ParseMount(m.Source); versioned {
-			continue // a place that is read: with another version it is the same thing
+			continue // it is only read: with another version the thing is the same
 		}
 		plug := match.Plug{Name: m.Target, Path: m.Source, Writable: m.Writable}
 		if settings.Host != nil && settings.Host.Machine == "" {
-			plug.Path = "" // where it leads there is seen when the host is known
+			plug.Path = "" // where it leads is found when the host is known
 		}
 		t.Plugs = append(t.Plugs, plug)
 	}
@@ -114,8 +114,8 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 	return t
 }
 
-// Changed says in what the thing of a resource differs from the recorded one, without
-// the values at the sensitive pointers into its config, of now and as it was recorded.
+// Changed says how the thing of a resource differs from the recorded one. It omits the
+// values at sensitive pointers into the present config or the recorded one.
 func Changed(list []match.Difference, now, recorded []string) string {
 	sensitive := slices.Concat(now, recorded)
 	var words []string
