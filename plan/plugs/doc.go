@@ -1,5 +1,5 @@
-// Package plugs decides which files and directories of the host a resource is
-// given: the plugs of a manifest and what a type asks for come in, mounts go out,
-// or errors that say why it does not get them. It also holds the dependencies that
-// a type requires.
+// Package plugs decides which files and directories of the host a resource is given.
+// It takes the plugs of a manifest and the requests of a type, and returns mounts, or
+// errors that say why the resource does not get them. It also checks the dependencies
+// that a type requires.
 package plugs

@@ -14,7 +14,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// Look says where plugs lead on a host, in their order.
+// Look returns where plugs lead on a host, in the order of the list.
 type Look func(ctx context.Context, h runner.Host, list []config.Plug) ([]Led, error)
 
 // Led is where a plug leads.
@@ -23,8 +23,8 @@ type Led struct {
 	Err  error
 }
 
-// OnHosts are the plugs whose paths are those of a host, as a host is asked for them: it
-// knows the home directory of its user.
+// OnHosts returns the plugs with paths on a host, as a host is asked for them: without the
+// home directory, which the host adds.
 func OnHosts(list []config.Plug) (asked []config.Plug) {
 	for _, p := range list {
 		if p.Artifact == "" && p.Base == "" {
@@ -37,15 +37,15 @@ func OnHosts(list []config.Plug) (asked []config.Plug) {
 
 func onHosts(p config.Plug) string { return cmp.Or(p.Home, p.Path) }
 
-// seen is where all plugs lead on one host.
+// seen says where all plugs lead on one host.
 type seen struct {
 	once  sync.Once
 	paths map[string]Led // by the plug's name
 	err   error
 }
 
-// onHost returns where a plug leads on the host of a resource: "" with a diagnostic
-// that says why it does not.
+// onHost returns where a plug leads on the host of a resource, or "" with a diagnostic
+// that says why that is not possible.
 func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug) (string, diag.Diagnostics) {
 	host := *r.Settings.Host
 	if plug.Base != "" {
@@ -54,7 +54,7 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 			plug.Name, host.Name)}
 	}
 	if host.Address == "" {
-		return onHosts(plug), nil // where that leads is seen when it is known
+		return onHosts(plug), nil // where it leads is found when the host is known
 	}
 	led, err := p.sees(ctx, host, plug.Name)
 	switch {
@@ -66,7 +66,7 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 	return led.Path, nil
 }
 
-// sees asks a host once where all plugs lead there.
+// sees returns where a plug leads on a host. It asks each host once, for all plugs.
 func (p *Plugs) sees(ctx context.Context, host runner.Host, name string) (Led, error) {
 	p.mu.Lock()
 	s := p.hosts[host.Name]

@@ -16,15 +16,15 @@ import (
 	"deployster/protocol"
 )
 
-// maxLinks is how many symbolic links the way to a plug may have: the kernel's
+// maxLinks is how many symbolic links the path of a plug may have: the kernel's
 // own limit.
 const maxLinks = 40
 
-// Lead follows the symbolic links on the way to a plug, so that a plan says
-// where they lead, and apply mounts that or nothing. A link in a plug that
-// types may write to is not followed: one of them could have made it, and lead
-// another to any file of this host. What is not there is left as it is written,
-// for the one who mounts it to say.
+// Lead follows the symbolic links in the path of a plug, so that a plan says where
+// they lead, and apply mounts that or nothing. It does not follow a link in a plug that
+// types may write to: one of them could have made the link, and so lead another type to
+// any file of this host. From a part that does not exist on, Lead returns the path as
+// written: the mount reports it.
 func Lead(plug config.Plug, plugs map[string]config.Plug) (string, error) {
 	at, rest, links := "/", parts(plug.Path), 0
 	for len(rest) > 0 {
@@ -63,8 +63,8 @@ func parts(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// writableAround gives the plug, if any, that types may write to and that a
-// directory lies in.
+// writableAround returns the name of the plug that contains a directory and that types
+// may write to; "" = none.
 func writableAround(dir string, plugs map[string]config.Plug) string {
 	for _, name := range slices.Sorted(maps.Keys(plugs)) {
 		p := plugs[name]
@@ -79,8 +79,8 @@ func writableAround(dir string, plugs map[string]config.Plug) string {
 	return ""
 }
 
-// Blame says of an error of an image whether it is one of a plug: of a path that does not
-// exist. That is told where the path is written.
+// Blame returns the error of an image that failed because the path of a plug does not
+// exist, with the place where the path is written; for any other error it returns diags.
 func (p *Plugs) Blame(diags diag.Diagnostics, err error, t protocol.Type) diag.Diagnostics {
 	var missing *runner.NoSourceError
 	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {

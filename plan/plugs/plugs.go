@@ -16,10 +16,10 @@ import (
 	"deployster/protocol"
 )
 
-// Plugs are those of a manifest, and where their paths lead, found once.
+// Plugs are the plugs of a manifest, and where their paths lead, each found once.
 type Plugs struct {
 	byName    map[string]config.Plug
-	artifacts *artifacts.Resolver // nil = there are none
+	artifacts *artifacts.Resolver // nil = there are no artifacts
 	look      Look
 
 	mu    sync.Mutex
@@ -28,13 +28,13 @@ type Plugs struct {
 }
 
 type plugPath struct {
-	path string // as it is kept: see portable
+	path string // as plans and entries keep it: see portable
 	err  error
 }
 
-// New takes the plugs that a manifest declares, and what finds the versions of the
-// artifacts whose files they show; nil = there are none. look sees the files of
-// hosts; nil = there are none.
+// New returns the plugs that a manifest declares. files finds the versions of the
+// artifacts whose files they show; nil = there are no artifacts. look finds where plugs
+// lead on hosts; nil = hosts cannot be reached.
 func New(list []config.Plug, files *artifacts.Resolver, look Look) *Plugs {
 	p := &Plugs{byName: map[string]config.Plug{}, artifacts: files, look: look, paths: map[string]plugPath{}, hosts: map[string]*seen{}}
 	for _, plug := range list {
@@ -43,7 +43,7 @@ func New(list []config.Plug, files *artifacts.Resolver, look Look) *Plugs {
 	return p
 }
 
-// source is where a plug's path leads, as it is kept.
+// source returns where a plug's path leads, as plans and entries keep it.
 func (p *Plugs) source(plug config.Plug) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,8 +57,8 @@ func (p *Plugs) source(plug config.Plug) (string, error) {
 	return found.path, found.err
 }
 
-// Grant decides which of the plugs that a type asks for it gets, and how they
-// are mounted. A required plug that cannot be given is an error, an optional
+// Grant decides which of the plugs that a type asks for a resource gets, and how
+// they are mounted. A required plug that cannot be given is an error, an optional
 // one a warning.
 func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) ([]runner.Mount, diag.Diagnostics) {
 	var mounts []runner.Mount
@@ -107,8 +107,8 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 	return mounts, diags
 }
 
-// files is where the files of an artifact are shown from. What is wrong with it is said
-// of the artifact, and not of each that gets it.
+// files returns the mount source for the files of an artifact. Its errors name the
+// artifact, and not each resource that gets the files.
 func (p *Plugs) files(ctx context.Context, plug config.Plug) (string, diag.Diagnostics) {
 	if p.artifacts == nil {
 		return "", diag.From("Unknown artifact", fmt.Errorf("the plug %s shows the files of artifact.%s, which is not known here", plug.Name,
@@ -121,7 +121,7 @@ func (p *Plugs) files(ctx context.Context, plug config.Plug) (string, diag.Diagn
 	return artifact.MountSource(pin.Key, plug.Path), nil
 }
 
-// refusal says why a plug cannot be given, or nil.
+// refusal returns the error why a plug cannot be given; nil = it can.
 func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug config.Plug, declared bool) *diag.Diagnostic {
 	switch {
 	case !declared:
@@ -145,8 +145,8 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 	return nil
 }
 
-// Allowed reports whether a plug's lists let a resource have it: a match in
-// either is enough, and two empty lists let everyone.
+// Allowed reports whether a plug's lists allow a resource to have it: a match in
+// either list is enough, and two empty lists allow every resource.
 func Allowed(p config.Plug, r *config.Resource) bool {
 	if len(p.ResourceNames) == 0 && len(p.ResourceTypes) == 0 {
 		return true
@@ -164,8 +164,8 @@ func Allowed(p config.Plug, r *config.Resource) bool {
 	return false
 }
 
-// Untagged cuts the tag and the digest out of an image reference. The #KIND stays:
-// another one is another type.
+// Untagged removes the tag and the digest from an image reference. The #KIND stays:
+// another #KIND is another type.
 func Untagged(ref string) string {
 	ref, kind, marked := strings.Cut(ref, "#")
 	ref, _, _ = strings.Cut(ref, "@")
@@ -184,9 +184,9 @@ func plugError(r *config.Resource, summary, detail string, args ...any) *diag.Di
 		Address: r.Address, Action: "init", Range: &at}
 }
 
-// RequireAliases checks the dependencies that an image of protocol 1 names: an
-// alias that it requires must be there, each must lead to a resource of its
-// type, compared without the tag, and some images allow no others.
+// RequireAliases checks the dependencies that an image of protocol 1 names: a
+// required alias must exist, each alias must lead to a resource of the type that the
+// image names, compared without the tag, and some images allow no other aliases.
 func RequireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string) string) diag.Diagnostics {
 	if len(t.OptionalResources)+len(t.RequiredResources) == 0 && !t.OnlyThese {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"deployster/protocol"
 )
 
-// portable returns where a plug leads as it is kept: relative to where its path
-// begins, if it is written so and no link leads away from there.
+// portable returns where a plug leads as plans and entries keep it: relative to the base
+// of its path, if the path is written so and no link leads out of the base.
 func portable(plug config.Plug, source string) string {
 	if plug.Base == "" {
 		return source
@@ -30,12 +30,12 @@ func portable(plug config.Plug, source string) string {
 	return source
 }
 
-// OtherPath is a place that something is removed through, because it was recorded,
-// and that is not the one of today. Both are absolute.
+// OtherPath says that a thing is removed through its recorded path, though the plug has
+// another path today. Both are absolute.
 type OtherPath struct{ Recorded, Today string }
 
-// OtherPaths returns which of the recorded mounts lead elsewhere than those of today,
-// for who works in dir, which has no symbolic links on its way.
+// OtherPaths returns which recorded mounts lead elsewhere than the mounts of today.
+// Relative sources begin at dir, whose path has no symbolic links.
 func OtherPaths(dir string, recorded, today []runner.Mount) (list []OtherPath) {
 	for _, t := range today {
 		for _, m := range recorded {
@@ -47,9 +47,9 @@ func OtherPaths(dir string, recorded, today []runner.Mount) (list []OtherPath) {
 	return list
 }
 
-// Compare returns where the mounts with which a thing was recorded lead today, if
-// that is written otherwise, and what a person should know of it. dir is that of OtherPaths.
-// host is where the thing is; nil = here.
+// Compare returns what Today returns, and notes for people about mounts that lead
+// elsewhere today. dir is that of OtherPaths. host is the host of the thing; nil = this
+// machine.
 func (p *Plugs) Compare(ctx context.Context, dir string, host *runner.Host, recorded []runner.Mount,
 	t protocol.Type) (today []runner.Mount, notes []string) {
 	today = p.Today(ctx, host, recorded, t)
@@ -59,8 +59,8 @@ func (p *Plugs) Compare(ctx context.Context, dir string, host *runner.Host, reco
 	return today, notes
 }
 
-// Today returns, of the writable mounts with which a thing was recorded, those
-// that are written otherwise today: by the plugs that its type asks for.
+// Today returns the writable recorded mounts of a thing whose sources differ today,
+// with the sources of today: those of the plugs that its type asks for.
 func (p *Plugs) Today(ctx context.Context, host *runner.Host, recorded []runner.Mount, t protocol.Type) (list []runner.Mount) {
 	for name, want := range t.Plugs {
 		at := slices.IndexFunc(recorded, func(m runner.Mount) bool { return m.Target == want.ContainerPath && m.Writable })
@@ -76,12 +76,12 @@ func (p *Plugs) Today(ctx context.Context, host *runner.Host, recorded []runner.
 	return list
 }
 
-// today is where a plug leads, as it is kept; "" = that is not known of a host.
+// today returns where a plug leads, as plans and entries keep it; "" = unknown on a host.
 func (p *Plugs) today(ctx context.Context, host *runner.Host, plug config.Plug) string {
 	if host == nil {
 		source, err := p.source(plug)
 		if err != nil {
-			source = portable(plug, plug.Path) // an error of who asks for it now
+			source = portable(plug, plug.Path) // whoever asks for the plug now reports the error
 		}
 		return source
 	}
