@@ -23,8 +23,8 @@ type Prober interface {
 	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 }
 
-// Types are the types of the resources, as their images say it in init, with
-// the mounts that they are given.
+// Types are the types of the resources, as their images answer in init, and the
+// mounts that the resources are given.
 type Types struct {
 	subject     *subject.Subject
 	findings    *findings.List
@@ -32,24 +32,24 @@ type Types struct {
 	plugs       *plugs.Plugs
 	parallelism int
 
-	types     map[string]*protocol.Type // address -> what its image said in init; shared by those of whom it said the same
-	typeCache map[string]*protocol.Type // reference -> what was said last of it
+	types     map[string]*protocol.Type // address -> the answer of its image to init; equal answers are shared
+	typeCache map[string]*protocol.Type // reference -> its last answer
 	mounts    map[string][]runner.Mount // address -> granted plugs
-	mu        sync.Mutex                // guards these while images are asked
+	mu        sync.Mutex                // guards the maps while images are asked
 }
 
-// New returns no types yet. The findings get what is wrong with them.
+// New returns Types without any type yet. They report errors to the findings.
 func New(s *subject.Subject, f *findings.List, p Prober, granted *plugs.Plugs, parallelism int) *Types {
 	size := len(s.Manifest.Resources())
 	return &Types{subject: s, findings: f, prober: p, plugs: granted, parallelism: parallelism,
 		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size)}
 }
 
-// Ask asks the images of the wanted resources what they are, and grants
-// plugs. Nobody is asked twice, and all are through before any is asked for
-// its state. Of the resources of one type the first by its address is asked
-// first: whether its answer is for the others too is the image's to say, and
-// must not hang on which of them is quicker.
+// Ask asks the images of the wanted resources for their types, and grants plugs. No
+// resource is asked twice, and all types are known before any state is asked for.
+// Of the resources of one type, the first by address is asked before the others:
+// the image says whether its answer holds for the others too, and that must not
+// depend on which resource is quicker.
 func (d *Types) Ask(ctx context.Context, wanted func(addr string) bool) {
 	var first, others []*config.Resource
 	seen, typeOf := map[string]bool{}, make(map[string]string, len(d.subject.Manifest.Resources()))
@@ -76,9 +76,9 @@ func (d *Types) Ask(ctx context.Context, wanted func(addr string) bool) {
 	}
 }
 
-// AskOthers asks the images of the resources that the plan leaves out what they
-// are, where something is left out: matching is over all. What is wrong with them is
-// not said.
+// AskOthers asks the images of the resources that a partial plan leaves out for their
+// types, unless Selection.Apart is set: matching covers all resources. Their errors are
+// not reported.
 func (d *Types) AskOthers(ctx context.Context) {
 	if !d.subject.Partial() || d.subject.Selection.Apart {
 		return
@@ -88,7 +88,7 @@ func (d *Types) AskOthers(ctx context.Context) {
 	d.types, d.typeCache, d.mounts = quiet.types, quiet.typeCache, quiet.mounts
 }
 
-// clone is the same with findings of its own.
+// clone returns the same types with findings of their own.
 func (d *Types) clone() *Types {
 	return &Types{subject: d.subject, findings: findings.New(d.subject), prober: d.prober, plugs: d.plugs,
 		parallelism: d.parallelism, types: d.types, typeCache: d.typeCache, mounts: d.mounts}
@@ -120,21 +120,21 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 	defer d.mu.Unlock()
 	shared := d.typeCache[r.TypeRef]
 	if shared == nil || !reflect.DeepEqual(*shared, ty) {
-		said := ty // only this one has to outlive the call
+		said := ty // the copy outlives the call
 		shared = &said
 		d.typeCache[r.TypeRef] = shared
 	}
 	d.types[r.Address], d.mounts[r.Address] = shared, mounts
 }
 
-// Type is what the image of a resource said in init; nil = it was not asked.
+// Type returns what the image of a resource answered in init; nil = none, or it was not asked.
 func (d *Types) Type(addr string) *protocol.Type { return d.types[addr] }
 
-// Mounts are what a resource is given of the host.
+// Mounts returns the files and directories of the host that a resource is given.
 func (d *Types) Mounts(addr string) []runner.Mount { return d.mounts[addr] }
 
-// TypeOf is what the image of a resource said in init, nothing when it was not
-// asked.
+// TypeOf returns what the image of a resource answered in init; the zero Type = none, or it
+// was not asked.
 func (d *Types) TypeOf(addr string) protocol.Type {
 	if ty := d.types[addr]; ty != nil {
 		return *ty
