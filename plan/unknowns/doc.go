@@ -1,3 +1,3 @@
-// Package unknowns says how an image is asked about a config that is not all known yet:
-// for an expectation, with null where the values will be.
+// Package unknowns says how an image is asked about a config with unknown values: for
+// an expectation, with null in place of these values.
 package unknowns

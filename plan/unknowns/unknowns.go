@@ -14,8 +14,8 @@ import (
 	"deployster/protocol"
 )
 
-// Askable reports whether an image can be asked about a config with such unknown values:
-// its type said so, and what names the thing is known.
+// Askable reports whether an image can be asked about a config with these unknown values:
+// its type says so, and the identity of the thing is known.
 func Askable(ty *protocol.Type, unknown map[string]string) bool {
 	if !ty.Unknowns {
 		return false
@@ -29,12 +29,12 @@ func Askable(ty *protocol.Type, unknown map[string]string) bool {
 	return true
 }
 
-// within reports whether a pointer leads to something or into it.
+// within reports whether a pointer leads to what another pointer leads to, or into it.
 func within(pointer, something string) bool {
 	return pointer == something || strings.HasPrefix(pointer, something+"/")
 }
 
-// Tell puts null into the config of an input where it is not known, and says where.
+// Tell puts null into the config of an input for each unknown value, and lists their pointers.
 func Tell(in *protocol.StateInput, unknown map[string]string) {
 	if len(unknown) == 0 {
 		return
@@ -42,7 +42,7 @@ func Tell(in *protocol.StateInput, unknown map[string]string) {
 	in.Unknown = slices.Sorted(maps.Keys(unknown))
 	doc, err := jsondoc.Value(in.Config)
 	if err != nil {
-		return // it is sent as it is, and refused
+		return // the config is sent unchanged, and refused
 	}
 	for _, pointer := range in.Unknown {
 		steps := jsondoc.Pointer(pointer)
@@ -61,8 +61,8 @@ func Tell(in *protocol.StateInput, unknown map[string]string) {
 	}
 }
 
-// Differ reports whether a config is known to be another than the recorded one, whatever
-// its unknown values will be.
+// Differ reports whether a config differs from the recorded one, whatever its unknown
+// values will be.
 func Differ(recorded, config json.RawMessage, unknown map[string]string) bool {
 	return slices.ContainsFunc(jsondoc.Edits(recorded, config), func(e jsondoc.Edit) bool {
 		for pointer := range unknown {
@@ -74,8 +74,8 @@ func Differ(recorded, config json.RawMessage, unknown map[string]string) bool {
 	})
 }
 
-// Common returns what the first of some resources gives as a reason, and names all that
-// give the same: "resource.a and resource.b do not exist yet". "" = none gives any.
+// Common returns the first reason that a resource of the list has, with all resources that
+// have the same: "resource.a and resource.b do not exist yet". "" = none has a reason.
 func Common(addrs []string, reason func(addr string) string) (why string) {
 	var refs []string
 	for _, addr := range addrs {
