@@ -11,22 +11,22 @@ import (
 // Node is a declared resource.
 type Node struct {
 	Address string
-	Host    string // "" = this one
-	Kind    string // of thing
+	Host    string // "" = this machine
+	Kind    string // of its thing
 	Config  []byte // as far as it is known
 	Type    protocol.Type
 }
 
-// place is what names a thing of a kind on a host.
+// place identifies a thing: its host, kind and name.
 type place struct{ host, kind, name string }
 
-// Find gives, by address, what resources come after, beside what is before them already.
-// An edge that would close a circle is left out, and is among the circles.
+// Find returns, by address, what resources must come after, in addition to before. It leaves
+// out an edge that would close a cycle, and returns it among the circles instead.
 func Find(nodes []Node, before graph.Graph) (edges, circles map[string][]string) {
 	edges, circles = map[string][]string{}, map[string][]string{}
 	known, configs := map[place]string{}, make([]any, len(nodes))
 	for i, n := range nodes {
-		configs[i], _ = jsondoc.Value(n.Config) // of what is not known nothing is found
+		configs[i], _ = jsondoc.Value(n.Config) // a config that is not known gives nil, in which nothing is found
 		if len(n.Type.Identity) == 1 {
 			if name, ok := jsondoc.At(configs[i], jsondoc.Pointer(n.Type.Identity[0])).(string); ok {
 				known[place{n.Host, n.Kind, name}] = n.Address
@@ -52,7 +52,7 @@ func Find(nodes []Node, before graph.Graph) (edges, circles map[string][]string)
 	return edges, circles
 }
 
-// texts are those of a value: itself, or what is in it.
+// texts returns a string as a list of one, and the strings of a list.
 func texts(value any) (list []string) {
 	switch v := value.(type) {
 	case string:
@@ -67,7 +67,7 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// nearest is the thing with a name, or the one that is nearest above it; "" = there is none.
+// nearest returns the address of the thing with a name or, with Parents, of its nearest parent; "" = none.
 func nearest(known map[place]string, n Node, e protocol.AutoEdge, name string) string {
 	if to := known[place{n.Host, e.Kind, name}]; to != "" && to != n.Address {
 		return to
@@ -85,7 +85,7 @@ func nearest(known map[place]string, n Node, e protocol.AutoEdge, name string) s
 	}
 }
 
-// reaches reports whether one comes after another, or is it.
+// reaches reports whether from comes after to, directly or not, or is to.
 func reaches(from, to string, before graph.Graph) bool {
 	seen, open := map[string]bool{}, []string{from}
 	for len(open) > 0 {

@@ -1,3 +1,3 @@
-// Package autoedge finds what resources come after because their types say so, and
-// nobody has written it: what is declared comes in, with what its types say; edges go out.
+// Package autoedge finds the edges that follow from what types say, and that no manifest
+// declares. It takes resources with their types, and returns edges.
 package autoedge
