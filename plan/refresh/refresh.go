@@ -13,10 +13,10 @@ import (
 	"deployster/state"
 )
 
-// Owed lists those of the subscribed resources that were acted on since the
-// subscriber was last VALID, or since it began to be made. acts says on which this run
-// begins an action, prior is what was recorded before it. A subscription that is new is
-// not owed what was before it.
+// Owed lists the subscribed resources that were acted on since the subscriber was last
+// VALID, or since its creation began. acts reports whether this run starts an action of
+// a resource, prior is the state before this run. A new subscription counts nothing
+// that happened before it.
 func Owed(subscribed []string, e state.Entry, prior state.Snapshot, acts func(addr string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(subscribed), func(addr string) bool {
 		seen, known := e.Seen[addr]
@@ -24,15 +24,15 @@ func Owed(subscribed []string, e state.Entry, prior state.Snapshot, acts func(ad
 	})
 }
 
-// Tell puts into the input of a resource what its image wants to know: that what it
-// subscribes was acted on, and what has changed in its config. It says so in a
-// sentence, or "".
+// Tell puts into the input of a resource that a subscribed resource was acted on, and
+// what has changed in the config, if its type asks for that. It returns a sentence that
+// says which resources were acted on, or "".
 func Tell(in *protocol.StateInput, ty *protocol.Type, subscribed []string, e state.Entry, prior state.Snapshot,
 	acts func(addr string) bool) string {
 	if !ty.Refresh || in.Intent != protocol.Present {
 		return ""
 	}
-	if !e.Incomplete() { // it was VALID with that config
+	if !e.Incomplete() { // it was VALID with the config of the entry
 		in.Changed = Changed(e.Config, in.Config)
 	}
 	owed := Owed(subscribed, e, prior, acts)
@@ -42,7 +42,7 @@ func Tell(in *protocol.StateInput, ty *protocol.Type, subscribed []string, e sta
 	return fmt.Sprintf("It is told that %s, which it subscribes, was acted on, or will be.", strings.Join(owed, ", "))
 }
 
-// Seen is what a subscriber has seen when it is VALID now.
+// Seen returns, by subscribed resource, the serial that a subscriber has seen if it is VALID now.
 func Seen(subscribed []string, prior state.Snapshot, acts func(addr string) bool) map[string]uint64 {
 	if len(subscribed) == 0 {
 		return nil
@@ -56,8 +56,8 @@ func Seen(subscribed []string, prior state.Snapshot, acts func(addr string) bool
 	return seen
 }
 
-// News lists, by what they subscribe, those of whom it is not recorded what they have
-// seen of it.
+// News lists, by subscribed resource, the recorded subscribers whose entries do not have
+// that subscription yet.
 func News(m *config.Manifest, prior state.Snapshot) map[string][]string {
 	news := map[string][]string{}
 	for _, r := range m.Resources() {
@@ -71,9 +71,9 @@ func News(m *config.Manifest, prior state.Snapshot) map[string][]string {
 	return news
 }
 
-// Changed lists the JSON pointers of the values in a config that are others than in
-// the config that was last VALID, or new, or gone; sorted. It lists nothing where
-// none was.
+// Changed lists the JSON pointers of the values in a config that differ from those in the
+// config that was last VALID, are new, or are gone; sorted. It lists nothing where no
+// config was VALID.
 func Changed(before, now json.RawMessage) []string {
 	was, err := jsondoc.Value(before)
 	is, wrong := jsondoc.Value(now)
@@ -96,7 +96,7 @@ func Changed(before, now json.RawMessage) []string {
 	return out
 }
 
-// CanBeTold refuses a subscription of a resource whose type cannot be told.
+// CanBeTold refuses the subscriptions of a resource whose type does not accept notifications.
 func CanBeTold(r *config.Resource, ty *protocol.Type) diag.Diagnostics {
 	if ty.Refresh || len(r.Subscribes) == 0 {
 		return nil
@@ -105,11 +105,11 @@ func CanBeTold(r *config.Resource, ty *protocol.Type) diag.Diagnostics {
 		"never know. Use depends_on where only the order matters, or a type that can be told.", r.Subscribes[0], diag.Visible(r.TypeRef))}
 }
 
-// leaves gives the text of each leaf of a document, by its pointer.
+// leaves returns the JSON text of each leaf of a document, by its pointer.
 func leaves(tree any) map[string]string {
 	out := map[string]string{}
 	jsondoc.Leaves(tree, func(path []string, leaf any) {
-		text, _ := json.Marshal(leaf) // what came from JSON goes to JSON
+		text, _ := json.Marshal(leaf) // cannot fail: the leaf came from JSON
 		out[jsondoc.JoinPointer(path)] = string(text)
 	})
 	return out
