@@ -1,4 +1,4 @@
-// Package view is how a resource is seen by those that depend on it: by their
-// expressions and by their images. In: what is expected of it, or what came true, and
-// the state. Out: the scope of expressions, and what images are told.
+// Package view describes a resource as its dependants see it: their expressions and
+// their images. It takes what is expected of the resource, or its real answer, and the
+// state. It returns the scope of expressions, and what images are told.
 package view

@@ -9,9 +9,9 @@ import (
 	"deployster/state"
 )
 
-// Differs reports whether the value at a path, which begins with config, state or type,
-// is expected to be another than was recorded. Unknown are the pointers into the config
-// of what is not known yet: that is another value.
+// Differs reports whether the value at a path, which begins with name, type, config or state, is
+// expected to differ from the recorded one. unknown are pointers into the config to values
+// that are not known yet: these count as different.
 func (v View) Differs(path []string, was state.Entry, unknown map[string]string) bool {
 	before, after, open := was.State, v.State, v.Unknown
 	switch path[0] {

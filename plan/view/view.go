@@ -11,25 +11,25 @@ import (
 	"deployster/state/moves"
 )
 
-// View is a resource as those that depend on it see it at some moment: while
-// planning an expectation, while applying the truth.
+// View is a resource as its dependants see it: while planning as it is expected to be,
+// while applying as it is.
 type View struct {
 	Type    string
 	Config  json.RawMessage
-	State   json.RawMessage // nil = nothing known yet
-	Hidden  []string        // JSON pointers into State of what must never be shown
-	Schema  json.RawMessage // that its states match, if its image gave one
-	Partial bool            // State is a forecast or what is there now: more may come
-	Stays   bool            // State is what is there now with the forecast: as a whole it is expected to be so
-	Unknown []string        // JSON pointers into State: what is known only after the actions
-	Staying []string        // JSON pointers into State: what is expected to stay, and may change
+	State   json.RawMessage // nil = nothing is known yet
+	Hidden  []string        // JSON pointers into State: values that must never be shown
+	Schema  json.RawMessage // the schema of its states, if its image gave one
+	Partial bool            // State is a forecast or the present state: it is not complete
+	Stays   bool            // State is the present state with the forecast, and is expected as a whole
+	Unknown []string        // JSON pointers into State: values known only after the actions
+	Staying []string        // JSON pointers into State: values that are expected to stay, but may change
 	Status  protocol.Status
-	Actions []string          // names of what is planned
+	Actions []string          // names of the planned actions
 	Aliases map[string]string // of its own dependencies: alias -> address
 }
 
-// Recorded is how what is removed sees what it depends on: as the state file has
-// it, because that goes later, or stays. What is not recorded is as look says.
+// Recorded returns how a removed resource sees its dependencies: as the state file has
+// them, because they are removed later, or stay. Without an entry, look is used.
 func Recorded(s state.Snapshot, look func(addr string) View) func(addr string) View {
 	return func(addr string) View {
 		e, ok := s.Resources[addr]
@@ -43,8 +43,8 @@ func Recorded(s state.Snapshot, look func(addr string) View) func(addr string) V
 	}
 }
 
-// Overlay lays the top-level keys of one JSON object over another. It serves
-// forecasts, which name the part of a state that is known before it is so.
+// Overlay puts the top-level keys of one JSON object over those of another. It serves
+// forecasts, which have the part of a state that is known before the actions.
 func Overlay(base, top json.RawMessage) json.RawMessage {
 	if len(top) == 0 {
 		return base
@@ -61,15 +61,15 @@ func Overlay(base, top json.RawMessage) json.RawMessage {
 	return merged
 }
 
-// Scope is what expressions may know of the given resources; prior is what the
-// state file says, for what ignore_changes keeps.
+// Scope returns the states that expressions may use of the given resources. prior is the
+// recorded state, for the values that ignore_changes keeps.
 func Scope(addresses []string, look func(addr string) View, prior state.Snapshot) config.States {
 	scope := config.States{}
 	for _, addr := range addresses {
 		v := look(addr)
 		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema,
 			Expected: v.Stays, Unknown: v.Unknown, MayChange: v.Staying}
-		if entry, ok := prior.Completed(addr); ok { // what was only tried is not what ignore_changes keeps
+		if entry, ok := prior.Completed(addr); ok { // ignore_changes keeps no values of an incomplete entry
 			known.Last = &config.LastConfig{Value: entry.Config, Sensitive: entry.Sensitive.Config}
 		}
 		scope[addr] = known
@@ -77,13 +77,13 @@ func Scope(addresses []string, look func(addr string) View, prior state.Snapshot
 	return scope
 }
 
-// maxTree bounds the tree of dependencies that protocol 1 sends: what is reached
-// on several ways stands in it several times.
+// maxTree limits the tree of dependencies that protocol 1 sends: a resource that is
+// reached in several ways is in it several times.
 const maxTree = 10_000
 
-// Dependencies is what an image is told of the resources behind its aliases: in
-// protocol 1 with those behind theirs, and so on; in protocol 2 nothing, unless
-// its type asked for it, and then these only.
+// Dependencies returns what an image is told of the resources behind its aliases: in
+// protocol 1 with the resources behind their aliases, and so on; in protocol 2 nothing,
+// unless the type asks for it, and then only the resources behind its own aliases.
 func Dependencies(ty protocol.Type, aliases map[string]string, look func(addr string) View) (map[string]protocol.Dependency, error) {
 	if ty.Protocol != 1 && !ty.Dependencies {
 		return nil, nil
