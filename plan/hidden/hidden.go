@@ -13,21 +13,21 @@ import (
 	"deployster/state"
 )
 
-// InConfig lists the places of a config that must never be shown: what the manifest
-// marks, and what the schema of its type does.
+// InConfig lists the places of a config that must never be shown: those that the manifest
+// marks, and those that the schema of its type marks.
 func InConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []string {
 	return sorted(r.Sensitive, schemas.WriteOnly(ty.ConfigSchema, r.Value))
 }
 
-// InState lists the places of a state that must be hidden: what the schema of its type
-// marks, where secrets come back, and what stands where the config holds something
-// sensitive, as a state often mirrors its config and may hold another secret there.
+// InState lists the places of a state that must be hidden: those that the schema of its type
+// marks, those with known secrets, and those where the config has a sensitive value, as a
+// state often mirrors its config and may have another secret there.
 func InState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string) []string {
 	return sorted(schemas.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig))
 }
 
-// Edits lists the places in which two configs differ. Of what is sensitive in one of
-// them it is listed as a whole: the keys below may be made of secrets.
+// Edits lists the places in which two configs differ. A value that is sensitive in one of
+// them is listed as a whole: the keys below it may contain secrets.
 func Edits(old, now json.RawMessage, sensitive ...[]string) []jsondoc.Edit {
 	list := jsondoc.Edits(old, now)
 	for i, e := range list {
