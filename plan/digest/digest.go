@@ -13,16 +13,16 @@ import (
 	"deployster/protocol"
 )
 
-// Part is a resource of a plan. What its image said in init is the same for most, and
-// large: it is apart from the rest.
+// Part is a resource of a plan. Init, the answer of its image to init, is large and the
+// same for most resources, so it is separate from the rest.
 type Part struct {
 	Init protocol.Type
 	Rest any
 }
 
-// Of returns the hash of what can be encoded: of the rest of a plan, and of the parts at
-// the addresses, in that order. They are hashed one by one, on all processors, and the
-// rest meanwhile. The error is that of the encoder.
+// Of returns the hash of the rest of a plan, and then of the parts at the addresses, in the
+// order of addresses. The parts are hashed one by one on all processors, at the same time as
+// the rest. The error is that of the encoder.
 func Of(rest any, addresses []string, part func(addr string) Part) (string, error) {
 	all := sha256.New()
 	encoded := make(chan error, 1)
@@ -41,14 +41,14 @@ func Of(rest any, addresses []string, part func(addr string) Part) (string, erro
 	return hex.EncodeToString(all.Sum(nil)[:16]), err
 }
 
-// hasher hashes parts. What their images said in init is encoded when it is another one
-// than before.
+// hasher hashes parts. It encodes the answer to init only if it differs from that of the
+// previous part.
 type hasher struct {
 	hash hash.Hash
 	enc  *json.Encoder
 
 	last    protocol.Type
-	lastSum []byte // nil = there is none yet
+	lastSum []byte // nil = no part was hashed yet
 }
 
 func newHasher() *hasher {

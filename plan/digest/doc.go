@@ -1,3 +1,3 @@
-// Package digest makes the id of a plan: the hash of its content. The plan comes in as
-// values that can be encoded, with its resources apart; a hexadecimal text goes out.
+// Package digest computes the id of a plan: the hash of its content. It takes the plan as
+// values that can be encoded, separate from its resources, and returns a hexadecimal text.
 package digest
