@@ -1,4 +1,4 @@
-// Package latehost says how those hosts are reached that are made of states, such as the
-// address of a machine that the same manifests make. It owns when such a host is known:
-// a manifest and states come in, and hosts, or why they are not known yet, go out.
+// Package latehost says how hosts are reached whose settings use states, such as the
+// address of a machine that the same manifests create. It decides when such a host is
+// known: it takes a manifest and states, and returns hosts, or why they are unknown.
 package latehost

@@ -11,13 +11,13 @@ import (
 	"deployster/state"
 )
 
-// Recorded gives those hosts that are known with the states that are recorded, by name:
-// they are reached before anything is asked.
+// Recorded returns, by name, the late hosts that are known with the recorded states: they
+// are reached before any image is asked.
 func Recorded(m *config.Manifest, prior state.Snapshot) map[string]runner.Host {
 	return Known(m, view.Recorded(prior, func(string) view.View { return view.View{} }), prior)
 }
 
-// Known gives those hosts that are known with the states that look sees, by name.
+// Known returns, by name, the late hosts that are known with the states that look gives.
 func Known(m *config.Manifest, look func(addr string) view.View, prior state.Snapshot) map[string]runner.Host {
 	var scope config.States
 	found := map[string]runner.Host{}
@@ -39,8 +39,8 @@ func Known(m *config.Manifest, look func(addr string) view.View, prior state.Sna
 	return found
 }
 
-// Open says why what is on a host cannot be asked yet, "" where it can. The host is as
-// it was known before anything was asked, nil for this machine.
+// Open says why the resources on a host cannot be asked yet; "" = they can. on is the host
+// as it was known before any image was asked; nil = this machine.
 func Open(m *config.Manifest, on *runner.Host, scope config.States) (why string, diags diag.Diagnostics) {
 	if on == nil {
 		return "", nil
