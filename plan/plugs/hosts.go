@@ -23,8 +23,8 @@ type Led struct {
 	Err  error
 }
 
-// OnHosts returns the plugs with paths on a host, as a host is asked for them: without the
-// home directory, which the host adds.
+// OnHosts returns the plugs with paths on a host, as a host is asked for them: a path in the
+// home directory begins with ~, as the host knows the home directory of its user.
 func OnHosts(list []config.Plug) (asked []config.Plug) {
 	for _, p := range list {
 		if p.Artifact == "" && p.Base == "" {
