@@ -13,22 +13,22 @@ import (
 	"deployster/state"
 )
 
-// Explanation says what makes a step what it is.
+// Explanation says why a step is as it is.
 type Explanation struct {
 	Address string
 	Step    *plan.Step
-	Prior   *state.Entry // what was recorded of it before; nil = nothing, or it is not known
+	Prior   *state.Entry // its entry before the plan; nil = none, or it is not known
 
-	// Lost says that the state file has changed since the plan was made, so that
-	// what was recorded then is not known.
+	// Lost says that the entry has changed since the plan was made, so that the
+	// entry of then is not known.
 	Lost bool
 
-	// Config are the pointers into its config to be explained, with what each
-	// value is made of.
+	// Config are the explained pointers into the step's config, with the inputs of
+	// each value.
 	Config []ConfigValue
 
-	// Needs are the resources whose states its config takes values from or that
-	// it waits for, in the order of their addresses.
+	// Needs are the resources that the step waits for, also those that its config
+	// takes values from, in the order of their addresses.
 	Needs []Need
 }
 
@@ -44,10 +44,9 @@ type Need struct {
 	Step    *plan.Step // nil = it is not in the plan
 }
 
-// Resource says what makes the change of one resource; of the values at the
-// pointers into its config that pick chooses, all that they are made of. The
-// manifest is the plan's own. The state file is the one the plan was made from,
-// or what has become of it.
+// Resource explains the step of one resource, with the inputs of the config values
+// whose pointers pick returns. The manifest is the plan's own. The state is the one
+// that the plan was made from, or a later one.
 func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
 	pick func(*plan.Step, *state.Entry) []string) (*Explanation, error) {
 	step := p.Resources[addr]
@@ -57,7 +56,7 @@ func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
 	}
 	moved, err := s.Moved(p.Moves)
 	if err != nil {
-		moved = s // they were moved already
+		moved = s // the moves were made already
 	}
 	e := &Explanation{Address: addr, Step: step, Prior: entryOf(moved, addr)}
 	was := addr
@@ -94,7 +93,7 @@ func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
 	return e, nil
 }
 
-// variableName is the name in var.NAME, or in a path below it.
+// variableName returns NAME for var.NAME, or for a path below it.
 func variableName(what string) (string, bool) {
 	rest, ok := strings.CutPrefix(what, "var.")
 	if i := strings.IndexAny(rest, ".["); i >= 0 {
