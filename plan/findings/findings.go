@@ -8,18 +8,18 @@ import (
 	"deployster/plan/subject"
 )
 
-// List is the diagnostics of one plan. It may be used from many goroutines.
+// List holds the diagnostics of one plan. Many goroutines may use it.
 type List struct {
 	subject *subject.Subject
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the field below
 	diags diag.Diagnostics
 }
 
-// New returns an empty list of what is wrong with a subject.
+// New returns an empty list of diagnostics for a subject.
 func New(s *subject.Subject) *List { return &List{subject: s} }
 
-// Report adds diagnostics, with the place of the resource where they have none.
+// Report adds diagnostics, with the place of the resource and the summary where they have none.
 func (f *List) Report(r *config.Resource, summary string, diags diag.Diagnostics) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +43,7 @@ func (f *List) Report(r *config.Resource, summary string, diags diag.Diagnostics
 	}
 }
 
-// Sorted gives the diagnostics in an order that does not depend on timing.
+// Sorted returns the diagnostics in an order that does not depend on timing.
 func (f *List) Sorted() diag.Diagnostics {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,7 +51,7 @@ func (f *List) Sorted() diag.Diagnostics {
 	return f.diags
 }
 
-// Errors says how many errors there are so far.
+// Errors returns the number of errors so far.
 func (f *List) Errors() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,7 +61,7 @@ func (f *List) Errors() int {
 // Failed reports whether there are errors so far.
 func (f *List) Failed() bool { return f.Errors() > 0 }
 
-// FirstError is in a few words what went wrong with a resource.
+// FirstError returns the headline of the first error of a resource; "" = it has none.
 func (f *List) FirstError(addr string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
