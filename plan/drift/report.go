@@ -11,39 +11,39 @@ import (
 	"deployster/protocol"
 )
 
-// Status is what drift says of one resource.
+// Status is what a report says of one resource.
 type Status string
 
 // The statuses. Drifted and Gone are drift; the others are not.
 const (
-	None       Status = "valid"      // as it was recorded
-	Drifted    Status = "drifted"    // it exists, and is not as it was recorded
-	Gone       Status = "gone"       // it was recorded, and does not exist
-	Changed    Status = "changed"    // the manifest says otherwise since: that is not drift
-	Undeclared Status = "undeclared" // recorded, and no manifest declares it
-	Unrecorded Status = "unrecorded" // declared, and never applied, or never seen to be right
-	Failed     Status = "failed"     // it could not be asked
+	None       Status = "valid"      // it matches its recorded config
+	Drifted    Status = "drifted"    // it exists, and differs from its recorded config
+	Gone       Status = "gone"       // it was recorded, and no longer exists
+	Changed    Status = "changed"    // the manifest has changed since the last apply: that is not drift
+	Undeclared Status = "undeclared" // it is recorded, and no manifest declares it
+	Unrecorded Status = "unrecorded" // it is declared, and was never applied, or never seen to be VALID
+	Failed     Status = "failed"     // the query of its state failed
 )
 
-// NotAsked is said of a publish: there is nothing that could have drifted.
+// NotAsked is the reason for a publish: nothing of it can drift.
 const NotAsked = "not checked: a put is an event"
 
 // Resource is what was found of one resource.
 type Resource struct {
 	Status Status `json:"status"`
-	Type   string `json:"type"`             // the image, as the manifest or the state file names it
+	Type   string `json:"type"`             // its image, as the manifest or the state file names it
 	Reason string `json:"reason,omitempty"` // in words
-	Known  bool   `json:"known,omitempty"`  // the baseline has this very drift
+	Known  bool   `json:"known,omitempty"`  // the baseline has the same drift
 
-	// Was and Found are the states as recorded and as they are now, where these
-	// differ; Hidden are JSON pointers into both of what must not be shown.
+	// Was and Found are the recorded and the present state, where they differ. Hidden
+	// are JSON pointers into both, to values that must not be shown.
 	Was     json.RawMessage   `json:"was,omitempty"`
 	Found   json.RawMessage   `json:"found,omitempty"`
 	Hidden  []string          `json:"sensitive,omitempty"`
 	Reasons []protocol.Reason `json:"reasons,omitempty"` // of the image
 }
 
-// Drifts reports whether it is drift.
+// Drifts reports whether the status is drift.
 func (d *Resource) Drifts() bool { return d.Status == Drifted || d.Status == Gone }
 
 // Format is the version of a Report's JSON form, and of a Baseline's.
@@ -52,7 +52,7 @@ const Format = 1
 // Report is what drift found.
 type Report struct {
 	Format    int                  `json:"format"`
-	Status    Status               `json:"status"`    // drifted, failed, or valid: there is no drift that is not known
+	Status    Status               `json:"status"`    // drifted, failed, or valid: no drift, or only known drift
 	Resources map[string]*Resource `json:"resources"` // by address
 	Summary   Summary              `json:"summary"`
 }
@@ -66,10 +66,10 @@ type Summary struct {
 	Undeclared int `json:"undeclared"`
 	Unrecorded int `json:"unrecorded"`
 	Failed     int `json:"failed"`
-	Known      int `json:"known"` // of those that drifted or are gone
+	Known      int `json:"known"` // how many of the drifted and gone ones the baseline has
 }
 
-// Conclude counts, and says what all come to.
+// Conclude sets the summary and the status of the report.
 func (r *Report) Conclude() {
 	r.Summary, r.Status = Summary{}, None
 	count := map[Status]*int{None: &r.Summary.Valid, Drifted: &r.Summary.Drifted, Gone: &r.Summary.Gone,
@@ -92,7 +92,7 @@ func (r *Report) Conclude() {
 // Order lists the addresses, sorted.
 func (r *Report) Order() []string { return slices.Sorted(maps.Keys(r.Resources)) }
 
-// Masked gives a copy that may be shown: sensitive values are replaced.
+// Masked returns a copy that may be shown: sensitive values are replaced.
 func (r *Report) Masked() *Report {
 	out := *r
 	out.Resources = make(map[string]*Resource, len(r.Resources))
@@ -111,25 +111,25 @@ func (r *Report) Masked() *Report {
 	return &out
 }
 
-// Baseline is drift that is known, and is not reported until it changes.
+// Baseline is drift that is known: it is not reported until it changes.
 type Baseline struct {
 	Format    int              `json:"format"`
 	Resources map[string]Known `json:"resources"`
 }
 
-// Known is how one resource was found. Sensitive values in it are masked,
-// so they do not count.
+// Known is the known drift of one resource. Sensitive values in it are masked,
+// so they are not compared.
 type Known struct {
 	Status Status          `json:"status"`
 	Found  json.RawMessage `json:"found,omitempty"`
 }
 
-// known is a drift as a baseline has it.
+// known returns a drift as a baseline has it.
 func (d *Resource) known() Known {
 	return Known{Status: d.Status, Found: secret.Mask(d.Found, d.Hidden)}
 }
 
-// Baseline gives the drift that there is.
+// Baseline returns a baseline with all drift of the report.
 func (r *Report) Baseline() Baseline {
 	b := Baseline{Format: Format, Resources: map[string]Known{}}
 	for addr, d := range r.Resources {
@@ -150,8 +150,8 @@ func ReadBaseline(data []byte) (Baseline, error) {
 	return b, err
 }
 
-// Know marks the drift that a baseline has, and gives the addresses of which it
-// has a drift that is not there any more, sorted.
+// Know marks the drift that a baseline has, and returns the addresses that have drift in
+// the baseline and none in the report, sorted.
 func (r *Report) Know(b Baseline) (over []string) {
 	for addr, known := range b.Resources {
 		d := r.Resources[addr]
