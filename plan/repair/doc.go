@@ -1,4 +1,4 @@
-// Package repair says which steps of a plan only bring back what was recorded, and what
-// may be done while nobody looks on. Steps, entries and what is approved come in; a
-// selection to plan and what is refused, with the reason, go out.
+// Package repair says which steps of a plan only restore what was recorded, and which steps
+// may run unattended. It takes steps, entries and the approved kinds of change, and returns
+// a selection to plan and the refused steps, with the reasons.
 package repair

@@ -13,21 +13,21 @@ import (
 	"deployster/state"
 )
 
-// Policy says what a repair may do while nobody looks on.
+// Policy says what a repair may do unattended.
 type Policy struct {
 	Manifest  *config.Manifest
-	Expanded  []config.Pending // its blocks whose instances follow from what is recorded of others
+	Expanded  []config.Pending // its blocks whose instances follow from recorded states of resources
 	Place     state.Place
-	Selection plan.Selection // what is watched
+	Selection plan.Selection // selects what is watched
 	Prior     state.Snapshot
-	Addresses []string      // what drifted
-	Whole     bool          // in their place: all that the manifest declares and the state has, as an apply
-	Kinds     []plan.Change // that are approved
-	Looker    *plan.Looker  // of what is watched: nothing else is done with what drifted; nil where Whole
+	Addresses []string      // the resources that drifted
+	Whole     bool          // repair all that the manifest declares and the state has, as an apply does, and not Addresses
+	Kinds     []plan.Change // the approved kinds of change
+	Looker    *plan.Looker  // of the watched resources: only they are repaired with what drifted; nil with Whole
 }
 
-// Select says what is planned: what drifted and what depends on it, or all there is,
-// without what is refused and what depends on that. nothing: there is nothing left.
+// Select returns what is planned: what drifted and its dependants, or everything with
+// Whole, without refused resources and their dependants. nothing = nothing is left.
 func (p Policy) Select(refused map[string]string) (s plan.Selection, nothing bool) {
 	s = p.Selection
 	s.Excludes = slices.Concat(s.Excludes, slices.Sorted(maps.Keys(refused)))
@@ -35,13 +35,13 @@ func (p Policy) Select(refused map[string]string) (s plan.Selection, nothing boo
 		return s, false
 	}
 	s.Apart = p.onlyDrift()
-	s.NoRefresh = true // what did not drift is as it was, unless something that it depends on is to change
+	s.NoRefresh = true // what did not drift is unchanged, unless one of its dependencies is to change
 	s.Targets = p.targets(refused)
 	return s, len(s.Targets) == 0
 }
 
-// Leave leaves out the resources that could not be planned. It is false where errors are
-// about no resource, or about all that the manifest declares.
+// Leave adds the declared resources with errors to those that are left out. It returns false
+// if it adds none, or with Whole.
 func (p Policy) Leave(left map[string]string, diags diag.Diagnostics) bool {
 	before := len(left)
 	for _, d := range diags {
@@ -52,8 +52,8 @@ func (p Policy) Leave(left map[string]string, diags diag.Diagnostics) bool {
 	return len(left) > before && !p.Whole
 }
 
-// onlyDrift reports whether nothing may be done but to bring back what was recorded. Then
-// no resource can come to mean another thing than that of its entry.
+// onlyDrift reports whether the repair may only restore what was recorded. Then every
+// resource means the thing of its own entry.
 func (p Policy) onlyDrift() bool {
 	return !p.Whole && !slices.ContainsFunc(p.Kinds, func(k plan.Change) bool { return k != Kind })
 }
@@ -87,7 +87,7 @@ func (p Policy) targets(refused map[string]string) []string {
 	for _, b := range p.Expanded {
 		for addr := range watched {
 			if strings.HasPrefix(addr, b.Address+"[") && slices.ContainsFunc(b.Needs, func(n string) bool { return wanted[n] }) {
-				reach(addr, left) // whether there is such an instance is known when what it follows from is repaired
+				reach(addr, left) // whether it exists is known only after what it follows from is repaired
 			}
 		}
 	}
@@ -95,25 +95,25 @@ func (p Policy) targets(refused map[string]string) []string {
 	return slices.Sorted(maps.Keys(wanted))
 }
 
-// Later reports whether a resource that is not planned is none only because what its
-// instances follow from is.
+// Later reports whether a resource is left out of a plan only because its block's
+// instances follow from a resource that is planned.
 func (p Policy) Later(addr string, planned []string) bool {
 	return slices.ContainsFunc(p.Expanded, func(b config.Pending) bool {
 		return strings.HasPrefix(addr, b.Address+"[") && slices.ContainsFunc(b.Needs, func(n string) bool { return slices.Contains(planned, n) })
 	})
 }
 
-// follows reports whether a resource may be done after what it depends on. What the
-// manifest has changed is left to people, where nothing beyond drift is approved.
+// follows reports whether a dependant of a repaired resource may be planned too. One that
+// the manifest has changed is left to people, where nothing beyond drift is approved.
 func (p Policy) follows(r *config.Resource) bool {
 	return r != nil && !(p.onlyDrift() && p.Looker.Changed(r) != "")
 }
 
-// OnHold are the resources of a plan which may still be acted upon by another machine, and
-// where the state has each: the plan may have moved it.
+// OnHold returns the resources of a plan on which another machine may still run an action,
+// each with its address in the state, which a move of the plan may have changed.
 func OnHold(p *plan.Plan, prior state.Snapshot, place state.Place) map[string]string {
 	found, now := map[string]string{}, map[string]string{}
-	if died, _ := prior.Died(p.ID); !died.Moved { // else a run of this plan has made its moves
+	if died, _ := prior.Died(p.ID); !died.Moved { // else an earlier run of this plan has made its moves
 		for _, m := range p.Moves {
 			now[m.From] = m.To
 		}
@@ -126,7 +126,7 @@ func OnHold(p *plan.Plan, prior state.Snapshot, place state.Place) map[string]st
 	return found
 }
 
-// NotCovered lists the resources of a plan that nobody has approved, and why.
+// NotCovered returns the resources of a plan whose steps may not run unattended, with the reasons.
 func (p Policy) NotCovered(built *plan.Plan) map[string]string {
 	found, held := map[string]string{}, OnHold(built, p.Prior, p.Place)
 	for addr, step := range built.Resources {
@@ -137,7 +137,7 @@ func (p Policy) NotCovered(built *plan.Plan) map[string]string {
 	return found
 }
 
-// refusal says why a step may not be done, or "".
+// refusal says why a step may not run unattended, or "".
 func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	declared, kind := p.Manifest.Resource(addr), step.Kind()
 	settled := step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !step.Adopted
@@ -170,7 +170,7 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	return "to " + string(kind) + " it would not just bring back what was recorded"
 }
 
-// Allowed reports whether actions may be run unattended by what the resource says.
+// Allowed reports whether the watch.actions of a resource allow these actions.
 func (p Policy) Allowed(addr string, actions []protocol.Action) bool {
 	declared := p.Manifest.Resource(addr)
 	if declared == nil || declared.Watch.Actions == nil {

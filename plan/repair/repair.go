@@ -11,42 +11,42 @@ import (
 	"deployster/state"
 )
 
-// Kind is the word for such steps among the kinds of change that are approved.
+// Kind is the approved kind of change that stands for steps which only restore what was recorded.
 const Kind plan.Change = "drift"
 
-// Only reports whether a step brings back just what its entry says: the same thing,
-// of the same image, run in the same way, with the same config. config is its
-// config evaluated with the states that there are now.
+// Only reports whether a step only restores what its entry says: the same thing, by
+// the same image, run in the same way, with the same config. config is the step's
+// config evaluated with the present states.
 func Only(s *plan.Step, config json.RawMessage, e state.Entry) bool {
 	return Possible(s, e) && equal(state.Entry{Config: config}, state.Entry{Config: e.Config})
 }
 
-// Possible reports whether a step can turn out to be one, whose config is not known
-// yet, or may change.
+// Possible reports whether Only may turn out to be true of a step whose config is not
+// known yet, or may change.
 func Possible(s *plan.Step, e state.Entry) bool {
 	changes := s.Change == plan.Create || s.Change == plan.Update || s.Change == plan.Deferred || s.Change == plan.Valid && s.MayChange
 	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.Another
 	return changes && there && s.Kind() != plan.Replace && s.Intent() == protocol.Present && sameRun(s, e)
 }
 
-// Recorded reports whether a step holds what is recorded to nothing else than what is
-// recorded. One that is VALID as the manifest says it now is not, if that was not applied.
+// Recorded reports whether a step has the recorded config and is run in the recorded way.
+// A resource that is VALID with a config that was never applied is not recorded.
 func Recorded(s *plan.Step, e state.Entry) bool {
 	return sameRun(s, e) && equal(state.Entry{Config: s.Config}, state.Entry{Config: e.Config})
 }
 
-// sameRun reports whether the image of an entry is run, in the same way.
+// sameRun reports whether a step runs the image of its entry, in the same way.
 func sameRun(s *plan.Step, e state.Entry) bool {
 	if s.Settings.Host.Same(e.Settings.Host) {
-		e.Settings.Host = s.Settings.Host // how it is reached, and what it is called, is no other thing
+		e.Settings.Host = s.Settings.Host // the address and the name of the host may change
 	}
 	return equal(state.Entry{Digest: s.Init.Digest, Aliases: s.Aliases, Settings: s.Settings, Mounts: s.Mounts},
 		state.Entry{Digest: e.Digest, Aliases: e.Aliases, Settings: e.Settings, Mounts: e.Mounts})
 }
 
-// Answered reports whether an approval of such steps settles what becomes of a step:
-// it is one, or apply will find out when its config is known. What is shut down before
-// anything else is done is one already, or all would stop where it turns out to be none.
+// Answered reports whether an approval of drift covers a step: Only is true of it, or apply
+// decides when its config is known. Of a step with shutdown_first Only must be true now, as
+// the whole apply would stop if it turned out to be false later.
 func Answered(s *plan.Step, e state.Entry) bool {
 	if s.Flexible() && s.Shutdown == nil {
 		return Possible(s, e)
@@ -56,8 +56,8 @@ func Answered(s *plan.Step, e state.Entry) bool {
 
 func equal(a, b state.Entry) bool { return state.EntryHash(a) == state.EntryHash(b) }
 
-// Nothing reports whether a plan would change neither the world nor what is
-// recorded of it.
+// Nothing reports whether a plan would change neither the world nor the state
+// file.
 func Nothing(p *plan.Plan, prior state.Snapshot) bool {
 	if p.HasChanges() {
 		return false
@@ -72,7 +72,7 @@ func Nothing(p *plan.Plan, prior state.Snapshot) bool {
 	return true
 }
 
-// Dependants says who depends on whom.
+// Dependants returns the dependants of each resource.
 func Dependants(m *config.Manifest) map[string][]string {
 	after := map[string][]string{}
 	for _, r := range m.Resources() {
@@ -83,7 +83,7 @@ func Dependants(m *config.Manifest) map[string][]string {
 	return after
 }
 
-// Names are those of actions.
+// Names returns the names of actions.
 func Names(list []protocol.Action) (names []string) {
 	for _, a := range list {
 		names = append(names, a.Name)
