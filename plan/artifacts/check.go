@@ -14,7 +14,7 @@ import (
 	"deployster/state"
 )
 
-// check asks which versions there are, and chooses one.
+// check asks the image which versions exist, and chooses one.
 func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held config.Pin, prior state.Artifact, known bool) error {
 	in := artifact.CheckInput{Source: a.Source.Value, Space: a.Space}
 	if in.Space == "" {
@@ -29,7 +29,7 @@ func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held co
 	case held.Version == nil && known:
 		in.From = maps.Clone(prior.Heads)
 		if !v1 {
-			delete(in.From, "") // a version in no space: of a pin whose block names none
+			delete(in.From, "") // a version without a space: of a pin whose block names none
 		}
 	}
 	holding := map[string]bool{} // the spaces that list the held version, however many newer ones they have
@@ -71,8 +71,8 @@ func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held co
 	return nil
 }
 
-// behind counts the versions after one. What is listed from somewhere else is not
-// counted: it is a number that nobody knows.
+// behind returns the number of versions after one; 0 = none, or the list does not begin at
+// that version, so that the number is unknown.
 func behind(c artifact.Checked, from artifact.Version) int {
 	for i, v := range slices.Backward(c.Newest) {
 		if v.Version.Is(from) {
@@ -85,7 +85,7 @@ func behind(c artifact.Checked, from artifact.Version) int {
 	return 0
 }
 
-// choose takes the held version, else the newest one. has: the selected space has the held one.
+// choose returns the held version, else the newest. has = the selected space lists the held one.
 func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact.Checked, has, v1 bool) (artifact.Versioned, error) {
 	newest, found := c.Found()
 	if held.Version != nil {
@@ -98,7 +98,7 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 		case listed >= 0:
 			return c.Newest[listed], nil
 		case found && (has || c.Spaces[c.Selected].Continues):
-			return v, nil // too long ago to be kept
+			return v, nil // it is older than the listed versions that were kept
 		case v1:
 			p.Note = "its image cannot tell whether this version still exists: that is known when it is fetched"
 			return v, nil
@@ -136,7 +136,7 @@ func inSpace(space string) string {
 	return fmt.Sprintf(" in the space %q", space)
 }
 
-// spaces lists the spaces that there are, as many as a person reads.
+// spaces lists the existing spaces for a message, up to a limit.
 func spaces(c artifact.Checked) string {
 	const most = 20
 	names := slices.Sorted(maps.Keys(c.Spaces))

@@ -1,5 +1,5 @@
-// Package artifacts finds out which version of each artifact a plan is about. Declared
-// artifacts, what the lock file and the state say, and a client of artifact images come
-// in; pins go out, and what expressions see of them. It owns the choice of a version and
-// the words about it. It fetches nothing but what is asked for.
+// Package artifacts decides which version of each artifact a plan uses. It takes declared
+// artifacts, the lock file's and the state's versions, and a client of artifact images. It
+// returns pins, and what expressions see of them. It owns the choice of a version and the
+// messages about it. It fetches only what it is asked for.
 package artifacts

@@ -9,7 +9,7 @@ import (
 	"deployster/state"
 )
 
-// Pin is the version of an artifact that a plan uses, and what a person is to know of it.
+// Pin is the version of an artifact that a plan uses, and what people should know of it.
 type Pin struct {
 	state.Pin
 	Key      string            `json:"key"` // of the recipe; made of secrets too
@@ -18,43 +18,43 @@ type Pin struct {
 	// Spaces are the newest versions of all spaces, as expressions see them.
 	Spaces map[string]config.SpaceVersion `json:"spaces,omitempty"`
 
-	Was         artifact.Version `json:"was,omitempty"`      // recorded before; nil = nothing was
+	Was         artifact.Version `json:"was,omitempty"`      // the recorded version; nil = none
 	Newer       int              `json:"newer,omitempty"`    // versions between Was, or a pin, and the newest
 	Unlisted    bool             `json:"unlisted,omitempty"` // Was is not listed any more
-	Pinned      string           `json:"pinned,omitempty"`   // where it is held: "manifest", "lock file", or "" for nowhere
+	Pinned      string           `json:"pinned,omitempty"`   // where it is pinned: "manifest", "lock file", "" = nowhere
 	Unrefreshed bool             `json:"believed,omitempty"` // no check was run
 	Note        string           `json:"note,omitempty"`
 
-	// Of files that are here.
+	// Of the files, where they are fetched.
 	Tree  string `json:"tree,omitempty"`
 	Files int64  `json:"files,omitempty"`
 	Bytes int64  `json:"bytes,omitempty"`
 
-	// How long its image may take; 0 = as usual.
+	// How long its image may take; 0 = the default.
 	Check state.Duration `json:"check_timeout,omitempty"`
 	Get   state.Duration `json:"get_timeout,omitempty"`
 }
 
-// Where a version is held.
+// Where a version is pinned.
 const (
 	InManifest = "manifest"
 	InLock     = "lock file"
 )
 
-// Moves reports whether it is another version than the recorded one.
+// Moves reports whether the version differs from the recorded one.
 func (p Pin) Moves() bool { return !p.Recipe.Version.Is(p.Was) }
 
-// Version is the version with its space.
+// Version returns the version with its space and metadata.
 func (p Pin) Version() artifact.Versioned {
 	return artifact.Versioned{Space: p.Recipe.Space, Version: p.Recipe.Version, Metadata: p.Metadata}
 }
 
-// Value is what expressions see.
+// Value returns what expressions see of the pin.
 func (p Pin) Value() config.ArtifactValue {
 	return config.ArtifactValue{Space: p.Recipe.Space, Version: p.Recipe.Version, Metadata: p.Metadata.Map(), Spaces: p.Spaces}
 }
 
-// Values are what expressions see of all.
+// Values returns what expressions see of all pins, by name.
 func Values(pins map[string]Pin) map[string]config.ArtifactValue {
 	if len(pins) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func Values(pins map[string]Pin) map[string]config.ArtifactValue {
 	return out
 }
 
-// Masked gives a copy that may be shown. The key is made of secrets too.
+// Masked returns a copy that may be shown. It has no key if secrets are part of that.
 func (p Pin) Masked() Pin {
 	if p.Sensitive.Any() {
 		p.Key = ""
@@ -75,10 +75,10 @@ func (p Pin) Masked() Pin {
 	return p
 }
 
-// maxHeads is how many newest versions of spaces are remembered.
+// maxHeads limits how many newest versions of spaces an entry records.
 const maxHeads = 1000
 
-// Recorded is what the state keeps of a pin.
+// Recorded returns what the state keeps of a pin.
 func (p Pin) Recorded(at time.Time) state.Artifact {
 	heads := map[string]artifact.Version{p.Recipe.Space: p.Recipe.Version}
 	if len(p.Spaces) <= maxHeads {

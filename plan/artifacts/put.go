@@ -8,8 +8,8 @@ import (
 	"deployster/internal/base/secret"
 )
 
-// SamePut reports whether two configs of a publish mean the same put. What is sensitive in
-// the source does not count: another password publishes nothing. sensitive are pointers
+// SamePut reports whether two configs of a publish mean the same put. Sensitive values in
+// the source are not compared: a new password publishes nothing. sensitive are pointers
 // into the configs.
 func SamePut(was, now json.RawMessage, sensitive []string) bool {
 	var hidden []string

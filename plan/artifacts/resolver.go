@@ -17,19 +17,19 @@ import (
 	"deployster/state"
 )
 
-// Options say what a Resolver works with.
+// Options are what a Resolver works with.
 type Options struct {
 	Client      artifact.Client
-	Store       artifact.Store // for metadata that only a get tells, and for what is here already
+	Store       artifact.Store // for metadata that only a get returns, and for files that are fetched already
 	Declared    []config.Artifact
 	Secrets     []string              // of the manifest
-	Lock        map[string]config.Pin // what the lock file holds
+	Lock        map[string]config.Pin // the versions in the lock file
 	Recorded    map[string]state.Artifact
-	UseRecorded bool // run no check where something is recorded
-	Newest      bool // what the lock file holds does not count
-	// Checked is told of each check that ended well; nil = nobody is.
+	UseRecorded bool // run no check where a version is recorded
+	Newest      bool // ignore the lock file
+	// Checked is called after each check without an error; may be nil.
 	Checked func(Pin)
-	// Listed is told what an image has listed; nil = nobody is.
+	// Listed is called with what an image has listed; may be nil.
 	Listed func(name string, c artifact.Checked)
 }
 
@@ -58,7 +58,7 @@ func New(o Options) *Resolver {
 	return r
 }
 
-// All resolves artifacts, so many at one time. All failures are reported.
+// All resolves artifacts, parallelism of them at a time. It reports all failures.
 func (r *Resolver) All(ctx context.Context, names []string, parallelism int) error {
 	failed := make([]error, len(names))
 	var group errgroup.Group
@@ -79,7 +79,7 @@ func (r *Resolver) All(ctx context.Context, names []string, parallelism int) err
 	return diags.Err()
 }
 
-// Pins are those that were resolved, by name; a Resolver of nil has none.
+// Pins returns the pins that were resolved, by name; a nil Resolver has none.
 func (r *Resolver) Pins() map[string]Pin {
 	if r == nil {
 		return nil
@@ -99,8 +99,8 @@ func (r *Resolver) Pins() map[string]Pin {
 	return out
 }
 
-// Found are the Pins, with what is known of files that were fetched since. The metadata that
-// only a get tells was fetched before, where an expression reads it.
+// Found returns the Pins, with what is known of files that were fetched since. Metadata that
+// only a get returns was fetched before, where an expression reads it.
 func (r *Resolver) Found() map[string]Pin {
 	pins := r.Pins()
 	for name, p := range pins {
@@ -115,7 +115,7 @@ func (r *Resolver) Found() map[string]Pin {
 	return pins
 }
 
-// know takes what is known of files that are here.
+// know copies what the store knows of the fetched files.
 func (p *Pin) know(e artifact.Entry) {
 	p.Tree, p.Files, p.Bytes = e.Tree, e.Files, e.Bytes
 	if p.Info.Protocol == artifact.Concourse1 {
@@ -123,7 +123,7 @@ func (p *Pin) know(e artifact.Entry) {
 	}
 }
 
-// Resolve finds the version of an artifact.
+// Resolve returns the pin of an artifact. The first call finds the version; others wait for it.
 func (r *Resolver) Resolve(ctx context.Context, name string) (Pin, error) {
 	r.mu.Lock()
 	c, begun := r.calls[name]
@@ -148,7 +148,7 @@ func (r *Resolver) Resolve(ctx context.Context, name string) (Pin, error) {
 	return c.pin, c.err
 }
 
-// at says where an artifact is declared about which something is wrong.
+// at adds to an error the address of an artifact, and where it is declared.
 func (r *Resolver) at(a config.Artifact, err error) error {
 	list := diag.From("Cannot find the version of an artifact", err)
 	for _, d := range list {
@@ -163,7 +163,7 @@ func (r *Resolver) at(a config.Artifact, err error) error {
 	return list
 }
 
-// Target is how the image of an artifact is run.
+// Target returns how the image of an artifact is run.
 func Target(a config.Artifact, digest string) artifact.Target {
 	return artifact.Target{Address: "artifact." + a.Name, Reference: a.TypeRef, Digest: digest, Settings: a.Settings, Pull: a.Pull,
 		Verify: a.Verify, CheckTimeout: a.Check, GetTimeout: a.Get}
@@ -208,7 +208,7 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 	return p, nil
 }
 
-// held is the version at which an artifact is held, and where that is said.
+// held returns the version at which an artifact is pinned, and where it is pinned.
 func (r *Resolver) held(a config.Artifact) (config.Pin, string, error) {
 	locked, isLocked := r.o.Lock[a.Name]
 	isLocked = isLocked && !r.o.Newest
@@ -228,8 +228,8 @@ func (r *Resolver) held(a config.Artifact) (config.Pin, string, error) {
 	return config.Pin{}, "", nil
 }
 
-// SameLine reports whether what is recorded is of the line of versions that a block
-// means: secrets may have been rotated since.
+// SameLine reports whether a recorded version is of the line of versions that a block means:
+// type and source are equal, except for secrets, which may have been rotated since.
 func SameLine(a config.Artifact, prior state.Artifact) bool {
 	if a.TypeRef != prior.Type {
 		return false
@@ -239,7 +239,7 @@ func SameLine(a config.Artifact, prior state.Artifact) bool {
 	return err == nil && werr == nil && string(now) == string(was)
 }
 
-// useRecorded takes the recorded version.
+// useRecorded puts the recorded version into a pin.
 func (r *Resolver) useRecorded(p *Pin, a config.Artifact, prior state.Artifact) error {
 	p.Unrefreshed, p.Metadata = true, prior.Metadata
 	p.Recipe = artifact.NewRecipe(p.Info, a.Settings, a.Source.Value, a.Params.Value, artifact.Versioned{Space: prior.Recipe.Space,
@@ -252,8 +252,8 @@ func (r *Resolver) useRecorded(p *Pin, a config.Artifact, prior state.Artifact) 
 	return nil
 }
 
-// files notes what is known of files that are here, and brings them in where an
-// expression needs what only a get tells.
+// files notes what is known of files that are fetched already, and fetches them where
+// an expression needs metadata that only a get returns.
 func (r *Resolver) files(ctx context.Context, p *Pin, a config.Artifact) error {
 	if r.o.Store == nil {
 		return nil
@@ -279,19 +279,19 @@ func (r *Resolver) files(ctx context.Context, p *Pin, a config.Artifact) error {
 	return nil
 }
 
-// Order is what brings in the files of a pin, as the manifest of now has its image run.
+// Order returns what fetches the files of a pin, with its image run as the manifest says now.
 func (p Pin) Order(a config.Artifact) artifact.Order {
 	return artifact.Order{Name: p.Name, Target: Target(a, p.Recipe.Digest), Recipe: p.Recipe}
 }
 
-// OrderOf is what brings in the files of what is recorded, of which no block may be left.
+// OrderOf returns what fetches the files of a recorded pin, whose block may be gone.
 func OrderOf(p state.Pin) artifact.Order {
 	return artifact.Order{Name: p.Name, Recipe: p.Recipe,
 		Target: artifact.Target{Address: "artifact." + p.Name, Reference: p.Type, Digest: p.Recipe.Digest, Settings: p.Settings}}
 }
 
-// Renewed is what is recorded with the secrets of today, where the artifact of that name
-// differs in them alone.
+// Renewed returns a recorded pin with the present secrets, where the artifact of that name
+// differs in secrets only.
 func Renewed(p state.Pin, declared []config.Artifact) state.Pin {
 	i := slices.IndexFunc(declared, func(a config.Artifact) bool { return a.Name == p.Name })
 	if i < 0 || !p.Sensitive.Any() || !SameLine(declared[i], state.Artifact{Pin: p}) {
