@@ -15,12 +15,12 @@ import (
 	"deployster/plan"
 )
 
-// Digest returns the name of what a plan means: "sha256:" and 64 hex digits. Two plans with
+// Digest returns a hash of what a plan does: "sha256:" and 64 hex digits. Two plans with
 // the same digest do the same. It covers all of plan.json and of the sources,
-// except the plan's id, the moment at which it was made (unless the sources
-// name plantimestamp, which gives it to them), the serial of the state file (what
-// it said of the resources is covered itself), and where variables got their
-// values from.
+// except the plan's id, the time at which it was made (unless the sources name
+// plantimestamp, which returns that time), the serial of the state file (the
+// fingerprints of its entries are covered), and where variables got their values
+// from.
 func Digest(p *plan.Plan) (string, error) {
 	blank := *p
 	blank.ID, blank.Serial, blank.VariableOrigins = "", 0, nil
@@ -51,7 +51,7 @@ func Digest(p *plan.Plan) (string, error) {
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// readsTime reports whether the sources may ask for the moment of the plan.
+// readsTime reports whether the sources may use the time of the plan.
 func readsTime(s config.Sources) bool {
 	_, files := indexSources(s)
 	for _, data := range files {
@@ -62,12 +62,12 @@ func readsTime(s config.Sources) bool {
 	return false
 }
 
-// canonical sorts the keys of what images and manifests have put into a plan.
+// canonical sorts the keys of the JSON objects that images and manifests have put into a plan.
 func canonical(content []byte) ([]byte, error) {
 	if sorted, err := jsondoc.CanonicalOwn(content); err == nil {
 		return sorted, nil
 	}
-	// A manifest may hold what is too long or too deep to be taken from an image.
+	// A manifest may have values that are longer or deeper than is accepted from an image.
 	dec := json.NewDecoder(bytes.NewReader(content))
 	dec.UseNumber()
 	var v any

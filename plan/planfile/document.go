@@ -10,25 +10,25 @@ import (
 	"deployster/protocol"
 )
 
-// Document is a plan as plan.json has it. The resources come last.
+// Document is a plan as plan.json has it. The resources must come last.
 type Document struct {
 	plan.Plan
-	Types     []protocol.Type          `json:"types,omitempty"`  // each once, with its schemas: many resources have the same
-	Others    map[string]int           `json:"others,omitempty"` // positions in types, of resources that are left out
+	Types     []protocol.Type          `json:"types,omitempty"`  // each type once, with its schemas: many resources share one
+	Others    map[string]int           `json:"others,omitempty"` // positions in types, of resources that the plan leaves out
 	Resources map[string]*DocumentStep `json:"resources"`
 }
 
-// DocumentStep is one resource of it.
+// DocumentStep is one resource of a Document.
 type DocumentStep struct {
 	*plan.Step
 	Init int           `json:"init"`          // its type: a position in types
-	Old  *DocumentStep `json:"old,omitempty"` // replace: how the thing that is there is destroyed
+	Old  *DocumentStep `json:"old,omitempty"` // replace: how the existing thing is destroyed
 }
 
-// typeKey tells most types apart.
+// typeKey distinguishes most types.
 type typeKey struct{ reference, digest, kind string }
 
-// typeTable numbers types in the order in which they are asked for.
+// typeTable numbers types in the order in which number gets them.
 type typeTable struct {
 	list  []protocol.Type
 	known map[typeKey][]int
@@ -53,7 +53,7 @@ func (t *typeTable) step(s *plan.Step) *DocumentStep {
 	return &DocumentStep{Step: s, Init: t.number(s.Init), Old: t.step(s.Old)}
 }
 
-// NewDocument gives a plan the form of plan.json.
+// NewDocument returns a plan in the form of plan.json.
 func NewDocument(p *plan.Plan) *Document {
 	t := typeTable{known: map[typeKey][]int{}}
 	s := &Document{Plan: *p, Others: map[string]int{}, Resources: map[string]*DocumentStep{}}
@@ -67,7 +67,7 @@ func NewDocument(p *plan.Plan) *Document {
 	return s
 }
 
-// load gives the plan back.
+// load returns the plan of a document.
 func (s *Document) load() (*plan.Plan, error) {
 	p := s.Plan
 	p.Resources = map[string]*plan.Step{}

@@ -11,12 +11,12 @@ import (
 	"deployster/plan"
 )
 
-// batch is how many resources are encoded before they are written: more would be
-// more memory, and no faster.
+// batch is how many resources are encoded before they are written: more would take
+// more memory, and be no faster.
 const batch = 1000
 
-// encode gives plan.json. It is compact, so that the JSON values in it come
-// back to the byte as they were.
+// encode returns plan.json. It is compact, so that the JSON values in it are read
+// back byte for byte.
 func encode(p *plan.Plan) ([]byte, error) {
 	var out bytes.Buffer
 	err := encodeTo(&out, p)

@@ -25,9 +25,9 @@ import (
 
 // A plan file is a zip: plan.json, sources.json (which source file is which),
 // and the manifests and the files that they read under sources/. The archive's
-// comment ends with 64 bytes that are the SHA-256 of all that stands before
-// them, so that no byte of the file can differ from what was written. Before
-// them may stand a signature.
+// comment ends with 64 hex digits that are the SHA-256 of all bytes before them,
+// so that no byte of the file can differ from what was written. A signature may
+// precede them.
 
 const (
 	planName       = "plan.json"
@@ -62,7 +62,7 @@ type sourceEntry struct {
 // Write writes the plan file. The same plan gives the same bytes.
 func Write(w io.Writer, p *plan.Plan) error { return WriteSigned(w, p, nil) }
 
-// WriteSigned is Write with a signature, if there is a key.
+// WriteSigned writes the plan file, with a signature if there is a key.
 func WriteSigned(w io.Writer, p *plan.Plan, key ed25519.PrivateKey) error {
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
@@ -106,7 +106,7 @@ func WriteSigned(w io.Writer, p *plan.Plan, key ed25519.PrivateKey) error {
 }
 
 // fillChecksum fills the room at the end of an archive: with a signature, if there is a
-// key, and with the hash of all before it.
+// key, and with the hash of all bytes before the hash.
 func fillChecksum(file []byte, key ed25519.PrivateKey, room int) []byte {
 	end := len(file) - checksumLength
 	if key != nil {
@@ -150,7 +150,7 @@ func Read(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	return p, err
 }
 
-// ReadSigned is Read, and says who signed the file; nil = nobody.
+// ReadSigned reads a plan file, and returns who signed it; nil = nobody.
 func ReadSigned(r io.ReaderAt, size int64) (*plan.Plan, *Signature, error) {
 	if err := verifyChecksum(r, size); err != nil {
 		return nil, nil, err
@@ -167,7 +167,7 @@ func ReadSigned(r io.ReaderAt, size int64) (*plan.Plan, *Signature, error) {
 	return p, signature, err
 }
 
-// readArchive reads a plan file whose checksum is right.
+// readArchive reads a plan file whose checksum was verified.
 func readArchive(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -231,7 +231,7 @@ func inflate(z *zip.Reader) (map[string][]byte, error) {
 			return nil, damaged("%s: %s", f.Name, err)
 		}
 		var content bytes.Buffer
-		if claimed := f.UncompressedSize64; claimed <= room { // it need not be true, so all claims share the room
+		if claimed := f.UncompressedSize64; claimed <= room { // the size may be false, so all claimed sizes share one limit
 			room -= claimed
 			content.Grow(int(claimed) + bytes.MinRead)
 		}
@@ -252,8 +252,8 @@ func inflate(z *zip.Reader) (map[string][]byte, error) {
 	return files, nil
 }
 
-// complete says what is missing in an archive, or is in it and belongs to
-// nothing: then somebody has put it together anew.
+// complete returns an error if an archive lacks a named file, or has one that
+// sources.json does not name: then somebody has assembled it again.
 func (index sourceIndex) complete(files map[string][]byte) error {
 	named := map[string]bool{planName: true, sourcesName: true}
 	entries := slices.Concat(index.Manifests, index.Reads)
@@ -274,7 +274,7 @@ func (index sourceIndex) complete(files map[string][]byte) error {
 	return nil
 }
 
-// readSources gives the manifests back, as they can be evaluated again without
+// readSources returns the manifests in a form that can be evaluated again without
 // the files that they came from.
 func readSources(files map[string][]byte) (config.Sources, error) {
 	var index sourceIndex

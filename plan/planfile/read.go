@@ -11,10 +11,10 @@ import (
 	"deployster/plan"
 )
 
-// content is plan.json, taken apart where it is as this tool writes it.
+// content is plan.json, split into members if it has the form that this tool writes.
 type content struct {
 	text      []byte
-	members   map[string]json.RawMessage // without the resources; nil = something in it is unusual
+	members   map[string]json.RawMessage // without the resources; nil = it has another form
 	resources map[string]json.RawMessage // by address
 }
 
@@ -31,7 +31,7 @@ func open(text []byte) content {
 	return content{text, members, resources}
 }
 
-// format is the version that it names.
+// format returns the format version in plan.json.
 func (c content) format() (int, error) {
 	var head struct{ Format int }
 	if c.members == nil {
@@ -42,9 +42,9 @@ func (c content) format() (int, error) {
 	return head.Format, err
 }
 
-// plan reads it, all of whose keys must be known. There may be a
-// hundred thousand resources: they are read one by one, on all processors. What
-// is unusual is read as a whole, and that says too what is wrong with it.
+// plan reads plan.json strictly: all keys must be known. There may be a hundred
+// thousand resources: they are read one by one, on all processors. A plan.json of
+// another form, or with an error, is read as a whole, which also gives the error.
 func (c content) plan() (*plan.Plan, error) {
 	if c.members != nil {
 		s := Document{}
@@ -62,7 +62,7 @@ func (c content) plan() (*plan.Plan, error) {
 	return s.load()
 }
 
-// decodeSteps gives nothing when one of them cannot be read.
+// decodeSteps reads the steps; nil = one of them cannot be read.
 func decodeSteps(resources map[string]json.RawMessage) map[string]*DocumentStep {
 	addresses := slices.Collect(maps.Keys(resources))
 	steps := make([]*DocumentStep, len(addresses))

@@ -10,9 +10,9 @@ import (
 	"deployster/plan/order"
 )
 
-// validate checks that a plan which was read hangs together, so that nobody
-// who uses it has to: the checksum of a plan file says that it is whole, not who
-// wrote it. It gives what is wrong, or "".
+// validate checks that a plan which was read is consistent, so that its users need
+// not: the checksum of a plan file says that the file is whole, not who wrote it. It
+// returns what is wrong, or "".
 func validate(p *plan.Plan) string {
 	if p.Errored {
 		return "it is of a plan that could not be finished"
@@ -34,7 +34,7 @@ func validate(p *plan.Plan) string {
 		}
 		for _, target := range s.Aliases {
 			if p.Resources[target] == nil && s.Change != plan.Destroy &&
-				s.Change != plan.Forget && s.Change != plan.Left { // what goes knows others by the state file
+				s.Change != plan.Forget && s.Change != plan.Left { // these use the entries of their dependencies
 				return "an alias leads nowhere"
 			}
 		}
@@ -67,8 +67,8 @@ func validate(p *plan.Plan) string {
 	return ""
 }
 
-// barriersHold reports whether all that the barriers name is there: a damaged or edited
-// file must not end an apply that waits for nobody.
+// barriersHold reports whether all nodes and resources that the barriers name exist: with a
+// damaged or edited file an apply must not wait for something that does not exist.
 func barriersHold(p *plan.Plan) bool {
 	bare := *p
 	bare.Barriers = nil
