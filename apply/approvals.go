@@ -9,15 +9,15 @@ import (
 	"deployster/protocol"
 )
 
-// Question is what a person is to answer before something is done.
+// Question is what a person is asked before something is done.
 type Question struct {
 	Address string
-	// Now is what is to be done, as a plan that is made now would show it.
+	// Now is what is to be done, as a plan made now would show it.
 	Now *plan.Step
 	// Late says that the plan could not show this: the resource was deferred,
-	// or it may change.
+	// or might change.
 	Late bool
-	// Action is the one that is asked about; nil: all that is to be done.
+	// Action is the action that the question covers; nil = all that is to be done.
 	Action *protocol.Action
 }
 
@@ -28,45 +28,45 @@ type Answer int
 const (
 	No   Answer = iota
 	Yes         // to this
-	All         // to this and to all that would be asked yet
-	Quit        // no to this and to all that would be asked yet
+	All         // yes to this and to all later questions
+	Quit        // no to this and to all later questions
 )
 
-// String is the word that a person types.
+// String returns the word that a person types.
 func (a Answer) String() string { return [...]string{"no", "yes", "all", "quit"}[a] }
 
 // approval is what may be run for a step.
 type approval struct {
 	actions   []protocol.Action
 	shutdown  *protocol.Action
-	confirmed bool // somebody said yes to just this
+	confirmed bool // a person has approved exactly this
 }
 
-// covers reports whether an answer asks for nothing beyond it.
+// covers reports whether an answer needs exactly the approved actions, and no other shutdown_first.
 func (a approval) covers(found protocol.Answer) bool {
 	return len(a.actions) > 0 && sameActions(a.actions, found.Actions) && a.coversShutdown(found.ShutdownFirst)
 }
 
-// coversShutdown reports whether what is to be run first was approved. To run
-// nothing first needs no yes, as it needs none to find a resource VALID.
+// coversShutdown reports whether a shutdown_first was approved. To run none needs
+// no approval.
 func (a approval) coversShutdown(found *protocol.Action) bool {
 	return found == nil || a.shutdown != nil && sameAction(*found, *a.shutdown)
 }
 
-// approvals are what people have said yes to, and asks them. Many goroutines
-// use them.
+// approvals holds what people have approved, and asks them. Many goroutines
+// use it.
 type approvals struct {
 	options Options
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards given
 	given map[*plan.Step]approval
 
-	asking   sync.Mutex // one question at a time; guards what follows
-	standing Answer     // All or Quit, once somebody said so
+	asking   sync.Mutex // one question at a time; guards standing
+	standing Answer     // All or Quit, once a person has answered that
 }
 
-// of is what may be run for a step: what the plan showed, until somebody has said
-// yes to something else.
+// of returns what may be run for a step: what the plan showed, until a person has
+// approved something else.
 func (a *approvals) of(step *plan.Step) approval {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -82,7 +82,7 @@ func (a *approvals) set(step *plan.Step, found protocol.Answer) {
 	a.given[step] = approval{actions: found.Actions, shutdown: found.ShutdownFirst, confirmed: true}
 }
 
-// forget asks about a resource that is only dropped from the state file.
+// forget asks about a resource whose entry is only removed from the state file.
 func (a *approvals) forget(ctx context.Context, step *plan.Step, out *outcome) bool {
 	if a.options.Confirm == ConfirmPlan || slices.Contains(a.options.Kinds, plan.Forget) {
 		return true
@@ -90,7 +90,7 @@ func (a *approvals) forget(ctx context.Context, step *plan.Step, out *outcome) b
 	return a.ask(ctx, out, Question{Address: out.addr, Now: step})
 }
 
-// ask asks, one at a time. On a no the outcome says so.
+// ask asks a person, one question at a time. If the answer is no, the outcome says so.
 func (a *approvals) ask(ctx context.Context, out *outcome, q Question) bool {
 	a.asking.Lock()
 	defer a.asking.Unlock()
@@ -117,7 +117,7 @@ func (a *approvals) ask(ctx context.Context, out *outcome, q Question) bool {
 	return false
 }
 
-// decline marks a resource as not approved. What does not depend on it goes on.
+// decline marks a resource as not approved. What does not depend on it continues.
 func (o *outcome) decline(why string) {
 	o.declined = true
 	o.report.Status, o.report.Reason, o.report.NotAttempted = NotStarted, why, o.report.Planned

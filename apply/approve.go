@@ -13,45 +13,45 @@ import (
 	"deployster/protocol"
 )
 
-// Confirm says what is asked for while an apply runs.
+// Confirm says what a person is asked to approve while an apply runs.
 type Confirm int
 
-// The modes. Each but the first makes the apply do one thing at a time.
+// The modes. Each but the first makes the apply do one resource at a time.
 const (
 	ConfirmPlan     Confirm = iota // nothing: the plan as a whole was approved
 	ConfirmResource                // each resource, right before its actions
 	ConfirmAction                  // each action
 )
 
-// Deferred says what to do when it becomes known what a resource needs, and the
-// plan could not show that: it was deferred, or it said that it may change, and
-// did.
+// Deferred says what to do about changes that become known only during apply, so that
+// the plan could not show them: the resource was deferred, or was said to change
+// perhaps, and did.
 type Deferred int
 
-// What to do.
+// The policies.
 const (
 	DeferredApply     Deferred = iota // do it
 	DeferredAsk                       // ask
-	DeferredStop                      // take it as not approved
-	DeferredByKinds                   // do it if Options.Kinds has its kind of change, else ask; with nobody to ask, stop
-	DeferredAskBeyond                 // do it if it is the creation that the plan has announced, else ask
+	DeferredStop                      // treat it as not approved
+	DeferredByKinds                   // do it if Options.Kinds has its kind of change, else ask; if nobody can be asked, stop
+	DeferredAskBeyond                 // do it if it is a creation that the plan has announced, else ask
 )
 
-// approve finds out whether what a resource needs now may be run. asked says
-// that a person took time over it, in which the world may have changed.
+// approve decides whether the actions that a resource needs now may be run. asked says
+// that a person was asked, and that the world may have changed meanwhile.
 func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	found protocol.Answer) (asked, ok bool) {
 	approved := r.approvals.of(step)
 	shown := approved.covers(found) || out.again && rest(step, found) || follows(r, step, out.addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
 	declared := r.manifest.Resource(out.addr)
-	stays := step.Protect || declared != nil && declared.CreateFirst // it must not be destroyed, or not before another is there
+	stays := step.Protect || declared != nil && declared.CreateFirst // it must not be destroyed, or not before the new one exists
 	if stays && !shown && step.WithAnswer(in.Config, sensitive, found, nil).Kind() == plan.Replace {
 		r.notShown(step, out, found)
 		return false, false
 	}
 	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
-		return false, true // the usual case: nobody is to be asked
+		return false, true // the usual case: no question is needed
 	}
 	if o := r.options.Allowed; o != nil && !o(out.addr, found.Actions) {
 		r.notShown(step, out, found)
@@ -68,7 +68,7 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 		r.notShown(step, out, found)
 		return false, false
 	case r.options.Confirm == ConfirmAction:
-		return false, true // each of them is asked about
+		return false, true // approveAction asks about each action
 	case r.options.Confirm == ConfirmResource && kind:
 		return false, true
 	case r.options.Confirm == ConfirmResource:
@@ -85,32 +85,32 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	return true, true
 }
 
-// announced reports whether a resource is to be created whose creation the plan has told
-// of, without its actions: what was known of it is what the yes was for. That is a
-// deferred one that was expected to be created, and one that is replaced, and destroyed
-// by now: to ask once more would leave it destroyed where nobody answers.
+// announced reports whether a resource is to be created, and the plan has announced that
+// without the actions: the approval of the plan covers it. That is a deferred resource that
+// was expected to be created, or a replaced one that is destroyed by now: to ask again would
+// leave it destroyed if nobody answers.
 func announced(step *plan.Step, now *plan.Step) bool {
 	return now.Kind() == plan.Create && (step.Change == plan.Replace || step.Change == plan.Deferred && step.Expected == plan.Create)
 }
 
-// follows reports whether an answer asks for what was shown to come after the
-// shutdown_first of a resource that was asked with unknown values, and that has run:
-// these are known now, so its arguments may be others, and nothing else.
+// follows reports whether an answer needs the actions that were shown to come after a
+// shutdown_first, which has run. The resource is deferred and was asked with unknown values:
+// these are known now, so only the arguments of the actions may differ.
 func follows(r *run, step *plan.Step, addr string, found protocol.Answer) bool {
 	_, stopped := r.facts.AfterShutdown(addr)
 	return stopped && step.Change == plan.Deferred && found.ShutdownFirst == nil && found.StaleState == nil &&
 		len(step.Actions) > 0 && slices.EqualFunc(step.Actions, found.Actions, sameButArguments)
 }
 
-// onlyDrift reports whether all that was approved of a step is to bring back what
-// was recorded: whether it is that is known when its config is.
+// onlyDrift reports whether a step is approved only if it restores what was recorded:
+// whether it does is known when its config is known.
 func (a *approvals) onlyDrift(step *plan.Step) bool {
 	o := a.options
 	return o.Ask == nil && step.Flexible() && o.Deferred == DeferredByKinds && slices.Contains(o.Kinds, repair.Kind) &&
 		!slices.Contains(o.Kinds, step.Change)
 }
 
-// approveAction asks about one action where each is asked about.
+// approveAction asks a person about one action, with ConfirmAction.
 func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, found protocol.Answer,
 	a protocol.Action) bool {
 	if r.options.Confirm != ConfirmAction {
@@ -123,8 +123,8 @@ func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, 
 	return r.approvals.ask(ctx, out, Question{Address: out.addr, Now: now, Late: !r.approvals.of(step).covers(found), Action: &a})
 }
 
-// notShown declines what the plan could not show, because nobody may or can say
-// yes to it.
+// notShown declines changes that the plan could not show, because nobody may approve
+// them or can be asked.
 func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 	out.decline("not approved: the plan could not show what is to be done")
 	detail := fmt.Sprintf("Now its image answers %s with the actions [%s], which the plan could not show, because %s.\n", found.Status,
@@ -138,7 +138,7 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 			"with -deferred=apply."}
 }
 
-// hiddenBoth lists pointers into whichever state an answer holds of what must
+// hiddenBoth lists pointers, into whichever state an answer has, to values that must
 // not be shown.
 func (r *run) hiddenBoth(step *plan.Step, addr string, config json.RawMessage, found protocol.Answer, sensitive []string) []string {
 	return slices.Concat(step.Hidden, r.hiddenIn(step, addr, config, found.StaleState, sensitive),

@@ -12,9 +12,9 @@ import (
 	"deployster/protocol"
 )
 
-// confirmState asks a resource's state right before its actions, and finds out what
-// may be run. When a person was asked and took time, the state is asked again.
-// ok is false when nothing is to be run; the outcome says why.
+// confirmState asks the state of a resource right before its actions, and decides what
+// may be run. After a person was asked, it asks the state again. It returns false when
+// nothing is to be run; the outcome says why.
 func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (protocol.Answer,
 	bool) {
 	for {
@@ -32,7 +32,7 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 		if reached(step, answer) {
 			if !out.again && r.approvals.onlyDrift(step) && !repair.Only(step, in.Config, r.prior.Resources[out.addr]) &&
 				!slices.Contains(r.options.Kinds, plan.Update) {
-				r.notShown(step, out, answer) // nobody has approved to hold it to another config
+				r.notShown(step, out, answer) // nobody has approved that its config differs from the recorded one
 				return answer, false
 			}
 			out.report.Status = Skipped
@@ -59,9 +59,9 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 	}
 }
 
-// permitted reports whether the actions in an answer may be run: those that were
-// shown may, others only where the plan itself left them open. It gives the
-// answer with the actions that are to be run.
+// permitted reports whether the actions in an answer may be run: those that the plan
+// showed may, others only where the plan left them open. It returns the answer with
+// the actions that are to be run.
 func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (protocol.Answer, bool) {
 	if step.ReadOnly {
 		out.fail(failedState, diag.Errorf("Read-only resource differs from its config",
@@ -71,12 +71,12 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 	approved := r.approvals.of(step)
 	after, stopped := r.facts.AfterShutdown(out.addr)
 	if stopped && (after == nil || after.ShutdownFirst != nil) {
-		answer.ShutdownFirst = nil // it is done; else something has started it again since
+		answer.ShutdownFirst = nil // it was run; else something has started the resource again since
 	}
 	if after != nil && len(approved.actions) > 0 && sameActions(after.Actions, answer.Actions) &&
 		(protocol.Destructive(nil, answer.Actions) == "" || protocol.Destructive(nil, approved.actions) != "") {
-		// Nothing but its own shutdown_first lies between what was shown and this, which
-		// makes no action destroy what exists: what was to follow that is what was shown.
+		// Only the shutdown_first of the resource has caused this difference, and no action
+		// has become destructive by it: the actions that were shown are to follow.
 		answer.Actions = approved.actions
 	}
 	switch {
@@ -89,7 +89,7 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 	return answer, true
 }
 
-// differences lists in what an answer differs from the one that was shown.
+// differences lists how an answer differs from the one that the plan showed.
 func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) []compare.Difference {
 	return compare.Answers(step, answer, r.hiddenBoth(step, addr, step.Config, answer, step.Sensitive))
 }

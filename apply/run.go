@@ -24,13 +24,13 @@ import (
 	"deployster/state/moves"
 )
 
-// Executor asks images, and runs their actions. *typeclient.Client is one.
+// Executor asks images for states, and runs their actions. *typeclient.Client is one.
 type Executor interface {
 	typeschema.Reader
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
-	// ActNotify runs an action, and tells how it ended while that can still be
-	// found out by others.
+	// ActNotify runs an action, and reports to told how it ended, while other
+	// clients can still find that out.
 	ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
 		told func(runner.Result, error) error) (runner.Result, error)
 }
@@ -46,83 +46,83 @@ type Journal interface {
 	Outputs(outputs map[string]state.Output) error
 }
 
-// Options steer Run.
+// Options are the settings of Run.
 type Options struct {
 	Parallelism int
-	InWorkers   int  // the same for resources whose type has a worker; 0 = they count as the others
-	KeepGoing   bool // after a failure go on with what does not depend on it
-	Hosts       int  // are worked on at one time; 0 = order.Hosts
-	// MaxFailedHosts: after so many no further host is begun; 0 = no limit.
+	InWorkers   int  // the same for resources whose type has a worker; 0 = Parallelism limits both
+	KeepGoing   bool // continue after a failure with what does not depend on it
+	Hosts       int  // hosts worked on at a time; 0 = order.Hosts
+	// MaxFailedHosts is after how many failed hosts no further host is begun; 0 = no limit.
 	MaxFailedHosts int
-	Reacher        Reacher         // of hosts that are known only now; nil = there are none
-	Abort          <-chan struct{} // closed: also end what is running, by SIGTERM and then SIGKILL
-	Secret         func([]string)  // told of each sensitive value that became known, before an image sees it; nil = nobody
-	Events         func(Event)     // called from many goroutines; nil = nobody watches
-	Confirm        Confirm         // what is asked for on the way
-	Deferred       Deferred        // what to do about what the plan could not show
-	Kinds          []plan.Change   // kinds of change that need no question any more
-	// Ask asks a person, one question at a time; nil = there is nobody to ask.
-	// When ctx ends it returns.
+	Reacher        Reacher         // reaches hosts that become known only during apply; nil = there are none
+	Abort          <-chan struct{} // when closed, running actions are ended too, by SIGTERM and then SIGKILL
+	Secret         func([]string)  // gets each sensitive value that becomes known, before an image sees it; may be nil
+	Events         func(Event)     // called from many goroutines; may be nil
+	Confirm        Confirm         // what a person is asked to approve during the apply
+	Deferred       Deferred        // what to do about changes that the plan could not show
+	Kinds          []plan.Change   // kinds of change that are approved already
+	// Ask asks a person, one question at a time, and returns when ctx ends; nil = nobody
+	// can be asked.
 	Ask func(ctx context.Context, q Question) (Answer, error)
-	// Allowed reports whether actions that the plan could not show may be run; nil = all.
+	// Allowed reports whether actions that the plan could not show may be run; nil = all may.
 	Allowed func(addr string, actions []protocol.Action) bool
 	Now     func() time.Time
 }
 
-// errAborted is why running work is ended at the second interrupt.
+// errAborted is the cause with which running work is ended at the second interrupt.
 var errAborted = fmt.Errorf("interrupted: %w", context.Canceled)
 
 // run is one apply in progress.
 type run struct {
 	plan     *plan.Plan
 	prior    state.Snapshot
-	died     state.Applied    // the run of this plan that is gone on with
+	died     state.Applied    // an earlier run of this plan that was killed and is continued
 	manifest *config.Manifest // of the plan's own sources
 	journal  Journal
 	exec     Executor
 	options  Options
 	before   graph.Graph
-	needs    map[string][]string // what each depends on
-	recheck  map[string]bool     // what something that will act depends on: its state is asked again
+	needs    map[string][]string // the dependencies of each resource
+	recheck  map[string]bool     // dependencies of resources with actions: their states are asked again
 	barriers map[string]order.Barrier
-	workdir  string          // without symbolic links
-	work     context.Context // of what runs: outlives the first interrupt, ends at the second
+	workdir  string          // its path has no symbolic links
+	work     context.Context // of running actions: outlives the first interrupt, ends at the second
 
-	news       map[string][]string // subscribers that are new to what they subscribe
+	news       map[string][]string // by subscribed resource: subscribers whose entries lack the subscription
 	facts      *facts.Facts
 	approvals  *approvals
 	semaphores semaphores
 	remade     remade
 
 	shutdownMu sync.Mutex
-	shutdowns  []ShutdownReport // of the actions that were run; guarded by shutdownMu
+	shutdowns  []ShutdownReport // of the shutdown_first actions that were run; guarded by shutdownMu
 
 	stops *stops
 
-	ended []outcome // of the one goroutine that starts what is done
+	ended []outcome // written only by the goroutine that owns the order
 }
 
-// outcome is what a worker says of a resource.
+// outcome is what a worker reports about a node.
 type outcome struct {
 	addr    string
-	node    string // of plan.Nodes
+	node    string // its name in plan.Nodes
 	what    order.What
-	old     bool // it is about the end of what is there, before it is made again
+	old     bool // the node is the end of the old thing of a replaced resource
 	report  ResourceReport
 	problem *diag.Diagnostic
-	fatal   bool   // the journal failed: start nothing at all
-	silent  bool   // an action said nothing of what it made, though its type has a memory
+	fatal   bool   // the journal or this program failed: nothing new may start
+	silent  bool   // an action returned no memory, though its type has one
 	acted   bool   // an action was started
 	again   bool   // this is not the first attempt
-	running string // the action that is at work
+	running string // the action in progress
 
-	incomplete *state.Entry // what is recorded with its first action; nil = something is recorded already
+	incomplete *state.Entry // the entry recorded with its first action; nil = there is an entry already
 
-	gone     bool // the host that it is on could not be used
-	declined bool // it was not approved: what does not depend on it goes on
+	gone     bool // its host could not be used
+	declined bool // it was not approved: what does not depend on it continues
 }
 
-// failed reports whether nothing may be built upon it.
+// failed reports whether nothing that depends on the node may start.
 func (o *outcome) failed() bool {
 	return o.report.Status == Error || o.report.Status == Interrupted || o.report.Status == Unknown
 }
@@ -162,8 +162,8 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	return report, err
 }
 
-// all does everything, and fills in the report also when this program itself
-// fails.
+// all runs all phases of the apply. It fills in the report even if this program
+// panics.
 func (r *run) all(ctx context.Context, report *Report) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -182,8 +182,8 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 	return errors.Join(err, r.conclude(ctx, report))
 }
 
-// move gives recorded resources their new addresses, before anything is done
-// under them.
+// move gives entries their new addresses, before anything is done with the resources
+// at these addresses.
 func (r *run) move(report *Report) error {
 	if len(r.plan.Moves) == 0 || r.died.Moved {
 		return nil
@@ -200,8 +200,8 @@ func (r *run) move(report *Report) error {
 	return nil
 }
 
-// dependenciesOfWork says which resources something depends on that will act: what such a
-// one is made with must be true now, not only when it was planned.
+// dependenciesOfWork returns the dependencies of the resources that the plan changes, or may
+// change: the states that these use must be true now, not only when the plan was made.
 func dependenciesOfWork(p *plan.Plan) map[string]bool {
 	recheck := map[string]bool{}
 	for _, e := range p.Edges {
@@ -212,8 +212,8 @@ func dependenciesOfWork(p *plan.Plan) map[string]bool {
 	return recheck
 }
 
-// layers walks the graph: one goroutine owns the frontier, workers do the
-// resources and send back what became of them.
+// layers walks the graph: one goroutine owns the frontier, workers do the nodes and
+// send back their outcomes.
 func (r *run) layers(ctx context.Context) {
 	frontier, stopping := graph.NewFrontier(r.plan.Nodes()), false
 	for name, b := range r.barriers {
@@ -261,7 +261,7 @@ func (r *run) layers(ctx context.Context) {
 	}
 }
 
-// resource does one resource; out says how that ended.
+// resource does the step of one resource, or of its old thing; out says how that ended.
 func (r *run) resource(ctx context.Context, out *outcome) {
 	start := r.options.Now()
 	step := r.plan.Resources[out.addr]
@@ -286,13 +286,13 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 		r.perform(ctx, step, out)
 	}
 	if out.old && !out.failed() && !out.declined {
-		return // its end is that of the new one
+		return // the event is sent when the new thing is done
 	}
 	r.event(ResourceEnded{Address: out.addr, Change: step.Shown(), Report: out.report, Took: r.options.Now().Sub(start)})
 }
 
-// forget drops a resource from the state file and touches nothing. One that is dropped
-// because it is gone must be gone still.
+// forget removes the entry of a resource from the state file and changes nothing else. A
+// thing that is forgotten because it does not exist must still not exist.
 func (r *run) forget(step *plan.Step, out *outcome) {
 	if r.plan.Selection.RefreshOnly || step.Gone() {
 		if _, ok := (doubts{r}).still(step, out, protocol.Missing); !ok {

@@ -6,8 +6,8 @@ import (
 	"deployster/config"
 )
 
-// semaphores bound how many resources act at one time. Each has as many places as it
-// has slots.
+// semaphores limit how many resources run actions at a time. Each channel has a place
+// for every slot of its semaphore.
 type semaphores map[string]chan struct{}
 
 func newSemaphores(declared []config.Semaphore) semaphores {
@@ -18,9 +18,9 @@ func newSemaphores(declared []config.Semaphore) semaphores {
 	return all
 }
 
-// take waits for a place in each semaphore of a resource, which are sorted: so no two
-// wait for each other. When ctx ends before, it has none, and free is nil. What is
-// not declared needs none.
+// take waits for a place in each semaphore of a resource. The semaphores are sorted, so no
+// two resources wait for each other. When ctx ends first, take holds no place and returns
+// nil. A resource that is not declared needs no place.
 func (s semaphores) take(ctx context.Context, r *config.Resource) (free func()) {
 	var names []string
 	if r != nil {

@@ -8,11 +8,11 @@ import (
 	"deployster/protocol"
 )
 
-// shutdownPhase runs all planned shutdown_first actions before everything else:
-// one at a time, dependants first. What is planned for a resource that may
-// change is part of it: a dependant of what will be updated always may. It is
-// false when one does not end well or is not approved, and then nothing else may
-// run: all that follows was to come after it.
+// shutdownPhase runs all planned shutdown_first actions before everything else: one at
+// a time, dependants first. That includes those of resources that may change, as every
+// dependant of an updated resource may. It returns false when an action fails or
+// is not approved: then nothing else may run, as all other actions must come after all
+// shutdowns.
 func (r *run) shutdownPhase(ctx context.Context) bool {
 	for _, addr := range r.plan.DependantsFirst() {
 		step := r.plan.Resources[addr]
@@ -33,8 +33,8 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 	return true
 }
 
-// shutdownOne checks one resource before it shuts it down, as before any action.
-// It is false when the resource, and with it the apply, must go no further.
+// shutdownOne checks one resource before its shutdown, as before any action. It returns
+// false when the resource, and with it the apply, must not continue.
 func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bool {
 	in, err := r.input(step, out.addr, step.Config)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 			return false
 		}
 		if reached(step, answer) || answer.ShutdownFirst == nil {
-			return true // nothing is to be stopped; its own turn comes, and looks again
+			return true // nothing needs a shutdown; perform asks the state again
 		}
 		answer, ok := r.permitted(step, out, answer)
 		if !ok {
@@ -68,8 +68,8 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 }
 
 // runShutdown runs the shutdown_first action of an answer, if the user has not interrupted
-// meanwhile. What the image says after that is remembered: what differs from it at the
-// resource's own turn has another cause than the shutdown.
+// meanwhile. It keeps the answer of the image after that: if a later answer differs from it,
+// the shutdown is not the cause.
 func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer,
 	late bool) bool {
 	action := *answer.ShutdownFirst

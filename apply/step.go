@@ -38,8 +38,8 @@ const (
 	failedPostcondition = "postcondition"
 )
 
-// perform brings one resource to what is wanted: config, state, the planned
-// actions, and the state again, which must now be right.
+// perform does the step of one resource: it evaluates the config, asks the state, runs the
+// planned actions, and asks the state again, which must now be as the step needs it.
 func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	step, ok := lateHosts{r}.of(step, out)
 	if !ok {
@@ -79,8 +79,8 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	t.do(ctx, out, func() (again bool) { return t.attempt(ctx, step, out, in, sensitive) })
 }
 
-// attempt looks at a resource, runs its actions, and looks at it again. It reports
-// whether another attempt may help where this one has failed.
+// attempt asks the state of a resource, runs its actions, and asks the state again. It
+// reports whether another attempt may help where this one has failed.
 func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (again bool) {
 	free := r.semaphores.take(ctx, r.manifest.Resource(out.addr))
 	if free == nil {
@@ -91,7 +91,7 @@ func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in pr
 	defer free()
 	answer, ok := r.confirmState(ctx, step, out, in, sensitive)
 	if !ok {
-		return out.again // it was asked before, and then acted upon
+		return out.again // another attempt may help only if an earlier one has run an action
 	}
 	if answer.ShutdownFirst != nil && !r.runShutdown(ctx, step, out, in, answer, true) {
 		out.report.NotAttempted = out.report.Planned
@@ -111,7 +111,7 @@ func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in pr
 	return again
 }
 
-// reached reports whether an answer is what the step wants in the end.
+// reached reports whether an answer is what the step must reach.
 func reached(step *plan.Step, a protocol.Answer) bool {
 	if step.Intent() == protocol.Absent {
 		return a.Status == protocol.Missing
@@ -119,7 +119,7 @@ func reached(step *plan.Step, a protocol.Answer) bool {
 	return a.Status == protocol.Valid
 }
 
-// resolve evaluates a config again with what came true.
+// resolve evaluates a config again with the real states of this apply.
 func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string, bool) {
 	resolved, diags := r.manifest.Config(out.addr, r.scope(out.addr))
 	if diags.HasErrors() {
@@ -145,7 +145,7 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 	return resolved.Value, sensitive, true
 }
 
-// input is the stdin that all of a resource's invocations share.
+// input returns the stdin that all invocations for a resource share.
 func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (protocol.StateInput, error) {
 	look := r.facts.Look
 	if step.Intent() == protocol.Absent {
@@ -160,13 +160,13 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	}
 	r.facts.TellMemory(&in, addr)
 	if step.Old != nil && step.Init.Memory && in.Memory == nil && r.facts.IsGone(addr) {
-		in.After = names(step.Old.Actions) // else what the config names may be taken for what is to be made
+		in.After = names(step.Old.Actions) // else the image may take what the config names for the new thing
 	}
 	return in, err
 }
 
-// recorded is what is recorded of the thing of a step, nil for nothing: what was
-// destroyed before it is made is not it, and neither is another thing at its address.
+// recorded returns the entry of a step's thing; nil = none. The entry of the old thing that
+// was destroyed for it does not count, nor does that of another thing at its address.
 func recorded(r *run, step *plan.Step, addr string) *state.Entry {
 	entry, known := r.prior.Resources[addr]
 	if !known || (step.Another || r.facts.IsGone(addr)) && !begun(r, step, addr) {
@@ -175,8 +175,8 @@ func recorded(r *run, step *plan.Step, addr string) *state.Entry {
 	return &entry
 }
 
-// sameConfig reports whether a config that the plan knew is still what the
-// manifest gives with the states that are there now.
+// sameConfig reports whether a config that the plan knew is still what the manifest
+// gives with the present states.
 func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 	if step.Intent() == protocol.Absent || len(r.before[out.addr]) == 0 {
 		return true
@@ -220,15 +220,15 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 	return true
 }
 
-// place is where an action stands among those of its resource.
+// place says where an action is among the actions of its resource.
 type place struct {
-	after       []protocol.Action // those that come after it
-	first, late bool              // it is shutdown_first; and runs only right before the others
-	memory      json.RawMessage   // of the answer, for its first action: recorded before that begins
+	after       []protocol.Action // the actions after it
+	first, late bool              // it is shutdown_first; it runs only right before the others
+	memory      json.RawMessage   // of the answer, for the first action: recorded before that starts
 }
 
-// runAction runs one action between two durable records: that it started is
-// known before it can have had any effect.
+// runAction runs one action between two durable records: its start is recorded
+// before it can have any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
 	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
@@ -245,8 +245,8 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, Host: hostName(step), First: at.first, Late: at.late})
 	began := r.options.Now()
 	out.running = a.Name
-	// Recorded as soon as it is known, while it can still be found out by others:
-	// so its end is never lost.
+	// The end is recorded as soon as it is known, while other clients can still find
+	// it out: so it is never lost.
 	recorded, jerr := false, error(nil)
 	record := func(result runner.Result, err error) error {
 		why := ""
@@ -267,18 +267,18 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	out.running = ""
 	r.event(ActionEnded{Address: out.addr, Action: a.Name, Host: hostName(step), Took: r.options.Now().Sub(began), Err: err})
 	if !recorded && diag.Is[*runner.UnknownError](err) {
-		// It may still run. What is in flight at the end of the journal is
-		// remembered, and the next apply waits for it.
+		// It may still run. The journal keeps an action without an end, and the
+		// next apply waits for it.
 		out.fail(a.Name, err)
 		out.report.Status = Unknown
 		return false
 	}
 	switch {
 	case recorded:
-	case err != nil && !step.Publishes: // which says itself that it was not
+	case err != nil && !step.Publishes: // the error of a publish says so itself
 		jerr = r.journal.ActionEnded(out.addr, a.Name, state.End{NotBegun: true, Reason: err.Error()})
 	default:
-		_ = record(result, err) // its program was never started; see jerr
+		_ = record(result, err) // no end was recorded yet; record sets jerr
 	}
 	if jerr != nil {
 		out.failJournal(jerr)
@@ -294,8 +294,8 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	return false
 }
 
-// verify asks the state after the actions: it must be what was wanted, and hold
-// what was forecast. It reports whether other tries may come to that, and whether it is so.
+// verify asks the state after the actions: it must be what the step needs, and contain the
+// forecast. It reports whether another attempt may reach that (the first), and whether it is so.
 func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (protocol.Answer,
 	bool, bool) {
 	r.event(Checking{Address: out.addr, After: true})
