@@ -1,4 +1,4 @@
-// Package facts owns what has come true so far in an apply: how resources are, what was
-// begun on them, destroyed, stopped or remembered, and what became known of hosts. Many
-// goroutines write it, and read it in place of what the plan expects.
+// Package facts owns what has become known so far in an apply: states of resources, started
+// actions, destroyed things, shutdowns, memories, identities and hosts. Many goroutines write
+// these facts, and read them in place of what the plan expects.
 package facts

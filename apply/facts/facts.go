@@ -14,30 +14,30 @@ import (
 	"deployster/protocol"
 )
 
-// Facts are what has come true so far. Many goroutines write and read them.
+// Facts are what has become known so far in an apply. Many goroutines write and read them.
 type Facts struct {
 	plan *plan.Plan
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	views map[string]view.View
-	// memories are what actions and answers of this apply said; null = nothing is there any more.
+	// memories come from actions and answers of this apply; null = the thing no longer exists.
 	memories map[string]json.RawMessage
-	began    map[string]bool             // on what an action was begun
-	gone     map[string]bool             // what was destroyed, to be made again
-	things   map[string]match.Thing      // what turned out in this apply to be the thing of a resource
-	stopped  map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
-	hosts    map[string]places.Pin       // that became known in this apply, by name
+	began    map[string]bool             // resources on which an action was started
+	gone     map[string]bool             // resources whose old things were destroyed
+	things   map[string]match.Thing      // things that became known in this apply, by resource
+	stopped  map[string]*protocol.Answer // resource whose shutdown_first was run -> the answer after that; nil = not known
+	hosts    map[string]places.Pin       // hosts that became known in this apply, by name
 }
 
-// New knows what a plan says, and nothing beyond it.
+// New returns facts with what a plan says, and nothing more.
 func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
 		stopped: map[string]*protocol.Answer{}, hosts: map[string]places.Pin{}}
 }
 
-// Look gives a resource as it is now known to be; before its turn that is what
-// the plan expects.
+// Look returns a resource as it is known to be: before it is done, that is what the plan
+// expects.
 func (f *Facts) Look(addr string) view.View {
 	if v, ok := f.Reached(addr); ok {
 		return v
@@ -48,7 +48,7 @@ func (f *Facts) Look(addr string) view.View {
 	return view.View{Partial: true}
 }
 
-// Reached gives a resource as it is, and whether its turn has come.
+// Reached returns a resource as it was reached in this apply; false = it was not yet.
 func (f *Facts) Reached(addr string) (view.View, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,36 +56,36 @@ func (f *Facts) Reached(addr string) (view.View, bool) {
 	return v, ok
 }
 
-// SetReached notes how a resource is, now that its turn has come.
+// SetReached notes how a resource is, when it was reached.
 func (f *Facts) SetReached(addr string, v view.View) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.views[addr] = v
 }
 
-// Acted reports whether an action was begun on a resource.
+// Acted reports whether an action was started on a resource.
 func (f *Facts) Acted(addr string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.began[addr]
 }
 
-// SetActed notes that an action was begun on a resource.
+// SetActed notes that an action was started on a resource.
 func (f *Facts) SetActed(addr string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.began[addr] = true
 }
 
-// IsGone reports whether what is there of a resource was destroyed, to be made
-// again.
+// IsGone reports whether the recorded thing of a resource was destroyed in this apply, or
+// in an earlier run of the plan.
 func (f *Facts) IsGone(addr string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.gone[addr]
 }
 
-// SetGone notes that what is there of a resource was destroyed.
+// SetGone notes that the recorded thing of a resource was destroyed.
 func (f *Facts) SetGone(addr string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,8 +93,8 @@ func (f *Facts) SetGone(addr string) {
 	delete(f.memories, addr)
 }
 
-// memory gives what was said in this apply of what a resource is to remember, nil when
-// nothing of it is there, and whether anything was said.
+// memory returns the memory of a resource from this apply, nil when its thing no longer
+// exists, and whether there was any.
 func (f *Facts) memory(addr string) (memory json.RawMessage, said bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,23 +104,23 @@ func (f *Facts) memory(addr string) (memory json.RawMessage, said bool) {
 	return memory, said
 }
 
-// TellMemory puts into an input what was said in this apply, if anything was, in place
-// of what is recorded.
+// TellMemory puts the memory from this apply, if there is any, into an input, in place
+// of the recorded one.
 func (f *Facts) TellMemory(in *protocol.StateInput, addr string) {
 	if memory, said := f.memory(addr); said {
 		in.Memory = memory
 	}
 }
 
-// SetMemory notes what was said that a resource is to remember.
+// SetMemory notes the memory of a resource from an action or an answer.
 func (f *Facts) SetMemory(addr string, memory json.RawMessage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.memories[addr] = memory
 }
 
-// SetHost notes what became known of a host, unless it has the machine of another of those
-// that are declared: as that was planned, or turned out to be in this apply.
+// SetHost notes what became known of a host. It returns an error if another declared host
+// has the same machine, as planned or as it became known in this apply.
 func (f *Facts) SetHost(h runner.Host, found protocol.HostFacts, declared []string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,7 +144,7 @@ func (f *Facts) SetHost(h runner.Host, found protocol.HostFacts, declared []stri
 	return nil
 }
 
-// Machines are the hosts of the plan, with the machines of those that became known.
+// Machines returns the hosts of the plan, with the machines that became known.
 func (f *Facts) Machines() map[string]places.Pin {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -159,7 +159,7 @@ func (f *Facts) Machines() map[string]places.Pin {
 	return pins
 }
 
-// TellHosts puts into what expressions may know what became known of hosts.
+// TellHosts adds the facts of the hosts that became known to the scope of expressions.
 func (f *Facts) TellHosts(s config.States) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,22 +168,22 @@ func (f *Facts) TellHosts(s config.States) {
 	}
 }
 
-// Claim notes what turned out to be the thing of a resource.
+// Claim notes the thing that a resource turned out to mean.
 func (f *Facts) Claim(addr string, t match.Thing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.things[addr] = t
 }
 
-// Claims gives what turned out so far to be whose thing.
+// Claims returns the things that resources turned out to mean so far, by address.
 func (f *Facts) Claims() map[string]match.Thing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.things)
 }
 
-// AfterShutdown reports whether a resource's shutdown_first has run, and what its
-// image answered after that, if that is known.
+// AfterShutdown returns what the image answered after a resource's shutdown_first, nil if
+// that is not known, and whether the shutdown_first was run.
 func (f *Facts) AfterShutdown(addr string) (after *protocol.Answer, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,7 +191,7 @@ func (f *Facts) AfterShutdown(addr string) (after *protocol.Answer, stopped bool
 	return after, stopped
 }
 
-// SetShutdown notes that a resource's shutdown_first has run, and what its image answered
+// SetShutdown notes that a resource's shutdown_first was run, and what its image answered
 // after that; nil = that is not known.
 func (f *Facts) SetShutdown(addr string, after *protocol.Answer) {
 	f.mu.Lock()
