@@ -14,16 +14,16 @@ import (
 	"deployster/protocol"
 )
 
-// Difference is one thing that was found other than the plan showed it.
+// Difference is one value that differs from what the plan showed.
 type Difference struct {
 	What  string          `json:"what"`            // "status", "state", "config", "reasons", "shutdown_first" or "actions"
 	Path  string          `json:"path,omitempty"`  // a JSON pointer into the state or the config
-	Shown json.RawMessage `json:"shown,omitempty"` // nothing when there was none
+	Shown json.RawMessage `json:"shown,omitempty"` // omitted when there was none
 	Found json.RawMessage `json:"found,omitempty"`
 }
 
-// Answers lists in what an answer differs from the one that the plan
-// showed. Hidden are pointers into either state of what must not be shown.
+// Answers lists how an answer differs from the one that the plan showed. hidden are
+// pointers into both states, to values that must not be shown.
 func Answers(step *plan.Step, found protocol.Answer, hidden []string) []Difference {
 	var list []Difference
 	add := func(what string, shown, found any) {
@@ -46,9 +46,9 @@ func Answers(step *plan.Step, found protocol.Answer, hidden []string) []Differen
 	return list
 }
 
-// Documents lists in which values two JSON documents differ.
+// Documents lists the values in which two JSON documents differ.
 func Documents(what string, shown, found json.RawMessage, hidden []string) []Difference {
-	s, _ := jsondoc.Value(secret.Mask(shown, hidden)) // what is no JSON is as nothing
+	s, _ := jsondoc.Value(secret.Mask(shown, hidden)) // what is not valid JSON counts as nothing
 	f, _ := jsondoc.Value(secret.Mask(found, hidden))
 	c := comparison{what: what}
 	c.compare("", s, f)
@@ -94,8 +94,8 @@ func (c *comparison) compare(path string, shown, found any) {
 	}
 }
 
-// likewise is an empty object where there is nothing beside an object, so that
-// each of its values gets its own line.
+// likewise returns v, or an empty object for nothing beside an object, so that each
+// value of that object gets its own line.
 func likewise(v, beside any) any {
 	if m, ok := beside.(map[string]any); ok && v == nil && len(m) > 0 {
 		return map[string]any{}
@@ -110,18 +110,18 @@ func (c *comparison) covers(pointer string) bool {
 	})
 }
 
-// same reports whether two documents hold the same at a pointer.
+// same reports whether two documents have the same value at a pointer.
 func same(a, b json.RawMessage, pointer string) bool {
 	return string(encoded(at(a, pointer))) == string(encoded(at(b, pointer)))
 }
 
-// at gives the value at a pointer, nil when there is none.
+// at returns the value at a pointer; nil = none.
 func at(doc json.RawMessage, pointer string) any {
 	v, _ := jsondoc.Value(doc)
 	return jsondoc.At(v, jsondoc.Pointer(pointer))
 }
 
-// encoded writes a value down; nothing is written as nothing.
+// encoded returns the JSON of a value; nil for null.
 func encoded(v any) json.RawMessage {
 	raw, err := jsondoc.Encode(v)
 	if err != nil || string(raw) == "null" {
@@ -133,11 +133,11 @@ func encoded(v any) json.RawMessage {
 // The part of a long value that a difference quotes.
 const (
 	quoteBytes = 1000
-	leadBytes  = 20 // of what is before the place where two begin to differ
+	leadBytes  = 20 // of the equal part before the first difference
 )
 
-// focused gives two values so that nobody has to read megabytes: of a long one
-// the part where the two begin to differ, as a text.
+// focused shortens two values: a long one becomes a text with the part where the two
+// begin to differ.
 func focused(a, b json.RawMessage) (json.RawMessage, json.RawMessage) {
 	if len(a) <= quoteBytes && len(b) <= quoteBytes {
 		return a, b
@@ -161,7 +161,7 @@ func excerpt(raw json.RawMessage, from int) json.RawMessage {
 	return encoded(strings.ToValidUTF8(piece, "") + fmt.Sprintf("... (%d bytes)", len(raw)))
 }
 
-// reasons gives the images' reasons in words.
+// reasons returns the image's reasons in words.
 func reasons(list []protocol.Reason) []string {
 	var words []string
 	for _, r := range list {
@@ -189,7 +189,7 @@ func spellEach(actions []protocol.Action) []string {
 	return words
 }
 
-// Spell writes actions down as briefly as tells them apart.
+// Spell writes actions as short as possible so that different ones can be distinguished.
 func Spell(actions []protocol.Action) string {
 	words := make([]string, len(actions))
 	for i, a := range actions {

@@ -1,4 +1,4 @@
-// Package compare finds what differs between what a plan showed and what is found in its
-// apply, and writes it side by side. Steps of a plan and answers come in; differences,
-// with nothing in them that must not be shown, and a table of text go out.
+// Package compare finds the differences between what a plan showed and what its apply finds,
+// and writes them side by side. It takes steps of a plan and answers, and returns differences,
+// without values that must not be shown, and a table as text.
 package compare

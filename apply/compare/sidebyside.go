@@ -8,17 +8,17 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// The measures of a side-by-side, in characters: it fits into 80 columns, with
-// what a message is indented by.
+// The measures of a side-by-side, in characters: with the indentation of a message
+// it fits into 80 columns.
 const (
 	tableWidth = 76
 	labelWidth = 24
-	cellLines  = 4 // of one value; the rest is left out
+	cellLines  = 4 // lines of one value; the rest is left out
 	tableRows  = 20
 )
 
-// SideBySide writes differences down as a table of what was shown and what was
-// found, "" when there are none. Long values are folded.
+// SideBySide returns a table of what was shown and what was found; "" = there are no
+// differences. Long values are folded.
 func SideBySide(list []Difference) string {
 	if len(list) == 0 {
 		return ""
@@ -70,8 +70,8 @@ func line(lines []string, i int) string {
 	return ""
 }
 
-// fold writes a value down in lines of at most so many characters. A list of
-// words gets a line for each.
+// fold returns a value in lines of at most width characters. Each text of a list gets
+// a line of its own.
 func fold(raw json.RawMessage, width int) []string {
 	var words []string
 	switch {
@@ -99,8 +99,7 @@ func fold(raw json.RawMessage, width int) []string {
 
 func oneLine(s string) string { return strings.ReplaceAll(diag.Visible(s), "\n", `\n`) }
 
-// wrap cuts a text into lines of at most so many characters, at spaces where
-// that is possible.
+// wrap cuts a text into lines of at most width characters, at spaces where possible.
 func wrap(text string, width int) []string {
 	runes := []rune(text)
 	var lines []string
