@@ -24,8 +24,8 @@ const (
 )
 
 // Deferred says what to do about changes that become known only during apply, so that
-// the plan could not show them: the resource was deferred, or was said to change
-// perhaps, and did.
+// the plan could not show them: the resource was deferred, or the plan said that it may
+// change, and it did.
 type Deferred int
 
 // The policies.

@@ -11,12 +11,12 @@ import (
 	"deployster/state"
 )
 
-// asker is a run that asks again after removals.
+// asker asks resources again after removals.
 type asker struct{ *run }
 
-// askAgain asks once more for a resource that was right before others of its kind were
-// destroyed. What is not right any more is recorded as it was seen, so that nobody
-// takes it for unchanged.
+// askAgain asks again for the state of a resource that was valid before others of its kind
+// were destroyed. If it is no longer valid, the state that was seen is recorded, so that no
+// later plan takes the resource for unchanged.
 func (r asker) askAgain(out *outcome) {
 	out.report.Status = Unchanged
 	step, in, err := r.asRecorded(out.addr)
@@ -50,8 +50,8 @@ func (r asker) askAgain(out *outcome) {
 	}
 }
 
-// asRecorded is how to ask for a resource that is right: as the plan has it, or as it
-// was reached in this apply, or as it is recorded, where the plan leaves it out.
+// asRecorded returns the step and the input to ask for a valid resource: as the plan has
+// it, as it was reached in this apply, or from its entry, where the plan leaves it out.
 func (r asker) asRecorded(addr string) (*plan.Step, protocol.StateInput, error) {
 	step, planned := r.plan.Resources[addr]
 	if !planned {

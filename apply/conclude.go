@@ -13,7 +13,7 @@ import (
 	"deployster/state"
 )
 
-// conclude turns what the workers said into the report, and records the outputs.
+// conclude puts the outcomes into the report, and records the outputs.
 func (r *run) conclude(ctx context.Context, report *Report) error {
 	fatal := r.collect(report)
 	whyNotStarted(ctx, waits(r), report, r.stops)
@@ -32,8 +32,8 @@ func (r *run) conclude(ctx context.Context, report *Report) error {
 	return fatal
 }
 
-// collect puts the outcomes into the report, and what was not started. The error
-// is that of a fact that could not be made durable.
+// collect puts the outcomes into the report, and the resources that were not started.
+// The error is that of the journal, or of a failure of this program.
 func (r *run) collect(report *Report) error {
 	var fatal error
 	report.Shutdown = r.shutdowns
@@ -51,7 +51,7 @@ func (r *run) collect(report *Report) error {
 	slices.SortStableFunc(ended, func(a, b *outcome) int { return cmp.Compare(a.addr, b.addr) })
 	for _, out := range ended {
 		res := out.report
-		if end := report.Resources[out.addr]; end != nil { // it was destroyed first
+		if end := report.Resources[out.addr]; end != nil { // the end of its old thing came first
 			res.Planned, res.Completed = slices.Concat(end.Planned, res.Planned), slices.Concat(end.Completed, res.Completed)
 		}
 		report.Resources[out.addr] = &res
@@ -65,8 +65,8 @@ func (r *run) collect(report *Report) error {
 	return fatal
 }
 
-// waits says what each resource waits for: what it depends on, and what holds it back
-// beside that.
+// waits returns what each resource waits for: what must be done before it, and what the
+// barriers before it wait for.
 func waits(r *run) graph.Graph {
 	list := maps.Clone(r.before)
 	for _, b := range r.plan.Barriers {
@@ -85,7 +85,7 @@ func waits(r *run) graph.Graph {
 	return list
 }
 
-// whyNotStarted says of each resource whose turn did not come why that was so.
+// whyNotStarted adds to each resource that was not started the reason.
 func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report, s *stops) {
 	words := map[Status]string{Error: "failed", Unknown: "may still be at work", Interrupted: "was interrupted", NotStarted: "was not started"}
 	for addr, res := range report.Resources {
@@ -108,7 +108,7 @@ func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report, s *st
 	}
 }
 
-// outputs evaluates the outputs with what came true, and records them.
+// outputs evaluates the outputs with the real states, and records them.
 func (r *run) outputs(report *Report) error {
 	values, diags := r.manifest.Outputs(view.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.Look, r.prior))
 	for _, v := range values {

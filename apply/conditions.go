@@ -12,15 +12,15 @@ import (
 	"deployster/protocol"
 )
 
-// scope is what the expressions of a resource may know at its turn.
+// scope returns the states that the expressions of a resource may use when it is processed.
 func (r *run) scope(addr string) config.States {
 	scope := view.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.Look, r.prior)
 	r.facts.TellHosts(scope)
 	return scope
 }
 
-// preconditions holds a resource that may be acted upon to its preconditions,
-// with what came true. What the plan knew it has looked at already.
+// preconditions checks the preconditions of a resource that may run actions, with
+// the real states. Those of a valid resource were checked by the plan.
 func (r *run) preconditions(step *plan.Step, out *outcome) bool {
 	conditional, _ := r.manifest.Conditional(out.addr)
 	if !conditional || step.Intent() == protocol.Absent || step.Change == plan.Valid && !step.MayChange {
@@ -35,8 +35,8 @@ func (r *run) preconditions(step *plan.Step, out *outcome) bool {
 	return d == nil
 }
 
-// postconditions holds what was reached to the resource's postconditions. It is
-// recorded by then: what is there is there, but nothing is built upon it.
+// postconditions checks the postconditions of a resource with the reached state. That
+// is recorded already, as it exists, but if they fail no dependant is started.
 func (r *run) postconditions(step *plan.Step, out *outcome) {
 	_, conditional := r.manifest.Conditional(out.addr)
 	if !conditional || out.report.Status == Error || step.Intent() == protocol.Absent {
@@ -49,7 +49,7 @@ func (r *run) postconditions(step *plan.Step, out *outcome) {
 	}
 }
 
-// broken is the condition that does not hold or cannot be decided; nil = there is none.
+// broken returns the error of a condition that fails or cannot be decided; nil = none.
 func broken(what string, open []string, diags diag.Diagnostics) *diag.Diagnostic {
 	switch {
 	case diags.HasErrors():
@@ -60,15 +60,15 @@ func broken(what string, open []string, diags diag.Diagnostics) *diag.Diagnostic
 	return nil
 }
 
-// stillOpen says that a condition cannot be decided though all is there.
+// stillOpen returns the error of a condition that cannot be decided though all states are known.
 func stillOpen(what string, open []string) *diag.Diagnostic {
 	open = slices.Compact(slices.Sorted(slices.Values(open)))
 	return diag.Errorf(what+" cannot be decided", "It needs %s, which is not in the state that was reached. Look at what that state holds "+
 		"with `deployster show`.", strings.Join(open, ", "))
 }
 
-// checks holds the check blocks to what is there now. What was not reached is
-// not known, whatever was expected of it.
+// checks evaluates the check blocks with the present states. The state of a resource that
+// was not reached is not known, whatever the plan expected of it.
 func (r *run) checks(report *Report) {
 	seen := func(addr string) view.View {
 		v, step := r.facts.Look(addr), r.plan.Resources[addr]

@@ -10,7 +10,7 @@ import (
 // happen, from many goroutines.
 type Event interface{ applyEvent() }
 
-// Checking says that a resource's state is being asked, before its actions or
+// Checking says that a resource's image is asked for the state, before the actions or
 // after them.
 type Checking struct {
 	Address string
@@ -22,10 +22,10 @@ type ActionStarted struct {
 	Address, Action, Description string
 	Host                         string // that it runs on; "" = this machine
 	First                        bool   // it is the resource's shutdown_first
-	Late                         bool   // and runs right before the other actions, because it was not known when all others ran
+	Late                         bool   // it runs right before the other actions, because it was not known when the others ran
 }
 
-// ActionEnded says how an action ended; Err is nil when it did what it should.
+// ActionEnded says how an action ended; Err is nil when it succeeded.
 type ActionEnded struct {
 	Address, Action string
 	Host            string // that it ran on; "" = this machine
@@ -33,7 +33,7 @@ type ActionEnded struct {
 	Err             error
 }
 
-// ResourceEnded says what became of a resource.
+// ResourceEnded says how the step of a resource ended.
 type ResourceEnded struct {
 	Address string
 	Change  plan.Change
@@ -44,15 +44,15 @@ type ResourceEnded struct {
 // Retrying says that a resource has failed, and is tried again after a pause.
 type Retrying struct {
 	Address string
-	Attempt int // that comes
+	Attempt int // the next one
 	Of      int
 	Pause   time.Duration
-	Reason  string // of the failure
+	Reason  string // why the last attempt failed
 }
 
-// Stopping says that nothing new will be started; Running actions are left.
+// Stopping says that nothing new will be started; Running nodes are still in progress.
 type Stopping struct {
-	Where       string // "" = anywhere; else at this host, or on ThisMachine
+	Where       string // "" = everywhere; else the name of a host, or ThisMachine
 	Interrupted bool   // by the user; otherwise because something failed
 	Running     int
 }

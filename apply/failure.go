@@ -12,8 +12,8 @@ import (
 	"deployster/protocol"
 )
 
-// interrupted reports whether the user wants no action to start any more, and
-// reports what is left.
+// interrupted reports whether the user has interrupted the apply. Then it notes in the
+// outcome which actions are left.
 func (o *outcome) interrupted(ctx context.Context, next protocol.Action, left []protocol.Action) bool {
 	if ctx.Err() == nil {
 		return false
@@ -24,7 +24,7 @@ func (o *outcome) interrupted(ctx context.Context, next protocol.Action, left []
 	return true
 }
 
-// firstError is the first of a list that is more than a warning.
+// firstError returns the first error of a list.
 func firstError(list diag.Diagnostics) *diag.Diagnostic {
 	for _, d := range list {
 		if d.Severity == diag.Error {
@@ -34,7 +34,7 @@ func firstError(list diag.Diagnostics) *diag.Diagnostic {
 	return list[0]
 }
 
-// failQuery reports that the state could not be asked.
+// failQuery notes that a query of the state failed.
 func (o *outcome) failQuery(err error) {
 	o.report.NotAttempted = o.report.Planned[len(o.report.Completed):]
 	o.fail(failedState, err)
@@ -43,7 +43,7 @@ func (o *outcome) failQuery(err error) {
 	}
 }
 
-// fail fills in the report of a resource that could not be finished.
+// fail fills in the report of a resource that failed.
 func (o *outcome) fail(what string, err error) {
 	o.report.Status, o.report.Failed = Error, what
 	d := diag.From("Apply failed", err)[0]
@@ -62,14 +62,14 @@ func (o *outcome) fail(what string, err error) {
 	}
 }
 
-// failJournal reports that a fact could not be made durable: nothing may be
-// started after that.
+// failJournal notes that a fact could not be made durable: nothing may be started
+// after that.
 func (o *outcome) failJournal(err error) {
 	o.fail(failedJournal, err)
 	o.fatal = true
 }
 
-// reason says in one line why something failed.
+// reason says in short why something failed.
 func reason(d *diag.Diagnostic, err error) string {
 	if exit, ok := errors.AsType[*typeclient.ExitError](err); ok {
 		last := exit.Tail[strings.LastIndexByte(exit.Tail, '\n')+1:]

@@ -8,9 +8,9 @@ import (
 	"deployster/plan/order"
 )
 
-// guarded does one resource. When this program itself fails in it, that is the
-// resource's failure and nothing new is started; what else runs may finish. An
-// action that was at work then may still be.
+// guarded does one node. If this program panics in it, the resource fails and nothing
+// new is started; what else runs may finish. An action that was in progress then may
+// still run.
 func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	out.node = node
 	out.addr, out.what = order.OfNode(node)
@@ -35,6 +35,6 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	default:
 		r.resource(ctx, &out)
 	}
-	out.incomplete = nil // all outcomes are kept to the end
+	out.incomplete = nil // all outcomes are kept until the end, and the entry is large
 	return out
 }

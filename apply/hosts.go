@@ -12,25 +12,25 @@ import (
 	"deployster/plan"
 )
 
-// HostReport says how what was to be done on a host ended: OK, Error, Interrupted,
-// Unknown, NotStarted or Unreachable.
+// HostReport says how the work on a host ended: OK, Error, Interrupted, Unknown,
+// NotStarted or Unreachable.
 type HostReport struct {
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"` // in one line
 }
 
-// Unreachable is the status of a host that could not be used. What is on it was left
-// out of the plan, or has failed.
+// Unreachable is the status of a host that could not be used. The resources on it were
+// left out of the plan, or have failed.
 const Unreachable Status = "unreachable"
 
-// stops keeps what failed from going on: where it is, and where else nothing may begin.
+// stops decides after a failure where nothing new may start.
 type stops struct {
 	r      *run
 	limits *graph.Limits
-	failed map[string]bool // hosts
+	failed map[string]bool // names of hosts with failures
 }
 
-// after takes note of a failure. It reports whether nothing at all may start any more.
+// after notes a failure. It reports whether nothing at all may start any more.
 func (s *stops) after(out *outcome) (all bool) {
 	at := where(s.r.plan, out.node)
 	if !at.Nowhere && at.Host != "" && !s.failed[at.Host] {
@@ -52,11 +52,11 @@ func (s *stops) after(out *outcome) (all bool) {
 	return false
 }
 
-// ThisMachine is what is said of it where others are told by their names, which have no
+// ThisMachine stands for this machine where hosts are given by name. Names of hosts have no
 // spaces.
 const ThisMachine = "this machine"
 
-// why says why a resource was not begun that waited for nothing.
+// why says why a resource was not started though it waited for nothing.
 func (s *stops) why(addr string) string {
 	const anywhere = "nothing new was started after a failure"
 	if s == nil || len(s.r.plan.Hosts) == 0 {
@@ -71,12 +71,12 @@ func (s *stops) why(addr string) string {
 	return anywhere
 }
 
-// enough reports whether as many hosts have failed as may.
+// enough reports whether the number of failed hosts has reached the limit.
 func (s *stops) enough() bool {
 	return s.r.options.MaxFailedHosts > 0 && len(s.failed) >= s.r.options.MaxFailedHosts
 }
 
-// sumHosts sums up what was done on each host of a plan.
+// sumHosts puts the result of each host of a plan into the report.
 func sumHosts(r *run, report *Report) {
 	if len(r.plan.Hosts) == 0 {
 		return
@@ -107,10 +107,10 @@ func sumHosts(r *run, report *Report) {
 	}
 }
 
-// worse orders the statuses that a host has by those of its resources.
+// worse orders the statuses of resources: a host gets the worst one of its resources.
 var worse = map[Status]int{NotStarted: 1, Interrupted: 2, Error: 3, Unknown: 4, Unreachable: 5}
 
-// hostOf names the host that a resource is on; "" = here.
+// hostOf names the host of a resource; "" = this machine.
 func hostOf(p *plan.Plan, addr string) string {
 	if step := p.Resources[addr]; step != nil {
 		return hostName(step)
@@ -118,5 +118,5 @@ func hostOf(p *plan.Plan, addr string) string {
 	return ""
 }
 
-// hostName names the host of a step; "" = here.
+// hostName names the host of a step; "" = this machine.
 func hostName(s *plan.Step) string { return runner.NameOf(s.Settings.Host) }

@@ -13,21 +13,21 @@ import (
 	"deployster/protocol"
 )
 
-// failedIdentity is ResourceReport.Failed of a resource that turns out to mean the
-// thing of another.
+// failedIdentity is ResourceReport.Failed of a resource that turns out to mean the thing of
+// another resource, or another thing than its entry.
 const failedIdentity = "identity"
 
-// identities are what turns out in an apply to identify resources.
+// identities handles the identities of resources that become known during an apply.
 type identities struct{ *run }
 
-// pass passes a barrier. Where it is there for what identifies resources, that is
-// looked up; it reports whether all of it is known.
+// pass is the work of a barrier: it evaluates the identities of the late resources of the
+// barrier, and reports whether all of them are known.
 func (r identities) pass(b order.Barrier) bool {
 	for _, addr := range b.Late {
 		step := r.plan.Resources[addr]
 		resolved, diags := r.manifest.Config(addr, r.scope(addr))
 		if diags.HasErrors() || !things.Known(step.Init, resolved.Unknown) {
-			return false // it fails itself, when its turn comes
+			return false // the resource reports the error itself
 		}
 		r.facts.Claim(addr, r.thing(step, resolved.Value))
 	}
@@ -46,9 +46,9 @@ func (r identities) recordedThing(addr string) match.Thing {
 	return things.Recorded(entry)
 }
 
-// free reports whether the thing of a resource is nobody else's. What identifies it was
-// not known to the plan: now it is, and another resource, or the end of one, may mean
-// the same thing.
+// free reports whether the thing of a resource belongs to no other resource. The plan did
+// not know its identity: now it is known, and another resource, or the removal of one, may
+// mean the same thing.
 func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) bool {
 	owner, now := "", match.Thing{}
 	if step.Intent() == protocol.Absent {
@@ -71,9 +71,9 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 	return false
 }
 
-// replaces reports whether a resource means another thing now than the one that is
-// recorded and would stay: a plan that knows it replaces that. So it is also where its
-// type says no identity, and its host turned out to be another machine.
+// replaces reports whether a resource means another thing now than its entry, which would
+// stay: a plan that knows this replaces the recorded thing. That includes a type without an
+// identity whose host turned out to be another machine.
 func (r identities) replaces(step *plan.Step, addr string, now match.Thing) bool {
 	entry := recorded(r.run, step, addr)
 	if entry == nil || entry.ReadOnly || now.Type.Repository == "" {
@@ -83,8 +83,8 @@ func (r identities) replaces(step *plan.Step, addr string, now match.Thing) bool
 	return relation == match.Differs
 }
 
-// claimed gives the resource that turned out to mean a recorded thing, which is about
-// to be destroyed; "" = nobody.
+// claimed returns the resource that turned out to mean a recorded thing which is about to
+// be destroyed; "" = none.
 func (r identities) claimed(addr string) string {
 	recorded := r.recordedThing(addr)
 	for owner, t := range r.facts.Claims() {
@@ -95,8 +95,8 @@ func (r identities) claimed(addr string) string {
 	return ""
 }
 
-// owner gives whose thing else a thing is: another resource's, or one that is recorded
-// and neither moved nor gone; "" = nobody's.
+// owner returns the other resource that means the same thing, or the entry of the same thing
+// that is neither moved nor gone; "" = none.
 func (r identities) owner(addr string, t match.Thing) string {
 	r.facts.Claim(addr, t)
 	equal := func(one, other match.Thing) bool {

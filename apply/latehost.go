@@ -19,22 +19,22 @@ import (
 	"deployster/protocol"
 )
 
-// Reacher reaches hosts that are made of states.
+// Reacher reaches hosts whose settings use states.
 type Reacher interface {
-	// Reach connects to a host, and gives up another one of that name.
+	// Reach connects to a host, and closes the connection to another host of that name.
 	Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, error)
-	// Forget gives up the connection to a host: another machine is in its place.
+	// Forget closes the connection to a host: another machine is in its place.
 	Forget(name string)
-	// Look says where plugs lead on it, in their order.
+	// Look returns where plugs lead on a host, in the order of the list.
 	Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error)
 }
 
-// lateHosts finds the hosts that are made of states.
+// lateHosts finds the hosts whose settings use states.
 type lateHosts struct{ *run }
 
-// of gives a step with the host that it is on, where that is made of states and
-// turned out to be another than the plan could know. Nothing is done where it cannot be
-// known, or where the plan promised what to do on the one that it knew.
+// of returns the step with its present host, where the settings of that use states and the
+// plan could not know it. It fails where the host is still unknown, or where the plan showed
+// what to do on the host that it knew, and the host is another now.
 func (r lateHosts) of(step *plan.Step, out *outcome) (*plan.Step, bool) {
 	on := step.Settings.Host
 	if on == nil || step.Intent() == protocol.Absent {
@@ -64,14 +64,14 @@ func (r lateHosts) of(step *plan.Step, out *outcome) (*plan.Step, bool) {
 	return nil, false
 }
 
-// remade are the hosts whose machines a plan makes, though something is recorded on them.
+// remade are the hosts whose machines the plan creates, though there are entries on them.
 type remade struct {
 	mu    sync.Mutex
-	hosts map[string]bool // by name: whether the machine before was given up; nil = not looked for yet
+	hosts map[string]bool // by name: the connection to the earlier machine is closed; nil = not computed yet
 }
 
-// anew reports whether the machine of a host is made by this plan. The connection to the one
-// before is given up once: it may still answer, or not be known to be dead.
+// anew reports whether this plan creates the machine of a host. It closes the connection to
+// the earlier machine once: that may still answer, or not be known to be dead.
 func (r lateHosts) anew(name string) bool {
 	a := &r.remade
 	a.mu.Lock()
@@ -122,7 +122,7 @@ func (r lateHosts) reach(step *plan.Step, out *outcome, host runner.Host) (*plan
 	return &now, all
 }
 
-// hostNames are those of the declared hosts.
+// hostNames returns the names of the declared hosts.
 func (r lateHosts) hostNames() (names []string) {
 	for _, h := range r.manifest.Hosts() {
 		names = append(names, h.Name)
@@ -130,13 +130,13 @@ func (r lateHosts) hostNames() (names []string) {
 	return names
 }
 
-// led finds where the plugs of a step lead on a host. The host is told of all that the
-// manifest declares: a link in one that types may write to is not followed for another.
+// led finds where the plugs of a step lead on a host. The host gets all plugs of the
+// manifest: it does not follow a link in a plug that types may write to for another plug.
 func (r lateHosts) led(step *plan.Step, out *outcome, host runner.Host) (mounts []runner.Mount, all bool) {
 	var asked []config.Plug
 	for _, m := range step.Mounts {
-		if _, _, versioned := artifact.ParseMount(m.Source); !versioned { // else it is brought in
-			asked = append(asked, config.Plug{Name: m.Target, Path: m.Source, ReadOnly: true}) // who may write there is declared
+		if _, _, versioned := artifact.ParseMount(m.Source); !versioned { // else its files are fetched
+			asked = append(asked, config.Plug{Name: m.Target, Path: m.Source, ReadOnly: true}) // the manifest says who may write
 		}
 	}
 	found, err := r.options.Reacher.Look(r.work, host, append(asked, plugs.OnHosts(r.manifest.Plugs())...))

@@ -6,17 +6,17 @@ import (
 	"deployster/plan/order"
 )
 
-// limits says what may start: of what is ready, as much as the limit of its
-// kind allows where it is. Who needs containers does not hold up who does not.
+// limits returns what may start: of the ready nodes, as many as the limit for their kind
+// and place allows. Nodes that need containers do not delay those that do not.
 func limits(p *plan.Plan, o Options, frontier *graph.Frontier) *graph.Limits {
 	room := order.Room{Resources: o.Parallelism, InWorkers: o.InWorkers, Hosts: o.Hosts}
 	if o.Confirm != ConfirmPlan {
-		room.InWorkers, room.Hosts = 0, 1 // one thing at a time
+		room.InWorkers, room.Hosts = 0, 1 // one node at a time
 	}
 	return order.Limits(frontier, room, func(node string) order.Where { return where(p, node) })
 }
 
-// where says where what a node stands for is carried out.
+// where says where the work of a node is done.
 func where(p *plan.Plan, node string) order.Where {
 	addr, what := order.OfNode(node)
 	step := p.Resources[addr]

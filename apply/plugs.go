@@ -11,22 +11,22 @@ import (
 	"deployster/plan"
 )
 
-// CheckPlugs refuses a plan for whose resources a file or directory of this host
-// is gone, or has become another by a link, before anything of it is run. What is
-// relative begins at dir, which has no symbolic links on its way.
+// CheckPlugs refuses a plan, before anything of it is run, if a file or directory of
+// this host that its resources get is gone, or is a link to another one now. Relative
+// paths begin at dir, whose path has no symbolic links.
 func CheckPlugs(p *plan.Plan, dir string) error {
-	leads := map[string]string{} // path -> where it leads: many resources get the same
+	leads := map[string]string{} // path -> where it leads: many resources get the same path
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		step := p.Resources[addr]
 		if step.Change == plan.Forget || step.Change == plan.Valid && !step.MayChange {
 			continue
 		}
 		if step.Settings.Host != nil {
-			continue // they are of that machine
+			continue // its paths are on that machine
 		}
 		for _, m := range runner.MountsIn(dir, step.Mounts) {
 			if _, _, versioned := artifact.ParseMount(m.Source); versioned {
-				continue // it is brought in
+				continue // its files are fetched
 			}
 			real, seen := leads[m.Source]
 			var err error

@@ -7,22 +7,22 @@ import (
 	"deployster/protocol"
 )
 
-// doubts asks again about what a step would record or forget without running anything.
+// doubts asks the state again for steps that record or forget without running an action.
 type doubts struct{ *run }
 
-// of reports whether what a plan found may not be so any more, though the state file is as
-// it was: an action was begun on the resource that may have ended since.
+// of reports whether what a plan found may have changed, though the state file has not: an
+// action was started on the resource, and may have ended since.
 func (d doubts) of(addr string) bool {
 	_, unsettled := d.prior.Unsettled[addr]
 	return unsettled || d.prior.Resources[addr].Dirty
 }
 
-// still asks a resource of which no action is to be run, and refuses its step where
-// the image says another status than it did when the plan was made.
+// still asks the state of a resource that runs no action, and refuses its step if the
+// image answers another status than when the plan was made.
 func (d doubts) still(step *plan.Step, out *outcome, want protocol.Status) (protocol.Answer, bool) {
 	as := *step
 	if !d.plan.Selection.RefreshOnly {
-		as.Change = plan.Destroy // as it was asked: nothing declares it
+		as.Change = plan.Destroy // the plan asked for its absence: no manifest declares it
 	}
 	in, err := d.input(&as, out.addr, step.Config)
 	if err != nil {

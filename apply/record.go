@@ -17,8 +17,8 @@ import (
 	"deployster/state"
 )
 
-// record makes what was reached durable, shows it to the dependants, and holds
-// it to its postconditions.
+// record makes the reached state durable, shows it to the dependants, and checks the
+// postconditions.
 func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reached protocol.Answer, sensitive []string, seen time.Time) {
 	if step.Intent() == protocol.Absent {
 		if err := r.journal.Removed(out.addr); err != nil {
@@ -47,14 +47,14 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 	prior, known := r.prior.Resources[out.addr]
 	_, stopped := r.facts.AfterShutdown(out.addr)
 	same := bytes.Equal(prior.Memory, entry.Memory) && maps.Equal(prior.Seen, entry.Seen) && state.EntryHash(prior) == state.EntryHash(entry)
-	if !known || out.acted || r.facts.IsGone(out.addr) || stopped || !same { // else there is nothing new to say
+	if !known || out.acted || r.facts.IsGone(out.addr) || stopped || !same { // else the entry is unchanged
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)
 		}
 	}
 }
 
-// entry is what it takes to destroy what a step makes.
+// entry returns an entry without a state: all that is needed to destroy a step's thing.
 func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) state.Entry {
 	if was := recorded(r, step, addr); was != nil {
 		in.Memory = was.Memory
@@ -69,9 +69,9 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv}}
 }
 
-// incomplete is what is recorded when the first action of a resource starts: should
-// it end badly, or the process die, what there may be then is not lost. nil =
-// something is recorded of it.
+// incomplete returns the entry that is recorded when the first action of a resource starts:
+// if the action fails, or the process is killed, the thing that may exist then is not lost.
+// nil = the resource has an entry already, or is to be removed.
 func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
 	_, known := r.prior.Resources[addr]
 	if known && !step.Another && !r.facts.IsGone(addr) || step.Intent() == protocol.Absent {
@@ -81,14 +81,14 @@ func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, s
 	return &entry
 }
 
-// hiddenIn says which parts of a state must not be shown.
+// hiddenIn returns the pointers into a state to values that must not be shown.
 func (r *run) hiddenIn(step *plan.Step, addr string, config, reached json.RawMessage, sensitive []string) []string {
 	secrets := slices.Concat(secret.Values(config, sensitive), r.manifest.Secrets(), hidden.OfEntry(r.prior.Resources[addr]))
 	return hidden.InState(r.exec, step.Init, reached, secrets, sensitive)
 }
 
-// recordFound writes down what a plan found that only records: what was shown. Only
-// what is in doubt is asked again, and no action is run.
+// recordFound records what a plan with -refresh-only found and showed. It asks only
+// resources in doubt again, and runs no action.
 func (r *run) recordFound(step *plan.Step, out *outcome) {
 	found, hidden, at := protocol.Answer{Status: protocol.Stale, StaleState: step.Stale}, step.Hidden, r.plan.Created
 	switch {
@@ -111,7 +111,7 @@ func (r *run) recordFound(step *plan.Step, out *outcome) {
 	}
 	entry, known := r.prior.Resources[out.addr]
 	if !known || entry.Incomplete() {
-		return // a plan records only what was VALID once
+		return // such a plan records only what was VALID once
 	}
 	entry.Dirty = false
 	entry.LastSeen = &state.LastSeen{State: found.StaleState, Sensitive: hidden, At: at}

@@ -11,16 +11,16 @@ import (
 	"deployster/plan/order"
 )
 
-// failedRemoval is ResourceReport.Failed of a removal that took another resource
-// with it, and of that one.
+// failedRemoval is ResourceReport.Failed of a removal that also destroyed another resource,
+// and of that other resource.
 const failedRemoval = "removal"
 
-// removals puts into a report what removals took with them: it knows the plan, and what is
-// to be asked again after which of them.
+// removals puts into a report which resources removals also destroyed. The plan says which
+// resources are asked again after which removals.
 type removals struct{ plan *plan.Plan }
 
-// tookWithIt says of each resource that a removal took with it that this is so, and
-// of the removals.
+// tookWithIt reports as failed each resource that a removal also destroyed, and the removals
+// that may have done it.
 func (m removals) tookWithIt(report *Report, lost []*outcome) {
 	for _, out := range lost {
 		if out.report.Failed != failedRemoval {
@@ -55,8 +55,8 @@ func (m removals) tookWithIt(report *Report, lost []*outcome) {
 	}
 }
 
-// unseen tells what was not asked again after a removal: nobody knows whether that took it
-// with it. It reports whether there is anything.
+// unseen reports a problem for the resources that were not asked again after a removal: it is
+// unknown whether that also destroyed them. It returns whether there are any.
 func (m removals) unseen(report *Report, ended []outcome) bool {
 	begun, seen := map[string]bool{}, map[string]bool{}
 	for i := range ended {
@@ -93,10 +93,10 @@ func (m removals) unseen(report *Report, ended []outcome) bool {
 	return true
 }
 
-// lose puts into the report that a resource is not right any more.
+// lose reports a resource of the plan as failed: it is no longer valid.
 func (m removals) lose(report *Report, out *outcome, why string) {
 	if m.plan.Resources[out.addr] == nil {
-		return // it is left out
+		return // the plan leaves it out
 	}
 	res := report.Resources[out.addr]
 	if res == nil {
@@ -106,7 +106,7 @@ func (m removals) lose(report *Report, out *outcome, why string) {
 	res.Status, res.Failed, res.Reason = Error, out.report.Failed, why
 }
 
-// references names resources as manifests do.
+// references lists resources as manifests write them.
 func references(addresses []string) string {
 	words := make([]string, len(addresses))
 	for i, addr := range addresses {

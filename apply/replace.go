@@ -6,11 +6,11 @@ import (
 	"deployster/plan/order"
 )
 
-// FailedReplace is ResourceReport.Failed of what was destroyed only.
+// FailedReplace is ResourceReport.Failed of a resource that was destroyed and not created again.
 const FailedReplace = "replace"
 
-// endedBefore reports whether a run of this plan that died had destroyed what was
-// there: what is there now is not the old thing any more.
+// endedBefore reports whether a killed run of this plan had destroyed the old thing of a
+// resource: what exists now is not the old thing any more.
 func (r *run) endedBefore(addr string) bool {
 	hash, done := r.died.Done[addr]
 	if done && hash == "" {
@@ -19,8 +19,8 @@ func (r *run) endedBefore(addr string) bool {
 	return done
 }
 
-// halfReplaced says of those that were destroyed and whose turn to be made again
-// did not come that they are not there now: nobody may take them for done.
+// halfReplaced reports as failed the resources that were destroyed and not created
+// again: they do not exist now, and must not be reported as done.
 func halfReplaced(p *plan.Plan, ended []outcome, f *facts.Facts, report *Report) {
 	made := map[string]bool{}
 	for _, out := range ended {

@@ -14,39 +14,39 @@ const ReportFormat = 1
 // Status says how an apply, or one resource in it, ended.
 type Status string
 
-// The statuses. A whole apply is OK, Error, Interrupted, or Unknown while it has
-// not ended; a resource is any.
+// The statuses. A whole apply has OK, Error, Interrupted, or Unknown while it has
+// not ended; a resource may have any.
 const (
 	OK          Status = "ok"
-	Unchanged   Status = "valid"       // nothing to do, as the plan said
-	Skipped     Status = "skipped"     // the plan had actions, but it was right already
+	Unchanged   Status = "valid"       // it needed nothing, as the plan said
+	Skipped     Status = "skipped"     // the plan had actions, but they were not needed any more
 	Error       Status = "error"       // see Failed and Reason
 	Interrupted Status = "interrupted" // its next action was not started
-	LeftAlone   Status = "left"        // the plan only records, and there was nothing to record of it
-	NotStarted  Status = "not_started" // its turn did not come, or it was not approved
-	Unknown     Status = "unknown"     // an action was started, and how it ended is not known: it may still run
+	LeftAlone   Status = "left"        // nothing was done: there was nothing to record, or the next plan decides
+	NotStarted  Status = "not_started" // it was not started, or not approved
+	Unknown     Status = "unknown"     // an action was started, and how it ended is unknown: it may still run
 )
 
 // Change is what is done about a resource.
 type Change = plan.Change
 
-// Report says what an apply did. There is one in every case.
+// Report says what an apply did. Every apply returns one.
 type Report struct {
 	Format    int                        `json:"format"`
 	Status    Status                     `json:"status"`
 	Shutdown  []ShutdownReport           `json:"shutdown,omitempty"`
 	Resources map[string]*ResourceReport `json:"resources"`
 
-	// Hosts are those of the plan, by their names.
+	// Hosts are the results of the plan's hosts, by name.
 	Hosts map[string]HostReport `json:"hosts,omitempty"`
-	// Moves are the addresses that the state file has changed.
+	// Moves are the address changes that were made in the state file.
 	Moves []moves.Move `json:"moves,omitempty"`
 
-	// Checks are what the check blocks say of the world as it is now.
+	// Checks are the results of the check blocks with the states after the apply.
 	Checks []config.CheckResult `json:"checks,omitempty"`
 
-	// Problems are the failures as a reader wants them, in the order of the
-	// resources' addresses.
+	// Problems are the diagnostics of all failures, in the order of the resources'
+	// addresses.
 	Problems diag.Diagnostics `json:"problems,omitempty"`
 }
 
@@ -55,32 +55,32 @@ type ShutdownReport struct {
 	Resource string `json:"resource"`
 	Action   string `json:"action"`
 	Status   Status `json:"status"`
-	Late     bool   `json:"late,omitempty"` // of a resource that could not be asked before: it ran right before its own actions
+	Late     bool   `json:"late,omitempty"` // it ran right before the other actions: the plan could not show it
 }
 
 // ResourceReport says what was done about one resource.
 type ResourceReport struct {
-	Host      string   `json:"host,omitempty"` // that it is on; "" = this machine
+	Host      string   `json:"host,omitempty"` // its host; "" = this machine
 	Status    Status   `json:"status"`
-	Became    Change   `json:"became,omitempty"`  // what a deferred one turned out to need; "" = its actions were not begun
+	Became    Change   `json:"became,omitempty"`  // the change that a deferred one needed; "" = no action was started
 	Planned   []string `json:"planned,omitempty"` // actions, by name
 	Completed []string `json:"completed,omitempty"`
-	Attempts  int      `json:"attempts,omitempty"` // how often it was tried, when that is more than once
+	Attempts  int      `json:"attempts,omitempty"` // number of attempts, if more than one
 
-	// Failed is what did not do well, or whose end is not known: the name of an
-	// action, or "precondition", "config", "state", "postcondition", "approval", "replace",
+	// Failed is what failed, or ended in an unknown way: the name of an action, or
+	// "precondition", "config", "state", "postcondition", "approval", "replace",
 	// "removal", "identity", "journal" or "internal".
 	Failed    string   `json:"failed,omitempty"`
-	ExitCode  int      `json:"exit_code,omitempty"`  // of what failed; 0 when it is not that which tells
-	LastLines []string `json:"last_lines,omitempty"` // that it printed, safe to show
+	ExitCode  int      `json:"exit_code,omitempty"`  // of the failed action; 0 = it did not fail by its exit code
+	LastLines []string `json:"last_lines,omitempty"` // the last lines that it printed, safe to show
 
 	Reason       string               `json:"reason,omitempty"` // in one line
 	NotAttempted []string             `json:"not_attempted,omitempty"`
-	Stale        []compare.Difference `json:"stale,omitempty"` // what was found other than the plan showed it
+	Stale        []compare.Difference `json:"stale,omitempty"` // how what was found differs from what the plan showed
 }
 
-// Refused is the report of an apply that was refused before anything was run. The
-// plan may be nil when there is none.
+// Refused returns the report of an apply that was refused before anything was run. The
+// plan may be nil.
 func Refused(p *plan.Plan, status Status, why diag.Diagnostics) *Report {
 	r := &Report{Format: ReportFormat, Status: status, Resources: map[string]*ResourceReport{}, Problems: why}
 	if p == nil {
@@ -90,7 +90,7 @@ func Refused(p *plan.Plan, status Status, why diag.Diagnostics) *Report {
 	return r
 }
 
-// addNotStarted adds the resources of which nothing is said yet.
+// addNotStarted adds the resources of the plan that the report does not have yet.
 func (r *Report) addNotStarted(p *plan.Plan) {
 	for addr, step := range p.Resources {
 		if r.Resources[addr] == nil {
@@ -100,7 +100,7 @@ func (r *Report) addNotStarted(p *plan.Plan) {
 	}
 }
 
-// Counts sums the resources up by status.
+// Counts returns the number of resources by status.
 func (r *Report) Counts() map[Status]int {
 	counts := map[Status]int{}
 	for _, res := range r.Resources {

@@ -12,8 +12,8 @@ import (
 // maxPause is the longest time between two attempts.
 const maxPause = 5 * time.Minute
 
-// tries makes attempts at a resource, as many as its retry block says. What was agreed
-// to before the first holds for all, and the keys of the actions are the same.
+// tries makes attempts at a resource, as many as its retry block says. What was approved
+// before the first attempt holds for all, and the keys of the actions are the same.
 type tries struct{ *run }
 
 // do makes the attempts. attempt reports whether another one may help.
@@ -26,7 +26,7 @@ func (r tries) do(ctx context.Context, out *outcome, attempt func() (again bool)
 	for n := 1; ; n++ {
 		again := attempt()
 		if n > 1 && (out.declined || out.report.Stale != nil) {
-			*out = failed // that is what went wrong; what to do now nobody has agreed to
+			*out = failed // report the earlier failure: what the image needs now is not approved
 			out.problem.Detail += " It was not tried again: the actions that its image needs now were not approved."
 			return
 		}
@@ -46,7 +46,7 @@ func (r tries) do(ctx context.Context, out *outcome, attempt func() (again bool)
 	}
 }
 
-// pause waits, and reports whether nobody has interrupted it.
+// pause waits, and reports whether it was not interrupted.
 func (r tries) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -59,14 +59,14 @@ func (r tries) pause(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// repeatable reports whether an attempt failed in a way that another one may mend:
-// not when nobody knows how an action ended or what it made, or when a person has stopped it.
+// repeatable reports whether another attempt may correct the failure of this one: not if it is
+// unknown how an action ended or what it made, or if a person has stopped or declined it.
 func (o *outcome) repeatable() bool {
 	return o.report.Status == Error && !o.fatal && !o.silent && !o.declined
 }
 
-// rest reports whether the actions in an answer are the last of those that were shown:
-// those before them are done. Nothing is stopped for them that was not to be.
+// rest reports whether the actions in an answer are the last of those that were shown, as
+// the others are done. Its shutdown_first, if any, must have been shown too.
 func rest(step *plan.Step, answer protocol.Answer) bool {
 	n := len(step.Actions) - len(answer.Actions)
 	return n > 0 && sameActions(step.Actions[n:], answer.Actions) && approval{shutdown: step.Shutdown}.coversShutdown(answer.ShutdownFirst)

@@ -14,8 +14,8 @@ import (
 	"deployster/state"
 )
 
-// Check refuses a plan that does not fit the state file any more. It looks at
-// the file only; the world is asked right before each resource's actions.
+// Check refuses a plan that does not fit the state file any more. It only reads the
+// state; images are asked right before each resource's actions.
 func Check(p *plan.Plan, s state.Snapshot) error {
 	died, resumed := s.Died(p.ID)
 	if last, was := s.WasApplied(p.ID); was && !resumed {
@@ -35,7 +35,7 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 		return stale("the state file it was made from is gone",
 			"The plan was made with a state file, and there is none now. Use -state to name it, or plan again.")
 	}
-	if p.Lineage == "" && s.Serial > 0 && !resumed { // at 0 a state has begun, and nothing was recorded in it
+	if p.Lineage == "" && s.Serial > 0 && !resumed { // at serial 0 a state exists, and nothing was recorded in it
 		return stale("there was no state when it was made, and there is one now",
 			"It was made for another state file, or another apply came between. Name the file with -state, or plan again.")
 	}
@@ -58,9 +58,9 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 	return nil
 }
 
-// newDependant looks for what depends on something that the plan destroys, and
-// that it knows nothing of. A plan for a part of the resources leaves out also
-// what was there: of it nothing can be said.
+// newDependant returns an entry that depends on something the plan destroys, and that
+// the plan does not know. For a partial plan it returns nothing: such a plan may have
+// left out an entry that existed already.
 func newDependant(p *plan.Plan, s state.Snapshot) (dependant, addr string) {
 	if p.Selection.Partial() {
 		return "", ""
@@ -78,15 +78,15 @@ func newDependant(p *plan.Plan, s state.Snapshot) (dependant, addr string) {
 	return "", ""
 }
 
-// stale is the one form of that refusal.
+// stale returns the error for a stale plan.
 func stale(why, todo string) *diag.Diagnostic {
 	return &diag.Diagnostic{Severity: diag.Error, Summary: "plan is stale: " + why, Detail: todo}
 }
 
-// whatNow ends the refusal of one resource.
+// whatNow is the end of the message that refuses one resource.
 const whatNow = "Nothing of this resource was run. Plan again to see what is to be done now."
 
-// drifted refuses a resource whose image answers other than the plan showed.
+// drifted refuses a resource whose image answers differently than the plan showed.
 func (o *outcome) drifted(differences []compare.Difference) {
 	o.report.NotAttempted = o.report.Planned
 	o.report.Stale = differences
@@ -94,8 +94,8 @@ func (o *outcome) drifted(differences []compare.Difference) {
 	o.report.Reason = "plan is stale: the image answers other than the plan showed"
 }
 
-// sameActions compares what would run. Descriptions may differ: images put the
-// time of day in them.
+// sameActions reports whether two lists would run the same. Descriptions may differ:
+// images put the time of day in them.
 func sameActions(a, b []protocol.Action) bool {
 	return slices.EqualFunc(a, b, sameAction)
 }

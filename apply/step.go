@@ -278,7 +278,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	case err != nil && !step.Publishes: // the error of a publish says so itself
 		jerr = r.journal.ActionEnded(out.addr, a.Name, state.End{NotBegun: true, Reason: err.Error()})
 	default:
-		_ = record(result, err) // no end was recorded yet; record sets jerr
+		_ = record(result, err) // its program was never started; record sets jerr
 	}
 	if jerr != nil {
 		out.failJournal(jerr)
@@ -295,7 +295,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 }
 
 // verify asks the state after the actions: it must be what the step needs, and contain the
-// forecast. It reports whether another attempt may reach that (the first), and whether it is so.
+// forecast. It reports whether another attempt may reach that, and whether it is reached.
 func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (protocol.Answer,
 	bool, bool) {
 	r.event(Checking{Address: out.addr, After: true})
