@@ -35,7 +35,7 @@ const (
 // String returns the word that a person types.
 func (a Answer) String() string { return [...]string{"no", "yes", "all", "quit"}[a] }
 
-// approval is what may be run for a step.
+// approval says which actions may be run for a step.
 type approval struct {
 	actions   []protocol.Action
 	shutdown  *protocol.Action

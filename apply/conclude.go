@@ -37,7 +37,7 @@ func (r *run) conclude(ctx context.Context, report *Report) error {
 func (r *run) collect(report *Report) error {
 	var fatal error
 	report.Shutdown = r.shutdowns
-	ended := make([]*outcome, len(r.ended)) // to sort: an outcome is large
+	ended := make([]*outcome, len(r.ended)) // pointers are sorted, as an outcome is large
 	for i := range r.ended {
 		ended[i] = &r.ended[i]
 	}

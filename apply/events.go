@@ -6,8 +6,8 @@ import (
 	"deployster/plan"
 )
 
-// Event is something that happened during an apply. They are reported as they
-// happen, from many goroutines.
+// Event is something that happens during an apply. Many goroutines report events, as
+// they happen.
 type Event interface{ applyEvent() }
 
 // Checking says that a resource's image is asked for the state, before the actions or
@@ -20,7 +20,7 @@ type Checking struct {
 // ActionStarted says that an action is about to run.
 type ActionStarted struct {
 	Address, Action, Description string
-	Host                         string // that it runs on; "" = this machine
+	Host                         string // the host that it runs on; "" = this machine
 	First                        bool   // it is the resource's shutdown_first
 	Late                         bool   // it runs right before the other actions, because it was not known when the others ran
 }
@@ -28,7 +28,7 @@ type ActionStarted struct {
 // ActionEnded says how an action ended; Err is nil when it succeeded.
 type ActionEnded struct {
 	Address, Action string
-	Host            string // that it ran on; "" = this machine
+	Host            string // the host that it ran on; "" = this machine
 	Took            time.Duration
 	Err             error
 }

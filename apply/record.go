@@ -95,7 +95,7 @@ func (r *run) recordFound(step *plan.Step, out *outcome) {
 	case step.State != nil:
 		found = protocol.Answer{Status: protocol.Valid, State: step.State, Memory: step.Memory}
 	case step.Publishes:
-		found.Status = protocol.Missing // it is not published
+		found.Status = protocol.Missing // the artifact is not published
 	}
 	if d := (doubts{r}); d.of(out.addr) {
 		var ok bool

@@ -27,7 +27,7 @@ const (
 	Unknown     Status = "unknown"     // an action was started, and how it ended is unknown: it may still run
 )
 
-// Change is what is done about a resource.
+// Change is the kind of change of a resource.
 type Change = plan.Change
 
 // Report says what an apply did. Every apply returns one.

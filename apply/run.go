@@ -127,7 +127,7 @@ func (o *outcome) failed() bool {
 	return o.report.Status == Error || o.report.Status == Interrupted || o.report.Status == Unknown
 }
 
-// Run carries out the plan. Cancelling ctx starts nothing new and lets running
+// Run carries out the plan. When ctx is cancelled it starts nothing new and lets running
 // actions finish. The report is never nil; the error is set only when a fact
 // could not be made durable.
 func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snapshot, j Journal, x Executor, o Options) (*Report, error) {

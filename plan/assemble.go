@@ -20,7 +20,7 @@ type assembler struct{ *builder }
 
 // frame returns a plan with the steps decided so far.
 func (b assembler) frame() *Plan {
-	// The time is in the plan's id: fine enough that no two plans have one id.
+	// The plan's id covers the time, which is fine enough that no two plans have the same id.
 	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
 		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.options.Workspace,
 		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection, LeftOut: b.leftOut(),
@@ -73,7 +73,7 @@ func (b assembler) assemble(ctx context.Context) *Plan {
 	return p
 }
 
-// edges lists who waits for whom, sorted.
+// edges lists which resource waits for which, sorted.
 func (b assembler) edges() []Edge {
 	edges := []Edge{}
 	for _, r := range b.Manifest.Resources() {

@@ -38,7 +38,7 @@ type Options struct {
 	Version     string
 	Workspace   string // absolute
 	Parallelism int    // images asked at a time
-	InWorkers   int    // the same where a worker answers; 0 = they count as the others
+	InWorkers   int    // the same for types with a worker; 0 = Parallelism limits both
 	Selection   Selection
 	Doubt       []string      // addresses that are asked even where Selection says NoRefresh
 	Plugs       []config.Plug // plugs beside those of the manifest, which is empty for destroy
@@ -59,7 +59,7 @@ type Options struct {
 // Event is something that Build did.
 type Event interface{ planEvent() }
 
-// Asking says that a resource's image is being asked for its state.
+// Asking says that the image of a resource is being asked for the state.
 type Asking struct{ Address string }
 
 // Decided says which change was decided for a resource.

@@ -203,7 +203,7 @@ func (b *builder) refute(addr string) {
 	b.identified.input, b.identified.open[addr] = b.identified.input.Refute(addr), true
 }
 
-// isOpen reports whether a resource is to be matched again.
+// isOpen reports whether a resource must be matched again.
 func (b *builder) isOpen(addr string) bool {
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()

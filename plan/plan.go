@@ -90,7 +90,7 @@ type Step struct {
 	Type        string            `json:"type"` // the image, as the manifest names it
 	Change      Change            `json:"change"`
 	Expected    Change            `json:"expected,omitempty"`        // deferred: create, update or replace, where that is known
-	MovedFrom   string            `json:"moved_from,omitempty"`      // its address in the state file
+	MovedFrom   string            `json:"moved_from,omitempty"`      // its former address, as in the state file
 	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), "" (the manifest)
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file has no complete entry for it
@@ -125,7 +125,7 @@ type Step struct {
 	Subscribes  []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is told of
 	Init        protocol.Type     `json:"init"`
 	Pull        runner.PullPolicy `json:"pull,omitempty"`
-	Verify      *runner.Verify    `json:"verify,omitempty"` // whose signature its images must carry
+	Verify      *runner.Verify    `json:"verify,omitempty"` // the signature that its images must carry
 	Settings    runner.Settings   `json:"settings"`
 	RunsWith    []string          `json:"runs_with,omitempty"`     // what Settings allow beyond the defaults, for people to read
 	SecretEnv   []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
@@ -137,13 +137,13 @@ type Step struct {
 	Source      string            `json:"source,omitempty"` // file:line of its block
 }
 
-// Was is how a resource was recorded, or found last: its state or its config.
+// Was is the recorded or last found state of a resource, or its recorded config.
 type Was struct {
 	State     json.RawMessage `json:"state"`
 	Sensitive []string        `json:"sensitive,omitempty"` // JSON pointers into State
 }
 
-// Timeouts are the resource's own; 0 = not set.
+// Timeouts are the timeouts in the resource's block; 0 = not set.
 type Timeouts struct {
 	State  state.Duration `json:"state,omitempty"`
 	Action state.Duration `json:"action,omitempty"`

@@ -32,7 +32,7 @@ func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held co
 			delete(in.From, "") // a version without a space: of a pin whose block names none
 		}
 	}
-	holding := map[string]bool{} // the spaces that list the held version, however many newer ones they have
+	holding := map[string]bool{} // the spaces that list the pinned version, however many newer ones they have
 	if held.Version != nil && in.From == nil {
 		in.Each = func(v artifact.Versioned) {
 			if v.Version.Is(held.Version) {
@@ -85,7 +85,7 @@ func behind(c artifact.Checked, from artifact.Version) int {
 	return 0
 }
 
-// choose returns the held version, else the newest. has = the selected space lists the held one.
+// choose returns the pinned (held) version, else the newest. has = the selected space lists it.
 func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact.Checked, has, v1 bool) (artifact.Versioned, error) {
 	newest, found := c.Found()
 	if held.Version != nil {

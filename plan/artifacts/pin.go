@@ -12,7 +12,7 @@ import (
 // Pin is the version of an artifact that a plan uses, and what people should know of it.
 type Pin struct {
 	state.Pin
-	Key      string            `json:"key"` // of the recipe; made of secrets too
+	Key      string            `json:"key"` // the key of the recipe; it depends on secrets too
 	Info     artifact.Info     `json:"info"`
 	Metadata artifact.Metadata `json:"metadata,omitempty"`
 	// Spaces are the newest versions of all spaces, as expressions see them.

@@ -21,7 +21,7 @@ type Declared struct {
 	Address string
 	Thing   Thing
 	Role    Role
-	Late    bool // a value that names it is known only in apply
+	Late    bool // a value that names its thing is known only in apply
 	New     bool // adopt = false: it must not exist already
 
 	Ignored []string // JSON pointers: config values kept as recorded, if there is an entry; "" = all
@@ -38,7 +38,7 @@ type Recorded struct {
 	Thing   Thing
 	Role    Role
 	Deposed bool // another resource has taken its address
-	Leaves  bool // a removed block says what becomes of it
+	Leaves  bool // a removed block covers it
 }
 
 // Input is all that Match needs to decide. Both lists cover the whole manifest and the

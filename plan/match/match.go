@@ -48,7 +48,7 @@ type matcher struct {
 	exact      []bool   // by declared resource: its entry has its identity, env and network
 }
 
-// open visits the declared resources that have no entry yet.
+// open calls visit with each declared resource that has no entry yet.
 func (m *matcher) open(visit func(i int, d Declared)) {
 	for i, d := range m.in.Declared {
 		if m.pairs[i].Why == Nothing {

@@ -28,11 +28,11 @@ type Name struct {
 
 // Plug is a file or directory of the host that a resource was given.
 type Plug struct {
-	Name, Path string // Path as it is resolved today
+	Name, Path string // Path as resolved today
 	Writable   bool
 }
 
-// Thing is all that says which thing a resource stands for.
+// Thing describes which real object a resource or an entry stands for.
 type Thing struct {
 	Type    Type
 	Config  json.RawMessage // canonical

@@ -30,7 +30,7 @@ type Room struct {
 
 // Where says where the work of a node is done.
 type Where struct {
-	Host     string // "" = here
+	Host     string // "" = this machine
 	InWorker bool
 	Nowhere  bool // the node is only waited for, and its failure stops nothing else
 }

@@ -6,14 +6,14 @@ import (
 	"deployster/internal/base/graph"
 )
 
-// Visit does something with nodes in parallel, as much at one time as there is room for,
-// with each after those that come before it. When it fails, what depends on that one is
-// left out; when the context ends, nothing more begins.
+// Visit calls do with each node, in parallel as far as room allows, and with a node only
+// after the nodes before it. If do returns false, the nodes that depend on that one are
+// skipped. When the context ends, no further node starts.
 func Visit(ctx context.Context, before graph.Graph, room Room, at func(node string) Where, do func(node string) (ok bool)) {
 	type result struct {
 		node     string
 		ok       bool
-		panicked any // it is one of the caller, who knows how to say so
+		panicked any // a panic of do, which is raised again in the caller's goroutine
 	}
 	frontier := graph.NewFrontier(before)
 	limits := Limits(frontier, room, at)

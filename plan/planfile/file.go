@@ -144,7 +144,7 @@ func indexSources(s config.Sources) (sourceIndex, map[string][]byte) {
 }
 
 // Read reads a plan file, and refuses one that is not to the byte what was
-// written, or that a newer version wrote.
+// written, or that has another format version.
 func Read(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	p, _, err := ReadSigned(r, size)
 	return p, err

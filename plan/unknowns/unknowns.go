@@ -86,7 +86,7 @@ func Common(addrs []string, reason func(addr string) string) (why string) {
 	return words.Claim(refs, why)
 }
 
-// Words say what makes values unknown.
+// Words returns a sentence part that says what makes values unknown.
 func Words(unknown map[string]string) string {
 	refs := slices.Compact(slices.SortedFunc(maps.Values(unknown), natural.Compare))
 	verb := " is"
