@@ -12,7 +12,7 @@ const (
 	Destroy  Change = "destroy"  // no longer declared: its type will remove it
 	Forget   Change = "forget"   // no longer declared, or gone: dropped from the state file, its thing is left alone
 	Publish  Change = "publish"  // of a publish block: its artifact is published
-	Deferred Change = "deferred" // its state cannot be read before apply
+	Deferred Change = "deferred" // what is to be done is known only during apply
 
 	// ReadFailed says that nothing could be decided, because of an error. A plan with
 	// such a resource can be shown, but not applied.

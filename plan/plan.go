@@ -103,7 +103,7 @@ type Step struct {
 	Notes       []string          `json:"notes,omitempty"`           // what to know before approving, in sentences
 	Another     bool              `json:"another,omitempty"`         // the entry here is of another thing, which stays
 	Deposed     string            `json:"deposed,omitempty"`         // the address that it had before another took it
-	Replaces    string            `json:"replaces,omitempty"`        // create: the entry that is removed after this
+	Replaces    string            `json:"replaces,omitempty"`        // create: the entry whose thing is removed later
 	Old         *Step             `json:"old,omitempty"`             // replace: how the existing thing is destroyed
 	Was         *Was              `json:"was,omitempty"`             // record: the recorded state; deferred, publish: the recorded config
 	Config      json.RawMessage   `json:"config"`                    // an unknown value is {"$unknown": "its cause"}

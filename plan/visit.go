@@ -11,7 +11,7 @@ import (
 	"deployster/plan/subject"
 )
 
-// decideAll decides the wanted resources in dependency order, in parallel. A resource
+// decideAll decides the selected resources in dependency order, in parallel. A resource
 // that fails does not stop the others, so that one run shows every problem; only those
 // that depend on it are skipped.
 func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) {

@@ -38,8 +38,8 @@ func HostsOf(m *config.Manifest, pins map[string]places.Pin) Hosts {
 	return found
 }
 
-// Place returns an entry with the present host of its machine: under another name, where
-// the manifest has renamed the host.
+// Place returns an entry with the present host of its machine, which may have another name
+// now, as when the manifest has renamed the host.
 func (h Hosts) Place(e state.Entry) state.Entry {
 	if e.Settings.Host == nil {
 		return e

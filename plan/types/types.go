@@ -45,7 +45,7 @@ func New(s *subject.Subject, f *findings.List, p Prober, granted *plugs.Plugs, p
 		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size)}
 }
 
-// Ask asks the images of the wanted resources for their types, and grants plugs. No
+// Ask asks the images of the selected resources for their types, and grants plugs. No
 // resource is asked twice, and all types are known before any state is asked for.
 // Of the resources of one type, the first by address is asked before the others:
 // the image says whether its answer holds for the others too, and that must not
