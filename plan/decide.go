@@ -144,7 +144,7 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 	return in, answer, err == nil
 }
 
-// noteDestroyed notes that a change destroys the existing thing, and refuses it where it is protected or created first.
+// noteDestroyed notes that a change destroys the existing thing, and refuses it if the resource is protected or created first.
 func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	if s.Kind() != Replace {
 		return nil

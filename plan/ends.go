@@ -45,8 +45,8 @@ func (b *builder) ends(addresses []string) []end {
 	return slices.DeleteFunc(list, func(e end) bool { return e.class == "" })
 }
 
-// doubt finds the resources whose things this plan may destroy at another address: it is
-// unknown whether both are one thing. It undoes what was decided about these resources and
+// doubt finds the resources whose things the ends of this plan may destroy: it is unknown
+// whether they are the same things. It undoes what was decided about these resources and
 // their dependants, and reports whether it found any new ones.
 func (b *builder) doubt() bool {
 	ends := b.ends(slices.Sorted(maps.Keys(b.steps)))
