@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// comparison holds a config to a state, field by field of the same JSON name.
+// comparison is the result of comparing a config with a state, field by field of the same JSON name.
 type comparison struct {
 	reasons []Reason
-	wanted  map[string]any // what the state will hold once it is right
-	unset   []string       // JSON pointers to what is to be unset or is unknown, and may then be left out or be empty
+	wanted  map[string]any // the values that the state will hold once it matches the config
+	unset   []string       // JSON pointers to members that will be unset or are unknown, and may then be missing or empty
 }
 
-// forecast is what is known of the state to be; nil = nothing.
+// forecast returns what is known of the state after the actions; nil = nothing.
 func (c *comparison) forecast() any {
 	if c == nil || len(c.wanted) == 0 {
 		return nil
@@ -24,11 +24,10 @@ func (c *comparison) forecast() any {
 	return c.wanted
 }
 
-// compare looks at what the user wrote and at what stands in the config by
-// default; a state that is not there yet is empty. What the user may leave out and
-// does must be unset in the state, unless it is marked as computed. What only one
-// of the two types has is nobody's business: an id in the state, a password in
-// the config.
+// compare compares what the user wrote, and the defaults in the config, with a state;
+// nil stands for a thing that does not exist. An optional field that the user leaves
+// out must be unset in the state, unless it is marked as computed. A field that only
+// one of the two types has is ignored: an id in the state, a password in the config.
 func compare[C any](written json.RawMessage, config C, unknown []string, state json.RawMessage,
 	stateType reflect.Type) (*comparison, error) {
 	full, err := encode(config)
@@ -46,7 +45,7 @@ func compare[C any](written json.RawMessage, config C, unknown []string, state j
 			}
 		}
 	}
-	// The user may have written what encoding leaves out: false, 0, "".
+	// The user may have written values that encoding/json leaves out: false, 0, "".
 	want := maps.Clone(filled)
 	for key, value := range user {
 		if _, there := want[key]; !there && value != nil {
@@ -92,7 +91,7 @@ func holdsUnknown(key string, unknown []string) bool {
 	return slices.ContainsFunc(unknown, func(pointer string) bool { return pointer == at || strings.HasPrefix(pointer, at+"/") })
 }
 
-// later notes that a member will be what is not known yet.
+// later adds the reason for a member whose value is not known yet, if the thing exists.
 func (c *comparison) later(key string, there bool) {
 	if !there {
 		return
@@ -101,7 +100,7 @@ func (c *comparison) later(key string, there bool) {
 	c.unset, c.reasons = append(c.unset, at), append(c.reasons, Reason{Path: at, Message: "known only after other actions"})
 }
 
-// reasonFor says in what a member differs; of a secret it tells no values.
+// reasonFor returns the reason for a member that differs, without its values if it is a secret.
 func reasonFor(key string, want, got any, there, secret bool) Reason {
 	r := Reason{Path: "/" + escape(key)}
 	if secret {
@@ -116,8 +115,8 @@ func reasonFor(key string, want, got any, there, secret bool) Reason {
 	return r
 }
 
-// same reports whether a member of a state is as wanted: nil wants it to be unset,
-// and what encoding leaves out is as what is empty.
+// same reports whether a member of a state matches the config: nil requires it to be
+// unset, and a missing member counts as empty.
 func same(want, have any, there bool, t reflect.Type) bool {
 	if want == nil {
 		return empty(have)
@@ -125,10 +124,10 @@ func same(want, have any, there bool, t reflect.Type) bool {
 	return equal(want, have, t) || !there && empty(want)
 }
 
-// equal compares JSON values, the wanted one being of type t; nil = not known.
-// Numbers are compared as numbers, and what is not there is as null. What is there
-// may hold members that a struct does not have, but a map holds what is wanted and
-// nothing else.
+// equal compares JSON values, the one from the config being of type t; nil = unknown.
+// It compares numbers as numbers, and a missing value is null. The state may hold
+// members that a struct does not have, but a map must hold exactly the members in the
+// config.
 func equal(want, have any, t reflect.Type) bool {
 	switch w := want.(type) {
 	case map[string]any:
@@ -176,7 +175,7 @@ func equalItems(want, have []any, t reflect.Type) bool {
 	return true
 }
 
-// empty reports whether a value is one that encoding may leave out.
+// empty reports whether encoding/json may leave a value out.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -193,8 +192,8 @@ func empty(v any) bool {
 	return v == nil
 }
 
-// certain reports whether a state that is right holds this very value: not when a
-// part of it may be left out.
+// certain reports whether a state that matches the config holds this very value:
+// false if a part of the value may be left out.
 func certain(v any) bool {
 	switch v := v.(type) {
 	case []any:
@@ -212,8 +211,8 @@ func certain(v any) bool {
 	return !empty(v)
 }
 
-// maxExponent is where numbers are compared as texts only: deployster sends no
-// larger ones, and they would take memory without end.
+// maxExponent is the number of digits of an exponent beyond which numbers are compared
+// only as texts: deployster sends no larger ones, and they would take unbounded memory.
 const maxExponent = 4
 
 func sameNumber(a, b string) bool {

@@ -24,14 +24,13 @@
 //		protocol.Serve(note{}, protocol.About{Label: "Note"})
 //	}
 //
-// Read says what is there, Write makes it as the config wants it. All else
-// follows: the schemas from the fields ([SchemaOf]), the answers VALID and
-// STALE with their reasons from comparing what Read found with the config, the
-// actions create, update and delete. What needs more says more, by one of the
-// optional interfaces [Comparer], [Planner], [Actor] and [Watcher].
+// Read returns the real state, and Write makes the real object match the config.
+// This package derives the rest: the schemas from the fields ([SchemaOf]), the
+// answers VALID and STALE with their reasons from comparing what Read found with
+// the config, and the actions create, update and delete. A type that needs more
+// implements an optional interface: [Comparer], [Planner], [Actor] or [Watcher].
 //
-// The messages are here as types too, for those who would rather speak the
-// protocol themselves: [InitInput], [InitAnswer], [StateInput], [StateAnswer],
-// [ActionInput], [WorkerRequest], [WorkerReply],
-// [WatchEvent].
+// The package also exports the messages as types, for programs that speak the
+// protocol without [Serve]: [InitInput], [InitAnswer], [StateInput],
+// [StateAnswer], [ActionInput], [WorkerRequest], [WorkerReply], [WatchEvent].
 package protocol

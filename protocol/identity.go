@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// The tag deployster:"identity" marks the fields of a config whose values,
-// together, name the thing: a config with another value there is about another
-// thing, and one that differs elsewhere is about the same.
+// The tag deployster:"identity" marks the fields of a config whose values together
+// identify the thing: a config with another value there describes another thing, and
+// one that differs elsewhere describes the same thing.
 //
-// The tag deployster:"computed" marks a field that somebody else decides where the
-// user says nothing: left out, it may be anything.
+// The tag deployster:"computed" marks an optional field whose value something else
+// decides if the user leaves it out: it may then have any value.
 const (
 	toolTag     = "deployster"
 	identityTag = "identity"
 	computedTag = "computed"
 )
 
-// maxIdentity is how many values may name a thing together.
+// maxIdentity is how many fields may form an identity.
 const maxIdentity = 8
 
-// identityOf returns the JSON pointers to the fields that name the thing, in their
-// order. It is an error when a marked field is a secret, may be missing, or is
-// in a list, in a map or behind a pointer that may be nil.
+// identityOf returns the JSON pointers to the fields of the identity, in their order.
+// It returns an error if a marked field is a secret, may be missing, or is in a list,
+// in a map or behind a pointer that may be nil.
 func identityOf(config reflect.Type) ([]string, error) {
 	if config.Kind() != reflect.Struct {
 		return nil, nil
@@ -38,7 +38,7 @@ func identityOf(config reflect.Type) ([]string, error) {
 
 func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []string, err error) {
 	if slices.Contains(open, t) {
-		return nil, nil // it holds itself: SchemaOf says so
+		return nil, nil // it contains itself: SchemaOf reports that
 	}
 	open = append(open, t)
 	for _, f := range fieldsOf(t) {
@@ -69,10 +69,10 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 	return pointers, nil
 }
 
-// noFields is the struct in which nothing is marked.
+// noFields is a struct without marked fields.
 var noFields = reflect.TypeFor[struct{}]()
 
-// structOf returns the struct that is in a field: itself, behind a pointer or in a list or map.
+// structOf returns the struct in a field: its type itself, or the struct behind pointers, lists and maps.
 func structOf(t reflect.Type) reflect.Type {
 	for {
 		switch t.Kind() {
@@ -91,7 +91,7 @@ func unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// escape returns the name of a member as JSON pointers have it.
+// escape returns the name of a member as a token of a JSON pointer.
 func escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

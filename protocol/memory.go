@@ -2,11 +2,11 @@ package protocol
 
 import "encoding/json"
 
-// Remember says what must not be forgotten of this resource, such as the id that
-// another program has chosen: anything that encodes as JSON, but null. Deployster keeps it
-// with the state, shows it to nobody, and tells it again as c.Memory. In an
-// action it is on record before the action's end is; in Read it is recorded
-// when the answer is VALID. It is for types with About.Memory.
+// Remember sets the memory of this resource, such as the id that another program has
+// chosen: anything that encodes as JSON, except null. Deployster keeps it with the state,
+// shows it to nobody, and sends it again as c.Memory. What an action sets is recorded
+// before the action's end is; what Read sets is recorded when the answer is VALID. Only
+// types with About.Memory have a memory.
 func (c *Call[C, S]) Remember(v any) error {
 	said, err := encode(v)
 	if err == nil {
@@ -15,11 +15,11 @@ func (c *Call[C, S]) Remember(v any) error {
 	return err
 }
 
-// Forget says that nothing is there any more that must not be forgotten. It is for
-// actions: one that fails before it has made anything says so with it.
+// Forget clears the memory of this resource. It is for actions: one that fails before
+// it has created anything calls it.
 func (c *Call[C, S]) Forget() { c.said = json.RawMessage("null") }
 
-// Recall reads what was remembered into v, and reports whether there is anything.
+// Recall decodes the recorded memory into v, and reports whether there is one.
 func (c *Call[C, S]) Recall(v any) (bool, error) {
 	if len(c.Memory) == 0 {
 		return false, nil
@@ -27,9 +27,9 @@ func (c *Call[C, S]) Recall(v any) (bool, error) {
 	return true, decode(c.Memory, v, false)
 }
 
-// memory is what an action says of its memory, nil for nothing: one that did well and
-// did not speak of it leaves it as it was, or has removed the thing. What is there
-// after one that failed nobody knows.
+// memory returns the memory that an action prints, or nil for none. An action that
+// succeeded without a call of Remember or Forget keeps the memory as it was, or clears it
+// if it deleted the thing. After a failed action the memory is unknown, so none is printed.
 func (c *Call[C, S]) memory(action string, failed bool) json.RawMessage {
 	switch {
 	case c.said != nil:
@@ -42,7 +42,7 @@ func (c *Call[C, S]) memory(action string, failed bool) json.RawMessage {
 	return c.Memory
 }
 
-// remembered is what an answer to state says of the memory.
+// remembered returns the memory for the answer to state; nil means none.
 func (c *Call[C, S]) remembered() json.RawMessage {
 	if string(c.said) == "null" {
 		return nil

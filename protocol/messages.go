@@ -2,13 +2,13 @@ package protocol
 
 import "encoding/json"
 
-// The protocol versions that this tool speaks.
+// The protocol versions that deployster speaks.
 const (
 	MinVersion = 1
 	MaxVersion = 2
 )
 
-// Intent is what the user wants of a resource.
+// Intent says whether the user declares a resource or removes it.
 type Intent string
 
 // The intents.
@@ -17,18 +17,18 @@ const (
 	Absent  Intent = "absent"
 )
 
-// Status is an image's verdict on its resource.
+// Status is an image's answer about its resource.
 type Status string
 
-// The statuses. MISSING is said in protocol 1, and by both versions for
-// IntentAbsent; a STALE answer without a stale state means the same.
+// The statuses. Protocol 1 answers Missing for a thing that does not exist, and both versions
+// do so for the intent Absent; a Stale answer without a stale state means the same.
 const (
 	Valid   Status = "VALID"
 	Stale   Status = "STALE"
 	Missing Status = "MISSING"
 )
 
-// Versions is the range of protocol versions that the tool speaks.
+// Versions is the range of protocol versions that deployster speaks.
 type Versions struct {
 	Min int `json:"min"`
 	Max int `json:"max"`
@@ -36,61 +36,61 @@ type Versions struct {
 
 // InitInput is the stdin of init, and the beginning of every later stdin.
 type InitInput struct {
-	Name      string   `json:"name"`      // the resource's address: web, module.a.web["x"]
+	Name      string   `json:"name"`      // the resource's address, such as web or module.a.web["x"]
 	Type      string   `json:"type"`      // the image, as the manifest names it
 	Version   string   `json:"version"`   // of deployster: 1.2.3
-	Verbose   bool     `json:"verbose"`   // the user wants to see more on stderr
+	Verbose   bool     `json:"verbose"`   // the user asked for more output on stderr
 	Workspace string   `json:"workspace"` // the directory of the manifests, an absolute path of the host
 	Protocol  Versions `json:"protocol"`  // that deployster speaks
 }
 
-// Host is the machine that a resource is on, where it is not that of the command.
+// Host is the machine of a resource that is not on the machine of the command.
 type Host struct {
 	Name  string    `json:"name"` // as plans print it: web, web["a"]
 	Facts HostFacts `json:"facts"`
 }
 
-// HostFacts are what a machine says of itself.
+// HostFacts describes a machine, as the machine itself reports.
 type HostFacts struct {
 	Hostname  string `json:"hostname"`
-	OS        string `json:"os"` // as /etc/os-release has it: debian
+	OS        string `json:"os"` // the ID in /etc/os-release: debian
 	OSVersion string `json:"os_version"`
-	Arch      string `json:"arch"` // as images have it: amd64, arm64
+	Arch      string `json:"arch"` // as in images: amd64, arm64
 	Kernel    string `json:"kernel"`
 	CPUs      int    `json:"cpus"`
 	Memory    int64  `json:"memory"`  // bytes
-	Machine   string `json:"machine"` // random, made once for a data directory
+	Machine   string `json:"machine"` // a random id of a data directory
 }
 
-// StateInput is the stdin of the state action. Which of the optional keys are
-// sent depends on the protocol version and on what init declared.
+// StateInput is the stdin of the state action. Which optional keys are sent depends
+// on the protocol version and on the answer to init.
 type StateInput struct {
 	InitInput
-	Config       json.RawMessage       `json:"config"`                 // an object, as ConfigSchema has it
+	Config       json.RawMessage       `json:"config"`                 // an object that matches ConfigSchema
 	Intent       Intent                `json:"intent,omitempty"`       // protocol 2
-	LastState    json.RawMessage       `json:"last_state,omitempty"`   // protocol 2: an object, what was last recorded as VALID
-	LastConfig   json.RawMessage       `json:"-"`                      // with which that was; images are not told
-	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run for it
-	Memory       json.RawMessage       `json:"memory,omitempty"`       // what the type said last that it must not forget; asked for
-	Unsettled    []string              `json:"unsettled,omitempty"`    // actions of which nobody knows what they made; asked for
-	Unknown      []string              `json:"unknown,omitempty"`      // JSON pointers into the config: null for now, not known yet; asked for
-	Refresh      bool                  `json:"refresh,omitempty"`      // what it subscribes was acted on, or will be; asked for
-	Changed      []string              `json:"changed,omitempty"`      // JSON pointers into the config, from when it was last VALID; asked for
-	Host         *Host                 `json:"host,omitempty"`         // protocol 2: where it is; nil = on the machine of the command
-	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or asked for
+	LastState    json.RawMessage       `json:"last_state,omitempty"`   // protocol 2: an object, the state last recorded as VALID
+	LastConfig   json.RawMessage       `json:"-"`                      // the config of last_state; not sent to images
+	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run
+	Memory       json.RawMessage       `json:"memory,omitempty"`       // on request: the type's recorded memory
+	Unsettled    []string              `json:"unsettled,omitempty"`    // on request: actions whose result is unknown
+	Unknown      []string              `json:"unknown,omitempty"`      // on request: JSON pointers into the config, to values not known yet
+	Refresh      bool                  `json:"refresh,omitempty"`      // on request: a refresh trigger of it changed, or will change
+	Changed      []string              `json:"changed,omitempty"`      // on request: JSON pointers into the config, changed since VALID
+	Host         *Host                 `json:"host,omitempty"`         // protocol 2: its machine; nil = that of the command
+	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or on request
 }
 
-// Dependency is another resource, as its dependant sees it. Protocol 1 sends
-// Type, Config and Dependencies, in action input also Properties; protocol 2
+// Dependency is a resource as its dependant receives it. Protocol 1 sends Type,
+// Config and Dependencies, and in the input of actions also Properties; protocol 2
 // sends Name, Type, Config, State, Status and Actions.
 type Dependency struct {
 	Name         string                `json:"name,omitempty"`         // its address
 	Type         string                `json:"type"`                   // its image, as the manifest names it
 	Config       json.RawMessage       `json:"config"`                 // an object
 	State        json.RawMessage       `json:"state,omitempty"`        // an object; none = it does not exist yet
-	Status       Status                `json:"status,omitempty"`       // what is known of it now
-	Actions      []string              `json:"actions,omitempty"`      // the names of those that are planned for it
-	Properties   json.RawMessage       `json:"properties,omitempty"`   // its state, as protocol 1 calls it
+	Status       Status                `json:"status,omitempty"`       // its status as far as it is known now
+	Actions      []string              `json:"actions,omitempty"`      // the names of the actions planned for it
+	Properties   json.RawMessage       `json:"properties,omitempty"`   // its state, under protocol 1's name
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // by alias
 }
 
@@ -98,11 +98,11 @@ type Dependency struct {
 type ActionInput struct {
 	StateInput
 	Action         string          `json:"action"`          // its name
-	StaleState     json.RawMessage `json:"staleState"`      // an object: what was there when it was decided; {} = nothing
-	IdempotencyKey string          `json:"idempotency_key"` // the same when this action of this plan is tried again
+	StaleState     json.RawMessage `json:"staleState"`      // an object: the real state when the action was planned; {} = nothing
+	IdempotencyKey string          `json:"idempotency_key"` // the same for each attempt at this action of this plan
 }
 
-// Command says how to run an image, by docker's rules: nothing given is the
+// Command says how to run an image, by docker's rules: an empty Command runs the
 // image's Entrypoint and Cmd; Args replace Cmd; an Entrypoint drops Cmd.
 type Command struct {
 	Image      string   `json:"image,omitempty"` // default: the type's own
@@ -110,16 +110,15 @@ type Command struct {
 	Args       []string `json:"args,omitempty"`
 }
 
-// Action is one step that brings a resource nearer to what is wanted.
+// Action is one action that brings a resource nearer to its config.
 type Action struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"` // default: the name
-	Destructive bool   `json:"destructive,omitempty"` // it destroys what is there, as when something is made anew
+	Destructive bool   `json:"destructive,omitempty"` // it destroys the real object, for example to create it again
 	Command
 }
 
-// Destructive returns the name of the first action that destroys what is there, ""
-// where none does.
+// Destructive returns the name of the first destructive action, "" if there is none.
 func Destructive(first *Action, actions []Action) string {
 	if first != nil && first.Destructive {
 		return first.Name
@@ -132,77 +131,77 @@ func Destructive(first *Action, actions []Action) string {
 	return ""
 }
 
-// PlugRequest is a file or directory of the host that a type asks for.
+// PlugRequest is a file or directory of the host that a type needs.
 type PlugRequest struct {
 	ContainerPath string `json:"container_path"` // absolute: where it is mounted
-	Optional      bool   `json:"optional"`       // the type does without it too
-	Writable      bool   `json:"writable"`       // else it is mounted read-only
-	// AnyMode marks protocol 1's required_plugs, which name no mode and take
-	// what the plug allows.
+	Optional      bool   `json:"optional"`       // the type also works without it
+	Writable      bool   `json:"writable"`       // otherwise it is mounted read-only
+	// AnyMode marks protocol 1's required_plugs, which have no mode and accept the
+	// mode that the plug allows.
 	AnyMode bool `json:"any_mode,omitempty"`
 }
 
-// Type is what an image says of itself in init, both versions made one.
+// Type is an image's answer to init, in one form for both protocol versions.
 type Type struct {
-	Reference string `json:"reference"` // as the manifest names it; sent as "type"
+	Reference string `json:"reference"` // the image, as the manifest names it; sent as "type"
 	Digest    string `json:"digest"`    // of the image that answered
 
 	Protocol          int                    `json:"protocol"`
 	Label             string                 `json:"label,omitempty"`
 	ConfigSchema      json.RawMessage        `json:"config_schema,omitempty"`
 	StateSchema       json.RawMessage        `json:"state_schema,omitempty"`
-	Identity          []string               `json:"identity,omitempty"` // JSON pointers into the config, to the values that name the thing
-	Kind              string                 `json:"kind,omitempty"`     // what sort of thing it is, as the image says
+	Identity          []string               `json:"identity,omitempty"` // JSON pointers into the config: the identity
+	Kind              string                 `json:"kind,omitempty"`     // the kind of thing, as the image says
 	AutoEdges         []AutoEdge             `json:"auto_edges,omitempty"`
 	Plugs             map[string]PlugRequest `json:"plugs,omitempty"`
 	RequiredResources map[string]string      `json:"required_resources,omitempty"` // protocol 1: alias -> type
-	OptionalResources map[string]string      `json:"optional_resources,omitempty"` // the same, for those that may be missing
-	OnlyThese         bool                   `json:"only_these,omitempty"`         // protocol 1: no other aliases than these are allowed
+	OptionalResources map[string]string      `json:"optional_resources,omitempty"` // the same, for optional ones
+	OnlyThese         bool                   `json:"only_these,omitempty"`         // protocol 1: no other aliases are allowed
 	StateAction       Command                `json:"state_action"`
-	Absent            bool                   `json:"absent,omitempty"`          // can be asked for IntentAbsent
-	Dependencies      bool                   `json:"dependencies,omitempty"`    // wants to see its dependencies
-	Refresh           bool                   `json:"refresh,omitempty"`         // wants to be told of what it subscribes
-	WatchAction       *Command               `json:"watch_action,omitempty"`    // how it is asked to tell of changes; nil = it is polled
-	DiscoverAction    *Command               `json:"discover_action,omitempty"` // how it is asked what there is; nil = it cannot tell
-	Memory            bool                   `json:"memory,omitempty"`          // wants to be told what it has said that it must not forget
-	Unknowns          bool                   `json:"unknowns,omitempty"`        // can be asked with values that are not known yet
+	Absent            bool                   `json:"absent,omitempty"`          // accepts the intent absent
+	Dependencies      bool                   `json:"dependencies,omitempty"`    // needs its dependencies in the input
+	Refresh           bool                   `json:"refresh,omitempty"`         // needs refresh and changed in the input
+	WatchAction       *Command               `json:"watch_action,omitempty"`    // reports changes; nil = it is polled
+	DiscoverAction    *Command               `json:"discover_action,omitempty"` // lists what exists; nil = it cannot
+	Memory            bool                   `json:"memory,omitempty"`          // needs memory and unsettled in the input
+	Unknowns          bool                   `json:"unknowns,omitempty"`        // accepts config values that are not known yet
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
-	NoCache           bool                   `json:"no_cache,omitempty"` // init must be asked again every time
+	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
 }
 
-// AutoEdge says after which resources those of a type come, where the manifest wants
-// that: after the one of a kind whose identity is the value in their config.
+// AutoEdge declares automatic dependencies of the resources of a type, for manifests with auto_edges:
+// each depends on the resource of Kind whose identity is the value that By finds in its config.
 type AutoEdge struct {
-	Kind    string `json:"kind"`              // of what they come after
+	Kind    string `json:"kind"`              // the kind of the dependencies
 	By      string `json:"by"`                // JSON pointer into the config, to a text or a list of texts
-	Parents bool   `json:"parents,omitempty"` // the text is a path: else after the nearest above it
+	Parents bool   `json:"parents,omitempty"` // the text is a path: its nearest parent counts if it has no match
 }
 
-// Reason is why an image finds its resource stale.
+// Reason is one reason why an image answers STALE.
 type Reason struct {
 	Path    string          `json:"path,omitempty"`    // JSON pointer into the config; "" = none of its values
-	Have    json.RawMessage `json:"have,omitempty"`    // what is there; none = nothing, or it is not told
-	Want    json.RawMessage `json:"want,omitempty"`    // what the config wants in its place
+	Have    json.RawMessage `json:"have,omitempty"`    // the real value; none = it has none, or the image does not report it
+	Want    json.RawMessage `json:"want,omitempty"`    // the value in the config
 	Message string          `json:"message,omitempty"` // a sentence for the user
 }
 
-// Answer is a state answer, both versions made one. Missing with Actions is
-// what protocol 1 says for a thing to create, and what STALE without a stale
-// state means in protocol 2; Missing without Actions answers IntentAbsent.
+// Answer is an answer to state, in one form for both protocol versions. Missing with
+// Actions stands for a thing to create: protocol 1's MISSING, or protocol 2's STALE
+// without a stale state. Missing without Actions answers the intent Absent.
 type Answer struct {
 	Status        Status          `json:"status"`
-	State         json.RawMessage `json:"state,omitempty"`       // Valid: what is there
-	StaleState    json.RawMessage `json:"stale_state,omitempty"` // Stale: what is there instead
+	State         json.RawMessage `json:"state,omitempty"`       // with Valid: the real state
+	StaleState    json.RawMessage `json:"stale_state,omitempty"` // with Stale: the real state
 	Actions       []Action        `json:"actions,omitempty"`
 	ShutdownFirst *Action         `json:"shutdown_first,omitempty"`
 	Reasons       []Reason        `json:"reasons,omitempty"`
-	Forecast      json.RawMessage `json:"forecast,omitempty"` // the part of the state after the actions that is known already
-	Unknown       []string        `json:"unknown,omitempty"`  // JSON pointers into the state: what is known only after the actions
-	Memory        json.RawMessage `json:"memory,omitempty"`   // what is not to be forgotten; none = what it was
+	Forecast      json.RawMessage `json:"forecast,omitempty"` // the part of the state after the actions that is already known
+	Unknown       []string        `json:"unknown,omitempty"`  // JSON pointers into the state: known only after the actions
+	Memory        json.RawMessage `json:"memory,omitempty"`   // the type's memory; none = unchanged
 }
 
-// ErrorClass says what kind of failure an image reports in place of a status.
+// ErrorClass is the class of a failure that an image reports in place of a status.
 type ErrorClass string
 
 // The classes.
@@ -211,7 +210,7 @@ const (
 	TransientError ErrorClass = "transient" // deployster tries again
 	DeniedError    ErrorClass = "denied"    // a permission or a credential is missing
 	BugError       ErrorClass = "bug"       // the type is at fault
-	UnsettledError ErrorClass = "unsettled" // what an action made is not known, and a person must say so
+	UnsettledError ErrorClass = "unsettled" // the result of an action is unknown, and a person must decide
 )
 
 // TypeError is a failure that an image reports in place of a status.

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// replies takes the replies of a worker to its stdout: as they come, and many at
-// once when many come.
+// replies writes the replies of a worker to its stdout, as they come, and in batches
+// when they come faster.
 type replies struct {
 	to    io.Writer
 	ended chan struct{} // closed when all is written
@@ -15,7 +15,7 @@ type replies struct {
 	changed *sync.Cond
 	waiting []byte
 	closed  bool
-	lost    error // stdout takes nothing any more
+	lost    error // a write to stdout failed
 }
 
 func newReplies(to io.Writer) *replies {
@@ -25,7 +25,7 @@ func newReplies(to io.Writer) *replies {
 	return r
 }
 
-// add sends a reply. It waits when very much is to be sent already.
+// add sends a reply. It waits while too many bytes are unsent.
 func (r *replies) add(reply WorkerReply) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *replies) serve() {
 	}
 }
 
-// end waits until all is written, and reports whether it could be.
+// end waits until everything is written, and returns the error of a write that failed.
 func (r *replies) end() error {
 	r.mu.Lock()
 	r.closed = true

@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// SchemaOf makes the JSON Schema of a config from the fields of a struct. The
-// names are those of encoding/json, other properties are not allowed. A field
+// SchemaOf returns the JSON Schema of a config, derived from the fields of a struct.
+// The names are those of encoding/json, other properties are not allowed. A field
 // is required unless it is a pointer, has omitempty or omitzero, or a default.
-// Tags say more:
+// Tags add constraints:
 //
 //	doc:"what it is for"
-//	default:"text or JSON"     filled in by Serve where the user says nothing; of fields and fields of structs in them
+//	default:"text or JSON"     filled in by Serve if the user leaves it out; of fields and fields of structs in them
 //	enum:"small,large"
 //	pattern:"^[a-z]+$"  format:"ipv4"  minLength:"1"  maxLength:"63"
 //	minimum:"1"  maximum:"65535"
 //	minItems:"1"  maxItems:"8"
 //	writeOnly:"true"           a secret: deployster never shows it
-//	deployster:"identity"      its value names the thing: with another value, another thing is meant
-//	deployster:"computed"      left out, it may be anything; others that are left out must be unset
+//	deployster:"identity"      part of the identity: with another value, the config describes another thing
+//	deployster:"computed"      left out, it may have any value; other fields that are left out must be unset
 //
-// On a list, enum to maximum are about its items. It is an error when a field
-// has a type of which there is no JSON, or a tag that does not fit its type.
+// On a list, the tags from enum to maximum apply to its items. SchemaOf returns an
+// error if a field has a type without JSON, or a tag that does not fit its type.
 func SchemaOf[C any]() (json.RawMessage, error) {
 	return schemaOf(reflect.TypeFor[C](), false)
 }
 
-// stateSchemaOf makes the schema of what encoding/json writes for an S: there
-// nil lists and maps are null.
+// stateSchemaOf returns the schema of what encoding/json writes for an S, where nil
+// lists and maps are null.
 func stateSchemaOf[S any]() (json.RawMessage, error) {
 	return schemaOf(reflect.TypeFor[S](), true)
 }
@@ -52,13 +52,13 @@ func schemaOf(t reflect.Type, written bool) (json.RawMessage, error) {
 	return encode(schema)
 }
 
-// schemaMaker makes schemas of types.
+// schemaMaker derives schemas from types.
 type schemaMaker struct {
-	written bool           // of what encoding writes, not of what a user may write
-	open    []reflect.Type // the structs that it is in
+	written bool           // the schema is of what encoding/json writes, not of what a user may write
+	open    []reflect.Type // the structs around the current field
 }
 
-// shape is a schema in the making: its keywords.
+// shape is a schema under construction: its keywords.
 type shape map[string]any
 
 func (m *schemaMaker) object(t reflect.Type) (shape, error) {
@@ -97,7 +97,7 @@ func (m *schemaMaker) field(f field) (shape, error) {
 		s["description"] = doc
 	}
 	if m.written {
-		return s, nil // what a state may be is said by its type alone
+		return s, nil // only the type constrains a state, not its tags
 	}
 	return s, constrain(s, f)
 }
@@ -123,7 +123,7 @@ func (m *schemaMaker) of(t reflect.Type) (shape, error) {
 		s, err := m.of(t.Elem())
 		return m.orNull(s), err
 	case reflect.PointerTo(t).Implements(jsonType):
-		return shape{}, nil // only the type knows
+		return shape{}, nil // only the type itself knows its JSON
 	case reflect.PointerTo(t).Implements(textType):
 		return shape{"type": "string"}, nil
 	}
@@ -165,7 +165,7 @@ func (m *schemaMaker) list(t reflect.Type) (shape, error) {
 	return m.orNull(out), err
 }
 
-// orNull lets null be written where nothing is.
+// orNull allows null in a schema of what encoding/json writes.
 func (m *schemaMaker) orNull(s shape) shape {
 	if kind, ok := s["type"].(string); ok && m.written {
 		s["type"] = []string{kind, "null"}
@@ -173,7 +173,7 @@ func (m *schemaMaker) orNull(s shape) shape {
 	return s
 }
 
-// integer returns the bounds of the type where they are small enough for people.
+// integer returns the schema of an integer type, with its bounds if they are small enough to read.
 func integer(t reflect.Type, bounded, unsigned bool) shape {
 	s := shape{"type": "integer"}
 	if unsigned {
@@ -192,12 +192,12 @@ type field struct {
 	name     string
 	typ      reflect.Type
 	tag      reflect.StructTag
-	optional bool // left out by encoding when empty
-	asText   bool // a number or a bool that stands in quotes
+	optional bool // encoding/json leaves it out when empty
+	asText   bool // a number or a bool that is written as a string
 }
 
-// fieldsOf lists the members, by encoding/json's rules for names; those of
-// embedded structs are the struct's own.
+// fieldsOf returns the members of a struct, named by encoding/json's rules; members
+// of embedded structs count as the struct's own.
 func fieldsOf(t reflect.Type) []field {
 	var out []field
 	for i := range t.NumField() {
@@ -225,7 +225,7 @@ func fieldsOf(t reflect.Type) []field {
 }
 
 // membersOf returns the members of a struct by their names; nil for other types, and
-// for those whose JSON only they know.
+// for types that encode their JSON themselves.
 func membersOf(t reflect.Type) map[string]field {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -240,7 +240,7 @@ func membersOf(t reflect.Type) map[string]field {
 	return out
 }
 
-// elementOf returns the type of the elements of a list or a map; nil = not known.
+// elementOf returns the type of the elements of a list or a map; nil = unknown.
 func elementOf(t reflect.Type) reflect.Type {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -251,7 +251,7 @@ func elementOf(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// fieldNames returns the names of the members of a struct; nil for other types.
+// fieldNames returns the set of the member names of a struct; empty for other types.
 func fieldNames(t reflect.Type) map[string]bool {
 	names := map[string]bool{}
 	if t.Kind() == reflect.Struct {

@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// A secret of the config cannot be compared with what is there, and does not
-// belong into the state. So the state holds a salted fingerprint of each, in the
-// member fingerprintsKey, by its JSON pointer in the config: another secret is
-// STALE, until actions have been run with it.
+// fingerprintsKey is the member of the state that holds a salted fingerprint of each
+// secret, by the secret's JSON pointer in the config. A type cannot compare a secret
+// with the real state, and the state must not hold it. A secret whose fingerprint
+// differs is STALE until actions have run with it.
 const fingerprintsKey = "secret_fingerprints"
 
 // saltSize is the size of a salt in bytes.
 const saltSize = 16
 
-// secretsOf returns the fields that are marked writeOnly and have a value, by their
-// JSON pointers, and removes them from the config. What the state holds under the
-// same name is compared with that, and is none of them.
+// secretsOf returns the values of the fields marked writeOnly, by their JSON
+// pointers, and removes them from the config. A top-level field whose name the state
+// has too is removed but not returned: its value is compared with the state.
 func secretsOf(config map[string]any, t, state reflect.Type) map[string]any {
 	found, compared := map[string]any{}, fieldNames(state)
 	takeSecrets(config, t, "", found)
@@ -71,9 +71,9 @@ func hasSecrets(t reflect.Type, open ...reflect.Type) bool {
 	})
 }
 
-// fingerprints returns those of the secrets of a config. Each holds its salt: the one
-// of the last fingerprint, or else one that is made of what names the thing, so
-// that the same question has the same answer.
+// fingerprints returns the fingerprints of the secrets in a config. Each holds its
+// salt: the salt of the last fingerprint, or else one derived from the image, the
+// pointer and the rest of the config, so that the same question has the same answer.
 func fingerprints[C any](image string, config C, state reflect.Type, last map[string]string) (map[string]string, error) {
 	raw, err := encode(config)
 	if err != nil {
@@ -107,8 +107,8 @@ func fingerprints[C any](image string, config C, state reflect.Type, last map[st
 	return out, nil
 }
 
-// recordedFingerprints returns those in a state; known is false when none is
-// recorded, which is not the same as one that is empty.
+// recordedFingerprints returns the fingerprints in a recorded state. known is false
+// if there is no state, which differs from a state without fingerprints.
 func recordedFingerprints(state json.RawMessage) (last map[string]string, known bool) {
 	if len(state) == 0 || string(state) == "null" {
 		return nil, false
@@ -116,13 +116,13 @@ func recordedFingerprints(state json.RawMessage) (last map[string]string, known 
 	var s struct {
 		Fingerprints map[string]string `json:"secret_fingerprints"`
 	}
-	_ = json.Unmarshal(state, &s) // of another version of the type, perhaps: then none are known
+	_ = json.Unmarshal(state, &s) // may be from another version of the type: then no fingerprints are known
 	return s.Fingerprints, true
 }
 
-// changedSecrets returns the JSON pointers of the secrets that are other than when
-// the state was recorded. Nothing is known to have changed when there is no
-// state, and right after actions, which were run with the secrets of now.
+// changedSecrets returns the JSON pointers of the secrets that differ from those
+// recorded with the state. It returns none if there is no recorded state, and none
+// right after actions, because those ran with the present secrets.
 func changedSecrets(last, now map[string]string, known bool, after []string) []string {
 	if !known || len(after) > 0 {
 		return nil
@@ -154,7 +154,7 @@ func secretReasons(changed []string, now map[string]string) []Reason {
 	return reasons
 }
 
-// withFingerprints adds fingerprints to a state that is there.
+// withFingerprints adds fingerprints to a state, unless it is nil.
 func withFingerprints(state json.RawMessage, prints map[string]string) (json.RawMessage, error) {
 	if state == nil || len(prints) == 0 {
 		return state, nil
@@ -174,7 +174,7 @@ func withFingerprints(state json.RawMessage, prints map[string]string) (json.Raw
 func fingerprintSchema(schema json.RawMessage) (json.RawMessage, error) {
 	var s map[string]any
 	if decode(schema, &s, false) != nil || s == nil {
-		return schema, nil // true, which allows all
+		return schema, nil // the schema is true, which allows everything
 	}
 	properties, _ := s["properties"].(map[string]any)
 	if properties == nil {

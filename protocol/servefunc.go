@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// ServeFunc answers this one invocation of the program by a function of its own, or
-// serves as a worker until stdin ends, and then ends the process. It is for programs
-// that speak the messages of this package themselves; others have Serve. answer gives
-// the exit code, and is called from many goroutines in a worker. end is called when
-// all is answered.
+// ServeFunc answers this one invocation of the program with answer, or serves as a
+// worker until stdin ends, and then ends the process. It is for programs that speak
+// the messages of this package themselves; other programs use Serve. answer returns
+// the exit code; a worker calls it from many goroutines. ServeFunc calls end once
+// everything is answered.
 func ServeFunc(answer func(context.Context, Process) int, end func()) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()

@@ -11,13 +11,13 @@ import (
 	"slices"
 )
 
-// init answers what this type is.
+// init answers the init question: what this type is.
 func (s server[C, S]) init(p Process) error {
 	var in InitInput
 	if err := readInput(p.Stdin, &in); err != nil {
 		return err
 	}
-	// A deployster that names no range is of a time before there was one.
+	// A deployster that sends no range is older than the range itself.
 	if in.Protocol.Max != 0 && (in.Protocol.Max < MaxVersion || in.Protocol.Min > MaxVersion) {
 		return fmt.Errorf("this type speaks protocol %d, and this deployster speaks %d to %d", MaxVersion, in.Protocol.Min, in.Protocol.Max)
 	}
@@ -62,7 +62,7 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	return a, err
 }
 
-// state answers whether it is as it should be.
+// state answers whether the thing matches the config.
 func (s server[C, S]) state(ctx context.Context, p Process) error {
 	answer, err := s.look(ctx, p)
 	if failure, ok := errors.AsType[*TypeError](err); ok {
@@ -144,9 +144,9 @@ func (s server[C, S]) present(ctx context.Context, c *Call[C, S], have *S) (Stat
 	return stale(todo, state)
 }
 
-// plan asks the type what is to be done; one that leaves it to this package
-// creates what is not there and updates what differs. secrets says which of those
-// that only the config has are others now.
+// plan returns what the type's Planner decides. Without a Planner it plans a create
+// if the thing does not exist, and an update if it differs. secrets are the reasons
+// for secrets that have changed.
 func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state json.RawMessage, secrets []Reason) (*Plan, error) {
 	if planner, ok := s.r.(Planner[C, S]); ok {
 		return planner.Plan(ctx, c, have)
@@ -176,7 +176,7 @@ func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state js
 
 func simple(name string) Action { return Action{Name: name, Command: Command{Args: []string{name}}} }
 
-// stale makes the answer of a plan.
+// stale returns the answer for a plan.
 func stale(p Plan, state json.RawMessage) (StateAnswer, error) {
 	if len(p.Actions) == 0 {
 		return StateAnswer{}, Errorf(BugError, "", "a plan without actions")
@@ -196,7 +196,7 @@ func stale(p Plan, state json.RawMessage) (StateAnswer, error) {
 	return a, err
 }
 
-// runnable returns an action that says nothing of how it runs its name as the argument.
+// runnable gives an action without a command its name as its argument.
 func runnable(a Action) Action {
 	if a.Image == "" && a.Entrypoint == "" && len(a.Args) == 0 {
 		a.Args = []string{a.Name}
@@ -211,12 +211,12 @@ func (s server[C, S]) act(ctx context.Context, p Process, name string) error {
 		return err
 	}
 	if c.Action == "" {
-		c.Action = name // run by hand, perhaps
+		c.Action = name // set when a person runs the image by hand
 	}
 	if !s.about.Memory {
 		return s.do(ctx, c, name)
 	}
-	c.Out = c.Log // stdout is for what is to be remembered
+	c.Out = c.Log // stdout is reserved for the memory
 	err = s.do(ctx, c, name)
 	if memory := c.memory(name, err != nil); memory != nil {
 		err = errors.Join(err, writeAnswer(p.Stdout, ActionAnswer{Memory: memory}))
@@ -224,7 +224,7 @@ func (s server[C, S]) act(ctx context.Context, p Process, name string) error {
 	return err
 }
 
-// do has the type carry out an action.
+// do calls the type's method for an action.
 func (s server[C, S]) do(ctx context.Context, c *Call[C, S], name string) error {
 	deleter, deletes := s.r.(Deleter[C, S])
 	actor, acts := s.r.(Actor[C, S])
@@ -239,7 +239,7 @@ func (s server[C, S]) do(ctx context.Context, c *Call[C, S], name string) error 
 	return fmt.Errorf("this type has no action %q", name)
 }
 
-// call reads the stdin of state and of actions.
+// call decodes the stdin of state and of actions.
 func (s server[C, S]) call(p Process) (*Call[C, S], error) {
 	c := &Call[C, S]{Log: p.Stderr, Out: p.Stdout}
 	if err := readInput(p.Stdin, &c.ActionInput); err != nil {
@@ -260,8 +260,8 @@ func (s server[C, S]) call(p Process) (*Call[C, S], error) {
 	return c, nil
 }
 
-// optional reads what may be from another version of the type: what cannot be
-// read is as if it were not there. An empty object stands for nothing.
+// optional decodes a state that may be from another version of the type: it returns
+// nil for one that cannot be decoded, and for an empty object.
 func optional[S any](raw json.RawMessage) *S {
 	var s S
 	if len(raw) == 0 || string(raw) == "{}" || string(raw) == "null" || decode(raw, &s, false) != nil {
@@ -270,12 +270,12 @@ func optional[S any](raw json.RawMessage) *S {
 	return &s
 }
 
-// readInput reads one object. Keys that it does not know may come at any time,
-// and are ignored.
+// readInput decodes one object. It ignores unknown keys, which newer versions may
+// send.
 func readInput(from io.Reader, into any) error {
 	var data []byte
 	var err error
-	if whole, ok := from.(interface{ Len() int }); ok { // of a worker
+	if whole, ok := from.(interface{ Len() int }); ok { // the reader of a worker's request
 		data = make([]byte, whole.Len())
 		_, err = io.ReadFull(from, data)
 	} else {
@@ -287,7 +287,7 @@ func readInput(from io.Reader, into any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return errors.New("there is nothing on stdin: this program is a resource type, and is run by deployster")
 	}
-	if json.Unmarshal(data, into) == nil { // which is quicker, and does for what has no fields of type any
+	if json.Unmarshal(data, into) == nil { // faster, and sufficient without fields of type any
 		return nil
 	}
 	if err := decode(data, into, false); err != nil {
@@ -296,7 +296,7 @@ func readInput(from io.Reader, into any) error {
 	return nil
 }
 
-// decode reads one JSON value; numbers in fields of type any keep their digits.
+// decode decodes one JSON value; numbers in fields of type any keep their digits.
 func decode(data []byte, into any, strict bool) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

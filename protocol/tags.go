@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// constrain adds what the tags of a field say to its schema.
+// constrain adds the constraints in the tags of a field to its schema.
 func constrain(s shape, f field) error {
 	items := s
 	if inner, ok := s["items"].(shape); ok {
@@ -80,7 +80,7 @@ func fits(tag string, s shape, want ...string) error {
 	return nil
 }
 
-// literal reads a value in a tag: text where text is wanted, else JSON.
+// literal parses a value in a tag: text for a string, otherwise JSON.
 func literal(text string, s shape) (any, error) {
 	if s["type"] == "string" {
 		return text, nil
@@ -91,8 +91,8 @@ func literal(text string, s shape) (any, error) {
 	return json.RawMessage(text), nil
 }
 
-// setDefaults fills in the defaults of a config before it is read. Those of
-// structs behind pointers and in lists are not there yet, and stay empty.
+// setDefaults sets the defaults of a config before it is decoded. It skips structs
+// behind pointers and in lists, which do not exist yet.
 func setDefaults(v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return
@@ -103,7 +103,7 @@ func setDefaults(v reflect.Value) {
 			continue
 		}
 		if text := f.Tag.Get("default"); text != "" {
-			_ = setDefault(v.Field(i), text) // SchemaOf has tried it
+			_ = setDefault(v.Field(i), text) // SchemaOf reports its errors
 			continue
 		}
 		setDefaults(v.Field(i))

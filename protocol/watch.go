@@ -11,28 +11,27 @@ import (
 	"unicode/utf8"
 )
 
-// Watcher is implemented by types that tell of changes, so that they are looked at when
-// there is a reason to.
+// Watcher is implemented by types that report changes, so that deployster reads their
+// resources only after a change.
 type Watcher[C, S any] interface {
-	// Watch tells of changes until ctx ends. The first call of tell says that it
-	// watches from now on: whatever happens after that must be told. Each further
-	// one says that the resource may have changed; how, Read finds out. detail is
-	// for people, and may be "". tell may be called from any goroutine. An event
-	// too many does no harm.
+	// Watch reports changes until ctx ends. With the first call of tell it reports that it
+	// watches from now on: it must report every later change. Each further call reports
+	// that the resource may have changed; Read then finds out how. detail is for people,
+	// and may be "". Any goroutine may call tell. A superfluous event does no harm.
 	//
-	// In a worker there is one Watch for each resource, all at the same time: what
-	// is scarce, such as inotify, is opened once for all.
+	// A worker runs one Watch for each resource, all concurrently: open a scarce resource,
+	// such as inotify, once for all of them.
 	Watch(ctx context.Context, c *Call[C, S], tell func(detail string)) error
 }
 
-// maxTold is how much of a detail is sent, in bytes: a line has 16 KiB at most.
+// maxTold is how much of a detail is sent, in bytes: a line may have 16 KiB.
 const maxTold = 2 << 10
 
-// watch tells of changes until stdin ends, or ctx.
+// watch prints changes until stdin or ctx ends.
 func (s server[C, S]) watch(ctx context.Context, p Process, watcher Watcher[C, S]) error {
 	watching, end := context.WithCancel(ctx)
 	defer end()
-	if _, whole := p.Stdin.(interface{ Len() int }); !whole { // else it is of a worker, which cancels
+	if _, whole := p.Stdin.(interface{ Len() int }); !whole { // otherwise it runs in a worker, which cancels ctx
 		in := bufio.NewReader(p.Stdin)
 		line, err := readLine(in)
 		if err != nil && len(line) == 0 {
@@ -40,7 +39,7 @@ func (s server[C, S]) watch(ctx context.Context, p Process, watcher Watcher[C, S
 		}
 		p.Stdin = bytes.NewReader(line)
 		go func() {
-			_, _ = io.Copy(io.Discard, in) // nothing comes any more, but the end
+			_, _ = io.Copy(io.Discard, in) // no more input is expected, only the end
 			end()
 		}()
 	}
@@ -53,14 +52,14 @@ func (s server[C, S]) watch(ctx context.Context, p Process, watcher Watcher[C, S
 		mu.Lock()
 		defer mu.Unlock()
 		if writeAnswer(p.Stdout, WatchEvent{Detail: shortened(detail)}) != nil {
-			end() // nobody listens any more
+			end() // nobody reads stdout any more
 		}
 	})
 	if err == nil && watching.Err() == nil {
 		return errors.New("it watches no more, though nobody asked it to end")
 	}
 	if ctx.Err() == nil && watching.Err() != nil {
-		return nil // stdin has ended, whatever Watch makes of that
+		return nil // stdin has ended: an error of Watch does not count
 	}
 	return err
 }

@@ -2,80 +2,80 @@ package protocol
 
 import "encoding/json"
 
-// InitAnswer is what a type of protocol 2 prints on stdout when it is asked
-// what it is. Only StateAction is required.
+// InitAnswer is what a type of protocol 2 prints on stdout in answer to init. Only
+// StateAction is required.
 type InitAnswer struct {
 	Protocol     int                    `json:"protocol"` // 2
 	Label        string                 `json:"label,omitempty"`
 	ConfigSchema json.RawMessage        `json:"config_schema,omitempty"` // JSON Schema; none = any object
 	StateSchema  json.RawMessage        `json:"state_schema,omitempty"`  // JSON Schema; none = any object
-	Identity     []string               `json:"identity,omitempty"`      // JSON pointers to the values of the config that name the thing
-	Kind         string                 `json:"kind,omitempty"`          // what sort of thing it is; none = the image's repository
-	AutoEdges    []AutoEdge             `json:"auto_edges,omitempty"`    // what its resources come after, where the manifest has auto_edges
+	Identity     []string               `json:"identity,omitempty"`      // JSON pointers to the config values of the identity
+	Kind         string                 `json:"kind,omitempty"`          // the kind of thing; none = the image's repository
+	AutoEdges    []AutoEdge             `json:"auto_edges,omitempty"`    // automatic dependencies, for manifests with auto_edges
 	Plugs        map[string]PlugRequest `json:"plugs,omitempty"`
-	StateAction  Command                `json:"state_action"`           // how the state is asked for
-	Absent       bool                   `json:"absent,omitempty"`       // it can remove what it made
-	Dependencies bool                   `json:"dependencies,omitempty"` // it wants to see its dependencies
-	Refresh      bool                   `json:"refresh,omitempty"`      // it wants StateInput.Refresh and StateInput.Changed
-	WatchAction  *Command               `json:"watch_action,omitempty"` // how it is asked to tell of changes; none = it is polled
-	// DiscoverAction is how it is asked what there is; none = it cannot tell.
+	StateAction  Command                `json:"state_action"`           // the command that reads the state
+	Absent       bool                   `json:"absent,omitempty"`       // it can remove the thing
+	Dependencies bool                   `json:"dependencies,omitempty"` // it needs its dependencies in the input
+	Refresh      bool                   `json:"refresh,omitempty"`      // it needs StateInput.Refresh and StateInput.Changed
+	WatchAction  *Command               `json:"watch_action,omitempty"` // the command that reports changes; none = it is polled
+	// DiscoverAction is the command that lists what exists; none = it cannot list.
 	DiscoverAction *Command `json:"discover_action,omitempty"`
 
-	Memory bool `json:"memory,omitempty"` // it wants StateInput.Memory and StateInput.Unsettled
-	// Unknowns says that it can be asked with StateInput.Unknown.
+	Memory bool `json:"memory,omitempty"` // it needs StateInput.Memory and StateInput.Unsettled
+	// Unknowns reports that it accepts StateInput.Unknown.
 	Unknowns bool     `json:"unknowns,omitempty"`
-	Worker   *Command `json:"worker,omitempty"` // one process may serve many invocations
+	Worker   *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
 	Reuse    bool     `json:"reuse,omitempty"`  // invocations may share a container
 	Cache    *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
 }
 
-// StateAnswer is what a type of protocol 2 prints on stdout when it is asked
-// for the state: Status and what belongs to it, or Error in its place.
+// StateAnswer is what a type of protocol 2 prints on stdout in answer to state:
+// Status and the members that belong to it, or Error alone.
 type StateAnswer struct {
 	Status        Status          `json:"status,omitempty"`
-	State         json.RawMessage `json:"state,omitempty"`          // an object; of VALID only
-	StaleState    json.RawMessage `json:"staleState,omitempty"`     // an object; of STALE: what is there instead, none = it does not exist
-	Actions       []Action        `json:"actions,omitempty"`        // of STALE: what makes it right, in this order
-	ShutdownFirst *Action         `json:"shutdown_first,omitempty"` // of STALE: is run before anything else is changed
-	Reasons       []Reason        `json:"reasons,omitempty"`        // of STALE: what is not as it should be
-	Forecast      json.RawMessage `json:"forecast,omitempty"`       // an object: the part of the state after the actions that is known already
-	Unknown       []string        `json:"unknown,omitempty"`        // JSON pointers into the state: what is known only after the actions
-	Memory        json.RawMessage `json:"memory,omitempty"`         // what is not to be forgotten: of VALID recorded, of STALE for its actions
-	Error         *TypeError      `json:"error,omitempty"`          // in the place of all others
+	State         json.RawMessage `json:"state,omitempty"`          // an object; only with VALID
+	StaleState    json.RawMessage `json:"staleState,omitempty"`     // an object; with STALE: the real state, none = nothing
+	Actions       []Action        `json:"actions,omitempty"`        // with STALE: the actions that correct it, in this order
+	ShutdownFirst *Action         `json:"shutdown_first,omitempty"` // with STALE: runs before any other change
+	Reasons       []Reason        `json:"reasons,omitempty"`        // with STALE: the differences from the config
+	Forecast      json.RawMessage `json:"forecast,omitempty"`       // an object: the known part of the state after the actions
+	Unknown       []string        `json:"unknown,omitempty"`        // JSON pointers into the state: known only after the actions
+	Memory        json.RawMessage `json:"memory,omitempty"`         // the memory: recorded with VALID, for the actions with STALE
+	Error         *TypeError      `json:"error,omitempty"`          // in place of all other members
 }
 
-// ActionAnswer is what an action of a type with a memory prints on stdout, also
-// when it fails. null = nothing of the thing is there any more.
+// ActionAnswer is what an action of a type with a memory prints on stdout, also when
+// it fails. null = nothing of the thing exists any more.
 type ActionAnswer struct {
 	Memory json.RawMessage `json:"memory"`
 }
 
-// WorkerRequest is one line on the stdin of a worker: an invocation with the
-// arguments and the stdin that a run of its own would get, or, with Cancel,
-// the wish that the open invocation of that ID ends.
+// WorkerRequest is one line on the stdin of a worker. It starts an invocation with
+// the arguments and the stdin that a process of its own would get or, with Cancel,
+// asks the open invocation of that ID to end.
 type WorkerRequest struct {
-	ID     int64           `json:"id"`               // of the invocation; none that is open has the same
+	ID     int64           `json:"id"`               // of the invocation; unique among the open ones
 	Args   []string        `json:"args,omitempty"`   // such as ["state"]; none = init
 	Stdin  json.RawMessage `json:"stdin,omitempty"`  // an object: InitInput, StateInput or ActionInput
-	Cancel bool            `json:"cancel,omitempty"` // as SIGTERM asks a process
-	Waits  bool            `json:"waits,omitempty"`  // whoever asks understands Waits in a reply
+	Cancel bool            `json:"cancel,omitempty"` // ends the invocation, as SIGTERM ends a process
+	Waits  bool            `json:"waits,omitempty"`  // the sender understands Waits in a reply
 }
 
-// WorkerReply is one line on the stdout of a worker: a piece of the stdout or
-// of the stderr of an invocation, or, with Exit, its end. One that ends while it
-// waits was never begun.
+// WorkerReply is one line on the stdout of a worker: a part of the stdout or of the
+// stderr of an invocation or, with Exit, its end. An invocation that ends while it
+// waits has not begun.
 type WorkerReply struct {
-	ID     int64  `json:"id"`               // of the request
+	ID     int64  `json:"id"`               // of the invocation
 	Stdout string `json:"stdout,omitempty"` // a piece of it
 	Stderr string `json:"stderr,omitempty"` // a piece of it
-	Exit   *int   `json:"exit,omitempty"`   // the exit code: it has ended, and is not spoken of again
-	Waits  *bool  `json:"waits,omitempty"`  // whether it waits for others to end; without a word it has begun
+	Exit   *int   `json:"exit,omitempty"`   // the exit code: the invocation has ended, and this is its last reply
+	Waits  *bool  `json:"waits,omitempty"`  // it waits for other invocations to end; begun unless a reply says true
 }
 
-// WatchEvent is one line on the stdout of a watch action. The first one says that
-// the resource is watched from now on; each further one without Busy that it
+// WatchEvent is one line on the stdout of a watch action. The first line reports that
+// the resource is watched from now on; each further line without Busy reports that it
 // may have changed.
 type WatchEvent struct {
-	Detail string `json:"detail,omitempty"` // for people: what has happened
-	Busy   *bool  `json:"busy,omitempty"`   // something goes on that will change it, or does no more
+	Detail string `json:"detail,omitempty"` // for people: what happened
+	Busy   *bool  `json:"busy,omitempty"`   // true: something is changing the resource; false: that has ended
 }

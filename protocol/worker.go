@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// workerRuns is how many invocations a worker carries out at one time.
+	// workerRuns is how many invocations a worker carries out concurrently.
 	workerRuns = 16
-	// workerWaits is how many more it takes in. Beyond that it stops reading
-	// until one is done, so that its memory is bounded.
+	// workerWaits is how many more invocations it accepts. Beyond that it stops
+	// reading until one is done, so that its memory is bounded.
 	workerWaits = 256
-	// workerReplies is how many bytes of replies may wait for whoever reads them
-	// before who replies waits too.
+	// workerReplies is how many bytes of replies may wait for the reader of stdout
+	// before the next reply blocks.
 	workerReplies = 1 << 20
 	// maxWorkerLine is the longest request, in bytes.
 	maxWorkerLine = 64 << 20
 )
 
-// serveWorker serves many invocations until stdin ends, and gives the exit
-// code. What cannot be read ends it: it no longer knows whose requests follow.
+// serveWorker serves many invocations until stdin ends, and returns the exit code. A line
+// that it cannot read ends it, because the ids of the lines that follow are then unreliable.
 func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int) int {
 	w := worker{answer: answer, open: map[int64]context.CancelFunc{},
 		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), out: newReplies(p.Stdout)}
@@ -38,7 +38,7 @@ func serveWorker(ctx context.Context, p Process, answer func(context.Context, Pr
 	err := w.serve(ctx, lines, failed)
 	endWatches()
 	if err != nil || ctx.Err() != nil {
-		cancel() // what is open has nobody to answer to, or was asked to end
+		cancel() // nobody reads the answers of the open invocations any more, or the process was asked to end
 	}
 	w.running.Wait()
 	cancel()
@@ -53,14 +53,14 @@ func serveWorker(ctx context.Context, p Process, answer func(context.Context, Pr
 	return exitOK
 }
 
-// readLines passes on each line of stdin. It stays behind, reading, when the
-// process is asked to end; the process then takes it along.
+// readLines sends each line of stdin to the channel. It may still block in a read
+// when the worker returns; it ends with the process.
 func readLines(ctx context.Context, from io.Reader, to chan<- []byte) error {
 	in := bufio.NewReaderSize(from, 64<<10)
 	for {
 		line, err := readLine(in)
-		// Over a line that is cut off whoever asks has died: it was not asked,
-		// and what is open is to go on.
+		// A line that is cut off means that the sender was killed: the line is not a
+		// request, and the open invocations go on.
 		if len(bytes.TrimSpace(line)) > 0 && (err == nil || json.Valid(line)) {
 			select {
 			case to <- line:
@@ -90,11 +90,11 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// worker is the invocations that are open, and the way to answer them.
+// worker holds the open invocations and the channel for their replies.
 type worker struct {
 	answer    func(context.Context, Process) int
-	run, wait chan struct{}   // a place for each that runs, and for each that is open at all
-	watching  context.Context // of what goes on until stdin ends, and has no place
+	run, wait chan struct{}   // semaphores: one slot for each running invocation, and one for each open invocation
+	watching  context.Context // of watches, which go on until stdin ends and take no slot
 	running   sync.WaitGroup
 
 	mu   sync.Mutex
@@ -126,7 +126,7 @@ func (w *worker) request(ctx context.Context, line []byte) error {
 	if r.Cancel {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if end := w.open[r.ID]; end != nil { // else it has ended meanwhile
+		if end := w.open[r.ID]; end != nil { // nil if the invocation has already ended
 			end()
 		}
 		return nil
@@ -158,7 +158,7 @@ func (w *worker) request(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// serveOne carries out one invocation, when it has a place.
+// serveOne carries out one invocation once a slot is free.
 func (w *worker) serveOne(ctx context.Context, r WorkerRequest) {
 	code := exitTerminated
 	if w.turn(ctx, r) {
@@ -169,8 +169,8 @@ func (w *worker) serveOne(ctx context.Context, r WorkerRequest) {
 	<-w.wait
 }
 
-// turn waits for a place, and reports whether an invocation is to begin. While there is
-// none it says so: its time does not count yet, and when it ends then, it was never begun.
+// turn waits for a slot, and reports whether the invocation is to begin. While it waits it replies
+// so: the invocation's time does not count yet, and if it ends while it waits, it has not begun.
 func (w *worker) turn(ctx context.Context, r WorkerRequest) bool {
 	waited := false
 	select {
@@ -185,7 +185,7 @@ func (w *worker) turn(ctx context.Context, r WorkerRequest) bool {
 		}
 	}
 	begins := ctx.Err() == nil
-	if waited == begins { // else that was said
+	if waited == begins { // otherwise the last reply already said so
 		w.waits(r, !begins)
 	}
 	if !begins {
@@ -194,31 +194,31 @@ func (w *worker) turn(ctx context.Context, r WorkerRequest) bool {
 	return begins
 }
 
-// waits says to who understands it whether an invocation waits for its turn.
+// waits replies whether an invocation waits for a slot, if the sender understands that.
 func (w *worker) waits(r WorkerRequest, is bool) {
 	if r.Waits {
 		w.out.add(WorkerReply{ID: r.ID, Waits: &is})
 	}
 }
 
-// process carries out one invocation as a process of its own would, and gives its exit
-// code.
+// process carries out one invocation as a process of its own would, and returns its
+// exit code.
 func (w *worker) process(ctx context.Context, r WorkerRequest) int {
 	return w.answer(ctx, Process{Args: r.Args, Stdin: bytes.NewReader(r.Stdin),
 		Stdout: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stdout: s}) }),
 		Stderr: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stderr: s}) })})
 }
 
-// end says that an invocation has ended.
+// end replies that an invocation has ended.
 func (w *worker) end(id int64, code int) {
 	w.mu.Lock()
 	w.open[id]()
-	delete(w.open, id) // before the reply: the id may come again right after it
+	delete(w.open, id) // before the reply: the sender may use the id again right after it
 	w.mu.Unlock()
 	w.out.add(WorkerReply{ID: id, Exit: &code})
 }
 
-// replyWriter sends what is written as replies.
+// replyWriter sends each write as a reply.
 type replyWriter func(string)
 
 func (f replyWriter) Write(p []byte) (int, error) {

@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// Watcher watches files. The zero value is ready for use, by many at one time.
+// Watcher watches files. The zero value is ready to use, by many goroutines at a time.
 type Watcher struct {
 	mu      sync.Mutex
 	inotify *os.File        // nil while nothing is watched
 	dirs    map[string]*dir // by path
-	numbers map[int32]*dir  // by the number that inotify has given
+	numbers map[int32]*dir  // by inotify's watch descriptor
 }
 
-// dir is a directory, and who watches files in it.
+// dir is a directory and the watches of files in it.
 type dir struct {
 	path    string
 	number  int32
@@ -30,17 +30,17 @@ type dir struct {
 // watch is one file that is watched.
 type watch struct {
 	tell func(detail string)
-	over chan error // gets why it cannot be watched any more
+	over chan error // receives the reason why it can no longer be watched
 }
 
-// seen is what may happen to a file: all that changes it, and nothing that only looks
-// at it.
+// seen is the inotify mask: all events that change a file, and none that only read
+// it.
 const seen = syscall.IN_CREATE | syscall.IN_MODIFY | syscall.IN_CLOSE_WRITE | syscall.IN_ATTRIB | syscall.IN_DELETE |
 	syscall.IN_MOVED_FROM | syscall.IN_MOVED_TO | syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF | syscall.IN_ONLYDIR
 
-// Watch calls tell with "" when it watches the file of a path, which need not be
-// there, and then whenever it may have changed, until ctx ends. Its directory must
-// be there: the plug, not a file that is one.
+// Watch calls tell with "" once it watches the file at path, which need not exist,
+// and again whenever the file may have changed, until ctx ends. The file's directory
+// must exist: mount the directory as the plug, not the file itself.
 func (w *Watcher) Watch(ctx context.Context, path string, tell func(detail string)) error {
 	mine := &watch{tell: tell, over: make(chan error, 1)}
 	parent, name := filepath.Split(filepath.Clean(path))
@@ -85,7 +85,7 @@ func (w *Watcher) add(path, name string, mine *watch) error {
 	return nil
 }
 
-// addWatch asks the kernel to tell of a directory.
+// addWatch asks the kernel for the events of a directory.
 func (w *Watcher) addWatch(path string) (number int32, err error) {
 	raw, err := w.inotify.SyscallConn()
 	if err != nil {
@@ -104,7 +104,7 @@ func (w *Watcher) remove(path, name string, mine *watch) {
 	defer w.mu.Unlock()
 	d := w.dirs[path]
 	if d == nil || !d.watches[name][mine] {
-		return // the directory is gone
+		return // the directory no longer exists
 	}
 	if delete(d.watches[name], mine); len(d.watches[name]) == 0 {
 		delete(d.watches, name)
@@ -115,15 +115,15 @@ func (w *Watcher) remove(path, name string, mine *watch) {
 	delete(w.dirs, path)
 	delete(w.numbers, d.number)
 	if raw, err := w.inotify.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _ = syscall.InotifyRmWatch(int(fd), uint32(d.number)) }) // else its events are nobody's
+		_ = raw.Control(func(fd uintptr) { _, _ = syscall.InotifyRmWatch(int(fd), uint32(d.number)) }) // events of it are ignored
 	}
 	w.closeIfUnused()
 }
 
-// closeIfUnused gives inotify back when nothing is watched. The lock is held.
+// closeIfUnused closes inotify when nothing is watched. The caller holds the lock.
 func (w *Watcher) closeIfUnused() {
 	if len(w.dirs) == 0 {
-		_ = w.inotify.Close() // its reader ends
+		_ = w.inotify.Close() // this ends read
 		w.inotify = nil
 	}
 }
@@ -146,7 +146,7 @@ func (w *Watcher) read(inotify *os.File) {
 	}
 }
 
-// event tells whom one event concerns.
+// event calls tell for the watches that an event concerns.
 func (w *Watcher) event(inotify *os.File, number int32, mask uint32, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

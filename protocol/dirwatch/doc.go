@@ -1,6 +1,6 @@
-// Package dirwatch tells of changes to files in directories, for types that watch
-// some. All that a process watches uses inotify once. A type whose things are
-// files says no more than
+// Package dirwatch reports changes to files in directories, for types that watch
+// files. All watches of a process share one inotify instance. A type whose things
+// are files needs no more than
 //
 //	var files dirwatch.Watcher
 //
