@@ -11,10 +11,10 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// ParseAddress reads the address of a resource, an instance or a module, as
-// plans print it or as manifests refer to it: web, web["a"], resource.web[0],
-// module.net, module.net.web. It gives the address as plans print it. Behind it may
-// stand which of the things is meant that have lost it: web[0] (deposed 1).
+// ParseAddress parses the address of a resource, an instance or a module, as plans
+// print it or as manifests refer to it: web, web["a"], resource.web[0], module.net,
+// module.net.web. It returns the address as plans print it. A suffix may select a
+// deposed thing of the address: web[0] (deposed 1).
 func ParseAddress(text string) (string, error) {
 	address, _, err := parseAddress(text)
 	return address, err
@@ -33,8 +33,8 @@ func ParseAddresses(texts []string) ([]string, error) {
 	return list, nil
 }
 
-// ParseMove reads the two addresses of a move. A resource is moved to a resource,
-// and a module to a module.
+// ParseMove parses the two addresses of a move. A resource moves to a resource, and a
+// module to a module.
 func ParseMove(from, to string) (Moved, error) {
 	var m Moved
 	var fromModule, toModule bool

@@ -12,14 +12,13 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// consoleFile is what stands for a file's name in errors about expressions that
-// were typed.
+// consoleFile stands for the file name in errors about typed expressions.
 const consoleFile = "<console>"
 
-// Evaluate evaluates an expression that somebody typed, where an output stands:
-// it may use all that is declared, and what is known of the resources' states.
-// The value comes as text for a person, with the types of collections and
-// without what is sensitive. It has not been made safe for a terminal.
+// Evaluate evaluates an expression that a person typed, as if it were the value of an
+// output: it may use every declaration and the known states of resources. It returns
+// text for a person, with the types of collections and without sensitive values. The
+// text may hold control characters: the caller must make it safe for a terminal.
 func (m *Manifest) Evaluate(text string, s States) (string, diag.Diagnostics) {
 	var shown string
 	var list hcl.Diagnostics
@@ -41,7 +40,7 @@ func (m *Manifest) Evaluate(text string, s States) (string, diag.Diagnostics) {
 	return shown, diags
 }
 
-// typed evaluates what somebody typed.
+// typed evaluates a typed expression.
 func (m *Manifest) typed(text string, s States) (cty.Value, hcl.Diagnostics) {
 	if d := limits.Native([]byte(text), consoleFile, false, hcl.InitialPos); d != nil {
 		return cty.DynamicVal, hcl.Diagnostics{d}
@@ -61,7 +60,7 @@ func (m *Manifest) typed(text string, s States) (cty.Value, hcl.Diagnostics) {
 	return v, append(diags, misusedType(expr)...)
 }
 
-// misusedType refuses type() as a part of something: it gives text for people.
+// misusedType returns an error for each type() inside an expression: it returns text for people.
 func misusedType(expr hclsyntax.Expression) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	_ = hclsyntax.VisitAll(expr, func(n hclsyntax.Node) hcl.Diagnostics {
@@ -74,8 +73,8 @@ func misusedType(expr hclsyntax.Expression) hcl.Diagnostics {
 	return diags
 }
 
-// Unfinished reports whether what was typed so far lacks its end: an open bracket,
-// quote or heredoc.
+// Unfinished reports whether the typed text lacks its end: an open bracket, quote or
+// heredoc.
 func Unfinished(text string) bool {
 	tokens, _ := hclsyntax.LexExpression([]byte(text), consoleFile, hcl.InitialPos)
 	open := 0

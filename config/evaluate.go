@@ -13,16 +13,16 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Applying is the manifest for the apply of a plan of it, which is known to have
-// begun at a time: what is different each time has values then.
+// Applying returns the manifest for the apply of its plan, which began at now:
+// functions whose result differs each time have values then.
 func (m *Manifest) Applying(now time.Time) *Manifest {
 	next := *m
 	next.instances = m.instances.Applying(now)
 	return &next
 }
 
-// Config evaluates a resource's config against what is known of the others'
-// states. A resource without config has an empty one.
+// Config evaluates a resource's config against the known states of other resources. A
+// resource without config has an empty one.
 func (m *Manifest) Config(addr string, s States) (Resolved, diag.Diagnostics) {
 	out, diags := resolved(m, addr, s)
 	if m.typeOf != nil && !diags.HasErrors() {
@@ -31,7 +31,7 @@ func (m *Manifest) Config(addr string, s States) (Resolved, diag.Diagnostics) {
 	return out, diags
 }
 
-// resolved evaluates a config as it is written.
+// resolved evaluates a config without converting its scalars.
 func resolved(m *Manifest, addr string, s States) (Resolved, diag.Diagnostics) {
 	i := m.instances.Find(addr)
 	if i == nil {
@@ -44,7 +44,7 @@ func resolved(m *Manifest, addr string, s States) (Resolved, diag.Diagnostics) {
 	if !diags.HasErrors() || !s.Expects() {
 		return out, diags
 	}
-	// It may refer to what a state does not have now, and may have at the end.
+	// The config may refer to a value that the present state lacks and the final state may have.
 	if cautious, more := m.config(addr, i, s.WithoutExpected()); !more.HasErrors() {
 		return cautious, more
 	}
@@ -60,8 +60,8 @@ func (m *Manifest) config(addr string, i *instance.Instance, s States) (out Reso
 	return out, diags
 }
 
-// of evaluates something of a resource: what is wrong is told with its address.
-// Where f did not come to its end, ok is false, and f's results are not to be read.
+// of runs an evaluation for a resource, and adds the resource's address to its
+// diagnostics. If f did not finish, ok is false, and the caller must not use f's results.
 func (m *Manifest) of(addr string, f func() hcl.Diagnostics) (diags diag.Diagnostics, ok bool) {
 	var list hcl.Diagnostics
 	if failed := limits.GuardIn(m.set.Pool, func() { list = f() }); failed != nil {
@@ -85,9 +85,9 @@ func (m *Manifest) Outputs(s States) ([]Output, diag.Diagnostics) {
 	return out, m.instances.Convert(list)
 }
 
-// Checks holds all checks to what is known, those of the root before those of
-// modules, each sorted by name. An assertion that fails, or that cannot be
-// evaluated, is a warning: a check keeps nothing from being done.
+// Checks evaluates all check blocks against the known states, those of the root
+// before those of modules, each sorted by name. An assertion that fails, or that
+// cannot be evaluated, is a warning: a check never blocks a run.
 func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
 	var out []CheckResult
 	var list hcl.Diagnostics
@@ -98,7 +98,7 @@ func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
 	return out, m.instances.Convert(list)
 }
 
-// CheckedArtifacts are the names of the artifacts of which check blocks say something, sorted.
+// CheckedArtifacts returns the names of the artifacts that check blocks refer to, sorted.
 func CheckedArtifacts(m *Manifest) (names []string, diags diag.Diagnostics) {
 	if failed := limits.Guard(func() { names = expand.CheckedArtifacts(m.instances) }); failed != nil {
 		return nil, diag.Diagnostics{failed}
@@ -106,25 +106,25 @@ func CheckedArtifacts(m *Manifest) (names []string, diags diag.Diagnostics) {
 	return names, nil
 }
 
-// Concludes reports whether there is anything that Outputs or Checks evaluate.
+// Concludes reports whether Outputs or Checks have anything to evaluate.
 func (m *Manifest) Concludes() bool { return m.instances.Concludes() }
 
-// Conditional reports whether a resource has preconditions, and postconditions: for
-// one without there is nothing to be found out before it is held to them.
+// Conditional reports whether a resource has preconditions, and postconditions.
+// Callers skip those of a resource that has none.
 func (m *Manifest) Conditional(addr string) (before, after bool) {
 	i := m.instances.Find(addr)
 	return i != nil && len(i.Decl.Before) > 0, i != nil && len(i.Decl.After) > 0
 }
 
-// Preconditions holds a resource's preconditions to what is known of others.
-// Those that are not met are errors. Open are the references that keep others
-// from being decided.
+// Preconditions evaluates a resource's preconditions against the known states of
+// other resources. Each one that is not met is an error. open holds the references
+// whose values the undecided ones still need.
 func (m *Manifest) Preconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
 	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
 }
 
-// Postconditions holds a resource's postconditions to what became of it: its
-// own state must be in the scope.
+// Postconditions evaluates a resource's postconditions against its final state, which
+// s must have.
 func (m *Manifest) Postconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
 	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
 }
@@ -145,9 +145,9 @@ func judge(m *Manifest, addr string, s States, which func(*decl.Resource) []decl
 	return open, diags
 }
 
-// Inputs follows the value at a JSON pointer of a resource's config to all that
-// it is made of: through locals, modules and the configs of other resources to
-// variables and states. It is empty when there is no such resource.
+// Inputs traces the value at a JSON pointer of a resource's config to everything that
+// it is computed from: through locals, modules and the configs of other resources to
+// variables and states. It returns nil if there is no such resource.
 func (m *Manifest) Inputs(addr, pointer string, s States) []Input {
 	i := m.instances.Find(addr)
 	if i == nil {
@@ -160,9 +160,9 @@ func (m *Manifest) Inputs(addr, pointer string, s States) []Input {
 	return found
 }
 
-// Locate says where the value at a JSON pointer of a resource's config is
-// written, or its key: the nearest enclosing thing that is, if not exactly. It
-// is nil when there is no such resource.
+// Locate returns where the manifest has the value at a JSON pointer of a resource's
+// config, or its key: the nearest enclosing expression if the exact place is unknown.
+// It returns nil if there is no such resource.
 func (m *Manifest) Locate(addr, pointer string, key bool) *diag.Range {
 	i := m.instances.Find(addr)
 	if i == nil {
@@ -171,21 +171,21 @@ func (m *Manifest) Locate(addr, pointer string, key bool) *diag.Range {
 	return trace.Locate(m.instances.Evaluator(nil), i, pointer, key)
 }
 
-// Expand expands those of the given blocks of Pending for which scope has all
-// that they need, and what depends on their instances. It gives a new manifest,
-// and leaves this one as it is. A key that is still unknown, because a resource
-// that it is made of is to be created or changed, is an error.
+// Expand expands those of the given blocks of Pending for which s has all the states
+// that they need, and the blocks that depend on their instances. It returns a new
+// manifest, and does not change m. A key that is still unknown, because it depends on
+// a resource that will be created or changed, is an error.
 func (m *Manifest) Expand(blocks []Pending, s States) (*Manifest, diag.Diagnostics) {
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.Expand(blocks, s) })
 }
 
-// With gives the manifest that Expand came to when the instances of the blocks
-// in Pending were found to be these, as a plan remembers them.
+// With returns the manifest that Expand returned when the blocks in Pending had these
+// instances, as a plan records them.
 func (m *Manifest) With(pinned map[string]Instances) (*Manifest, diag.Diagnostics) {
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.With(pinned) })
 }
 
-// again is the manifest with other instances.
+// again returns the manifest with other instances.
 func (m *Manifest) again(expand func() (*expand.Instances, hcl.Diagnostics)) (*Manifest, diag.Diagnostics) {
 	next := &Manifest{set: m.set, tree: m.tree, typeOf: m.typeOf, converter: m.converter}
 	var list hcl.Diagnostics
@@ -195,8 +195,8 @@ func (m *Manifest) again(expand func() (*expand.Instances, hcl.Diagnostics)) (*M
 	return next, next.instances.Convert(list)
 }
 
-// OutputReach says of each output what its value and its preconditions are made
-// of, by name.
+// OutputReach returns, by the name of each output, what its value and its
+// preconditions depend on.
 func (m *Manifest) OutputReach() (map[string]Reach, diag.Diagnostics) {
 	var found map[string]Reach
 	if failed := limits.Guard(func() { found = m.instances.OutputReach() }); failed != nil {

@@ -26,16 +26,15 @@ func (m *Manifest) Hosts() []Host {
 	return list
 }
 
-// WithHosts gives the manifest in which hosts, by their names, have the facts that
-// were found, and are reached as is known of those that are made of states. It leaves
-// this one as it is.
+// WithHosts returns a new manifest whose hosts, by name, have the facts in found;
+// late says how to reach hosts whose blocks depend on states. It does not change m.
 func (m *Manifest) WithHosts(found map[string]protocol.HostFacts, late map[string]runner.Host) (*Manifest, diag.Diagnostics) {
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithHosts(found, late) })
 }
 
-// LateHost gives how a host is reached that is made of states, with those that are known;
-// false = it is not made of any, or not declared. open are the references that keep it
-// from being known.
+// LateHost returns how to reach a host whose block depends on states, as far as they are
+// known; late is false if the block depends on none, or no such host is declared. open
+// holds the references whose values are still unknown.
 func LateHost(m *Manifest, name string, s States) (host runner.Host, open []string, late bool, diags diag.Diagnostics) {
 	if h := m.instances.Hosts.Named[name]; h == nil || len(h.Late) == 0 {
 		return runner.Host{}, nil, false, nil
@@ -44,8 +43,8 @@ func LateHost(m *Manifest, name string, s States) (host runner.Host, open []stri
 	return host, open, true, m.instances.Convert(found)
 }
 
-// ParseHost reads what names a host in a list of addresses, host.web or
-// host.web["a"], and gives its name as plans print it: web, web["a"].
+// ParseHost parses a host in a list of addresses, host.web or host.web["a"], and
+// returns its name as plans print it: web, web["a"].
 func ParseHost(text string) (name string, ok bool) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "host.") {

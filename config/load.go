@@ -11,14 +11,14 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Load parses, checks and connects the manifests, and evaluates all that does
-// not depend on resources. The manifest is never nil; it is to be used only
-// when the diagnostics have no errors.
+// Load parses, checks and connects the manifests, and evaluates everything that does
+// not depend on resources. The manifest is never nil; use it only if the diagnostics
+// have no errors.
 func Load(src Sources, vars []VarInput, b Builtins) (*Manifest, diag.Diagnostics) {
 	return loadManifest(src, vars, b, false)
 }
 
-// Check is Load for who only looks at manifests: a variable that has no value
+// Check is Load for commands that only inspect manifests: a variable without a value
 // is unknown, rather than an error.
 func Check(src Sources, vars []VarInput, b Builtins) (*Manifest, diag.Diagnostics) {
 	return loadManifest(src, vars, b, true)
@@ -40,7 +40,7 @@ func newManifest(src Sources, b Builtins) *Manifest {
 	return &Manifest{set: set, tree: tree, instances: expand.New(tree)}
 }
 
-// load does the work of Load, in steps that each need the ones before.
+// load does the work of Load, in steps that each need the previous ones.
 func (m *Manifest) load(vars []VarInput) hcl.Diagnostics {
 	diags, goOn := m.tree.Load(vars)
 	if !goOn {

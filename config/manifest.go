@@ -16,7 +16,7 @@ import (
 	"deployster/protocol"
 )
 
-// Manifest is what the files declare, checked. Its methods are safe for
+// Manifest is the checked content of the manifest files. Its methods are safe for
 // concurrent use.
 type Manifest struct {
 	set       *source.Set
@@ -26,16 +26,16 @@ type Manifest struct {
 	converter *scalars.Converter
 }
 
-// Converting gives the manifest whose configs have the scalars that the schemas of
-// their types name: "80" is 80 where a number is wanted.
+// Converting returns a manifest that converts the scalars in configs to the types
+// that the schemas of their types name: "80" to 80 for a number.
 func Converting(m *Manifest, typeOf func(addr string) protocol.Type) *Manifest {
 	next := *m
 	next.typeOf, next.converter = typeOf, &scalars.Converter{}
 	return &next
 }
 
-// Sources returns what the manifest was loaded from, with the modules that it
-// calls in Modules and all that file() and friends have read so far in Reads.
+// Sources returns what the manifest was loaded from, with the modules that it calls in
+// Modules and everything that file() and similar functions have read so far in Reads.
 func (m *Manifest) Sources() Sources {
 	s := m.set.Sources()
 	s.Instances, s.Artifacts, s.Hosts = m.instances.Pinned, m.instances.ArtifactValues, m.instances.HostFacts
@@ -45,34 +45,34 @@ func (m *Manifest) Sources() Sources {
 // Resources returns the declared resources, sorted by address.
 func (m *Manifest) Resources() []*Resource { return m.instances.Resources }
 
-// Pending lists the blocks that are not expanded yet, sorted by address. Their
-// resources are not in Resources; those that depend on them have Waits set. What
-// is needed is asked first, then Expand goes on.
+// Pending returns the blocks that are not expanded yet, sorted by address. Their
+// resources are not in Resources; those that depend on them have Waits set. The
+// caller first reads the states that they need, then calls Expand.
 func (m *Manifest) Pending() []Pending { return m.instances.Pending }
 
 // Artifacts returns the declared artifacts, sorted by name.
 func (m *Manifest) Artifacts() []Artifact { return m.instances.Artifacts }
 
-// Types are the declared types of the root, sorted by name.
+// Types returns the declared types of the root, sorted by name.
 func Types(m *Manifest) []Type { return expand.TypesOf(m.instances) }
 
-// AllTypes are the declared types of the root and of its modules, without defaults.
+// AllTypes returns the declared types of the root and of its modules, without defaults.
 func AllTypes(m *Manifest) []Type { return expand.TypesOfAll(m.instances) }
 
-// NewBlocks returns an empty manifest that goes beside another.
+// NewBlocks returns an empty manifest, to be written beside the existing one.
 func NewBlocks(m *Manifest) *Blocks { return write.New(m.Blocks()) }
 
-// WithArtifacts gives the manifest in which artifacts have the versions that were found.
-// It leaves this one as it is.
+// WithArtifacts returns a new manifest whose artifacts have the given versions. It does
+// not change m.
 func (m *Manifest) WithArtifacts(found map[string]ArtifactValue) (*Manifest, diag.Diagnostics) {
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithArtifacts(found) })
 }
 
-// AutoEdges reports whether types may say what their resources come after.
+// AutoEdges reports whether types may declare automatic dependencies of their resources.
 func AutoEdges(m *Manifest) bool { return m.tree.AutoEdges }
 
-// WithAutoEdges gives the manifest in which resources come after others too, by address.
-// It leaves this one as it is.
+// WithAutoEdges returns a new manifest with additional dependencies of resources, by
+// address. It does not change m.
 func WithAutoEdges(m *Manifest, found map[string][]string) (*Manifest, diag.Diagnostics) {
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return expand.WithAutoEdges(m.instances, found) })
 }
@@ -97,9 +97,8 @@ func (m *Manifest) Moved() []Moved { return m.instances.Moved() }
 // Removed returns the removed blocks, in the order of their files.
 func (m *Manifest) Removed() []Removed { return m.instances.Removed() }
 
-// Blocks returns the addresses of what the root's files speak of, sorted: their
-// resource and module blocks, also those that have no instances, and what their
-// removed blocks name.
+// Blocks returns the addresses in the root's files, sorted: those of its resource and
+// module blocks, including blocks without instances, and those in its removed blocks.
 func (m *Manifest) Blocks() []string {
 	root := m.tree.Root
 	list := slices.Collect(maps.Keys(root.Resources))
@@ -113,35 +112,33 @@ func (m *Manifest) Blocks() []string {
 	return slices.Compact(list)
 }
 
-// StatePath is where the manifest wants its state file, as written; "" if it
-// does not say.
+// StatePath returns the path of the state file as the manifest has it, "" if it sets none.
 func (m *Manifest) StatePath() string { return m.tree.StatePath }
 
-// Encryption is what the manifest says of encryption; nil = nothing.
+// Encryption returns the manifest's encryption settings; nil = none.
 func (m *Manifest) Encryption() *Encryption { return m.tree.Encryption }
 
-// Missing returns the variables that kept Load from giving a manifest because
-// nothing gives them a value, sorted by name.
+// Missing returns the variables whose missing values made Load fail, sorted by name.
 func (m *Manifest) Missing() []Missing { return m.tree.Missing() }
 
-// Variables returns the variables' values with their types, for Pinned. What
-// is sensitive is in it as it is.
+// Variables returns the variables' values with their types, for Pinned. Sensitive
+// values are included in clear text.
 func (m *Manifest) Variables() map[string]json.RawMessage { return m.tree.Variables() }
 
-// VariableOrigins says where the values of variables come from that have not
-// their defaults: "vars.auto.hcl:3", "the environment variable X".
+// VariableOrigins returns where the values of variables come from, except defaults:
+// "vars.auto.hcl:3", "the environment variable X".
 func (m *Manifest) VariableOrigins() map[string]string { return m.tree.Origins }
 
-// SensitiveVariables names the variables that are declared sensitive, sorted.
+// SensitiveVariables returns the names of the variables that are declared sensitive, sorted.
 func (m *Manifest) SensitiveVariables() []string { return m.tree.SensitiveVariables() }
 
-// Secrets returns the string forms of all sensitive values that are known
-// without asking a resource, sorted: variables and the local values made of them.
-// Empty texts and booleans are left out.
+// Secrets returns the string forms of all sensitive values that are known without any
+// state, sorted: variables and the local values computed from them. It omits empty
+// texts and booleans.
 func (m *Manifest) Secrets() []string { return m.instances.Secrets() }
 
-// Diagnose fills in the range and the snippet of a diagnostic whose place is
-// known, and returns it. A nil range changes nothing.
+// Diagnose sets the range and the snippet of a diagnostic, and returns it. A nil
+// range changes nothing.
 func (m *Manifest) Diagnose(d *diag.Diagnostic, r *diag.Range) *diag.Diagnostic {
 	return m.set.Diagnose(d, r)
 }

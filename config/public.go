@@ -13,7 +13,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// What goes in, and what the rooms of this package give to others.
+// The inputs and the results of the subpackages, for other packages.
 type (
 	File      = source.File
 	Sources   = source.Sources
@@ -85,53 +85,53 @@ const (
 	CheckUnknown = eval.CheckUnknown
 )
 
-// Find reads the manifests: those of the workspace, or of the directories and
-// files in args (relative to the workspace). None at all is an error. The files
-// of flags have values of variables, and are no manifests whatever their names.
+// Find reads the manifests: those of the workspace, or of the directories and files
+// in args (relative to the workspace). It is an error if there are none. The files of
+// flags hold values of variables, and are not manifests whatever their names.
 func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagnostics) {
 	return source.Find(workspace, args, flags)
 }
 
 // FindVariables collects the given values of variables, weakest first:
-// DEPLOYSTER_VAR_name of environ, auto files in home/.deployster, auto files in
-// the workspace, then the flags in their order.
+// DEPLOYSTER_VAR_name of environ, auto files in home/.deployster, auto files in the
+// workspace, then the flags in their order.
 func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([]VarInput, diag.Diagnostics) {
 	return source.FindVariables(workspace, home, environ, flags)
 }
 
-// Pinned gives back to Load the values that Manifest.Variables returned.
+// Pinned makes the values that Manifest.Variables returned an input of Load.
 func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
 	return source.Pinned(values)
 }
 
-// Answered is the value that a person has typed for a variable; it is read like
+// Answered returns the value that a person typed for a variable; it is parsed like
 // that of -var.
 func Answered(name, text string) VarInput { return source.Answered(name, text) }
 
-// Format gives the canonical form of a manifest or variable file in native
-// syntax. A file that cannot be parsed has errors, which call it by the given name.
+// Format returns the canonical form of a manifest or variable file in native syntax.
+// It returns errors if the file cannot be parsed; they use the given name.
 func Format(name string, src []byte) ([]byte, diag.Diagnostics) { return source.Format(name, src) }
 
-// ReadSource reads a manifest or variable file as Find does: a regular file of
-// a limited size. Its error says what is wrong, without the path.
+// ReadSource reads a manifest or variable file as Find does: a regular file of a
+// limited size. Its error does not include the path.
 func ReadSource(path string) ([]byte, error) { return source.ReadSource(path) }
 
-// ReadObject reads a file that holds one object, as the config of a resource
-// is: .hcl, .json or .yaml. Errors call it by the name shown.
+// ReadObject reads a file that holds one object, such as the config of a resource:
+// .hcl, .json or .yaml. Errors use the name shown.
 func ReadObject(path, shown string) (json.RawMessage, diag.Diagnostics) {
 	return source.ReadObject(path, shown)
 }
 
-// ReadMarked is ReadObject with the JSON pointers of what sensitive() has marked in it.
+// ReadMarked is ReadObject that also returns the JSON pointers of the values marked by sensitive().
 func ReadMarked(path, shown string) (json.RawMessage, []string, diag.Diagnostics) {
 	return source.ReadMarked(path, shown)
 }
 
-// ReadLock reads the lock file of a directory. Without one it gives nil.
+// ReadLock reads the lock file of a directory. It returns nil if there is none.
 func ReadLock(dir string) (*Lock, diag.Diagnostics) { return source.ReadLock(dir) }
 
-// IsVariableFile reports whether files of this name are read by themselves: vars.auto.hcl
-// and the like.
+// IsVariableFile reports whether files of this name are read automatically, such as
+// vars.auto.hcl.
 func IsVariableFile(name string) bool { return source.IsAutoFile(name) }
 
 // Reference writes a resource's address as messages and expressions do:
