@@ -10,17 +10,17 @@ import (
 	"deployster/config/source"
 )
 
-// PublishPrefix begins the addresses of publishes.
+// PublishPrefix is the prefix of the addresses of publishes.
 const PublishPrefix = "publish."
 
-// Publish is what a publish block says beyond what a resource block says.
+// Publish has the parts of a publish block that a resource block does not have.
 type Publish struct {
-	Artifact *Block // nil: it names none, which has been said
+	Artifact *Block // nil: it names no declared artifact, which is already reported
 	Inputs   []PublishInput
 }
 
 // PublishInput is a directory that a publish gives to its image: the files of an
-// artifact, or what a plug shows.
+// artifact, or the directory of a plug.
 type PublishInput struct {
 	Name     string
 	Artifact *Block
@@ -33,8 +33,8 @@ func (l *loader) artifact(b *hcl.Block) {
 	a.Timeouts = l.single(c, "timeouts", attributes("check", "get"))
 }
 
-// publish keeps a publish block as a resource, which has what it says as its config
-// once the names in it are known.
+// publish stores a publish block as a resource, whose config is made of the block's
+// attributes once the names in them are resolved.
 func (l *loader) publish(b *hcl.Block) {
 	name := b.Labels[0]
 	r := &Resource{Block: l.header(b), Publish: &Publish{}}
@@ -49,7 +49,7 @@ func (l *loader) publish(b *hcl.Block) {
 	l.b.Resources[r.Name] = r
 }
 
-// rootOnly says of hosts, artifacts and publishes that a module cannot have them.
+// rootOnly adds an error for each host, artifact and publish in a module, which cannot have them.
 func (l *loader) rootOnly() {
 	for _, name := range slices.Sorted(maps.Keys(l.b.Hosts)) {
 		l.add(source.Failure(l.b.Hosts[name].At, "A host in a module", "Hosts are declared in the root manifest only. Declare it there, and "+
@@ -67,8 +67,8 @@ func (l *loader) rootOnly() {
 	}
 }
 
-// resourceNames are the resources that have blocks of that name, and publishNames the
-// others.
+// resourceNames is the set of the names of resource blocks, and publishNames that of
+// publish blocks.
 type (
 	resourceNames struct{ b *Module }
 	publishNames  struct{ b *Module }

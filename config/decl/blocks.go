@@ -12,8 +12,7 @@ import (
 	"deployster/config/source"
 )
 
-// declarations are what the files of one directory declare, by name, before
-// evaluation.
+// declarations holds the blocks of the files of one directory, by name, before evaluation.
 type declarations struct {
 	Variables  map[string]*Variable
 	Locals     map[string]*Local
@@ -36,7 +35,7 @@ func newDeclarations() declarations {
 		Hosts: map[string]*Block{}, Resources: map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{}}
 }
 
-// Block is a declared thing that is no more than its attributes.
+// Block is a declaration that consists of its attributes.
 type Block struct {
 	Name  string
 	At    hcl.Range // the header
@@ -45,12 +44,12 @@ type Block struct {
 	Timeouts, Capabilities, Verify, Watch hcl.Attributes // of a type
 	Before                                []Condition    // preconditions of an output or a resource
 	DependsOn                             []Dependency   // of a resource, a module block or an output
-	// Artifact is what a plug gives files of, nil for a path of this host.
+	// Artifact is the artifact whose files a plug gives, nil for a path of this host.
 	Artifact *Block
-	// NeedsState: an output of a module that is made of a resource.
+	// NeedsState: it is an output of a module that depends on a resource.
 	NeedsState bool
-	// Invalid: its for_each or count refers to something that does not exist, which
-	// has been said.
+	// Invalid: its for_each or count refers to something undeclared, which is already
+	// reported.
 	Invalid bool
 }
 
@@ -59,9 +58,9 @@ type Local struct {
 	what string // for messages
 	at   hcl.Range
 	Expr hcl.Expression
-	// NeedsState: it needs a resource, itself or through other locals.
+	// NeedsState: it depends on a resource, directly or through other locals.
 	NeedsState bool
-	// Invalid: it refers to something that does not exist, which has been said.
+	// Invalid: it refers to something undeclared, which is already reported.
 	Invalid bool
 }
 
@@ -74,16 +73,15 @@ type Variable struct {
 	def       cty.Value // cty.NilVal: none
 	sensitive bool
 	Nullable  bool
-	missing   bool // nothing gives it a value, and it has no default
+	missing   bool // it has neither a value nor a default
 	Checks    []hcl.Attributes
-	// NeedsState: it is a module's, and made of a resource where that is called.
+	// NeedsState: it is a variable of a called module, and its value depends on a resource.
 	NeedsState bool
 
 	description string
 }
 
-// Resource is a declared resource: for_each and count make several instances
-// of it.
+// Resource is a resource block: with for_each or count it has several instances.
 type Resource struct {
 	Block
 	Lifecycle  hcl.Attributes
@@ -96,18 +94,18 @@ type Resource struct {
 	After      []Condition // postconditions
 	Ignored    ignoreRules
 	Triggers   []hcl.Expression // references: replace_triggered_by
-	// Publish is what a publish block says. It is kept as the resource with the name
+	// Publish is set for a publish block. It is stored as the resource with the name
 	// publish.NAME, which no resource can have.
 	Publish *Publish
-	// DefaultsOf is the type whose defaults stand in the config; nil = none do.
+	// DefaultsOf is the type whose defaults are merged into the config; nil = none.
 	DefaultsOf *Block
 }
 
-// Dependency is what an element of dependencies, depends_on or subscribe names.
+// Dependency is an element of dependencies, depends_on or subscribe.
 type Dependency struct {
 	Resource *Resource      // or
-	Call     *Call          // with both nil it names nothing, which has been said
-	Ref      refs.Reference // with the key, if there is one
+	Call     *Call          // if both are nil, it names nothing declared, which is already reported
+	Ref      refs.Reference // with the instance key, if any
 	At       hcl.Range
 }
 
@@ -116,20 +114,20 @@ type loader struct {
 	t        *Tree
 	b        *Module
 	settings []hcl.Attributes // of the deployster blocks
-	// encrypted is where the encryption block stands; nil = there is none.
+	// encrypted is the place of the encryption block; nil = there is none.
 	encrypted *hcl.Range
 	diags     hcl.Diagnostics
 }
 
 func (l *loader) add(d ...*hcl.Diagnostic) { l.diags = append(l.diags, d...) }
 
-// content decodes a body. The result is never nil: an error in one part keeps
-// the others from being looked at no less.
+// content decodes a body. The result is never nil: an error in one part does not
+// prevent the checks of the others.
 func (l *loader) content(b hcl.Body, s schema) *hcl.BodyContent {
 	c, diags := b.Content(s.BodySchema)
 	for _, d := range diags {
 		if d.Summary == "Missing required argument" && l.t.Set.Broken[d.Subject.Filename] {
-			continue // it may be where the parser did not see it
+			continue // the parser may have missed it because of a syntax error
 		}
 		addHint(d, s)
 		l.add(d)
@@ -151,7 +149,7 @@ func (l *loader) root(body hcl.Body) {
 	}
 }
 
-// deployster decodes a block of settings.
+// deployster decodes a deployster block.
 func (l *loader) deployster(b *hcl.Block) {
 	c := l.content(b.Body, deploysterSchema)
 	l.settings = append(l.settings, c.Attributes)
@@ -160,7 +158,7 @@ func (l *loader) deployster(b *hcl.Block) {
 	l.encryption(c)
 }
 
-// twice says that a name is taken.
+// twice returns the error for a name that is already taken.
 func twice(kind, name string, first, second hcl.Range) *hcl.Diagnostic {
 	return source.Failure(second, "Declared twice", "The %s %q is declared here, and already at %s:%d. Names are shared by all files: "+
 		"rename one, or remove it.",
@@ -169,7 +167,7 @@ func twice(kind, name string, first, second hcl.Range) *hcl.Diagnostic {
 
 func (l *loader) header(b *hcl.Block) Block { return Block{Name: b.Labels[0], At: b.DefRange} }
 
-// attributes decodes a block that is no more than its attributes.
+// attributes decodes a block that consists of its attributes and preconditions.
 func (l *loader) attributes(b *hcl.Block, s schema, into map[string]*Block) (*Block, *hcl.BodyContent) {
 	p := l.header(b)
 	c := l.content(b.Body, s)
@@ -222,13 +220,12 @@ func (l *loader) resource(b *hcl.Block) {
 	l.b.Resources[r.Name] = r
 }
 
-// single decodes the attributes of a nested block that may be there once.
+// single decodes the attributes of a nested block that may occur once.
 func (l *loader) single(c *hcl.BodyContent, kind string, s schema) hcl.Attributes {
 	return l.singleContent(c, kind, s).Attributes
 }
 
-// singleContent decodes a nested block that may be there once. The result is
-// never nil.
+// singleContent decodes a nested block that may occur once. The result is never nil.
 func (l *loader) singleContent(c *hcl.BodyContent, kind string, s schema) *hcl.BodyContent {
 	out := &hcl.BodyContent{}
 	var first *hcl.Block

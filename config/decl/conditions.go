@@ -9,7 +9,7 @@ import (
 	"deployster/config/source"
 )
 
-// Check is a check block as it is written.
+// Check is a decoded check block.
 type Check struct {
 	Name    string
 	at      hcl.Range
@@ -33,19 +33,19 @@ func (l *loader) check(b *hcl.Block) {
 // Condition is something that must be true: a precondition, a postcondition, or
 // an assertion of a check.
 type Condition struct {
-	Kind     string // as the block is called
+	Kind     string // the type of the block
 	Expr     hcl.Expression
 	Message  hcl.Expression
 	OfItself bool // self may be used
 }
 
-// conditions decodes the blocks of one kind, those that are whole.
+// conditions decodes the blocks of one type, except incomplete ones.
 func (l *loader) conditions(c *hcl.BodyContent, kind string) []Condition {
 	var out []Condition
 	for _, b := range c.Blocks.OfType(kind) {
 		attrs := l.content(b.Body, conditionSchema).Attributes
 		if attrs["condition"] == nil || attrs["error_message"] == nil {
-			continue // said already
+			continue // already reported
 		}
 		out = append(out, Condition{Kind: kind, Expr: attrs["condition"].Expr, Message: attrs["error_message"].Expr,
 			OfItself: kind == "postcondition"})
@@ -61,10 +61,10 @@ func Article(kind string) string {
 	return "a " + kind
 }
 
-// Conditions are all of a resource.
+// Conditions returns the preconditions and postconditions of a resource.
 func (r *Resource) Conditions() []Condition { return slices.Concat(r.Before, r.After) }
 
-// Expressions are those of a resource that may refer to other resources.
+// Expressions returns the expressions of a resource that may refer to other resources.
 func (r *Resource) Expressions() []hcl.Expression {
 	if a := r.Attrs["config"]; a != nil {
 		return []hcl.Expression{a.Expr}

@@ -1,6 +1,6 @@
-// Package decl says what blocks declare: a Tree of modules, each with its variables,
-// resources, types and so on, decoded and otherwise as they are written. It owns the
-// tree and the values of the root's variables. In goes a source.Set; out comes the
-// Tree with what is wrong in single blocks. Whether things fit together is for
-// validate; what for_each makes of them is for instance and eval.
+// Package decl decodes the blocks of manifests: a Tree of modules, each with its variables,
+// resources, types and so on, whose expressions are not evaluated. It owns the tree and
+// the values of the root's variables. Its input is a source.Set; its output is the Tree
+// with the errors in single blocks. Package validate checks the blocks against each other;
+// packages instance and eval expand for_each.
 package decl

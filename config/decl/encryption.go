@@ -8,17 +8,17 @@ import (
 	"deployster/internal/base/encryption"
 )
 
-// Encryption is how the manifest wants the files that are kept to be: the state
-// file, its copies and journal, saved plans and records of runs. Paths are as
-// they are written.
+// Encryption is the manifest's settings for the encryption of stored files: the state
+// file, its copies and journal, saved plans and records of runs. Paths are as the
+// manifest has them.
 type Encryption struct {
-	Enabled        bool // false: what is encrypted is written in clear text from now on
+	Enabled        bool // false: encrypted files are written in clear text from now on
 	PassphraseEnv  string
 	PassphraseFile string
-	// The former passphrase, which only opens files.
+	// The former passphrase, which is only used to decrypt.
 	OldPassphraseEnv  string
 	OldPassphraseFile string
-	Recipients        []string // with any of them, passphrases only open files
+	Recipients        []string // if there are any, passphrases are only used to decrypt
 	IdentityFiles     []string
 }
 
@@ -56,10 +56,10 @@ func (l *loader) encryption(c *hcl.BodyContent) {
 	l.t.Encryption = e
 }
 
-// constants reads a list of texts, each of which is checked.
+// constants decodes a list of texts, and checks each of them.
 func (l *loader) constants(a *hcl.Attribute, check func(string) error) (out []string) {
 	l.constant(a, cty.List(cty.String), func(list cty.Value) {
-		items, _ := hcl.ExprList(a.Expr) // none: they come from a function
+		items, _ := hcl.ExprList(a.Expr) // no items: the list comes from a function
 		for i, v := range list.AsValueSlice() {
 			at := a.Expr.Range()
 			if i < len(items) {

@@ -12,8 +12,8 @@ import (
 	"deployster/internal/base/words"
 )
 
-// What those who know Terraform write out of habit, and what to write here, by
-// the place where they write it.
+// Hints for users who know Terraform: what to write instead of a name from Terraform,
+// by the block in which it stands.
 var (
 	rootHints = map[string]string{
 		"data": "There are no data sources: resource.NAME.state is what a resource reported. To look at a thing and never change it, " +
@@ -60,8 +60,7 @@ var (
 
 var quotedName = regexp.MustCompile(`"([^"]*)"`)
 
-// addHint adds to an error about a block or an attribute that is not known here
-// what to write instead.
+// addHint adds to an error about an unknown block or attribute what to write instead.
 func addHint(d *hcl.Diagnostic, s schema) {
 	if strings.HasPrefix(d.Summary, "Extraneous label for ") {
 		d.Summary, d.Detail = "Too many labels", fmt.Sprintf("%s A block has one label at the most, its name.", d.Detail)
@@ -82,7 +81,7 @@ func addHint(d *hcl.Diagnostic, s schema) {
 	if text != "" {
 		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ")
 	} else {
-		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL's goes by letters alone
+		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL's suggestion only compares letters
 		if text = words.DidYouMean(name[1], s.names()); text == "" {
 			text = s.whatCanStand()
 		}
@@ -92,8 +91,8 @@ func addHint(d *hcl.Diagnostic, s schema) {
 	}
 }
 
-// TerraformHint says what to write instead of a reference that begins with a name
-// of Terraform, "" if this is none.
+// TerraformHint returns what to write instead of a reference that begins with a name
+// from Terraform, "" if it does not.
 func (b *Module) TerraformHint(t hcl.Traversal) string {
 	root, name := t.RootName(), refs.StepName(t, 1)
 	switch {

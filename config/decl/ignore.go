@@ -28,11 +28,11 @@ type ignoreRules struct {
 }
 
 type ignorePath struct {
-	steps hcl.Traversal // from the config on
+	steps hcl.Traversal // from the root of the config
 	at    hcl.Range
 }
 
-// ignoreChanges reads lifecycle.ignore_changes.
+// ignoreChanges decodes lifecycle.ignore_changes.
 func (l *loader) ignoreChanges(a *hcl.Attribute) ignoreRules {
 	if a == nil {
 		return ignoreRules{}
@@ -58,7 +58,7 @@ func (l *loader) ignoreChanges(a *hcl.Attribute) ignoreRules {
 	return out
 }
 
-// keys are the steps of a path as they are in JSON pointers.
+// keys returns the steps of a path as tokens of a JSON pointer.
 func (p ignorePath) keys() []string {
 	keys := []string{p.steps.RootName()}
 	for _, step := range p.steps[1:] {
@@ -67,7 +67,7 @@ func (p ignorePath) keys() []string {
 	return keys
 }
 
-// Pointers are the JSON pointers of what is ignored; "" = all of it.
+// Pointers returns the JSON pointers of the ignored parts; "" = the whole config.
 func (g ignoreRules) Pointers() []string {
 	if g.all {
 		return []string{""}
@@ -79,7 +79,7 @@ func (g ignoreRules) Pointers() []string {
 	return list
 }
 
-// Check finds paths that lead nowhere in a config, as far as it is known.
+// Check returns an error for each path that does not exist in a config, as far as the config is known.
 func (g ignoreRules) Check(config cty.Value) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, p := range g.paths {
@@ -123,15 +123,15 @@ func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
 	return nil
 }
 
-// Any reports whether anything is ignored.
+// Any reports whether any part is ignored.
 func (g ignoreRules) Any() bool { return g.all || len(g.paths) > 0 }
 
-// Keep puts what was last recorded in the place of what is ignored. Changed are
-// the JSON pointers of what was different.
+// Keep replaces the ignored parts of a config by their last recorded values. changed
+// holds the JSON pointers of the parts that differed.
 func (g ignoreRules) Keep(config cty.Value, last *LastConfig) (kept cty.Value, changed []string) {
 	before, err := values.FromJSON(last.Value)
 	if err != nil {
-		return config, nil // what cannot be read is not kept
+		return config, nil // a config that cannot be decoded is not kept
 	}
 	before = values.MarkState(before, last.Sensitive)
 	if g.all {

@@ -8,29 +8,29 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Kind is a kind of block that stands at the top of a manifest, and what
-// expressions call it; or what they know without a block, such as each. All that
-// differs from kind to kind stands in its entry of kinds: a new one is one entry.
+// Kind is a kind of top-level block of a manifest and its name in expressions, or a
+// name in expressions without a block, such as each. All that differs between kinds
+// is in the entries of kinds: a new kind needs one entry.
 type Kind struct {
-	// Block is what it is called, "" for none; named ones have a label.
+	// Block is the type of the block, "" for none; blocks of a named kind have a label.
 	Block  string
 	named  bool
 	schema schema
 	decode func(*loader, *hcl.Block)
 
-	// Root is what expressions call it, as in root.NAME; "" for none.
+	// Root is its name in expressions, as in root.NAME; "" for none.
 	Root     string
-	Noun     string                              // in messages: there is no NOUN "x"
-	Advice   string                              // what to do when there is none
-	allowed  func(Usage) bool                    // where it may be used; nil = everywhere
-	declared func(*Module, Usage) Names          // what there is
-	late     func(b *Module, name string) string // why a value is not known early, "" when it is
+	Noun     string                              // used in messages: there is no NOUN "x"
+	Advice   string                              // what to do if the name is not declared
+	allowed  func(Usage) bool                    // where it may be used; nil = anywhere
+	declared func(*Module, Usage) Names          // the declared names
+	late     func(b *Module, name string) string // why a value needs states, "" if it does not
 
-	// expressions visits those that are evaluated when states are known.
+	// expressions visits the expressions that are evaluated when states are known.
 	expressions func(b *Module, visit func(Expression))
 }
 
-// kinds are all kinds, in the order in which messages list them.
+// kinds holds all kinds, in the order in which messages list them.
 var kinds = []Kind{
 	{Block: "deployster", schema: deploysterSchema, decode: (*loader).deployster,
 		Root: "deployster", Noun: "attribute of deployster", Advice: correct, declared: fixed("verbose", "version", "workspace")},
@@ -84,7 +84,7 @@ var kinds = []Kind{
 
 const correct = "Correct the name"
 
-// KindOf is the kind that expressions call so, nil if there is none.
+// KindOf returns the kind with this name in expressions, nil if there is none.
 func KindOf(root string) *Kind {
 	for i := range kinds {
 		if kinds[i].Root == root && root != "" {
@@ -94,13 +94,13 @@ func KindOf(root string) *Kind {
 	return nil
 }
 
-// Allows reports whether a kind may be used in an expression.
+// Allows reports whether the kind may be used in an expression.
 func (k *Kind) Allows(u Usage) bool { return k.allowed == nil || k.allowed(u) }
 
-// Declared are the names that there are of a kind.
+// Declared returns the declared names of the kind.
 func (k *Kind) Declared(b *Module, u Usage) Names { return k.declared(b, u) }
 
-// Late says why the value of a name is known only with states, "" when it is not so.
+// Late returns why the value of a name is known only with states, "" if it is known earlier.
 func (k *Kind) Late(b *Module, name string) string {
 	if k.late == nil {
 		return ""
@@ -108,7 +108,7 @@ func (k *Kind) Late(b *Module, name string) string {
 	return k.late(b, name)
 }
 
-// Names are names of one kind that are declared.
+// Names is the set of the declared names of one kind.
 type Names interface {
 	Has(name string) bool
 	List() []string // sorted
@@ -121,12 +121,12 @@ func (n names[V]) Has(name string) bool {
 	return ok
 }
 
-// List leaves out what no expression can name, as the defaults of a type.
+// List omits names that no expression can use, such as those of the defaults of a type.
 func (n names[V]) List() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(n)), func(name string) bool { return strings.Contains(name, ".") })
 }
 
-// fixed are names that are always there.
+// fixed returns a set of names that are always declared.
 func fixed(list ...string) func(*Module, Usage) Names {
 	all := names[bool]{}
 	for _, name := range list {
@@ -151,7 +151,7 @@ func lateVariable(b *Module, name string) string {
 	return ""
 }
 
-// rootSchema are the blocks that a manifest may have.
+// rootSchema returns the schema of the top level of a manifest.
 func rootSchema() schema {
 	s := schema{BodySchema: &hcl.BodySchema{}, hints: rootHints, otherwise: rootHint}
 	for _, k := range kinds {

@@ -12,11 +12,10 @@ type Missing struct {
 	Name        string
 	Type        string // as in a manifest; "" = any
 	Description string
-	Sensitive   bool // what is typed for it must not be seen
+	Sensitive   bool // the typed value must not be shown
 }
 
-// Missing returns the variables that kept Load from giving a manifest because
-// nothing gives them a value, sorted by name.
+// Missing returns the variables whose missing values made Load fail, sorted by name.
 func (t *Tree) Missing() []Missing {
 	var out []Missing
 	for _, name := range slices.Sorted(maps.Keys(t.Root.Variables)) {

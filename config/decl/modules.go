@@ -16,7 +16,7 @@ import (
 	"deployster/internal/base/words"
 )
 
-// All are a module and those that it calls, as written, callers first.
+// All returns a module and the modules that it calls, directly and indirectly, callers first.
 func (b *Module) All() []*Module {
 	all := []*Module{b}
 	for i := 0; i < len(all); i++ {
@@ -27,7 +27,7 @@ func (b *Module) All() []*Module {
 	return all
 }
 
-// OutputsOf are the outputs of a module that a reference may read.
+// OutputsOf returns the outputs of a module that a reference may read.
 func OutputsOf(ref refs.Reference, child *Module) []string {
 	steps := ref.Traversal[2:]
 	if ref.Key != nil || ref.Splat {
@@ -43,32 +43,32 @@ func OutputsOf(ref refs.Reference, child *Module) []string {
 	return slices.Sorted(maps.Keys(child.Outputs))
 }
 
-// The limits on modules. Two calls on each of twenty levels would be a million.
+// The limits on modules. Two calls on each of twenty levels would make a million modules.
 const (
 	maxModuleDepth = 16
-	maxModules     = 2000 // module blocks, counted along every way that leads to them
+	maxModules     = 2000 // module blocks, counted once for each path of calls to them
 )
 
-// Module is a module as it is written: the root manifest, or what one
+// Module is a module before evaluation: the root manifest, or the directory that one
 // module block calls. The blocks of a directory that is called twice are decoded
-// twice, so that each has its own.
+// twice, so that each call has its own.
 type Module struct {
-	Path   string  // how messages call it: "" for the root, else "module.web.module.disk"
+	Path   string  // its name in messages: "" for the root, else "module.web.module.disk"
 	Parent *Module // nil for the root
 	Call   *Call   // nil for the root
 	Dir    string  // absolute
 	declarations
-	Children  map[string]*Module // those whose source could be read
+	Children  map[string]*Module // the called modules whose source was read
 	Functions map[string]function.Function
 }
 
 // Call is a module block.
 type Call struct{ Block }
 
-// metaArguments are the arguments of a module block that are no variables.
+// metaArguments are the arguments of a module block that do not set variables.
 var metaArguments = []string{"source", "for_each", "count", "depends_on"}
 
-// Inputs are the names of the variables that a module block sets, sorted.
+// Inputs returns the names of the variables that a module block sets, sorted.
 func (c *Call) Inputs() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(c.Attrs)) {
@@ -79,7 +79,7 @@ func (c *Call) Inputs() []string {
 	return names
 }
 
-// Called says a thing of this module as messages do: "module.web.local.zone".
+// Called returns the name of a declaration of this module in messages: "module.web.local.zone".
 func (b *Module) Called(what string) string {
 	if b.Path == "" {
 		return what
@@ -87,7 +87,7 @@ func (b *Module) Called(what string) string {
 	return b.Path + "." + what
 }
 
-// TypeNames are the types that can be used in the module.
+// TypeNames returns the types that can be used in the module: its own and those of its callers.
 func (b *Module) TypeNames() map[string]*Block {
 	if b.Parent == nil {
 		return b.Types
@@ -120,7 +120,7 @@ func (l *loader) call(b *hcl.Block) {
 	l.b.Calls[c.Name] = c
 }
 
-// oneOf refuses for_each beside count.
+// oneOf adds an error if a block has both for_each and count.
 func (l *loader) oneOf(attrs hcl.Attributes) {
 	if f, c := attrs["for_each"], attrs["count"]; f != nil && c != nil {
 		l.add(source.Failure(c.NameRange, "Both for_each and count", "Each of them says how many instances there are, so only one can be "+
@@ -128,7 +128,7 @@ func (l *loader) oneOf(attrs hcl.Attributes) {
 	}
 }
 
-// decode reads the blocks of a module, and of the modules that it calls.
+// decode decodes the blocks of one module.
 func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 	l := &loader{t: t, b: b}
 	for _, body := range bodies {
@@ -140,7 +140,7 @@ func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 	return l, l.diags
 }
 
-// childOnly refuses what belongs into the root manifest.
+// childOnly adds an error for each declaration that only the root manifest may have.
 func (l *loader) childOnly() {
 	l.rootOnly()
 	for _, name := range slices.Sorted(maps.Keys(l.b.Plugs)) {
@@ -168,7 +168,7 @@ func (l *loader) childOnly() {
 	l.add(l.t.checkVersion(l)...)
 }
 
-// loadModules reads and decodes what the module blocks of b call.
+// loadModules reads and decodes the modules that the module blocks of b call.
 func (t *Tree) loadModules(b *Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(b.Calls)) {
@@ -206,7 +206,7 @@ func (t *Tree) newModuleBlock(parent *Module, c *Call, dir string) *Module {
 	return b
 }
 
-// moduleSource gives the directory that a module block names.
+// moduleSource returns the directory in a module block's source.
 func (t *Tree) moduleSource(c *Call) (string, *hcl.Diagnostic) {
 	a := c.Attrs["source"]
 	if a == nil {
@@ -240,8 +240,8 @@ func (t *Tree) moduleSource(c *Call) (string, *hcl.Diagnostic) {
 	return filepath.Join(dir, path), nil
 }
 
-// tooManyModules refuses a module that calls itself, also through others, and
-// what would never end.
+// tooManyModules returns an error for a module that calls itself, also through
+// others, and beyond the limits on modules.
 func (t *Tree) tooManyModules(b *Module, c *Call, dir string) *hcl.Diagnostic {
 	at := c.Attrs["source"].Expr.Range()
 	depth := 0
@@ -266,10 +266,10 @@ func (t *Tree) tooManyModules(b *Module, c *Call, dir string) *hcl.Diagnostic {
 	return nil
 }
 
-// checkInputs compares what a module block gives with what the module wants.
+// checkInputs checks the variables that a module block sets against those that the module declares.
 func (b *Module) checkInputs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	misspelt := map[string]bool{} // that these have no value follows from the misspelling, which is told
+	misspelt := map[string]bool{} // variables that got no value because of a misspelt name, which is reported
 	for _, name := range b.Call.Inputs() {
 		if text := moduleHints[name]; text != "" && b.Variables[name] == nil {
 			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module",
@@ -299,7 +299,7 @@ func (b *Module) checkInputs() hcl.Diagnostics {
 	return diags
 }
 
-// Root is the root manifest.
+// Root returns the root manifest.
 func (b *Module) Root() *Module {
 	for b.Parent != nil {
 		b = b.Parent

@@ -13,14 +13,14 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Moved is a moved block: what is recorded under one address, and below it,
-// belongs to another from now on.
+// Moved is a moved block: the entries in the state file at one address, and below it,
+// belong to another address from now on.
 type Moved struct {
 	From, To string
 	Range    diag.Range // the block's header
 }
 
-// MovedBlock is a moved block as it is written.
+// MovedBlock is a decoded moved block.
 type MovedBlock struct {
 	Moved
 	FromTarget, ToTarget Target
@@ -29,15 +29,15 @@ type MovedBlock struct {
 
 // Target is the address in a moved or removed block.
 type Target struct {
-	Address string // "" = it could not be read
-	module  bool   // it is a module, not a resource
+	Address string // "" = it is not valid
+	module  bool   // the address is of a module, not of a resource
 	At      hcl.Range
 }
 
 func (l *loader) moved(b *hcl.Block) {
 	attrs := l.content(b.Body, movedSchema).Attributes
 	if attrs["from"] == nil || attrs["to"] == nil {
-		return // said already
+		return // already reported
 	}
 	v := &MovedBlock{At: b.DefRange, FromTarget: l.target(attrs["from"]), ToTarget: l.target(attrs["to"])}
 	if v.FromTarget.Address == "" || v.ToTarget.Address == "" {
@@ -70,8 +70,8 @@ func (t Target) kind() string {
 	return "the resource " + t.Address
 }
 
-// target reads an address: resource.NAME or module.NAME, with instance keys,
-// and module.NAME.resource.NAME for what is in a module.
+// target parses an address: resource.NAME or module.NAME, with instance keys, and
+// module.NAME.resource.NAME for a resource in a module.
 func (l *loader) target(a *hcl.Attribute) Target {
 	out := Target{At: a.Expr.Range()}
 	t := l.t.Refs.AsAddress(a.Expr)
@@ -88,10 +88,10 @@ func (l *loader) target(a *hcl.Attribute) Target {
 	return out
 }
 
-// AddressOf reads a traversal as an address, as far as it is one.
+// AddressOf converts a traversal to an address; problem says why it is none.
 func AddressOf(t hcl.Traversal) (address string, module bool, problem string) {
 	var parts []string
-	name := func(i int) string { // of an attribute, with the key that may stand after it
+	name := func(i int) string { // the name at step i, with the instance key after it
 		out := refs.StepName(t, i)
 		if key, ok := stepKey(t, i+1); ok {
 			out += key
@@ -121,7 +121,7 @@ func AddressOf(t hcl.Traversal) (address string, module bool, problem string) {
 			parts, module = append(parts, name(i+1)), false
 			i += 1 + length(i+1)
 		case i > 0 && word != "" && word != "module" && word != "resource":
-			parts, module = append(parts, name(i)), false // as addresses are printed
+			parts, module = append(parts, name(i)), false // the form in which plans print addresses
 			i += length(i)
 		case i == 0:
 			return "", false, fmt.Sprintf("An address begins with resource or module. Did you mean resource.%s?", refs.TraversalString(t))
@@ -136,7 +136,7 @@ func AddressOf(t hcl.Traversal) (address string, module bool, problem string) {
 	return strings.Join(parts, "."), module, ""
 }
 
-// stepKey is the instance key at step i of a traversal, as it is in addresses.
+// stepKey returns the instance key at step i of a traversal, as it is in addresses.
 func stepKey(t hcl.Traversal, i int) (string, bool) {
 	if i >= len(t) {
 		return "", false
@@ -154,15 +154,15 @@ func stepKey(t hcl.Traversal, i int) (string, bool) {
 	return "", false
 }
 
-// Removed is a removed block: what is recorded under an address, and below it,
-// is no longer wanted.
+// Removed is a removed block: the things at an address, and below it, are no longer
+// declared.
 type Removed struct {
 	From    string
-	Destroy bool       // else it is let go, and left as it is
+	Destroy bool       // otherwise it is forgotten: the real object stays as it is
 	Range   diag.Range // the block's header
 }
 
-// RemovedBlock is a removed block as it is written.
+// RemovedBlock is a decoded removed block.
 type RemovedBlock struct {
 	Removed
 	FromTarget Target
@@ -173,7 +173,7 @@ func (l *loader) removed(b *hcl.Block) {
 	c := l.content(b.Body, removedSchema)
 	lifecycle := l.single(c, "lifecycle", removedLifecycleSchema)
 	if c.Attributes["from"] == nil {
-		return // said already
+		return // already reported
 	}
 	v := &RemovedBlock{At: b.DefRange, FromTarget: l.target(c.Attributes["from"])}
 	v.Removed = Removed{From: v.FromTarget.Address, Destroy: true, Range: source.FromHCL(b.DefRange)}

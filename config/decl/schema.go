@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// What can stand in blocks.
+// The attributes and blocks that each block may have.
 var (
 	deploysterSchema = attributes("required_version", "state", "adopt", "auto_edges").with("encryption", encryptionSchema)
 	encryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
@@ -46,16 +46,16 @@ var (
 				with("timeouts", attributes("put"))
 )
 
-// schema is what can stand in a block, and what to say of what cannot.
+// schema is what a block may have, and the hints for what it may not have.
 type schema struct {
 	*hcl.BodySchema
-	inner []schema          // of its blocks
-	hints map[string]string // by what those who know Terraform write there
-	// otherwise says what to do about another name, "" for nothing; nil = nothing.
+	inner []schema          // the schemas of its blocks
+	hints map[string]string // hints for names that users know from Terraform, by name
+	// otherwise returns the hint for any other name, "" for none; nil = no hints.
 	otherwise func(s schema, name string, argument bool) string
 }
 
-// attributes makes a schema; a name that ends in ! is required.
+// attributes returns a schema with these attributes; a name that ends in ! is required.
 func attributes(names ...string) schema {
 	s := schema{BodySchema: &hcl.BodySchema{}}
 	for _, n := range names {
@@ -65,7 +65,7 @@ func attributes(names ...string) schema {
 	return s
 }
 
-// with adds a block.
+// with adds a nested block.
 func (s schema) with(block string, inner schema) schema {
 	s.Blocks, s.inner = append(s.Blocks, hcl.BlockHeaderSchema{Type: block}), append(s.inner, inner)
 	return s
@@ -76,7 +76,7 @@ func (s schema) hinting(hints map[string]string, otherwise func(schema, string, 
 	return s
 }
 
-// names are its attributes and blocks.
+// names returns the names of its attributes and blocks.
 func (s schema) names() []string {
 	var names []string
 	for _, a := range s.Attributes {
@@ -88,7 +88,7 @@ func (s schema) names() []string {
 	return names
 }
 
-// whatCanStand lists the blocks and attributes.
+// whatCanStand returns a sentence that lists its attributes and blocks.
 func (s schema) whatCanStand() string {
 	var names []string
 	for _, a := range s.Attributes {
@@ -100,7 +100,7 @@ func (s schema) whatCanStand() string {
 	return "What can stand here: " + strings.Join(names, ", ") + "."
 }
 
-// rootHint is about a name at the top of a manifest.
+// rootHint returns the hint for an unknown name at the top of a manifest.
 func rootHint(s schema, name string, argument bool) string {
 	if !argument || words.DidYouMean(name, s.names()) != "" {
 		return ""
@@ -109,7 +109,7 @@ func rootHint(s schema, name string, argument bool) string {
 		"variables stand in vars.auto.hcl or, as the config for a `type test`, in a file in another directory. " + s.whatCanStand()
 }
 
-// resourceHint is about a name in a resource.
+// resourceHint returns the hint for an unknown name in a resource block.
 func resourceHint(s schema, name string, _ bool) string {
 	if words.DidYouMean(name, s.names()) != "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/base/words"
 )
 
-// semaphoreNames reads `semaphores = [semaphore.NAME]`.
+// semaphoreNames decodes `semaphores = [semaphore.NAME]`.
 func (l *loader) semaphoreNames(a *hcl.Attribute) []Named {
 	if a == nil {
 		return nil
@@ -33,13 +33,13 @@ func (l *loader) semaphoreNames(a *hcl.Attribute) []Named {
 	return out
 }
 
-// Named is a name, and where it stands.
+// Named is a name and its place.
 type Named struct {
 	Name string
 	At   hcl.Range
 }
 
-// UnknownSemaphores are the errors of the names in a module that no semaphore has.
+// UnknownSemaphores returns an error for each semaphore that a resource of the module names and that is not declared.
 func (b *Module) UnknownSemaphores() (diags hcl.Diagnostics) {
 	there := b.Root().Semaphores
 	for _, name := range slices.Sorted(maps.Keys(b.Resources)) {

@@ -8,34 +8,34 @@ import (
 	"deployster/config/values"
 )
 
-// Tree is what the files declare: the blocks of the root manifest and of all
-// modules, and the values of the root's variables.
+// Tree holds the blocks of the root manifest and of all modules, and the values of
+// the root's variables.
 type Tree struct {
 	Set        *source.Set
 	Refs       *refs.Index
 	Root       *Module
-	modules    int // module blocks that were read
+	modules    int // the number of module blocks read so far
 	StatePath  string
-	AutoEdges  bool // types may say what their resources come after
-	New        bool // unless they say otherwise, resources must not exist before they are made
+	AutoEdges  bool // types may declare automatic dependencies
+	New        bool // default for resources: the thing must not exist before it is created
 	Encryption *Encryption
 
-	AllowUnset   bool                    // variables without a value are unknown
-	HasUnsetVars bool                    // and there is one
+	AllowUnset   bool                    // a variable without a value is unknown
+	HasUnsetVars bool                    // there is such a variable
 	Vars         map[string]values.Sized // of the root
-	Origins      map[string]string       // where their values come from; none: their defaults
+	Origins      map[string]string       // where their values come from; no entry for defaults
 }
 
-// New makes a tree of nothing but the root, before anything is loaded.
+// New returns a tree with an empty root, before anything is loaded.
 func New(set *source.Set) *Tree {
 	t := &Tree{Set: set, Refs: refs.NewIndex(set.BytesOf), Vars: map[string]values.Sized{}, Origins: map[string]string{}}
 	t.Root = t.newModuleBlock(nil, nil, set.Src.Dir)
 	return t
 }
 
-// Load decodes the manifests and the modules that they call, and gives the
-// variables their values. It reports whether to go on: where another version is
-// required, whatever else is wrong may be because of it.
+// Load decodes the manifests and the modules that they call, and sets the values of
+// the variables. goOn is false if the manifest requires another version of
+// deployster: other errors may only follow from that.
 func (t *Tree) Load(vars []source.VarInput) (diags hcl.Diagnostics, goOn bool) {
 	bodies, diags := t.Set.Parse(t.Set.Src.Manifests)
 	l, d := t.decode(t.Root, bodies)

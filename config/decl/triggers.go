@@ -7,7 +7,7 @@ import (
 	"deployster/config/source"
 )
 
-// triggers reads lifecycle.replace_triggered_by.
+// triggers decodes lifecycle.replace_triggered_by.
 func (l *loader) triggers(a *hcl.Attribute) []hcl.Expression {
 	if a == nil {
 		return nil

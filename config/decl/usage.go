@@ -7,22 +7,21 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Usage is a kind of place where expressions stand: it decides what they may
-// refer to.
+// Usage describes a kind of place for expressions: it decides what they may refer to.
 type Usage struct {
 	What   string // for messages: "the type of a resource"
-	Static bool   // evaluated before anything is known of resources
+	Static bool   // evaluated before any state is known
 	Types  bool   // type.NAME may be used though static
 	Hosts  bool   // host.NAME may be used though static
-	Late   bool   // what is made of resources may be used though static
-	Self   bool   // of a resource: self.state and the like may be used
+	Late   bool   // values that depend on resources may be used though static
+	Self   bool   // of a resource: self.state and its other attributes may be used
 	// Repeated is the block whose each or count may be used, nil for none.
 	Repeated *Block
 	// Owner is the resource whose aliases may be used, nil for none.
 	Owner *Resource
 }
 
-// Roots are the roots that may be used there, sorted.
+// Roots returns the root names that expressions may use there, sorted.
 func (u Usage) Roots() []string {
 	var list []string
 	for i := range kinds {
@@ -34,16 +33,16 @@ func (u Usage) Roots() []string {
 	return list
 }
 
-// Expression is an expression in a block, and what it may refer to.
+// Expression is an expression in a block, and its Usage.
 type Expression struct {
 	Expr  hcl.Expression
 	Usage Usage
-	// Invalid is to be set when it refers to what does not exist; nil = nobody asks.
+	// Invalid is set to true if the expression refers to something undeclared; may be nil.
 	Invalid *bool
 }
 
-// Expressions visits the expressions of a module that are evaluated with
-// everything; static ones are checked where they are evaluated.
+// Expressions visits the expressions of a module that are evaluated when states are
+// known; static ones are checked where they are evaluated.
 func (b *Module) Expressions(visit func(Expression)) {
 	for i := range kinds {
 		if kinds[i].expressions != nil {
@@ -65,8 +64,8 @@ func localExpressions(b *Module, visit func(Expression)) {
 	})
 }
 
-// variableExpressions are the validations of what is made of resources; the others
-// are checked where they are evaluated.
+// variableExpressions visits the validations of variables whose values depend on
+// resources; the others are checked where they are evaluated.
 func variableExpressions(b *Module, visit func(Expression)) {
 	sorted(b.Variables, func(v *Variable) {
 		for _, check := range v.Checks {
@@ -136,7 +135,7 @@ func keys(list []Dependency, owner *Block, visit func(Expression)) {
 	}
 }
 
-// KeyOf is the computed key of a dependency of a block.
+// KeyOf returns the computed key of a dependency of a block.
 func (t Dependency) KeyOf(owner *Block) Expression {
 	return Expression{Expr: t.Ref.Key, Usage: Usage{What: "the key of an instance", Static: true, Repeated: owner}}
 }

@@ -21,7 +21,7 @@ import (
 	"deployster/internal/base/words"
 )
 
-// SensitiveVariables names the variables that are declared sensitive, sorted.
+// SensitiveVariables returns the names of the variables that are declared sensitive, sorted.
 func (t *Tree) SensitiveVariables() []string {
 	var names []string
 	for name, v := range t.Root.Variables {
@@ -33,7 +33,7 @@ func (t *Tree) SensitiveVariables() []string {
 	return names
 }
 
-// variable decodes a variable block. Its own attributes are constants.
+// variable decodes a variable block. The values of its attributes are constants.
 func (l *loader) variable(b *hcl.Block) {
 	v := &Variable{Block: l.header(b), Typ: cty.DynamicPseudoType, Nullable: true}
 	c := l.content(b.Body, variableSchema)
@@ -42,7 +42,7 @@ func (l *loader) variable(b *hcl.Block) {
 		typ, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
 		for _, d := range diags {
 			if d.Summary != "Invalid type specification" {
-				continue // what is wrong is a default in it
+				continue // the error is in a default inside the type
 			}
 			d.Detail += words.DidYouMean(hcl.ExprAsKeyword(a.Expr), []string{"string", "number", "bool", "any"}) +
 				" The types are string, number, bool, any, list(T), set(T), map(T), object({ NAME = T }) and tuple([T])."
@@ -81,7 +81,7 @@ func (l *loader) variable(b *hcl.Block) {
 	l.b.Variables[v.Name] = v
 }
 
-// constant evaluates an attribute in which nothing may be referred to.
+// constant evaluates an attribute that may not contain references.
 func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) {
 	if a == nil {
 		return
@@ -105,7 +105,7 @@ func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) 
 		l.add(source.Failure(a.Expr.Range(), "Wrong type", "%q must be a %s.", a.Name, want.FriendlyName()))
 		return
 	}
-	if got.IsWhollyKnown() { // else the parser has said what is wrong with it
+	if got.IsWhollyKnown() { // otherwise the parser has already reported an error in it
 		set(got)
 	}
 }
@@ -132,8 +132,8 @@ func (v *Variable) Accept(value cty.Value) (cty.Value, error) {
 	return got, nil
 }
 
-// conversion is an error of a value that does not fit its type. It wraps the
-// library's, which knows which part does not.
+// conversion is the error for a value that does not fit its type. It wraps the error
+// of cty, which has the path of the part that does not fit.
 type conversion struct {
 	want  string
 	cause error
@@ -143,8 +143,7 @@ func (c *conversion) Error() string { return "it must be " + c.want }
 
 func (c *conversion) Unwrap() error { return c.cause }
 
-// Problem is the text of an error, which for a sensitive variable says nothing
-// of the value.
+// Problem returns the text of an error, without the value if the variable is sensitive.
 func (v *Variable) Problem(err error) string {
 	if v.sensitive {
 		return "it must be " + values.TypeString(v.Typ) + " (the value is not shown, because the variable is sensitive)"
@@ -152,9 +151,9 @@ func (v *Variable) Problem(err error) string {
 	return err.Error()
 }
 
-// parse reads text from the command line or the environment: as it is for a
-// string, a number or a bool, and for a variable without type; else as an
-// expression of constants.
+// parse parses text from the command line or the environment. The text itself is the
+// value for a string, a number or a bool, and for a variable without type; for other
+// types it is an expression of constants.
 func (v *Variable) parse(text string) (cty.Value, error) {
 	if !v.typed || v.Typ.IsPrimitiveType() {
 		return cty.StringVal(text), nil
@@ -175,9 +174,9 @@ func (v *Variable) parse(text string) (cty.Value, error) {
 	return value, nil
 }
 
-// setVariables gives every variable its value: the last of its inputs, else
-// its default. One that gets none by a mistake is unknown from then on, so that
-// the mistake is said once.
+// setVariables sets the value of every variable: the last of its inputs, or else its
+// default. A variable without a valid value is unknown, so that its error is reported
+// only once.
 func (t *Tree) setVariables(inputs []source.VarInput) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	given := map[string]source.VarInput{}
@@ -214,10 +213,10 @@ func (v *Variable) Hidden(value cty.Value) cty.Value {
 	return value
 }
 
-// Fallback is the value of a variable that is not given: its default.
+// Fallback returns the value of a variable that is not given: its default.
 func (v *Variable) Fallback() cty.Value {
 	if v.def == cty.NilVal {
-		return cty.UnknownVal(v.Typ) // that it has none has been said
+		return cty.UnknownVal(v.Typ) // it has no valid default, which is already reported
 	}
 	return v.def
 }
@@ -248,14 +247,14 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 		return value, v.bracketed(in)
 	}
 	place := v.At
-	if in.Src != nil && !v.sensitive { // the line in the file would show it
+	if in.Src != nil && !v.sensitive { // for a sensitive variable, the line in the file would show the value
 		place = in.PlaceOf(err)
 	}
 	return cty.NilVal, hcl.Diagnostics{source.Failure(place, "Invalid value of a variable",
 		"The value of the variable %q from %s does not fit: %s.", v.Name, in.Origin, v.Problem(err))}
 }
 
-// bracketed warns of a list or an object that is text, because the variable has no type.
+// bracketed returns a warning if the value of a variable without type looks like a list or an object: it is text.
 func (v *Variable) bracketed(in source.VarInput) hcl.Diagnostics {
 	text := strings.TrimSpace(in.Text)
 	if v.Attrs["type"] != nil || in.Value != cty.NilVal || v.sensitive || !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {
@@ -283,14 +282,14 @@ func (t *Tree) undeclared(in source.VarInput) hcl.Diagnostics {
 	return hcl.Diagnostics{d}
 }
 
-// Variables returns the variables' values with their types, for Pinned. What
-// is sensitive is in it as it is.
+// Variables returns the variables' values with their types, for Pinned. Sensitive
+// values are included in clear text.
 func (t *Tree) Variables() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for name, v := range t.Vars {
 		plain, _ := v.Value.UnmarkDeep()
 		if !plain.IsWhollyKnown() {
-			continue // Load has said what is wrong
+			continue // its error is already reported
 		}
 		if raw, err := (ctyjson.SimpleJSONValue{Value: plain}).MarshalJSON(); err == nil {
 			out[name] = raw

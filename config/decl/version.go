@@ -8,8 +8,8 @@ import (
 	"deployster/config/source"
 )
 
-// checkVersion compares required_version with this tool's, and reads the rest
-// of the deployster blocks.
+// checkVersion compares required_version with the version of deployster, and decodes
+// the path of the state file.
 func (t *Tree) checkVersion(l *loader) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	var stateAt *hcl.Attribute

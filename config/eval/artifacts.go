@@ -13,16 +13,16 @@ import (
 	"deployster/config/values"
 )
 
-// textMap is the type of versions and metadata as long as nothing is known of them.
+// textMap is the type of versions and metadata while they are unknown.
 var textMap = cty.Map(cty.String)
 
-// artifactValue gives artifact.NAME: constants once its version is known.
+// artifactValue returns artifact.NAME: constants once its version is known.
 func artifactValue(e *Evaluator, name string, mod *instance.Module) cty.Value {
 	attrs := map[string]cty.Value{"name": cty.StringVal(name), "type": cty.UnknownVal(cty.String), "space": cty.UnknownVal(cty.String),
 		"version": cty.UnknownVal(textMap), "metadata": cty.UnknownVal(textMap),
 		"spaces": cty.UnknownVal(cty.Map(cty.Object(map[string]cty.Type{"version": textMap, "metadata": textMap})))}
 	typ, _ := e.M.ShownAt(mod.Decl.Artifacts[name].Attrs["type"], cty.String, decl.Usage{Static: true, Types: true}, mod.Scope())
-	if typ != cty.NilVal { // else its error is said where it is declared
+	if typ != cty.NilVal { // otherwise its error is reported at its declaration
 		attrs["type"], _ = typ.Unmark()
 	}
 	if v, ok := e.M.ArtifactValues[name]; ok {
@@ -36,7 +36,7 @@ func artifactValue(e *Evaluator, name string, mod *instance.Module) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// textObject is an object of text.
+// textObject returns an object of text attributes.
 func textObject(m map[string]string) cty.Value {
 	attrs := make(map[string]cty.Value, len(m))
 	for name, text := range m {
@@ -45,14 +45,14 @@ func textObject(m map[string]string) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// publishedSchema gives types to what is not known yet of a publish.
+// publishedSchema is the schema of the state of a publish; it gives unknown values their types.
 var publishedSchema = json.RawMessage(`{"type":"object","additionalProperties":false,
 "required":["space","version","metadata","created","deleted"],
 "properties":{"space":{"type":"string"},
 "version":{"type":"object","additionalProperties":{"type":"string"}},
 "metadata":{"type":"object","additionalProperties":{"type":"string"}},"created":{"type":"array"},"deleted":{"type":"array"}}}`)
 
-// publish gives publish.NAME as far as the references want it: what is recorded of it.
+// publish returns publish.NAME as far as the references need it: its state.
 func (e *Evaluator) publish(name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	s := e.M.ResourceSet(e, at.Mod, decl.PublishPrefix+name)
 	if s == nil {
@@ -67,8 +67,8 @@ func (e *Evaluator) publish(name string, references []refs.Reference, at instanc
 	return e.stateValue(s.List[0].Address, wants)
 }
 
-// StaticObject evaluates an attribute that is an object, that must be known now, and
-// that may have sensitive parts. Without it there is an empty one.
+// StaticObject evaluates an attribute that must be an object and be known now, and
+// may have sensitive parts. Without the attribute it returns an empty object.
 func (m *Modules) StaticObject(a *hcl.Attribute, what string, at instance.Scope) (instance.Resolved, hcl.Diagnostics) {
 	empty := instance.Resolved{Value: json.RawMessage("{}"), Unknown: map[string]string{}}
 	v, diags := m.attrAt(a, cty.DynamicPseudoType, decl.Usage{What: what, Static: true}, at)

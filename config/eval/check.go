@@ -10,22 +10,22 @@ import (
 	"deployster/config/instance"
 )
 
-// CheckStatus says how a check came out.
+// CheckStatus is the result of a check.
 type CheckStatus string
 
-// The statuses of a check. A check of which one assertion fails has failed,
-// whatever of the others is not known.
+// The statuses of a check. A check fails if one of its assertions fails, even if
+// others are unknown.
 const (
 	CheckPass    CheckStatus = "pass"
 	CheckFail    CheckStatus = "fail"
-	CheckUnknown CheckStatus = "unknown" // what it looks at is known only after apply
+	CheckUnknown CheckStatus = "unknown" // it needs values that are known only after apply
 )
 
-// CheckResult is what a check block says of the world.
+// CheckResult is the result of a check block.
 type CheckResult struct {
-	Name     string      `json:"name"` // with the module that it is in: module.web.alive
+	Name     string      `json:"name"` // with its module: module.web.alive
 	Status   CheckStatus `json:"status"`
-	Messages []string    `json:"messages,omitempty"` // of the assertions that failed
+	Messages []string    `json:"messages,omitempty"` // the messages of the assertions that failed
 }
 
 // Checks evaluates all checks, those of the root before those of modules, each

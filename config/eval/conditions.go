@@ -12,17 +12,17 @@ import (
 	"deployster/config/values"
 )
 
-// verdict is what is known of a condition.
+// verdict is the result of a condition.
 type verdict int
 
 const (
-	undecided verdict = iota // what it needs is not known yet
+	undecided verdict = iota // a value that it needs is not known yet
 	met
 	broken
 )
 
-// judge evaluates a condition. A broken one comes with why: an error at its
-// place with its message, or that it cannot be evaluated at all.
+// judge evaluates a condition. A broken one has a reason: an error at its place with
+// its message, or the error that it cannot be evaluated.
 func (e *Evaluator) judge(c decl.Condition, at instance.Scope) (verdict, hcl.Diagnostics) {
 	value, diags := e.Value(c.Expr, at)
 	if diags.HasErrors() {
@@ -48,7 +48,7 @@ func (e *Evaluator) judge(c decl.Condition, at instance.Scope) (verdict, hcl.Dia
 	return broken, append(hcl.Diagnostics{d}, diags...)
 }
 
-// errorMessage is what a condition has to say when it is not met.
+// errorMessage returns the message of a condition that is not met.
 func (e *Evaluator) errorMessage(c decl.Condition, at instance.Scope) (string, hcl.Diagnostics) {
 	value, diags := e.Value(c.Message, at)
 	if !diags.HasErrors() {
@@ -68,8 +68,8 @@ func (e *Evaluator) errorMessage(c decl.Condition, at instance.Scope) (string, h
 	return value.AsString(), nil
 }
 
-// JudgeList judges several conditions; open are the references that keep some
-// from being decided.
+// JudgeList evaluates several conditions; open holds the references whose values the
+// undecided ones need.
 func (e *Evaluator) JudgeList(list []decl.Condition, at instance.Scope) (open []string, diags hcl.Diagnostics) {
 	for _, c := range list {
 		v, d := e.judge(c, at)
@@ -78,14 +78,14 @@ func (e *Evaluator) JudgeList(list []decl.Condition, at instance.Scope) (open []
 		}
 		refs := e.UnknownRefs(c.Expr, at)
 		if len(refs) == 0 {
-			refs = []string{"a value that is not known"} // an undecided condition is never passed over
+			refs = []string{"a value that is not known"} // an undecided condition always has an entry in open
 		}
 		open = append(open, refs...)
 	}
 	return open, diags
 }
 
-// Mistakes are what is wrong with a condition whatever the world is like.
+// Mistakes returns the errors of a condition that do not depend on any state.
 func (e *Evaluator) Mistakes(c decl.Condition, at instance.Scope) hcl.Diagnostics {
 	value, diags := e.Value(c.Expr, at)
 	if !diags.HasErrors() {

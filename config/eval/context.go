@@ -11,18 +11,18 @@ import (
 	"deployster/config/values"
 )
 
-// context is contextFor where errors have been reported already.
+// context is contextFor without its errors, which are already reported.
 func (e *Evaluator) context(expr hcl.Expression, at instance.Scope) *hcl.EvalContext {
 	ctx, _ := e.contextFor(expr, at)
 	return ctx
 }
 
-// Hide takes out of errors what an expression says of sensitive values.
+// Hide removes from errors what they show of the sensitive values of an expression.
 func (e *Evaluator) Hide(diags hcl.Diagnostics, expr hcl.Expression, at instance.Scope) {
 	source.Hide(diags, expr, e.context(expr, at))
 }
 
-// contextFor makes the evaluation context of one expression.
+// contextFor returns the evaluation context of one expression.
 func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.EvalContext, hcl.Diagnostics) {
 	ctx := &hcl.EvalContext{Functions: e.M.functionsFor(expr, at)}
 	references := e.M.Refs.References(expr)
@@ -81,7 +81,7 @@ func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.Eva
 	return ctx, diags
 }
 
-// contextRoots are the values below each root of an expression.
+// contextRoots holds the values below each root of an expression.
 type contextRoots map[string]map[string]cty.Value
 
 func (r contextRoots) has(root, name string) bool {
@@ -99,8 +99,8 @@ func (r contextRoots) put(root, name string, v cty.Value) {
 	r[root][name] = v
 }
 
-// named gives the value of root.name as far as the references want it, none for
-// resources and modules and for what does not exist.
+// named returns the value of root.name as far as the references need it, no value for
+// resources and modules and for undeclared names.
 func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.Scope) (values.Sized, hcl.Diagnostics) {
 	switch root {
 	case "var":
@@ -156,7 +156,7 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 	return values.Sized{}, nil
 }
 
-// Local gives a local value.
+// Local returns the value of a local value.
 func (e *Evaluator) Local(name string, mod *instance.Module) (values.Sized, hcl.Diagnostics) {
 	if v, ok := mod.Locals[name]; ok {
 		return v, nil
@@ -170,7 +170,7 @@ func (e *Evaluator) Local(name string, mod *instance.Module) (values.Sized, hcl.
 	})
 }
 
-// Variable gives a variable: of a module it is what the module block says.
+// Variable returns the value of a variable: in a module, the value of the module block's argument.
 func (e *Evaluator) Variable(name string, mod *instance.Module) (values.Sized, hcl.Diagnostics) {
 	if v, ok := mod.Vars[name]; ok {
 		return v, nil
@@ -201,7 +201,7 @@ func (e *Evaluator) Variable(name string, mod *instance.Module) (values.Sized, h
 	return got, diags
 }
 
-// image gives type.NAME: the image, as text.
+// image returns the value of type.NAME: the image, as text.
 func (e *Evaluator) image(name string, mod *instance.Module) cty.Value {
 	for ; mod != nil; mod = mod.Caller {
 		t := mod.Decl.Types[name]
@@ -210,7 +210,7 @@ func (e *Evaluator) image(name string, mod *instance.Module) cty.Value {
 		}
 		v, _ := e.M.StaticAttr(t.Attrs["image"], cty.String, "the image of a type", mod.Scope())
 		if v == cty.NilVal {
-			return cty.UnknownVal(cty.String) // its error is said where it is declared
+			return cty.UnknownVal(cty.String) // its error is reported at its declaration
 		}
 		if e.markTypes {
 			v = v.Mark(TypeMark{t, mod})
@@ -220,7 +220,7 @@ func (e *Evaluator) image(name string, mod *instance.Module) cty.Value {
 	return cty.NilVal
 }
 
-// repeated gives each.key, each.value and count.index.
+// repeated returns each.key, each.value and count.index.
 func (e *Evaluator) repeated(root, name string, references []refs.Reference, at instance.Scope) (values.Sized, hcl.Diagnostics) {
 	x := at.At.Of
 	switch {
@@ -241,8 +241,8 @@ func (e *Evaluator) repeated(root, name string, references []refs.Reference, at 
 	return values.Sized{}, nil
 }
 
-// eachValue gives each.value of one instance, which may be made of the states of
-// others, as far as it is wanted.
+// eachValue returns each.value of one instance, as far as wants needs it. The value
+// may depend on the states of other resources.
 func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized, hcl.Diagnostics) {
 	x, key := o.Of, o.Of.Keys[o.I]
 	if x.Set {

@@ -16,33 +16,33 @@ import (
 	"deployster/config/values"
 )
 
-// Evaluator evaluates expressions against one scope. It belongs to one
-// goroutine. Each expression gets a context made of what it refers to and no
-// more, so that ten thousand resources cost no more than their references.
+// Evaluator evaluates expressions against one scope. It belongs to one goroutine. The
+// context of each expression holds only what the expression refers to, so that ten
+// thousand resources cost no more than their references.
 type Evaluator struct {
 	M      *Modules
 	scope  instance.States
 	done   map[MemoKey]result
 	states map[string]cty.Value
-	types  map[string]values.StateType     // of the states that are not known
-	kept   map[*instance.Instance][]string // what ignore_changes keeps of each config, as JSON pointers
-	chain  int                             // references that lead here
-	// Dry: only mistakes are of interest.
+	types  map[string]values.StateType     // the types of unknown states
+	kept   map[*instance.Instance][]string // the parts of each config that ignore_changes keeps, as JSON pointers
+	chain  int                             // the number of references followed to get here
+	// Dry: the caller needs only the errors.
 	Dry bool
-	// markTypes: type.NAME carries a mark that says which type it is.
+	// markTypes: type.NAME carries a mark with its type.
 	markTypes bool
 }
 
-// MemoKey names a value that is evaluated once.
+// MemoKey identifies a value that is evaluated once.
 type MemoKey struct {
 	Kind byte
 	Mod  *instance.Module
-	Inst *instance.Instance  // whose config
-	X    *instance.Expansion // whose for_each
+	Inst *instance.Instance  // the resource, for its config
+	X    *instance.Expansion // the block, for its for_each
 	Name string
 }
 
-// MaxChain is how many references may lead from one to the next.
+// MaxChain is the limit on the length of a chain of references.
 const MaxChain = 500
 
 // The kinds of values that are evaluated once.
@@ -60,10 +60,10 @@ const (
 
 type result struct {
 	values.Sized
-	busy bool // being evaluated: reached again means a cycle
+	busy bool // being evaluated: reaching it again means a cycle
 }
 
-// Evaluator makes an evaluator against the states that are known.
+// Evaluator returns an evaluator against the known states.
 func (m *Modules) Evaluator(s instance.States) *Evaluator {
 	return &Evaluator{M: m, scope: s, done: map[MemoKey]result{}, states: map[string]cty.Value{},
 		types: map[string]values.StateType{}, kept: map[*instance.Instance][]string{}}
@@ -88,8 +88,8 @@ func (e *Evaluator) Config(i *instance.Instance) (cty.Value, instance.Resolved, 
 	return value, out, append(diags, d...)
 }
 
-// Defaults evaluates the defaults of a type into JSON. What is wrong with them is said of
-// the configs that have them.
+// Defaults evaluates the defaults of a type into JSON. Their errors are reported for the
+// configs that use them.
 func (e *Evaluator) Defaults(expr hcl.Expression, at instance.Scope) instance.Resolved {
 	value, diags := e.Value(expr, at)
 	if plain, _ := value.Unmark(); diags.HasErrors() || !plain.IsKnown() || plain.IsNull() || !plain.Type().IsObjectType() {
@@ -108,8 +108,8 @@ func (e *Evaluator) configValue(i *instance.Instance) (cty.Value, hcl.Diagnostic
 	return v.Value, diags
 }
 
-// freshConfig evaluates a config, of which what ignore_changes names stays as it
-// was recorded.
+// freshConfig evaluates a config, in which the parts in ignore_changes keep their
+// recorded values.
 func (e *Evaluator) freshConfig(i *instance.Instance) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Value(i.Decl.Attrs["config"].Expr, i.Scope())
 	if last := e.scope[i.Address].Last; last != nil && i.Decl.Ignored.Any() && !diags.HasErrors() {
@@ -118,8 +118,8 @@ func (e *Evaluator) freshConfig(i *instance.Instance) (cty.Value, hcl.Diagnostic
 	return v, diags
 }
 
-// ownConfig is configValue that is not kept: most configs are seen by nobody
-// else, and ten thousand of them take more room than all that is declared.
+// ownConfig is configValue without caching: no other expression reads most configs,
+// and ten thousand of them take more memory than all declarations.
 func (e *Evaluator) ownConfig(i *instance.Instance) (cty.Value, hcl.Diagnostics) {
 	if _, kept := e.done[MemoKey{Kind: KindConfig, Inst: i}]; kept || i.Decl.Attrs["config"] == nil {
 		return e.configValue(i)
@@ -127,8 +127,8 @@ func (e *Evaluator) ownConfig(i *instance.Instance) (cty.Value, hcl.Diagnostics)
 	return e.freshConfig(i)
 }
 
-// Outputs evaluates the outputs of the root, sorted by name, and the conditions
-// of all.
+// Outputs evaluates the outputs of the root, sorted by name, and the conditions of
+// the outputs and variables of all modules.
 func (e *Evaluator) Outputs() (out []instance.Output, diags hcl.Diagnostics) {
 	top := e.M.Top
 	for _, name := range slices.Sorted(maps.Keys(top.Decl.Outputs)) {
@@ -163,7 +163,7 @@ func (e *Evaluator) Output(b *decl.Block, mod *instance.Module) (instance.Output
 	flag, d := e.M.Optional(b.Attrs["sensitive"], cty.Bool, "the attribute sensitive of an output", mod.Scope())
 	diags = append(diags, d...)
 	o.Sensitive = flag != cty.NilVal && flag.True()
-	_, d = e.M.Optional(b.Attrs["description"], cty.String, "the description of an output", mod.Scope()) // it is for readers
+	_, d = e.M.Optional(b.Attrs["description"], cty.String, "the description of an output", mod.Scope()) // only for readers
 	diags = append(diags, d...)
 	a := b.Attrs["value"]
 	if a == nil {
@@ -174,7 +174,7 @@ func (e *Evaluator) Output(b *decl.Block, mod *instance.Module) (instance.Output
 		return o, value, diags
 	}
 	hidden, written := values.Sensitivity(value)
-	if written && !o.Sensitive && mod.Caller == nil { // a module's is not printed, and keeps its mark
+	if written && !o.Sensitive && mod.Caller == nil { // the value of a module's output is not printed, and keeps its mark
 		return o, value, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed",
 			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the "+
 				"sensitive part out with nonsensitive() if it may be seen.", b.Name))
@@ -187,7 +187,7 @@ func (e *Evaluator) Output(b *decl.Block, mod *instance.Module) (instance.Output
 	return o, value, append(diags, d...)
 }
 
-// memo evaluates a named value once. Its place is that of expr.
+// memo evaluates a named value once. Errors are reported at the place of expr.
 func (e *Evaluator) memo(key MemoKey, expr hcl.Expression, eval func() (cty.Value, hcl.Diagnostics)) (values.Sized, hcl.Diagnostics) {
 	if got, ok := e.done[key]; ok && !got.busy {
 		return got.Sized, nil
@@ -204,7 +204,7 @@ func (e *Evaluator) memo(key MemoKey, expr hcl.Expression, eval func() (cty.Valu
 	e.done[key] = result{busy: true}
 	value, diags := eval()
 	if diags.HasErrors() {
-		value = cty.DynamicVal // said once: what depends on it is unknown
+		value = cty.DynamicVal // reported once: values that depend on it are unknown
 	}
 	got := values.Sized{Value: value, Size: limits.TextSize(value)}
 	e.done[key] = result{Sized: got}
@@ -218,7 +218,7 @@ func (e *Evaluator) Value(expr hcl.Expression, at instance.Scope) (cty.Value, hc
 		return cty.DynamicVal, diags
 	}
 	facts, evaluate := e.M.Refs.Facts(expr), limits.Evaluate
-	if !facts.Repeats { // there is nothing to count
+	if !facts.Repeats { // no loops to count
 		evaluate = hcl.Expression.Value
 	}
 	value, d := evaluate(expr, ctx)

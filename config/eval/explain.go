@@ -15,11 +15,11 @@ import (
 	"deployster/internal/base/words"
 )
 
-// explain adds to HCL's messages what only we know.
+// explain adds deployster's knowledge to the messages of HCL.
 func explain(e *Evaluator, diags hcl.Diagnostics, expr hcl.Expression, at instance.Scope) {
 	for _, d := range diags {
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
-			d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL's is any of those that are near, and not always the same
+			d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL suggests any of the near names, not always the same
 			d.Detail += words.DidYouMean(unknown.CalledFunctionName(), slices.Sorted(maps.Keys(at.Mod.Decl.Functions)))
 		}
 		if d.Subject == nil || explainSplat(e, d, expr, at) || d.Expression == nil || d.EvalContext == nil {
@@ -35,8 +35,8 @@ func explain(e *Evaluator, diags hcl.Diagnostics, expr hcl.Expression, at instan
 	}
 }
 
-// explainSplat says what to write instead of [*] behind a block with for_each,
-// whose instances are an object and no list.
+// explainSplat tells the user what to write instead of [*] after a block with
+// for_each, whose instances are an object and not a list. It reports whether it did.
 func explainSplat(e *Evaluator, d *hcl.Diagnostic, expr hcl.Expression, at instance.Scope) bool {
 	node, ok := expr.(hclsyntax.Node)
 	if !ok || d.Summary != "Unsupported attribute" {
@@ -64,7 +64,7 @@ func explainSplat(e *Evaluator, d *hcl.Diagnostic, expr hcl.Expression, at insta
 	return found
 }
 
-// explainKey names the instances where a computed key found none.
+// explainKey lists the instances of a block if a computed key matches none.
 func explainKey(e *Evaluator, d *hcl.Diagnostic, ix *hclsyntax.IndexExpr, at instance.Scope) {
 	s, ok := ix.Collection.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || !refs.MayRepeat(s.Traversal) {
@@ -84,8 +84,7 @@ func explainKey(e *Evaluator, d *hcl.Diagnostic, ix *hclsyntax.IndexExpr, at ins
 	NoKey(d, refs.TraversalString(s.Traversal), x, refs.ObjectKey(hcl.TraverseIndex{Key: key}))
 }
 
-// explainStep suggests an attribute or a key where a step of a traversal found
-// none.
+// explainStep suggests an attribute or a key if a step of a traversal does not exist.
 func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.Scope) {
 	for i := 1; i < len(t); i++ {
 		if t[i].SourceRange() != *d.Subject {
@@ -115,7 +114,7 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 	}
 }
 
-// NoKey says that a block has no instance with a key.
+// NoKey rewrites a diagnostic: the block has no instance with the key.
 func NoKey(d *hcl.Diagnostic, what string, x *instance.Expansion, key string) {
 	d.Summary = "No such instance"
 	if x.Repetition == instance.Counted {

@@ -16,7 +16,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// ExpandHost finds out how many instances a host block has.
+// ExpandHost determines the instances of a host block.
 func (m *Modules) ExpandHost(x *instance.Expansion, b *decl.Block) hcl.Diagnostics {
 	x.Mod, x.Address, x.N = m.Top, "host."+b.Name, 1
 	attr, what := b.Attrs["for_each"], "the for_each of a host"
@@ -39,8 +39,8 @@ func (m *Modules) ExpandHost(x *instance.Expansion, b *decl.Block) hcl.Diagnosti
 	return diags
 }
 
-// HostAt is the host that an attribute names, nil for none. It must be known which
-// it is, and nothing else of it.
+// HostAt returns the host that an attribute selects, nil for none. Only which host it
+// is must be known.
 func (m *Modules) HostAt(a *hcl.Attribute, what string, at instance.Scope) (*runner.Host, hcl.Diagnostics) {
 	if a == nil {
 		return nil, nil
@@ -74,7 +74,7 @@ func (m *Modules) HostAt(a *hcl.Attribute, what string, at instance.Scope) (*run
 		return nil, diags
 	case !v.IsKnown(), found && !name.IsKnown():
 		open := e.UnknownRefs(a.Expr, at)
-		if len(open) == 0 || m.Tree.HasUnsetVars || m.Hosts.Invalid() { // said elsewhere, or to be said
+		if len(open) == 0 || m.Tree.HasUnsetVars || m.Hosts.Invalid() { // reported elsewhere, now or later
 			return nil, diags
 		}
 		return nil, append(diags, source.Failure(a.Expr.Range(), "Known too late", "Which host this is depends on %s, and %s must be known "+
@@ -89,14 +89,14 @@ func (m *Modules) HostAt(a *hcl.Attribute, what string, at instance.Scope) (*run
 	return &host.Host, diags
 }
 
-// NeedsStates reports whether an expression in a host block is made of states.
+// NeedsStates reports whether an expression in a host block depends on states.
 func (m *Modules) NeedsStates(expr hcl.Expression, b *decl.Module) bool {
 	found := false
 	for _, ref := range m.Refs.References(expr) {
 		name := refs.StepName(ref.Traversal, 1)
 		switch root := ref.Traversal.RootName(); root {
 		case "host":
-			return false // no host is made of another one: it is refused as what is known too late
+			return false // a host block cannot depend on another host: that error is reported as known too late
 		case "resource", "module", "publish":
 			found = true
 		case "local":
@@ -106,8 +106,8 @@ func (m *Modules) NeedsStates(expr hcl.Expression, b *decl.Module) bool {
 	return found
 }
 
-// LateAttr evaluates an attribute that is made of states. It is cty.NilVal while it is
-// not known, and always without an evaluator.
+// LateAttr evaluates an attribute that depends on states. The result is cty.NilVal
+// while it is unknown, and always without an evaluator.
 func (m *Modules) LateAttr(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope, e *Evaluator) (cty.Value, hcl.Diagnostics) {
 	if diags := m.Checker.CheckRefs(a.Expr, p, at.Mod.Decl); diags.HasErrors() || e == nil {
 		return cty.NilVal, diags
@@ -123,12 +123,12 @@ func (m *Modules) LateAttr(a *hcl.Attribute, want cty.Type, p decl.Usage, at ins
 	case v.HasMarkDeep(values.Sensitive{}):
 		return cty.NilVal, append(diags, sensitiveShown(a, p))
 	}
-	v, _ = v.UnmarkDeep() // what is only expected to stay is looked at again in the apply
+	v, _ = v.UnmarkDeep() // values that are only expected to stay are evaluated again in the apply
 	return v, diags
 }
 
-// hostValues gives the instances of a host as expressions see them, with what is made of
-// states.
+// hostValues returns the instances of a host as values of expressions, including the
+// attributes that depend on states.
 func hostValues(e *Evaluator, s *instance.HostSet) ([]cty.Value, hcl.Diagnostics) {
 	if !s.IsLate() {
 		return s.Each, nil
@@ -153,7 +153,7 @@ func hostValues(e *Evaluator, s *instance.HostSet) ([]cty.Value, hcl.Diagnostics
 	return each, diags
 }
 
-// HostsOf are the hosts that a reference reads.
+// HostsOf returns the hosts that a reference reads.
 func HostsOf(e *Evaluator, ref refs.Reference, at instance.Scope) (list []*instance.Host) {
 	c := e.Choose("host", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if set := e.M.Hosts.Set(refs.StepName(ref.Traversal, 1), at.Mod); set != nil && c.Of != nil && !c.Of.Pending {
@@ -162,7 +162,7 @@ func HostsOf(e *Evaluator, ref refs.Reference, at instance.Scope) (list []*insta
 	return list
 }
 
-// noHost says that a value is none of the declared hosts.
+// noHost returns the error for a value that is not a declared host.
 func (m *Modules) noHost(a *hcl.Attribute, what string, v cty.Value) *hcl.Diagnostic {
 	if ref, ok := m.Refs.AsReference(a.Expr); ok && ref.Traversal.RootName() == "host" && len(ref.Traversal) == 2 && ref.Key == nil {
 		short := refs.TraversalString(ref.Traversal)
@@ -173,8 +173,8 @@ func (m *Modules) noHost(a *hcl.Attribute, what string, v cty.Value) *hcl.Diagno
 		values.Capital(what), values.Describe(v))
 }
 
-// LackedFacts are the hosts whose facts a reference reads that are not known, and
-// what it reads of them, as it would be written.
+// LackedFacts returns the names of the hosts with unknown facts that a reference
+// reads, and the parts that it reads, as a manifest would write them.
 func LackedFacts(e *Evaluator, ref refs.Reference, at instance.Scope) (names, reads []string) {
 	c := e.Choose("host", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if c.Of == nil {
@@ -187,7 +187,7 @@ func LackedFacts(e *Evaluator, ref refs.Reference, at instance.Scope) (names, re
 	set := e.M.Hosts.Set(refs.StepName(ref.Traversal, 1), at.Mod)
 	each, diags := hostValues(e, set)
 	if diags.HasErrors() {
-		return nil, nil // said where it is evaluated
+		return nil, nil // reported where it is evaluated
 	}
 	lacks := func(i int, attr string, w want) bool {
 		return (len(w.Steps) == 0 || refs.ObjectKey(w.Steps[0]) == attr) && !each[i].GetAttr(attr).IsKnown()
@@ -213,7 +213,7 @@ func LackedFacts(e *Evaluator, ref refs.Reference, at instance.Scope) (names, re
 	return names, reads
 }
 
-// eachHost gives each.value where for_each = host.NAME.
+// eachHost returns each.value for for_each = host.NAME.
 func eachHost(e *Evaluator, x *instance.Expansion, key string) (values.Sized, bool) {
 	ref, ok := e.M.Refs.AsReference(x.Expr)
 	if !ok || len(ref.Traversal) != 2 || ref.Key != nil || ref.Traversal.RootName() != "host" {

@@ -14,28 +14,27 @@ import (
 	"deployster/config/instance"
 )
 
-// impureValues gives timestamp, uuid and bcrypt their values while a plan is applied.
-// Before that they are unknown, so that a plan never shows a value that apply
-// would not use. An expression is evaluated several times in one apply, by the
-// resource itself and by those that refer to it: each call in it has the same
-// result every time.
+// impureValues holds the results of timestamp, uuid and bcrypt during apply. Before
+// apply their results are unknown, so that a plan never shows a value that apply would
+// not use. An apply evaluates an expression several times, for the resource itself and
+// for those that refer to it: each call in it returns the same result every time.
 type impureValues struct {
 	now     time.Time
 	results *sync.Map // of impureCall -> string
 }
 
-// NewImpure gives impure functions their values for an apply that began at a time.
+// NewImpure returns the values of impure functions for an apply that began at now.
 func NewImpure(now time.Time) *impureValues { return &impureValues{now: now, results: &sync.Map{}} }
 
 // impureCall is one call of a function in one evaluation of an expression.
 type impureCall struct {
-	expr string // where it stands
+	expr string // the place of the expression
 	at   string // the instance of the resource or module, with each or count
-	n    int    // which call of the evaluation
+	n    int    // the number of the call in the evaluation
 	args [sha256.Size]byte
 }
 
-// functionsFor are the functions of one evaluation of an expression.
+// functionsFor returns the functions for one evaluation of an expression.
 func (m *Modules) functionsFor(expr hcl.Expression, at instance.Scope) map[string]function.Function {
 	plain, c := at.Mod.Decl.Functions, m.Impure
 	if c == nil || len(m.Refs.ImpureCalls(expr)) == 0 {

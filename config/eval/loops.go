@@ -8,23 +8,23 @@ import (
 	"deployster/config/limits"
 )
 
-// loopTrier evaluates the bodies of for expressions over collections of which
-// only the type is known, with an element that is not known either. HCL leaves
-// them out, so that a mistake in them would show only when the state is there.
+// loopTrier evaluates the bodies of for expressions over collections of which only
+// the type is known, with an unknown element. HCL skips those bodies, so that an
+// error in them would appear only once the state is known.
 type loopTrier struct {
-	loops  []*hcl.EvalContext // of the bodies that we are in; nil = nothing is known of the elements
+	loops  []*hcl.EvalContext // the contexts of the current bodies; nil = nothing is known of the elements
 	scopes []*hcl.EvalContext
 	diags  hcl.Diagnostics
 }
 
-// tryLoops finds what is wrong in the bodies of such loops in an expression.
+// tryLoops returns the errors in the bodies of such loops in an expression.
 func tryLoops(expr hcl.Expression, ctx *hcl.EvalContext) hcl.Diagnostics {
 	node, ok := expr.(hclsyntax.Node)
 	if !ok {
 		return nil
 	}
 	t := &loopTrier{scopes: []*hcl.EvalContext{ctx}}
-	_ = hclsyntax.Walk(node, t) // it gives what Enter and Exit do: nothing
+	_ = hclsyntax.Walk(node, t) // it returns the diagnostics of Enter and Exit: none
 	return t.diags
 }
 
@@ -60,8 +60,8 @@ func (t *loopTrier) Exit(n hclsyntax.Node) hcl.Diagnostics {
 	return nil
 }
 
-// elementContext is that of a loop's body, when its collection is not known and
-// the type of its elements is; else nil.
+// elementContext returns the context of a loop's body if its collection is unknown
+// and the type of its elements is known; otherwise nil.
 func elementContext(n *hclsyntax.ForExpr, ctx *hcl.EvalContext) *hcl.EvalContext {
 	if ctx == nil {
 		return nil

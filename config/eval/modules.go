@@ -16,9 +16,8 @@ import (
 	"deployster/protocol"
 )
 
-// Modules are the instances of the root manifest and of all modules, which grow
-// while they are evaluated: the for_each of one block may be made of the
-// instances of another.
+// Modules holds the instances of the root manifest and of all modules. It grows during
+// the evaluation: the for_each of one block may depend on the instances of another.
 type Modules struct {
 	Set     *source.Set
 	Refs    *refs.Index
@@ -26,24 +25,24 @@ type Modules struct {
 	Checker validate.Checker
 	types   *values.TypeCache
 
-	Pinned         map[string]source.Instances // found with the states of others, by the address of the block
+	Pinned         map[string]source.Instances // determined earlier with states, by the address of the block
 	Top            *instance.Module
 	Count          int // instances
 	Pending        []instance.Pending
 	Plugs          []instance.Plug
 	Semaphores     []instance.Semaphore
-	Diags          hcl.Diagnostics // of for_each and count
+	Diags          hcl.Diagnostics // the errors of for_each and count
 	Secrets        func() []string
-	Impure         *impureValues                   // nil until it is applied
+	Impure         *impureValues                   // nil except during apply
 	Artifacts      []instance.Artifact             // sorted by name
-	AutoEdges      map[string][]string             // what resources come after because their types say so, by address
-	ArtifactValues map[string]source.ArtifactValue // of those whose versions are known
+	AutoEdges      map[string][]string             // automatic dependencies of resources, by address
+	ArtifactValues map[string]source.ArtifactValue // of the artifacts whose versions are known
 	Hosts          instance.Hosts
-	HostFacts      map[string]protocol.HostFacts // of those that have been asked, by the names of instances
-	LateHosts      map[string]runner.Host        // how those are reached that are made of states, as far as that is known
+	HostFacts      map[string]protocol.HostFacts // the known facts, by the names of instances
+	LateHosts      map[string]runner.Host        // how to reach hosts whose blocks depend on states, as far as known
 }
 
-// NewModules makes the instances of the root, which are none yet.
+// NewModules returns Modules with the root and no instances.
 func NewModules(tree *decl.Tree) *Modules {
 	m := &Modules{Set: tree.Set, Refs: tree.Refs, Tree: tree, Checker: validate.Checker{Refs: tree.Refs},
 		types: &values.TypeCache{Read: map[string]values.StateType{}}}
@@ -51,7 +50,7 @@ func NewModules(tree *decl.Tree) *Modules {
 	return m.With(tree.Set.Src.Instances)
 }
 
-// With begins anew with no instances, of which some are pinned.
+// With returns new Modules without instances, with some determined in advance.
 func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	next := &Modules{Set: m.Set, Refs: m.Refs, Tree: m.Tree, Checker: m.Checker, types: m.types, Impure: m.Impure, Pinned: pinned,
 		AutoEdges: m.AutoEdges, ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts, LateHosts: m.LateHosts}
@@ -61,7 +60,7 @@ func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	return next
 }
 
-// Convert makes diagnostics without secrets in them.
+// Convert converts diagnostics, and removes secrets from them.
 func (m *Modules) Convert(list hcl.Diagnostics) diag.Diagnostics {
 	return m.Set.Convert(list, m.Secrets)
 }

@@ -13,16 +13,16 @@ import (
 	"deployster/config/values"
 )
 
-// want is what a reference reads of a resource or a module: the steps behind its
-// name and key. None means all of it.
+// want is what a reference reads of a resource or a module: the steps after its name
+// and key. No steps mean the whole value.
 type want struct {
 	Steps hcl.Traversal
 	open  bool
 	at    hcl.Range
 }
 
-// object gives resource.NAME, dep.NAME or module.NAME as far as the references
-// of that name among refs need it, which is often one instance of many.
+// object returns resource.NAME, dep.NAME or module.NAME as far as the references to
+// it need it, which is often one instance of many.
 func (e *Evaluator) object(root, name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	if root == "dep" {
 		if at.Res == nil || at.Res.ByAlias[name] == nil {
@@ -46,23 +46,23 @@ func (e *Evaluator) object(root, name string, references []refs.Reference, at in
 	return e.chosen(s)
 }
 
-// Choice is which instances of a block are needed, and what of each.
+// Choice holds the instances of a block that references need, and what they read of each.
 type Choice struct {
 	Of    *instance.Expansion
 	List  []instance.Instance // or
 	mods  []*instance.Module
 	All   bool
-	Wants []pick // single ones, mostly one
-	Every []want // of each
+	Wants []pick // of single instances, mostly one
+	Every []want // of every instance
 }
 
-// pick is one instance, and what is wanted of it.
+// pick is one instance, and what references read of it.
 type pick struct {
 	I     int
 	Wants []want
 }
 
-// add notes what is wanted of an instance.
+// add records what a reference reads of an instance.
 func (s *Choice) add(i int, w want) {
 	for k := range s.Wants {
 		if s.Wants[k].I == i {
@@ -73,7 +73,7 @@ func (s *Choice) add(i int, w want) {
 	s.Wants = append(s.Wants, pick{i, []want{w}})
 }
 
-// wantsOf is all that is wanted of an instance.
+// wantsOf returns everything that references read of an instance.
 func (s *Choice) wantsOf(i int) []want {
 	for _, c := range s.Wants {
 		if c.I == i {
@@ -83,7 +83,7 @@ func (s *Choice) wantsOf(i int) []want {
 	return s.Every
 }
 
-// set finds the instances of a block.
+// set returns the instances of a block.
 func (e *Evaluator) set(root, name string, mod *instance.Module) Choice {
 	if root == "module" {
 		if s := e.M.ModuleSet(e, mod, name); s != nil {
@@ -103,7 +103,7 @@ func (e *Evaluator) set(root, name string, mod *instance.Module) Choice {
 	return Choice{}
 }
 
-// Choose finds what the references of a name need.
+// Choose returns what the references to a name need.
 func (e *Evaluator) Choose(root, name string, references []refs.Reference, at instance.Scope) Choice {
 	s := e.set(root, name, at.Mod)
 	if s.Of == nil || s.Of.Pending {
@@ -130,14 +130,14 @@ func (e *Evaluator) Choose(root, name string, references []refs.Reference, at in
 	return s
 }
 
-// Which instances a reference names.
+// Which instances a reference selects.
 const (
 	oneInstance = iota
-	noInstance  // there is none with its key
+	noInstance  // no instance has its key
 	allInstances
 )
 
-// which finds the instance that a reference names, and what it reads there.
+// which returns the instance that a reference selects, and what it reads of it.
 func (e *Evaluator) which(ref refs.Reference, x *instance.Expansion, at instance.Scope) (i int, steps hcl.Traversal, which int) {
 	var key cty.Value
 	switch {
@@ -146,7 +146,7 @@ func (e *Evaluator) which(ref refs.Reference, x *instance.Expansion, at instance
 	case ref.Key != nil:
 		v, diags := e.Value(ref.Key, at)
 		if diags.HasErrors() {
-			return 0, nil, allInstances // said where the expression is evaluated
+			return 0, nil, allInstances // reported where the expression is evaluated
 		}
 		key, steps = v, ref.Rest
 	case len(ref.Traversal) > 2:
@@ -176,7 +176,7 @@ func (e *Evaluator) which(ref refs.Reference, x *instance.Expansion, at instance
 	return i, steps, oneInstance
 }
 
-// chosen makes the value of a block.
+// chosen returns the value of a block.
 func (e *Evaluator) chosen(s Choice) (cty.Value, hcl.Diagnostics) {
 	one := func(i int, wants []want) (cty.Value, hcl.Diagnostics) {
 		if s.mods != nil {
@@ -211,7 +211,7 @@ func (e *Evaluator) chosen(s Choice) (cty.Value, hcl.Diagnostics) {
 	return cty.ObjectVal(attrs), diags
 }
 
-// moduleValue gives module.NAME: the outputs that are wanted.
+// moduleValue returns module.NAME with the outputs that wants needs.
 func (e *Evaluator) moduleValue(mod *instance.Module, wants []want) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	attrs := map[string]cty.Value{}
@@ -233,7 +233,7 @@ func (e *Evaluator) moduleValue(mod *instance.Module, wants []want) (cty.Value, 
 	return cty.ObjectVal(attrs), diags
 }
 
-// outputValue gives an output of a module as its caller sees it.
+// outputValue returns an output of a module as its caller sees it.
 func (e *Evaluator) outputValue(mod *instance.Module, name string) (cty.Value, hcl.Diagnostics) {
 	a := mod.Decl.Outputs[name].Attrs["value"]
 	if a == nil {
@@ -252,7 +252,7 @@ func (e *Evaluator) outputValue(mod *instance.Module, name string) (cty.Value, h
 	return v.Value, diags
 }
 
-// Steps are those behind what was chosen for one reference.
+// Steps returns the steps after the instance that one reference chose.
 func (s Choice) Steps() hcl.Traversal {
 	switch {
 	case s.All:
@@ -263,7 +263,7 @@ func (s Choice) Steps() hcl.Traversal {
 	return nil
 }
 
-// EachInstance calls f with the resources that were chosen.
+// EachInstance calls f with each chosen resource.
 func (s Choice) EachInstance(f func(*instance.Instance)) {
 	s.each(func(i int) {
 		if s.List != nil {
@@ -272,7 +272,7 @@ func (s Choice) EachInstance(f func(*instance.Instance)) {
 	})
 }
 
-// EachModule calls f with the modules that were chosen.
+// EachModule calls f with each chosen module.
 func (s Choice) EachModule(f func(*instance.Module)) {
 	s.each(func(i int) {
 		if s.mods != nil {
@@ -281,7 +281,7 @@ func (s Choice) EachModule(f func(*instance.Module)) {
 	})
 }
 
-// each calls f with the numbers of what was chosen: often one of many.
+// each calls f with the index of each chosen instance: often one of many.
 func (s Choice) each(f func(i int)) {
 	if !s.All {
 		for _, c := range s.Wants {

@@ -15,7 +15,7 @@ import (
 	"deployster/config/values"
 )
 
-// convertTo converts a value, for a place that needs a certain type.
+// convertTo converts a value to the type that its place needs.
 func convertTo(value cty.Value, want cty.Type, at hcl.Range, what string) (cty.Value, hcl.Diagnostics) {
 	got, err := convert.Convert(value, want)
 	if err != nil {
@@ -25,8 +25,7 @@ func convertTo(value cty.Value, want cty.Type, at hcl.Range, what string) (cty.V
 	return got, nil
 }
 
-// resolve writes a value as JSON, and says what in it is unknown and what
-// sensitive.
+// resolve encodes a value as JSON, with the pointers of its unknown and sensitive parts.
 func (e *Evaluator) resolve(expr hcl.Expression, at instance.Scope, v cty.Value) (instance.Resolved, hcl.Diagnostics) {
 	out := instance.Resolved{Unknown: map[string]string{}}
 	plain, marks := v.UnmarkDeepWithPaths()
@@ -60,7 +59,8 @@ func (e *Evaluator) resolve(expr hcl.Expression, at instance.Scope, v cty.Value)
 	return out, nil
 }
 
-// declared are the attributes that a type's schema declares for the state that a reference leads to; nil = it leads elsewhere.
+// declared returns the attributes that a type's schema declares for the state at the end of a reference; nil
+// = the reference ends elsewhere.
 func declared(e *Evaluator, t hcl.Traversal) map[string]values.StateType {
 	if n := len(t) - 1; n < 2 || t.RootName() != "resource" || refs.ObjectKey(t[n]) != "state" {
 		return nil
@@ -68,7 +68,7 @@ func declared(e *Evaluator, t hcl.Traversal) map[string]values.StateType {
 	return e.stateType(strings.TrimPrefix(refs.TraversalString(t[:len(t)-1]), "resource.")).Attrs
 }
 
-// stateType is what the schema in the scope says of a resource's state.
+// stateType returns the type of a resource's state by the schema in the scope.
 func (e *Evaluator) stateType(address string) values.StateType {
 	if t, ok := e.types[address]; ok {
 		return t

@@ -9,9 +9,9 @@ import (
 	"deployster/config/source"
 )
 
-// ResourceSet gives the instances of a resource block, nil if it is not
-// declared. They are made when they are asked for first, because the for_each of
-// one block may be made of the instances of another.
+// ResourceSet returns the instances of a resource block, nil if it is not declared.
+// It creates them on the first call, because the for_each of one block may depend on
+// the instances of another.
 func (m *Modules) ResourceSet(e *Evaluator, mod *instance.Module, name string) *instance.ResourceSet {
 	if s, ok := mod.Resources[name]; ok {
 		return s
@@ -37,8 +37,8 @@ func (m *Modules) ResourceSet(e *Evaluator, mod *instance.Module, name string) *
 	return s
 }
 
-// ModuleSet gives the instances of a module block, nil if it is not declared or
-// could not be read.
+// ModuleSet returns the instances of a module block, nil if it is not declared or its
+// source could not be read.
 func (m *Modules) ModuleSet(e *Evaluator, mod *instance.Module, name string) *instance.ModuleSet {
 	if s, ok := mod.Children[name]; ok {
 		return s
@@ -63,14 +63,14 @@ func (m *Modules) ModuleSet(e *Evaluator, mod *instance.Module, name string) *in
 	return s
 }
 
-// room counts instances, and says once that there are too many.
+// room counts instances, and reports once that there are too many.
 func (m *Modules) room(n int, at hcl.Range) {
 	if m.Count += n; m.Count > instance.MaxInstances && m.Count-n <= instance.MaxInstances {
 		m.Diags = append(m.Diags, limits.Exceeded(at, "instances", instance.MaxInstances))
 	}
 }
 
-// expand finds out how many instances a block has.
+// expand determines the instances of a block.
 func (e *Evaluator) expand(x *instance.Expansion, mod *instance.Module, address string, b *decl.Block) {
 	x.Mod, x.Address, x.N = mod, address, 1
 	a := b.Attrs["for_each"]

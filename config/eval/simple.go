@@ -16,11 +16,10 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// simpleWriter writes a simple config straight as JSON, where its references are to
-// simple variables, local values and single attributes of states, as most are. The
-// values and contexts that hcl would evaluate take twenty times as long. Whatever is
-// not surely the same is not written, mistakes first of all: the evaluator says what
-// is wrong with them.
+// simpleWriter encodes a simple config directly as JSON. Its references are to simple
+// variables, local values and single attributes of states, as in most configs. The
+// values and contexts that hcl would evaluate take twenty times as long. It gives up if
+// the result might differ, above all on an error: the evaluator then reports the error.
 type simpleWriter struct {
 	m     *Modules
 	i     *instance.Instance
@@ -28,11 +27,11 @@ type simpleWriter struct {
 
 	out     bytes.Buffer
 	text    int      // bytes
-	at      []string // where the writer is
+	at      []string // the path of the current value
 	unknown map[string]string
 }
 
-// Simple evaluates a config, if it is simple.
+// Simple evaluates a config if it is simple, and reports whether it is.
 func (m *Modules) Simple(i *instance.Instance, s instance.States) (instance.Resolved, bool) {
 	object := m.simpleConfig(i)
 	if object == nil {
@@ -45,7 +44,7 @@ func (m *Modules) Simple(i *instance.Instance, s instance.States) (instance.Reso
 	return instance.Resolved{Value: p.out.Bytes(), Unknown: p.unknown}, true
 }
 
-// write writes the value of an expression.
+// write encodes the value of an expression.
 func (p *simpleWriter) write(expr hclsyntax.Expression) bool {
 	switch x := expr.(type) {
 	case *hclsyntax.ObjectConsExpr:
@@ -92,7 +91,7 @@ func (p *simpleWriter) inner(name string, expr hclsyntax.Expression) bool {
 	return ok
 }
 
-// object writes an object, its keys sorted.
+// object encodes an object, its keys sorted.
 func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr) bool {
 	type member struct {
 		key   string
@@ -101,7 +100,7 @@ func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr) bool {
 	var few [8]member
 	members := few[:0]
 	for _, item := range x.Items {
-		key := item.KeyExpr.(*hclsyntax.ObjectConsKeyExpr) // it is a name, as the config is simple
+		key := item.KeyExpr.(*hclsyntax.ObjectConsKeyExpr) // the key is a name, because the config is simple
 		members = append(members, member{hcl.ExprAsKeyword(key.Wrapped), item.ValueExpr})
 	}
 	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
@@ -109,7 +108,7 @@ func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr) bool {
 	for n, m := range members {
 		if n > 0 {
 			if m.key == members[n-1].key {
-				return false // which one counts is hcl's to say
+				return false // hcl decides which one counts
 			}
 			p.out.WriteByte(',')
 		}
@@ -123,15 +122,15 @@ func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr) bool {
 	return true
 }
 
-// simpleValue is text that is to be quoted, a number, true or false; or a
-// reference to what is not known.
+// simpleValue is a text to be quoted, a number, true or false; or a reference to an
+// unknown value.
 type simpleValue struct {
 	text    string
 	quoted  bool
 	unknown string
 }
 
-// simple evaluates what has no parts.
+// simple evaluates an expression without nested values.
 func (p *simpleWriter) simple(expr hclsyntax.Expression) (v simpleValue, ok bool) {
 	switch x := expr.(type) {
 	case *hclsyntax.TemplateExpr:
@@ -145,7 +144,7 @@ func (p *simpleWriter) simple(expr hclsyntax.Expression) (v simpleValue, ok bool
 	return v, ok && p.text <= maxSimpleText && refs.IsASCII(v.text)
 }
 
-// template puts text together.
+// template joins the parts of a template.
 func (p *simpleWriter) template(x *hclsyntax.TemplateExpr) (v simpleValue, ok bool) {
 	v.quoted = true
 	for _, part := range x.Parts {
@@ -175,8 +174,8 @@ func simpleOf(v cty.Value) (simpleValue, bool) {
 	return simpleValue{text: strconv.FormatInt(whole, 10)}, true
 }
 
-// reference is to a variable or a local value, or to the name or an attribute of
-// the state of the only instance of a resource.
+// reference evaluates a reference to a variable or a local value, or to an attribute
+// of the state of the only instance of a resource.
 func (p *simpleWriter) reference(t hcl.Traversal) (simpleValue, bool) {
 	if len(t) < 2 {
 		return simpleValue{}, false
@@ -202,7 +201,7 @@ func (p *simpleWriter) reference(t hcl.Traversal) (simpleValue, bool) {
 	return simpleValue{}, false
 }
 
-// state is one attribute of a state, or of what is known of it.
+// state evaluates one attribute of a state, as far as the state is known.
 func (p *simpleWriter) state(address string, step hcl.Traverser) (simpleValue, bool) {
 	attr, ok := step.(hcl.TraverseAttr)
 	if !ok {
@@ -222,11 +221,11 @@ func (p *simpleWriter) state(address string, step hcl.Traverser) (simpleValue, b
 	return simpleValue{unknown: instance.Reference(address) + ".state." + attr.Name}, true
 }
 
-// What there may be of an attribute in what is known of a state.
+// What a known state may hold for an attribute.
 const (
 	memberFound = iota
 	memberMissing
-	memberOther // it is not simple
+	memberOther // its value is not simple
 )
 
 func simpleMember(known instance.ResourceState, name string) (v simpleValue, state int) {
@@ -237,7 +236,7 @@ func simpleMember(known instance.ResourceState, name string) (v simpleValue, sta
 	value, found := members[name]
 	switch {
 	case err != nil || !found && known.Complete:
-		return v, memberOther // the evaluator says so
+		return v, memberOther // the evaluator reports the error
 	case !found:
 		return v, memberMissing
 	case value[0] == '"':
@@ -248,7 +247,7 @@ func simpleMember(known instance.ResourceState, name string) (v simpleValue, sta
 	return v, memberOther
 }
 
-// isSimpleNumber reports whether a JSON number is written as it would be written again.
+// isSimpleNumber reports whether a JSON number is in the form in which it would be encoded again.
 func isSimpleNumber(raw []byte) bool {
 	digits := bytes.TrimPrefix(raw, []byte("-"))
 	if len(digits) == 0 || len(digits) > 15 || len(digits) < len(raw) && digits[0] == '0' {

@@ -10,8 +10,8 @@ import (
 	"deployster/config/values"
 )
 
-// instanceValue gives a resource as far as it is wanted: its config is
-// evaluated, and its state read, only for those that look there.
+// instanceValue returns a resource as far as wants needs it: it evaluates the config,
+// and reads the state, only if a reference needs it.
 func (e *Evaluator) instanceValue(i *instance.Instance, wants []want) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	attrs := map[string]cty.Value{"name": cty.StringVal(i.Address), "type": cty.DynamicVal}
@@ -40,9 +40,8 @@ func (e *Evaluator) instanceValue(i *instance.Instance, wants []want) (cty.Value
 	return cty.ObjectVal(attrs), diags
 }
 
-// stateValue gives the state of a resource as far as it is known: where a
-// reference looks for something that an incomplete state does not have, there
-// is an unknown value.
+// stateValue returns the state of a resource as far as it is known: a value that a
+// reference reads and that an incomplete state does not have is unknown.
 func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Diagnostics) {
 	known := e.scope[address]
 	if known.Known == nil {
@@ -68,7 +67,7 @@ func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 	}
 	for _, w := range wants {
 		switch {
-		case len(w.Steps) == 0 && known.Expected: // each of its parts says whether it may change
+		case len(w.Steps) == 0 && known.Expected: // each of its parts has a mark if it may change
 			continue
 		case len(w.Steps) == 0: // the state itself: all of it may still change
 			return values.UnknownLike(base), nil

@@ -11,14 +11,14 @@ import (
 	"deployster/config/values"
 )
 
-// TypeMark rides on the image of type.NAME to where a resource uses it, so that
-// the type's settings are found whatever expression it went through.
+// TypeMark is a mark on the value of type.NAME. A resource finds the type's settings
+// by it, whatever expression the value passed through.
 type TypeMark struct {
 	Decl *decl.Block
-	Mod  *instance.Module // which declares it
+	Mod  *instance.Module // the module that declares it
 }
 
-// staticValue evaluates an expression that may use no resource.
+// staticValue evaluates an expression that may not use resources.
 func (m *Modules) staticValue(expr hcl.Expression, want cty.Type, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	return m.staticAt(expr, want, decl.Usage{What: "this value", Static: true}, at)
 }
@@ -53,9 +53,8 @@ func usesEachValue(references []refs.Reference) bool {
 	return false
 }
 
-// StaticAttr evaluates an attribute that must be known now. The result is
-// cty.NilVal when the attribute is absent, null, in error, or not known because
-// of an error elsewhere.
+// StaticAttr evaluates an attribute that must be known now. The result is cty.NilVal if
+// the attribute is absent, null or in error, or unknown because of an error elsewhere.
 func (m *Modules) StaticAttr(a *hcl.Attribute, want cty.Type, what string, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	return m.attrAt(a, want, decl.Usage{What: what, Static: true}, at)
 }
@@ -71,13 +70,13 @@ func (m *Modules) attrAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at insta
 	return v, diags
 }
 
-// Optional is staticAttr for what is shown to people or steers the tool: a mark
-// would be lost there, so that a sensitive value is refused.
+// Optional is StaticAttr for a value that is shown to people or controls deployster:
+// its marks would be lost there, so a sensitive value is an error.
 func (m *Modules) Optional(a *hcl.Attribute, want cty.Type, what string, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	return m.ShownAt(a, want, decl.Usage{What: what, Static: true}, at)
 }
 
-// ShownAt is an attribute of a certain usage that is shown: it cannot be sensitive.
+// ShownAt evaluates an attribute with a Usage whose value is shown: a sensitive value is an error.
 func (m *Modules) ShownAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	v, diags := m.attrAt(a, want, p, at)
 	if v == cty.NilVal || !v.HasMarkDeep(values.Sensitive{}) {

@@ -8,13 +8,12 @@ import (
 	"deployster/config/refs"
 )
 
-// maxSimpleText is how many bytes of text a simple config may come to.
+// maxSimpleText is how many bytes of text a simple config may have.
 const maxSimpleText = 64 << 10
 
-// IsTrivial reports whether the config of an instance can be evaluated without a
-// mistake as long as nothing is known of any resource: it is simple, with variables
-// that have simple values, and states. To try such a config, as most are, takes ten
-// times as long.
+// IsTrivial reports whether the config of an instance certainly evaluates without errors
+// while no state is known: it is simple, and refers only to variables that have simple
+// values, and to states. Evaluating such a config, as most are, takes ten times as long.
 func (m *Modules) IsTrivial(i *instance.Instance) bool {
 	if len(i.Decl.Before) > 0 || len(i.Decl.After) > 0 || m.simpleConfig(i) == nil {
 		return false
@@ -46,7 +45,7 @@ func (m *Modules) IsTrivial(i *instance.Instance) bool {
 	return text <= maxSimpleText
 }
 
-// simpleConfig is the config of an instance if it is simple, nil if not.
+// simpleConfig returns the config of an instance if it is simple, nil if not.
 func (m *Modules) simpleConfig(i *instance.Instance) *hclsyntax.ObjectConsExpr {
 	a := i.Decl.Attrs["config"]
 	if a == nil || i.Decl.Ignored.Any() || !m.Refs.Facts(a.Expr).Simple {
@@ -56,8 +55,8 @@ func (m *Modules) simpleConfig(i *instance.Instance) *hclsyntax.ObjectConsExpr {
 	return object
 }
 
-// onlyInstance is the instance of a resource that has neither for_each nor count.
-// That the resource exists has been seen to.
+// onlyInstance returns the instance of a resource that has neither for_each nor
+// count. The caller has checked that the resource exists.
 func onlyInstance(mod *instance.Module, name string) *instance.Instance {
 	s := mod.Resources[name]
 	if s == nil || s.Pending || s.Repetition != instance.Once {

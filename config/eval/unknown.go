@@ -16,15 +16,15 @@ import (
 	"deployster/internal/base/words"
 )
 
-// blamer says why values are unknown, by JSON pointer.
+// blamer collects why values are unknown, by JSON pointer.
 type blamer struct {
 	e   *Evaluator
 	out map[string]string
 }
 
-// blame finds, for each unknown value in v, the references that make it
-// unknown. It follows the expression as far as its shape is the value's shape:
-// through objects, lists, decided conditions and references.
+// blame finds, for each unknown value in v, the references that make it unknown. It
+// follows the expression as far as its structure matches the value's: through
+// objects, lists, decided conditions and references.
 func (b blamer) blame(expr hcl.Expression, at instance.Scope, v cty.Value, path []string) {
 	v, _ = v.Unmark()
 	if v.IsWhollyKnown() {
@@ -57,7 +57,7 @@ func (b blamer) blame(expr hcl.Expression, at instance.Scope, v cty.Value, path 
 	values.EachUnknown(v, path, func(pointer []string) { b.out[jsondoc.JoinPointer(pointer)] = refs })
 }
 
-// wholeInstance is the resource that an expression passes on as a whole.
+// wholeInstance returns the resource whose whole value an expression passes on, nil for none.
 func wholeInstance(e *Evaluator, expr hcl.Expression, at instance.Scope) *instance.Instance {
 	ref, ok := e.M.Refs.AsReference(expr)
 	if !ok || refs.IsJSON(expr) && e.M.Refs.AsTraversal(expr) == nil && ref.Key == nil {
@@ -70,7 +70,7 @@ func wholeInstance(e *Evaluator, expr hcl.Expression, at instance.Scope) *instan
 	return i
 }
 
-// InstanceOf is the resource that a reference leads to, and the steps behind it;
+// InstanceOf returns the resource that a reference leads to, and the remaining steps;
 // nil if it leads to several, or to none.
 func InstanceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.Instance, hcl.Traversal) {
 	name := refs.StepName(ref.Traversal, 1)
@@ -91,7 +91,7 @@ func InstanceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.
 	return nil, nil
 }
 
-// moduleOf is the same for a module.
+// moduleOf is InstanceOf for a module.
 func moduleOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.Module, hcl.Traversal) {
 	s := e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if s.Of == nil || s.Of.Pending || s.All || s.Of.Repetition == instance.Once && ref.Key != nil {
@@ -130,8 +130,8 @@ func (b blamer) blamePairs(pairs []hcl.KeyValuePair, at instance.Scope, v cty.Va
 	}
 }
 
-// Follow leads from an expression that only passes a value on to the one that
-// makes it: the local value, the other resource's config, the branch taken.
+// Follow returns the expression that computes the value which expr only passes on:
+// that of the local value, of the other resource's config, or of the chosen branch.
 func Follow(e *Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expression, instance.Scope, bool) {
 	if c, ok := expr.(*hclsyntax.ConditionalExpr); ok {
 		decided, diags := c.Condition.Value(e.context(c.Condition, at))
@@ -155,8 +155,8 @@ func Follow(e *Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expressio
 	return next, nextAt, next != nil && len(rest.Traversal)+len(rest.Rest) == 0
 }
 
-// Hop finds the expression that a reference leads to first, and the steps that
-// go further; none if no expression makes what it leads to, such as a state.
+// Hop returns the first expression that a reference leads to, and the remaining steps;
+// nil if the reference leads to a value that no expression computes, such as a state.
 func Hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, instance.Scope, hcl.Traversal) {
 	mod, name := at.Mod, refs.StepName(ref.Traversal, 1)
 	switch ref.Traversal.RootName() {
@@ -190,10 +190,10 @@ func Hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, i
 	return nil, at, nil
 }
 
-// sourceOf finds the expression that a reference leads to, as deep as expressions
-// go; rest are the steps that go further than that. When it leads to something
-// that no expression makes, such as a state, there is no expression, and rest
-// is the reference to it.
+// sourceOf returns the last expression that a reference leads to, following
+// references from expression to expression; rest has the remaining steps. If the
+// reference leads to a value that no expression computes, such as a state, the
+// expression is nil, and rest is the reference to that value.
 func sourceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (expr hcl.Expression, exprAt instance.Scope, rest refs.Reference) {
 	for hops := 0; hops < MaxChain; hops++ {
 		next, nextAt, steps := Hop(e, ref, at)

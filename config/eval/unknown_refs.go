@@ -14,22 +14,22 @@ import (
 	"deployster/internal/base/natural"
 )
 
-// UnknownRefs are the references to states in an expression whose values are
-// not known, in natural order, each once.
+// UnknownRefs returns the references to states in an expression whose values are
+// unknown, in natural order, each once.
 func (e *Evaluator) UnknownRefs(expr hcl.Expression, at instance.Scope) []string {
 	s := unknownSearch{e: e, found: map[string]bool{}, seen: map[visit]bool{}}
 	s.expr(expr, at)
 	return slices.SortedFunc(maps.Keys(s.found), natural.Compare)
 }
 
-// unknownSearch collects references to what is not known.
+// unknownSearch collects references to unknown values.
 type unknownSearch struct {
 	e     *Evaluator
 	found map[string]bool
 	seen  map[visit]bool
 }
 
-// visit is an expression that was looked at, and where.
+// visit is an expression that was searched, and its scope.
 type visit struct {
 	expr hcl.Expression
 	at   instance.Scope
@@ -55,7 +55,7 @@ func (s unknownSearch) expr(expr hcl.Expression, at instance.Scope) {
 	}
 }
 
-// ref adds a reference to states if what it reads is not known.
+// ref adds a reference to states if the value that it reads is unknown.
 func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 	root := ref.Traversal.RootName()
 	if root == "dep" {
@@ -120,7 +120,7 @@ func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 	})
 }
 
-// part adds a part of a resource if it is not known.
+// part adds a part of a resource if it is unknown.
 func (s unknownSearch) part(i *instance.Instance, w want) {
 	v, _ := s.e.instanceValue(i, []want{w})
 	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"it": v}}
@@ -134,7 +134,7 @@ func (s unknownSearch) part(i *instance.Instance, w want) {
 		s.expr(inner, i.Scope())
 		return
 	}
-	if len(w.Steps) == 0 { // the resource as a whole: it is its state that is not known
+	if len(w.Steps) == 0 { // the resource as a whole: its state is the unknown part
 		path = append(path, hcl.TraverseAttr{Name: "state"})
 	}
 	s.found[instance.Reference(i.Address)+strings.TrimPrefix(refs.TraversalString(path), "it")] = true

@@ -14,8 +14,8 @@ import (
 	"deployster/config/values"
 )
 
-// ValidateVariables checks the validation blocks of a module's variables, of
-// those that are known.
+// ValidateVariables checks the validation blocks of a module's variables whose values
+// are known.
 func (m *Modules) ValidateVariables(mod *instance.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(mod.Decl.Variables)) {
@@ -47,7 +47,7 @@ func (m *Modules) validate(v *decl.Variable, check hcl.Attributes, mod *instance
 func (e *Evaluator) validate(v *decl.Variable, check hcl.Attributes, mod *instance.Module) hcl.Diagnostics {
 	condition, message := check["condition"], check["error_message"]
 	if condition == nil || message == nil {
-		return nil // said when it was decoded
+		return nil // reported when it was decoded
 	}
 	of := func(a *hcl.Attribute, want cty.Type) (cty.Value, hcl.Diagnostics) {
 		got, diags := e.Value(a.Expr, mod.Scope())
@@ -75,8 +75,8 @@ func (e *Evaluator) validate(v *decl.Variable, check hcl.Attributes, mod *instan
 	return diags
 }
 
-// validateLate checks the validation blocks of a module's variable that is made
-// of resources, once it is known: in the evaluation that finds out.
+// validateLate checks the validation blocks of a module's variable whose value
+// depends on resources, in the evaluation in which the value becomes known.
 func (e *Evaluator) validateLate(v *decl.Variable, value cty.Value, mod *instance.Module) hcl.Diagnostics {
 	key := MemoKey{Mod: mod, Kind: kindValidation, Name: v.Name}
 	if _, done := e.done[key]; done || len(v.Checks) == 0 || !value.IsWhollyKnown() {
@@ -90,7 +90,7 @@ func (e *Evaluator) validateLate(v *decl.Variable, value cty.Value, mod *instanc
 	return diags
 }
 
-// verdictOf is what a validation says, nil for nothing.
+// verdictOf returns the error of a validation, nil for none.
 func verdictOf(v *decl.Variable, condition hcl.Expression, ok, text cty.Value, mod *instance.Module) *hcl.Diagnostic {
 	if ok, _ = ok.Unmark(); ok.IsNull() {
 		return source.Failure(condition.Range(), "Invalid condition", "The condition of a validation is true or false, and this is null.")

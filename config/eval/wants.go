@@ -2,7 +2,7 @@ package eval
 
 import "deployster/config/refs"
 
-// selfWants are what the references to self read.
+// selfWants returns what the references to self read.
 func selfWants(refs []refs.Reference) []want {
 	var wants []want
 	for _, ref := range refs {
