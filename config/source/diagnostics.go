@@ -15,20 +15,20 @@ import (
 	"deployster/internal/base/secret"
 )
 
-// maxSnippetLines is how much source a diagnostic shows at most.
+// The limits on the source that a diagnostic shows.
 const (
 	maxSnippetLines = 10
 	maxSnippetBytes = 2000
 )
 
-// Failure makes an error at a place.
+// Failure returns an error at a place.
 func Failure(r hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &r}
 }
 
-// Convert makes deployster's diagnostics from HCL's: several may be the same
-// when one expression was evaluated for several reasons, and are said once. What
-// secrets gives is kept out of them.
+// Convert converts HCL's diagnostics to deployster's. Equal ones, from one expression
+// that was evaluated several times, are reported once. The texts that secrets returns
+// are removed.
 func (s *Set) Convert(list hcl.Diagnostics, secrets func() []string) diag.Diagnostics {
 	var out diag.Diagnostics
 	list = foremost(list)
@@ -66,12 +66,12 @@ func (s *Set) Convert(list hcl.Diagnostics, secrets func() []string) diag.Diagno
 	return out
 }
 
-// maxDiagnostics is how many mistakes are told at one time. More help nobody, and
-// each costs a search through its file.
+// maxDiagnostics is how many diagnostics are reported. More would not help the user,
+// and each costs a search through its file.
 const maxDiagnostics = 200
 
-// foremost leaves the first of very many diagnostics, errors before warnings, and
-// says how many there are besides.
+// foremost returns the first of very many diagnostics, errors before warnings, and
+// adds one with the number of the rest.
 func foremost(list hcl.Diagnostics) hcl.Diagnostics {
 	if len(list) <= maxDiagnostics {
 		return list
@@ -92,7 +92,7 @@ func foremost(list hcl.Diagnostics) hcl.Diagnostics {
 		Detail: fmt.Sprintf("There are %d more. Fix these first: others may follow from them.", len(list)-maxDiagnostics)})
 }
 
-// validText puts a ? for each byte that is no text, so that offsets stay right.
+// validText replaces each invalid byte by a ?, so that offsets stay valid.
 func validText(code []byte) string {
 	if utf8.Valid(code) {
 		return string(code)
@@ -119,7 +119,7 @@ func inOrder(a, b *diag.Diagnostic) int {
 	return a.Range.Start.Byte - b.Range.Start.Byte
 }
 
-// shorten cuts a message in which a library has quoted something very long.
+// shorten truncates a message in which a library has quoted a very long text.
 func shorten(text string) string {
 	const limit = 2000
 	if len(text) <= limit {
@@ -128,7 +128,7 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// FromHCL makes a range from HCL's.
+// FromHCL converts a range of HCL.
 func FromHCL(r hcl.Range) diag.Range {
 	return diag.Range{Filename: r.Filename, Start: fromPos(r.Start), End: fromPos(r.End)}
 }
@@ -137,14 +137,14 @@ func fromPos(p hcl.Pos) diag.Position {
 	return diag.Position{Line: p.Line, Column: p.Column, Byte: p.Byte}
 }
 
-// Diagnose fills in the range and the snippet of a diagnostic whose place is
-// known, and returns it. A nil range changes nothing.
+// Diagnose sets the range and the snippet of a diagnostic, and returns it. A nil
+// range changes nothing.
 func (s *Set) Diagnose(d *diag.Diagnostic, r *diag.Range) *diag.Diagnostic {
 	if r == nil {
 		return d
 	}
 	place := *r
-	if place.Start.Byte == place.End.Byte { // a place between two characters: the next one is shown
+	if place.Start.Byte == place.End.Byte { // an empty range: the next character is shown
 		place.End.Byte, place.End.Column = place.End.Byte+1, place.End.Column+1
 	}
 	d.Range = &place
@@ -157,7 +157,7 @@ func (s *Set) Diagnose(d *diag.Diagnostic, r *diag.Range) *diag.Diagnostic {
 	return d
 }
 
-// BytesOf is the text of a file that was read.
+// BytesOf returns the text of a file that was read.
 func (s *Set) BytesOf(filename string) ([]byte, bool) {
 	if f := s.files[filename]; f != nil {
 		return f.Bytes, true
@@ -166,8 +166,8 @@ func (s *Set) BytesOf(filename string) ([]byte, bool) {
 	return src, ok
 }
 
-// Snippet cuts whole lines around a range, which may have any bytes: a file
-// that could not be parsed is quoted too.
+// Snippet returns the whole lines around a range. src may hold any bytes, because
+// files that cannot be parsed are quoted too.
 func Snippet(src []byte, r diag.Range) *diag.Snippet {
 	start, end := r.Start.Byte, max(r.End.Byte, r.Start.Byte)
 	if start < 0 || start > len(src) {
@@ -188,7 +188,7 @@ func Snippet(src []byte, r diag.Range) *diag.Snippet {
 		}
 	}
 	code := src[first:max(first, min(last-1, len(src)))]
-	if len(code) > maxSnippetBytes { // one very long line: what is around the place
+	if len(code) > maxSnippetBytes { // one very long line: only the text around the place
 		first = max(first, start-maxSnippetBytes/4)
 		code = src[first:min(first+maxSnippetBytes, len(src))]
 	}

@@ -13,21 +13,21 @@ import (
 	"unicode/utf8"
 )
 
-// Reader reads files for file() and friends: below the manifest's directory
-// only, or in a module below that of the module, also through symbolic links,
-// and remembers what it read. On replay it knows nothing but what was remembered.
+// Reader reads files for file() and similar functions: only below the manifest's
+// directory, or in a module also below the module's, and the same for the targets of
+// symbolic links. It records what it read. On replay it returns only what was recorded.
 type Reader struct {
 	dir string // of the root manifest
 	own string // of the module
 	*readFiles
 }
 
-// readFiles are shared by the readers of all modules.
+// readFiles is the record that the readers of all modules share.
 type readFiles struct {
 	replay bool
 	mu     sync.Mutex
 	reads  map[string][]byte   // by slash path relative to the root manifest's directory
-	lists  map[string][]string // what fileset() found, by directory and pattern
+	lists  map[string][]string // the results of fileset(), by directory and pattern
 }
 
 func newReader(src Sources) *Reader {
@@ -38,19 +38,19 @@ func newReader(src Sources) *Reader {
 	return r
 }
 
-// Inside is the reader of a module.
+// Inside returns the reader of a module.
 func (r *Reader) Inside(dir string) *Reader {
 	return &Reader{dir: r.dir, own: dir, readFiles: r.readFiles}
 }
 
-// all are copies of what was read and of what was listed.
+// all returns copies of the recorded files and lists.
 func (r *Reader) all() (map[string][]byte, map[string][]string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.reads), maps.Clone(r.lists)
 }
 
-// relative makes a path relative to the manifest's directory, with slashes.
+// relative returns a path relative to the manifest's directory, with slashes.
 func (r *Reader) relative(path string) (string, error) {
 	rel := filepath.Clean(path)
 	if filepath.IsAbs(path) {
@@ -69,14 +69,13 @@ func (r *Reader) relative(path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// isOwn reports whether a path relative to the manifest's directory is in the
-// module's.
+// isOwn reports whether a path relative to the manifest's directory is below the module's.
 func (r *Reader) isOwn(rel string) bool {
 	inside, err := filepath.Rel(r.own, filepath.Join(r.dir, rel))
 	return err == nil && filepath.IsLocal(inside)
 }
 
-// Read gives the bytes of a file.
+// Read returns the content of a file.
 func (r *Reader) Read(path string) ([]byte, error) {
 	rel, err := r.relative(path)
 	if err != nil {
@@ -117,7 +116,7 @@ func (r *Reader) open(rel string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	// Without O_NONBLOCK a named pipe would hold the tool up for ever.
+	// Without O_NONBLOCK a named pipe would block deployster for ever.
 	f, err := root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -126,8 +125,8 @@ func (r *Reader) open(rel string) ([]byte, error) {
 	return readOpen(f)
 }
 
-// openRoot opens the directory that a relative path is in: the manifest's, or
-// else the module's. The path is then relative to that.
+// openRoot opens the directory that contains a relative path: the manifest's, or else
+// the module's. The returned path is relative to it.
 func (r *Reader) openRoot(rel string) (*os.Root, string, error) {
 	dir := r.dir
 	if !filepath.IsLocal(rel) {
@@ -141,8 +140,8 @@ func (r *Reader) openRoot(rel string) (*os.Root, string, error) {
 	return root, rel, err
 }
 
-// Exists reports whether there is a regular file. What it finds is remembered like
-// what is read, so that a replay gives the same answer.
+// Exists reports whether a regular file exists. It records a file that it finds, as
+// Read does, so that a replay gives the same answer.
 func (r *Reader) Exists(path string) (bool, error) {
 	rel, err := r.relative(path)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"deployster/config/limits"
 )
 
-// Match gives the regular files below a directory whose paths from there match
-// a pattern, sorted. What it finds is remembered like what is read.
+// Match returns the regular files below a directory whose paths relative to it match
+// a pattern, sorted. It records the result, as Read does.
 func (r *Reader) Match(dir, pattern string) ([]string, error) {
 	rel, err := r.relative(dir)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Reader) glob(rel, pattern string) ([]string, error) {
 		return nil, fmt.Errorf("the files cannot be listed: %s", reason(err))
 	}
 	for _, name := range found {
-		// Where a link leads outside there is no file for us.
+		// A link that leads outside has no file for deployster.
 		if info, err := fs.Stat(below, name); err == nil && info.Mode().IsRegular() {
 			names = append(names, name)
 		}
@@ -76,8 +76,7 @@ func (r *Reader) glob(rel, pattern string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// countedFS stops a search when it has seen too much, such as links that lead
-// in circles.
+// countedFS stops a search after too many entries, such as with links that form a cycle.
 type countedFS struct {
 	fs.FS
 	seen int // entries

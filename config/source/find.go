@@ -19,9 +19,9 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Find reads the manifests: those of the workspace, or of the directories and
-// files in args (relative to the workspace). None at all is an error. The files
-// of flags have values of variables, and are no manifests whatever their names.
+// Find reads the manifests: those of the workspace, or of the directories and files
+// in args (relative to the workspace). It is an error if there are none. The files of
+// flags hold values of variables, and are not manifests whatever their names.
 func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagnostics) {
 	workspace, err := filepath.Abs(workspace)
 	if err != nil {
@@ -56,10 +56,10 @@ func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagn
 type finder struct {
 	workspace string
 	files     []File
-	dirs      []string // absolute, where manifests were looked for
-	empty     []string // as they were named: directories without manifests
+	dirs      []string // absolute: the directories that were searched for manifests
+	empty     []string // as given by the user: directories without manifests
 	seen      map[string]bool
-	values    map[string]bool // absolute: what -var-file names
+	values    map[string]bool // absolute: the files of -var-file
 	total     int
 	diags     diag.Diagnostics
 }
@@ -127,7 +127,7 @@ func (f *finder) file(path string) {
 		if !f.seen[""] {
 			f.fail("Too many manifests", "There are more than %d manifest files. Name the ones that you mean, or a smaller directory.", MaxFiles)
 		}
-		f.seen[""] = true // said once
+		f.seen[""] = true // reported once
 		return
 	}
 	data, err := readRegular(full)
@@ -147,7 +147,7 @@ func (f *finder) file(path string) {
 	f.files = append(f.files, File{Path: filepath.Clean(path), Bytes: data})
 }
 
-// isManifest reports whether a file name is that of a manifest.
+// isManifest reports whether a file with this name is a manifest.
 func isManifest(name string) bool {
 	if strings.HasPrefix(name, ".") || IsAutoFile(name) {
 		return false
@@ -155,11 +155,11 @@ func isManifest(name string) bool {
 	return strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")
 }
 
-// firstIsValue finds an attribute as the first thing in a file, after comments.
+// firstIsValue matches a file that begins with an attribute, after comments.
 var firstIsValue = regexp.MustCompile(`^(?s:\s|#[^\n]*\n|//[^\n]*\n|/\*.*?\*/)*[a-zA-Z][a-zA-Z0-9_-]*[ \t]*=[^=>]`)
 
-// hasValuesOnly reports whether a file is of lines NAME = VALUE alone: a manifest
-// has none of them outside of blocks, so it is a file for -var-file.
+// hasValuesOnly reports whether a file consists of lines NAME = VALUE only: a
+// manifest has none of them outside of blocks, so it is a file for -var-file.
 func hasValuesOnly(path string, data []byte) bool {
 	if !strings.HasSuffix(path, ".hcl") || !firstIsValue.Match(data) || limits.Native(data, path, false, hcl.InitialPos) != nil {
 		return false
@@ -169,7 +169,7 @@ func hasValuesOnly(path string, data []byte) bool {
 	return ok && !diags.HasErrors() && len(body.Blocks) == 0
 }
 
-// readRegular reads a regular file of limited size. It does not hang on a pipe.
+// readRegular reads a regular file of limited size. It does not block on a named pipe.
 func readRegular(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -197,7 +197,7 @@ func readOpen(f *os.File) ([]byte, error) {
 	return data, nil
 }
 
-// reason is an error without the path that the message names already.
+// reason returns the text of an error without the path, which the message has already.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -206,7 +206,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// commonDir is the deepest directory that holds all of dirs.
+// commonDir returns the deepest directory that contains all of dirs.
 func commonDir(workspace string, dirs []string) string {
 	if len(dirs) == 0 {
 		return workspace
@@ -220,8 +220,7 @@ func commonDir(workspace string, dirs []string) string {
 	return common
 }
 
-// NoManifest is the summary of the error that Find gives where there is no
-// manifest at all.
+// NoManifest is the summary of the error that Find returns if there is no manifest.
 const NoManifest = "No manifest"
 
 func noManifest(workspace string, args []string) *diag.Diagnostic {

@@ -12,14 +12,14 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// ReadSource reads a manifest or variable file as Find does: a regular file of
-// a limited size. Its error says what is wrong, without the path.
+// ReadSource reads a manifest or variable file as Find does: a regular file of a
+// limited size. Its error does not include the path.
 func ReadSource(path string) ([]byte, error) { return readRegular(path) }
 
-// Format gives the canonical form of a manifest or variable file in native
-// syntax: indentation, and the spaces around signs. Everything else stays as it
-// is, and formatting again changes nothing. A file that cannot be parsed has no
-// canonical form: then there are errors, which call it by the given name.
+// Format returns the canonical form of a manifest or variable file in native syntax:
+// it changes the indentation and the spaces around operators. Everything else stays
+// as it is, and formatting again changes nothing. A file that cannot be parsed has no
+// canonical form: then Format returns errors, which use the given name.
 func Format(name string, src []byte) ([]byte, diag.Diagnostics) {
 	s := NewText(name, src)
 	var out []byte
@@ -33,8 +33,8 @@ func Format(name string, src []byte) ([]byte, diag.Diagnostics) {
 	return out, nil
 }
 
-// maxFormatRounds is how often a text is formatted at the most until nothing
-// changes any more. Two do for all texts that are known.
+// maxFormatRounds is the maximum number of times that a text is formatted until
+// nothing changes any more. Two are enough for all known texts.
 const maxFormatRounds = 5
 
 func (s *Set) format(name string, src []byte) ([]byte, hcl.Diagnostics) {
@@ -65,15 +65,14 @@ func (s *Set) format(name string, src []byte) ([]byte, hcl.Diagnostics) {
 	return out, nil
 }
 
-// tokensOf returns the tokens of a text. Formatting may change nothing but where they
-// stand.
+// tokensOf returns the tokens of a text. Formatting may only change their places.
 func tokensOf(src []byte) hclsyntax.Tokens {
-	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // parsed before: there are no errors
+	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // parsed before: it has no errors
 	return tokens
 }
 
-// sameToken compares two tokens. A newline may have lost a carriage return, and
-// a comment the spaces at its end.
+// sameToken reports whether two tokens are equal. A newline may have lost a carriage
+// return, and a comment its trailing spaces.
 func sameToken(a, b hclsyntax.Token) bool {
 	return a.Type == b.Type && bytes.Equal(bytes.TrimSpace(a.Bytes), bytes.TrimSpace(b.Bytes))
 }

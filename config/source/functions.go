@@ -9,7 +9,7 @@ import (
 	"deployster/config/funcs"
 )
 
-// FunctionSet are the functions that the expressions of one module may call.
+// FunctionSet returns the functions that the expressions of one module may call.
 func (s *Set) FunctionSet(files *Reader, console bool) map[string]function.Function {
 	env := funcs.Env{Files: files, Dir: s.Src.Workspace, Home: s.home(), PlanTime: s.Builtins.PlanTime, Console: console}
 	if console {
@@ -18,7 +18,7 @@ func (s *Set) FunctionSet(files *Reader, console bool) map[string]function.Funct
 	return funcs.New(env)
 }
 
-// home is what ~ stands for in functions: on replay what it stood for then.
+// home returns the directory that ~ stands for in functions: on replay, the one recorded in the plan.
 func (s *Set) home() string {
 	if s.Src.Replay && s.Src.Home != "" {
 		return s.Src.Home

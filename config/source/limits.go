@@ -1,6 +1,6 @@
 package source
 
-// The limits on what is read. Those of what is in it are in config/limits.
+// The limits on the files. Package config/limits has the limits on their content.
 const (
 	MaxFileSize  = 16 << 20 // bytes in one manifest or variable file
 	MaxFiles     = 1000     // manifest files

@@ -21,17 +21,17 @@ import (
 // LockName is the lock file's name, beside the manifests.
 const LockName = ".deployster.lock.hcl"
 
-// Lock is what a lock file says: the digest of each image, by its full name, and the
-// versions at which artifacts are held.
+// Lock is the content of a lock file: the digest of each image, by its full name, and
+// the pinned versions of artifacts.
 type Lock struct {
 	Images    map[string]string
 	Artifacts map[string]Pin
-	At        map[string]diag.Range // where each is written; an artifact as "artifact.NAME"
+	At        map[string]diag.Range // the place of each pin; an artifact has the key "artifact.NAME"
 }
 
-// Pin is the version at which an artifact is held.
+// Pin is the version to which an artifact is pinned.
 type Pin struct {
-	Space   string // "" for images that have none
+	Space   string // "" for images without spaces
 	Version map[string]string
 }
 
@@ -40,7 +40,7 @@ const lockHeader = `# Written by "deployster init", which pins each image to the
 # control. "deployster init -upgrade" moves the pins to what the names mean now.
 `
 
-// Bytes gives the file: the same images always give the same bytes.
+// Bytes returns the file's content: the same images always give the same bytes.
 func (l *Lock) Bytes() []byte {
 	f := hclwrite.NewEmptyFile()
 	for _, name := range slices.Sorted(maps.Keys(l.Images)) {
@@ -71,7 +71,7 @@ var (
 	validDigest        = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
-// ReadLock reads the lock file of a directory. Without one it gives nil.
+// ReadLock reads the lock file of a directory. It returns nil if there is none.
 func ReadLock(dir string) (*Lock, diag.Diagnostics) {
 	content, err := os.ReadFile(filepath.Join(dir, LockName))
 	if os.IsNotExist(err) {
@@ -83,10 +83,10 @@ func ReadLock(dir string) (*Lock, diag.Diagnostics) {
 	return ParseLock(content)
 }
 
-// ParseLock reads the content of a lock file.
+// ParseLock parses the content of a lock file.
 func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
 	l := &Lock{Images: map[string]string{}, Artifacts: map[string]Pin{}, At: map[string]diag.Range{}}
-	// It is shown with its source line, as a manifest is.
+	// Errors show its source line, as for a manifest.
 	s := NewText(LockName, content)
 	if line := conflictLine(content); line > 0 {
 		start := lineStart(content, line)
@@ -120,7 +120,7 @@ func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
 	return l, nil
 }
 
-// image reads one pin.
+// image decodes the pin of an image.
 func (l *Lock) image(b *hcl.Block) hcl.Diagnostics {
 	name := b.Labels[0]
 	c, diags := b.Body.Content(lockImageSchema)
@@ -130,7 +130,7 @@ func (l *Lock) image(b *hcl.Block) hcl.Diagnostics {
 	}
 	text := ""
 	if t, ok := a.Expr.(*hclsyntax.TemplateExpr); ok && t.IsStringLiteral() {
-		v, _ := t.Value(nil) // a literal has one
+		v, _ := t.Value(nil) // a literal always has a value
 		text = v.AsString()
 	}
 	if !validDigest.MatchString(text) {
@@ -145,7 +145,7 @@ func (l *Lock) image(b *hcl.Block) hcl.Diagnostics {
 	return diags
 }
 
-// artifact reads the pin of an artifact.
+// artifact decodes the pin of an artifact.
 func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
 	name := b.Labels[0]
 	c, diags := b.Body.Content(lockArtifactSchema)
@@ -180,7 +180,7 @@ func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
 	return diags
 }
 
-// conflictLine finds the first mark of a merge conflict; 0 = there is none.
+// conflictLine returns the line of the first mark of a merge conflict; 0 = there is none.
 func conflictLine(content []byte) int {
 	for i, line := range strings.Split(string(content), "\n") {
 		if strings.HasPrefix(line, "<<<<<<<") || strings.HasPrefix(line, "=======") || strings.HasPrefix(line, ">>>>>>>") {

@@ -9,8 +9,8 @@ import (
 	"deployster/config/limits"
 )
 
-// parseNative parses a file that is within the limits, its work metered, and returns
-// what is wrong with it in hcl's words.
+// parseNative parses a file within the limits, sets up the metering of its
+// expressions, and returns its errors in hcl's words.
 func parseNative(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 	if len(src) <= limits.Tokens || limits.Native(src, filename, false, hcl.InitialPos) == nil { // a token is a byte or more
 		if file := parseBlocks(src, filename); file != nil {
@@ -31,11 +31,11 @@ var (
 	byteOrderMark = []byte("\ufeff")
 )
 
-// parseBlocks has hcl parse one block at a time, up to where each seems to end: its
-// scanner makes a list of all tokens, which for a whole file is larger than what
-// comes out. What is parsed without a doubt is what it would be among the rest: it
-// stands on lines of its own, and whatever begins in it ends in it. If anything is
-// wrong with a block, it returns nil: the file is to be parsed as a whole.
+// parseBlocks parses a file block by block, each up to its likely end: hcl's scanner
+// makes a list of all tokens, which for a whole file is larger than the result. A block
+// that parses without diagnostics has the same result as within the whole file: it
+// stands on lines of its own, and everything that begins in it ends in it. If a block
+// has any problem, parseBlocks returns nil: the caller must parse the file as a whole.
 func parseBlocks(src []byte, filename string) (file *hcl.File) {
 	var whole *hclsyntax.Body
 	for at := hcl.InitialPos; at.Byte < len(src) || file == nil; {
@@ -44,7 +44,7 @@ func parseBlocks(src []byte, filename string) (file *hcl.File) {
 			part = part[:i+len(blockEnd)]
 		}
 		if at.Byte > 0 && bytes.HasPrefix(part, byteOrderMark) {
-			return nil // which hcl allows where a file begins
+			return nil // hcl allows it only at the beginning of a file
 		}
 		if limits.Native(part, filename, false, at) != nil {
 			return nil

@@ -12,8 +12,8 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// valueNotes says what the variables of a failed expression were. Sensitive
-// ones are named and not shown.
+// valueNotes describes the values of the variables of a failed expression. It names
+// sensitive ones without their values.
 func valueNotes(h *hcl.Diagnostic) []diag.Value {
 	if h.Expression == nil || h.EvalContext == nil {
 		return nil
@@ -21,18 +21,18 @@ func valueNotes(h *hcl.Diagnostic) []diag.Value {
 	var notes []diag.Value
 	for _, t := range h.Expression.Variables() {
 		if refs.MayRepeat(t) {
-			continue // only those instances are in it that are needed
+			continue // its object holds only the instances that the expression needs
 		}
 		v, diags := t.TraverseAbs(h.EvalContext)
-		for diags.HasErrors() && len(t) > 2 { // what it was looked for in is what helps
+		for diags.HasErrors() && len(t) > 2 { // the nearest value that exists helps the user
 			t = t[:len(t)-1]
 			v, diags = t.TraverseAbs(h.EvalContext)
 		}
 		if refs.MayRepeat(t) {
-			continue // the instance is not there, and the others are not in it
+			continue // the instance does not exist, and its object lacks the others
 		}
 		if diags.HasErrors() || h.Extra == (hiddenDetail{}) && !isRoot(h.EvalContext, t.RootName()) {
-			continue // the variables of a for expression have lost their marks
+			continue // variables of a for expression have no marks
 		}
 		note := diag.Value{Name: refs.TraversalString(t), Text: values.Describe(v)}
 		if !slices.Contains(notes, note) {
@@ -43,8 +43,8 @@ func valueNotes(h *hcl.Diagnostic) []diag.Value {
 	return notes
 }
 
-// isRoot reports whether a name stands for one of the roots, and not for a variable
-// of a for expression.
+// isRoot reports whether a name is one of the roots, and not a variable of a for
+// expression.
 func isRoot(ctx *hcl.EvalContext, name string) bool {
 	for ; ctx != nil; ctx = ctx.Parent() {
 		if _, ok := ctx.Variables[name]; ok {
@@ -54,7 +54,7 @@ func isRoot(ctx *hcl.EvalContext, name string) bool {
 	return false
 }
 
-// secretsOf returns the sensitive values that a failed expression names.
+// secretsOf returns the sensitive values that a failed expression refers to.
 func secretsOf(h *hcl.Diagnostic) []string {
 	if h.Expression == nil || h.EvalContext == nil {
 		return nil
@@ -68,12 +68,12 @@ func secretsOf(h *hcl.Diagnostic) []string {
 	return secrets
 }
 
-// hiddenDetail marks a diagnostic whose details could reveal something sensitive.
+// hiddenDetail marks a diagnostic whose details could reveal a sensitive value.
 type hiddenDetail struct{}
 
-// Hide takes the details out of the errors of those parts of an expression that
-// use sensitive values: what a function says of its argument may be a secret,
-// or be made of one.
+// Hide removes the details from the errors of those parts of an expression that use
+// sensitive values: a function's message about its argument may be a secret, or
+// contain one.
 func Hide(diags hcl.Diagnostics, expr hcl.Expression, ctx *hcl.EvalContext) {
 	for _, d := range diags {
 		if d.Subject == nil {
@@ -81,7 +81,7 @@ func Hide(diags hcl.Diagnostics, expr hcl.Expression, ctx *hcl.EvalContext) {
 		}
 		for _, t := range partAt(expr, *d.Subject).Variables() {
 			v, traversal := t.TraverseAbs(ctx)
-			if traversal.HasErrors() { // then it is at fault: what it begins with decides
+			if traversal.HasErrors() { // the reference itself is invalid: the value at its beginning decides
 				v, traversal = t[:min(len(t), 2)].TraverseAbs(ctx)
 			}
 			if !traversal.HasErrors() && v.HasMarkDeep(values.Sensitive{}) {
@@ -93,7 +93,7 @@ func Hide(diags hcl.Diagnostics, expr hcl.Expression, ctx *hcl.EvalContext) {
 	}
 }
 
-// partAt is the smallest written part of an expression that holds a range.
+// partAt returns the smallest subexpression of an object or list that contains a range.
 func partAt(expr hcl.Expression, r hcl.Range) hcl.Expression {
 	for {
 		next := hcl.Expression(nil)
@@ -109,7 +109,7 @@ func partAt(expr hcl.Expression, r hcl.Range) hcl.Expression {
 	}
 }
 
-// parts are the elements of a written object or list.
+// parts returns the elements of an object or list expression.
 func parts(expr hcl.Expression) []hcl.Expression {
 	expr = refs.Unparen(expr)
 	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {

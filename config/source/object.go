@@ -19,15 +19,15 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// ReadObject reads a file that holds one object, as the config of a resource
-// is: attributes in .hcl, which may use functions but no variables, or an
-// object in .json, or in .yaml. shown is its name in errors.
+// ReadObject reads a file that holds one object, such as the config of a resource:
+// attributes in .hcl, which may use functions but no variables, or an object in .json
+// or .yaml. shown is its name in errors.
 func ReadObject(path, shown string) (json.RawMessage, diag.Diagnostics) {
 	out, _, diags := ReadMarked(path, shown)
 	return out, diags
 }
 
-// ReadMarked is ReadObject with the JSON pointers of what sensitive() has marked in it.
+// ReadMarked is ReadObject that also returns the JSON pointers of the values marked by sensitive().
 func ReadMarked(path, shown string) (json.RawMessage, []string, diag.Diagnostics) {
 	data, err := readRegular(path)
 	if os.IsNotExist(err) {

@@ -14,7 +14,7 @@ import (
 	"deployster/config/limits"
 )
 
-// Parse parses files, those that are fit to be parsed.
+// Parse parses files, except those beyond the limits.
 func (s *Set) Parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 	var bodies []hcl.Body
 	var diags hcl.Diagnostics
@@ -40,7 +40,7 @@ func (s *Set) Parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 			return nil
 		})
 	}
-	_ = group.Wait() // mistakes are in found
+	_ = group.Wait() // errors are in found
 	for i, file := range parsed {
 		s.Broken[files[i].Path] = found[i].HasErrors()
 		diags = append(diags, FirstOfEach(found[i])...)
@@ -52,8 +52,8 @@ func (s *Set) Parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 	return bodies, diags
 }
 
-// FirstOfEach leaves out what a parser says again, at the same place or in other
-// words on the next line, of the mistake that it has just reported.
+// FirstOfEach removes the diagnostics that repeat the error which the parser has just
+// reported, at the same place or in other words on the next line.
 func FirstOfEach(diags hcl.Diagnostics) hcl.Diagnostics {
 	var out hcl.Diagnostics
 	for _, d := range diags {
@@ -73,7 +73,7 @@ func FirstOfEach(diags hcl.Diagnostics) hcl.Diagnostics {
 	return out
 }
 
-// parseFile parses one file in the syntax that its name says, if it is fit.
+// parseFile parses one file within the limits, in the syntax of its file name.
 func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 	if strings.HasSuffix(f.Path, ".json") {
 		if d := limits.JSON(f.Bytes, f.Path); d != nil {
@@ -84,7 +84,7 @@ func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 	return parseNative(f.Bytes, f.Path)
 }
 
-// Shown writes a directory as the user would.
+// Shown returns a directory as the user would write it.
 func (s *Set) Shown(dir string) string {
 	if rel, err := filepath.Rel(s.Src.Workspace, dir); err == nil {
 		return rel
@@ -108,8 +108,7 @@ func (s *Set) ModuleBodies(dir string, at hcl.Range) ([]hcl.Body, hcl.Diagnostic
 	return bodies, diags
 }
 
-// moduleFiles reads the files of a module, or takes them from the sources that
-// came with a plan.
+// moduleFiles reads the files of a module, or returns those stored in a plan.
 func (s *Set) moduleFiles(dir string, at hcl.Range) ([]File, *hcl.Diagnostic) {
 	rel := s.Shown(dir)
 	if files, ok := s.Src.Modules[rel]; ok {

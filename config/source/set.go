@@ -9,21 +9,21 @@ import (
 	"deployster/internal/base/parallel"
 )
 
-// Set is what a manifest is read from: its files, parsed, those of its
-// modules, and what its expressions read.
+// Set holds the sources of a manifest: its parsed files, those of its modules, and
+// what its expressions read.
 type Set struct {
 	Src      Sources
 	Builtins Builtins
 	Reads    *Reader
 	Pool     *parallel.Pool
 	files    map[string]*hcl.File
-	bodies   map[string][]hcl.Body // of modules, by directory
-	Broken   map[string]bool       // files with mistakes in their syntax
+	bodies   map[string][]hcl.Body // the parsed modules, by directory
+	Broken   map[string]bool       // files with syntax errors
 	size     int                   // bytes in all manifests
-	Text     map[string][]byte     // of files that did not parse, and of variable files
+	Text     map[string][]byte     // the text of files that did not parse, and of variable files
 }
 
-// New makes a set of sources; nothing is parsed yet.
+// New returns a set of sources; nothing is parsed yet.
 func New(src Sources, b Builtins) *Set {
 	if b.Workspace == "" {
 		b.Workspace = src.Workspace
@@ -40,15 +40,15 @@ func New(src Sources, b Builtins) *Set {
 	return s
 }
 
-// NewText is the set of one text, for diagnostics about it.
+// NewText returns a set with one text, for diagnostics in it.
 func NewText(name string, src []byte) *Set {
 	s := New(Sources{}, Builtins{})
 	s.Text[name] = src
 	return s
 }
 
-// Sources returns what the set was made from, with the modules and all that
-// file() and friends have read so far.
+// Sources returns what the set was created from, with the modules and everything that
+// file() and similar functions have read so far.
 func (s *Set) Sources() Sources {
 	out := s.Src
 	out.Reads, out.Lists = s.Reads.all()

@@ -7,9 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// atUnclosed words the errors of a file that ends too early by the bracket that was
-// never closed, and drops those that follow from it: the end of the file is not
-// where the mistake is.
+// atUnclosed replaces the errors of a file that ends too early by one error at the
+// bracket that was never closed: the end of the file is not where the mistake is.
 func atUnclosed(src []byte, filename string, diags hcl.Diagnostics) hcl.Diagnostics {
 	for _, d := range diags {
 		if d.Subject == nil || d.Subject.End.Byte < len(src) || d.Summary == "Unclosed configuration block" {
@@ -25,10 +24,10 @@ func atUnclosed(src []byte, filename string, diags hcl.Diagnostics) hcl.Diagnost
 	return diags
 }
 
-// closing are the ends of brackets.
+// closing has the closing bracket of each opening one.
 var closing = map[string]string{"{": "}", "[": "]", "(": ")"}
 
-// lastOpen finds the innermost bracket that is open at the end of a file.
+// lastOpen returns the innermost bracket that is open at the end of a file.
 func lastOpen(src []byte, filename string) (hcl.Range, bool) {
 	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
 	var open []hcl.Range
@@ -49,6 +48,6 @@ func lastOpen(src []byte, filename string) (hcl.Range, bool) {
 		return hcl.Range{}, false
 	}
 	last := open[len(open)-1]
-	_, bracket := closing[string(last.SliceBytes(src))] // of a text that is not closed hcl has better words
+	_, bracket := closing[string(last.SliceBytes(src))] // hcl has a better message for an unclosed text
 	return last, bracket
 }

@@ -15,7 +15,7 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// jsonVars reads a variable file in JSON.
+// jsonVars parses a variable file in JSON.
 func jsonVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	if len(data) == 0 {
 		return nil, hcl.Diagnostics{Failure(fileStart(shown), "Not a variable file",
@@ -51,15 +51,15 @@ func jsonVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	return out, diags
 }
 
-// span is a beginning and an end, in bytes.
+// span is a beginning and an end, as byte offsets.
 type span [2]int
 
-// member is where a member of an object or array stands. A member of an array
-// has no key: then it is where the value is.
+// member is the place of a member of an object or array. The key of an array's member
+// is the place of its value.
 type member struct{ key, value span }
 
-// jsonMembers says where the members of a JSON object or array are, whose syntax
-// is right. Those of an array are called by their index.
+// jsonMembers returns the places of the members of a JSON object or array with valid
+// syntax. Those of an array are named by their index.
 func jsonMembers(data []byte) map[string]member {
 	out := map[string]member{}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -84,7 +84,7 @@ func jsonMembers(data []byte) map[string]member {
 	return out
 }
 
-// jsonPart follows steps into the value at a span, as far as they lead.
+// jsonPart follows steps into the value at a span, as far as they exist.
 func jsonPart(data []byte, at span, steps []string) span {
 	for _, step := range steps {
 		m, ok := jsonMembers(data[at[0]:at[1]])[step]
@@ -96,7 +96,7 @@ func jsonPart(data []byte, at span, steps []string) span {
 	return at
 }
 
-// rangeAt makes a range of byte offsets.
+// rangeAt converts byte offsets to a range.
 func rangeAt(data []byte, name string, start, end int) hcl.Range {
 	return hcl.Range{Filename: name, Start: posAt(data, start), End: posAt(data, end)}
 }

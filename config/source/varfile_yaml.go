@@ -17,8 +17,8 @@ import (
 	"deployster/config/limits"
 )
 
-// yamlVars reads a variable file in YAML. Its values are cty's reading of it;
-// where they stand is the reading of a library that keeps that.
+// yamlVars parses a variable file in YAML. It takes the values from cty's YAML
+// library, and their places from another library, because cty's has none.
 func yamlVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	fail := func(at hcl.Range, detail string, args ...any) ([]VarInput, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{Failure(at, "Not a variable file", detail, args...)}
@@ -44,7 +44,7 @@ func yamlVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 		key, node := members.Content[i], members.Content[i+1]
 		attr := yamlName(value.Type(), key.Value)
 		if attr == "" {
-			continue // a merge key, <<, whose names stand elsewhere
+			continue // a merge key, <<, whose names are elsewhere
 		}
 		in := fileVar(key.Value, value.GetAttr(attr), data, yamlRange(data, shown, key))
 		in.within = func(steps []string) hcl.Range { return yamlRange(data, shown, yamlPart(node, steps)) }
@@ -58,7 +58,7 @@ func yamlVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	return out, nil
 }
 
-// decodeYAML reads YAML that is fit to be read.
+// decodeYAML decodes YAML that is within the limits.
 func decodeYAML(data []byte) (cty.Value, error) {
 	if err := limits.YAML(string(data)); err != nil {
 		return cty.NilVal, err
@@ -70,8 +70,8 @@ func decodeYAML(data []byte) (cty.Value, error) {
 	return ctyyaml.Unmarshal(data, typ)
 }
 
-// yamlError says where an error is, and what it says without its place. The
-// library counts lines from 1 where it looks at characters, from 0 elsewhere.
+// yamlError returns the place of an error, and its text without the place. The
+// library counts lines from 1 in errors about characters, from 0 in others.
 func yamlError(data []byte, shown string, err error) (hcl.Range, string) {
 	var e ctyyaml.Error
 	if !errors.As(err, &e) {
@@ -92,7 +92,7 @@ func yamlError(data []byte, shown string, err error) (hcl.Range, string) {
 	return yamlPlace(data, shown, line+1, e.Column, 0), why
 }
 
-// yamlTwice finds a key that stands twice in one mapping, nil if there is none.
+// yamlTwice returns a key that occurs twice in one mapping, nil if there is none.
 func yamlTwice(n *yaml.Node) *yaml.Node {
 	seen := map[string]bool{}
 	for i, child := range n.Content {
@@ -109,8 +109,8 @@ func yamlTwice(n *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// yamlName is what the library calls a key, "" if it knows none. It takes words
-// such as y and off for true and false, which they are not as names.
+// yamlName returns the library's name of a key, "" if it has none. The library takes
+// words such as y and off for true and false, which they are not as names.
 func yamlName(object cty.Type, key string) string {
 	word := ""
 	switch strings.ToLower(key) {
@@ -137,7 +137,7 @@ func yamlHas(object cty.Type, mapping *yaml.Node, name string) bool {
 	return false
 }
 
-// yamlPart follows steps into a value, as far as they lead.
+// yamlPart follows steps into a value, as far as they exist.
 func yamlPart(n *yaml.Node, steps []string) *yaml.Node {
 	for _, step := range steps {
 		next := (*yaml.Node)(nil)
@@ -159,7 +159,7 @@ func yamlPart(n *yaml.Node, steps []string) *yaml.Node {
 	return n
 }
 
-// yamlRange is where a node begins; a word is as long as it is written.
+// yamlRange returns the range of a node: its beginning, with the width of a scalar on one line.
 func yamlRange(data []byte, shown string, n *yaml.Node) hcl.Range {
 	width := 0
 	if n.Kind == yaml.ScalarNode && !strings.Contains(n.Value, "\n") {
@@ -171,8 +171,8 @@ func yamlRange(data []byte, shown string, n *yaml.Node) hcl.Range {
 	return yamlPlace(data, shown, n.Line, n.Column, width)
 }
 
-// yamlPlace makes a range of a line, a column in characters, and a width in
-// bytes, all of which end with the line.
+// yamlPlace returns the range at a line, a column in characters, and a width in
+// bytes, cut off at the end of the line.
 func yamlPlace(data []byte, shown string, line, column, width int) hcl.Range {
 	start := 0
 	for range line - 1 {

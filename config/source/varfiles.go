@@ -27,12 +27,12 @@ type VarFlag struct {
 	Value string // NAME=VALUE, or the file's name
 }
 
-// envPrefix begins the names of environment variables that set variables.
+// envPrefix is the prefix of environment variables that set variables.
 const envPrefix = "DEPLOYSTER_VAR_"
 
 // FindVariables collects the given values of variables, weakest first:
-// DEPLOYSTER_VAR_name of environ, auto files in home/.deployster, auto files in
-// the workspace, then the flags in their order.
+// DEPLOYSTER_VAR_name of environ, auto files in home/.deployster, auto files in the
+// workspace, then the flags in their order.
 func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([]VarInput, diag.Diagnostics) {
 	f := varFinder{workspace: workspace}
 	environ = slices.Sorted(slices.Values(environ))
@@ -57,7 +57,7 @@ func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([
 	return f.found, f.diags
 }
 
-// Pinned gives back to Load the values that Manifest.Variables returned.
+// Pinned makes the values that Manifest.Variables returned an input of Load.
 func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
 	var out []VarInput
 	var diags diag.Diagnostics
@@ -105,8 +105,8 @@ func IsAutoFile(name string) bool {
 	return false
 }
 
-// terraformFiles warns of files that Terraform would read by itself, where no
-// file here says that somebody has thought of that.
+// terraformFiles adds a warning for each variable file that Terraform reads automatically
+// and deployster does not, unless the directory has a variable file of deployster.
 func (f *varFinder) terraformFiles(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return IsAutoFile(e.Name()) }) {
@@ -150,7 +150,7 @@ func (f *varFinder) file(name string) {
 	f.read(path, name)
 }
 
-// read reads one variable file, in the syntax that its name says.
+// read reads one variable file, in the syntax of its file name.
 func (f *varFinder) read(path, shown string) {
 	data, err := readRegular(path)
 	if err != nil {
@@ -168,7 +168,7 @@ func (f *varFinder) read(path, shown string) {
 	f.found = append(f.found, values...)
 }
 
-// ParseVariables reads a file with values of variables, in the syntax that its name says.
+// ParseVariables parses a file with values of variables, in the syntax of its file name.
 func ParseVariables(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	switch {
 	case strings.HasSuffix(shown, ".json"):
@@ -225,7 +225,7 @@ func fileVar(name string, value cty.Value, data []byte, at hcl.Range) VarInput {
 	return VarInput{Name: name, Origin: fmt.Sprintf("%s:%d", at.Filename, at.Start.Line), Value: value, At: at, Src: data}
 }
 
-// PlaceOf is where the part of a value stands that an error speaks of.
+// PlaceOf returns the place of the part of a value that an error refers to.
 func (in VarInput) PlaceOf(err error) hcl.Range {
 	var pe cty.PathError
 	if in.within == nil || !errors.As(err, &pe) {

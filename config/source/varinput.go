@@ -8,24 +8,24 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// VarInput is one given value of a variable, with where it came from. It is
-// made by FindVariables and Pinned.
+// VarInput is one given value of a variable, and its source. FindVariables and Pinned
+// create it.
 type VarInput struct {
 	Name   string
-	Origin string // how to call its source in a message
+	Origin string // the name of its source in messages
 
-	Text   string    // from the environment or -var: read by the variable's type
-	Value  cty.Value // cty.NilVal: text counts
-	Strict bool      // given by -var: that nobody declared it is an error
-	Quiet  bool      // from the environment: that nobody declared it is normal
+	Text   string    // from the environment or -var: parsed by the variable's type
+	Value  cty.Value // cty.NilVal: Text counts
+	Strict bool      // given by -var: it is an error if the variable is undeclared
+	Quiet  bool      // from the environment: an undeclared variable is normal
 	Pinned bool      // from a plan
-	At     hcl.Range // in a file, if from one
-	Src    []byte    // that file's
-	// within is where a part of the value stands, by keys and indexes; nil = as at.
+	At     hcl.Range // the place of the value, if it is from a file
+	Src    []byte    // the content of that file
+	// within returns the place of a part of the value, by keys and indexes; nil = At.
 	within func(steps []string) hcl.Range
 }
 
-// Answered is the value that a person has typed for a variable; it is read like
+// Answered returns the value that a person typed for a variable; it is parsed like
 // that of -var.
 func Answered(name, text string) VarInput {
 	return VarInput{Name: name, Origin: "what was typed for var." + name, Text: text, Value: cty.NilVal, Strict: true}
@@ -36,7 +36,7 @@ var validName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*$`)
 // IsName reports whether a text can be the name of a block or a variable.
 func IsName(text string) bool { return validName.MatchString(text) }
 
-// WhyNoName says what keeps a text from being a name, and what a name is.
+// WhyNoName returns why a text is not a name, and what a name is.
 func WhyNoName(text string) string {
 	what := "it is empty"
 	for i, r := range text {
