@@ -14,7 +14,7 @@ import (
 	"deployster/config/instance"
 )
 
-// The bounds and the defaults of how actions are tried, and of watching.
+// The bounds and the defaults of retries, polling and semaphores.
 const (
 	maxAttempts  = 20
 	maxDelay     = 5 * time.Minute
@@ -23,8 +23,8 @@ const (
 	maxSlots     = math.MaxInt32
 )
 
-// acting reads how the actions of a resource are run: how often they are tried,
-// together with how many others, and which of them unattended.
+// acting decodes how the actions of a resource run: the retries, the watch settings
+// and the semaphores.
 func (m *Instances) acting(r *instance.Instance, a *attrReader) {
 	d := r.Decl
 	r.Retry = instance.Retry{Attempts: 1, Delay: usualDelay}
@@ -49,7 +49,7 @@ func (m *Instances) acting(r *instance.Instance, a *attrReader) {
 	r.Semaphores = slices.Compact(r.Semaphores)
 }
 
-// watching reads a watch block. What it does not say stays as it is.
+// watching decodes a watch block. Settings without an attribute keep their values.
 func watching(w *instance.Watch, attrs hcl.Attributes, a *attrReader) {
 	a.attrs, a.of = attrs, "a watch block"
 	a.read("poll", cty.String, func(v cty.Value) error {
@@ -61,7 +61,7 @@ func watching(w *instance.Watch, attrs hcl.Attributes, a *attrReader) {
 	a.read("actions", cty.List(cty.String), func(v cty.Value) (err error) { w.Actions, err = actionNames(v); return err })
 }
 
-// pollTime reads the time between two looks: "0s", or a second and more.
+// pollTime parses the time between two polls: "0s", or at least a second.
 func pollTime(text string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil && d == 0 {
 		return 0, nil
@@ -73,7 +73,7 @@ func pollTime(text string) (time.Duration, error) {
 	return d, err
 }
 
-// actionNames reads the actions that may be run unattended.
+// actionNames decodes the names of the actions that a watch may run.
 func actionNames(list cty.Value) ([]string, error) {
 	if list.LengthInt() == 0 {
 		return nil, fmt.Errorf("the list is empty, so that nothing could be done: write repair = false for that")
@@ -89,7 +89,7 @@ func actionNames(list cty.Value) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// semaphore reads one semaphore.
+// semaphore decodes one semaphore.
 func (m *Instances) semaphore(b *decl.Block) (instance.Semaphore, hcl.Diagnostics) {
 	s := instance.Semaphore{Name: b.Name, Slots: 1}
 	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a semaphore", at: m.Top.Scope()}

@@ -16,7 +16,7 @@ import (
 	"deployster/config/source"
 )
 
-// artifact reads an artifact block.
+// artifact decodes an artifact block.
 func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics) {
 	out := instance.Artifact{Name: b.Name, Range: source.FromHCL(b.At), Metadata: m.readsMetadata(b.Name)}
 	at := m.Top.Scope()
@@ -64,7 +64,7 @@ func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics)
 }
 
 // readsMetadata reports whether an expression of the root reads the metadata of an
-// artifact, or all of it.
+// artifact, or its whole value.
 func (m *Instances) readsMetadata(name string) (found bool) {
 	m.Tree.Root.Expressions(func(x decl.Expression) {
 		for _, ref := range m.Refs.References(x.Expr) {
@@ -76,7 +76,7 @@ func (m *Instances) readsMetadata(name string) (found bool) {
 	return found
 }
 
-// fillPublish completes a publish, whose type has been read.
+// fillPublish completes a publish whose type is already decoded.
 func (m *Instances) fillPublish(r *instance.Instance, a *attrReader) {
 	d := r.Decl
 	p := &instance.Publish{}
@@ -100,7 +100,7 @@ func (m *Instances) fillPublish(r *instance.Instance, a *attrReader) {
 	a.read("put", cty.String, func(v cty.Value) (err error) { r.Timeouts.Action, err = duration(v.AsString()); return err })
 }
 
-// treePath reads a path below the root of an artifact's files.
+// treePath checks a path below the root of an artifact's files.
 func treePath(text string) (string, error) {
 	if text == "" {
 		return "", fmt.Errorf("the path is empty: leave it out for all files of the artifact")
@@ -114,7 +114,7 @@ func treePath(text string) (string, error) {
 	return text, nil
 }
 
-// instancesOf adds the artifacts that the instances of a pending block will be made of.
+// instancesOf adds the artifacts and hosts that the future instances of a pending block depend on.
 func (r *depCollector) instancesOf(x *instance.Expansion, into *depSet) {
 	name := strings.TrimPrefix(x.Address, x.Mod.Address+".")
 	if block := x.Mod.Decl.Resources[name]; block != nil {
@@ -130,7 +130,7 @@ func (r *depCollector) instancesOf(x *instance.Expansion, into *depSet) {
 	}
 }
 
-// artifactsOf adds the artifacts and hosts of an expression that has no instance yet.
+// artifactsOf adds the artifacts and hosts that an expression of a block without instances depends on.
 func (r *depCollector) artifactsOf(expr hcl.Expression, mod *instance.Module, into *depSet) {
 	found := &depSet{}
 	for _, ref := range r.e.M.Refs.References(expr) {
@@ -146,7 +146,7 @@ func (r *depCollector) artifactsOf(expr hcl.Expression, mod *instance.Module, in
 	}
 }
 
-// WithArtifacts gives the instances with the versions that artifacts were found to have.
+// WithArtifacts returns new instances with the given values of artifacts.
 func (m *Instances) WithArtifacts(found map[string]source.ArtifactValue) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
 	mods.ArtifactValues = found

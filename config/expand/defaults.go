@@ -7,8 +7,8 @@ import (
 	"deployster/config/source"
 )
 
-// strayDefaults refuses a resource that would not get the defaults of its type, or those
-// of another: which they are is told from what its type attribute says, without evaluating it.
+// strayDefaults returns an error for a resource that would not get the defaults of its type, or would get
+// those of another type: the type of the defaults is found in the type attribute without evaluating it.
 func strayDefaults(r *decl.Resource, typ *decl.Block) hcl.Diagnostics {
 	if typ != nil && typ.Attrs["defaults"] == nil {
 		typ = nil

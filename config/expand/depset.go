@@ -6,12 +6,12 @@ import (
 	"deployster/config/instance"
 )
 
-// depSet is what a value is made of.
+// depSet is what a value depends on.
 type depSet struct {
 	found map[*instance.Instance]bool
-	waits map[string]bool // the addresses of blocks among it that are not expanded yet
+	waits map[string]bool // the addresses of blocks that are not expanded yet
 	files map[string]bool // the names of artifacts
-	facts map[string]bool // the names of hosts whose facts are not known
+	facts map[string]bool // the names of hosts with unknown facts
 }
 
 func (r *depSet) add(i *instance.Instance) {
@@ -44,14 +44,14 @@ func (r *depSet) waitFor(address string) {
 	r.waits[address] = true
 }
 
-// through notes that a block is read: what is there of it may not be all.
+// through records a reference to a block: if the block is pending, its instances are not complete.
 func (r *depSet) through(x *instance.Expansion) {
 	if x != nil && x.Pending {
 		r.waitFor(x.Address)
 	}
 }
 
-// addresses lists the resources, sorted.
+// addresses returns the addresses of the resources, sorted.
 func (r *depSet) addresses() []string {
 	list := make([]string, 0, len(r.found))
 	for inst := range r.found {
@@ -69,7 +69,7 @@ func (r *depSet) artifact(name string) {
 	r.files[name] = true
 }
 
-// lack adds a host whose facts are not known.
+// lack adds a host with unknown facts.
 func (r *depSet) lack(host string) {
 	if r.facts == nil {
 		r.facts = map[string]bool{}

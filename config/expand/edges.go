@@ -15,12 +15,12 @@ import (
 	"deployster/config/values"
 )
 
-// maxEdges bounds the dependencies of all resources together: ten thousand that
-// each depend on ten thousand others would fill the memory.
+// maxEdges is the limit on the dependencies of all resources together: ten thousand
+// resources that each depend on ten thousand others would fill the memory.
 const maxEdges = 2_000_000
 
-// depCollector finds out what values are made of: which instances of which blocks, as
-// far as that can be told without any state.
+// depCollector finds what values depend on: which instances of which blocks, as far
+// as this is known without states.
 type depCollector struct {
 	e    *eval.Evaluator
 	done map[eval.MemoKey]*depSet
@@ -28,7 +28,7 @@ type depCollector struct {
 	auto map[string][]string
 }
 
-// link gives every instance its edges.
+// link sets the edges of every instance.
 func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, room: maxEdges, auto: m.AutoEdges}
 	for _, i := range m.List {
@@ -50,7 +50,7 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 	return nil
 }
 
-// WithAutoEdges gives the instances in which resources come after others too, by address.
+// WithAutoEdges returns new instances with additional dependencies of resources, by address.
 func WithAutoEdges(m *Instances, found map[string][]string) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
 	mods.AutoEdges = found
@@ -58,7 +58,7 @@ func WithAutoEdges(m *Instances, found map[string][]string) (*Instances, hcl.Dia
 	return next, next.Instantiate(false)
 }
 
-// edges finds what one resource depends on.
+// edges sets the dependencies of one resource.
 func (r *depCollector) edges(i *instance.Instance) {
 	var byRef, byOrder, byEvent depSet
 	byAlias := map[*instance.Instance]bool{}
@@ -97,7 +97,7 @@ func (r *depCollector) edges(i *instance.Instance) {
 	for address := range byRef.waits {
 		byOrder.waitFor(address)
 	}
-	for _, address := range i.WaitsFor { // of its aliases
+	for _, address := range i.WaitsFor { // the pending blocks of its aliases
 		byOrder.waitFor(address)
 	}
 	i.WaitsFor = slices.Sorted(maps.Keys(byOrder.waits))
@@ -129,7 +129,7 @@ func (r *depCollector) edges(i *instance.Instance) {
 	r.room -= len(i.Edges)
 }
 
-// triggers finds whose changes make that a resource is replaced. It waits for them.
+// triggers adds the resources in replace_triggered_by as dependencies.
 func (r *depCollector) triggers(i *instance.Instance, into *depSet) {
 	i.Triggers = nil
 	for _, expr := range i.Decl.Triggers {
@@ -147,8 +147,8 @@ func (r *depCollector) triggers(i *instance.Instance, into *depSet) {
 	}
 }
 
-// module is what everything in a module waits for: the depends_on of the blocks
-// that call it, and what says how many instances of it there are.
+// module returns what everything in a module depends on: the depends_on of the blocks
+// that call it, and their for_each or count.
 func (r *depCollector) module(mod *instance.Module) *depSet {
 	if mod.Caller == nil {
 		return &depSet{}
@@ -164,7 +164,7 @@ func (r *depCollector) module(mod *instance.Module) *depSet {
 	})
 }
 
-// host is what a host is made of, and so all that is on it.
+// host returns what a host depends on, and so everything on that host.
 func (r *depCollector) host(h *instance.Host) *depSet {
 	return r.named(eval.MemoKey{Kind: eval.KindHost, Name: h.Name}, func(into *depSet) {
 		for _, attr := range h.Late {
@@ -173,18 +173,18 @@ func (r *depCollector) host(h *instance.Host) *depSet {
 	})
 }
 
-// named finds once what a named value is made of.
+// named finds what a named value depends on, once.
 func (r *depCollector) named(key eval.MemoKey, find func(into *depSet)) *depSet {
 	if known, ok := r.done[key]; ok {
 		return known
 	}
 	out := &depSet{}
-	r.done[key] = out // there are no circles
+	r.done[key] = out // there are no cycles
 	find(out)
 	return out
 }
 
-// dependency adds what an element of depends_on means.
+// dependency adds the resources of an element of depends_on.
 func (r *depCollector) dependency(t decl.Dependency, at instance.Scope, into *depSet) {
 	switch {
 	case t.Resource != nil:
@@ -274,7 +274,7 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 	}
 }
 
-// instance adds a resource, and what its config is made of if that is read.
+// instance adds a resource, and what its config depends on if the reference reads the config.
 func (r *depCollector) instance(i *instance.Instance, steps hcl.Traversal, into *depSet) {
 	into.add(i)
 	attr := ""
@@ -286,7 +286,7 @@ func (r *depCollector) instance(i *instance.Instance, steps hcl.Traversal, into 
 	}
 }
 
-// moduleRef adds what the outputs of a module are made of.
+// moduleRef adds what the outputs of a module depend on.
 func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *depSet) {
 	s := r.e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if s.Of == nil {
@@ -313,8 +313,8 @@ func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *de
 	})
 }
 
-// eachValue adds what each.value is made of: where for_each is written out, or is
-// the instances of another block, that is one part of it.
+// eachValue adds what each.value depends on: only one element of for_each if that is
+// a literal, or the instances of another block.
 func (r *depCollector) eachValue(o instance.Occurrence, into *depSet) {
 	x, key := o.Of, o.Of.Keys[o.I]
 	if _, known := x.Values[key]; known || x.Set {

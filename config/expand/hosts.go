@@ -21,7 +21,7 @@ import (
 	"deployster/protocol"
 )
 
-// readHosts reads the host blocks, which the instances of others are made of.
+// readHosts decodes the host blocks, because other instances depend on them.
 func (m *Instances) readHosts() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	m.Hosts = instance.Hosts{Sets: map[string]*instance.HostSet{}, Named: map[string]*instance.Host{}}
@@ -35,7 +35,7 @@ func (m *Instances) readHosts() hcl.Diagnostics {
 	return diags
 }
 
-// hostSet reads one block.
+// hostSet decodes one host block.
 func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 	s := &instance.HostSet{Value: values.Sized{Value: cty.DynamicVal}}
 	diags := m.ExpandHost(&s.Expansion, b)
@@ -50,7 +50,7 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 		h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Decl: b}
 		h.At = instance.Scope{Mod: m.Top, At: at}
 		d := readHost(m.Modules, &h, nil)
-		if diags = append(diags, d...); d.HasErrors() { // the others would say the same
+		if diags = append(diags, d...); d.HasErrors() { // the other instances would have the same error
 			s.Pending, s.Invalid, s.List = true, true, nil
 			return s, diags
 		}
@@ -61,12 +61,12 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 	return s, diags
 }
 
-// readHost reads the attributes of one instance: those that are made of states with an
-// evaluator that knows some, or, without one, not.
+// readHost decodes the attributes of one instance. It evaluates those that depend on
+// states only with an evaluator.
 func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnostics {
 	b := h.Decl
 	a := attrReader{m: m, attrs: b.Attrs, of: "a host", at: h.At, repeated: b, e: e, late: &h.Late}
-	// with checks one attribute, as if the others were right.
+	// with checks one attribute, as if the others were valid.
 	with := func(alone runner.Host) error {
 		if alone.Address == "" {
 			alone.Address = "host"
@@ -106,15 +106,15 @@ func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnost
 	return a.diags
 }
 
-// LateHost gives how a host is reached that is made of states, with those that are
-// known; open are the references that keep it from being known.
+// LateHost returns how to reach a host whose block depends on states, as far as they
+// are known; open holds the references whose values are still unknown.
 func LateHost(m *Instances, name string, s instance.States) (host runner.Host, open []string, diags hcl.Diagnostics) {
 	found, e := *m.Hosts.Named[name], m.Evaluator(s)
 	h := instance.Host{Host: runner.Host{Name: name}, Decl: found.Decl, At: found.At}
 	if diags = readHost(m.Modules, &h, e); diags.HasErrors() {
 		return h.Host, nil, diags
 	}
-	for _, attr := range h.Late { // what is not known yet
+	for _, attr := range h.Late { // the attributes not known yet
 		open = append(open, e.UnknownRefs(h.Decl.Attrs[attr].Expr, h.At)...)
 	}
 	slices.Sort(open)
@@ -125,8 +125,8 @@ func LateHost(m *Instances, name string, s instance.States) (host runner.Host, o
 	return h.Host, open, diags
 }
 
-// keyFile makes a relative path absolute; what begins with ~ is for ssh to find, so
-// that it is the same for everybody.
+// keyFile makes a relative path absolute. ssh resolves a path that begins with ~, so
+// that the manifest is the same for every user.
 func keyFile(path, base string) (string, error) {
 	switch {
 	case path == "":
@@ -139,7 +139,7 @@ func keyFile(path, base string) (string, error) {
 	return filepath.Join(base, path), nil
 }
 
-// checkHostKeys says what is wrong with lines of public keys.
+// checkHostKeys returns an error for text that is not lines of public keys.
 func checkHostKeys(text string) error {
 	found := false
 	for line := range strings.Lines(text) {
@@ -162,7 +162,7 @@ func checkHostKeys(text string) error {
 	return nil
 }
 
-// sshOptions reads arguments for ssh.
+// sshOptions decodes arguments for ssh.
 func sshOptions(list cty.Value) ([]string, error) {
 	var out []string
 	for _, v := range list.AsValueSlice() {
@@ -174,7 +174,7 @@ func sshOptions(list cty.Value) ([]string, error) {
 	return out, nil
 }
 
-// ownHost reads where a resource runs, if it says so itself.
+// ownHost decodes the host attribute of a resource.
 func (m *Instances) ownHost(r *instance.Instance, a *attrReader) {
 	attr := r.Decl.Attrs["host"]
 	host, diags := m.HostAt(attr, "the host of a resource", a.at)
@@ -186,7 +186,7 @@ func (m *Instances) ownHost(r *instance.Instance, a *attrReader) {
 	}
 }
 
-// typeHost reads where the resources of a type run.
+// typeHost decodes the host attribute of a type, for all its resources.
 func (m *Instances) typeHost(s *instance.TypeSettings, a *attrReader) {
 	host, diags := m.HostAt(a.attrs["host"], "the host of a type", a.at)
 	a.diags = append(a.diags, diags...)
@@ -201,7 +201,7 @@ func noWorkspace(attr *hcl.Attribute, host *runner.Host) *hcl.Diagnostic {
 		host.Name)
 }
 
-// runsHere refuses a type with a host where its image must run on this machine.
+// runsHere adds an error for a type with a host if its image must run on this machine.
 func (r *attrReader) runsHere(set instance.TypeSettings) {
 	if set.Host == nil {
 		return
@@ -210,8 +210,8 @@ func (r *attrReader) runsHere(set instance.TypeSettings) {
 		"this machine, and this type has host = host.%s. Declare a type without host for it.", set.Host.Name))
 }
 
-// WithHosts gives the instances with the facts that hosts were found to have, and with
-// how those are reached that are made of states.
+// WithHosts returns new instances with the known facts of hosts, and with how to reach
+// the hosts whose blocks depend on states.
 func (m *Instances) WithHosts(found map[string]protocol.HostFacts, late map[string]runner.Host) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
 	mods.HostFacts, mods.LateHosts = found, late

@@ -15,7 +15,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// TypesOf are the types that the root declares, sorted by name.
+// TypesOf returns the types that the root declares, sorted by name.
 func TypesOf(m *Instances) (list []instance.Type) {
 	e := m.Evaluator(nil)
 	for _, name := range slices.Sorted(maps.Keys(m.Top.Decl.Types)) {
@@ -29,7 +29,7 @@ func TypesOf(m *Instances) (list []instance.Type) {
 	return list
 }
 
-// TypesOfAll are the types that the root and its modules declare, without defaults.
+// TypesOfAll returns the types that the root and its modules declare, without defaults.
 func TypesOfAll(m *Instances) (list []instance.Type) {
 	if m.Top == nil {
 		return nil
@@ -43,8 +43,7 @@ func TypesOfAll(m *Instances) (list []instance.Type) {
 	return list
 }
 
-// source reads where the image of a type comes from, and whose signature it
-// must carry.
+// source decodes when to pull the image of a type, and whose signature it must have.
 func (m *Instances) source(t *decl.Block, files *source.Reader, a *attrReader) (pull runner.PullPolicy, verify *runner.Verify) {
 	a.read("pull", cty.String, func(v cty.Value) error {
 		switch p := runner.PullPolicy(v.AsString()); p {
@@ -57,7 +56,7 @@ func (m *Instances) source(t *decl.Block, files *source.Reader, a *attrReader) (
 	if t.Verify == nil {
 		return pull, nil
 	}
-	// A block that is there asks for a signature, also when it is wrong.
+	// A verify block requires a signature, even if it has errors.
 	verify = &runner.Verify{}
 	a.attrs, a.of = t.Verify, "a verify block"
 	a.read("key", cty.String, func(v cty.Value) error { return verifyKey(files, v.AsString(), verify) })
@@ -68,8 +67,8 @@ func (m *Instances) source(t *decl.Block, files *source.Reader, a *attrReader) (
 	return pull, verify
 }
 
-// verifyKey takes a public key, or reads it from a file as file() would, so
-// that it goes with a saved plan.
+// verifyKey sets a public key, from the text or from a file, which it reads as file()
+// does, so that a saved plan includes it.
 func verifyKey(files *source.Reader, text string, into *runner.Verify) error {
 	into.KeyName = "the key in the manifest"
 	into.Keys = []byte(text)

@@ -9,18 +9,18 @@ import (
 	"deployster/config/instance"
 )
 
-// Instances are the resources that the blocks come to, and all that is known of
-// them before any is looked at.
+// Instances holds the resources of all blocks, and everything that is known of them
+// before any state is read.
 type Instances struct {
 	*eval.Modules
 	List      []*instance.Instance // sorted by address
-	Resources []*instance.Resource // theirs
+	Resources []*instance.Resource // the resources of List
 }
 
-// New makes the instances of a tree, which are none before Instantiate.
+// New returns the instances of a tree; there are none before Instantiate.
 func New(tree *decl.Tree) *Instances { return &Instances{Modules: eval.NewModules(tree)} }
 
-// Applying are the instances for the apply of a plan that has begun at a time.
+// Applying returns the instances for an apply that began at now.
 func (m *Instances) Applying(now time.Time) *Instances {
 	next, mods := *m, *m.Modules
 	mods.Impure = eval.NewImpure(now)
@@ -28,7 +28,7 @@ func (m *Instances) Applying(now time.Time) *Instances {
 	return &next
 }
 
-// Find is the resource with an address, nil if there is none.
+// Find returns the resource with an address, nil if there is none.
 func (m *Instances) Find(address string) *instance.Instance {
 	i := sort.Search(len(m.List), func(i int) bool { return m.List[i].Address >= address })
 	if i < len(m.List) && m.List[i].Address == address {

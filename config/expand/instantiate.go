@@ -15,12 +15,12 @@ import (
 	"deployster/internal/base/words"
 )
 
-// Instantiate makes the instances, and evaluates all that needs no state.
+// Instantiate creates the instances, and evaluates everything that needs no state.
 func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 	diags := append(m.readHosts(), m.makeInstances()...)
 	static := m.Evaluator(nil)
 	m.Top.Each(func(mod *instance.Module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
-	e := m.Evaluator(nil) // the first one saw resources without their types
+	e := m.Evaluator(nil) // static cached resources without their types
 	e.Dry = true
 	if d := m.link(e); d.HasErrors() {
 		return append(diags, d...)
@@ -37,7 +37,7 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 	return diags
 }
 
-// neverKnown finds blocks whose instances no state will make known.
+// neverKnown returns an error for each block whose instances would stay unknown even with all states.
 func (m *Instances) neverKnown() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, p := range m.Pending {
@@ -51,7 +51,7 @@ func (m *Instances) neverKnown() hcl.Diagnostics {
 	return diags
 }
 
-// makeInstances expands every block, as far as that needs no state.
+// makeInstances expands every block that needs no state for it.
 func (m *Instances) makeInstances() hcl.Diagnostics {
 	e := m.Evaluator(nil)
 	m.makeAll(e, m.Top)
@@ -99,8 +99,8 @@ func (m *Instances) Concludes() bool {
 	return some
 }
 
-// resolveAliases finds the resources that the aliases of one stand for, and
-// checks the keys in its depends_on and subscribe.
+// resolveAliases finds the resources of a resource's aliases, and checks the keys in
+// its depends_on and subscribe.
 func (m *Instances) resolveAliases(e *eval.Evaluator, i *instance.Instance) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if len(i.Decl.Aliases) > 0 {
@@ -131,8 +131,8 @@ func (m *Instances) resolveAliases(e *eval.Evaluator, i *instance.Instance) hcl.
 	return diags
 }
 
-// chooseDependency finds the instances that an element of dependencies or depends_on
-// names. It is an error if its key is that of none.
+// chooseDependency returns the instances that an element of dependencies or
+// depends_on selects. It returns an error if no instance has its key.
 func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (eval.Choice, hcl.Diagnostics) {
 	root, name := "resource", ""
 	if t.Call != nil {
@@ -146,7 +146,7 @@ func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (
 		return s, nil
 	}
 	if s.All && t.Ref.Key != nil && invalidKey(e, t, at) {
-		return s, nil // said already
+		return s, nil // already reported
 	}
 	if s.All {
 		return s, hcl.Diagnostics{source.Failure(t.At, "Known too late", "Which instance of %s is meant is known only with the state of "+
@@ -162,24 +162,24 @@ func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (
 	return s, diags
 }
 
-// invalidKey reports whether the computed key of a dependency refers to what it may not.
+// invalidKey reports whether the computed key of a dependency has an invalid reference.
 func invalidKey(e *eval.Evaluator, t decl.Dependency, at instance.Scope) bool {
 	x := t.KeyOf(at.Owner())
 	return e.M.Checker.CheckRefs(x.Expr, x.Usage, at.Mod.Decl).HasErrors()
 }
 
-// keyText is the key of a reference as text.
+// keyText returns the key of a reference as text.
 func keyText(e *eval.Evaluator, ref refs.Reference, at instance.Scope) string {
 	if ref.Key == nil {
 		return refs.ObjectKey(ref.Traversal[2])
 	}
-	v, _ := e.Value(ref.Key, at) // its errors have been said
+	v, _ := e.Value(ref.Key, at) // its errors are already reported
 	v, _ = v.Unmark()
 	return refs.ObjectKey(hcl.TraverseIndex{Key: v})
 }
 
-// Expand expands those of the given pending blocks for which scope has all that
-// they need, and what depends on their instances.
+// Expand expands those of the given pending blocks for which scope has all the states
+// that they need, and the blocks that depend on their instances.
 func (m *Instances) Expand(blocks []instance.Pending, scope instance.States) (*Instances, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	found := maps.Clone(m.Pinned)
@@ -203,13 +203,13 @@ func (m *Instances) Expand(blocks []instance.Pending, scope instance.States) (*I
 	return next, append(diags, d...)
 }
 
-// With gives the instances when those of the pending blocks are these.
+// With returns the instances when those of the pending blocks are given.
 func (m *Instances) With(pinned map[string]source.Instances) (*Instances, hcl.Diagnostics) {
 	next := &Instances{Modules: m.Modules.With(pinned)}
 	return next, next.Instantiate(false)
 }
 
-// learn finds out what a block comes to now that the states are there.
+// learn determines the instances of a block with the known states.
 func learn(e *eval.Evaluator, pending *instance.Expansion) (source.Instances, hcl.Diagnostics) {
 	x := instance.Expansion{Repetition: pending.Repetition, Mod: pending.Mod, Address: pending.Address, Expr: pending.Expr}
 	v, diags := e.Value(x.Expr, x.Scope())
@@ -228,7 +228,7 @@ func learn(e *eval.Evaluator, pending *instance.Expansion) (source.Instances, hc
 	return source.Instances{Keys: x.Keys}, nil
 }
 
-// unknownKeys says what is missing to know the instances of a block.
+// unknownKeys returns the error for a block whose instances are still unknown, with the references that it needs.
 func unknownKeys(e *eval.Evaluator, x *instance.Expansion) *hcl.Diagnostic {
 	refs := e.UnknownRefs(x.Expr, x.Scope())
 	what, attr := "The keys of this for_each are", "for_each"

@@ -23,8 +23,8 @@ func (m *Instances) Moved() []decl.Moved {
 	return out
 }
 
-// checkMoved finds moved blocks of a module that contradict the manifest or each
-// other.
+// checkMoved returns an error for each moved block of a module that contradicts the
+// manifest or another moved block.
 func (m *Instances) checkMoved(mod *instance.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	from, to := map[string]*decl.MovedBlock{}, map[string]*decl.MovedBlock{}
@@ -52,7 +52,7 @@ func (m *Instances) checkMoved(mod *instance.Module) hcl.Diagnostics {
 	return append(diags, circles(mod.Decl.Moved, from)...)
 }
 
-// circles finds moved blocks that lead back to where they begin.
+// circles returns an error for each cycle of moved blocks.
 func circles(list []*decl.MovedBlock, from map[string]*decl.MovedBlock) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	said := map[*decl.MovedBlock]bool{}
@@ -74,8 +74,8 @@ func circles(list []*decl.MovedBlock, from map[string]*decl.MovedBlock) hcl.Diag
 	return diags
 }
 
-// stillDeclared says where an address is declared, if it is: a resource, or a
-// block.
+// stillDeclared returns the place of the resource or module block at an address, if
+// it is declared.
 func (m *Instances) stillDeclared(mod *instance.Module, address, to string) (hcl.Range, bool) {
 	if at, there := blockAt(mod.Decl, address, to); there {
 		return at, true
@@ -93,9 +93,9 @@ func (m *Instances) stillDeclared(mod *instance.Module, address, to string) (hcl
 	return hcl.Range{}, false
 }
 
-// blockAt finds the block of an address without keys, here or in a module below.
-// That a block got for_each or count, and what it made before becomes one of the
-// instances, is no contradiction.
+// blockAt returns the block of an address without keys, in this module or in one
+// below. It is no contradiction if the block got for_each or count, and its former
+// resource becomes one of the instances.
 func blockAt(b *decl.Module, address, to string) (hcl.Range, bool) {
 	becomes := strings.HasPrefix(to, address+"[")
 	if r := b.Resources[address]; r != nil && !(r.Repeats() && becomes) {

@@ -8,14 +8,14 @@ import (
 	"deployster/config/instance"
 )
 
-// Reach is what a value is made of.
+// Reach is what a value depends on.
 type Reach struct {
 	Resources []string // addresses, sorted
-	WaitsFor  []string // blocks of Pending whose instances are among it, and artifacts without a version yet, sorted
+	WaitsFor  []string // the blocks of Pending, and the artifacts without a version yet, sorted
 	Artifacts []string // names, sorted
 }
 
-// CheckedArtifacts are the names of the artifacts of which check blocks say something, sorted.
+// CheckedArtifacts returns the names of the artifacts that check blocks refer to, sorted.
 func CheckedArtifacts(m *Instances) []string {
 	in := &depSet{}
 	e := m.Evaluator(nil)
@@ -32,8 +32,8 @@ func CheckedArtifacts(m *Instances) []string {
 	return slices.Sorted(maps.Keys(in.files))
 }
 
-// OutputReach says of each output what its value and its preconditions are made
-// of, and what it depends on, by name.
+// OutputReach returns, by the name of each output, what its value, its preconditions
+// and its depends_on refer to.
 func (m *Instances) OutputReach() map[string]Reach {
 	found := map[string]Reach{}
 	e := m.Evaluator(nil)

@@ -21,8 +21,8 @@ func (m *Instances) Removed() []decl.Removed {
 	return out
 }
 
-// checkRemoved finds removed blocks of a module that contradict the manifest or
-// each other.
+// checkRemoved returns an error for each removed block of a module that contradicts
+// the manifest or another removed block.
 func (m *Instances) checkRemoved(mod *instance.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	from := map[string]*decl.RemovedBlock{}

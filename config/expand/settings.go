@@ -20,11 +20,11 @@ import (
 	"deployster/internal/runner"
 )
 
-// minMemory is the least that a type block may set: runc itself needs some to start a
-// program.
+// minMemory is the smallest memory limit of a type block: runc itself needs some to
+// start a program.
 const minMemory = 6 << 20
 
-// settings reads a type block.
+// settings decodes a type block.
 func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.TypeSettings, hcl.Diagnostics) {
 	var s instance.TypeSettings
 	a := attrReader{m: m.Modules, attrs: t.Attrs, of: "a type", at: mod.Scope()}
@@ -84,13 +84,13 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 	return s, append(a.diags, d...)
 }
 
-// containerEnv reads the env of a type block.
+// containerEnv decodes the env of a type block.
 func (m *Instances) containerEnv(attr *hcl.Attribute, at instance.Scope) (map[string]string, hcl.Diagnostics) {
 	env, d := m.StaticAttr(attr, cty.Map(cty.String), "the env of a type", at)
 	if env == cty.NilVal {
 		return nil, d
 	}
-	plain, _ := env.UnmarkDeep() // the values are for the container only; Secrets has them
+	plain, _ := env.UnmarkDeep() // only the container gets the values; Secrets includes them
 	out := map[string]string{}
 	for name, v := range plain.AsValueMap() {
 		if name == "" || strings.ContainsAny(name, "=\x00") || v.IsNull() || strings.Contains(v.AsString(), "\x00") {
@@ -103,7 +103,7 @@ func (m *Instances) containerEnv(attr *hcl.Attribute, at instance.Scope) (map[st
 	return out, d
 }
 
-// thousandths reads a number of processors, such as 0.5.
+// thousandths converts a number of processors, such as 0.5, to thousandths.
 func thousandths(v cty.Value) (int64, error) {
 	n, _ := new(big.Float).Mul(v.AsBigFloat(), big.NewFloat(1000)).Int64()
 	if n < 10 || n > 1_000_000 {
@@ -112,8 +112,8 @@ func thousandths(v cty.Value) (int64, error) {
 	return n, nil
 }
 
-// capabilities reads what a type block adds to the usual capabilities, and what
-// it drops of them.
+// capabilities decodes the capabilities that a type block adds to the default ones,
+// and those that it drops.
 func (m *Instances) capabilities(attrs hcl.Attributes, c *runner.Capabilities, at instance.Scope) hcl.Diagnostics {
 	a := attrReader{m: m.Modules, attrs: attrs, of: "a capabilities block", at: at}
 	a.read("add", cty.Set(cty.String), func(v cty.Value) (err error) { c.Add, err = capabilityNames(v); return err })
@@ -127,8 +127,8 @@ func (m *Instances) capabilities(attrs hcl.Attributes, c *runner.Capabilities, a
 	return a.diags
 }
 
-// capabilityNames reads names as docker does: with or without CAP_, in capital
-// letters or not, or ALL.
+// capabilityNames decodes names as docker does: with or without CAP_, in upper or
+// lower case, or ALL.
 func capabilityNames(list cty.Value) ([]string, error) {
 	known := append(runner.KnownCapabilities(), runner.AllCapabilities)
 	var out []string
@@ -149,8 +149,8 @@ func capabilityNames(list cty.Value) ([]string, error) {
 
 var userForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
 
-// containerUser reads "1000", "1000:1000", "app" or "app:staff". Whether the
-// image has a name is found out when it is run.
+// containerUser parses "1000", "1000:1000", "app" or "app:staff". Only a run of the
+// image shows whether it has a name.
 func containerUser(text string) (string, error) {
 	if !userForm.MatchString(text) {
 		return "", fmt.Errorf("%q is not a user: write a number or a name, also with a group: \"1000\", \"app\", \"1000:1000\"", text)

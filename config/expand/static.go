@@ -18,9 +18,9 @@ import (
 	"deployster/config/values"
 )
 
-// evaluateStatic evaluates all of a module that must be known before any resource
-// is looked at: variables and locals that need none, types, plugs, and resources
-// but for their configs.
+// evaluateStatic evaluates everything in a module that must be known before any state
+// is read: variables and locals that do not depend on resources, types, plugs, and
+// resources except for their configs.
 func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	b := mod.Decl
@@ -68,19 +68,19 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 	return diags
 }
 
-// attrReader reads attributes one after the other.
+// attrReader decodes attributes one after the other.
 type attrReader struct {
 	m     *eval.Modules
 	attrs hcl.Attributes
 	of    string
 	at    instance.Scope
 	diags hcl.Diagnostics
-	typ   *decl.Block // the type block that image has found
-	// repeated is the block whose each or count may be used, where at has no resource.
+	typ   *decl.Block // the type block that image found
+	// repeated is the block whose each or count may be used if at has no resource.
 	repeated *decl.Block
-	// late collects the attributes that are made of states, where there may be such; nil =
-	// there may be none. e evaluates them, and late has those that are not known then; nil =
-	// none is.
+	// late collects the names of attributes that depend on states and are unknown; nil = no
+	// attribute may depend on states. e evaluates those attributes; without e all of them
+	// are unknown.
 	late *[]string
 	e    *eval.Evaluator
 }
@@ -107,7 +107,7 @@ func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error)
 	}
 }
 
-// image reads the type of a thing, which is all that it asks for with it.
+// image decodes the type attribute of a resource or artifact, and returns the image with the settings of the type.
 func (r *attrReader) image(what string) (ref string, set instance.TypeSettings) {
 	attr := r.attrs["type"]
 	typ, diags := r.m.ShownAt(attr, cty.String, decl.Usage{What: what, Static: true, Types: true}, r.at)
@@ -127,7 +127,7 @@ func (r *attrReader) image(what string) (ref string, set instance.TypeSettings) 
 	return image.AsString(), set
 }
 
-// plug reads one plug.
+// plug decodes one plug.
 func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
 	p := instance.Plug{Name: b.Name, Range: source.FromHCL(b.At)}
 	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a plug", at: m.Top.Scope()}
@@ -154,7 +154,7 @@ func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
 	return p, a.diags
 }
 
-// hostPath makes a path absolute. Relative ones begin at the working directory.
+// hostPath makes a path absolute. Relative ones begin in the working directory.
 func (m *Instances) hostPath(path string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("the path is empty")
@@ -171,7 +171,7 @@ func (m *Instances) hostPath(path string) (string, error) {
 	return filepath.Join(m.Set.Src.Workspace, path), nil
 }
 
-// belowHome reports whether a path is written as one below the home directory.
+// belowHome reports whether a path begins with the home directory as ~.
 func belowHome(path string) bool { return path == "~" || strings.HasPrefix(path, "~/") }
 
 func patterns(list cty.Value) ([]*regexp.Regexp, error) {
@@ -188,8 +188,8 @@ func patterns(list cty.Value) ([]*regexp.Regexp, error) {
 	return out, nil
 }
 
-// fillAll completes the instances of a block: all alike, unless something tells
-// them apart.
+// fillAll completes the instances of a block. They are all alike, unless an attribute
+// outside of the config uses each or count.
 func (m *Instances) fillAll(s *instance.ResourceSet) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i := range s.List {
@@ -205,13 +205,13 @@ func (m *Instances) fillAll(s *instance.ResourceSet) hcl.Diagnostics {
 		}
 		d := m.fill(r)
 		if diags = append(diags, d...); d.HasErrors() {
-			return diags // the others would say the same
+			return diags // the other instances would have the same errors
 		}
 	}
 	return diags
 }
 
-// toldApart reports whether an attribute beside the config uses each or count.
+// toldApart reports whether an attribute outside of the config uses each or count.
 func (m *Instances) toldApart(r *decl.Resource) bool {
 	if !r.Repeats() {
 		return false

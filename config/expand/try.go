@@ -14,9 +14,9 @@ import (
 	"deployster/config/limits"
 )
 
-// tryAll evaluates everything with nothing known of any resource, so that a
-// mistake that does not depend on the world is found before anything runs. Of
-// the instances of a block, those before the first mistake.
+// tryAll evaluates everything with unknown states, so that errors that do not depend
+// on states are found before anything runs. After the first error in an instance of a
+// block, it skips the other instances.
 func (m *Instances) tryAll(e *eval.Evaluator) hcl.Diagnostics {
 	diags := m.tryInstances()
 	m.Top.Each(func(mod *instance.Module) {
@@ -42,7 +42,7 @@ func (m *Instances) tryAll(e *eval.Evaluator) hcl.Diagnostics {
 	return diags
 }
 
-// tryInstances does so with the resources, on all processors.
+// tryInstances does so for the resources, on all processors.
 func (m *Instances) tryInstances() hcl.Diagnostics {
 	parts := min(runtime.GOMAXPROCS(0), 1+len(m.List)/500)
 	found := make([]hcl.Diagnostics, parts)
@@ -56,7 +56,7 @@ func (m *Instances) tryInstances() hcl.Diagnostics {
 			return nil
 		})
 	}
-	_ = group.Wait() // mistakes are in found
+	_ = group.Wait() // errors are in found
 	return slices.Concat(found...)
 }
 

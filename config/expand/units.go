@@ -11,7 +11,7 @@ import (
 	"deployster/config/values"
 )
 
-// duration reads "5m".
+// duration parses a time span such as "5m".
 func duration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
@@ -20,8 +20,8 @@ func duration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// checkImage finds what cannot be an image reference whatever registry it is
-// for. The rest is the container runtime's to say.
+// checkImage returns an error for text that is not an image reference for any
+// registry. The container runtime checks the rest.
 func checkImage(ref string) error {
 	if strings.TrimSpace(ref) == "" || strings.ContainsFunc(ref, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return fmt.Errorf("%q is not an image: write, for example, \"acme/file:1\"", ref)
