@@ -7,7 +7,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// Artifact is a declared artifact: all of it is known before anything runs.
+// Artifact is a declared artifact: all its attributes are known before anything runs.
 type Artifact struct {
 	Name     string
 	TypeRef  string // the image reference as written, after resolving type.X
@@ -18,16 +18,16 @@ type Artifact struct {
 	Params   Resolved          // of get
 	Space    string            // "" = the one that the image announces
 	Version  map[string]string // the pin in the block; nil = none
-	Check    time.Duration     // 0 = the usual
+	Check    time.Duration     // 0 = the default
 	Get      time.Duration
-	// Metadata: an expression reads metadata of it.
+	// Metadata: an expression reads its metadata.
 	Metadata bool
 	Range    diag.Range // the block's header
 }
 
-// Publish is what a resource is that is published, and not made right.
+// Publish has the parts of a resource that is a publish.
 type Publish struct {
-	Artifact   string // whose type and source it has
+	Artifact   string // the artifact that has its type and source
 	Idempotent bool
 	Inputs     []Input // sorted by name
 }

@@ -16,11 +16,11 @@ import (
 
 // The limits on instances.
 const (
-	MaxInstances = 100_000 // of all blocks together
+	MaxInstances = 100_000 // for all blocks together
 	maxKeySize   = 400     // bytes of a for_each key: it becomes part of names
 )
 
-// Fits reports whether instances from a plan can be those of the block.
+// Fits reports whether instances from a plan are possible for the block.
 func (x *Expansion) Fits(i source.Instances) bool {
 	if x.Repetition == Counted {
 		return i.Count != nil && len(i.Keys) == 0 && *i.Count >= 0 && *i.Count <= MaxInstances
@@ -28,7 +28,7 @@ func (x *Expansion) Fits(i source.Instances) bool {
 	return i.Count == nil && len(i.Keys) <= MaxInstances && slices.IsSorted(i.Keys)
 }
 
-// Take reads the value of for_each or count.
+// Take sets the instances from the value of for_each or count.
 func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 	if x.Repetition == Counted {
 		return x.takeCount(v, expr)

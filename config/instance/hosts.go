@@ -14,27 +14,27 @@ import (
 
 // Host is a declared host: another machine that images can run on.
 type Host struct {
-	runner.Host // its name as plans print it: web, web["a"]; no address = it is not known yet
+	runner.Host // its name as plans print it: web, web["a"]; no address = unknown so far
 
 	Decl *decl.Block
 	At   Scope
-	Late []string // the attributes that are made of states, sorted; none = it is the same whatever there is
+	Late []string // the attributes that depend on states, sorted
 }
 
-// HostSet are the instances of one host block.
+// HostSet holds the instances of one host block.
 type HostSet struct {
 	Expansion
 	List  []Host
-	Each  []cty.Value  // host.NAME of each of the list, as far as that needs no states
-	Value values.Sized // of all, the same
+	Each  []cty.Value  // the value of each in List, as far as it needs no states
+	Value values.Sized // host.NAME, as far as it needs no states
 }
 
-// IsLate reports whether something of it is made of states.
+// IsLate reports whether an attribute of it depends on states.
 func (s *HostSet) IsLate() bool {
 	return slices.ContainsFunc(s.List, func(h Host) bool { return len(h.Late) > 0 })
 }
 
-// Join makes host.NAME of what its instances are.
+// Join returns host.NAME from the values of its instances.
 func (s *HostSet) Join(each []cty.Value) cty.Value {
 	switch s.Repetition {
 	case ForEach:
@@ -49,13 +49,13 @@ func (s *HostSet) Join(each []cty.Value) cty.Value {
 	return each[0]
 }
 
-// Hosts are the declared hosts.
+// Hosts holds the declared hosts.
 type Hosts struct {
 	Sets  map[string]*HostSet // by the names of the blocks
 	Named map[string]*Host    // by the names of the instances
 }
 
-// Set is what a host block came to, nil where no such block can be seen.
+// Set returns the instances of a host block, nil if the module has no such block.
 func (h Hosts) Set(name string, mod *Module) *HostSet {
 	if mod.Decl.Hosts[name] == nil {
 		return nil
@@ -63,7 +63,7 @@ func (h Hosts) Set(name string, mod *Module) *HostSet {
 	return h.Sets[name]
 }
 
-// Invalid reports whether what a host block says is wrong.
+// Invalid reports whether a host block has an error.
 func (h Hosts) Invalid() bool {
 	for _, s := range h.Sets {
 		if s.Invalid {
@@ -73,11 +73,11 @@ func (h Hosts) Invalid() bool {
 	return false
 }
 
-// factTypes are the types of facts as long as nothing is known of them.
+// factTypes is the type of facts while they are unknown.
 var factTypes = cty.Object(map[string]cty.Type{"hostname": cty.String, "os": cty.String, "os_version": cty.String, "arch": cty.String,
 	"kernel": cty.String, "cpus": cty.Number, "memory": cty.Number, "machine": cty.String})
 
-// HostValue gives a host as expressions see it, with its facts if they were found.
+// HostValue returns a host as a value of expressions, with its facts if they are known.
 func HostValue(h runner.Host, found map[string]protocol.HostFacts) cty.Value {
 	attrs := map[string]cty.Value{"name": cty.StringVal(h.Name), "address": cty.StringVal(h.Address), "facts": cty.UnknownVal(factTypes)}
 	if h.Address == "" { // a variable has no value yet
@@ -89,24 +89,24 @@ func HostValue(h runner.Host, found map[string]protocol.HostFacts) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// FactsValue gives the facts of a host as expressions see them.
+// FactsValue returns the facts of a host as a value of expressions.
 func FactsValue(f protocol.HostFacts) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"hostname": cty.StringVal(f.Hostname), "os": cty.StringVal(f.OS),
 		"os_version": cty.StringVal(f.OSVersion), "arch": cty.StringVal(f.Arch), "kernel": cty.StringVal(f.Kernel),
 		"cpus": cty.NumberIntVal(int64(f.CPUs)), "memory": cty.NumberIntVal(f.Memory), "machine": cty.StringVal(f.Machine)})
 }
 
-// hostKey is the key in States of a host: no resource has such an address.
+// hostKey returns the key in States of a host: no resource has such an address.
 func hostKey(name string) string { return "host." + name }
 
-// KnowHost notes what a host was found to be that is made of states.
+// KnowHost adds the facts of a host whose block depends on states.
 func (s States) KnowHost(name string, facts protocol.HostFacts) {
-	if text, err := json.Marshal(facts); err == nil { // texts and numbers are always written
+	if text, err := json.Marshal(facts); err == nil { // texts and numbers always encode
 		s[hostKey(name)] = ResourceState{Known: text, Complete: true}
 	}
 }
 
-// HostFacts gives what KnowHost has noted.
+// HostFacts returns the facts that KnowHost added.
 func (s States) HostFacts(name string) (facts protocol.HostFacts, known bool) {
 	text := s[hostKey(name)].Known
 	return facts, text != nil && json.Unmarshal(text, &facts) == nil

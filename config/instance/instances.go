@@ -15,7 +15,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// Repetition says how a block makes instances.
+// Repetition is how a block repeats.
 type Repetition int
 
 const (
@@ -24,34 +24,34 @@ const (
 	Counted                   // keys are 0, 1, 2...
 )
 
-// Expansion is what the for_each or count of one block came to, in one instance
-// of the module that it stands in.
+// Expansion is the result of the for_each or count of one block, in one instance of
+// the module that contains the block.
 type Expansion struct {
 	Repetition
-	Mod *Module // where the block stands
-	// Address is that of its instances, without their keys.
+	Mod *Module // the module instance that contains the block
+	// Address is the address of its instances, without their keys.
 	Address string
 	Expr    hcl.Expression
-	// Pending: how many instances there are is known only with the states of
-	// others. Invalid: it will not be known, and that has been said.
+	// Pending: the instances are known only with the states of other resources.
+	// Invalid: they will stay unknown because of an error, which is already reported.
 	Pending, Invalid bool
-	// Learned: it was pending, and was given by Expand or by a plan.
+	// Learned: it was pending, and Expand or a plan determined it.
 	Learned bool
 	Keys    []string // of for_each, sorted
 	N       int      // instances
-	// Values are what each.value is, as far as that is known without any state;
-	// nil for sets and where nothing is known.
+	// Values holds each.value by key, as far as it is known without states; nil for
+	// sets and where nothing is known.
 	Values map[string]cty.Value
 	Set    bool // for_each is over a set: each.value is each.key
 }
 
-// Occurrence is one of the instances that a block stands for.
+// Occurrence is one instance of a block.
 type Occurrence struct {
-	Of *Expansion // nil: the block stands for itself alone
+	Of *Expansion // nil: the block does not repeat
 	I  int
 }
 
-// Key is what stands in the brackets of its address, as in a manifest.
+// Key returns the instance key with its brackets, as in an address; "" if it has none.
 func (o Occurrence) Key() string {
 	if o.Of == nil {
 		return ""
@@ -65,7 +65,7 @@ func (o Occurrence) Key() string {
 	return ""
 }
 
-// Index finds a key, -1 if there is none.
+// Index returns the index of a key, -1 if there is none.
 func (x *Expansion) Index(key cty.Value) int {
 	switch x.Repetition {
 	case ForEach:
@@ -80,7 +80,7 @@ func (x *Expansion) Index(key cty.Value) int {
 	return -1
 }
 
-// KeyName is the name of instance i as an attribute of an object: HCL finds the
+// KeyName returns the name of instance i as an attribute of an object: HCL finds the
 // attribute "2" for the index 2.
 func (x *Expansion) KeyName(i int) string {
 	if x.Repetition == ForEach {
@@ -89,7 +89,7 @@ func (x *Expansion) KeyName(i int) string {
 	return strconv.Itoa(i)
 }
 
-// Names lists the keys as they are written, for messages.
+// Names returns the keys as a manifest has them, for messages.
 func (x *Expansion) Names() []string {
 	out := make([]string, x.N)
 	for i := range out {
@@ -99,15 +99,14 @@ func (x *Expansion) Names() []string {
 	return out
 }
 
-// Module is one instance of a module: the root manifest, or one of those that a
-// module block stands for.
+// Module is one instance of a module: the root manifest, or an instance of a module block.
 type Module struct {
 	Decl    *decl.Module
 	Caller  *Module // nil for the root
 	At      Occurrence
 	Address string // "" for the root, else `module.web["a"]`
 
-	// What is known without any state.
+	// The values known without any state.
 	Vars   map[string]values.Sized
 	Locals map[string]values.Sized
 
@@ -116,13 +115,13 @@ type Module struct {
 	Settings  map[*decl.Block]TypeSettings
 }
 
-// ResourceSet are the instances of one resource block.
+// ResourceSet holds the instances of one resource block.
 type ResourceSet struct {
 	Expansion
 	List []Instance
 }
 
-// ModuleSet are the instances of one module block.
+// ModuleSet holds the instances of one module block.
 type ModuleSet struct {
 	Expansion
 	List []*Module
@@ -134,30 +133,30 @@ type Instance struct {
 	Decl    *decl.Resource
 	Mod     *Module
 	At      Occurrence
-	ByAlias map[string]*Instance // what its aliases stand for; an alias whose block names none is left out
+	ByAlias map[string]*Instance // the resources of its aliases, without aliases whose block names no resource
 }
 
-// Scope is where an expression is evaluated: what each, count, dep, var and local
-// mean there.
+// Scope is where an expression is evaluated: it determines the values of each, count,
+// dep, var and local.
 type Scope struct {
 	Mod *Module
 	At  Occurrence
-	Res *Instance // whose dependencies dep.ALIAS are; nil outside a resource
+	Res *Instance // the resource whose dependencies dep.ALIAS refers to; nil outside a resource
 }
 
-// Scope is where the expressions of a module stand that are in no resource.
+// Scope returns the scope of the module's expressions outside of resources.
 func (m *Module) Scope() Scope { return Scope{Mod: m} }
 
-// Scope is where the expressions of a resource stand.
+// Scope returns the scope of the resource's expressions.
 func (i *Instance) Scope() Scope { return Scope{i.Mod, i.At, i} }
 
-// Inputs is where the module block stands, with the values for its variables.
-func (m *Module) Inputs() Scope { return Scope{Mod: m.Caller, At: m.At} } // where the module block stands
+// Inputs returns the scope of the module block, which sets the variables.
+func (m *Module) Inputs() Scope { return Scope{Mod: m.Caller, At: m.At} }
 
-// Scope is where for_each and count stand.
+// Scope returns the scope of the for_each or count.
 func (x *Expansion) Scope() Scope { return Scope{Mod: x.Mod} }
 
-// Join is the address of a thing in the module.
+// Join returns the address of a declaration in the module.
 func (m *Module) Join(what string) string {
 	if m.Address == "" {
 		return what
@@ -165,7 +164,7 @@ func (m *Module) Join(what string) string {
 	return m.Address + "." + what
 }
 
-// Owner is the one whose each and count may be used at a site, nil if none.
+// Owner returns the block whose each and count may be used in the scope, nil if none.
 func (s Scope) Owner() *decl.Block {
 	if s.Res != nil {
 		return &s.Res.Decl.Block
@@ -173,13 +172,13 @@ func (s Scope) Owner() *decl.Block {
 	return nil
 }
 
-// NewModule makes an instance of a module, with nothing in it yet.
+// NewModule returns an empty instance of a module.
 func NewModule(b *decl.Module, caller *Module, at Occurrence, address string) *Module {
 	return &Module{Decl: b, Caller: caller, At: at, Address: address, Vars: map[string]values.Sized{}, Locals: map[string]values.Sized{},
 		Resources: make(map[string]*ResourceSet, len(b.Resources)), Children: map[string]*ModuleSet{}, Settings: map[*decl.Block]TypeSettings{}}
 }
 
-// Each visits a module and all that it calls, callers first.
+// Each visits a module and the modules that it calls, directly and indirectly, callers first.
 func (m *Module) Each(f func(*Module)) {
 	f(m)
 	for _, name := range slices.Sorted(maps.Keys(m.Children)) {
@@ -189,25 +188,25 @@ func (m *Module) Each(f func(*Module)) {
 	}
 }
 
-// TypeSettings are how the containers of a type are run.
+// TypeSettings holds the settings for the containers of a type.
 type TypeSettings struct {
 	runner.Settings
 	Image    string
 	Pull     runner.PullPolicy
 	Verify   *runner.Verify
-	Timeouts Timeouts // for resources that set none themselves
-	Watch    Watch    // the same
+	Timeouts Timeouts // defaults of its resources
+	Watch    Watch    // default of its resources
 }
 
 // Type is a declared type.
 type Type struct {
 	Name string
 	TypeSettings
-	Defaults Resolved   // of the configs of its resources; without a Value there are none
+	Defaults Resolved   // defaults for the configs of its resources; no Value = none
 	Range    diag.Range // of the block
 }
 
-// String says which evaluation of an expression a site stands for.
+// String identifies the scope of an evaluation as text.
 func (s Scope) String() string {
 	text := ""
 	if s.Mod != nil {

@@ -13,44 +13,44 @@ import (
 // Reference is a traversal in an expression.
 type Reference struct {
 	Traversal hcl.Traversal
-	// Open: what the traversal leads to is indexed by a computed key.
+	// Open: a computed key indexes the value of the traversal.
 	Open bool
-	// Key is the computed key right behind resource.NAME or module.NAME, and rest
-	// the steps behind it: resource.disk[each.key].state.size. A key that is made
-	// of the variables of a for expression may be any.
+	// Key is the computed key right after resource.NAME or module.NAME, and Rest the
+	// steps after it: resource.disk[each.key].state.size. If the key uses variables
+	// of a for expression, Splat and Open are set instead.
 	Key  hcl.Expression
 	Rest hcl.Traversal
-	// Splat: rest is read of every instance, as in resource.NAME[*].state.
+	// Splat: Rest is read of every instance, as in resource.NAME[*].state.
 	Splat bool
 }
 
-// Index knows what expressions refer to: the facts of each are found once.
+// Index has the facts of expressions; it finds those of each once.
 type Index struct {
 	source func(filename string) ([]byte, bool) // of a file
 	found  sync.Map                             // hcl.Expression -> *Facts
 }
 
-// NewIndex makes an index of expressions in files, of which text gives the bytes.
+// NewIndex returns an index of expressions in files; text returns the bytes of a file.
 func NewIndex(text func(filename string) ([]byte, bool)) *Index { return &Index{source: text} }
 
-// Facts are what is to be known of an expression, found once.
+// Facts holds the facts of an expression.
 type Facts struct {
 	refs []Reference
-	// Impure are the functions that it calls whose results are others each time,
+	// Impure holds the functions that it calls whose results differ each time,
 	// sorted, each once.
 	Impure []string
-	// Loops: it may have for expressions. repeats: it may have parts that limits
-	// counts the evaluations of.
+	// Loops: it may have for expressions. Repeats: it may have parts whose
+	// evaluations package limits counts.
 	Loops, Repeats bool
-	// Simple: it is made of simple values, lists, maps with names as keys, and
+	// Simple: it consists of simple values, lists, maps with names as keys, and
 	// references, and is not large.
 	Simple bool
 }
 
-// References are the traversals of an expression.
+// References returns the references of an expression.
 func (x *Index) References(expr hcl.Expression) []Reference { return x.Facts(expr).refs }
 
-// Facts are what is to be known of an expression.
+// Facts returns the facts of an expression.
 func (x *Index) Facts(expr hcl.Expression) *Facts {
 	if isConstant(expr) {
 		return &noFacts
@@ -77,7 +77,7 @@ func (x *Index) Facts(expr hcl.Expression) *Facts {
 	return out
 }
 
-// jsonReferences are those in the templates of an expression in JSON syntax.
+// jsonReferences returns the references in the templates of an expression in JSON syntax.
 func (x *Index) jsonReferences(expr hcl.Expression) []Reference {
 	var out []Reference
 	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
@@ -117,7 +117,7 @@ func walkedFacts(n hclsyntax.Node) *Facts {
 	w := refWalker{}
 	_ = hclsyntax.Walk(n, &w) // it reports nothing
 	slices.Sort(w.facts.Impure)
-	out := w.facts // without what else the walker holds
+	out := w.facts // a copy without the rest of the walker
 	if len(w.found) > 0 {
 		out.refs = make([]Reference, len(w.found))
 	}
@@ -127,8 +127,8 @@ func walkedFacts(n hclsyntax.Node) *Facts {
 	return &out
 }
 
-// refWalker finds the references of an expression with what stands around them,
-// and the rest of its facts.
+// refWalker finds the references of an expression with the steps around them, and its
+// other facts.
 type refWalker struct {
 	facts  Facts
 	found  []*Reference
@@ -198,7 +198,7 @@ func (w *refWalker) isLocal(name string) bool {
 	return false
 }
 
-// keyed is the reference that an index expression is, if it picks an instance.
+// keyed returns the reference of an index expression that selects an instance, nil if it does not.
 func (w *refWalker) keyed(ix *hclsyntax.IndexExpr) *Reference {
 	s, ok := ix.Collection.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || !MayRepeat(s.Traversal) {
@@ -215,7 +215,7 @@ func (w *refWalker) keyed(ix *hclsyntax.IndexExpr) *Reference {
 	return r
 }
 
-// splat notes what is read of each instance: resource.web[*].state.ip.
+// splat records what is read of each instance: resource.web[*].state.ip.
 func (w *refWalker) splat(n *hclsyntax.SplatExpr) {
 	s, ok := n.Source.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || !MayRepeat(s.Traversal) {
@@ -229,7 +229,7 @@ func (w *refWalker) splat(n *hclsyntax.SplatExpr) {
 	r.Splat, r.Rest = true, each.Traversal
 }
 
-// open marks the reference below a computed index.
+// open marks the reference inside a computed index.
 func (w *refWalker) open(collection hclsyntax.Expression) {
 	switch c := collection.(type) {
 	case *hclsyntax.ScopeTraversalExpr:

@@ -14,12 +14,12 @@ import (
 	"deployster/config/funcs"
 )
 
-// ImpureCalls are the functions with other results each time that an
+// ImpureCalls returns the functions with a different result each time that an
 // expression calls, sorted, each once.
 func (x *Index) ImpureCalls(expr hcl.Expression) []string { return x.Facts(expr).Impure }
 
-// impureText are those of an expression in JSON syntax, whose templates are
-// text. Text that only speaks of a call is taken for one: it cannot stand where
+// impureText returns the same for an expression in JSON syntax, whose templates are
+// text. It also counts text that only mentions a call: such text cannot be used where
 // values must be known early.
 func (x *Index) impureText(expr hcl.Expression) []string {
 	r := expr.Range()
@@ -32,8 +32,8 @@ func (x *Index) impureText(expr hcl.Expression) []string {
 	})
 }
 
-// AsReference reads an expression that is nothing but a reference, perhaps with
-// a computed key: resource.disk[each.key].
+// AsReference returns the reference of an expression that consists of it, perhaps
+// with a computed key: resource.disk[each.key].
 func (x *Index) AsReference(expr hcl.Expression) (Reference, bool) {
 	native, ok := x.Unwrap(expr, true).(hclsyntax.Expression)
 	if !ok {
@@ -55,9 +55,9 @@ func (x *Index) AsReference(expr hcl.Expression) (Reference, bool) {
 	return Reference{}, false
 }
 
-// Unwrap is an expression without its wrapping: parentheses, "${...}", and in
-// JSON syntax the string around it. In JSON a bare reference counts where nothing
-// else can be meant.
+// Unwrap returns an expression without its wrapping: parentheses, "${...}", and in
+// JSON syntax the string around it. With bare, a JSON string without "${...}" counts
+// as an expression too.
 func (x *Index) Unwrap(expr hcl.Expression, bare bool) hcl.Expression {
 	expr = Unparen(expr)
 	if w, ok := expr.(*hclsyntax.TemplateWrapExpr); ok {
@@ -85,8 +85,8 @@ func (x *Index) Unwrap(expr hcl.Expression, bare bool) hcl.Expression {
 	return Unparen(parsed)
 }
 
-// AsTraversal reads an expression that is nothing but a reference with constant
-// keys, nil if it is none.
+// AsTraversal returns the traversal of an expression that is only a reference with
+// constant keys, nil otherwise.
 func (x *Index) AsTraversal(expr hcl.Expression) hcl.Traversal {
 	expr = x.Unwrap(expr, false)
 	t, diags := hcl.AbsTraversalForExpr(expr)
@@ -96,8 +96,8 @@ func (x *Index) AsTraversal(expr hcl.Expression) hcl.Traversal {
 	return t
 }
 
-// AsAddress reads an expression that is nothing but an address, also a bare one
-// in JSON syntax.
+// AsAddress returns the traversal of an expression that is only an address, in JSON
+// syntax also without "${...}"; nil otherwise.
 func (x *Index) AsAddress(expr hcl.Expression) hcl.Traversal {
 	t, diags := hcl.AbsTraversalForExpr(x.Unwrap(expr, true))
 	if diags.HasErrors() {
@@ -106,10 +106,10 @@ func (x *Index) AsAddress(expr hcl.Expression) hcl.Traversal {
 	return t
 }
 
-// IsJSON reports whether an expression is written in JSON syntax.
+// IsJSON reports whether an expression is in JSON syntax.
 func IsJSON(expr hcl.Expression) bool { return hcljson.IsJSONExpression(expr) }
 
-// jsonString is the text of an expression in JSON syntax that is a string.
+// jsonString returns the text of a string in JSON syntax.
 func (x *Index) jsonString(expr hcl.Expression) (string, bool) {
 	r := expr.Range()
 	src, ok := x.source(r.Filename)
@@ -123,7 +123,7 @@ func (x *Index) jsonString(expr hcl.Expression) (string, bool) {
 	return text, true
 }
 
-// ConstantText reads an expression that must be a text constant.
+// ConstantText returns the text of an expression that must be a text constant.
 func ConstantText(expr hcl.Expression) (string, bool) {
 	v, diags := expr.Value(nil)
 	if diags.HasErrors() || v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
@@ -132,7 +132,7 @@ func ConstantText(expr hcl.Expression) (string, bool) {
 	return v.AsString(), true
 }
 
-// unwrapped is the inside of a JSON string that is one interpolation.
+// unwrapped returns the inside of a JSON string that is one interpolation.
 func unwrapped(text string) (string, bool) {
 	inner, found := strings.CutPrefix(text, "${")
 	return strings.TrimSuffix(inner, "}"), found && strings.HasSuffix(inner, "}")

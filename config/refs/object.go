@@ -8,12 +8,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Object is an expression that no file has as a whole: an object whose members are
-// expressions of a manifest. It implements hcl.Expression.
+// Object is an expression that no file contains as a whole: an object whose members
+// are expressions of a manifest. It implements hcl.Expression.
 type Object struct {
 	At      hcl.Range
 	Members []Member
-	// Own, if any, is an object too, whose members count before those with the same names.
+	// Own, if any, is an object too; its members replace those with the same names.
 	Own hcl.Expression
 }
 
@@ -38,13 +38,13 @@ func (o *Object) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	diags = append(diags, d...)
 	plain, marks := own.Unmark()
 	if !plain.IsKnown() || plain.IsNull() || !plain.Type().IsObjectType() && !plain.Type().IsMapType() {
-		return own, diags // there is nothing to add to
+		return own, diags // nothing can be added to it
 	}
 	maps.Copy(attrs, plain.AsValueMap())
 	return cty.ObjectVal(attrs).WithMarks(marks), diags
 }
 
-// parts are the expressions that it is made of.
+// parts returns the expressions in the object.
 func (o *Object) parts() []hcl.Expression {
 	var all []hcl.Expression
 	for _, m := range o.Members {
@@ -70,7 +70,7 @@ func (o *Object) Range() hcl.Range { return o.At }
 // StartRange implements hcl.Expression.
 func (o *Object) StartRange() hcl.Range { return o.At }
 
-// ExprMap is asked for by hcl.ExprMap, to which nil says that the names are not known.
+// ExprMap is called by hcl.ExprMap; nil means that the names are unknown.
 func (o *Object) ExprMap() []hcl.KeyValuePair {
 	if o.Own != nil {
 		return nil
@@ -82,7 +82,7 @@ func (o *Object) ExprMap() []hcl.KeyValuePair {
 	return pairs
 }
 
-// objectFacts are the facts of all members together.
+// objectFacts returns the facts of all members together.
 func (x *Index) objectFacts(o *Object) *Facts {
 	out := &Facts{}
 	for _, part := range o.parts() {

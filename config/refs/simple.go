@@ -6,18 +6,17 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Bounds of what is simple.
+// The limits of a simple expression.
 const (
 	maxSimpleParts = 200
 	maxSimpleText  = 64 << 10
 	maxSimpleDepth = 8
 )
 
-// noFacts are the facts of an expression that has nothing to tell.
+// noFacts are the facts of an expression without references.
 var noFacts = Facts{Simple: true}
 
-// isConstant reports whether an expression is only a value: there is one of them in
-// nearly every block.
+// isConstant reports whether an expression is only a value: nearly every block has one.
 func isConstant(expr hcl.Expression) bool {
 	if t, ok := expr.(*hclsyntax.TemplateExpr); ok && len(t.Parts) == 1 {
 		expr = t.Parts[0]
@@ -26,15 +25,15 @@ func isConstant(expr hcl.Expression) bool {
 	return ok
 }
 
-// classifier goes once through an expression made of values, texts, lists, maps
-// and references only, as most are, and sees on the way whether it is simple.
+// classifier visits once an expression of values, texts, lists, maps and references
+// only, as most are, and determines whether it is simple.
 type classifier struct {
 	found       []hcl.Traversal // in the order of hclsyntax.Walk
 	parts, text int
 	complex     bool
 }
 
-// classified are the facts of such an expression; false if it has other parts.
+// classified returns the facts of such an expression; false if it has other parts.
 func classified(n hclsyntax.Node) (*Facts, bool) {
 	c := classifier{}
 	if !c.see(n, 0) {
@@ -109,8 +108,7 @@ func (c *classifier) literal(v cty.Value) {
 	}
 }
 
-// IsSimpleValue reports whether a value is text in normal form, whatever form that
-// is, a small whole number, true or false.
+// IsSimpleValue reports whether a value is ASCII text, a small whole number, true or false.
 func IsSimpleValue(v cty.Value) bool {
 	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() {
 		return false
@@ -127,7 +125,7 @@ func IsSimpleValue(v cty.Value) bool {
 	return false
 }
 
-// IsASCII reports whether a text is in normal form, whatever form that is.
+// IsASCII reports whether a text is ASCII, which is the same in every normal form.
 func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

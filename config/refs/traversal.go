@@ -12,14 +12,13 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// SelfTraversal writes self.state as resource.self.state, at the same places in
-// the file.
+// SelfTraversal converts self.state to resource.self.state, at the same places in the file.
 func SelfTraversal(t hcl.Traversal) hcl.Traversal {
 	at := t[0].SourceRange()
 	return append(hcl.Traversal{hcl.TraverseRoot{Name: "resource", SrcRange: at}, hcl.TraverseAttr{Name: "self", SrcRange: at}}, t[1:]...)
 }
 
-// PointerSteps makes a traversal of JSON pointer steps.
+// PointerSteps returns a traversal of the tokens of a JSON pointer.
 func PointerSteps(keys []string) hcl.Traversal {
 	var t hcl.Traversal
 	for _, k := range keys {
@@ -33,7 +32,7 @@ func MayRepeat(t hcl.Traversal) bool {
 	return len(t) == 2 && (t.RootName() == "resource" || t.RootName() == "module" || t.RootName() == "host")
 }
 
-// StepName is the name that step i of a traversal selects, "" if there is none.
+// StepName returns the name that step i of a traversal selects, "" if there is none.
 func StepName(t hcl.Traversal, i int) string {
 	if i >= len(t) {
 		return ""
@@ -49,7 +48,7 @@ func StepName(t hcl.Traversal, i int) string {
 	return ""
 }
 
-// TraversalString writes a traversal as in a manifest.
+// TraversalString returns a traversal as in a manifest.
 func TraversalString(t hcl.Traversal) string {
 	var b strings.Builder
 	for _, step := range t {
@@ -72,13 +71,13 @@ func TraversalString(t hcl.Traversal) string {
 	return b.String()
 }
 
-// Unparen takes the parentheses off an expression, and what is like them.
+// Unparen removes the parentheses around an expression, and similar wrappers.
 func Unparen(expr hcl.Expression) hcl.Expression {
 	for {
 		switch p := expr.(type) {
 		case *hclsyntax.ParenthesesExpr:
 			expr = p.Expression
-		case interface{ UnwrapExpression() hcl.Expression }: // what limits counts with
+		case interface{ UnwrapExpression() hcl.Expression }: // the wrappers with which package limits counts
 			expr = p.UnwrapExpression()
 		default:
 			return expr
@@ -86,7 +85,7 @@ func Unparen(expr hcl.Expression) hcl.Expression {
 	}
 }
 
-// ObjectKey is the name or key that a step selects, "" if there is none.
+// ObjectKey returns the name or key that a step selects, "" if there is none.
 func ObjectKey(step hcl.Traverser) string {
 	switch s := step.(type) {
 	case hcl.TraverseAttr:
@@ -99,7 +98,7 @@ func ObjectKey(step hcl.Traverser) string {
 	return ""
 }
 
-// TupleIndex is the index that a step selects, false if it selects by name.
+// TupleIndex returns the index that a step selects, false if it selects by name.
 func TupleIndex(step hcl.Traverser) (int, bool) {
 	s, ok := step.(hcl.TraverseIndex)
 	if !ok {
@@ -113,7 +112,7 @@ func TupleIndex(step hcl.Traverser) (int, bool) {
 	return int(i), i >= 0
 }
 
-// Behind adds steps to a reference.
+// Behind returns a reference with more steps at its end.
 func (r Reference) Behind(steps hcl.Traversal) Reference {
 	if r.Key != nil {
 		r.Rest = append(slices.Clone(r.Rest), steps...)
@@ -123,7 +122,8 @@ func (r Reference) Behind(steps hcl.Traversal) Reference {
 	return r
 }
 
-// Descend follows steps into the written objects and lists of an expression.
+// Descend follows steps into the object and list expressions of an expression, as far
+// as they exist, and returns the remaining steps.
 func Descend(expr hcl.Expression, steps hcl.Traversal) (hcl.Expression, hcl.Traversal) {
 	for len(steps) > 0 {
 		next := Child(expr, ObjectKey(steps[0]))
@@ -135,8 +135,7 @@ func Descend(expr hcl.Expression, steps hcl.Traversal) (hcl.Expression, hcl.Trav
 	return expr, steps
 }
 
-// Child is the written part of an object or a list expression, nil if there is
-// no such part.
+// Child returns the part of an object or list expression at a key, nil if there is none.
 func Child(expr hcl.Expression, key string) hcl.Expression {
 	expr = Unparen(expr)
 	if _, diags := hcl.ExprMap(expr); !diags.HasErrors() {
@@ -151,7 +150,7 @@ func Child(expr hcl.Expression, key string) hcl.Expression {
 	return nil
 }
 
-// Pair returns what stands on both sides of a key of an object, or nil.
+// Pair returns the expressions of a key and its value in an object expression, or nil.
 func Pair(expr hcl.Expression, key string) (name, value hcl.Expression) {
 	pairs, _ := hcl.ExprMap(Unparen(expr))
 	for _, pair := range pairs {
