@@ -73,9 +73,9 @@ type StateInput struct {
 	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run
 	Memory       json.RawMessage       `json:"memory,omitempty"`       // on request: the type's recorded memory
 	Unsettled    []string              `json:"unsettled,omitempty"`    // on request: actions whose result is unknown
-	Unknown      []string              `json:"unknown,omitempty"`      // on request: JSON pointers to config values not known yet
+	Unknown      []string              `json:"unknown,omitempty"`      // JSON pointers into the config: null now, not known yet
 	Refresh      bool                  `json:"refresh,omitempty"`      // on request: a refresh trigger changed, or will
-	Changed      []string              `json:"changed,omitempty"`      // on request: JSON pointers to config values that changed
+	Changed      []string              `json:"changed,omitempty"`      // JSON pointers into the config: changed since last VALID
 	Host         *Host                 `json:"host,omitempty"`         // protocol 2: its machine; nil = that of the command
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or on request
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/encoding/ianaindex"
 )
 
-// charsetFunctions write text in other character encodings than UTF-8.
+// charsetFunctions convert text to and from other character encodings than UTF-8.
 func charsetFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"textdecodebase64": onCharset("source", func(s string, set encoding.Encoding) (string, error) {

@@ -11,7 +11,7 @@ import (
 	"deployster/config/limits"
 )
 
-// collectionFunctions make collections of collections.
+// collectionFunctions build collections from collections.
 func collectionFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"chunklist":    stdlib.ChunklistFunc,
@@ -58,8 +58,8 @@ func limitProduct(f function.Function) function.Function {
 	})
 }
 
-// distinctFunction keeps the first of equal elements. It looks each up by its
-// hash: comparing each with all the others takes minutes for a long list.
+// distinctFunction returns distinct(), which keeps the first of equal elements. It compares
+// elements by their hash: comparing each with all others takes minutes for a long list.
 func distinctFunction() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{param("list", cty.List(cty.DynamicPseudoType))},
@@ -84,7 +84,7 @@ func distinctFunction() function.Function {
 	})
 }
 
-// contains reports whether one of some known values is equal to v.
+// contains reports whether values has an element equal to v.
 func contains(values []cty.Value, v cty.Value) bool {
 	for _, w := range values {
 		if w.RawEquals(v) {
@@ -94,7 +94,7 @@ func contains(values []cty.Value, v cty.Value) bool {
 	return false
 }
 
-// matchkeysFunction gives those of the values whose key is one of the searched.
+// matchkeysFunction returns matchkeys(), which selects the values whose key is in searchset.
 func matchkeysFunction() function.Function {
 	list := cty.List(cty.DynamicPseudoType)
 	return function.New(&function.Spec{
@@ -140,7 +140,7 @@ func matchkeysFunction() function.Function {
 	})
 }
 
-// transposeFunction makes of { key = [value] } the map { value = [key] }.
+// transposeFunction returns transpose(), which turns { key = [value] } into the map { value = [key] }.
 func transposeFunction() function.Function {
 	t := cty.Map(cty.List(cty.String))
 	return define(t, []function.Parameter{param("values", t)}, func(args []cty.Value) (cty.Value, error) {

@@ -10,7 +10,7 @@ import (
 	"deployster/config/limits"
 )
 
-// conversionFunctions convert between types, and try whether that goes.
+// conversionFunctions convert between types, and test whether an expression is valid.
 func conversionFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"can":      tryfunc.CanFunc,
@@ -24,8 +24,8 @@ func conversionFunctions() map[string]function.Function {
 	}
 }
 
-// collectionOf converts as cty's function does, and leaves the marks at those
-// elements that have them: that one is sensitive does not make the keys so.
+// collectionOf converts as cty's function does, but keeps the marks on the elements
+// that have them: a sensitive element does not make the keys sensitive.
 func collectionOf(want cty.Type) function.Function {
 	plain := stdlib.MakeToFunc(want)
 	return function.New(&function.Spec{

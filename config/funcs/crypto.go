@@ -17,10 +17,9 @@ func cryptoFunctions() map[string]function.Function {
 	}
 }
 
-// The largest key that rsadecrypt takes: the time grows with the third power of
-// its bits.
+// The limits on the key of rsadecrypt: the time grows with the third power of its bits.
 const (
-	maxKeyText = 32 << 10 // bytes, written
+	maxKeyText = 32 << 10 // bytes of its PEM form
 	maxKeyBits = 8192
 )
 
@@ -33,7 +32,7 @@ func rsaDecrypt(args []cty.Value) (cty.Value, error) {
 	if len(text) > maxKeyText {
 		return cty.NilVal, function.NewArgErrorf(1, "it has more than %d bytes", maxKeyText)
 	}
-	// What the libraries say is not passed on: it might quote the key.
+	// The error of the library is not included: it might quote the key.
 	raw, err := ssh.ParseRawPrivateKey([]byte(text))
 	if err != nil {
 		return cty.NilVal, function.NewArgErrorf(1, "it is not a private key in PEM without a password")

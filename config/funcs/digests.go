@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// digest is a hash function under its name, with the way its sum is written.
+// digest is a hash function with its name and the encoding of its sum.
 type digest struct {
 	name  string
 	new   func() hash.Hash

@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// elementFunctions find one thing in a collection, or one of their arguments.
+// elementFunctions select one element of a collection, or one of their arguments.
 func elementFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"coalesce": coalesceFunction(),
@@ -27,7 +27,7 @@ func truthFunctions() map[string]function.Function {
 	return map[string]function.Function{"alltrue": truth(true), "anytrue": truth(false)}
 }
 
-// truth is alltrue for want = true, and anytrue for want = false.
+// truth returns alltrue for want = true, and anytrue for want = false.
 func truth(want bool) function.Function {
 	return define(cty.Bool, []function.Parameter{param("list", cty.List(cty.Bool))}, func(args []cty.Value) (cty.Value, error) {
 		unknown := false
@@ -104,7 +104,7 @@ func indexFunction() function.Function {
 func lengthFunction() function.Function {
 	p := function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
 	return define(cty.Number, []function.Parameter{p}, func(args []cty.Value) (cty.Value, error) {
-		v, marks := args[0].Unmark() // what is marked inside does not say how much there is
+		v, marks := args[0].Unmark() // marks inside do not affect the length
 		n, err := lengthOf(v)
 		if err != nil {
 			return cty.NilVal, err
@@ -129,8 +129,8 @@ func lengthOf(v cty.Value) (cty.Value, error) {
 	return cty.NilVal, function.NewArgErrorf(0, "it must be a text, a list, a set, a map or an object")
 }
 
-// lookupFunction reads a key of a map or an object, and gives a default where
-// there is none.
+// lookupFunction returns lookup(), which reads a key of a map or an object, with a
+// default for a missing key.
 func lookupFunction() function.Function {
 	other := function.Parameter{Name: "default", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true,
 		AllowMarked: true}
@@ -216,8 +216,8 @@ func oneFunction() function.Function {
 	})
 }
 
-// containsFunction is the library's, but for a bare null: it has no type, for
-// which the library's answer would never be known.
+// containsFunction is the library's function, except for a bare null: it has no type,
+// and the library's result would always be unknown.
 func containsFunction() function.Function {
 	f := stdlib.ContainsFunc
 	list, value := passedOn(f.Params()[0]), passedOn(f.Params()[1])

@@ -19,7 +19,7 @@ import (
 	"deployster/config/limits"
 )
 
-// encodingFunctions write values and text in other forms, and read them.
+// encodingFunctions encode values and text, and decode them.
 func encodingFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"base64decode": onText(func(s string) (string, error) { return decoded(base64Bytes(s)) }),
@@ -43,7 +43,7 @@ func base64Bytes(s string) ([]byte, error) {
 	return data, nil
 }
 
-// decoded makes text of bytes.
+// decoded converts bytes to text.
 func decoded(data []byte, err error) (string, error) {
 	if err == nil && !utf8.Valid(data) {
 		err = errors.New("what it decodes to is not text in UTF-8")
@@ -57,7 +57,7 @@ func zip(s string) (string, error) {
 	if _, err := io.WriteString(w, s); err != nil {
 		return "", err
 	}
-	// The bytes are those of Terraform, which flushes before it closes.
+	// The result must equal Terraform's, which flushes before it closes.
 	if err := errors.Join(w.Flush(), w.Close()); err != nil {
 		return "", err
 	}
@@ -83,8 +83,8 @@ func gunzip(s string) (string, error) {
 	return decoded(text, nil)
 }
 
-// limitJSON bounds the nesting and the numbers of a document before a recursive
-// decoder sees it.
+// limitJSON limits the nesting and the numbers of a document before a recursive
+// decoder reads it.
 func limitJSON(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		if d := limits.JSON([]byte(textAt(args, 0)), ""); d != nil {
@@ -103,7 +103,7 @@ func limitYAML(f function.Function) function.Function {
 	})
 }
 
-// limitCSV bounds the cells of a table: a line has no more than its commas.
+// limitCSV limits the cells of a table: the commas of the first line give the cells of each line.
 func limitCSV(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		text := textAt(args, 0)

@@ -8,20 +8,20 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Files are the files that functions may read. Paths are given as they are
-// written in a manifest; errors are sentences for its author.
+// Files gives functions access to files. Paths are as in a manifest; errors are
+// sentences for its author.
 type Files interface {
-	// Read gives the bytes of a file, Text those of one that is text in UTF-8.
+	// Read returns the bytes of a file, Text those of a file that is UTF-8 text.
 	Read(path string) ([]byte, error)
 	Text(path string) (string, error)
-	// Exists reports whether there is a regular file.
+	// Exists reports whether a regular file exists.
 	Exists(path string) (bool, error)
-	// Match gives the regular files below a directory whose paths from there
+	// Match returns the regular files below a directory whose paths relative to it
 	// match a pattern, sorted, with slashes.
 	Match(dir, pattern string) ([]string, error)
 }
 
-// noFiles is what there is to read where no files are given.
+// noFiles is the Files of an Env without files.
 type noFiles struct{}
 
 var errNoFiles = errors.New("no files can be read here")

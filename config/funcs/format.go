@@ -13,7 +13,7 @@ import (
 	"deployster/config/limits"
 )
 
-// formatFunctions make longer texts of shorter ones.
+// formatFunctions build longer texts from shorter ones, and split them.
 func formatFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"format":     limitFormat(stdlib.FormatFunc),
@@ -24,15 +24,14 @@ func formatFunctions() map[string]function.Function {
 	}
 }
 
-// maxWidth is what a verb of format may be wide or exact.
+// maxWidth is the largest width or precision of a verb of format.
 const maxWidth = 9999
 
-// verbs finds the verbs of a format with their widths, which may be arguments.
+// verbs matches the verbs of a format with their widths, which may be arguments.
 var verbs = regexp.MustCompile(`%(?:\[\d+\])?[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?`)
 
-// limitFormat bounds what format and formatlist may write: the widths of all
-// verbs, and the text of an argument for each verb, for each element of the
-// longest list.
+// limitFormat limits the results of format and formatlist: the widths of all verbs,
+// and the text of an argument for each verb, for each element of the longest list.
 func limitFormat(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		format := textAt(args, 0)
@@ -64,7 +63,7 @@ func limitFormat(f function.Function) function.Function {
 	})
 }
 
-// limitIndent bounds the spaces before each line.
+// limitIndent limits the spaces before each line.
 func limitIndent(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		n := number(args[0])
@@ -78,7 +77,7 @@ func limitIndent(f function.Function) function.Function {
 	})
 }
 
-// limitJoin bounds the separators between all the elements.
+// limitJoin limits the separators between all elements.
 func limitJoin(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		size := 0

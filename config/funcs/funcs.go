@@ -7,23 +7,23 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Env is what functions take from around them.
+// Env is the environment of the functions.
 type Env struct {
 	Files Files
-	// Dir is where relative paths begin for abspath, Home what ~ stands for in
-	// pathexpand. Both are absolute.
+	// Dir is the directory in which relative paths begin for abspath, Home the
+	// directory that ~ stands for in pathexpand. Both are absolute.
 	Dir, Home string
-	// PlanTime is when the plan was made; zero = there is none yet, and
-	// plantimestamp is unknown.
+	// PlanTime is the time of the plan; zero = there is none yet, and plantimestamp
+	// is unknown.
 	PlanTime time.Time
-	// Impure makes what is never the same twice: timestamp, uuid and bcrypt. nil
-	// = it is too early for that, and they are unknown.
+	// Impure provides the results of timestamp, uuid and bcrypt, which differ each
+	// time. nil = it is too early for them, and they are unknown.
 	Impure *Source
-	// Console adds what only a person at a console has use for: type.
+	// Console adds the function that is only useful to a person at a console: type.
 	Console bool
 }
 
-// New gives the functions by name.
+// New returns the functions by name.
 func New(env Env) map[string]function.Function {
 	if env.Files == nil {
 		env.Files = noFiles{}
@@ -45,7 +45,7 @@ func New(env Env) map[string]function.Function {
 	}
 	inner := maps.Clone(all)
 	for _, name := range ImpureNames() {
-		delete(inner, name) // who reads the call of a template must see that it is one
+		delete(inner, name) // code that reads the call of a template must see that it is impure
 	}
 	all["templatefile"] = templateFile(env.Files, inner)
 	all["templatestring"] = templateString(inner)
@@ -55,6 +55,6 @@ func New(env Env) map[string]function.Function {
 	return all
 }
 
-// closures get expressions and not values: what is evaluated in them is bounded
-// by itself.
+// closures are the functions that get expressions and not values: the evaluation
+// inside them is limited by itself.
 var closures = map[string]bool{"try": true, "can": true}

@@ -10,11 +10,11 @@ import (
 	"deployster/config/limits"
 )
 
-// maxTogether is how much larger all arguments of a call may be together than
-// one value.
+// maxTogether is how many times larger than one value all arguments of a call may be
+// together.
 const maxTogether = 4
 
-// bounded bounds the arguments of a function together, and its result.
+// bounded limits the arguments of a function together, and its result.
 func bounded(f function.Function) function.Function { return guarded(f, together) }
 
 func together(args []cty.Value) error {
@@ -37,12 +37,11 @@ func together(args []cty.Value) error {
 	return nil
 }
 
-// guarded puts a check of the arguments before a function that could otherwise
-// take all the memory or time, and another of the result behind it. The check
-// of the arguments gets them without marks, known (the first level of them at
-// least) and not null; it runs before the function looks at them at all: some
-// read their arguments to tell the type of the result. All else, such as what
-// is unknown, null or marked, is left to the function itself.
+// guarded adds a check of the arguments before a function that could otherwise take all the
+// memory or time, and a check of the result after it. check gets the arguments without
+// marks, known (at least their first level) and not null; it runs before the function reads
+// the arguments at all, because some functions read them to determine the result type. The
+// function itself handles everything else, such as unknown, null or marked arguments.
 func guarded(f function.Function, check func(args []cty.Value) error) function.Function {
 	spec := &function.Spec{
 		Description: f.Description(),
@@ -71,8 +70,8 @@ func guarded(f function.Function, check func(args []cty.Value) error) function.F
 	return function.New(spec)
 }
 
-// readable leaves the stack out of the error of a function that panicked, as
-// log does for a negative number.
+// readable removes the stack from the error of a function that panicked, as log does
+// for a negative number.
 func readable(err error) error {
 	if p, ok := errors.AsType[function.PanicError](err); ok {
 		return fmt.Errorf("there is no result for these arguments (%v)", p.Value)
@@ -80,7 +79,7 @@ func readable(err error) error {
 	return err
 }
 
-// passedOn is a parameter that takes anything of its type.
+// passedOn returns a parameter that accepts every value of its type.
 func passedOn(p function.Parameter) function.Parameter {
 	p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true
 	return p
@@ -97,8 +96,7 @@ func checkKnown(args []cty.Value, check func([]cty.Value) error) error {
 	return check(plain)
 }
 
-// number reads a number argument; what does not fit an int64 is beyond any
-// limit here.
+// number converts a number argument; a number beyond an int64 exceeds every limit here.
 func number(v cty.Value) float64 {
 	if v.Type() != cty.Number {
 		return 0
@@ -107,7 +105,7 @@ func number(v cty.Value) float64 {
 	return n
 }
 
-// textAt is a text argument of a call, "" if it is none.
+// textAt returns a text argument of a call, "" if it is not text.
 func textAt(args []cty.Value, i int) string {
 	if i >= len(args) || args[i].Type() != cty.String {
 		return ""
@@ -115,13 +113,13 @@ func textAt(args []cty.Value, i int) string {
 	return args[i].AsString()
 }
 
-// anyParam takes any value, also unknown and null ones.
+// anyParam returns a parameter that accepts any value, also unknown and null ones.
 func anyParam(name string) function.Parameter {
 	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true,
 		AllowMarked: true}
 }
 
-// define makes a function with a fixed result type.
+// define returns a function with a fixed result type.
 func define(result cty.Type, params []function.Parameter, impl func(args []cty.Value) (cty.Value, error)) function.Function {
 	return function.New(&function.Spec{
 		Params: params,
@@ -134,7 +132,7 @@ func param(name string, t cty.Type) function.Parameter {
 	return function.Parameter{Name: name, Type: t}
 }
 
-// onText makes a function from text to text.
+// onText returns a function from text to text.
 func onText(f func(string) (string, error)) function.Function { return onTextAs("text", f) }
 
 func onTextAs(name string, f func(string) (string, error)) function.Function {

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// Source is where the results of impure functions come from.
+// Source provides the results of impure functions.
 type Source struct {
-	Now    time.Time // what timestamp gives
+	Now    time.Time // the result of timestamp
 	Random io.Reader
-	// Once gives a result again that a call with the same arguments had before;
-	// nil = each call makes a new one.
+	// Once returns the result of an earlier call with the same arguments; nil = each
+	// call makes a new one.
 	Once func(args string, make func() (string, error)) (string, error)
 }
 
@@ -29,7 +29,7 @@ func (c *Source) once(args string, make func() (string, error)) (cty.Value, erro
 	return cty.StringVal(s), err
 }
 
-// Impure are the functions that need a Source, bounded as all are.
+// Impure returns the functions that need a Source, limited as all functions are.
 func Impure(c *Source) map[string]function.Function {
 	all := impureFunctions(c)
 	for name, f := range all {
@@ -38,11 +38,11 @@ func Impure(c *Source) map[string]function.Function {
 	return all
 }
 
-// maxCost is the cost that bcrypt takes: each more doubles its time, and 14
+// maxCost is the highest cost that bcrypt accepts: each step doubles its time, and 14
 // takes about a second.
 const maxCost = 14
 
-// impureFunctions are unknown until there is a Source.
+// impureFunctions returns the functions that need a Source; their results are unknown without one.
 func impureFunctions(c *Source) map[string]function.Function {
 	cost := param("cost", cty.Number)
 	all := map[string]function.Function{
@@ -67,7 +67,7 @@ func impureFunctions(c *Source) map[string]function.Function {
 	return all
 }
 
-// ImpureNames are the names of the functions that need a Source.
+// ImpureNames returns the names of the functions that need a Source.
 func ImpureNames() []string { return []string{"bcrypt", "timestamp", "uuid"} }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -8,11 +8,11 @@ import (
 // Sensitive is the mark of values that must never be printed.
 type Sensitive struct{}
 
-// FromState is a second mark of what is sensitive because a state says so:
-// unlike a sensitive variable, nothing in the manifest shows that it is.
+// FromState is a second mark of values that a state makes sensitive: unlike for a
+// sensitive variable, nothing in the manifest shows this.
 type FromState struct{}
 
-// MayChange is the mark of values that are expected to stay, and may change before
+// MayChange is the mark of values that are expected to stay, but may change before
 // they are needed.
 type MayChange struct{}
 
@@ -35,8 +35,8 @@ func withoutSensitive(v cty.Value) cty.Value {
 	return plain
 }
 
-// issensitiveFunction answers for what is unknown only what cannot change: a
-// mark on it stays, a missing one may still come.
+// issensitiveFunction returns a known result for an unknown value only if it is
+// marked: a mark stays, but a missing one may still be added.
 func issensitiveFunction() function.Function {
 	return onMarked(cty.Bool, func(v cty.Value) cty.Value {
 		switch {
@@ -49,8 +49,8 @@ func issensitiveFunction() function.Function {
 	})
 }
 
-// onMarked makes a function that looks at or changes marks; a NilType result is
-// the argument's type.
+// onMarked returns a function that reads or changes marks; a NilType result stands
+// for the argument's type.
 func onMarked(result cty.Type, f func(cty.Value) cty.Value) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{anyParam("value")},

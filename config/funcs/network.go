@@ -112,7 +112,7 @@ func subnetsFunction(prefix function.Parameter) function.Function {
 	})
 }
 
-// wholeNumber reads a number argument that counts something.
+// wholeNumber converts a number argument to a whole number between two limits.
 func wholeNumber(v cty.Value, low, high int64) (int64, error) {
 	n, acc := v.AsBigFloat().Int64()
 	if acc != big.Exact || n < low || n > high {

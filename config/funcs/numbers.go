@@ -33,7 +33,7 @@ func limitPow(f function.Function) function.Function {
 	})
 }
 
-// maxDigits is what parseint reads: more digits than any number may have.
+// maxDigits is how many digits parseint accepts: more than any number may have.
 const maxDigits = 16384
 
 func limitParseInt(f function.Function) function.Function {

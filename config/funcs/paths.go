@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// pathFunctions compute with paths, and look at no file.
+// pathFunctions transform paths, and read no file.
 func pathFunctions(dir, home string) map[string]function.Function {
 	return map[string]function.Function{
 		"abspath": onTextAs("path", func(p string) (string, error) {

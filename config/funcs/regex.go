@@ -20,8 +20,8 @@ func regexFunctions() map[string]function.Function {
 	}
 }
 
-// limitRegexAll counts the matches before they are made values, of which each
-// takes a hundred times the room.
+// limitRegexAll counts the matches before they become values, each of which takes a
+// hundred times the memory.
 func limitRegexAll(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		re, err := regexp.Compile(textAt(args, 0))
@@ -36,7 +36,7 @@ func limitRegexAll(f function.Function) function.Function {
 	})
 }
 
-// isRegexp reports whether the second argument of replace is /a regular expression/.
+// isRegexp reports whether the second argument of replace has the form /REGULAR EXPRESSION/.
 func isRegexp(s string) bool {
 	return len(s) > 1 && strings.HasPrefix(s, "/") && strings.HasSuffix(s, "/")
 }
@@ -56,8 +56,8 @@ func replaceFunction() function.Function {
 	})
 }
 
-// limitReplace bounds what a replacement makes of a text: each byte of it may
-// be a place where the replacement is put in.
+// limitReplace limits the result of a replacement: each byte of the text may be a
+// place where the replacement is inserted.
 func limitReplace(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		text, old, with := textAt(args, 0), textAt(args, 1), textAt(args, 2)
@@ -71,7 +71,7 @@ func limitReplace(f function.Function) function.Function {
 		if err != nil {
 			return nil // said by the function itself
 		}
-		// Each $1 in the replacement may stand for all that was matched there.
+		// Each $1 in the replacement may insert the whole match.
 		grown, groups := 0, strings.Count(with, "$")
 		most := limits.Elements * 10
 		places := re.FindAllStringIndex(text, most+1)

@@ -16,11 +16,11 @@ import (
 	"deployster/internal/base/words"
 )
 
-// A template may call every function but templatefile and templatestring, so
-// that templates cannot run in circles or multiply, and those that are never the
-// same twice: their results can be given to it.
+// A template may call every function except two kinds: templatefile and
+// templatestring, so that templates cannot recurse or multiply, and the impure
+// functions, whose results can be passed to it.
 
-// templateFile is templatefile(path, vars).
+// templateFile returns templatefile(path, vars).
 func templateFile(files Files, inner map[string]function.Function) function.Function {
 	return templateFunction("path", cty.DynamicPseudoType, inner, func(path string) (text, name string, err error) {
 		text, err = files.Text(path)
@@ -28,15 +28,15 @@ func templateFile(files Files, inner map[string]function.Function) function.Func
 	})
 }
 
-// templateString is templatestring(text, vars).
+// templateString returns templatestring(text, vars).
 func templateString(inner map[string]function.Function) function.Function {
 	return templateFunction("template", cty.String, inner, func(text string) (string, string, error) {
 		return text, "template", nil
 	})
 }
 
-// templateFunction makes a function that renders what source gives for its first
-// argument.
+// templateFunction returns a function that renders the text that source returns for
+// its first argument.
 func templateFunction(first string, result cty.Type, inner map[string]function.Function,
 	source func(string) (text, name string, err error)) function.Function {
 	render := func(args []cty.Value) (cty.Value, error) {
@@ -53,7 +53,7 @@ func templateFunction(first string, result cty.Type, inner map[string]function.F
 			if result != cty.DynamicPseudoType || !args[0].IsKnown() || !args[1].IsKnown() {
 				return result, nil
 			}
-			v, err := render(args) // a template that is one expression may be of any type
+			v, err := render(args) // the result of a template that is one expression may have any type
 			if err != nil {
 				return cty.NilType, err
 			}
@@ -107,7 +107,7 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 	return v, limits.CheckValue(v)
 }
 
-// parseTemplate parses a template that is fit to be parsed.
+// parseTemplate parses a template within the limits.
 func parseTemplate(text, name string) (hclsyntax.Expression, error) {
 	if d := limits.Native([]byte(text), name, true, hcl.InitialPos); d != nil {
 		return nil, fmt.Errorf("%s:%d: %s", name, d.Subject.Start.Line, d.Detail)
@@ -120,7 +120,7 @@ func parseTemplate(text, name string) (hclsyntax.Expression, error) {
 	return expr, nil
 }
 
-// oneLine writes the first error of a template as text.
+// oneLine returns the first error of a template as text.
 func oneLine(diags hcl.Diagnostics) string {
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError && d.Subject != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// textFunctions compute with text.
+// textFunctions transform and compare text.
 func textFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"chomp":       stdlib.ChompFunc,
@@ -27,7 +27,7 @@ func textFunctions() map[string]function.Function {
 	}
 }
 
-// onTexts makes a question about two texts.
+// onTexts returns a function that tests two texts.
 func onTexts(second string, f func(a, b string) bool) function.Function {
 	return define(cty.Bool, []function.Parameter{param("text", cty.String), param(second, cty.String)},
 		func(args []cty.Value) (cty.Value, error) {

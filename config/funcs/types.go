@@ -10,12 +10,11 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// TypeText is the mark of what type() gives: text that a console prints without
-// quotes.
+// TypeText is the mark of the result of type(): text that a console prints without quotes.
 type TypeText struct{}
 
-// typeFunction says what type a value has. It is for people: nothing can be
-// computed with what it says.
+// typeFunction returns type(), which describes the type of a value. It is for people:
+// nothing can be computed with its result.
 func typeFunction() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{anyParam("value")},
@@ -27,8 +26,8 @@ func typeFunction() function.Function {
 	})
 }
 
-// typeText writes a type as its constraint is written, over several lines where
-// it has parts.
+// typeText returns a type in the form of a type constraint, over several lines if it
+// has parts.
 func typeText(t cty.Type, indent string) string {
 	deeper := indent + "    "
 	switch {
@@ -60,7 +59,7 @@ func typeText(t cty.Type, indent string) string {
 	return t.FriendlyName()
 }
 
-// elementText writes the type of a collection's elements.
+// elementText returns the type of a collection's elements.
 func elementText(t cty.Type, indent string) string {
 	deeper := indent + "    "
 	if text := typeText(t, deeper); strings.Contains(text, "\n") {

@@ -104,7 +104,7 @@ const (
 // Resource is a declared resource without its config. Manifest.Config evaluates the
 // config, because it depends on the states of other resources.
 type Resource struct {
-	Address        string // the name that its image gets
+	Address        string // `module.a["x"].web[0]`: the name that its image gets
 	TypeRef        string // the image reference as written, after resolving type.X
 	Pull           runner.PullPolicy
 	Verify         *runner.Verify // the signature that its images must have; nil = none

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// JSON does for JSON syntax what Native does, without caring for the
-// syntax itself: brackets and numbers outside strings, and templates inside.
+// JSON does for JSON syntax what Native does, without checking the syntax: it checks
+// the brackets and numbers outside strings, and the templates inside.
 func JSON(src []byte, filename string) *hcl.Diagnostic {
 	depth, tokens := 0, 0
 	pos := hcl.Pos{Line: 1, Column: 1}
@@ -58,8 +58,8 @@ func advance(pos hcl.Pos, text []byte) hcl.Pos {
 	return pos
 }
 
-// jsonStringWidth is the length of the string literal at the start of src,
-// with its quotes.
+// jsonStringWidth returns the length of the string literal at the start of src, with
+// its quotes.
 func jsonStringWidth(src []byte) int {
 	for i := 1; i < len(src); i++ {
 		switch src[i] {
@@ -77,7 +77,7 @@ func jsonStringWidth(src []byte) int {
 func jsonString(literal []byte, here hcl.Range) *hcl.Diagnostic {
 	var text string
 	if json.Unmarshal(literal, &text) != nil {
-		text = string(literal) // let the parser say what is wrong with it
+		text = string(literal) // the parser reports the error
 	}
 	if !strings.Contains(text, "${") && !strings.Contains(text, "%{") {
 		return nil

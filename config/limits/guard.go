@@ -8,23 +8,20 @@ import (
 	"deployster/internal/base/proc"
 )
 
-// How long one evaluation may take: of the processor's time, and whatever it
-// waits for. Nothing real takes a second; a manifest made to hang must not. A
-// machine that is busy with other things makes it slow, and that is no mistake in
-// the manifest.
+// The limits on one evaluation: of processor time, and of real time whatever it waits
+// for. No real one takes a second; a manifest made to hang must not hang deployster. A
+// machine that is busy with other work makes it slow, which is no error of the manifest.
 const (
 	maxEvaluation = 30 * time.Second
 	maxWaiting    = 10 * time.Minute
 )
 
-// Guard runs an evaluation so that neither a panic in a library nor an endless
-// computation reaches the user as such. After the deadline the goroutine is
-// left behind: the values that it works on are not used again, and a command
-// that gets this error ends.
+// Guard runs an evaluation, and converts a panic in a library or an endless
+// computation to a diagnostic. After the deadline it abandons the goroutine: the
+// caller must not use its values again, and a command that gets this error ends.
 func Guard(f func()) *diag.Diagnostic { return GuardIn(&parallel.Pool{}, f) }
 
-// GuardIn is guard on one of the goroutines of a pool: for what is done for each
-// resource.
+// GuardIn is Guard on a goroutine of a pool, for work that is done for each resource.
 func GuardIn(pool *parallel.Pool, f func()) *diag.Diagnostic {
 	return guardFor(pool, f, maxEvaluation, maxWaiting)
 }
@@ -32,7 +29,7 @@ func GuardIn(pool *parallel.Pool, f func()) *diag.Diagnostic {
 func guardFor(goroutines *parallel.Pool, f func(), work, wait time.Duration) *diag.Diagnostic {
 	var failed *diag.Diagnostic
 	var start time.Time
-	var before time.Duration // the processor's, when it was asked first: most are through by then
+	var before time.Duration // processor time at the first check: most evaluations are done by then
 	ended := goroutines.RunOrAbandon(func() {
 		defer func() {
 			if p := recover(); p != nil {

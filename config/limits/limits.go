@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// The limits on what is parsed, and on values.
+// The limits on sources and on values.
 const (
-	Tokens     = 320_000  // in one file: a generated one of a megabyte has about as many
-	Signs      = 400_000  // words and signs in one file, also in its text and comments
+	Tokens     = 320_000  // in one file: a generated file of a megabyte has about as many
+	Signs      = 400_000  // words and signs in one file, including its texts and comments
 	Depth      = 100      // nested blocks, brackets, templates and values
 	Operators  = 2000     // in one expression
 	NumberText = 64       // characters of a number literal
@@ -20,7 +20,7 @@ const (
 	Elements   = 100_000  // elements in one value, at all levels
 )
 
-// Exceeded makes the diagnostic of a limit that was passed.
+// Exceeded returns the diagnostic for an exceeded limit.
 func Exceeded(r hcl.Range, what string, limit int) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
@@ -31,7 +31,7 @@ func Exceeded(r hcl.Range, what string, limit int) *hcl.Diagnostic {
 	}
 }
 
-// checkNumberText refuses numbers that would take minutes to write out.
+// checkNumberText returns an error for a number that would take minutes to write out.
 func checkNumberText(text string, r hcl.Range) *hcl.Diagnostic {
 	if len(text) > NumberText {
 		return Exceeded(r, "characters in one number", NumberText)
@@ -45,8 +45,8 @@ func checkNumberText(text string, r hcl.Range) *hcl.Diagnostic {
 	return nil
 }
 
-// CheckNumberText refuses text that could be a number which takes minutes to
-// write out. Text that is no number passes.
+// CheckNumberText returns an error for text that could be a number which takes
+// minutes to write out. Text that is not a number passes.
 func CheckNumberText(text string) error {
 	if strings.Trim(text, "0123456789+-.eE") != "" {
 		return nil

@@ -13,32 +13,31 @@ import (
 	"deployster/internal/base/proc"
 )
 
-// The work that one expression may cost. Nothing real comes near; a few nested
-// for expressions would take hours and all the memory.
+// The limits on the work of one expression. No real one comes near; a few nested for
+// expressions could take hours and all the memory.
 const (
-	Steps = 300_000          // elements that for expressions go through, and calls
-	Made  = 4 * Text         // bytes of text that they make, also in between
-	Time  = 20 * time.Second // of the processors, and on the clock
+	Steps = 300_000          // iterations of for expressions, and calls
+	Made  = 4 * Text         // bytes of text that they produce, including intermediate values
+	Time  = 20 * time.Second // of processor time, and also of real time
 )
 
-// meter counts what the evaluation of one expression costs. HCL has no hook to
-// count with, so that the parts of an expression that are evaluated many times
-// are wrapped (Metered), and find their meter in the context that they are
-// evaluated in. It belongs to one goroutine.
+// meter counts the cost of evaluating one expression. HCL has no hook for this, so
+// Metered wraps the parts of an expression that are evaluated many times, and they
+// find their meter in the evaluation context. It belongs to one goroutine.
 type meter struct {
 	steps, made int
 	start       time.Time
-	before      time.Duration // of the processors, taken once the clock says that this is no usual one
-	exceeded    error         // nil = not yet
+	before      time.Duration // processor time, measured once the evaluation takes unusually long
+	exceeded    error         // nil = within the limits
 }
 
-// meterName is no name that an expression could write.
+// meterName is a name that no expression can use.
 const meterName = " meter"
 
 var meterType = cty.Capsule("meter", reflect.TypeFor[meter]())
 
-// Evaluate evaluates an expression that went through Metered, and stops when it
-// costs too much. What it finds in the context stays as it is.
+// Evaluate evaluates an expression prepared by Metered, and stops when it costs too
+// much. It does not change the values in the context.
 func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl.Diagnostics) {
 	m := &meter{start: time.Now()}
 	inner := ctx.NewChild()
@@ -49,7 +48,7 @@ func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl
 		if _, ours := p.(overrun); p != nil && !ours {
 			panic(p)
 		}
-		if m.exceeded != nil { // also when a function has caught the panic
+		if m.exceeded != nil { // also if a function has recovered the panic
 			r := expr.Range()
 			v, diags = cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Too much to evaluate", Subject: &r,
 				Extra: Overrun{m.exceeded.Error()},
@@ -60,17 +59,17 @@ func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl
 	return expr.Value(inner)
 }
 
-// overrun is what a meter panics with. Errors would not do: a for expression
-// goes on after one, and try catches them.
+// overrun is the panic value of a meter. An error would not stop the evaluation: a
+// for expression continues after one, and try catches it.
 type overrun struct{}
 
-// Overrun is the error of a function in which something was evaluated that costs
-// too much. What calls the function is not evaluated any further either.
+// Overrun is the error of a function that evaluated something too expensive. The
+// expression that calls the function stops too.
 type Overrun struct{ Why string }
 
 func (o Overrun) Error() string { return o.Why }
 
-// Overran finds the overrun among what Evaluate gave, if there is one.
+// Overran returns the overrun in the diagnostics of Evaluate, if there is one.
 func Overran(diags hcl.Diagnostics) (Overrun, bool) {
 	for _, d := range diags {
 		switch extra := d.Extra.(type) {
@@ -114,7 +113,7 @@ func (m *meter) step() {
 	}
 }
 
-// count adds the text and the elements of a value that was made in a step.
+// count adds the text and the elements of a value that a step produced.
 func (m *meter) count(v cty.Value) {
 	v, _ = v.Unmark()
 	switch {
@@ -134,8 +133,8 @@ func (m *meter) count(v cty.Value) {
 	}
 }
 
-// Metered wraps the parts of everything below a node that can be evaluated many
-// times or that numbers grow in. It must run once, before the node is used.
+// Metered wraps those parts of everything below a node that can be evaluated many
+// times or in which numbers grow. It must run once, before the node is used.
 func Metered(n hclsyntax.Node) {
 	_ = hclsyntax.Walk(n, wrapper{}) // it reports nothing
 }
@@ -144,7 +143,7 @@ type wrapper struct{}
 
 func (wrapper) Enter(hclsyntax.Node) hcl.Diagnostics { return nil }
 
-// Exit wraps from the inside out, so that what is inside is seen as it is.
+// Exit wraps from the inside out, so that it sees inner nodes unwrapped.
 func (wrapper) Exit(n hclsyntax.Node) hcl.Diagnostics {
 	switch n := n.(type) {
 	case *hclsyntax.ForExpr:
@@ -169,24 +168,22 @@ func (wrapper) Exit(n hclsyntax.Node) hcl.Diagnostics {
 	return nil
 }
 
-// kept makes the form in which an expression is wrapped: for all but its
-// evaluation it is as if it stood in parentheses, so that who walks through the
-// tree finds it.
+// kept wraps an expression: except for its evaluation it behaves like an expression
+// in parentheses, so that code that walks the tree finds it.
 func kept(e hclsyntax.Expression) wrapped {
 	return wrapped{&hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}}
 }
 
-// wrapped is what all wrappers are made of.
+// wrapped is the common part of all wrappers.
 type wrapped struct{ *hclsyntax.ParenthesesExpr }
 
-// UnwrapExpression lets HCL read an expression that is not to be evaluated, such
-// as a type.
+// UnwrapExpression lets HCL read an expression without evaluating it, such as a type.
 func (e wrapped) UnwrapExpression() hcl.Expression { return e.Expression }
 
-// repeated is what is evaluated for each element of something.
+// repeated is an expression that is evaluated for each element.
 type repeated struct{ wrapped }
 
-// Value evaluates the expression and counts what it makes.
+// Value evaluates the expression and counts its result.
 func (e repeated) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	m := meterOf(ctx)
 	if m == nil {
@@ -201,7 +198,7 @@ func (e repeated) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// argument is what a function is called with.
+// argument is an argument of a function call.
 type argument struct{ wrapped }
 
 // Value evaluates the expression and counts a step, since functions take time.
@@ -212,17 +209,16 @@ func (e argument) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return e.Expression.Value(ctx)
 }
 
-// operand is what an operator computes with. Text with a number in it becomes
-// one there without a check, and numbers grow; one of a hundred million digits
-// cannot be written.
+// operand is an operand of an operator. An operator converts text to a number without
+// a check, and numbers grow; a number of a hundred million digits cannot be written.
 type operand struct {
 	wrapped
-	number bool // the operator makes numbers of its operands
+	number bool // the operator converts its operands to numbers
 }
 
 func onNumbers(op *hclsyntax.Operation) bool { return op.Impl.Params()[0].Type == cty.Number }
 
-// Value evaluates the expression and refuses numbers that could not be written.
+// Value evaluates the expression, and returns an error for a number that could not be written.
 func (e operand) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Expression.Value(ctx)
 	if diags.HasErrors() {

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Native looks at the tokens of native syntax, or of a template, before the
-// recursive parser does. It is nil when they are fit to be parsed. Lexical
-// errors are left to the parser.
+// Native checks the tokens of native syntax, or of a template, before the recursive
+// parser does. It returns nil if they are within the limits. It leaves lexical errors
+// to the parser.
 func Native(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diagnostic {
 	if small(src) {
 		return nil
@@ -46,7 +46,7 @@ func byTokens(src []byte, filename string, template bool, start hcl.Pos) *hcl.Di
 	return nil
 }
 
-// small reports whether a text is too small to exceed any limit, by one look at its
+// small reports whether a text is too small to exceed any limit, by one pass over its
 // bytes. Most blocks are, and their tokens would cost a hundred times as much.
 func small(src []byte) bool {
 	if len(src) > Operators {
@@ -59,16 +59,16 @@ func small(src []byte) bool {
 			opening++
 		case c >= '0' && c <= '9':
 			digits++
-		case (c == 'e' || c == 'E') && i > 0 && src[i-1] >= '0' && src[i-1] <= '9': // it may be an exponent
+		case (c == 'e' || c == 'E') && i > 0 && src[i-1] >= '0' && src[i-1] <= '9': // possibly an exponent
 			return false
 		}
 	}
 	return 2*opening < Depth && digits < NumberText
 }
 
-// signs says where a text has more words and signs than Signs, -1 if it has not.
-// A token costs a hundred times the byte that it may be, so that they are
-// counted, roughly, before there are tokens.
+// signs returns the offset at which a text exceeds the limit Signs, -1 if it does
+// not. A token of one byte takes a hundred times as much memory, so signs counts
+// roughly before the text is tokenized.
 func signs(src []byte) int {
 	n, word := 0, false
 	for i, c := range src {
@@ -85,9 +85,8 @@ func signs(src []byte) int {
 	return -1
 }
 
-// scanFrame is one open bracket. Operators add to the depth of the expression
-// tree, so that they are counted along the way down: a frame begins with the
-// count of the one around it.
+// scanFrame is one open bracket. Operators add to the depth of the expression tree, so they
+// are counted from the outside in: a frame begins with the count of the one around it.
 type scanFrame struct {
 	base, operators int
 	lines           bool // a newline ends an expression here
@@ -135,7 +134,7 @@ func (s *tokenScan) token(t, next hclsyntax.Token) *hcl.Diagnostic {
 		hclsyntax.TokenQuestion:
 		top.operators++
 	}
-	if top.operators > Operators { // top may have been closed: then it was looked at before
+	if top.operators > Operators { // if top is closed, it was checked before
 		return Exceeded(t.Range, "operators in one expression", Operators)
 	}
 	return nil

@@ -9,18 +9,18 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// binaryExponent bounds computed numbers, in powers of two: what is larger
-// takes minutes to write out.
+// binaryExponent limits computed numbers, in powers of two: larger ones take minutes
+// to write out.
 const binaryExponent = 16384
 
-// CheckValue refuses values that would take all the memory or time of the
-// machine where they are used next.
+// CheckValue returns an error for a value that would take all the memory or time of
+// the machine in its next use.
 func CheckValue(v cty.Value) error {
 	_, err := CheckParts(v)
 	return err
 }
 
-// CheckParts is CheckValue that also says which part of the value it is.
+// CheckParts is CheckValue that also returns the path of the part that is too large.
 func CheckParts(v cty.Value) (at []string, err error) {
 	c := valueCheck{}
 	err = c.visit(v, 0)
@@ -30,7 +30,7 @@ func CheckParts(v cty.Value) (at []string, err error) {
 
 type valueCheck struct {
 	text, elements int
-	at             []string // from the inside out, once something is wrong
+	at             []string // from the inside out, once a check failed
 }
 
 func (c *valueCheck) visit(v cty.Value, depth int) error {
@@ -64,7 +64,7 @@ func (c *valueCheck) visit(v cty.Value, depth int) error {
 	return nil
 }
 
-// CheckNumber refuses numbers that cannot be written out.
+// CheckNumber returns an error for a number that cannot be written out.
 func CheckNumber(n *big.Float) error {
 	if n.IsInf() {
 		return fmt.Errorf("it has an infinite number, such as a division by zero gives")
@@ -75,7 +75,7 @@ func CheckNumber(n *big.Float) error {
 	return nil
 }
 
-// TextSize is how many bytes of text a value that passed CheckValue has.
+// TextSize returns how many bytes of text a value that passed CheckValue has.
 func TextSize(v cty.Value) int {
 	v, _ = v.Unmark()
 	switch {
@@ -94,7 +94,7 @@ func TextSize(v cty.Value) int {
 	return 0
 }
 
-// ElementKey is an element's step in a JSON pointer.
+// ElementKey returns an element's token in a JSON pointer.
 func ElementKey(container cty.Type, key cty.Value, i int) string {
 	if container.IsObjectType() || container.IsMapType() {
 		key, _ = key.Unmark()

@@ -8,10 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML bounds the nesting, the numbers and the size of a YAML document, also of
-// what it refers to by aliases: references to references multiply, and the
-// library that makes values of it has no bound of its own. What is no YAML
-// passes: that is the library's to say.
+// YAML checks the nesting, the numbers and the size of a YAML document, including what its
+// aliases expand to: nested aliases multiply, and the library that converts it to values
+// has no limit of its own. Text that is not YAML passes, because the library reports that.
 func YAML(text string) error {
 	if d := JSON([]byte(text), ""); d != nil { // brackets and numbers are as in JSON
 		return errors.New(d.Detail)
@@ -33,7 +32,7 @@ func YAML(text string) error {
 	return err
 }
 
-// opened is how many lists and mappings a line begins: "- - ? " are three.
+// opened returns how many lists and mappings a line begins: "- - ? " begins three.
 func opened(line string) int {
 	n := 0
 	for {
@@ -46,12 +45,12 @@ func opened(line string) int {
 	}
 }
 
-// yamlSize is what a node becomes as a value.
+// yamlSize is the size of a node as a value.
 type yamlSize struct{ elements, text int }
 
-// yamlCount adds up without going through anything twice.
+// yamlCount adds up sizes, and visits each node once.
 type yamlCount struct {
-	known map[*yaml.Node]yamlSize // of what has an anchor
+	known map[*yaml.Node]yamlSize // the sizes of nodes with an anchor
 }
 
 func (c yamlCount) size(n *yaml.Node, depth int) (yamlSize, error) {
@@ -59,7 +58,7 @@ func (c yamlCount) size(n *yaml.Node, depth int) (yamlSize, error) {
 		return yamlSize{}, fmt.Errorf("it is nested deeper than %d levels", Depth)
 	}
 	if n.Kind == yaml.AliasNode {
-		return c.known[n.Alias], nil // not yet known: it is in itself, which is an error of its own
+		return c.known[n.Alias], nil // unknown so far: it contains itself, which is an error of its own
 	}
 	sum := yamlSize{elements: 1, text: len(n.Value)}
 	for _, child := range n.Content {

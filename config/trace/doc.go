@@ -1,4 +1,4 @@
-// Package trace follows the value of a config to what it is made of, and to where it is
-// written. It owns how far and how much is told. A value with its expression comes in,
-// lines for people go out.
+// Package trace traces the value of a config to the values that it is computed from, and to
+// its place in the manifest, within limits. It takes a value with its expression, and returns
+// lines for people.
 package trace

@@ -16,28 +16,27 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Input is something that a value of a config is made of.
+// Input is a value from which a value of a config is computed.
 type Input struct {
-	Depth int    // 0: the value itself; above: how many hops away
-	What  string // as it is written: var.size, local.zone, resource.disk.state.id, each.value
-	Value string // for a person, without what is sensitive; "" = it could not be told
+	Depth int    // 0: the value itself; otherwise the number of references to it
+	What  string // as in the manifest: var.size, local.zone, resource.disk.state.id, each.value
+	Value string // for a person, without sensitive parts; "" = it could not be evaluated
 
-	Range *diag.Range // where it is written; nil = in no manifest
-	Line  string      // the first line there
+	Range *diag.Range // its place; nil = not in a manifest
+	Line  string      // the first line of that place
 
-	// Given says where the value of a variable comes from, "" for what is no
-	// variable of the root manifest.
+	// Given is the source of a root variable's value, "" for other inputs.
 	Given string
 }
 
-// The most inputs of one value that are looked for.
+// The limits on the inputs of one value.
 const (
 	maxInputs     = 60
 	maxInputValue = 300 // bytes
 	maxInputDepth = 8
 )
 
-// Inputs follows the value at a JSON pointer of a resource's config.
+// Inputs traces the value at a JSON pointer of a resource's config.
 func Inputs(e *eval.Evaluator, i *instance.Instance, pointer string) []Input {
 	a := i.Decl.Attrs["config"]
 	if a == nil {
@@ -57,14 +56,14 @@ func Inputs(e *eval.Evaluator, i *instance.Instance, pointer string) []Input {
 	return t.found
 }
 
-// tracer walks from an expression to those that it takes values from.
+// tracer follows the references of an expression.
 type tracer struct {
 	e     *eval.Evaluator
 	seen  map[string]bool
 	found []Input
 }
 
-// add notes an input and where it is written; expr may be nil.
+// add appends an input with its place; expr may be nil.
 func (t *tracer) add(in Input, expr hcl.Expression, at instance.Scope) {
 	if len(t.found) >= maxInputs {
 		return
@@ -79,7 +78,7 @@ func (t *tracer) add(in Input, expr hcl.Expression, at instance.Scope) {
 	t.found = append(t.found, in)
 }
 
-// line is the first line of a place, without its indentation.
+// line returns the first line of a place, without its indentation.
 func (t *tracer) line(r hcl.Range) string {
 	src, ok := t.e.M.Set.BytesOf(r.Filename)
 	if !ok || r.Start.Byte > len(src) {
@@ -90,7 +89,7 @@ func (t *tracer) line(r hcl.Range) string {
 	return strings.TrimSpace(line)
 }
 
-// value is what an expression gives with what is known, in a line.
+// value returns the value of an expression with the known states, on one line.
 func (t *tracer) value(expr hcl.Expression, at instance.Scope) string {
 	v, diags := t.e.Value(expr, at)
 	if diags.HasErrors() {
@@ -103,7 +102,7 @@ func (t *tracer) value(expr hcl.Expression, at instance.Scope) string {
 	return text
 }
 
-// follow adds what an expression refers to, and what that is made of.
+// follow adds the inputs of an expression, and their inputs.
 func (t *tracer) follow(expr hcl.Expression, at instance.Scope, depth int) {
 	if depth > maxInputDepth {
 		return
@@ -149,7 +148,7 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 	}
 }
 
-// variable is a variable of the root manifest: where its value comes from.
+// variable adds a variable of the root manifest, with the source of its value.
 func (t *tracer) variable(in Input, v *decl.Variable) {
 	if v == nil {
 		return
@@ -162,11 +161,11 @@ func (t *tracer) variable(in Input, v *decl.Variable) {
 	t.add(in, nil, instance.Scope{})
 }
 
-// state is the state of another resource.
+// state adds the state of another resource.
 func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
 	i, _ := eval.InstanceOf(t.e, ref, at)
 	if i == nil {
-		t.add(in, nil, at) // several of them
+		t.add(in, nil, at) // the reference reads several
 		return
 	}
 	place := i.Range
@@ -174,7 +173,7 @@ func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
 	t.add(in, nil, at)
 }
 
-// Locate says where the value at a JSON pointer of a resource's config is written, or its key.
+// Locate returns the place of the value at a JSON pointer of a resource's config, or of its key.
 func Locate(e *eval.Evaluator, i *instance.Instance, pointer string, key bool) *diag.Range {
 	place := source.FromHCL(i.Decl.At)
 	a := i.Decl.Attrs["config"]

@@ -15,13 +15,13 @@ import (
 	"deployster/internal/base/words"
 )
 
-// What can be read of an artifact, and of a publish.
+// The attributes of an artifact, and of a publish.
 var (
 	artifactAttrs = []string{"metadata", "name", "space", "spaces", "type", "version"}
 	publishAttrs  = []string{"created", "deleted", "metadata", "space", "version"}
 )
 
-// fixedAttr checks what is read of a thing with the same attributes always.
+// fixedAttr checks which attribute a reference reads, for kinds with fixed attributes.
 func fixedAttr(ref refs.Reference, what string, attrs []string) *hcl.Diagnostic {
 	t := ref.Traversal
 	if len(t) < 3 {
@@ -35,8 +35,8 @@ func fixedAttr(ref refs.Reference, what string, attrs []string) *hcl.Diagnostic 
 		", "), attr, words.DidYouMean(attr, slices.Clone(attrs)))
 }
 
-// artifacts finds the artifacts that plugs and publishes name, and makes the configs of
-// the latter.
+// artifacts resolves the artifacts that plugs and publishes refer to, and creates the
+// configs of publishes.
 func (ck Checker) artifacts(b *decl.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(b.Plugs)) {
@@ -72,7 +72,7 @@ func (ck Checker) plug(b *decl.Module, p *decl.Block) hcl.Diagnostics {
 	return nil
 }
 
-// block reads an expression that must be ROOT.NAME, for an artifact or a plug.
+// block resolves an expression that must be ROOT.NAME, for an artifact or a plug.
 func (ck Checker) block(b *decl.Module, expr hcl.Expression, root, what string) (*decl.Block, *hcl.Diagnostic) {
 	ref, ok := ck.Refs.AsReference(expr)
 	if !ok || ref.Traversal.RootName() != root || len(ref.Traversal) != 2 || ref.Key != nil {
@@ -95,13 +95,13 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// publish finds what a publish names, and makes a resource of it: its type is that of
-// the artifact, and its config says all that makes it to be published again.
+// publish resolves the names in a publish block, and makes a resource of it: its type is
+// that of the artifact, and its config holds everything whose change publishes it again.
 func (ck Checker) publish(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 	p := r.Publish
 	a := r.Attrs["artifact"]
 	if a == nil {
-		return nil // said already
+		return nil // already reported
 	}
 	of, d := ck.block(b, a.Expr, "artifact", "The artifact of a publish")
 	if d != nil {
@@ -126,7 +126,7 @@ func (ck Checker) publish(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 	return diags
 }
 
-// inputs reads `inputs = { NAME = plug.NAME, OTHER = artifact.NAME }`.
+// inputs decodes `inputs = { NAME = plug.NAME, OTHER = artifact.NAME }`.
 func (ck Checker) inputs(b *decl.Module, r *decl.Resource) (members []refs.Member, diags hcl.Diagnostics) {
 	a := r.Attrs["inputs"]
 	if a == nil {
@@ -189,7 +189,7 @@ func constant(v cty.Value, at hcl.Range) hcl.Expression {
 	return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: at}
 }
 
-// published is what depends_on means with publish.NAME.
+// published returns the dependency for publish.NAME in depends_on.
 func (ck Checker) published(b *decl.Module, ref refs.Reference, at hcl.Range) (decl.Dependency, *hcl.Diagnostic) {
 	if d := missing(ref.Traversal, b, decl.Usage{}); d != nil {
 		return decl.Dependency{}, d

@@ -12,7 +12,7 @@ import (
 	"deployster/config/source"
 )
 
-// findCycles reports one cycle for each group of nodes that need each other.
+// findCycles reports one cycle for each group of nodes that depend on each other.
 func findCycles(links map[node][]connection) hcl.Diagnostics {
 	const open, done = 1, 2
 	state := make(map[node]int, len(links))
@@ -48,7 +48,7 @@ func findCycles(links map[node][]connection) hcl.Diagnostics {
 	return diags
 }
 
-// sortedNodes are the nodes in the order of their names.
+// sortedNodes returns the nodes in the order of their names.
 func sortedNodes(links map[node][]connection) []node {
 	return slices.SortedFunc(maps.Keys(links), func(a, b node) int {
 		return cmp.Or(strings.Compare(a.b.Path, b.b.Path), int(a.kind)-int(b.kind), strings.Compare(a.name, b.name))

@@ -14,12 +14,12 @@ import (
 	"deployster/config/source"
 )
 
-// defaults gives the configs of all resources what the defaults of their types say.
-// Each default becomes a local value of the module that declares the type, and each
-// module inside gets it as a variable, so that it is evaluated where it is written, once,
-// and is followed as all other references are. No name of a manifest has a dot in it.
+// defaults merges the defaults of types into the configs of their resources. Each default
+// becomes a local value of the module that declares the type, and a variable of each
+// module inside, so that it is evaluated once, in its own module, and is followed like
+// any other reference. Their names have a dot, which no name of a manifest has.
 func (ck Checker) defaults(root *decl.Module) (diags hcl.Diagnostics) {
-	given := map[*decl.Block][]refs.Member{} // without what they are, which differs from module to module
+	given := map[*decl.Block][]refs.Member{} // without their expressions in each module, which differ
 	for _, b := range root.All() {
 		for _, name := range slices.Sorted(maps.Keys(b.Types)) {
 			t := b.Types[name]
@@ -60,8 +60,8 @@ func (ck Checker) defaults(root *decl.Module) (diags hcl.Diagnostics) {
 	return diags
 }
 
-// typeOf is the one type block that the type of a resource names, nil if it names none
-// or several.
+// typeOf returns the one type block that the type of a resource refers to, nil if
+// there are none or several.
 func (ck Checker) typeOf(r *decl.Resource, types map[string]*decl.Block) (found *decl.Block) {
 	a := r.Attrs["type"]
 	if a == nil || r.Publish != nil {
@@ -80,8 +80,8 @@ func (ck Checker) typeOf(r *decl.Resource, types map[string]*decl.Block) (found 
 	return found
 }
 
-// fillConfig adds the defaults to a config. Where it is written out, those that it has
-// itself are left out, so that nothing of them is depended on.
+// fillConfig adds the defaults to a config. If the config is an object expression, it
+// omits those that the config sets itself, so that the resource does not depend on them.
 func fillConfig(b *decl.Module, r *decl.Resource, given []refs.Member) {
 	config := &refs.Object{At: r.At}
 	a := r.Attrs["config"]
@@ -106,7 +106,7 @@ func fillConfig(b *decl.Module, r *decl.Resource, given []refs.Member) {
 	r.Attrs["config"] = &hcl.Attribute{Name: "config", Expr: config, Range: config.At, NameRange: config.At}
 }
 
-// written are the members of an object that is written out with constant names.
+// written returns the members of an object expression with constant names.
 func written(expr hcl.Expression) ([]refs.Member, bool) {
 	pairs, bad := hcl.ExprMap(refs.Unparen(expr))
 	if bad.HasErrors() {
@@ -129,7 +129,7 @@ func written(expr hcl.Expression) ([]refs.Member, bool) {
 
 func defaultName(t *decl.Block, key string) string { return "type." + t.Name + ".defaults." + key }
 
-// reference is what a module calls one of the defaults of a type.
+// reference returns a module's reference to one of the defaults of a type.
 func reference(b *decl.Module, t *decl.Block, m refs.Member) hcl.Expression {
 	root, at := "var", m.Expr.Range()
 	if b.Types[t.Name] == t {

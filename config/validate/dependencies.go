@@ -11,7 +11,7 @@ import (
 	"deployster/config/source"
 )
 
-// aliases reads `dependencies = { alias = resource.NAME }`.
+// aliases decodes `dependencies = { alias = resource.NAME }`.
 func (ck Checker) aliases(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 	a := r.Attrs["dependencies"]
 	if a == nil {
@@ -39,14 +39,14 @@ func (ck Checker) aliases(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 		t, problem := ck.dependency(b, pair.Value, "The dependency "+alias, false)
 		if problem != nil {
 			diags = append(diags, problem)
-			t = decl.Dependency{At: pair.Value.Range()} // an alias all the same, so that its uses are no errors too
+			t = decl.Dependency{At: pair.Value.Range()} // the alias is still declared, so that its uses are no errors too
 		}
 		r.Aliases[alias] = t
 	}
 	return diags
 }
 
-// dependsOn reads `depends_on = [resource.NAME, module.NAME]`, or a subscribe.
+// dependsOn decodes `depends_on = [resource.NAME, module.NAME]`, or a subscribe.
 func (ck Checker) dependsOn(b *decl.Module, a *hcl.Attribute) ([]decl.Dependency, hcl.Diagnostics) {
 	if a == nil {
 		return nil, nil
@@ -69,8 +69,8 @@ func (ck Checker) dependsOn(b *decl.Module, a *hcl.Attribute) ([]decl.Dependency
 	return out, diags
 }
 
-// dependency reads an expression that must be resource.NAME, or one instance of it;
-// where several can be meant, all of them or module.NAME too.
+// dependency decodes an expression that must be resource.NAME, or one instance of it;
+// with several, it may also be a resource with many instances or module.NAME.
 func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, several bool) (decl.Dependency, *hcl.Diagnostic) {
 	at := expr.Range()
 	ref, ok := ck.Refs.AsReference(expr)
@@ -127,7 +127,7 @@ func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, s
 	return t, nil
 }
 
-// example shows how an instance of a block is written.
+// example returns how a manifest refers to an instance of a block.
 func example(short string, b *decl.Block) string {
 	if b.Attrs["count"] != nil {
 		return short + "[0]"

@@ -1,6 +1,6 @@
-// Package validate finds what is wrong with declarations whatever the world is like:
-// references to nothing, circles, values that are needed before they can be known. It
-// also resolves what dependencies and depends_on name, and finds out which values need
-// the state of a resource, which it writes into the tree. In goes a module of
-// decl; out come diagnostics.
+// Package validate finds the errors in declarations that do not depend on any state:
+// references to undeclared names, cycles, values that are needed before they can be known.
+// It also resolves the names in dependencies and depends_on, and records in the tree which
+// values depend on the state of a resource. Its input is a module of decl; its results
+// are diagnostics.
 package validate

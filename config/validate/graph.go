@@ -12,9 +12,8 @@ import (
 	"deployster/internal/base/parallel"
 )
 
-// node is a block that others refer to, as it is written: whatever for_each and
-// count make of it. What refers to each other in a circle is wrong whether it
-// has instances or not.
+// node is a block that others refer to, before for_each and count. A cycle of
+// references is an error, whether the blocks have instances or not.
 type node struct {
 	b    *decl.Module
 	kind nodeKind
@@ -26,8 +25,8 @@ type nodeKind byte
 // The kinds of nodes.
 const (
 	nodeLocal    nodeKind = iota
-	nodeApply             // what is made when the plan is applied
-	nodeArtifact          // what is found out by the plan
+	nodeApply             // a function whose result is known only during apply
+	nodeArtifact          // a value that is known only in the plan
 	nodeHost              // the same
 	nodeModule
 	nodeOutput
@@ -35,7 +34,7 @@ const (
 	nodeVariable
 )
 
-// String names the node as an expression would.
+// String returns the name of the node in expressions.
 func (n node) String() string {
 	if n.kind == nodeResource && strings.HasPrefix(n.name, decl.PublishPrefix) {
 		return n.name
@@ -45,20 +44,20 @@ func (n node) String() string {
 	return n.b.Called(root + "." + n.name)
 }
 
-// connection says that one node needs another, and where that is written.
+// connection is a reference from one node to another that it needs, and its place.
 type connection struct {
 	to   node
 	verb string // for the message about a cycle
 	at   hcl.Range
-	// order: only what is done first is meant, no value.
+	// order: only the order counts, no value is read.
 	order bool
 }
 
-// Checker finds what is wrong with declarations whatever the world is like.
+// Checker finds the errors in declarations that do not depend on any state.
 type Checker struct{ Refs *refs.Index }
 
-// Connect checks all references, finds cycles, and finds out what needs the
-// state of a resource.
+// Connect checks all references, finds cycles, and determines which values depend on
+// the state of a resource.
 func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	links := map[node][]connection{}
@@ -73,7 +72,7 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	needs := map[node]bool{}
 	for _, b := range root.All() {
 		for name, l := range b.Locals {
-			l.NeedsState = len(cycles) > 0 || needsState(links, node{b, nodeLocal, name}, needs) // what is in a cycle cannot be evaluated
+			l.NeedsState = len(cycles) > 0 || needsState(links, node{b, nodeLocal, name}, needs) // cycles have no values
 		}
 		for name, v := range b.Variables {
 			v.NeedsState = b.Parent != nil && (len(cycles) > 0 || needsState(links, node{b, nodeVariable, name}, needs))
@@ -88,7 +87,7 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	return diags
 }
 
-// dependencies reads the dependencies, depends_on and subscribe of all blocks.
+// dependencies decodes the dependencies, depends_on and subscribe of all blocks.
 func (ck Checker) dependencies(b *decl.Module) hcl.Diagnostics {
 	diags := b.UnknownSemaphores()
 	for _, name := range slices.Sorted(maps.Keys(b.Resources)) {
@@ -115,7 +114,7 @@ func (ck Checker) dependencies(b *decl.Module) hcl.Diagnostics {
 	return diags
 }
 
-// linkBlock adds what the blocks of one module need.
+// linkBlock adds the connections of the blocks of one module.
 func (ck Checker) linkBlock(b *decl.Module, links map[node][]connection) {
 	for name, l := range b.Locals {
 		links[node{b, nodeLocal, name}] = ck.connections(l.Expr, b, nil)
@@ -148,7 +147,7 @@ func (ck Checker) linkBlock(b *decl.Module, links map[node][]connection) {
 	}
 }
 
-// resourceConnections are all that one resource needs.
+// resourceConnections returns everything that one resource needs.
 func (ck Checker) resourceConnections(b *decl.Module, r *decl.Resource) []connection {
 	var out []connection
 	for _, expr := range slices.Concat(r.Expressions(), r.Triggers) {
@@ -182,8 +181,8 @@ func (ck Checker) repetitionConnections(r *decl.Block, b *decl.Module) []connect
 	return out
 }
 
-// hostConnections are the host that a resource is on by its own word, or by that of its
-// type: it needs what that is made of.
+// hostConnections returns the host of a resource, from its own host attribute or from
+// its type's: the resource needs what the host depends on.
 func (ck Checker) hostConnections(b *decl.Module, r *decl.Resource) []connection {
 	if a := r.Attrs["host"]; a != nil {
 		return isOn(ck.connections(a.Expr, b, nil))
@@ -200,7 +199,7 @@ func (ck Checker) hostConnections(b *decl.Module, r *decl.Resource) []connection
 	return nil
 }
 
-// isOn words that a resource needs a host because it is on it.
+// isOn sets the verb for cycle messages: a resource is on a host.
 func isOn(list []connection) []connection {
 	for i := range list {
 		if list[i].to.kind == nodeHost {
@@ -227,7 +226,7 @@ func (ck Checker) orderConnections(list []decl.Dependency, b *decl.Module) []con
 	return out
 }
 
-// everything are the resources of a module, with those of its modules.
+// everything returns the resources of a module, including those of its modules.
 func everything(b *decl.Module) []node {
 	var out []node
 	for _, name := range slices.Sorted(maps.Keys(b.Resources)) {
@@ -239,7 +238,7 @@ func everything(b *decl.Module) []node {
 	return out
 }
 
-// connections are the nodes that an expression refers to, those that exist.
+// connections returns the declared nodes that an expression refers to.
 func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.Resource) []connection {
 	var out []connection
 	if names := ck.Refs.ImpureCalls(expr); len(names) > 0 {
@@ -276,8 +275,8 @@ func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.R
 	return out
 }
 
-// needsState reports whether a value is made of a resource, itself or through
-// others. There are no cycles when it is called.
+// needsState reports whether a value depends on a resource, directly or through other
+// values. It must only be called if there are no cycles.
 func needsState(links map[node][]connection, from node, done map[node]bool) bool {
 	switch from.kind {
 	case nodeResource, nodeApply, nodeArtifact, nodeHost:

@@ -12,19 +12,19 @@ import (
 	"deployster/internal/base/words"
 )
 
-// What can be read of a host, and of its facts.
+// The attributes of a host, and of its facts.
 var (
 	hostAttrs = []string{"address", "facts", "name"}
 	factAttrs = []string{"arch", "cpus", "hostname", "kernel", "machine", "memory", "os", "os_version"}
 )
 
-// hostAttr checks what is read of a host: host.NAME.HERE.
+// hostAttr checks which attribute of a host a reference reads: host.NAME.HERE.
 func hostAttr(ref refs.Reference, b *decl.Block) *hcl.Diagnostic {
 	short, at := refs.TraversalString(ref.Traversal[:2]), ref.Traversal.SourceRange()
 	steps, keyed := behindKey(ref, b)
 	switch {
 	case ref.Splat && !b.Repeats():
-		return nil // a list of one, as HCL has it
+		return nil // HCL treats it as a list of one
 	case !keyed && b.Repeats() && len(steps) > 0:
 		return source.Failure(at, "One of several", "%s has instances, because of its %s: write %s; values(%s) for all of them.", short,
 			repetitionWord(b), example(short, b), short)
@@ -44,7 +44,7 @@ func hostAttr(ref refs.Reference, b *decl.Block) *hcl.Diagnostic {
 	return nil
 }
 
-// oneAttr says that an attribute is not one of those that there are.
+// oneAttr returns an error if an attribute is not one of attrs.
 func oneAttr(at hcl.Range, what string, attrs []string, attr string) *hcl.Diagnostic {
 	if slices.Contains(attrs, attr) {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"deployster/internal/base/words"
 )
 
-// lateCall says that an expression calls something whose result is not known
-// until the plan is applied, where a value is needed earlier.
+// lateCall returns an error if an expression whose value is needed earlier calls a
+// function whose result is known only during apply.
 func (ck Checker) lateCall(expr hcl.Expression, p decl.Usage) *hcl.Diagnostic {
 	names := ck.Refs.ImpureCalls(expr)
 	if !p.Static || len(names) == 0 {
@@ -26,14 +26,14 @@ func (ck Checker) lateCall(expr hcl.Expression, p decl.Usage) *hcl.Diagnostic {
 		"before any resource is looked at. plantimestamp() is known: the time of the plan.", names[0], p.What)
 }
 
-// resourceAttrs are what a resource has.
+// resourceAttrs are the attributes of a resource.
 var resourceAttrs = []string{"config", "name", "state", "type"}
 
-// MaxErrors is how many errors are reported of one expression.
+// MaxErrors is how many errors are reported for one expression.
 const MaxErrors = 20
 
-// CheckRefs finds references to things that do not exist or cannot be used at
-// this place.
+// CheckRefs returns an error for each reference to an undeclared name or to one that
+// cannot be used at this place.
 func (ck Checker) CheckRefs(expr hcl.Expression, p decl.Usage, b *decl.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if d := ck.lateCall(expr, p); d != nil {
@@ -50,8 +50,8 @@ func (ck Checker) CheckRefs(expr hcl.Expression, p decl.Usage, b *decl.Module) h
 	return diags
 }
 
-// checkAll checks the references in the expressions of a module that are
-// evaluated with everything; static ones are checked where they are evaluated.
+// checkAll checks the references in the expressions of a module that are evaluated
+// when states are known; static ones are checked where they are evaluated.
 func (ck Checker) checkAll(b *decl.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	b.Expressions(func(x decl.Expression) {
@@ -162,8 +162,8 @@ func insteadOf(p decl.Usage, attr, ref string) string {
 	return ""
 }
 
-// missing says that the second step of a traversal names nothing that its first
-// step has.
+// missing returns an error if the second step of a traversal is not declared for its
+// first step.
 func missing(t hcl.Traversal, b *decl.Module, p decl.Usage) *hcl.Diagnostic {
 	kind, name := decl.KindOf(t.RootName()), refs.StepName(t, 1)
 	declared := kind.Declared(b, p)
@@ -181,8 +181,8 @@ func missing(t hcl.Traversal, b *decl.Module, p decl.Usage) *hcl.Diagnostic {
 	return source.Failure(t.SourceRange(), "Unknown name", "%s%s %s.", unknown, words.DidYouMean(name, names), kind.Advice)
 }
 
-// behindKey are the steps of a reference behind the key of an instance, if it has
-// one. With a computed key, or for all instances, they are as far as is written.
+// behindKey returns the steps of a reference after the instance key, and whether it has
+// one. After a computed key or a splat, the steps are as far as the reference has them.
 func behindKey(ref refs.Reference, decl *decl.Block) (steps hcl.Traversal, keyed bool) {
 	switch {
 	case ref.Key != nil || ref.Splat:
@@ -198,14 +198,14 @@ func behindKey(ref refs.Reference, decl *decl.Block) (steps hcl.Traversal, keyed
 	return ref.Traversal[2:], false
 }
 
-// resourceAttr checks what is read of a resource: resource.NAME.HERE.
+// resourceAttr checks which attribute of a resource a reference reads: resource.NAME.HERE.
 func resourceAttr(ref refs.Reference, decl *decl.Block) *hcl.Diagnostic {
 	t := ref.Traversal
 	short := refs.TraversalString(t[:2])
 	steps, keyed := behindKey(ref, decl)
 	switch {
 	case keyed && !decl.Repeats():
-		return nil // a list of one, as HCL has it, or a computed attribute
+		return nil // HCL treats it as a list of one, or it is a computed attribute
 	case !keyed && decl.Repeats() && len(steps) > 0:
 		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s; %s for all of them.", short,
 			repetitionWord(decl), example(short, decl), allOf(short, decl))
@@ -228,7 +228,7 @@ func resourceAttr(ref refs.Reference, decl *decl.Block) *hcl.Diagnostic {
 		attr, hint)
 }
 
-// allOf shows how all instances of a block are written.
+// allOf returns how a manifest refers to all instances of a block.
 func allOf(short string, decl *decl.Block) string {
 	if decl.Attrs["count"] != nil {
 		return short + "[*].state"
@@ -236,13 +236,13 @@ func allOf(short string, decl *decl.Block) string {
 	return "values(" + short + ")[*].state"
 }
 
-// moduleAttr checks what is read of a module: module.NAME.OUTPUT.
+// moduleAttr checks which output of a module a reference reads: module.NAME.OUTPUT.
 func moduleAttr(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic {
 	t := ref.Traversal
 	name := refs.StepName(t, 1)
 	c, child := b.Calls[name], b.Children[name]
 	if child == nil {
-		return nil // its source could not be read, which has been said
+		return nil // its source could not be read, which is already reported
 	}
 	short := refs.TraversalString(t[:2])
 	steps, keyed := behindKey(ref, &c.Block)

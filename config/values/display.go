@@ -11,9 +11,9 @@ import (
 	"deployster/config/funcs"
 )
 
-// Display writes a value as an expression that gives it, as far as there is
-// one: the way in which a console answers. It follows Terraform's to the byte,
-// so that what people know and what scripts expect stays true.
+// Display returns a value as an expression with that value, if there is one, as a
+// console prints it. Its format is Terraform's to the byte, so that it stays what
+// people know and scripts expect.
 func Display(v cty.Value) string {
 	if v.HasMark(funcs.TypeText{}) {
 		text, _ := v.Unmark()
@@ -22,7 +22,7 @@ func Display(v cty.Value) string {
 	return displayAt(v, 0)
 }
 
-// displayAt writes a value whose lines after the first are indented.
+// displayAt formats a value whose lines after the first are indented.
 func displayAt(v cty.Value, indent int) string {
 	if v.IsKnown() && v.HasMark(Sensitive{}) {
 		return "(sensitive value)"
@@ -53,7 +53,7 @@ func displayAt(v cty.Value, indent int) string {
 	return "(" + v.Type().FriendlyName() + ")"
 }
 
-// displayNull says which null it is where that makes a difference.
+// displayNull returns a null with its type, where the type matters.
 func displayNull(t cty.Type) string {
 	switch {
 	case t == cty.String:
@@ -76,7 +76,7 @@ func displayNull(t cty.Type) string {
 	return "null"
 }
 
-// wrapped puts brackets around lines.
+// wrapped returns lines in brackets.
 func wrapped(open string, lines []string, end string, indent int) string {
 	if len(lines) == 0 {
 		return open + end
@@ -103,7 +103,7 @@ func displayPairs(v cty.Value, indent int) []string {
 	return lines
 }
 
-// displayText quotes text of one line, and writes text of several as a heredoc.
+// displayText quotes a text of one line, and formats one of several lines as a heredoc.
 func displayText(text string, indent int) string {
 	if !strings.Contains(text, "\n") {
 		return strconv.Quote(text)

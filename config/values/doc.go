@@ -1,6 +1,5 @@
-// Package values is about single values: from cty to JSON and back, the words that
-// messages and the console have for them, their marks (what is sensitive, and what a
-// state made so), paths into them, and the types that a JSON Schema gives to states.
-// Values come in, values or text go out; nothing is kept but the types of schemas
-// that were read already.
+// Package values handles single values: it converts cty to JSON and back, formats values for
+// messages and the console, marks them (as sensitive, also by a state), follows paths into
+// them, and derives the types of states from JSON Schemas. Its functions take values and
+// return values or text; it only caches the types of schemas.
 package values

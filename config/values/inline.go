@@ -2,7 +2,7 @@ package values
 
 import "strings"
 
-// InLine writes a value that stands on several lines on one, with commas between.
+// InLine returns text of several lines as one line, with commas between the parts.
 func InLine(text string) string {
 	var b strings.Builder
 	last := ""

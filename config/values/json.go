@@ -16,16 +16,16 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// UnknownKey is the only key of the object that stands for an unknown value.
+// UnknownKey is the only key of the object that represents an unknown value.
 const UnknownKey = "$unknown"
 
-// PathPointer makes a JSON pointer of a path. A set's elements have no place of
-// their own: the pointer is the set's.
+// PathPointer returns the JSON pointer of a path. The elements of a set have no place
+// of their own: the pointer is the set's.
 func PathPointer(v cty.Value, path cty.Path) string {
 	return jsondoc.JoinPointer(PathSteps(v, path))
 }
 
-// PathSteps are the keys and indexes of a path, up to the first set.
+// PathSteps returns the keys and indexes of a path, up to the first set.
 func PathSteps(v cty.Value, path cty.Path) []string {
 	var steps []string
 	v, _ = v.Unmark()
@@ -52,15 +52,15 @@ func PathSteps(v cty.Value, path cty.Path) []string {
 	return steps
 }
 
-// Writer writes canonical JSON: object keys sorted, nothing escaped that
-// need not be, numbers with all their digits.
+// Writer encodes canonical JSON: object keys sorted, no unnecessary escapes, numbers
+// with all their digits.
 type Writer struct {
 	Out     bytes.Buffer
 	Unknown map[string]string
-	At      []string // where the writer is, or failed
+	At      []string // the path of the current value, or of the one that failed
 }
 
-// Value writes a value; where it fails, At says in which part.
+// Value encodes a value; if it fails, At is the path of the part that failed.
 func (w *Writer) Value(v cty.Value) error {
 	if !v.IsKnown() {
 		w.Out.WriteString(`{"` + UnknownKey + `":`)
@@ -105,7 +105,7 @@ func (w *Writer) Value(v cty.Value) error {
 	return nil
 }
 
-// inner writes a part of a value.
+// inner encodes a part of a value.
 func (w *Writer) inner(name string, v cty.Value) error {
 	w.At = append(w.At, name)
 	err := w.Value(v)
@@ -138,11 +138,10 @@ func (w *Writer) text(s string) {
 	w.Out.Write(jsondoc.AppendText(w.Out.AvailableBuffer(), s))
 }
 
-// numberText writes a number exactly. Very large and very small ones get an
-// exponent.
+// numberText encodes a number exactly. Very large and very small ones get an exponent.
 func numberText(n *big.Float) (string, error) {
 	if i, exact := n.Int64(); exact == big.Exact {
-		return strconv.FormatInt(i, 10), nil // ten times faster, and nearly all of them
+		return strconv.FormatInt(i, 10), nil // ten times faster, and sufficient for nearly all numbers
 	}
 	if err := limits.CheckNumber(n); err != nil {
 		return "", err
@@ -154,7 +153,7 @@ func numberText(n *big.Float) (string, error) {
 	return text, nil
 }
 
-// FromJSON reads JSON into objects, lists and primitive values.
+// FromJSON decodes JSON into objects, lists and primitive values.
 func FromJSON(data json.RawMessage) (cty.Value, error) {
 	v, err := jsondoc.Value(data)
 	if err != nil {
@@ -170,8 +169,8 @@ func fromPlain(v any) (cty.Value, error) {
 	case bool:
 		return cty.BoolVal(x), nil
 	case json.Number:
-		// Four bits hold a digit with room to spare; cty alone would round what
-		// has more than 154 digits.
+		// Four bits per digit are more than enough; cty alone would round numbers
+		// with more than 154 digits.
 		n, _, err := big.ParseFloat(x.String(), 10, uint(max(512, 4*len(x))), big.ToNearestEven)
 		if err != nil {
 			return cty.NilVal, fmt.Errorf("the number %s cannot be read", x)

@@ -9,22 +9,22 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// inState is a second mark of what is sensitive because a state says so: unlike
-// a sensitive variable, nothing in the manifest shows that it is.
+// inState is a second mark of values that a state makes sensitive: unlike for a
+// sensitive variable, nothing in the manifest shows this.
 type inState = funcs.FromState
 
-// MarkState marks what is at the JSON pointers of a state as sensitive.
+// MarkState marks the values at JSON pointers of a state as sensitive.
 func MarkState(v cty.Value, pointers []string) cty.Value {
 	return changeAt(v, steps(pointers), func(v cty.Value) cty.Value { return v.Mark(Sensitive{}).Mark(inState{}) }, false)
 }
 
-// MarkMayChange marks what is at the JSON pointers of a state as expected to stay.
+// MarkMayChange marks the values at JSON pointers of a state as expected to stay.
 func MarkMayChange(v cty.Value, pointers []string) cty.Value {
 	return changeAt(v, steps(pointers), func(v cty.Value) cty.Value { return v.Mark(MayChange{}) }, false)
 }
 
-// MakeUnknown makes what is at the JSON pointers of a state unknown, also what is
-// not there yet.
+// MakeUnknown makes the values at JSON pointers of a state unknown, including
+// attributes that do not exist yet.
 func MakeUnknown(v cty.Value, pointers []string) cty.Value {
 	return changeAt(v, steps(pointers), UnknownLike, true)
 }
@@ -37,8 +37,8 @@ func steps(pointers []string) [][]string {
 	return steps
 }
 
-// changeAt goes through a value once for all pointers, because each change of a
-// list or an object makes a new one. Attributes that are missing can be made.
+// changeAt changes a value at all pointers in one pass, because each change of a list
+// or an object copies it. With missing, it adds missing attributes as unknown values.
 func changeAt(v cty.Value, pointers [][]string, change func(cty.Value) cty.Value, missing bool) cty.Value {
 	below := map[string][][]string{}
 	for _, p := range pointers {
@@ -74,15 +74,14 @@ func changeAt(v cty.Value, pointers [][]string, change func(cty.Value) cty.Value
 	return cty.TupleVal(items).WithMarks(marks)
 }
 
-// UnknownLike is an unknown value in the place of v that is as sensitive as
-// what is in v.
+// UnknownLike returns an unknown value with the marks of v and of its parts.
 func UnknownLike(v cty.Value) cty.Value {
 	_, marks := v.UnmarkDeep()
 	return cty.DynamicVal.WithMarks(marks)
 }
 
-// Sensitivity reports whether something in v is sensitive, and whether something
-// is that no state made so: that is written in the manifest.
+// Sensitivity reports whether something in v is sensitive, and whether something is
+// that no state made sensitive: then the manifest shows it.
 func Sensitivity(v cty.Value) (hidden, written bool) {
 	_, marks := v.UnmarkDeepWithPaths()
 	for _, pm := range marks {
@@ -97,6 +96,6 @@ func Sensitivity(v cty.Value) (hidden, written bool) {
 // Sensitive is the mark of values that must never be printed.
 type Sensitive = funcs.Sensitive
 
-// MayChange is the mark of values that are expected to stay, and may change before
+// MayChange is the mark of values that are expected to stay, but may change before
 // they are needed.
 type MayChange = funcs.MayChange

@@ -10,8 +10,7 @@ import (
 	"deployster/config/refs"
 )
 
-// Part is an element of an object, a map or a list, by its key in a JSON
-// pointer.
+// Part returns an element of an object, a map or a list, by its key in a JSON pointer.
 func Part(v cty.Value, key string) (cty.Value, bool) {
 	for i, it := 0, elements(v); it != nil && it.Next(); i++ {
 		k, child := it.Element()
@@ -22,7 +21,7 @@ func Part(v cty.Value, key string) (cty.Value, bool) {
 	return cty.NilVal, false
 }
 
-// PartNames are the keys of the elements of a value, as Part takes them.
+// PartNames returns the keys of the elements of a value, for Part.
 func PartNames(v cty.Value) []string {
 	var names []string
 	for i, it := 0, elements(v); it != nil && it.Next(); i++ {
@@ -50,8 +49,8 @@ func Same(a, b cty.Value) bool {
 	return x.Value(a) == nil && y.Value(b) == nil && x.Out.String() == y.Out.String()
 }
 
-// KeepAt takes what stands at a path from another value: what is there, or that
-// nothing is.
+// KeepAt replaces the part of v at a path by that of before, or removes the part if
+// before has none.
 func KeepAt(v, before cty.Value, keys []string) cty.Value {
 	if len(keys) == 0 {
 		return before
@@ -91,8 +90,8 @@ func KeepAt(v, before cty.Value, keys []string) cty.Value {
 	return cty.ObjectVal(attrs).WithMarks(marks)
 }
 
-// Reveal puts an unknown value at the first step that an incomplete value does
-// not have.
+// Reveal adds an unknown value at the first step of a reference that an incomplete
+// value does not have.
 func Reveal(v cty.Value, steps hcl.Traversal, open bool, typ StateType) cty.Value {
 	plain, marks := v.Unmark()
 	return revealPlain(plain, steps, open, typ).WithMarks(marks)
@@ -137,7 +136,7 @@ func revealPlain(v cty.Value, steps hcl.Traversal, open bool, typ StateType) cty
 		items[i] = Reveal(items[i], steps[1:], open, anyState)
 		return cty.TupleVal(items)
 	}
-	return v // a step into text or a number: an error when it is evaluated
+	return v // a step into text or a number: the evaluation reports the error
 }
 
 // EachUnknown calls f with the pointer of each unknown value in v.

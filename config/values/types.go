@@ -12,16 +12,15 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// StateType is what a JSON Schema says of the type of a state. Where the schema
-// leaves the type open it is cty.DynamicPseudoType: nothing is claimed that may
-// turn out otherwise.
+// StateType is the type of a state by its JSON Schema. Where the schema leaves the
+// type open it is cty.DynamicPseudoType, so that it never contradicts the real state.
 type StateType struct {
 	typ cty.Type
-	// loose is typ as it is when no attribute is left out that may be: that of an
-	// element of a list, whose attributes are not counted before it is there.
+	// loose is typ as if no optional attribute were left out. It is the type of the
+	// elements of a list, whose attributes are not known before the list is.
 	loose cty.Type
-	// Attrs are the declared attributes of an object, and open says that it may
-	// have others. Its typ is dynamic when it is open, or may lack some.
+	// Attrs holds the declared attributes of an object; open means that it may have
+	// others. typ is dynamic if the object is open, or may lack some.
 	Attrs map[string]StateType
 	open  bool
 }
@@ -30,20 +29,20 @@ var anyState = sameType(cty.DynamicPseudoType)
 
 func sameType(t cty.Type) StateType { return StateType{typ: t, loose: t} }
 
-// Bounds of a schema that is looked at: deeper or larger, anything goes.
+// The limits of a schema: beyond them the type is open.
 const (
 	maxSchemaDepth = 32
 	maxSchemaNodes = 10_000
 )
 
-// schemaReader makes types of one schema document.
+// schemaReader derives types from one schema document.
 type schemaReader struct {
 	root any
-	left int // nodes that may still be looked at
+	left int // the number of nodes that may still be read
 }
 
-// typeOfState reads a schema. It never fails: what it cannot read it leaves
-// open.
+// typeOfState returns the type of a schema. It never fails: parts that it cannot read
+// stay open.
 func typeOfState(schema json.RawMessage) StateType {
 	if len(schema) == 0 {
 		return anyState
@@ -56,7 +55,7 @@ func typeOfState(schema json.RawMessage) StateType {
 	return r.read(root, 0)
 }
 
-// combining are the keywords after which a type is not what `type` alone says.
+// combining holds the keywords that make a type differ from what `type` alone says.
 var combining = []string{"anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef", "patternProperties",
 	"propertyNames", "unevaluatedProperties", "prefixItems", "additionalItems"}
 
@@ -95,8 +94,8 @@ func (r *schemaReader) read(schema any, depth int) StateType {
 	return anyState // several types, or one that may be null
 }
 
-// object reads the schema of an object: closed when it declares properties and
-// says nothing of others.
+// object returns the type of an object's schema. The object is closed if it declares
+// properties and additionalProperties does not allow others.
 func (r *schemaReader) object(s map[string]any, depth int) StateType {
 	properties, declared := s["properties"].(map[string]any)
 	out := anyState
@@ -127,8 +126,8 @@ func (r *schemaReader) object(s map[string]any, depth int) StateType {
 	return out
 }
 
-// Unknown is a state of which only the type is known, as far as references
-// look into it: steps are what follows the state in each.
+// Unknown returns a state of which only the type is known, as detailed as references
+// need it: steps are the steps after the state in each reference.
 func (t StateType) Unknown(steps []hcl.Traversal) cty.Value {
 	if t.Attrs == nil || len(steps) == 0 {
 		return cty.UnknownVal(t.typ)
@@ -140,7 +139,7 @@ func (t StateType) Unknown(steps []hcl.Traversal) cty.Value {
 			name = refs.ObjectKey(s[0])
 		}
 		if name == "" {
-			return cty.UnknownVal(t.typ) // all of it is looked at
+			return cty.UnknownVal(t.typ) // a reference reads the whole value
 		}
 		below[name] = append(below[name], s[1:])
 	}
@@ -156,8 +155,8 @@ func (t StateType) Unknown(steps []hcl.Traversal) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// NonEmpty gives traversals that all lead on, or none: when one ends here, the
-// value as a whole is looked at.
+// NonEmpty returns the traversals if all have further steps, otherwise none: then a
+// reference reads the whole value.
 func NonEmpty(steps []hcl.Traversal) []hcl.Traversal {
 	for _, s := range steps {
 		if len(s) == 0 {
@@ -167,8 +166,8 @@ func NonEmpty(steps []hcl.Traversal) []hcl.Traversal {
 	return steps
 }
 
-// At is the type of an attribute, as far as it is declared; false when there can
-// be no such attribute.
+// At returns the type of an attribute, as far as it is declared; false if the
+// attribute cannot exist.
 func (t StateType) At(name string) (StateType, bool) {
 	if declared, ok := t.Attrs[name]; ok {
 		return declared, true
@@ -176,14 +175,13 @@ func (t StateType) At(name string) (StateType, bool) {
 	return anyState, t.Attrs == nil || t.open
 }
 
-// TypeCache are those of schemas that were read already: ten thousand resources
-// have a few.
+// TypeCache holds the types of schemas that were read: ten thousand resources share a few.
 type TypeCache struct {
 	mu   sync.Mutex
 	Read map[string]StateType // by the schema
 }
 
-// Of is the type that a schema gives.
+// Of returns the type of a schema.
 func (s *TypeCache) Of(schema json.RawMessage) StateType {
 	s.mu.Lock()
 	defer s.mu.Unlock()

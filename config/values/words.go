@@ -13,7 +13,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Describe says in a few words what a value is.
+// Describe describes a value in a few words.
 func Describe(v cty.Value) string {
 	if v.HasMarkDeep(Sensitive{}) {
 		return "has a sensitive value"
@@ -46,13 +46,12 @@ func Describe(v cty.Value) string {
 	return "is " + v.Type().FriendlyName()
 }
 
-// ShortNumber writes a number for a message, in twenty digits at most.
+// ShortNumber returns a number for a message, with at most twenty digits.
 func ShortNumber(v cty.Value) string {
 	return v.AsBigFloat().Text('g', 20)
 }
 
-// QuoteKey writes text as HCL and JSON both do, with nothing in it that could
-// not be seen.
+// QuoteKey quotes text as both HCL and JSON do, and escapes invisible characters.
 func QuoteKey(key string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -77,7 +76,7 @@ func QuoteKey(key string) string {
 
 func escaped(r rune) string {
 	const digits = "0123456789abcdef"
-	if r > 0xffff { // as JSON does it, in two halves, would be no HCL
+	if r > 0xffff { // JSON's form, a surrogate pair, is not valid in HCL
 		return `\U` + hexOf(uint32(r), 8, digits)
 	}
 	return `\u` + hexOf(uint32(r), 4, digits)
@@ -92,19 +91,19 @@ func hexOf(n uint32, width int, digits string) string {
 	return string(out)
 }
 
-// Sized is a value, and how many bytes of text it has.
+// Sized is a value, and the number of bytes of its text.
 type Sized struct {
 	Value cty.Value
 	Size  int
 }
 
-// StringKey is a key of for_each as a value.
+// StringKey returns a key of for_each as a value.
 func StringKey(key string) cty.Value { return cty.StringVal(key) }
 
-// Capital makes the first letter of a sentence a capital.
+// Capital returns a sentence with its first letter in upper case.
 func Capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// SecretsIn are the string forms of the sensitive values in v.
+// SecretsIn returns the string forms of the sensitive values in v.
 func SecretsIn(v cty.Value) []string {
 	var out []string
 	plain, marks := v.UnmarkDeepWithPaths()
@@ -143,7 +142,7 @@ func leaves(v cty.Value) []string {
 	return nil
 }
 
-// describeTypeError says what did not fit, with the path to it.
+// describeTypeError returns the text of a conversion error, with the path to the part that did not fit.
 func describeTypeError(err error) string {
 	var pe cty.PathError
 	if errors.As(err, &pe) && len(pe.Path) > 0 {
@@ -165,7 +164,7 @@ func describeTypeError(err error) string {
 	return err.Error()
 }
 
-// Mismatch says what is wanted and what is there instead.
+// Mismatch returns the needed type and a description of the value that does not fit.
 func Mismatch(want cty.Type, value cty.Value, err error) string {
 	if value.HasMarkDeep(Sensitive{}) {
 		return TypeString(want) + " (what it is is not shown, because it is sensitive)"
@@ -176,7 +175,7 @@ func Mismatch(want cty.Type, value cty.Value, err error) string {
 	return TypeString(want) + ": " + describeTypeError(err)
 }
 
-// TypeString writes a type as in a manifest, with its article.
+// TypeString returns a type as in a manifest, with its article.
 func TypeString(t cty.Type) string {
 	switch {
 	case t == cty.String:
@@ -189,5 +188,5 @@ func TypeString(t cty.Type) string {
 	return "of the type " + TypeName(t)
 }
 
-// TypeName writes a type as in a manifest.
+// TypeName returns a type as in a manifest.
 func TypeName(t cty.Type) string { return typeexpr.TypeString(t) }

@@ -16,14 +16,14 @@ const header = `# Written by "deployster plan -generate-config-out": what exists
 # list it. Edit it as any other manifest.
 `
 
-// Blocks are resource blocks.
+// Blocks is a manifest of resource blocks.
 type Blocks struct {
 	file  *hclwrite.File
 	taken map[string]bool
 	count int
 }
 
-// New returns an empty manifest beside others, which have taken some names.
+// New returns an empty manifest to be written beside existing ones, which use the taken names.
 func New(taken []string) *Blocks {
 	b := &Blocks{file: hclwrite.NewEmptyFile(), taken: map[string]bool{}}
 	for _, name := range taken {
@@ -32,11 +32,11 @@ func New(taken []string) *Blocks {
 	return b
 }
 
-// Len is how many blocks there are.
+// Len returns the number of blocks.
 func (b *Blocks) Len() int { return b.count }
 
-// Add writes a block with a config that was read as JSON: its type is type.OF, and its name
-// the suggested one, as far as that is a name that nobody has.
+// Add appends a block with a config in JSON. Its type is type.OF; its name is the suggested
+// one, changed if it is not a valid name or is already taken.
 func (b *Blocks) Add(of, suggested string, config json.RawMessage) {
 	typ, err := ctyjson.ImpliedType(config)
 	var value cty.Value
@@ -44,7 +44,7 @@ func (b *Blocks) Add(of, suggested string, config json.RawMessage) {
 		value, err = ctyjson.Unmarshal(config, typ)
 	}
 	if err != nil {
-		return // there is nothing that cannot be written
+		return // every config can be written
 	}
 	b.count++
 	b.file.Body().AppendNewline()
@@ -55,7 +55,7 @@ func (b *Blocks) Add(of, suggested string, config json.RawMessage) {
 
 var noName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// name makes the name of a block.
+// name returns the name of a block.
 func (b *Blocks) name(of, suggested string) string {
 	base := strings.Trim(noName.ReplaceAllString(suggested, "_"), "_-")
 	if base == "" {
@@ -72,5 +72,5 @@ func (b *Blocks) name(of, suggested string) string {
 	return name
 }
 
-// Bytes are the manifest.
+// Bytes returns the manifest.
 func (b *Blocks) Bytes() []byte { return append([]byte(header), hclwrite.Format(b.file.Bytes())...) }

@@ -1,2 +1,2 @@
-// Package write makes manifests: configs come in, files of resource blocks go out.
+// Package write creates manifests: it takes configs, and returns files of resource blocks.
 package write
