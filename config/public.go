@@ -99,7 +99,7 @@ func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([
 	return source.FindVariables(workspace, home, environ, flags)
 }
 
-// Pinned makes the values that Manifest.Variables returned an input of Load.
+// Pinned converts the values that Manifest.Variables returned to an input of Load.
 func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
 	return source.Pinned(values)
 }
@@ -134,6 +134,6 @@ func ReadLock(dir string) (*Lock, diag.Diagnostics) { return source.ReadLock(dir
 // vars.auto.hcl.
 func IsVariableFile(name string) bool { return source.IsAutoFile(name) }
 
-// Reference writes a resource's address as messages and expressions do:
-// resource.web, and module.a.web as it is.
+// Reference returns a resource's address in the form of messages and expressions:
+// resource.web, and module.a.web unchanged.
 func Reference(address string) string { return instance.Reference(address) }

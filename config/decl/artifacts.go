@@ -33,7 +33,7 @@ func (l *loader) artifact(b *hcl.Block) {
 	a.Timeouts = l.single(c, "timeouts", attributes("check", "get"))
 }
 
-// publish stores a publish block as a resource, whose config is made of the block's
+// publish stores a publish block as a resource. Its config is built from the block's
 // attributes once the names in them are resolved.
 func (l *loader) publish(b *hcl.Block) {
 	name := b.Labels[0]

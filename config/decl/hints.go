@@ -13,7 +13,7 @@ import (
 )
 
 // Hints for users who know Terraform: what to write instead of a name from Terraform,
-// by the block in which it stands.
+// by the block that has it.
 var (
 	rootHints = map[string]string{
 		"data": "There are no data sources: resource.NAME.state is what a resource reported. To look at a thing and never change it, " +

@@ -241,8 +241,8 @@ func (e *Evaluator) repeated(root, name string, references []refs.Reference, at 
 	return values.Sized{}, nil
 }
 
-// eachValue returns each.value of one instance, as far as wants needs it. The value
-// may depend on the states of other resources.
+// eachValue returns the parts of each.value of one instance that wants lists. The
+// value may depend on the states of other resources.
 func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized, hcl.Diagnostics) {
 	x, key := o.Of, o.Of.Keys[o.I]
 	if x.Set {

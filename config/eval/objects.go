@@ -211,7 +211,7 @@ func (e *Evaluator) chosen(s Choice) (cty.Value, hcl.Diagnostics) {
 	return cty.ObjectVal(attrs), diags
 }
 
-// moduleValue returns module.NAME with the outputs that wants needs.
+// moduleValue returns module.NAME with the outputs in wants.
 func (e *Evaluator) moduleValue(mod *instance.Module, wants []want) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	attrs := map[string]cty.Value{}

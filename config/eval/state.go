@@ -10,8 +10,8 @@ import (
 	"deployster/config/values"
 )
 
-// instanceValue returns a resource as far as wants needs it: it evaluates the config,
-// and reads the state, only if a reference needs it.
+// instanceValue returns the parts of a resource that wants lists: it evaluates the
+// config, and reads the state, only if a reference needs it.
 func (e *Evaluator) instanceValue(i *instance.Instance, wants []want) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	attrs := map[string]cty.Value{"name": cty.StringVal(i.Address), "type": cty.DynamicVal}

@@ -11,9 +11,9 @@ import (
 // maxSimpleText is how many bytes of text a simple config may have.
 const maxSimpleText = 64 << 10
 
-// IsTrivial reports whether the config of an instance certainly evaluates without errors
-// while no state is known: it is simple, and refers only to variables that have simple
-// values, and to states. Evaluating such a config, as most are, takes ten times as long.
+// IsTrivial reports whether the config of an instance certainly evaluates without errors while
+// no state is known: it is simple, and refers only to variables that have simple values, and to
+// states. Most configs are like this, and evaluating one takes ten times as long as this check.
 func (m *Modules) IsTrivial(i *instance.Instance) bool {
 	if len(i.Decl.Before) > 0 || len(i.Decl.After) > 0 || m.simpleConfig(i) == nil {
 		return false

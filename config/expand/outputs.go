@@ -11,7 +11,7 @@ import (
 // Reach is what a value depends on.
 type Reach struct {
 	Resources []string // addresses, sorted
-	WaitsFor  []string // the blocks of Pending, and the artifacts without a version yet, sorted
+	WaitsFor  []string // the blocks of Pending and the artifacts without a version yet that it depends on, sorted
 	Artifacts []string // names, sorted
 }
 

@@ -26,7 +26,7 @@ func limitRegexAll(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		re, err := regexp.Compile(textAt(args, 0))
 		if err != nil {
-			return nil // said by the function itself
+			return nil // the function itself reports it
 		}
 		most := limits.Elements / (re.NumSubexp() + 1)
 		if len(re.FindAllStringIndex(textAt(args, 1), most+1)) > most {
@@ -69,7 +69,7 @@ func limitReplace(f function.Function) function.Function {
 		}
 		re, err := regexp.Compile(old[1 : len(old)-1])
 		if err != nil {
-			return nil // said by the function itself
+			return nil // the function itself reports it
 		}
 		// Each $1 in the replacement may insert the whole match.
 		grown, groups := 0, strings.Count(with, "$")

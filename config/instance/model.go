@@ -200,7 +200,7 @@ func (s States) WithoutExpected() States {
 	return out
 }
 
-// Resolved is an evaluated value, made of plain JSON.
+// Resolved is an evaluated value in plain JSON.
 type Resolved struct {
 	// Value is canonical JSON: keys sorted, compact, no HTML escapes, numbers with
 	// all their digits. An unknown value in it is {"$unknown":

@@ -16,7 +16,7 @@ import (
 // The limits on the work of one expression. No real one comes near; a few nested for
 // expressions could take hours and all the memory.
 const (
-	Steps = 300_000          // iterations of for expressions, and calls
+	Steps = 300_000          // iterations of for expressions, elements of their values, and calls
 	Made  = 4 * Text         // bytes of text that they produce, including intermediate values
 	Time  = 20 * time.Second // of processor time, and also of real time
 )

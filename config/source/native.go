@@ -33,9 +33,9 @@ var (
 
 // parseBlocks parses a file block by block, each up to its likely end: hcl's scanner
 // makes a list of all tokens, which for a whole file is larger than the result. A block
-// that parses without diagnostics has the same result as within the whole file: it
-// stands on lines of its own, and everything that begins in it ends in it. If a block
-// has any problem, parseBlocks returns nil: the caller must parse the file as a whole.
+// that parses without diagnostics has the same result as within the whole file: it has
+// its own lines, and everything that begins in it ends in it. If a block has any
+// problem, parseBlocks returns nil: the caller must parse the file as a whole.
 func parseBlocks(src []byte, filename string) (file *hcl.File) {
 	var whole *hclsyntax.Body
 	for at := hcl.InitialPos; at.Byte < len(src) || file == nil; {

@@ -57,7 +57,7 @@ func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([
 	return f.found, f.diags
 }
 
-// Pinned makes the values that Manifest.Variables returned an input of Load.
+// Pinned converts the values that Manifest.Variables returned to an input of Load.
 func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
 	var out []VarInput
 	var diags diag.Diagnostics
