@@ -27,9 +27,9 @@ func (c *Call[C, S]) Recall(v any) (bool, error) {
 	return true, decode(c.Memory, v, false)
 }
 
-// memory returns the memory that an action prints, or nil for none. An action that
-// succeeded without a call of Remember or Forget keeps the memory as it was, or clears it
-// if it deleted the thing. After a failed action the memory is unknown, so none is printed.
+// memory returns the memory that an action prints, or nil for none. Without a call of
+// Remember or Forget, a successful action keeps the memory as it was, or clears it if it
+// deleted the thing; after a failed action the memory is unknown, so none is printed.
 func (c *Call[C, S]) memory(action string, failed bool) json.RawMessage {
 	switch {
 	case c.said != nil:

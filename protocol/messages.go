@@ -74,7 +74,7 @@ type StateInput struct {
 	Memory       json.RawMessage       `json:"memory,omitempty"`       // on request: the type's recorded memory
 	Unsettled    []string              `json:"unsettled,omitempty"`    // on request: actions whose result is unknown
 	Unknown      []string              `json:"unknown,omitempty"`      // JSON pointers into the config: null now, not known yet
-	Refresh      bool                  `json:"refresh,omitempty"`      // on request: a refresh trigger changed, or will
+	Refresh      bool                  `json:"refresh,omitempty"`      // a resource in its subscribe was acted on, or will be
 	Changed      []string              `json:"changed,omitempty"`      // JSON pointers into the config: changed since last VALID
 	Host         *Host                 `json:"host,omitempty"`         // protocol 2: its machine; nil = that of the command
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or on request

@@ -33,8 +33,7 @@ type watch struct {
 	over chan error // receives the reason why it can no longer be watched
 }
 
-// seen is the inotify mask: all events that change a file, and none that only read
-// it.
+// seen is the inotify mask: the events that change a file, none that only read it.
 const seen = syscall.IN_CREATE | syscall.IN_MODIFY | syscall.IN_CLOSE_WRITE | syscall.IN_ATTRIB | syscall.IN_DELETE |
 	syscall.IN_MOVED_FROM | syscall.IN_MOVED_TO | syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF | syscall.IN_ONLYDIR
 
