@@ -12,7 +12,7 @@ import (
 	"deployster/state/actions"
 )
 
-// Pin is all that it takes to bring in the files of one version of an artifact again.
+// Pin has everything that is needed to fetch the files of one version of an artifact again.
 type Pin struct {
 	Name      string          `json:"name"` // of the artifact
 	Type      string          `json:"type"` // the image, as the manifest names it
@@ -21,26 +21,26 @@ type Pin struct {
 	Sensitive PinSensitive    `json:"sensitive,omitzero"`
 }
 
-// PinSensitive says what of a pin is never shown, as JSON pointers.
+// PinSensitive lists the parts of a pin that are never shown, as JSON pointers.
 type PinSensitive struct {
 	Source []string `json:"source,omitempty"`
 	Params []string `json:"params,omitempty"`
 	Env    []string `json:"env,omitempty"` // names in Settings.Env
 }
 
-// Any reports whether there is something that is never shown.
+// Any reports whether the pin has any sensitive part.
 func (s PinSensitive) Any() bool { return len(s.Source)+len(s.Params)+len(s.Env) > 0 }
 
-// Artifact is the version of an artifact that the last apply used which ended well.
+// Artifact is the version of an artifact that the last successful apply used.
 type Artifact struct {
 	Pin
 	Metadata artifact.Metadata `json:"metadata,omitempty"`
-	// Heads are the newest versions of all spaces, where the next check begins.
+	// Heads are the newest versions of all spaces. The next check starts from them.
 	Heads map[string]artifact.Version `json:"heads,omitempty"`
 	At    time.Time                   `json:"at"`
 }
 
-// Masked gives a copy that may be shown.
+// Masked returns a copy of the pin with its sensitive values replaced.
 func (p Pin) Masked() Pin {
 	p.Recipe.Source = secret.Mask(p.Recipe.Source, p.Sensitive.Source)
 	p.Recipe.Params = secret.Mask(p.Recipe.Params, p.Sensitive.Params)
@@ -57,7 +57,7 @@ func (p Pin) Masked() Pin {
 	return p
 }
 
-// Secrets are the texts that must never be shown.
+// Secrets returns the sensitive values of the pin, which must never be shown.
 func (p Pin) Secrets() []string {
 	out := append(secret.Values(p.Recipe.Source, p.Sensitive.Source), secret.Values(p.Recipe.Params, p.Sensitive.Params)...)
 	for _, name := range p.Sensitive.Env {
@@ -66,8 +66,8 @@ func (p Pin) Secrets() []string {
 	return out
 }
 
-// maskArtifacts hides what must not be shown of artifacts, pins and puts. The key of a
-// pin is made of secrets too, and is hidden where there are some.
+// maskArtifacts replaces the sensitive values of artifacts, pins and puts. The key of a
+// pin is derived from its secrets too, so it is also replaced if the pin has any.
 func (s *Snapshot) maskArtifacts() {
 	hidden := map[string]string{}
 	for name, a := range s.Artifacts {
@@ -100,7 +100,7 @@ func (s *Snapshot) maskArtifacts() {
 	}
 }
 
-// neededPins are those to which something recorded refers.
+// neededPins returns the pins that the mounts of any entry refer to.
 func (s *Snapshot) neededPins(pins map[string]Pin) map[string]Pin {
 	out := map[string]Pin{}
 	keep := func(e Entry) {
@@ -121,18 +121,18 @@ func (s *Snapshot) neededPins(pins map[string]Pin) map[string]Pin {
 	return out
 }
 
-// Pins records what the mounts of a run need, before anything is run.
+// Pins records the pins that the mounts of a run need, before any container runs.
 func (j *Journal) Pins(pins map[string]Pin) error {
 	return j.append(record{Kind: kindPins, Pins: pins})
 }
 
-// Artifacts records the versions in use, at the end of a run that ended well; others are
-// forgotten.
+// Artifacts records the artifact versions in use, at the end of a successful run. It
+// forgets all others.
 func (j *Journal) Artifacts(in map[string]Artifact) error {
 	return j.append(record{Kind: kindArtifacts, Artifacts: in})
 }
 
-// Put records what is put, before it begins, and what its image said, when that is known.
+// Put records a put before it begins, and the answer of its image when that is known.
 func (j *Journal) Put(addr string, p actions.Put) error {
 	return j.append(record{Kind: kindPut, Address: addr, Put: &p})
 }

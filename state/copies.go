@@ -19,9 +19,9 @@ type Copy struct {
 	Serial    uint64    `json:"serial"`
 	Path      string    `json:"path"`
 	At        time.Time `json:"at"`        // when it was written
-	Resources int       `json:"resources"` // how many it holds
+	Resources int       `json:"resources"` // number of entries
 	Encrypted bool      `json:"encrypted"`
-	Err       error     `json:"-"` // why it cannot be read; nil = it is whole
+	Err       error     `json:"-"` // why it cannot be read; nil = it is valid
 }
 
 // Copies lists the copies of a state, oldest first. It changes nothing and
@@ -55,7 +55,7 @@ func (s storage) copyList() ([]place.CopyFile, error) {
 	return list, nil
 }
 
-// copyOf reads one copy, which must be a whole state file of that serial.
+// copyOf reads one copy, which must be a complete state file with that serial.
 func (s storage) copyOf(serial uint64) (snapshot Snapshot, encrypted bool, err error) {
 	name := s.CopyName(serial)
 	data, err := s.ReadCopy(serial)
@@ -77,21 +77,21 @@ func (s storage) copyOf(serial uint64) (snapshot Snapshot, encrypted bool, err e
 	return snapshot, encrypted, err
 }
 
-// RestoreResult says what Restore did.
+// RestoreResult is the result of Restore.
 type RestoreResult struct {
 	Snapshot Snapshot
-	// Aside is where the state file that was there is now; "" = there was none.
+	// Aside is the new name of the state file that was replaced; "" = there was none.
 	Aside string
-	// Journal says that an apply which was interrupted goes on from this very
-	// copy: the next command folds its journal in.
+	// Journal says that the journal of an interrupted apply continues this copy: the next
+	// command folds that journal in.
 	Journal bool
 }
 
-// Restore makes the copy with that serial the state. What was there, whole or
-// not, is moved aside and never deleted. When the journal of an interrupted
-// apply is there, only the copy that it continues fits, and gets the serial it
-// had; otherwise the state gets a serial above all others, so that no plan
-// made meanwhile fits by accident.
+// Restore makes the copy with that serial the state. The present state file, damaged or
+// not, is moved aside and never deleted. If the journal of an interrupted apply exists,
+// only the copy that it continues is accepted, and keeps its serial. Otherwise the state
+// gets a serial above all others, so that no plan made in the meantime matches it by
+// accident.
 func Restore(ctx context.Context, place Place, serial uint64, o Options) (*RestoreResult, error) {
 	at, err := storageOf(place, o.Keys)
 	if err != nil {
@@ -121,7 +121,7 @@ func restoreCopy(at storage, serial uint64) (*RestoreResult, error) {
 		return nil, err
 	}
 	if out.Journal && isPresent(at, serial) {
-		out.Snapshot = s // to write it again would end its journal in a store
+		out.Snapshot = s // writing it again would end its journal in a store
 		return out, nil
 	}
 	if !out.Journal {
@@ -144,7 +144,7 @@ func restoreCopy(at storage, serial uint64) (*RestoreResult, error) {
 	return out, nil
 }
 
-// isPresent reports whether a copy is the state itself.
+// isPresent reports whether the copy with that serial equals the present state.
 func isPresent(at storage, serial uint64) bool {
 	state, err := at.Read()
 	if err != nil {
@@ -154,8 +154,8 @@ func isPresent(at storage, serial uint64) bool {
 	return err == nil && bytes.Equal(state, earlier)
 }
 
-// continues reports whether there is a journal that goes on from s. One that goes
-// on from something else is in the way.
+// continues reports whether a journal exists that continues s. A journal that continues
+// another state is an error.
 func continues(at storage, s Snapshot) (bool, error) {
 	data, there, err := at.journalBytes()
 	if err != nil || !there {
@@ -168,7 +168,7 @@ func continues(at storage, s Snapshot) (bool, error) {
 		}
 	}
 	if err == nil && len(records) == 0 {
-		return false, nil // its apply died before it was begun
+		return false, nil // its apply was killed before the first record was stored
 	}
 	if err != nil || records[0].Begin == nil {
 		return false, refuse(ErrDamaged, "The journal is in the way",

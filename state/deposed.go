@@ -9,16 +9,16 @@ import (
 	"deployster/state/moves"
 )
 
-// Deposed is an entry whose address another thing has taken, in a state file. It
-// stands in the entry of that address, which has nothing else where no thing has
-// taken it yet. Snapshot.Resources has it under a key of its own, see DeposedKey.
+// Deposed is, in a state file, an entry whose address another thing has taken. It is
+// stored inside the entry of that address, which is otherwise empty if no thing has taken
+// the address yet. Snapshot.Resources has it under a key of its own, see DeposedKey.
 type Deposed struct {
-	Number int `json:"number"` // tells those of one address apart, as long as they are recorded
+	Number int `json:"number"` // tells the deposed entries of one address apart while they are recorded
 	Entry
 }
 
-// Nested gives what a state file holds at an address: its entry, with those that were
-// deposed there.
+// Nested returns what a state file has at an address: its entry, including the deposed
+// entries of that address.
 func (s Snapshot) Nested(addr string) Entry {
 	e := s.Resources[addr]
 	for key, deposed := range s.Resources {
@@ -34,7 +34,7 @@ func (e *Entry) sortDeposed() {
 	slices.SortFunc(e.Deposed, func(a, b Deposed) int { return cmp.Compare(a.Number, b.Number) })
 }
 
-// nested puts deposed entries into those of their addresses, as a state file has them.
+// nested puts deposed entries into the entries of their addresses, as in a state file.
 func nested(flat map[string]Entry) map[string]Entry {
 	var out map[string]Entry
 	for key, deposed := range flat {

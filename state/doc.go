@@ -1,7 +1,6 @@
-// Package state is the tool's memory: what was last recorded as VALID, and what
-// is needed to destroy it. It never decides whether a resource is right; reality
-// does. A Place comes in; a Snapshot goes out, and a Store that alone may change
-// it. The state is replaced as a whole; during an apply each fact goes to a
-// journal first, which the next command folds in when the process did not live
-// to do so.
+// Package state is the tool's memory: the resources as they were last seen VALID, and
+// what is needed to destroy them. It never decides whether a resource is valid; its image
+// does. A Place comes in; a Snapshot goes out, and a Store, which alone may change it.
+// The state file is replaced as a whole. During an apply each fact is first written to a
+// journal; if the process is killed, the next command folds the journal into the state.
 package state

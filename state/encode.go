@@ -11,13 +11,13 @@ import (
 	"deployster/internal/base/parallel"
 )
 
-// noResources is how a state without any is written. In the texts of a state its
-// quotes would be escaped, and nothing else stands on a line so far to the left.
+// noResources is the text of an empty set of resources in a state file. It cannot occur inside
+// a string, where its quotes would be escaped, and no other member has so little indentation.
 const noResources = "\n  \"resources\": {}"
 
-// Encode gives the bytes of the state file: indented, keys in a stable order,
-// a newline at the end. The entries are encoded on all processors: there may be a
-// hundred thousand.
+// Encode returns the bytes of the state file: indented, keys in a stable order, a newline
+// at the end. It encodes the entries on all processors, since there may be a hundred
+// thousand.
 func (s Snapshot) Encode() ([]byte, error) {
 	resources := nested(s.Resources)
 	s.Resources = nil
@@ -50,7 +50,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 	return bytes.Join(members, []byte(",")), nil
 }
 
-// encodeEntry gives the member of an entry in the object of resources, on lines of its own.
+// encodeEntry returns an entry as a member of the object of resources, on lines of its own.
 func encodeEntry(addr string, e Entry) ([]byte, error) {
 	e, err := e.canonical()
 	if err != nil {
@@ -67,7 +67,7 @@ func encodeEntry(addr string, e Entry) ([]byte, error) {
 	return slices.Concat(append(jsondoc.AppendText([]byte("\n    "), addr), ": "...), lines), nil
 }
 
-// indented is a document over many lines, each but the first after a margin.
+// indented returns a document spread over several lines; all but the first begin with the margin.
 func indented(compact []byte, margin string) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(2 * len(compact))

@@ -10,24 +10,24 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// An encrypted state file, and each of its copies, is one encrypted file. A
-// journal stays lines with their checksums, so that a torn tail is told from
-// damage without a key; only what a record says is encrypted, and bound to its
-// place in the chain.
+// An encrypted state file, and each of its copies, is encrypted as one file. An encrypted
+// journal is still lines with checksums, so that a torn tail can be told from damage
+// without a key. Only the content of a record is encrypted, and is bound to the position
+// of the record in the chain.
 
-// encryptedRecord is how an encrypted record stands in a journal.
+// encryptedRecord is the form of an encrypted record in a journal.
 type encryptedRecord struct {
 	Seq       uint64           `json:"seq"`
 	Prev      string           `json:"prev"`
 	Durable   uint64           `json:"durable"`
-	Head      *encryption.Head `json:"head,omitempty"` // of the first one
+	Head      *encryption.Head `json:"head,omitempty"` // only in the first record
 	Encrypted []byte           `json:"encrypted"`
 }
 
-// bond is what an encrypted record is bound to, beside its number.
+// bond returns what an encrypted record is bound to, besides its sequence number.
 func (r record) bond() string { return fmt.Sprintf("%s %d", r.Prev, r.Durable) }
 
-// encryptRecord gives the line of an encrypted record, with its newline.
+// encryptRecord returns the line of an encrypted record, with its newline.
 func encryptRecord(r record, s *encryption.Stream) ([]byte, error) {
 	body, err := jsondoc.Encode(r)
 	if err != nil {
@@ -44,8 +44,8 @@ func encryptRecord(r record, s *encryption.Stream) ([]byte, error) {
 	return frame(body), nil
 }
 
-// openRecords decrypts the records of a journal, if they are encrypted: all of
-// them or none.
+// openRecords decrypts the records of a journal if they are encrypted: either all of them
+// are, or none.
 func openRecords(at storage, records []record) ([]record, error) {
 	if len(records) == 0 || records[0].Head == nil {
 		for _, r := range records {
@@ -77,7 +77,7 @@ func openRecords(at storage, records []record) ([]record, error) {
 	return out, nil
 }
 
-// damagedJournal words what is wrong with a journal.
+// damagedJournal returns the error for the user about a journal that cannot be read.
 func damagedJournal(at storage, err error) error {
 	if errors.Is(err, errNotUnderstood) {
 		return refuse(ErrNewer, "The journal is of a newer deployster",
@@ -88,7 +88,7 @@ func damagedJournal(at storage, err error) error {
 			"when the journal is moved away, what it recorded is forgotten.", at.Journal, err)
 }
 
-// decrypt opens the bytes of a state file, or of a copy of one.
+// decrypt decrypts the bytes of a state file, or of a copy of one, if they are encrypted.
 func (s storage) decrypt(name string, data []byte) ([]byte, error) {
 	plain, err := s.keys.Open(encryption.State, name, data)
 	if errors.Is(err, encryption.ErrDamaged) {
@@ -101,10 +101,10 @@ func (s storage) decrypt(name string, data []byte) ([]byte, error) {
 	return plain, err
 }
 
-// Reencrypt writes the state file and its copies anew as the keyring says, under
-// its present key or in clear text; nothing else about them changes. It gives the
-// files that it wrote, and those that it had to leave because they cannot be
-// read, each with its reason.
+// Reencrypt writes the state file and its copies again as the keyring says: under its
+// present key or in clear text. Nothing else about them changes. It returns the names of
+// the files that it wrote, and of the copies that it left because they cannot be read,
+// each with the reason.
 func (s *Store) Reencrypt() (written []string, left map[string]error, err error) {
 	if s.snapshot.Lineage == "" {
 		return nil, nil, refuse(os.ErrNotExist, "No state file", "There is no state file at %s.", s.at.State)
@@ -136,7 +136,7 @@ func (s *Store) Reencrypt() (written []string, left map[string]error, err error)
 	return written, left, nil
 }
 
-// encrypt gives the bytes of a state file as it is to be written.
+// encrypt returns the bytes of a state file, encrypted if there are keys.
 func (s storage) encrypt(next Snapshot) ([]byte, error) {
 	data, err := next.Encode()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"deployster/state/place"
 )
 
-// What can be wrong with a state, for callers that must tell it apart. The
-// errors of this package carry a *diag.Diagnostic for the user, and wrap one
+// These errors say what is wrong with a state, for callers that must tell the cases
+// apart. The errors of this package carry a *diag.Diagnostic for the user, and wrap one
 // of these or the cause.
 var (
 	ErrLocked  = place.ErrLocked
@@ -19,7 +19,7 @@ var (
 	ErrNoCopy  = errors.New("the state was written, and no copy of it could be kept")
 )
 
-// refuse words an error for the user, unless it is worded already.
+// refuse words an error for the user, unless it is a diagnostic already.
 func refuse(cause error, summary, detail string, args ...any) error {
 	if diag.Is[*diag.Diagnostic](cause) && !errors.Is(cause, ErrBroken) && !errors.Is(cause, ErrNoCopy) {
 		return cause

@@ -9,12 +9,12 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// restore is what to do about a state file that is not right.
+// restore tells the user what to do about an invalid state file.
 const restore = "It was not changed. `deployster state restore` puts back one of the last copies, which are kept beside it. " +
 	"If there is none that fits, move this one away: resources that exist will be found again as they are, only removals are forgotten."
 
-// Parse reads the bytes of a state file, which messages call by its path. What is not
-// surely a whole state file of this format is refused, and never taken for an empty one.
+// Parse reads the bytes of a state file; error messages name it by path. Parse returns an error
+// for anything but a complete state file of this format, and never takes it for an empty one.
 func Parse(path string, data []byte) (Snapshot, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Snapshot{}, refuse(ErrDamaged, "The state file is empty",
@@ -56,7 +56,7 @@ func Parse(path string, data []byte) (Snapshot, error) {
 	return s, nil
 }
 
-// canonical gives a copy with every document in canonical form.
+// canonical returns a copy with every document in canonical form.
 func (s Snapshot) canonical() (Snapshot, error) {
 	s = s.clone()
 	for addr, e := range s.Resources {

@@ -21,10 +21,10 @@ import (
 	"deployster/state/place"
 )
 
-// Journal takes down the facts of one run. Each method returns when its fact
-// is on the disk; callers that wait at the same time share an fsync. After a
-// failure to write, each method fails, and nothing new may be started; Finish
-// still tries to save what happened. It is safe for concurrent use.
+// Journal records the facts of one run. Each method returns when its fact is on the disk;
+// callers that wait at the same time share an fsync. After a failure to write, every
+// method fails, and nothing new may be started; Finish still tries to save what happened.
+// It is safe for concurrent use.
 type Journal struct {
 	store  *Store
 	log    place.Appender
@@ -35,13 +35,13 @@ type Journal struct {
 	line bytes.Buffer // of the record that is being written
 	seq  uint64
 	prev string
-	ends []int64 // where each record ends, to know which are durable
-	safe uint64  // records known to be durable
+	ends []int64 // offset at which each record ends, to know which are durable
+	safe uint64  // number of records known to be durable
 	over bool
 }
 
-// Begin starts the journal of a run that carries out a plan. The lineage is
-// the plan's; where there is no state file yet, the state begins with it.
+// Begin starts the journal of a run that carries out a plan. The lineage is that of the
+// plan; if there is no state file yet, the state begins with this lineage.
 func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if s.journal != nil {
 		return nil, refuse(ErrBroken, "A run is recorded already", "The journal of this state was begun twice in one process, which is a "+
@@ -55,8 +55,8 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		if lineage == "" {
 			lineage = NewID()
 		}
-		// The state file must be there before its journal: a journal without
-		// one means that the state was lost.
+		// The state file must exist before its journal: a journal without a state file
+		// means that the state was lost.
 		first := Snapshot{Format: Format, Lineage: lineage}.clone()
 		if err := s.at.save(first); err != nil {
 			return nil, err
@@ -81,41 +81,41 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	return j, nil
 }
 
-// now is the time for people to read; nothing is ordered by it.
+// now is the current time, for people to read; nothing is ordered by it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// The room on the disk that must be there before an action starts, in bytes:
-// for the outcome of each action that runs, and for the states that follow. An
-// outcome is a code and a reason, which may be six times as long in JSON.
+// The free disk space that must be reserved before an action starts, in bytes: for the
+// outcome of each running action, and for the state files written afterwards. An outcome
+// is a code and a reason, which may be six times as long in JSON.
 const (
 	roomEach   = 6*maxReason + 4<<10
 	roomShared = 1 << 20
 	maxReason  = 8 << 10
 
-	roomRemembers = 256 << 10 // of an action that says what is to be remembered
+	roomRemembers = 256 << 10 // for an action whose type has a memory
 )
 
 // Start is an action that is about to be run.
 type Start struct {
 	Address, Action, Key string
 
-	// Incomplete is what it takes to destroy the resource, without a state: it is recorded with the first action of a resource
-	// of which nothing is, because from then on something may be there, however the action ends. nil = it is recorded already.
+	// Incomplete is the entry that is needed to destroy the resource, without a state. It is recorded with the first action if
+	// there is no entry, because from then on the thing may exist, however the action ends. nil = there is an entry.
 	Incomplete *Entry
-	// Another says that what is recorded at the address is another thing, which is let go of: Incomplete takes its place.
+	// Another says that the entry at the address is of another thing, which is forgotten: Incomplete takes its place.
 	Another bool
 
-	Remembers   bool     // its type has a memory, of which it is to speak when it ends
-	Subscribers []string // of whom it is not recorded what they have seen of it: until now all
+	Remembers   bool     // its type has a memory, which the action must report when it ends
+	Subscribers []string // resources without a record of what they have seen of this one: they have seen everything until now
 
-	// Memory is what its type says of the thing that the action is for; nil = what is recorded stays. Without it nobody would
-	// find a thing again that was adopted, when the action does not end.
+	// Memory is what its type says of the thing that the action acts on; nil = the recorded memory stays. Without it an
+	// adopted thing could not be found again if the action is interrupted.
 	Memory json.RawMessage
 }
 
-// ActionStarted records that an action is about to be run. It must return nil
-// before the container is made. The disk has promised the room for its outcome
-// by then, so that no action runs whose outcome could not be recorded.
+// ActionStarted records that an action is about to be run. It must return nil before the
+// container is created. By then the disk space for its outcome is reserved, so that no
+// action runs whose outcome could not be recorded.
 func (j *Journal) ActionStarted(s Start) error {
 	j.mu.Lock()
 	running := int64(len(j.run.inFlight))
@@ -150,7 +150,7 @@ func (j *Journal) ActionStarted(s Start) error {
 		Subscribers: s.Subscribers, Memory: memory})
 }
 
-// incomplete makes of an entry one of a resource that is about to be made.
+// incomplete returns the entry of a resource that is about to be created.
 func (e Entry) incomplete() (Entry, error) {
 	e.State, e.Sensitive.State, e.ValidAt, e.Dirty = nil, nil, time.Time{}, true
 	return e.canonical()
@@ -159,9 +159,9 @@ func (e Entry) incomplete() (Entry, error) {
 // End is how an action ended.
 type End struct {
 	Exit     int
-	NotBegun bool            // there is no exit code: its program was never started
-	Reason   string          // empty when it did well
-	Memory   json.RawMessage // what it said that is to be remembered, null = nothing; nil when it said nothing
+	NotBegun bool            // its program was never started, so there is no exit code
+	Reason   string          // empty if it succeeded
+	Memory   json.RawMessage // the memory that it reported, null = none; nil if it reported nothing
 }
 
 // ActionEnded records how an action ended.
@@ -180,7 +180,7 @@ func (j *Journal) ActionEnded(addr, action string, e End) error {
 	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: exit, Reason: diag.Visible(e.Reason), Memory: memory})
 }
 
-// canonicalMemory is a memory as it is recorded; nil = none.
+// canonicalMemory returns a memory in the form in which it is recorded; nil = none.
 func canonicalMemory(addr string, memory json.RawMessage) (json.RawMessage, error) {
 	if memory == nil {
 		return nil, nil
@@ -192,7 +192,7 @@ func canonicalMemory(addr string, memory json.RawMessage) (json.RawMessage, erro
 	return canonical, nil
 }
 
-// Valid records a resource that its image has called VALID.
+// Valid records the entry of a resource that its image has called VALID.
 func (j *Journal) Valid(addr string, e Entry) error {
 	e, err := e.canonical()
 	if err != nil {
@@ -204,13 +204,13 @@ func (j *Journal) Valid(addr string, e Entry) error {
 	return j.append(record{Kind: kindValid, Address: addr, Entry: &e})
 }
 
-// Removed records a resource that is gone, or that is to be forgotten.
+// Removed records that a resource no longer exists, or that it is to be forgotten.
 func (j *Journal) Removed(addr string) error {
 	return j.append(record{Kind: kindRemoved, Address: addr})
 }
 
-// Moved records that resources have other addresses from now on: one fact, so
-// that a crash leaves all of them moved or none. See Snapshot.Moved.
+// Moved records that resources have new addresses from now on. It is a single fact, so
+// that after a crash either all of them are moved or none. See Snapshot.Moved.
 func (j *Journal) Moved(moves []moves.Move) error {
 	if _, err := j.Snapshot().Moved(moves); err != nil {
 		return refuse(err, "Cannot move a resource", "%s. Nothing was moved.", err)
@@ -218,7 +218,7 @@ func (j *Journal) Moved(moves []moves.Move) error {
 	return j.append(record{Kind: kindMoved, Moves: slices.Clone(moves)})
 }
 
-// Outputs records the values of all outputs; others are forgotten.
+// Outputs records the values of all outputs. It forgets all others.
 func (j *Journal) Outputs(values map[string]Output) error {
 	values = maps.Clone(values)
 	for name, o := range values {
@@ -238,9 +238,9 @@ func (j *Journal) Snapshot() Snapshot {
 	return j.run.snapshot.clone()
 }
 
-// Finish ends the run: its facts go into the state file, the serial is one
-// more, and the journal is removed. It also works, and saves what happened,
-// after the journal could not be written any more.
+// Finish ends the run: it writes its facts to the state file, increments the serial, and
+// removes the journal. It also works, and saves what happened, if the journal can no
+// longer be written.
 func (j *Journal) Finish(status Status) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -249,7 +249,7 @@ func (j *Journal) Finish(status Status) error {
 	}
 	j.over = true
 	next := j.run.result(status)
-	j.log.Release() // what was held for outcomes is room for the state file now
+	j.log.Release() // the space reserved for outcomes is needed for the state file now
 	noCopy := j.store.at.save(next)
 	if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {
 		return noCopy
@@ -261,16 +261,16 @@ func (j *Journal) Finish(status Status) error {
 	return noCopy
 }
 
-// fresher is a log that others may take over.
+// fresher is a log that another process may take over.
 type fresher interface {
 	Fresh(within time.Duration) error
 }
 
-// freshness is how long after its intent was sent an action may start without another
-// look whether the state is still this process's: the machine may have been suspended.
+// freshness is how long after its record was sent an action may start without another
+// check that this process still holds the state: the machine may have been suspended.
 const freshness = 30 * time.Second
 
-// append writes a fact in its order and waits until the disk has it.
+// append writes a fact in its order and waits until it is on the disk.
 func (j *Journal) append(r record) error {
 	end, err := j.write(r)
 	if err == nil {
@@ -283,7 +283,7 @@ func (j *Journal) append(r record) error {
 		return nil
 	}
 	if r.Kind == kindStarted {
-		// Its caller is told not to start it.
+		// The caller does not start the action.
 		j.mu.Lock()
 		j.run.unstart(r)
 		j.mu.Unlock()
@@ -303,8 +303,8 @@ func (j *Journal) write(r record) (end int64, err error) {
 		return 0, err
 	}
 	end, err = j.log.Write(line)
-	// What happened, happened: also when it cannot be written down now, Finish
-	// may still save it.
+	// The fact happened: Finish may still save it, even if it cannot be written to the
+	// journal now.
 	j.run.apply(r)
 	if err != nil {
 		return 0, err
@@ -314,8 +314,8 @@ func (j *Journal) write(r record) (end int64, err error) {
 	return end, nil
 }
 
-// encode gives the line of a record as it is to be written. It is good until the
-// next one.
+// encode returns the line of a record as it is written to the journal. It is valid until
+// the next call.
 func (j *Journal) encode(r record) ([]byte, error) {
 	if j.stream != nil {
 		return encryptRecord(r, j.stream)
@@ -333,7 +333,7 @@ func (j *Journal) durable() uint64 {
 	return j.safe
 }
 
-// broken says why nothing can be recorded any more. A place that knows more than that has worded it.
+// broken says why nothing more can be recorded. If err is a diagnostic, its place has worded it better, and broken keeps it.
 func (j *Journal) broken(err error) error {
 	if worded, ok := errors.AsType[*diag.Diagnostic](err); ok {
 		return &diag.Caused{Diagnostic: worded, Cause: fmt.Errorf("%w: %w", ErrBroken, err)}

@@ -9,8 +9,8 @@ import (
 	"deployster/state/place"
 )
 
-// continueJournal adds to the journal of the state what a journal on this machine has
-// beyond it: facts of a run that could not be brought there any more.
+// continueJournal appends to the journal of the state what a journal on this machine has
+// beyond it: facts of a run that could no longer send them to the state's store.
 func (s *Store) continueJournal() error {
 	there, _, err := s.at.journalBytes()
 	if err != nil || len(there) == 0 {
@@ -31,15 +31,15 @@ func (s *Store) continueJournal() error {
 	return nil
 }
 
-// settleLeft takes from the journals on this machine how actions ended, where nobody
-// else could know, and removes them. Nothing else in them matters: states are asked.
+// settleLeft takes from the journals on this machine how actions ended, if no other source
+// knows it, and removes the journals. Nothing else in them matters: images report the states.
 func (s *Store) settleLeft() (warnings diag.Diagnostics) {
 	for _, left := range s.at.LeftJournals(s.snapshot.Lineage) {
 		if err := s.settleOne(left); err != nil {
 			warnings = append(warnings, diag.Warningf("A journal of this machine was left as it is", "%s: %s", left.Name, err))
 			continue
 		}
-		_ = left.Remove() // the next command does it
+		_ = left.Remove() // if it fails, the next command removes it
 	}
 	return warnings
 }
@@ -57,7 +57,7 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 		return err
 	}
 	next, found := s.snapshot, false
-	keys := map[[2]string]string{} // of the last start
+	keys := map[[2]string]string{} // of the last start of each action
 	for _, r := range records {
 		at := [2]string{r.Address, r.Action}
 		switch r.Kind {
@@ -72,17 +72,17 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 	if !found {
 		return nil
 	}
-	return s.Replace(next) // once: each time keeps a copy of the state, and lets an older one go
+	return s.Replace(next) // once for all: each call keeps a copy of the state and may remove an older one
 }
 
-// isOpen says that nobody knows how an action ended.
+// isOpen reports whether it is unknown how the action with that key ended.
 func (s Snapshot) isOpen(addr, key string) bool {
 	return slices.ContainsFunc(s.Unsettled[addr].Open(), func(a actions.Attempt) bool { return a.Key == key })
 }
 
-// hold marks what may still run on another machine, which was taken over and is not
-// known to be dead. What was begun on a host is not held: the host tells how it ended to
-// whoever has the state, and lets nobody act who had it before.
+// hold marks resources with actions that may still run on another machine, whose claim
+// was taken over. It does not mark those with a host: the host reports how an action
+// ended to whoever holds the state, and refuses actions from the earlier holder.
 func (s Snapshot) hold(machine string) Snapshot {
 	for addr, u := range s.Unsettled {
 		if len(u.Open()) > 0 && u.By.Machine != machine && s.Resources[addr].Settings.Host == nil {
@@ -93,8 +93,8 @@ func (s Snapshot) hold(machine string) Snapshot {
 	return s
 }
 
-// OnHold are the addresses of what may still run on another machine than the one that
-// uses the state at a place, sorted. A state in a file is of one machine.
+// OnHold returns the addresses, sorted, of resources with actions that may still run on another
+// machine than the one that uses the state at this place. A state in a file is used by one machine.
 func (s Snapshot) OnHold(at Place) (addresses []string) {
 	here, shared := at.(*Remote)
 	for _, addr := range s.Unknown() {

@@ -9,10 +9,10 @@ import (
 	"deployster/state/place"
 )
 
-// TakeOver makes the state of another place, with its copies, that of this one, where
-// nothing is yet, or this very state from a move that was cut short. It gives how
-// many copies came along, and the serials of those that stay: they cannot be read, or are
-// later than the state.
+// TakeOver writes the state of another place, with its copies, to this place, which must
+// be empty or have this very state from an interrupted move. It returns the number of
+// copies that it wrote, and the serials of the copies that it left out: they cannot be
+// read, or are later than the state.
 func (s *Store) TakeOver(from *Store) (copies int, stay []uint64, err error) {
 	if s.snapshot.Lineage != "" && (s.snapshot.Lineage != from.snapshot.Lineage || s.snapshot.Serial > from.snapshot.Serial) {
 		return 0, nil, refuse(os.ErrExist, "There is a state already",
@@ -54,7 +54,7 @@ func (s *Store) TakeOver(from *Store) (copies int, stay []uint64, err error) {
 	return copies, stay, nil
 }
 
-// equal reports whether two states are the same bytes in a file.
+// equal reports whether two states have the same bytes in a file.
 func equal(a, b Snapshot) bool {
 	one, err := a.Encode()
 	two, err2 := b.Encode()
@@ -69,7 +69,7 @@ func (s *Store) notArrived(err error) error {
 	return refuse(ErrDamaged, "The state did not arrive", "It was written to %s, and %s. The old state is as it was.", s.at.State, what)
 }
 
-// MovedTo says in a shared state that it is elsewhere now.
+// MovedTo records in a shared state that it has moved to another place.
 func (s *Store) MovedTo(to string) error {
 	if m, ok := s.at.Backend.(place.Mover); ok {
 		return m.Move(to)
@@ -77,7 +77,7 @@ func (s *Store) MovedTo(to string) error {
 	return nil // MoveState marks a file
 }
 
-// movedAway refuses a file whose state is elsewhere.
+// movedAway returns an error if the file says that its state has moved.
 func movedAway(path string, members map[string]json.RawMessage) error {
 	var to string
 	if members["moved_to"] == nil || json.Unmarshal(members["moved_to"], &to) != nil {

@@ -9,7 +9,7 @@ import (
 	"deployster/state/moves"
 )
 
-// Resolve gives the moves that rules make of the resources that are here.
+// Resolve returns the moves that the rules make for the resources of the snapshot.
 func (s Snapshot) Resolve(rules []moves.Rule) ([]moves.Move, error) {
 	if len(rules) == 0 {
 		return nil, nil
@@ -17,10 +17,10 @@ func (s Snapshot) Resolve(rules []moves.Rule) ([]moves.Move, error) {
 	return moves.Resolve(slices.Sorted(maps.Keys(s.Resources)), rules)
 }
 
-// Moved gives the snapshot with entries under their new addresses, in the
-// dependencies of others too. All moves are made at once, so that two resources
-// may change places. The error is a *moves.Error: something that is not there, or
-// an address that is taken.
+// Moved returns the snapshot with entries under their new addresses, also in the
+// dependencies of other entries. All moves are made at once, so that two resources may
+// swap addresses. The error is a *moves.Error: a resource that is not recorded, or an
+// address that is taken.
 func (s Snapshot) Moved(list []moves.Move) (Snapshot, error) {
 	if len(list) == 0 {
 		return s, nil
@@ -52,8 +52,8 @@ func (s Snapshot) Moved(list []moves.Move) (Snapshot, error) {
 	return out, nil
 }
 
-// Renamed gives the entry of a resource where others have another address: those that it
-// depends on.
+// Renamed returns the entry with the new addresses of the resources that it refers to:
+// its dependencies, aliases and subscriptions.
 func (e Entry) Renamed(to map[string]string) Entry {
 	moved := func(d string) bool { return to[d] != "" }
 	if !slices.ContainsFunc(e.Dependencies, moved) && !slices.ContainsFunc(slices.Collect(maps.Values(e.Aliases)), moved) {
@@ -69,7 +69,7 @@ func (e Entry) Renamed(to map[string]string) Entry {
 	}
 	slices.Sort(e.Dependencies)
 	seen := make(map[string]uint64, len(e.Seen))
-	for d, serial := range e.Seen { // all at once: two may change places
+	for d, serial := range e.Seen { // into a new map: two resources may swap addresses
 		seen[cmp.Or(to[d], d)] = serial
 	}
 	e.Seen = seen

@@ -13,8 +13,8 @@ import (
 	"deployster/internal/base/parallel"
 )
 
-// decode reads the members of a state file of this format, all of whose keys
-// must be known, with every document in canonical form.
+// decode reads the members of a state file of this format and puts every document into
+// canonical form. An unknown key is an error.
 func decode(members map[string]json.RawMessage) (Snapshot, error) {
 	var s Snapshot
 	rest := make(map[string]json.RawMessage, len(members))
@@ -44,7 +44,7 @@ func decode(members map[string]json.RawMessage) (Snapshot, error) {
 	return s, err
 }
 
-// decodeEntries reads what is remembered of the resources, on all processors.
+// decodeEntries reads the entries of the resources, on all processors.
 func decodeEntries(entries map[string]json.RawMessage) (map[string]Entry, error) {
 	addresses := slices.Collect(maps.Keys(entries))
 	out, errs := make(map[string]Entry, len(entries)), make([]error, len(addresses))
@@ -63,7 +63,7 @@ func decodeEntries(entries map[string]json.RawMessage) (map[string]Entry, error)
 	return out, errors.Join(errs...)
 }
 
-// decodeEntry reads one entry. Texts that are in many entries are kept once.
+// decodeEntry reads one entry. It shares the memory of texts that many entries have.
 func decodeEntry(raw json.RawMessage) (Entry, error) {
 	var e Entry
 	if err := jsondoc.DecodeStrict(raw, &e); err != nil {

@@ -19,14 +19,14 @@ type File = place.File
 // Remote is a state in a store that several machines use.
 type Remote = place.Remote
 
-// storage is a backend with the keys of what it keeps.
+// storage is a backend with the keys of its files.
 type storage struct {
 	place.Found
-	keys *encryption.Keyring // nil = all is in clear text
+	keys *encryption.Keyring // nil = everything is in clear text
 	kept *Kept
 }
 
-// storageOf finds a state; of the keyrings there is at most one.
+// storageOf finds a state. At most one keyring may be given.
 func storageOf(p Place, keys ...*encryption.Keyring) (storage, error) {
 	found, err := p.Find()
 	s := storage{Found: found}
@@ -36,7 +36,7 @@ func storageOf(p Place, keys ...*encryption.Keyring) (storage, error) {
 	return s, err
 }
 
-// snapshot reads the state; one that is not there is an empty Snapshot.
+// snapshot reads the state; a state that does not exist is an empty Snapshot.
 func (s storage) snapshot() (Snapshot, error) {
 	data, err := s.Read()
 	if errors.Is(err, os.ErrNotExist) {
@@ -51,7 +51,7 @@ func (s storage) snapshot() (Snapshot, error) {
 	return s.kept.parse(s.State, data)
 }
 
-// journalBytes reads the journal that was left behind, if there is one.
+// journalBytes reads the journal that an earlier command left behind, if there is one.
 func (s storage) journalBytes() (data []byte, there bool, err error) {
 	data, err = s.ReadJournal()
 	if errors.Is(err, os.ErrNotExist) {
@@ -63,8 +63,8 @@ func (s storage) journalBytes() (data []byte, there bool, err error) {
 	return data, true, nil
 }
 
-// save replaces the state, and keeps a copy. An error that wraps ErrNoCopy comes
-// after the state was written.
+// save replaces the state, and keeps a copy. An error that wraps ErrNoCopy means that the
+// state was written.
 func (s storage) save(next Snapshot) error {
 	data, err := s.encrypt(next)
 	if err == nil {
@@ -81,8 +81,8 @@ func (s storage) save(next Snapshot) error {
 	return nil
 }
 
-// keepCopy stores a copy of a state that was just written, and lets go of the oldest;
-// of repairs in a row the last one alone has a copy, so that they push out no others.
+// keepCopy stores a copy of a state that was just written, and removes the oldest copies.
+// Of consecutive repairs it keeps only the last copy, so that they push out no others.
 func (s storage) keepCopy(next Snapshot, data []byte) error {
 	serial, runs := next.Serial, next.Applied
 	if err := s.WriteCopy(serial, data); err != nil {
@@ -93,7 +93,7 @@ func (s storage) keepCopy(next Snapshot, data []byte) error {
 	if err != nil {
 		return err
 	}
-	// What is of a later serial belongs to a state that was lost: it stays.
+	// A copy with a later serial belongs to a state that was lost: it stays.
 	older := slices.DeleteFunc(list, func(c place.CopyFile) bool { return c.Serial > serial })
 	for i, c := range older {
 		if i < len(older)-s.MaxCopies || repairs && c.Serial == serial-1 {

@@ -17,7 +17,7 @@ import (
 	"deployster/state/moves"
 )
 
-// kind is what a journal's record is about.
+// kind is the kind of fact that a journal's record has.
 type kind string
 
 const (
@@ -41,9 +41,9 @@ const (
 type record struct {
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`
-	// Durable is the last record that the disk had confirmed when this one was
-	// written. It tells a torn tail, which nobody was told to be stored, from
-	// damage to facts that were.
+	// Durable is the last record that the disk had confirmed when this one was written.
+	// It tells a torn tail, whose facts were never reported as stored, from damage to
+	// facts that were.
 	Durable uint64    `json:"durable"`
 	Time    time.Time `json:"time"`
 	Kind    kind      `json:"kind"`
@@ -55,11 +55,11 @@ type record struct {
 	Exit    *int   `json:"exit,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Entry   *Entry `json:"entry,omitempty"`
-	// Remembers says of an action that is started that its type has a memory. Memory is
-	// what the type said of the thing before that, if it is not recorded already; and what
-	// the action said when it ended, null for nothing is there any more.
+	// Remembers says that the type of a started action has a memory. Memory is, of a
+	// started action, what the type said of the thing before, if it is not recorded
+	// already; and, of an ended action, the memory that it reported, null for none.
 	Remembers   bool              `json:"remembers,omitempty"`
-	Subscribers []string          `json:"subscribers,omitempty"` // new ones: they have seen what was done on it until now
+	Subscribers []string          `json:"subscribers,omitempty"` // new ones: they have seen all actions on it until now
 	Memory      json.RawMessage   `json:"memory,omitempty"`
 	Outputs     map[string]Output `json:"outputs,omitempty"`
 	Moves       []moves.Move      `json:"moves,omitempty"`
@@ -68,23 +68,23 @@ type record struct {
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
 	Put       *actions.Put        `json:"put,omitempty"`
 
-	// Of an encrypted record only these, and the first three above, stand in the
+	// An encrypted record has only these, and the first three above, in clear text in the
 	// journal: see encryptedRecord.
 	Head      *encryption.Head `json:"head,omitempty"`
 	Encrypted []byte           `json:"encrypted,omitempty"`
 }
 
-// begin is the first record: what the journal belongs to.
+// begin is the content of the first record: the state that the journal belongs to.
 type begin struct {
 	Format  int        `json:"format"`
 	Lineage string     `json:"lineage"`
-	Serial  uint64     `json:"serial"` // of the state file that it continues
+	Serial  uint64     `json:"serial"` // of the state file that the journal continues
 	Plan    string     `json:"plan"`
 	Run     string     `json:"run"`
 	By      actions.By `json:"by,omitzero"`
 }
 
-// castagnoli is the polynomial of CRC-32C.
+// castagnoli returns the CRC-32C of b.
 func castagnoli(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 func hashLine(line []byte) string {
@@ -92,11 +92,11 @@ func hashLine(line []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// sumSize is how much stands before the JSON of a record: its checksum and a space.
+// sumSize is the length of what precedes the JSON of a record: its checksum and a space.
 const sumSize = len("01234567 ")
 
-// encodeRecord writes the line of a record, with its newline, in place of what is
-// in b.
+// encodeRecord replaces the content of b with the line of a record, including its
+// newline.
 func encodeRecord(b *bytes.Buffer, r record) error {
 	b.Reset()
 	b.WriteString("01234567 ")
@@ -111,25 +111,25 @@ func encodeRecord(b *bytes.Buffer, r record) error {
 	return nil
 }
 
-// frame gives the line of a record: its checksum, its JSON, a newline.
+// frame returns the line of a record: its checksum, its JSON, a newline.
 func frame(body []byte) []byte {
 	return slices.Concat([]byte(sumOf(body)), []byte(" "), body, []byte("\n"))
 }
 
-// sumOf is the checksum of the JSON of a record, as it stands before it.
+// sumOf returns the checksum of the JSON of a record, in the form that precedes the JSON.
 func sumOf(body []byte) string { return fmt.Sprintf("%08x", castagnoli(body)) }
 
-// intact reports whether a line is what was written, as far as its checksum tells.
+// intact reports whether the checksum of a line matches its content.
 func intact(line []byte) bool {
 	sum, body, ok := bytes.Cut(line, []byte(" "))
 	return ok && string(sum) == sumOf(body)
 }
 
-// errNotUnderstood is a record that is whole, and says what this version does
-// not know.
+// errNotUnderstood is the error for a record that is intact, but has content that this
+// version does not know.
 var errNotUnderstood = errors.New("it is whole, and says what this version of deployster does not know")
 
-// decodeLine reads a line without its newline; false when it is not whole.
+// decodeLine reads a line without its newline; false means that it is damaged.
 func decodeLine(line []byte) (record, bool) {
 	if !intact(line) {
 		return record{}, false
@@ -138,7 +138,7 @@ func decodeLine(line []byte) (record, bool) {
 	return decodeBody(body)
 }
 
-// decodeBody reads the JSON of a record, all of whose keys must be known.
+// decodeBody reads the JSON of a record. An unknown key makes it return false.
 func decodeBody(body []byte) (record, bool) {
 	var r record
 	if jsondoc.CheckOwn(body) != nil || jsondoc.DecodeStrict(body, &r) != nil {
@@ -147,9 +147,9 @@ func decodeBody(body []byte) (record, bool) {
 	return r, true
 }
 
-// decodeJournal reads the records of a journal and says how many bytes at its
-// end were dropped, because the crash left them half written. An error means
-// that facts are damaged which the disk had confirmed.
+// decodeJournal reads the records of a journal and returns how many bytes it dropped at
+// the end, because a crash left them half written. An error means damage to facts that
+// the disk had confirmed.
 func decodeJournal(data []byte) (records []record, dropped int, err error) {
 	prev, rest := "", data
 	for len(rest) > 0 {
@@ -170,9 +170,9 @@ func decodeJournal(data []byte) (records []record, dropped int, err error) {
 	return records, 0, nil
 }
 
-// confirms reports whether any whole record in data was written when the record
-// seq was already confirmed by the disk. The damage before a record may have
-// taken the newline with it, so records are looked for by how they begin.
+// confirms reports whether data has an intact record that was written after the disk had
+// confirmed the record seq. The damage before a record may have destroyed the newline
+// too, so confirms searches for the beginnings of records.
 func confirms(data []byte, seq uint64) bool {
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		for at := 0; at < len(line); at++ {
@@ -180,7 +180,7 @@ func confirms(data []byte, seq uint64) bool {
 			if next < 0 {
 				break
 			}
-			// A space before an object is nowhere inside a record.
+			// A space followed by an object occurs nowhere inside a record.
 			if at += next; at < sumSize || line[at-1] != ' ' {
 				continue
 			}

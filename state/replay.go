@@ -13,19 +13,19 @@ import (
 	"deployster/state/actions"
 )
 
-// Recovery says what a journal held that its process did not fold in: it is
-// still running, or it died.
+// Recovery describes the content of a journal that its process has not folded in: the
+// process is still running, or was killed.
 type Recovery struct {
 	Plan     string
 	By       actions.By
 	Began    time.Time
 	InFlight []InFlight // actions that were started and whose end is not recorded
-	// Unconfirmed are resources whose actions ended, but which were not seen
-	// to be VALID afterwards.
+	// Unconfirmed are resources whose actions ended, but which were not seen to be VALID
+	// afterwards.
 	Unconfirmed []string
 }
 
-// Warning tells the user.
+// Warning tells the user about the interrupted apply.
 func (r *Recovery) Warning() *diag.Diagnostic {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, was interrupted; its progress was saved.", r.Plan,
@@ -45,25 +45,25 @@ func (r *Recovery) Warning() *diag.Diagnostic {
 	return diag.Warningf("An earlier apply was interrupted", "%s", b.String())
 }
 
-// replayRun is a state with its journal's facts.
+// replayRun is a state with the facts of its journal applied.
 type replayRun struct {
 	snapshot Snapshot
 	begin    begin
 	began    time.Time
 	inFlight []InFlight
-	acted    []string // addresses with ended actions and no verdict yet
+	acted    []string // addresses with ended actions that were not seen to be VALID or gone since
 	moved    bool
-	done     map[string]string // what Applied.Done will say; nil = the run has not died
-	let      map[string]past   // what was let go of with the first action on another thing
+	done     map[string]string // for Applied.Done; nil = the run was not killed
+	let      map[string]past   // forgotten entries, by the address where an action on another thing began
 }
 
-// past is what was recorded at an address.
+// past is the earlier entry of an address, with its unsettled actions.
 type past struct {
 	entry     Entry
-	unsettled actions.Unsettled // without actions: it was settled
+	unsettled actions.Unsettled // without actions that are in flight: the entry was settled
 }
 
-// newReplay begins the life of a run on a snapshot.
+// newReplay begins a run on a copy of a snapshot.
 func newReplay(base Snapshot, b begin, at time.Time) *replayRun {
 	s := base.clone()
 	s.Format = Format
@@ -71,7 +71,7 @@ func newReplay(base Snapshot, b begin, at time.Time) *replayRun {
 	return &replayRun{snapshot: s, begin: b, began: at, let: map[string]past{}}
 }
 
-// apply brings one fact into the snapshot.
+// apply applies one fact to the snapshot.
 func (p *replayRun) apply(r record) {
 	switch r.Kind {
 	case kindStarted:
@@ -110,13 +110,13 @@ func (p *replayRun) apply(r record) {
 	case kindPut:
 		p.snapshot.put(r)
 	case kindMoved:
-		if moved, err := p.snapshot.Moved(r.Moves); err == nil { // checked before it was written
+		if moved, err := p.snapshot.Moved(r.Moves); err == nil { // the move was checked before the record was written
 			p.snapshot, p.moved = moved, true
 		}
 	}
 }
 
-// letGo drops what is recorded of another thing than the one that is begun with an action.
+// letGo forgets the entry at an address where the first action on another thing begins.
 func (p *replayRun) letGo(r record) {
 	entry, known := p.snapshot.Resources[r.Address]
 	if !known || r.Entry == nil {
@@ -127,8 +127,8 @@ func (p *replayRun) letGo(r record) {
 	p.settle(r.Address, nil)
 }
 
-// begun notes that an action was begun on a resource: what is recorded of it may not
-// be so any more, and who subscribes it is to be told, also who began to with this run.
+// begun notes that an action began on a resource: its entry may no longer be true, and
+// its subscribers must be told, including those that subscribe since this run.
 func (p *replayRun) begun(r record) {
 	e, known := p.snapshot.Resources[r.Address]
 	for _, by := range r.Subscribers {
@@ -147,14 +147,14 @@ func (p *replayRun) begun(r record) {
 	}
 }
 
-// unstart takes back that an action was started: it was not.
+// unstart undoes the start of an action that was not run.
 func (p *replayRun) unstart(r record) {
 	p.land(r)
 	p.snapshot.ended(r, nil)
 	if r.Entry == nil {
 		return
 	}
-	delete(p.snapshot.Resources, r.Address) // it came with this very record
+	delete(p.snapshot.Resources, r.Address) // the same record added it
 	if was, let := p.let[r.Address]; let {
 		p.snapshot.Resources[r.Address] = was.entry
 		p.snapshot.leave(r.Address, was.unsettled)
@@ -165,14 +165,14 @@ func (p *replayRun) land(r record) {
 	p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
 }
 
-// settle notes that it is known how a resource is; nil = it is gone. What its actions
-// led to is settled only when it is VALID or gone.
+// settle notes that the condition of a resource is known; nil = it no longer exists. Its
+// actions are settled only when it is VALID or no longer exists.
 func (p *replayRun) settle(addr string, as *Entry) {
 	if as == nil || as.LastSeen == nil {
 		delete(p.snapshot.Unsettled, addr)
 	}
 	switch {
-	case p.done == nil: // only who goes on with a dead run asks what that had done
+	case p.done == nil: // only a command that resumes a killed run needs to know what that run had done
 	case as == nil:
 		p.done[addr] = ""
 	default:
@@ -181,7 +181,7 @@ func (p *replayRun) settle(addr string, as *Entry) {
 	p.acted = slices.DeleteFunc(p.acted, func(a string) bool { return a == addr })
 }
 
-// result is the snapshot to be written, with the run in its list.
+// result returns the snapshot to be written, with the run in its list.
 func (p *replayRun) result(status Status) Snapshot {
 	s := p.snapshot.clone()
 	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight),
@@ -198,8 +198,8 @@ func (p *replayRun) result(status Status) Snapshot {
 	return s
 }
 
-// remembered leaves out the oldest runs where there are too many: repairs before what
-// people have applied. The last one stays: recovery knows by it what was folded in.
+// remembered removes the oldest runs if there are too many: repairs before runs that people
+// have applied. The last run stays: by it a recovery knows which journal was folded in.
 func remembered(list []Applied) []Applied {
 	for len(list) > MaxApplied {
 		oldest := max(0, slices.IndexFunc(list[:len(list)-1], func(a Applied) bool { return a.Watch }))
@@ -208,8 +208,8 @@ func remembered(list []Applied) []Applied {
 	return list
 }
 
-// replay overlays a journal that was left behind on the state. The Recovery is
-// nil when the journal says nothing that the state file does not hold already.
+// replay applies a journal that an earlier command left behind to the state. The Recovery
+// is nil when the state file already has all facts of the journal.
 func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err error) {
 	if base.Lineage == "" {
 		return base, nil, refuse(ErrDamaged, "The state file is gone",
@@ -225,7 +225,7 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 		return base, nil, err
 	}
 	if len(records) == 0 {
-		// The crash came before the first record was stored: nothing was begun.
+		// The crash came before the first record was stored: no action was begun.
 		return base, nil, nil
 	}
 	b := records[0].Begin
@@ -241,7 +241,7 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 		return base, nil, err
 	}
 	if n := len(base.Applied); n > 0 && base.Applied[n-1].Run == b.Run {
-		return base, nil, nil // folded in already; only its removal was cut short
+		return base, nil, nil // folded in already; only the removal of the journal was interrupted
 	}
 	run := newReplay(base, *b, records[0].Time)
 	run.done = map[string]string{}
@@ -258,7 +258,7 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	return run.result(StatusDied), &Recovery{By: b.By, Plan: b.Plan, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted}, nil
 }
 
-// belongs reports whether a journal continues this very state file.
+// belongs returns an error if a journal does not continue this very state file.
 func belongs(at storage, base Snapshot, b begin) error {
 	if base.Lineage != b.Lineage {
 		return refuse(ErrForeign, "The journal belongs to another state",

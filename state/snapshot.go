@@ -21,71 +21,70 @@ const Format = 2
 // Lineage means that there is no state file yet.
 type Snapshot struct {
 	Format    int               `json:"format"`
-	Lineage   string            `json:"lineage"`   // made once, when the state begins; ties plans to it
-	Serial    uint64            `json:"serial"`    // one more with every run that was recorded
-	Resources map[string]Entry  `json:"resources"` // by address; deposed ones by a key of their own, see DeposedKey
+	Lineage   string            `json:"lineage"`   // created once, when the state begins; ties plans to the state
+	Serial    uint64            `json:"serial"`    // increases by one with every recorded run
+	Resources map[string]Entry  `json:"resources"` // by address; deposed entries by a key of their own, see DeposedKey
 	Outputs   map[string]Output `json:"outputs"`
 	Applied   []Applied         `json:"applied,omitempty"` // the last runs, oldest first, at most MaxApplied
 
-	// Unsettled are resources on which actions were started since they were last VALID,
-	// by address.
+	// Unsettled are the resources on which actions were started since they were last
+	// VALID, by address.
 	Unsettled map[string]actions.Unsettled `json:"unsettled,omitempty"`
 
-	// Artifacts are the versions in use, by name, and Pins what it takes to bring in the
-	// files again that entries have mounts of, by the key of their recipe.
+	// Artifacts are the versions in use, by name. Pins have what is needed to fetch the
+	// files again that entries mount, by the key of their recipe.
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 }
 
-// Entry is what is remembered of a resource: how it was when it was VALID, and
-// what is needed to destroy it. One that an apply only began to make has no state.
+// Entry is the record of a resource: how it was when it was last VALID, and what is
+// needed to destroy it. An entry that an apply only began to create has no state.
 type Entry struct {
-	Type         string          `json:"type,omitempty"`   // the image, as the manifest named it; left out where all is deposed
-	Digest       string          `json:"digest,omitempty"` // of the image that said VALID, or that began to make it
+	Type         string          `json:"type,omitempty"`   // the image, as the manifest named it; "" = only deposed entries
+	Digest       string          `json:"digest,omitempty"` // of the image that said VALID, or that began to create the resource
 	Config       json.RawMessage `json:"config,omitempty"`
-	State        json.RawMessage `json:"state,omitempty"`        // left out as long as it was never VALID
+	State        json.RawMessage `json:"state,omitempty"`        // left out if the resource was never VALID
 	Dependencies []string        `json:"dependencies,omitempty"` // addresses, to know the order of destruction
-	// Aliases are the names under which its image knows dependencies: alias ->
-	// address. A type that wants to see them is told of them also when it removes.
+	// Aliases are the names under which its image knows dependencies: alias -> address. A
+	// type that declares them also gets them for a removal.
 	Aliases        map[string]string          `json:"aliases,omitempty"`
 	ValidAt        time.Time                  `json:"valid_at,omitzero"`
 	Settings       runner.Settings            `json:"settings,omitzero"`
 	Mounts         []runner.Mount             `json:"mounts,omitempty"`
 	StateTimeout   Duration                   `json:"state_timeout,omitempty"`
 	ActionTimeout  Duration                   `json:"action_timeout,omitempty"`
-	ReadOnly       bool                       `json:"read_only,omitempty"` // somebody else's: never acted upon
+	ReadOnly       bool                       `json:"read_only,omitempty"` // it belongs to somebody else: never acted upon
 	PreventDestroy bool                       `json:"prevent_destroy,omitempty"`
 	OnRemove       string                     `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
 	Sensitive      Sensitive                  `json:"sensitive,omitzero"`
-	Identity       []string                   `json:"identity,omitempty"` // the pointers into Config that name the thing
-	Kind           string                     `json:"kind,omitempty"`     // what sort of thing it is, as its image said
-	Defaults       map[string]json.RawMessage `json:"defaults,omitempty"` // by those pointers, of what Config leaves out
-	// Acted is the serial of the run that began an action on it last, and Seen, of each
-	// resource that it subscribes, the Acted with which it was last VALID.
+	Identity       []string                   `json:"identity,omitempty"` // pointers into Config that identify the thing
+	Kind           string                     `json:"kind,omitempty"`     // the kind of thing, as its image said
+	Defaults       map[string]json.RawMessage `json:"defaults,omitempty"` // by pointers of Identity, if Config leaves them out
+	// Acted is the serial of the run that last began an action on the resource. Seen has, for
+	// each resource that it subscribes to, the value of Acted when this one was last VALID.
 	Acted uint64            `json:"acted,omitempty"`
 	Seen  map[string]uint64 `json:"seen,omitempty"`
-	// Dirty says that an action was started on it since it was last VALID, and
-	// that how it is now was not seen: what is recorded may not be so any more.
+	// Dirty says that an action was started on the resource since it was last VALID, and
+	// that its present state was not seen: the entry may no longer be true.
 	Dirty bool `json:"touched,omitempty"`
-	// Memory is what its image said that it must not forget, such as an id; opaque, and
-	// never shown.
+	// Memory is what its image must not forget, such as an id; opaque, and never shown.
 	Memory json.RawMessage `json:"memory,omitempty"`
-	// LastSeen is what was seen last, when that was not VALID; nil = it was.
+	// LastSeen is the last state that was seen, if it was not VALID; nil = it was VALID.
 	LastSeen *LastSeen `json:"found,omitempty"`
-	// Deposed are the things that were recorded here until another one took the address,
-	// and are still to be destroyed. Only files have them here.
+	// Deposed are entries of this address whose things another one has replaced, and
+	// which are still to be destroyed. Only state files have them here.
 	Deposed []Deposed `json:"deposed,omitempty"`
 }
 
-// LastSeen is how a thing was seen that is not as it was recorded.
+// LastSeen is the state of a thing that was seen to differ from its entry.
 type LastSeen struct {
 	State     json.RawMessage `json:"state"`
 	Sensitive []string        `json:"sensitive,omitempty"` // JSON pointers into State
 	At        time.Time       `json:"at"`
 }
 
-// Sensitive says which parts of an entry are never shown to anyone, as JSON
-// pointers; "" is the whole.
+// Sensitive lists the parts of an entry that are never shown, as JSON pointers; "" is the
+// whole document.
 type Sensitive struct {
 	Config []string `json:"config,omitempty"`
 	State  []string `json:"state,omitempty"`
@@ -98,18 +97,18 @@ type Output struct {
 	Sensitive bool            `json:"sensitive,omitempty"`
 }
 
-// Applied is a run that was recorded.
+// Applied is a recorded run.
 type Applied struct {
-	Plan   string    `json:"plan"` // the plan's id: a plan is applied once
-	Run    string    `json:"run"`  // of this attempt
+	Plan   string    `json:"plan"` // the id of the plan, which is applied once
+	Run    string    `json:"run"`  // the id of this run
 	At     time.Time `json:"at"`
 	Status Status    `json:"status"`
 	Watch  bool      `json:"watch,omitempty"` // it was a repair by `deployster watch`
-	// InFlight are the actions that were running when the process died.
+	// InFlight are the actions that were running when the process was killed.
 	InFlight []InFlight `json:"in_flight,omitempty"`
-	// Done are the resources that a run whose process died had recorded, with
-	// the Pin of each, "" = removed; Moved says that it had made the moves
-	// of its plan. Who resumes the plan does not do them again.
+	// Done are the resources that a killed run had recorded, with the Pin of each, "" =
+	// removed. Moved says that it had made the moves of its plan. A command that resumes
+	// the plan does not repeat them.
 	Done  map[string]string `json:"done,omitempty"`
 	Moved bool              `json:"moved,omitempty"`
 }
@@ -117,8 +116,8 @@ type Applied struct {
 // Status is how a run ended.
 type Status string
 
-// The statuses. A run that was interrupted ended by itself; one whose process
-// died did not, and its plan can be resumed.
+// The statuses. StatusInterrupted is of a run that stopped by itself when asked;
+// StatusDied is of one whose process was killed, so that its plan can be resumed.
 const (
 	StatusOK          Status = "ok"
 	StatusError       Status = "error"
@@ -126,7 +125,7 @@ const (
 	StatusDied        Status = "died"
 )
 
-// MaxApplied is how many runs a state file remembers.
+// MaxApplied is how many runs a state file keeps.
 const MaxApplied = 100
 
 // InFlight is an action that was started and whose end was not recorded.
@@ -137,7 +136,7 @@ type InFlight struct {
 	Started time.Time `json:"started"`
 }
 
-// Duration is a time span that is written as text, like "5m0s".
+// Duration is a time span, written as text like "5m0s".
 type Duration time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
@@ -150,8 +149,8 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// WasApplied reports whether a plan was applied to this state already, in whole
-// or in part, and how that ended the last time.
+// WasApplied reports whether a plan was applied to this state already, completely or in
+// part, and returns its last run.
 func (s Snapshot) WasApplied(plan string) (Applied, bool) {
 	for _, a := range slices.Backward(s.Applied) {
 		if a.Plan == plan {
@@ -161,9 +160,9 @@ func (s Snapshot) WasApplied(plan string) (Applied, bool) {
 	return Applied{}, false
 }
 
-// Died gives the run of a plan that was cut short by the death of its process,
-// with all that this run and those that it resumed had recorded. false = the
-// plan was not applied, or its run ended by itself.
+// Died returns the last run of a plan if its process was killed, including everything
+// that this run and those that it resumed had recorded. false = the plan was not applied,
+// or its run ended by itself.
 func (s Snapshot) Died(plan string) (Applied, bool) {
 	last, was := s.WasApplied(plan)
 	if !was || last.Status != StatusDied {
@@ -179,13 +178,13 @@ func (s Snapshot) Died(plan string) (Applied, bool) {
 	return last, true
 }
 
-// Incomplete reports whether an apply has begun to make it, and that it was never seen to be
-// VALID: something of it may be there, all of it, or nothing. Such an entry has
-// what it takes to destroy it, and neither a state nor a time of being VALID.
+// Incomplete reports whether an apply has begun to create the resource and it was never seen
+// VALID: the thing may exist completely, partly, or not at all. Such an entry has what is
+// needed to destroy it, but neither a state nor a time of being VALID.
 func (e Entry) Incomplete() bool { return len(e.State) == 0 && e.ValidAt.IsZero() }
 
-// Completed gives the entry of a resource that was VALID once; false = nothing is
-// recorded of it, or only that it was begun.
+// Completed returns the entry of a resource that was VALID once; false = it has no entry,
+// or an incomplete one.
 func (s Snapshot) Completed(addr string) (Entry, bool) {
 	e, known := s.Resources[addr]
 	if !known || e.Incomplete() {
@@ -194,7 +193,7 @@ func (s Snapshot) Completed(addr string) (Entry, bool) {
 	return e, true
 }
 
-// Masked gives a copy that may be shown: sensitive values are replaced.
+// Masked returns a copy with its sensitive values replaced, which may be shown.
 func (s Snapshot) Masked() Snapshot {
 	s = s.clone()
 	for addr, e := range s.Resources {
@@ -210,7 +209,7 @@ func (s Snapshot) Masked() Snapshot {
 	return s
 }
 
-// Masked gives a copy that may be shown: sensitive values are replaced.
+// Masked returns a copy with its sensitive values replaced, which may be shown.
 func (e Entry) Masked() Entry {
 	e.Memory = nil
 	e.Config = secret.Mask(e.Config, e.Sensitive.Config)
@@ -231,8 +230,8 @@ func (e Entry) Masked() Entry {
 	return e
 }
 
-// clone copies the maps, so that the copy can be changed; entries are values
-// that nobody edits in place.
+// clone copies the maps, so that the copy can be changed; entries are values that are
+// never changed in place.
 func (s Snapshot) clone() Snapshot {
 	s.Resources = maps.Clone(s.Resources)
 	s.Outputs = maps.Clone(s.Outputs)
@@ -288,7 +287,7 @@ func (e Entry) canonical() (Entry, error) {
 	return e, nil
 }
 
-// canonicalOrNull returns the canonical form of a document, and null where there is none.
+// canonicalOrNull returns the canonical form of a document, or null if the document is empty.
 func canonicalOrNull(doc json.RawMessage) (json.RawMessage, error) {
 	if len(doc) == 0 {
 		return json.RawMessage("null"), nil
@@ -308,7 +307,7 @@ func (o Output) canonical() (Output, error) {
 	return o, err
 }
 
-// NewID makes a random id, for a lineage, a plan or a run.
+// NewID returns a random id, for a lineage, a plan or a run.
 func NewID() string {
 	b := make([]byte, 16)
 	rand.Read(b) // never fails: the program ends before it would

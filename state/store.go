@@ -12,16 +12,16 @@ import (
 	"deployster/state/place"
 )
 
-// Load reads a state without locking it and without changing anything. The facts of a journal are
-// laid over it in memory, and Recovery says what was in flight: an apply that still runs, or one that
-// died. A missing file is an empty Snapshot without a lineage; keys are those of an encrypted state.
+// Load reads a state without locking or changing it. It applies the facts of a journal in memory;
+// Recovery then has the actions in flight, of an apply that still runs or was killed. A missing file
+// is an empty Snapshot without a lineage. The keys decrypt an encrypted state.
 func Load(place Place, keys ...*encryption.Keyring) (Snapshot, *Recovery, error) {
 	at, err := storageOf(place, keys...)
 	if err != nil {
 		return Snapshot{}, nil, err
 	}
-	// An apply may fold its journal between the two reads. The state file is
-	// read again until it is the same before and after the journal.
+	// An apply may fold in its journal between the two reads. Load reads again until the
+	// state file is the same before and after reading the journal.
 	const attempts = 20
 	for try := 1; ; try++ {
 		before, err := at.Read()
@@ -49,19 +49,19 @@ func load(at storage) (Snapshot, *Recovery, error) {
 	return replay(at, s, data)
 }
 
-// Options are how a state is opened.
+// Options say how a state is opened.
 type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
 	// Keys decrypt and encrypt the files of the state; nil = they are in clear text.
 	Keys *encryption.Keyring
-	// Machine is the id of the data directory in which actions are begun; a place that
-	// is shared has its own.
+	// Machine is the id of the data directory in which actions run; a shared place has
+	// its own.
 	Machine string
-	Kept    *Kept // what an earlier Open has read or written: while it is so, it is not read again
+	Kept    *Kept // what an earlier Open has read or written; a file that has not changed since is not parsed again
 
-	// Waiting is told who has the lock, once, when it is waited for; nil =
-	// nobody wants to know.
+	// Waiting is called once with the holder of the lock when the lock is waited for; nil
+	// = no notice is needed.
 	Waiting func(who string)
 }
 
@@ -69,16 +69,16 @@ func (o Options) lock() place.Options {
 	return place.Options{Command: o.Command, Wait: o.Wait, Waiting: o.Waiting}
 }
 
-// Shared is a state that is held for reading: others may read it too, and
-// nobody can apply meanwhile.
+// Shared is a state that is locked for reading: other processes may read it too, and none
+// can apply in the meantime.
 type Shared struct {
 	Snapshot Snapshot
 	Recovery *Recovery // see Load
 	lock     place.Lock
 }
 
-// ReadShared takes a shared lock and loads the state; it changes nothing but
-// the lock file. Close lets go of it.
+// ReadShared takes a shared lock and loads the state; it changes nothing but the lock
+// file. Close releases the lock.
 func ReadShared(ctx context.Context, place Place, o Options) (*Shared, error) {
 	at, err := storageOf(place, o.Keys)
 	if err != nil {
@@ -95,10 +95,10 @@ func ReadShared(ctx context.Context, place Place, o Options) (*Shared, error) {
 	return &Shared{Snapshot: s, Recovery: rec, lock: lock}, nil
 }
 
-// Close lets go of the lock.
+// Close releases the lock.
 func (s *Shared) Close() error { return s.lock.Unlock() }
 
-// Store is a state that is held for writing, by this process alone.
+// Store is a state that is locked for writing, by this process alone.
 type Store struct {
 	at       storage
 	lock     place.Lock
@@ -107,11 +107,11 @@ type Store struct {
 	command  string // what the user runs
 	machine  string // Options.Machine
 	warnings diag.Diagnostics
-	journal  *Journal // the one that is open
+	journal  *Journal // the open journal; nil = none
 }
 
-// Open takes the exclusive lock and loads the state. A journal that was left
-// behind is folded into the state file; Recovery then says what was in flight.
+// Open takes the exclusive lock and loads the state. It folds a journal that an earlier
+// command left behind into the state file; Recovery then has the actions in flight.
 func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 	at, err := storageOf(place, o.Keys)
 	if err != nil {
@@ -126,7 +126,7 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 	s := &Store{at: at, lock: lock, command: o.Command, machine: o.Machine}
 	err = s.recover()
 	if err == nil {
-		err = at.keys.Ready() // rather now than when something was done
+		err = at.keys.Ready() // a missing key must fail here, before any action runs
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
@@ -134,8 +134,8 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 	return s, nil
 }
 
-// recover is safe to be cut short and begun again: the state file is replaced
-// as a whole and names the run, and only then the journal goes.
+// recover can be interrupted and repeated safely: the state file is replaced as a whole
+// and names the run, and only then the journal is removed.
 func (s *Store) recover() error {
 	base, err := s.at.snapshot()
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Store) recover() error {
 	return nil
 }
 
-// fold brings a journal that was left behind into the state.
+// fold applies a journal that an earlier command left behind to the state, and removes it.
 func (s *Store) fold(data []byte) error {
 	folded, rec, err := replay(s.at, s.snapshot, data)
 	if err != nil {
@@ -179,20 +179,20 @@ func (s *Store) fold(data []byte) error {
 	return nil
 }
 
-// Snapshot is the state as it was opened, or as the last Finish left it. It is not to be
-// written to.
+// Snapshot returns the state as it was opened, or as the last Finish left it. The caller
+// must not change it.
 func (s *Store) Snapshot() Snapshot { return s.snapshot }
 
-// Turn grows with each holder of a shared state; 0 = it is in a file.
+// Turn returns a number that grows with each holder of a shared state; 0 = the state is in a file.
 func (s *Store) Turn() uint64 { return place.Turn(s.lock) }
 
-// Warnings are about what was found on this machine, and left as it is.
+// Warnings returns warnings about journals on this machine that were left as they are.
 func (s *Store) Warnings() diag.Diagnostics { return s.warnings }
 
-// Recovery says what was in flight in an earlier run that died; nil = nothing.
+// Recovery returns what was in flight in an earlier run that was killed; nil = nothing.
 func (s *Store) Recovery() *Recovery { return s.recovery }
 
-// Close lets go of the lock. A journal that was not finished stays, and the next Open folds it in.
+// Close releases the lock. An unfinished journal stays, and the next Open folds it in.
 func (s *Store) Close() error {
 	var err error
 	if s.journal != nil {
@@ -202,9 +202,9 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.lock.Unlock())
 }
 
-// Replace makes next the state: for edits by hand, not for what an apply finds. It gets the serial after
-// the present one, so that plans made before do not fit by accident, and the lineage stays. The file that
-// was there is among the copies.
+// Replace makes next the state: for edits by hand, not for the results of an apply. The state gets the
+// next serial, so that earlier plans do not match it by accident, and keeps its lineage. The previous
+// file is among the copies.
 func (s *Store) Replace(next Snapshot) error {
 	if s.journal != nil {
 		return refuse(ErrBroken, "A run is being recorded",

@@ -9,20 +9,20 @@ import (
 	"deployster/state/actions"
 )
 
-// Unknown are the addresses of resources with an action whose end is not known,
-// sorted.
+// Unknown returns the addresses, sorted, of resources with an action whose outcome is
+// unknown.
 func (s Snapshot) Unknown() (addresses []string) {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Unsettled)), func(addr string) bool { return len(s.Unsettled[addr].Open()) == 0 })
 }
 
-// Unexplained are the addresses of resources with an action of which it is not known
-// how it ended or what it made, sorted.
+// Unexplained returns the addresses, sorted, of resources with an action whose outcome or
+// result is unknown.
 func (s Snapshot) Unexplained() (addresses []string) {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Unsettled)), func(addr string) bool { return len(s.Unsettled[addr].Names()) == 0 })
 }
 
-// Settle records how an action ended of which that was not known: the process
-// that had started it did not live to see it. See Snapshot.Settled.
+// Settle records the outcome of an action that was unknown, because the process that
+// started the action did not live to see it. See Snapshot.Settled.
 func (s *Store) Settle(addr, key string, exit *int, memory json.RawMessage) error {
 	if _, ok := s.snapshot.Unsettled[addr]; !ok {
 		return nil
@@ -30,9 +30,9 @@ func (s *Store) Settle(addr, key string, exit *int, memory json.RawMessage) erro
 	return s.Replace(s.snapshot.Settled(addr, key, exit, memory))
 }
 
-// Settled gives the state in which it is known how an action ended. A nil exit says
-// that it was never begun; memory is what it said that is to be remembered, null for
-// nothing, nil when it said nothing.
+// Settled returns the state with the outcome of an action. A nil exit says that the
+// action was never begun. memory is the memory that it reported, null for none, nil if it
+// reported nothing.
 func (s Snapshot) Settled(addr, key string, exit *int, memory json.RawMessage) Snapshot {
 	next := s.clone()
 	if u, ok := next.Unsettled[addr]; ok {
@@ -45,8 +45,8 @@ func (s Snapshot) Settled(addr, key string, exit *int, memory json.RawMessage) S
 	return next
 }
 
-// Judged gives the state in which a person has said how the open actions of a
-// resource ended.
+// Judged returns the state with the outcome of the open actions of a resource, as a
+// person has stated it.
 func (s Snapshot) Judged(addr string, as actions.Verdict) Snapshot {
 	next := s.clone()
 	if u, ok := next.Unsettled[addr]; ok {
@@ -55,7 +55,7 @@ func (s Snapshot) Judged(addr string, as actions.Verdict) Snapshot {
 	return next
 }
 
-// Answered is a snapshot with what a put has said that another command began.
+// Answered returns a snapshot with the answer of a put that another command began.
 func (s Snapshot) Answered(addr string, answer *artifact.Put) Snapshot {
 	next := s.clone()
 	if u, ok := next.Unsettled[addr]; ok {
@@ -64,7 +64,7 @@ func (s Snapshot) Answered(addr string, answer *artifact.Put) Snapshot {
 	return next
 }
 
-// leave puts down what is not known of a resource, if anything.
+// leave records what is still unknown of a resource, if anything.
 func (s *Snapshot) leave(addr string, u actions.Unsettled) {
 	if left, any := u.Left(); any {
 		s.Unsettled[addr] = left
@@ -73,7 +73,7 @@ func (s *Snapshot) leave(addr string, u actions.Unsettled) {
 	}
 }
 
-// remember takes down what an action said of its resource; nil = it said nothing.
+// remember records the memory that an action reported; nil = it reported nothing.
 func (s *Snapshot) remember(addr string, memory json.RawMessage) {
 	e, known := s.Resources[addr]
 	if !known || memory == nil {
@@ -91,12 +91,12 @@ func (s *Snapshot) started(r record, b begin) {
 	s.Unsettled[r.Address] = s.Unsettled[r.Address].Started(b.Plan, b.By, a)
 }
 
-// ended notes how it ended; nil = it was not started at all.
+// ended notes the exit code of an action; nil = it was not started at all.
 func (s *Snapshot) ended(r record, exit *int) {
 	s.leave(r.Address, s.Unsettled[r.Address].Ended(r.Action, r.Key, exit, r.Memory != nil))
 }
 
-// put brings what is recorded of a put into the snapshot.
+// put adds the record of a put to the snapshot.
 func (s *Snapshot) put(r record) {
 	if u, ok := s.Unsettled[r.Address]; ok {
 		u.Put = r.Put

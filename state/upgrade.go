@@ -13,14 +13,14 @@ import (
 // the members of the file's object.
 type upgrade func(members map[string]json.RawMessage) error
 
-// upgrades are the steps, by the format that each begins with. A change of the format
-// needs a higher Format, a step here, and a fixture in testdata: TestFormats says so.
-// All that format 2 has beyond format 1 may be left out, so that step changes nothing.
+// upgrades returns the steps, by the format that each begins with. A change of the format
+// needs a higher Format, a step here, and a fixture in testdata: TestFormats checks this.
+// All that format 2 adds to format 1 is optional, so that step changes nothing.
 func upgrades() map[int]upgrade {
 	return map[int]upgrade{1: func(map[string]json.RawMessage) error { return nil }}
 }
 
-// upgraded brings the bytes of a state file from an older format to a newer one.
+// upgraded converts the bytes of a state file from an older format to a newer one.
 func upgraded(data []byte, from, to int, steps map[int]upgrade) ([]byte, error) {
 	if from == to {
 		return data, nil

@@ -8,22 +8,22 @@ import (
 	"deployster/internal/base/proc"
 )
 
-// WatchCommand is the command of who repairs unattended.
+// WatchCommand is the command that repairs unattended.
 const WatchCommand = "deployster watch"
 
-// By says which process did something. It is for people, and to know whether
-// the machine was started anew since.
+// By identifies the process that did something. It is shown to people, and tells whether
+// the machine was restarted since.
 type By struct {
 	Command string `json:"command,omitempty"`
 	PID     int    `json:"pid,omitempty"`
 	Host    string `json:"host,omitempty"`
-	Boot    string `json:"boot,omitempty"` // changes whenever the machine is started
-	// Machine is the id of the data directory, which knows how its actions ended; ""
-	// where that was not to be found out.
+	Boot    string `json:"boot,omitempty"` // changes whenever the machine starts
+	// Machine is the id of the data directory, which knows how its actions ended; "" if
+	// it could not be read.
 	Machine string `json:"machine,omitempty"`
 }
 
-// Myself is this process.
+// Myself returns the By of this process.
 func Myself(command string) By {
 	host, err := os.Hostname()
 	if err != nil {
@@ -41,17 +41,17 @@ func (b By) String() string {
 	return fmt.Sprintf("%s (process %d on %s)", b.Command, b.PID, b.Host)
 }
 
-// Here reports whether it was a process of this machine, and since its last start.
+// Here reports whether the process ran on this machine, and whether since its last start.
 func (b By) Here() (host, boot bool) {
 	me := Myself("")
 	return b.Host == me.Host, b.Host == me.Host && b.Boot == me.Boot
 }
 
-// Running reports whether the process is at work on this machine.
+// Running reports whether the process is running on this machine.
 func (b By) Running() bool {
 	if host, boot := b.Here(); !host || !boot || b.PID <= 0 {
 		return false
 	}
 	now := proc.Of(b.PID)
-	return !now.Ended() && strings.HasPrefix(now.Name, "deployster") // else the number is another process's by now
+	return !now.Ended() && strings.HasPrefix(now.Name, "deployster") // otherwise another process has the number by now
 }

@@ -6,11 +6,11 @@ import (
 	"deployster/internal/artifact"
 )
 
-// Started is what is known after an action was started by a process, for a plan.
+// Started returns what is known after a process has started an action for a plan.
 func (u Unsettled) Started(plan string, by By, a Attempt) Unsettled {
 	was := u.Begun()
 	if u.Plan != plan {
-		// The state was asked again since what an earlier plan did.
+		// The image was asked for the state again since the actions of an earlier plan.
 		u = Unsettled{Plan: plan}
 	}
 	if u.Put, u.Was = nil, nil; was.Put != nil && !was.Put.NotBegun {
@@ -22,9 +22,9 @@ func (u Unsettled) Started(plan string, by By, a Attempt) Unsettled {
 	return u
 }
 
-// Ended is what is known after the last such action that was open has ended; a nil exit
-// says that it was not started at all, and no key that any will do. It spoke if it said
-// what is to be remembered.
+// Ended returns what is known after the last matching open action has ended. A nil exit
+// says that it was not started at all; an empty key matches any. spoke says that the
+// action reported its memory.
 func (u Unsettled) Ended(action, key string, exit *int, spoke bool) Unsettled {
 	u.Actions = slices.Clone(u.Actions)
 	for i, a := range slices.Backward(u.Actions) {
@@ -43,8 +43,8 @@ func (u Unsettled) Ended(action, key string, exit *int, spoke bool) Unsettled {
 	return u
 }
 
-// Settled is what is known after another process found out how an open action ended, and
-// reports whether it was open. A nil exit says that it was never begun.
+// Settled returns what is known after another process found out how an open action ended,
+// and whether the action was open. A nil exit says that it was never begun.
 func (u Unsettled) Settled(key string, exit *int, spoke bool) (next Unsettled, open bool) {
 	u.Actions, u.Held = slices.Clone(u.Actions), false
 	for i, a := range u.Actions {
@@ -59,13 +59,13 @@ func (u Unsettled) Settled(key string, exit *int, spoke bool) (next Unsettled, o
 	return u, open
 }
 
-// Judged is what is known after a person has said how the open actions ended. How the
-// resource is stays to be seen.
+// Judged returns what is known after a person has said how the open actions ended. The
+// state of the resource is still unknown.
 func (u Unsettled) Judged(as Verdict) Unsettled {
 	u.Actions, u.Held = slices.Clone(u.Actions), false
 	for i, a := range u.Actions {
 		if as == Failed {
-			u.Actions[i].Silent = false // nothing of it is there
+			u.Actions[i].Silent = false // it made nothing
 		}
 		if !a.open() && !u.wordless(a) {
 			continue
@@ -77,7 +77,7 @@ func (u Unsettled) Judged(as Verdict) Unsettled {
 	return u
 }
 
-// Answered is what is known after it was found out what a put has said that another
+// Answered returns what is known after the answer of a put was found out that another
 // command began.
 func (u Unsettled) Answered(answer *artifact.Put) Unsettled {
 	if u.Put != nil && answer != nil {
@@ -87,8 +87,8 @@ func (u Unsettled) Answered(answer *artifact.Put) Unsettled {
 	return u
 }
 
-// Left is what stays unsettled: when no action is left, what was not known before, if
-// anything. false = nothing.
+// Left returns what stays unsettled: if no action is left, what was unknown before; false
+// = nothing.
 func (u Unsettled) Left() (Unsettled, bool) {
 	switch {
 	case len(u.Actions) > 0:

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// deposedMark stands between the address and the number in the key of a deposed
-// entry. No address has it.
+// deposedMark separates the address from the number in the key of a deposed entry. No
+// address contains it.
 const deposedMark = " (deposed "
 
-// DeposedKey is the key of a deposed entry: the address at which it was recorded,
+// DeposedKey returns the key of a deposed entry: the address at which it was recorded,
 // and its number.
 func DeposedKey(addr string, number int) string {
 	return fmt.Sprintf("%s%s%d)", addr, deposedMark, number)
 }
 
-// RecordedAt gives the address at which the entry of a key was recorded, and its
+// RecordedAt returns the address at which the entry of a key was recorded, and its
 // number; 0 = it is not deposed.
 func RecordedAt(key string) (addr string, number int) {
 	at := strings.LastIndex(key, deposedMark)
@@ -30,8 +30,8 @@ func RecordedAt(key string) (addr string, number int) {
 	return key[:at], number
 }
 
-// Depose gives the key of an entry whose address another thing takes: the first that
-// is free.
+// Depose returns the first free key for a deposed entry of an address that another thing
+// takes.
 func Depose(addr string, taken func(key string) bool) string {
 	for i := 1; ; i++ {
 		if key := DeposedKey(addr, i); !taken(key) {

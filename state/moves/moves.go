@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// Move gives the entry of one address to another. The thing itself is not
-// touched.
+// Move gives the entry of one address to another. It does not touch the thing itself.
 type Move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Why is what brought it about: "identity", "same config" (a guess) or "other"
-	// (another thing takes its address); "" = a block, a flag, or count.
+	// Why is the reason: "identity", "same config" (a guess) or "other" (another thing
+	// takes its address); "" = a moved block, a flag, or count.
 	Why string `json:"why,omitempty"`
 }
 
-// Rule renames what lies at From or below it: a resource with all its
-// instances, one instance, or a module with all that is in it. With an instance
-// key at the end of From or To it speaks of that one instance only, so that
-// `web` to `web["a"]` gives a resource that had no instances its first one.
+// Rule renames what is at From or below it: a resource with all its instances, one
+// instance, or a module with everything in it. With an instance key at the end of From or
+// To it applies to that one instance only, so that `web` to `web["a"]` makes a resource
+// without instances the first instance.
 type Rule struct{ From, To string }
 
 // Error says why moves cannot be made.
@@ -32,37 +31,37 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s to %s: %s", e.From, e.To, e.Why) }
 
-// Covers reports whether what lies at the first address is the second, or holds
-// it: a resource its instances, a module its resources, an instance of a module
-// the resources of that instance, any of them what was deposed there.
+// Covers reports whether outer equals inner or contains it: a resource contains its
+// instances, a module its resources, an instance of a module the resources of that
+// instance, and any of them the entries that were deposed there.
 func Covers(outer, inner string) bool {
 	rest, below := strings.CutPrefix(inner, outer)
 	return below && (rest == "" || rest[0] == '[' || rest[0] == '.' || strings.HasPrefix(rest, deposedMark))
 }
 
-// apply gives the address that a rule makes of another, and whether it speaks
-// of it.
+// apply returns the address that a rule gives to another, and whether the rule applies to
+// it.
 func (r Rule) apply(addr string) (string, bool) {
 	rest, below := strings.CutPrefix(addr, r.From)
 	if _, number := RecordedAt(addr); number > 0 {
-		below = rest == "" // else it keeps the name under which it was recorded
+		below = rest == "" // otherwise it keeps the name under which it was recorded
 	}
 	switch {
 	case !below, rest != "" && rest[0] != '[' && rest[0] != '.':
 		return addr, false
 	case rest != "" && rest[0] == '[' && (endsInKey(r.From) || endsInKey(r.To)):
-		return addr, false // another instance than the one without a key
+		return addr, false // an instance other than the one without a key
 	}
 	return r.To + rest, true
 }
 
 func endsInKey(addr string) bool { return strings.HasSuffix(addr, "]") }
 
-// Resolve gives the moves that rules make of recorded resources, whose addresses come
-// in sorted; the moves are sorted too. Rules may lead from one to the next: the last says
-// where a resource goes. Where several speak of a resource the one with the longest From
-// does. A rule that speaks of nothing recorded is passed over in silence. The error is an
-// *Error: rules that go round in a circle, or an address that is taken.
+// Resolve returns the moves that rules make for recorded resources, whose addresses are
+// given sorted; the moves are sorted too. Rules may lead from one to the next: the last
+// decides the new address. If several apply to a resource, the one with the longest From
+// wins. Resolve ignores a rule that applies to no recorded address. The error is an
+// *Error: rules that form a cycle, or an address that is taken.
 func Resolve(recorded []string, rules []Rule) ([]Move, error) {
 	order := make([]int, len(rules))
 	for i := range rules {
@@ -94,8 +93,8 @@ func Resolve(recorded []string, rules []Rule) ([]Move, error) {
 	return out, nil
 }
 
-// follow applies rules to an address until none speaks of it any more; last is
-// the rule that was applied last.
+// follow applies rules to an address until none applies any more; last is the rule that
+// was applied last.
 func follow(rules []Rule, order []int, from string) (to string, last int, err error) {
 	to, last = from, -1
 	for range len(rules) + 1 {

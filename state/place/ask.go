@@ -2,17 +2,17 @@ package place
 
 import "deployster/internal/base/diag"
 
-// Unreliable warns of a state in a place where a lock may not hold between
-// machines; nil = it does, or it cannot be told.
+// Unreliable returns a warning if the lock of a state may not hold between machines; nil
+// = it does, or this is unknown.
 func Unreliable(p Place) *diag.Diagnostic {
 	s, err := p.Find()
 	if err != nil {
-		return nil // said by whoever opens it
+		return nil // whoever opens the state reports it
 	}
 	return s.Warning()
 }
 
-// InUse says who holds a state for writing at this moment; false = nobody, as far as
+// InUse returns who holds a state for writing at this moment; false = nobody, as far as
 // is known.
 func InUse(p Place) (who string, inUse bool) {
 	s, err := p.Find()
@@ -22,8 +22,8 @@ func InUse(p Place) (who string, inUse bool) {
 	return s.Use()
 }
 
-// Clear lists what lies beside an encrypted state and is not encrypted: copies,
-// and what was moved aside. It is empty when the state itself is in clear text.
+// Clear lists the files beside an encrypted state that are not encrypted: copies, and
+// state files that were moved aside. It is empty if the state itself is in clear text.
 func Clear(p Place) []string {
 	s, err := p.Find()
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"deployster/internal/base/encryption"
 )
 
-// File is a state in a file on this machine. The lock, the journal and the copies
-// lie beside it. A symbolic link to it leads to those beside its target, so that
-// all names of one state meet there, also when there is no target yet.
+// File is a state in a file on this machine. The lock, the journal and the copies lie
+// beside it. If File is a symbolic link, they lie beside its target, so that all names of
+// one state share them, even if the target does not exist yet.
 type File string
 
 // String is the path.
 func (f File) String() string { return string(f) }
 
-// Mark says which file it is, and when it was written.
+// Mark identifies the file and its last modification.
 func (f File) Mark(context.Context) (string, error) {
 	var stat unix.Stat_t
 	switch err := unix.Stat(string(f), &stat); {
@@ -76,13 +76,13 @@ func (f localFile) AtLarge() bool                     { return false }
 func (f localFile) Run() string                       { return "" }
 func (f localFile) LeftJournals(string) []LeftJournal { return nil }
 
-// copyPath is that of a copy. Its name sorts by serial, for people who list the
+// copyPath returns the path of a copy. The names sort by serial, for people who list the
 // directory.
 func (f localFile) copyPath(serial uint64) string { return filepath.Join(f.copies, copyName(serial)) }
 
 func copyName(serial uint64) string { return fmt.Sprintf("%010d.json", serial) }
 
-// serialOf gives the serial of the copy that a file is by its name, if it is one.
+// serialOf returns the serial of a copy from the name of its file; false = it is no copy.
 func serialOf(name string) (serial uint64, ours bool) {
 	_, err := fmt.Sscanf(name, "%d.json", &serial)
 	return serial, err == nil && name == copyName(serial)
@@ -91,8 +91,8 @@ func serialOf(name string) (serial uint64, ours bool) {
 func (f localFile) ReadCopy(serial uint64) ([]byte, error) { return os.ReadFile(f.copyPath(serial)) }
 func (f localFile) RemoveCopy(serial uint64) error         { return os.Remove(f.copyPath(serial)) }
 
-// WriteCopy writes a file of its own, not a link: what damages the state file must
-// not damage its copy.
+// WriteCopy writes a separate file, not a link: damage to the state file must not damage
+// its copy.
 func (f localFile) WriteCopy(serial uint64, data []byte) error {
 	if err := os.Mkdir(f.copies, 0o700); err == nil {
 		err = durable.SyncDir(filepath.Dir(f.copies))
@@ -105,7 +105,7 @@ func (f localFile) WriteCopy(serial uint64, data []byte) error {
 	return durable.WriteFile(f.copyPath(serial), data, 0o600)
 }
 
-// ListCopies passes over what is named otherwise: it is not ours.
+// ListCopies ignores files with other names: deployster did not write them.
 func (f localFile) ListCopies() ([]CopyFile, error) {
 	entries, err := os.ReadDir(f.copies)
 	if errors.Is(err, os.ErrNotExist) {
@@ -130,7 +130,7 @@ func (f localFile) ListCopies() ([]CopyFile, error) {
 	return out, nil
 }
 
-// SetAside renames the state file.
+// SetAside renames the state file to the first free name.
 func (f localFile) SetAside() (string, error) {
 	if _, err := os.Lstat(f.state); errors.Is(err, os.ErrNotExist) {
 		return "", nil
@@ -151,9 +151,9 @@ func (f localFile) SetAside() (string, error) {
 	}
 }
 
-// Clean removes what commands that were killed have left half written: nobody
-// else writes here now. It may hold what is encrypted everywhere else. What cannot
-// be removed is in nobody's way.
+// Clean removes half-written files of commands that were killed: no other process writes
+// here now. Such a file may have in clear text what is encrypted everywhere else. A file
+// that cannot be removed does no harm.
 func (f localFile) Clean() {
 	_ = durable.RemoveTemporary(filepath.Dir(f.state), func(name string) bool { return name == filepath.Base(f.state) })
 	_ = durable.RemoveTemporary(f.copies, func(name string) bool {
@@ -166,12 +166,12 @@ func (f localFile) Clear() []string {
 	if !isEncrypted(f.state) {
 		return nil
 	}
-	copies, _ := filepath.Glob(durable.Pattern(f.copies) + "/*.json") // the patterns are right
+	copies, _ := filepath.Glob(durable.Pattern(f.copies) + "/*.json") // the patterns are valid
 	aside, _ := filepath.Glob(durable.Pattern(f.state) + ".aside-*")
 	return slices.DeleteFunc(append(copies, aside...), isEncrypted)
 }
 
-// isEncrypted reports whether a file is there and is encrypted, by its first bytes.
+// isEncrypted reports whether a file exists and is encrypted, judged by its first bytes.
 func isEncrypted(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -183,7 +183,7 @@ func isEncrypted(path string) bool {
 	return encryption.Is(head[:n])
 }
 
-// Warning is about network file systems.
+// Warning returns a warning if the state is on a network file system.
 func (f localFile) Warning() *diag.Diagnostic {
 	name, err := durable.SharedFS(f.state)
 	if err != nil || name == "" {
@@ -214,7 +214,7 @@ func (f localFile) Lock(ctx context.Context, exclusive bool, o Options) (Lock, e
 	return nil, f.lockError(err, o.Wait)
 }
 
-// holder names who has a lock, as far as that is known.
+// holder names the process that holds a lock, as far as it is known.
 func holder(e *durable.LockedError) string {
 	if e.Holder == nil {
 		return "another deployster process"
@@ -242,14 +242,14 @@ func (f localFile) lockError(err error, waited time.Duration) error {
 		"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", f.state, holder(locked), todo)
 }
 
-// Use tries the lock.
+// Use tries to take the lock.
 func (f localFile) Use() (string, bool) {
 	held, err := durable.TryLock(f.lockFile, false, "deployster")
 	if locked, ok := errors.AsType[*durable.LockedError](err); ok {
 		return holder(locked), true
 	}
 	if err == nil {
-		_ = held.Unlock() // it was only to know whether somebody else holds it
+		_ = held.Unlock() // it was taken only to see whether another process holds it
 	}
 	return "", false
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Mark is what lies where a state in a file was.
+// Mark is the content of the file that replaces a state file that was moved.
 type Mark struct {
 	Format  int    `json:"format"`
 	MovedTo string `json:"moved_to"`
 }
 
-// Bytes are those of the file.
+// Bytes returns the content of the file.
 func (m Mark) Bytes() []byte {
 	text, err := json.Marshal(m)
 	if err != nil {

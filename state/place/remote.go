@@ -14,15 +14,15 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// Remote is a state in a store that several machines use. All of it is in one log:
-// its lock, its journal and its copies.
+// Remote is a state in a store that several machines use. One log has all of it: its
+// lock, its journal and its copies.
 type Remote struct {
 	URL     string
 	Connect func() (*sharedlog.Log, error)
 	Machine string             // the id of this machine's data directory
-	Pending string             // the directory on this machine for what cannot be recorded; "" = none
+	Pending string             // the directory on this machine for records that cannot be sent to the store; "" = none
 	Claims  sharedlog.Presence // of the processes of this machine
-	Take    string             // a claim that is ended, whoever holds it; "" = none
+	Take    string             // the id of a claim to end, whoever holds it; "" = none
 	log     *sharedlog.Log
 }
 
@@ -32,10 +32,10 @@ const maxRemoteCopies = 50
 // String is the URL.
 func (p *Remote) String() string { return p.URL }
 
-// Word says to a user what is wrong with the store.
+// Word words an error of the store for the user.
 func (p *Remote) Word(err error) error { return (&remote{place: p}).word(err) }
 
-// Log is the log that the state is in.
+// Log returns the log that has the state.
 func (p *Remote) Log() (*sharedlog.Log, error) {
 	if p.log == nil {
 		log, err := p.Connect()
@@ -47,7 +47,7 @@ func (p *Remote) Log() (*sharedlog.Log, error) {
 	return p.log, nil
 }
 
-// Mark says which entry of the log is the state.
+// Mark returns the number of the log entry that has the state.
 func (p *Remote) Mark(ctx context.Context) (string, error) {
 	log, err := p.Log()
 	if err != nil {
@@ -71,20 +71,20 @@ func (p *Remote) Find() (Found, error) {
 		CopyName: func(serial uint64) string { return fmt.Sprintf("serial %d of %s", serial, p.URL) }, MaxCopies: maxRemoteCopies}}, nil
 }
 
-// remote is a state as one command sees it: at one moment, or held.
+// remote is a state as one command sees it: read at one moment, or held.
 type remote struct {
 	place *Remote
 	log   *sharedlog.Log
 	view  *sharedlog.View  // nil = nothing was read yet
-	claim *sharedlog.Claim // nil = it is only read
+	claim *sharedlog.Claim // nil = the state is only read
 
 	states  []sharedlog.State // the present one, then earlier ones
-	journal []byte            // what was recorded since
-	run     string            // by whom
+	journal []byte            // what was recorded since the present state
+	run     string            // the run that recorded it
 	pending *sharedlog.Pending
 }
 
-// reading bounds how long a command waits that only reads: see sharedlog.Log.
+// reading limits how long a command that only reads waits: see sharedlog.Log.
 const reading = time.Minute
 
 // look reads the log, once.
@@ -138,7 +138,7 @@ func (b *remote) Write(serial uint64, data []byte) error {
 	return b.become(append([]sharedlog.State{s}, kept...))
 }
 
-// become makes states those of the log, of which the first is the present one.
+// become writes the list of states to the log; the first is the present one.
 func (b *remote) become(states []sharedlog.State) error {
 	if len(states) > maxRemoteCopies {
 		states = states[:maxRemoteCopies]
@@ -150,7 +150,7 @@ func (b *remote) become(states []sharedlog.State) error {
 	return nil
 }
 
-// SetAside has nothing to do: what is there stays among the copies.
+// SetAside has nothing to do: the present state stays among the copies.
 func (b *remote) SetAside() (string, error) {
 	if err := b.look(); err != nil || len(b.states) == 0 {
 		return "", err
@@ -179,10 +179,10 @@ func (b *remote) CreateJournal(lineage, run string) (Appender, error) {
 	return worded{b.claim.NewAppender(run, b.pending), b}, nil
 }
 
-// Run is whose records the journal has.
+// Run returns the id of the run that wrote the journal.
 func (b *remote) Run() string { return b.run }
 
-// RemoveJournal begins a new journal, if there is one that says something.
+// RemoveJournal begins a new journal if the present one has any records.
 func (b *remote) RemoveJournal() error {
 	if len(b.journal) > 0 && len(b.states) > 0 {
 		if err := b.become(b.states); err != nil {
@@ -228,7 +228,7 @@ func (b *remote) ListCopies() ([]CopyFile, error) {
 	return list, nil
 }
 
-// copyAt is the place of a copy in the list; -1 = there is none.
+// copyAt returns the index of a copy in the list; -1 = there is none.
 func (b *remote) copyAt(serial uint64) int {
 	return slices.IndexFunc(b.states, func(s sharedlog.State) bool { return s.Serial == serial })
 }
@@ -244,8 +244,8 @@ func (b *remote) ReadCopy(serial uint64) ([]byte, error) {
 	return b.fetch(b.states[at])
 }
 
-// WriteCopy writes one that is there already anew; what write has stored is its own
-// copy.
+// WriteCopy replaces a copy that exists already. For the present state it does nothing:
+// Write has stored it as an object of its own.
 func (b *remote) WriteCopy(serial uint64, data []byte) error {
 	at := b.copyAt(serial)
 	if at <= 0 {
@@ -260,7 +260,7 @@ func (b *remote) WriteCopy(serial uint64, data []byte) error {
 	return b.become(states)
 }
 
-// RemoveCopy takes an earlier state out of the list. Its object goes when the log is let go of.
+// RemoveCopy removes an earlier state from the list. Its object is removed when the log is released.
 func (b *remote) RemoveCopy(serial uint64) error {
 	at := b.copyAt(serial)
 	if at <= 0 {
@@ -269,7 +269,7 @@ func (b *remote) RemoveCopy(serial uint64) error {
 	return b.become(slices.Delete(slices.Clone(b.states), at, at+1))
 }
 
-// Clean has nothing to do: who lets go of the log removes what nothing names.
+// Clean has nothing to do: unreferenced objects are removed when the log is released.
 func (b *remote) Clean() {}
 
 func (b *remote) Clear() (names []string) {
@@ -293,5 +293,5 @@ func (b *remote) Use() (string, bool) {
 	return inUseBy(b.view), true
 }
 
-// Move ends the log, and says where the state went.
+// Move ends the log, and records where the state has moved.
 func (b *remote) Move(to string) error { return b.word(b.claim.Move(to)) }

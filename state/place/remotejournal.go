@@ -6,7 +6,7 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// worded is an appender to a log that says to a user why it cannot be written.
+// worded is an appender to a log that words its errors for the user.
 type worded struct {
 	*sharedlog.Appender
 	at *remote
@@ -14,5 +14,5 @@ type worded struct {
 
 func (w worded) Sync(end int64) error { return w.at.word(w.Appender.Sync(end)) }
 
-// Fresh shows that the log is still this process's: see sharedlog.Appender.
+// Fresh checks that this process still holds the log: see sharedlog.Appender.
 func (w worded) Fresh(within time.Duration) error { return w.at.word(w.Appender.Fresh(within)) }

@@ -11,24 +11,24 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// noLock is the lock of one who reads: what it reads never changes.
+// noLock is the lock of a reader: what it reads never changes.
 type noLock struct{}
 
 func (noLock) Unlock() error { return nil }
 
-// claimed is the lock of one who writes.
+// claimed is the lock of a writer.
 type claimed struct {
 	claim *sharedlog.Claim
-	end   func(held bool) // of its presence on this machine
+	end   func(held bool) // ends the presence of the claim on this machine
 }
 
 // Claim is the id of the claim.
 func (l claimed) Claim() string { return l.claim.ID() }
 
-// Turn grows with each claim of the log.
+// Turn returns a number that grows with each claim of the log.
 func (l claimed) Turn() uint64 { return l.claim.View().Tip.N }
 
-// Unlock lets go of the log. When that cannot be said, the claim runs out; on this machine at once.
+// Unlock releases the log. If it cannot reach the store, the claim expires; on this machine at once.
 func (l claimed) Unlock() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -65,13 +65,13 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 	return claimed{claim: claim, end: end}, nil
 }
 
-// AtLarge says that who began what the journal has had not let go of the state: it may
-// still run on that machine, also when its process is dead.
+// AtLarge reports whether the holder whose journal was read had not released the state:
+// its actions may still run on that machine, even if its process is dead.
 func (b *remote) AtLarge() bool {
 	return b.claim.Took() != "" || b.view.TakenOver()
 }
 
-// inUseBy says who holds a log.
+// inUseBy describes who holds a log.
 func inUseBy(v *sharedlog.View) string {
 	return fmt.Sprintf("%s since %s, last heard of %s ago, claim %s", diag.Visible(v.Tip.By.String()), v.Tip.Since.Format(time.RFC3339),
 		v.LastHeard(time.Now()).Round(time.Second), diag.Visible(v.Tip.Claim))
@@ -88,7 +88,7 @@ func (b *remote) lockError(v *sharedlog.View, waited time.Duration) error {
 			"now: the other can record nothing more.", b.place.URL, inUseBy(v), todo, gone, diag.Visible(v.Tip.Claim))
 }
 
-// word says to a user what is wrong with a store.
+// word words an error of a store for the user.
 func (b *remote) word(err error) error {
 	var moved *sharedlog.MovedError
 	var taken *sharedlog.TakenError
@@ -121,7 +121,7 @@ func (b *remote) word(err error) error {
 		diag.Visible(err.Error()), b.keptIn())
 }
 
-// keptIn says where records are that the log does not have.
+// keptIn describes where the records are that the log does not have.
 func (b *remote) keptIn() string {
 	if b.pending == nil {
 		return "nothing"
