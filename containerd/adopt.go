@@ -20,14 +20,14 @@ import (
 	"deployster/internal/runner/worker"
 )
 
-// adoptEvery is how often is looked whether an action has ended meanwhile.
+// adoptEvery is the interval at which Adopt checks whether an action has ended.
 const adoptEvery = 100 * time.Millisecond
 
 // Adopt implements runner.Adopter.
 func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
 	action := layout.ActionName(id)
 	var following *follower
-	var troubled time.Time // since when looking after it fails
+	var troubled time.Time // when checking the container began to fail
 	defer func() { following.stop() }()
 	for {
 		if out, there, err := r.outcomes().Load(action); there || err != nil {
@@ -41,7 +41,7 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 		switch {
 		case err == nil && !found:
 			if _, there, _ := r.outcomes().Load(action); there {
-				continue // collected since it was looked for
+				continue // collected since the search
 			}
 			return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Forgotten: r.outcomes().Pruned(),
 				Why: "there is no trace of it in this containerd"}, nil
@@ -56,7 +56,7 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 				return runner.Outcome{}, err
 			}
 		case err != nil && troubled.IsZero():
-			troubled = time.Now() // a shim that was lost is being removed, or the program was started just now
+			troubled = time.Now() // a lost shim is being removed, or the program was started just now
 		case err != nil && time.Since(troubled) > sweep.CleanupLimit:
 			return runner.Outcome{}, failure.Of("Looking after "+c.Labels[layout.LabelName], err)
 		case err == nil:
@@ -78,10 +78,10 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 	}
 }
 
-// hand writes what an action has printed that has ended to who watches.
+// hand writes the output of an action that has ended to its watcher.
 func hand(out runner.Outcome, w runner.Watch) {
 	if w.Stdout != nil {
-		_, _ = w.Stdout.Write(out.Stdout) // a watcher that fails gets nothing
+		_, _ = w.Stdout.Write(out.Stdout) // output for a watcher that fails is dropped
 	}
 	if w.Stderr != nil {
 		_, _ = w.Stderr.Write(out.Stderr)
@@ -98,8 +98,8 @@ func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
 	return !ended && (request == 0 || !r.sweeper().Answered(c, request)), nil
 }
 
-// Discard implements runner.Adopter. Whoever had taken down how the action ended
-// may have died before he could remove its container: that goes too.
+// Discard implements runner.Adopter. The client that recorded how the action ended may
+// have been killed before it removed the container: Discard removes that too.
 func (r *Runtime) Discard(ctx context.Context, id string) error {
 	action := layout.ActionName(id)
 	for end := time.Now().Add(sweep.CleanupLimit); ; time.Sleep(adoptEvery) {
@@ -115,14 +115,14 @@ func (r *Runtime) Discard(ctx context.Context, id string) error {
 		case err == nil && time.Now().After(end):
 			err = errors.New("its container still exists")
 		case err == nil || time.Now().Before(end):
-			continue // a shim that was lost is being removed, or another is at it
+			continue // a lost shim is being removed, or another client is collecting it
 		}
 		return failure.Of("Removing what is left of an action that has ended", err)
 	}
 }
 
-// find returns the container of an action; of a worker also the number that the
-// action has there, which is never 0.
+// find returns the container of an action. If that is a worker, request is the number
+// that the action has there, which is never 0; otherwise it is 0.
 func (r *Runtime) find(ctx context.Context, action string) (c containers.Container, request int64, found bool, err error) {
 	list, err := r.conn.Client.ContainerService().List(r.conn.Context(ctx), fmt.Sprintf("labels.%q==%s", layout.LabelAction, action),
 		fmt.Sprintf("labels.%q", layout.LabelWorker))
@@ -146,13 +146,13 @@ func (r *Runtime) find(ctx context.Context, action string) (c containers.Contain
 	return c, 0, false, nil
 }
 
-// collectIfDead collects an action unless its client, whoever that is, lives and
-// looks after it. One that has said of it that nobody knows how it ended does not.
+// collectIfDead collects an action unless its client, whichever that is, is alive and still
+// supervises it. A client that has given the action up does not supervise it any more.
 func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (gone bool, err error) {
 	dir, id := filepath.Split(c.Labels[layout.LabelClient])
 	ctx = r.conn.Context(ctx)
 	if _, surrendered := r.surrendered.Load(c.ID); surrendered {
-		// Its lease holds the snapshot.
+		// The lease of this client holds the snapshot.
 		if ctx, err = r.conn.Leased(ctx); err != nil {
 			return false, err
 		}
@@ -162,11 +162,11 @@ func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (go
 	return r.sweeper().Collect(ctx, c)
 }
 
-// follower hands on what an adopted action prints.
+// follower copies the output of an adopted action to its watcher.
 type follower struct{ outputs []*runfiles.LogFile }
 
-// follow begins with what is there already. Files that cannot be read are not
-// followed. With a request it is what a worker says about that.
+// follow begins with the output so far. It skips files that cannot be read. With a
+// request it copies what a worker writes about that request.
 func follow(dir string, request int64, w runner.Watch) *follower {
 	f := &follower{}
 	files := map[string]io.Writer{runfiles.StdoutFile: w.Stdout, runfiles.StderrFile: w.Stderr}
@@ -184,7 +184,7 @@ func follow(dir string, request int64, w runner.Watch) *follower {
 	return f
 }
 
-// stop ends it when everything is handed on.
+// stop ends the follower when all output is copied.
 func (f *follower) stop() {
 	if f == nil {
 		return

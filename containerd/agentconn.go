@@ -15,29 +15,29 @@ import (
 	"deployster/containerd/layout"
 )
 
-// Where a container has its agent, and the socket on which that finds its client.
-// In /dev they are not among the image's files.
+// The paths of the agent in a container, and of the socket on which it connects to its
+// client. In /dev they are not among the image's files.
 const (
 	agentPath   = "/dev/.deployster-agent"
 	agentSocket = agentPath + ".sock"
 )
 
-// What an agent takes of its container's limits, which are made larger by that:
-// measured were 1.4 MiB more than without it, and 6 threads.
+// What an agent uses of its container's limits, which are raised by as much: 1.4 MiB and
+// 6 threads were measured.
 const (
 	agentMemory  = 2 << 20
 	agentThreads = 8
 )
 
-// agentConn is the connection to the agent in a container. What it says comes
-// from inside: nothing of it is believed that an image could not say of itself.
+// agentConn is the connection to the agent in a container. Its messages come from inside
+// the container: they are trusted no more than the image itself.
 type agentConn struct {
 	*net.UnixConn
 	process int // a pidfd
 }
 
-// listenAgent makes the socket for the agent of a container. Its path may be too
-// long for an address, so it is made by way of its directory.
+// listenAgent creates the socket for the agent of a container. Its path may be too long
+// for a socket address, so listenAgent addresses it through its open directory.
 func listenAgent(dir string) (l *net.UnixListener, path string, err error) {
 	path = filepath.Join(dir, "agent")
 	at, err := os.Open(dir)
@@ -49,16 +49,16 @@ func listenAgent(dir string) (l *net.UnixListener, path string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	l.SetUnlinkOnClose(false) // it goes with its directory
-	// The container's user connects to it; nobody else gets to the directory.
+	l.SetUnlinkOnClose(false) // it is removed with its directory
+	// The container's user connects to it; no other user can reach the directory.
 	if err := os.Chmod(path, 0o666); err != nil {
 		return nil, "", errors.Join(err, l.Close())
 	}
 	return l, path, nil
 }
 
-// acceptAgent waits for the agent of a container that was just started, and takes
-// nobody else for it.
+// acceptAgent waits for the agent of a container that was just started, and rejects
+// connections from any other process.
 func (w *sharedContainer) acceptAgent(l *net.UnixListener) (err error) {
 	process, err := w.open(int(w.pid))
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *sharedContainer) acceptAgent(l *net.UnixListener) (err error) {
 				a.UnixConn = conn
 				break
 			}
-			_ = conn.Close() // whoever it is
+			_ = conn.Close() // another process
 		case !errors.Is(err, os.ErrDeadlineExceeded) || time.Now().After(end) || !w.waits():
 			return fmt.Errorf("its agent did not begin: %w", err)
 		}
@@ -96,7 +96,7 @@ func (w *sharedContainer) acceptAgent(l *net.UnixListener) (err error) {
 	return nil
 }
 
-// agentEvery is how often it is looked whether an agent that does not come lives.
+// agentEvery is the interval at which acceptAgent checks that the container is still alive.
 const agentEvery = 100 * time.Millisecond
 
 // request sends a request with its files.
@@ -111,8 +111,8 @@ func (a *agentConn) request(b []byte, files ...int) error {
 	return err
 }
 
-// reply waits for what the agent says next. Files that come with it are dropped
-// by the kernel.
+// reply waits for the next message of the agent. The kernel drops files that are sent
+// along.
 func (a *agentConn) reply() (agent.Reply, error) {
 	b := make([]byte, agent.ReplySize)
 	if _, err := io.ReadFull(a.UnixConn, b); err != nil {
@@ -121,10 +121,10 @@ func (a *agentConn) reply() (agent.Reply, error) {
 	return agent.DecodeReply(b)
 }
 
-// kill ends the agent, and with it all that runs in its container.
+// kill ends the agent, and with it everything that runs in its container.
 func (a *agentConn) kill() { _ = unix.PidfdSendSignal(a.process, unix.SIGKILL, nil, 0) } // it may have ended
 
-// Close gives up the connection, at which the agent ends.
+// Close closes the connection, whereupon the agent ends.
 func (a *agentConn) Close() error {
 	err := unix.Close(a.process)
 	if a.UnixConn != nil {
@@ -133,8 +133,8 @@ func (a *agentConn) Close() error {
 	return err
 }
 
-// agentName is the program beside the executable that starts programs in the
-// containers that queries share.
+// agentName is the program beside the executable that starts programs in the containers
+// that queries share.
 const agentName = "deployster-agent"
 
 // findAgent returns the agent's program beside an executable, "" = none.
@@ -150,15 +150,15 @@ func findAgent() string {
 	return path
 }
 
-// agentFile returns the agent's program for containers: a copy for all users to run,
-// which stays what it is when the one beside the executable is replaced. Each
-// layout has its own, for clients of two versions.
+// agentFile returns the path of the agent's program for containers: a copy that all users
+// can run, which stays the same when the program beside the executable is replaced. Each
+// layout of the protocol has its own copy, for clients of two versions.
 func (r *Runtime) agentFile(program string) (string, error) {
 	target := filepath.Join(r.programDir(), fmt.Sprintf("%s-%d", agentName, agent.Layout))
 	return target, layout.InstallProgram(target, program)
 }
 
-// programDir is where programs lie that containers are given.
+// programDir returns the directory of the programs that are mounted into containers.
 func (r *Runtime) programDir() string {
 	if r.conn.Embedded {
 		return r.conn.Config.Bin()

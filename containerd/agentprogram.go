@@ -19,29 +19,29 @@ import (
 )
 
 // agentProgram is a program that the agent of a shared container starts. Its standard
-// files are pipes, as those of a container's own first process; what comes out
-// of them goes to files, as there.
+// files are pipes, like those of a container's own first process; what it writes there is
+// copied to files, as for a container of its own.
 type agentProgram struct {
 	w      *sharedContainer
 	argv   []string
 	input  []byte
 	files  *runfiles.Files
 	inside uint32 // its process number in the container
-	pid    uint32 // and outside; 0 = it is not known yet
+	pid    uint32 // its process number on this host; 0 = unknown so far
 	stdin  *os.File
 	copies [2]copying
 	wg     sync.WaitGroup
 }
 
-// copying takes what a program prints from a pipe to a file.
+// copying copies what a program prints from a pipe to a file.
 type copying struct {
 	from *os.File
 	to   *os.File
 	err  error
 }
 
-// errRefused: the program of a query was not started, and its container is as it
-// was.
+// errRefused says that the program of a query was not started, and that its container is
+// unchanged.
 var errRefused = errors.New("the container that it shares could not start its program")
 
 // start implements program.
@@ -53,7 +53,7 @@ func (f *agentProgram) start(context.Context) error {
 	given, err := f.open()
 	defer func() {
 		for _, fd := range given {
-			_ = unix.Close(fd) // the agent has its own
+			_ = unix.Close(fd) // the agent has its own copies
 		}
 	}()
 	if err != nil {
@@ -93,7 +93,7 @@ func (f *agentProgram) wait(context.Context) <-chan exit {
 	return ended
 }
 
-// signal implements program. To end all is to end the container.
+// signal implements program. SIGKILL kills the whole container.
 func (f *agentProgram) signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
 	if sig == unix.SIGKILL {
 		f.w.killAll()
@@ -108,15 +108,15 @@ func (f *agentProgram) signal(ctx context.Context, sig unix.Signal) (alone <-cha
 	})
 }
 
-// delete implements program: nothing of a query goes on when it has ended, and all
-// that it has printed is there.
+// delete implements program: it ends everything that the query left running, and makes
+// sure that its whole output is in the files.
 func (f *agentProgram) delete(context.Context, int, bool) error {
 	f.w.killLeftovers()
 	return f.drain()
 }
 
-// awaitEnd returns how the program ended. That the agent is gone says so only when
-// it was killed here, and all others with it.
+// awaitEnd returns how the program ended. The loss of the agent is an exit by SIGKILL
+// only if this client killed it, and with it everything in the container.
 func (w *sharedContainer) awaitEnd() exit {
 	const signalled = 128 // what shells and containerd add to a signal's number
 	said, err := w.agent.reply()
@@ -133,8 +133,8 @@ func (w *sharedContainer) awaitEnd() exit {
 	return exit{err: errors.New("the agent of the container that it shared said something out of turn")}
 }
 
-// open makes the pipes, and gives the ends for the program, which belong to its
-// user, as he may open them again by their names in /proc.
+// open creates the pipes and returns the ends for the program. They belong to its user,
+// who may open them again by their names in /proc.
 func (f *agentProgram) open() (given []int, err error) {
 	uid, gid := f.w.box.IDs.Owner(f.w.box.Spec.Process.User)
 	for i, ours := range []**os.File{&f.stdin, &f.copies[0].from, &f.copies[1].from} {
@@ -156,8 +156,8 @@ func (f *agentProgram) open() (given []int, err error) {
 	return given, nil
 }
 
-// run copies to the end. When there is no room for it, the program is not to
-// notice.
+// run copies until the end of the pipe. If writing fails, it goes on reading, so that the
+// program does not notice.
 func (c *copying) run() error {
 	_, err := io.Copy(c.to, c.from)
 	if err != nil {
@@ -166,10 +166,10 @@ func (c *copying) run() error {
 	return err
 }
 
-// drain waits until all that the program has printed is in its files. The end of
-// it is when nobody in the container has an end of the pipes any more.
+// drain waits until all output of the program is in its files. The output ends when no
+// process in the container has an end of the pipes any more.
 func (f *agentProgram) drain() error {
-	_ = f.stdin.Close() // whoever should have read it has ended
+	_ = f.stdin.Close() // its reader has ended
 	all := make(chan struct{})
 	go func() {
 		f.wg.Wait()
@@ -186,10 +186,10 @@ func (f *agentProgram) drain() error {
 	return errors.New("somebody has kept its outputs open")
 }
 
-// drainLimit is how long the rest of an output may take to come.
+// drainLimit is how long drain waits for the rest of an output.
 const drainLimit = 10 * time.Second
 
-// close gives up this end of the standard files, if it was not drained.
+// close closes this end of the standard files, if they were not drained.
 func (f *agentProgram) close() {
 	for _, file := range []*os.File{f.stdin, f.copies[0].from, f.copies[1].from} {
 		if file != nil {
@@ -199,14 +199,14 @@ func (f *agentProgram) close() {
 	f.wg.Wait()
 }
 
-// find returns the number on this host of a process of a container, 0 = it is not
-// there.
+// find returns the number on this host of a process of a container, 0 = there is no such
+// process.
 func (w *sharedContainer) find(inside uint32) uint32 {
-	procs, _ := sandbox.Processes(w.id, int(w.pid)) // none
+	procs, _ := sandbox.Processes(w.id, int(w.pid)) // nil on failure
 	for _, pid := range procs {
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it has ended
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // empty if it has ended
 		for line := range strings.Lines(string(status)) {
-			// Its numbers from the outermost namespace to its own.
+			// The numbers of the process, from the outermost namespace to its own.
 			if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
 				if all := strings.Fields(numbers); len(all) > 0 && all[len(all)-1] == strconv.FormatUint(uint64(inside), 10) {
 					return uint32(pid)

@@ -31,59 +31,59 @@ import (
 )
 
 const (
-	setupLimit = time.Minute      // for making and starting a container
+	setupLimit = time.Minute      // for creating and starting a container
 	killLimit  = 30 * time.Second // between SIGKILL and the end
 
-	removeAfter = 200 * time.Millisecond // within which a command that ran one query has ended
+	removeAfter = 200 * time.Millisecond // by then a command that runs a single query has ended
 )
 
-// phase is how far a container has come.
+// phase says how far a container has come.
 type phase int
 
 const (
-	notStarted  phase = iota // nothing has begun
-	started                  // its start was asked for
+	notStarted  phase = iota // not started
+	started                  // its start was requested
 	taskDeleted              // its task is deleted
 )
 
-// holder is who removes a container.
+// holder says who removes a container.
 type holder int
 
 const (
 	byClient     holder = iota
-	byBackground        // which nobody waits for
-	byIdlePool          // which it was given to be kept
-	bySweep             // it may still run, or nobody has taken down how it ended, or removing it has failed
+	byBackground        // without anybody waiting for it
+	byIdlePool          // the idle pool, which keeps it
+	bySweep             // it may still run, or its outcome is not recorded, or its removal failed
 )
 
-// container is a container of a client, from its making to its removal.
+// container is a container of a client, from its creation to its removal.
 type container struct {
 	r       *Runtime
 	spec    runner.Spec
 	image   *images.Prepared
-	id      string // of the container, the task, the snapshot and the directory
+	id      string // id of the container, the task, the snapshot and the directory
 	box     *sandbox.Sandbox
 	files   *runfiles.Files
 	volumes volumes.Set
 	rootfs  []mount.Mount
 	pid     uint32 // of the first process, as the daemon numbers them
-	worker  bool   // it is spoken to
+	worker  bool   // it is a worker, which gets requests while it runs
 	phase   phase
 	holder  holder
-	cutOff  atomic.Bool // a call about it was: its shim may be in nobody's records
+	cutOff  atomic.Bool // a call about it was cut off: there may be a shim without a record
 
-	// Of one that may outlive this command.
-	lock  *layout.ClientLock // of a client that has only this; nil = it is the Runtime's
-	key   string             // of all that could take its place
-	kills int                // of processes for want of memory, before it was taken
+	// For a container that may outlive this command.
+	lock  *layout.ClientLock // of its own client; nil = the client is the Runtime
+	key   string             // shared by all containers that can replace it
+	kills int                // out-of-memory kills before it was taken
 }
 
 func (c *container) tasks() taskapi.TasksClient { return c.r.conn.Client.TaskService() }
 
-// dir is where its files are.
+// dir returns the directory of its files.
 func (c *container) dir() string { return layout.RunDir(c.r.conn.Config.RuntimeDir, c.id) }
 
-// create makes the container's record, its snapshot and its task.
+// create creates the container's record, its snapshot and its task.
 func (c *container) create(ctx context.Context) error {
 	if err := c.createRecord(ctx); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (c *container) createTask(ctx context.Context) error {
 	for _, m := range c.rootfs {
 		req.Rootfs = append(req.Rootfs, &types.Mount{Type: m.Type, Source: m.Source, Target: m.Target, Options: m.Options})
 	}
-	// However this fails: the program begins only when its start is asked for.
+	// The program has not begun, however this fails: it begins only when its start is requested.
 	resp, err := c.tasks().Create(ctx, req)
 	if err != nil {
 		err = errgrpc.ToNative(err)
@@ -107,7 +107,7 @@ func (c *container) createTask(ctx context.Context) error {
 	return sandbox.CheckGrants(c.pid, c.box.Grants)
 }
 
-// createRecord makes the container's record and its snapshot, at the same time.
+// createRecord creates the container's record and its snapshot concurrently.
 func (c *container) createRecord(ctx context.Context) error {
 	ctx, err := c.r.conn.Leased(ctx)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *container) createRecord(ctx context.Context) error {
 	return failure.Of("Making the container of "+c.spec.Name, group.Wait())
 }
 
-// labels say whose the container is.
+// labels returns the labels that say whose container it is.
 func (c *container) labels() map[string]string {
 	owner := c.r.conn.ClientPath()
 	if c.lock != nil {
@@ -162,8 +162,8 @@ func (c *container) labels() map[string]string {
 	return labels
 }
 
-// runtimeOptions tell the shim which runc to use, and who owns the program's
-// standard files.
+// runtimeOptions returns the options for the shim: which runc to use, and who owns the
+// program's standard files.
 func (c *container) runtimeOptions() (typeurl.Any, error) {
 	uid, gid := c.box.IDs.Owner(c.box.Spec.Process.User)
 	o := &options.Options{BinaryName: c.r.conn.Runc, IoUid: uid, IoGid: gid}
@@ -173,7 +173,7 @@ func (c *container) runtimeOptions() (typeurl.Any, error) {
 	return typeurl.MarshalAny(o)
 }
 
-// closeFiles removes the files of a container, unless others need them.
+// closeFiles closes the files of a container, and removes them unless others need them.
 func (c *container) closeFiles(err *error) {
 	if c.holder == byIdlePool || c.holder == bySweep {
 		c.files.Close()
@@ -184,9 +184,9 @@ func (c *container) closeFiles(err *error) {
 	}
 }
 
-// cleanUp removes a container that is this client's. When that is all that is still
-// missing of a query, it is done behind the back of whoever waits for the answer:
-// what goes wrong then is left to the next sweep.
+// cleanUp removes a container that this client holds. If only the removal of a query's
+// container is left, it runs in the background, so that nobody waits for it before the
+// answer; the next sweep repeats it if it fails.
 func (c *container) cleanUp(ctx context.Context, err *error) {
 	switch {
 	case c.holder == byBackground || c.holder == byIdlePool:
@@ -199,10 +199,9 @@ func (c *container) cleanUp(ctx context.Context, err *error) {
 	}
 }
 
-// remove takes a container away, whatever came of its program. Only an action of
-// which nobody knows whether it still runs, or of which nobody has taken down how it
-// ended, is left alone, with its files, for whoever adopts it or sweeps after this
-// client.
+// remove removes a container, however its program ended. Exception: an action that may
+// still run, or whose outcome is not recorded, is left alone, with its files, for the
+// client that adopts it or the sweep after this client.
 func (c *container) remove(ctx context.Context, outcome error) error {
 	if c.spec.Kind == runner.Action && isUnknown(outcome) {
 		c.holder = bySweep
@@ -220,8 +219,8 @@ func (c *container) remove(ctx context.Context, outcome error) error {
 	return err
 }
 
-// removeAll takes the task, the record and the snapshot away. The caller's context
-// may be over; this has its own time.
+// removeAll removes the task, the record and the snapshot. The caller's context may be
+// done already; removeAll has a time limit of its own.
 func (c *container) removeAll(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
@@ -234,7 +233,7 @@ func (c *container) removeAll(ctx context.Context) (err error) {
 		return err
 	}
 	if c.phase == notStarted {
-		c.kill(ctx, unix.SIGKILL) // a task that waits for its start would be waited for, ten seconds long
+		c.kill(ctx, unix.SIGKILL) // otherwise the removal would wait ten seconds for a task that waits for its start
 	}
 	record := containers.Container{ID: c.id, Snapshotter: c.r.conn.Snapshotter, SnapshotKey: c.id}
 	remove := sweep.RemoveContainer
@@ -248,41 +247,41 @@ func (c *container) removeAll(ctx context.Context) (err error) {
 	return err
 }
 
-// noteCut notes a call that was cut off.
+// noteCut notes that a call was cut off.
 func (c *container) noteCut(err error) {
 	if err != nil && interrupted(err) {
 		c.cutOff.Store(true)
 	}
 }
 
-// removeLater removes the container of a query that has ended, behind the back of
-// whoever waits for the answer. When the Runtime is closed before, the server does it,
-// as it sweeps after this client.
+// removeLater removes the container of a query that has ended in the background, so that
+// nobody waits for it. If the Runtime is closed before, the server removes it when it
+// sweeps after this client.
 func (c *container) removeLater(ctx context.Context) {
 	c.holder = byBackground
-	c.r.runsOpen.Go(func() { // this is called within a run, so that it is not zero
+	c.r.runsOpen.Go(func() { // called within a run, so that runsOpen is not zero
 		select {
 		case <-c.r.closing:
 			c.r.conn.MarkDirty()
 		case <-time.After(removeAfter):
-			_ = c.removeAll(ctx) // else it is swept
+			_ = c.removeAll(ctx) // if it fails, it is swept
 		}
 	})
 }
 
-// persist does something, and again when the server was lost meanwhile.
+// persist calls do, and again if the server was lost in the meantime.
 func (c *container) persist(ctx context.Context, do func() error) error {
 	err := do()
 	c.noteCut(err)
 	for errdefs.IsUnavailable(err) && ctx.Err() == nil && c.r.conn.Revive(ctx) == nil {
-		time.Sleep(adoptEvery) // one that is being killed may answer once more
+		time.Sleep(adoptEvery) // a server that is being killed may answer once more
 		err = do()
 	}
 	return err
 }
 
-// lockItself gives a container that is not made yet a client of its own for its
-// owner.
+// lockItself gives a container that is not created yet a client lock of its own, so that
+// it can change hands.
 func (c *container) lockItself(ctx context.Context) (err error) {
 	owner := layout.NewID()
 	if c.lock, err = layout.NewClientLock(ctx, c.r.conn.Config.RuntimeDir, owner); err != nil {
@@ -293,21 +292,21 @@ func (c *container) lockItself(ctx context.Context) (err error) {
 	return nil
 }
 
-// releaseLock gives up the client that a container has of its own. If the container
-// is another's, that one has the lock too; if it is left, or the server was lost over
-// it, the client counts as dead, and is swept after.
+// releaseLock releases the client lock that a container has of its own. If the container
+// was handed over, the new holder has the lock too; if it is left behind, or the server
+// was lost in between, the client counts as dead and is swept.
 func (c *container) releaseLock() {
 	switch {
 	case c.lock == nil:
 	case c.holder == byClient && !c.r.conn.Dirty.Load():
 		_ = os.RemoveAll(filepath.Dir(c.dir()))
-		_ = c.lock.Release() // else it is swept
+		_ = c.lock.Release() // if it fails, it is swept
 	default:
 		_ = c.lock.File.Close()
 	}
 }
 
-// isUnknown reports whether nobody knows how a program ended.
+// isUnknown reports whether err says that it is unknown how a program ended.
 func isUnknown(err error) bool {
 	return diag.Is[*runner.UnknownError](err)
 }

@@ -24,27 +24,26 @@ type Options struct {
 	Address   string // the socket of a running containerd; "" = an embedded one
 	Namespace string // of containerd; "" = DefaultNamespace
 
-	DataDir    string // of the embedded containerd, of volumes and artifacts; "" = DefaultDataDir
-	RuntimeDir string // for sockets and what runs; "" = below /run/deployster, by the data directory or the address
+	DataDir    string // of the embedded containerd, volumes and artifacts; "" = DefaultDataDir
+	RuntimeDir string // for sockets and running containers; "" = below /run/deployster, by the data directory or the address
 
 	Runc         string        // the runc to use; "" = beside the executable, then on PATH
-	AllowOldRunc bool          // take one with known holes, and warn
+	AllowOldRunc bool          // accept a runc with known vulnerabilities, and warn
 	IdleExit     time.Duration // of the embedded containerd; 0 = DefaultIdleExit
 
-	// Keep is for how long the embedded containerd keeps a worker that has nothing
-	// to do any more, or a container that queries have shared, for the next Runtime that wants one like it; 0 = not at all,
-	// and none is taken. KeepScope says what is one and the same for that, such as
-	// a project: a worker is not taken where it is another.
+	// Keep is how long the embedded containerd keeps an idle worker, or a container that queries have shared, for the next
+	// Runtime that can use one like it; 0 = it keeps none, and this Runtime takes none. KeepScope names a scope, such as a
+	// project: a worker is never taken in another scope.
 	Keep      time.Duration
 	KeepScope string
 
-	// Private reports whether a text has something in it that nothing may know, which
-	// is kept, when the Runtime is closed; nil = nothing has.
+	// Private reports whether a text has something that a container which is kept after
+	// the Runtime is closed must not know; nil = no text has.
 	Private func(text string) bool
 
 	Registries registry.Options
 
-	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = nobody
+	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = they are dropped
 }
 
 func (o Options) warn(d *diag.Diagnostic) {
@@ -53,7 +52,7 @@ func (o Options) warn(d *diag.Diagnostic) {
 	}
 }
 
-// withDefaults completes the options.
+// withDefaults returns the options with defaults for empty fields.
 func (o Options) withDefaults() (Options, error) {
 	if o.Namespace == "" {
 		o.Namespace = DefaultNamespace
@@ -81,15 +80,15 @@ func (o Options) withDefaults() (Options, error) {
 		return o, layout.ErrRuntimeDir(o.RuntimeDir, err)
 	}
 	o.RuntimeDir = dir
-	// The socket of a shim is a 64-letter name in a directory below; the path
-	// of a unix socket has at most 107 bytes.
+	// The socket of a shim has a name of 64 characters in a directory below; the path of
+	// a Unix socket has at most 107 bytes.
 	if n := 107 - len("/s/") - 64; o.Address == "" && len(dir) > n {
 		return o, layout.ErrRuntimeDir(dir, fmt.Errorf("its path has %d bytes, and the sockets in it allow %d", len(dir), n))
 	}
 	return o, nil
 }
 
-// conn says which containerd is meant.
+// conn returns the options of the connection to containerd.
 func (o Options) conn() daemon.Options {
 	return daemon.Options{Config: o.server(), Address: o.Address, Runc: o.Runc, AllowOldRunc: o.AllowOldRunc, Warn: o.warn}
 }

@@ -23,22 +23,22 @@ import (
 	"deployster/internal/runner"
 )
 
-// program is a kind of run: the first process of a container of its own, a worker's,
-// or one that the agent of a shared container starts.
+// program is a kind of run: the first process of a container of its own, a worker's first
+// process, or a program that the agent of a shared container starts.
 type program interface {
-	// start asks for its begin, after which it may run whatever the error is.
+	// start requests the start of the program, which may run from then on, whatever the error is.
 	start(ctx context.Context) error
-	// wait tells how it ends.
+	// wait returns a channel that gets its end.
 	wait(ctx context.Context) <-chan exit
-	// signal asks it to end with SIGTERM, and ends it and all that it has started
-	// with SIGKILL. What can be killed when alone is closed is not nil then.
+	// signal asks it to end with SIGTERM, or ends it and everything that it has started with
+	// SIGKILL. A channel alone that is not nil is closed when the program can be killed.
 	signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{})
-	// delete makes sure that all that it has printed is in its files. It is asked to
-	// when it has ended, well when it did so by itself.
+	// delete makes sure that its whole output is in its files. It is called when the
+	// program has ended; well says that it ended by itself.
 	delete(ctx context.Context, code int, well bool) error
 }
 
-// start asks for the begin of a container's first process.
+// start requests the start of a container's first process.
 func (c *container) start(ctx context.Context) error {
 	if err := c.files.MarkBegun(); err != nil {
 		return layout.ErrRuntimeDir(c.r.conn.Config.RuntimeDir, err)
@@ -57,9 +57,9 @@ func (c *container) start(ctx context.Context) error {
 	return nil
 }
 
-// refused reports whether a start that failed was certainly not carried out: it still
-// waits for its start. An answer alone is no proof. A daemon asks the shim once more
-// when it has started the program, and answers "not found" if the shim died meanwhile.
+// refused reports whether a start that failed was certainly not carried out: the task still
+// waits for its start. The error alone is no proof. A daemon queries the shim once more when
+// it has started the program, and answers "not found" if the shim ended in the meantime.
 func (c *container) refused(ctx context.Context, err error) bool {
 	if interrupted(err) {
 		return false
@@ -68,15 +68,15 @@ func (c *container) refused(ctx context.Context, err error) bool {
 	return err == nil && resp.Process.Status == tasktypes.Status_CREATED
 }
 
-// interrupted reports whether a call was cut off, and may be carried out all the
-// same.
+// interrupted reports whether a call was cut off, in which case it may still be carried
+// out.
 func interrupted(err error) bool {
 	return errdefs.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// unknownEnd says that nobody knows how the program ended, or whether. The cause
-// is kept as text only: a call that was cut off there is not to be taken for a
-// cancellation by the caller.
+// unknownEnd returns the error that says that it is unknown how or whether the program
+// ended. It keeps the cause as text only, so that the caller does not take a call that
+// was cut off for a cancellation.
 func unknownEnd(id string, err error) error {
 	return &runner.UnknownError{Container: id, Err: errors.New(err.Error())}
 }
@@ -90,19 +90,19 @@ func (c *container) signal(ctx context.Context, sig unix.Signal) (alone <-chan s
 	return nil
 }
 
-// kill sends a signal: SIGTERM to the first process, SIGKILL to all. It may have ended
-// by itself just before, which its end will tell.
+// kill sends a signal: SIGTERM to the first process, SIGKILL to all. Its error is
+// ignored: the program may just have ended by itself, which wait reports.
 func (c *container) kill(ctx context.Context, sig unix.Signal) {
 	ctx, cancel := c.r.conn.Detached(ctx, 10*time.Second)
 	defer cancel()
 	_, _ = c.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: c.id, Signal: uint32(sig), All: sig == unix.SIGKILL})
 }
 
-// delete ends the shim: only then has it written all that the program printed. Where
-// that is known already, that of a query that ended well is removed later.
+// delete ends the shim: only then has it written the whole output of the program. If the
+// output is known to be complete, the container of a query that ended well is removed later.
 func (c *container) delete(ctx context.Context, code int, well bool) error {
 	if _, ok := shim.ReadEnding(c.files.Dir); !ok {
-		// A failure costs the exit code only when this client dies now.
+		// A failure loses the exit code only if this client is killed now.
 		_ = shim.WriteEnding(c.files.Dir, shim.Ending{Code: code, At: time.Now()})
 	}
 	if well && c.spec.Kind == runner.Query && !c.worker && c.r.conn.Embedded && c.files.AwaitComplete(ctx) {
@@ -121,7 +121,7 @@ func (c *container) delete(ctx context.Context, code int, well bool) error {
 	return failure.Of("Removing the task of "+c.spec.Name, err)
 }
 
-// others returns the living processes of a container beside its first and another.
+// others returns the living processes of a container except its first one and but.
 func (c *container) others(ctx context.Context, but uint32) (pids []int) {
 	ctx, cancel := c.r.conn.Detached(ctx, 10*time.Second)
 	defer cancel()
@@ -137,20 +137,19 @@ func (c *container) others(ctx context.Context, but uint32) (pids []int) {
 	return pids
 }
 
-// open returns a handle on a process of a container.
+// open returns a pidfd of a process of a container.
 func (c *container) open(pid int) (fd int, err error) { return sandbox.OpenProcess(c.id, pid) }
 
-const othersEvery = 20 * time.Millisecond // between looks whether the other processes have ended
+const othersEvery = 20 * time.Millisecond // interval at which terminate checks whether the other processes have ended
 
-// terminate asks a program in a container to end. The kernel keeps SIGTERM from the first
-// process of a container unless that handles it, and a plain shell does not:
-// such a one would just go on until it is killed. So it gets what any other
-// program gets: its end. It is stopped first, so that a script does not go on
-// with its next line, and the others, who may have something to put in order,
-// get SIGTERM and the grace time; alone is closed when they are gone, and what
-// is left can be killed. For a program that handles SIGTERM, or ignores it on
-// purpose, alone is nil: it is asked, as docker does, and its children are its
-// own affair.
+// terminate asks a program in a container to end. The kernel does not deliver SIGTERM to
+// the first process of a container unless that handles it, and a plain shell does not
+// handle it: it would just go on until it is killed. So terminate ends such a program as
+// SIGTERM ends any other. It stops the program first, so that a script does not go on
+// with its next line; the other processes, which may have to clean up, get SIGTERM and
+// the grace time; alone is closed when they have ended, and the rest can be killed. For a
+// program that handles SIGTERM, or ignores it on purpose, alone is nil: it gets SIGTERM,
+// as from docker, and its children are its own responsibility.
 func terminate(ctx context.Context, c *container, program uint32, ask func()) (alone <-chan struct{}) {
 	first, err := c.open(int(program))
 	if err != nil || sandbox.HandlesSignal(int(program), unix.SIGTERM) {
@@ -170,19 +169,19 @@ func terminate(ctx context.Context, c *container, program uint32, ask func()) (a
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_ = layout.Poll(ctx, othersEvery, func() (bool, error) { return len(c.others(ctx, program)) == 0, nil }) // or it is not asked any more
+		_ = layout.Poll(ctx, othersEvery, func() (bool, error) { return len(c.others(ctx, program)) == 0, nil }) // or ctx is done
 	}()
 	return gone
 }
 
-// exit is how a program ended, or why nobody knows.
+// exit is how a program ended, or why that is unknown.
 type exit struct {
 	code int
 	err  error
 }
 
-// wait tells the end of the program. That the daemon was lost, or the process
-// that looks after the program, is never taken for an exit code.
+// wait implements program. The loss of the daemon, or of the shim, is never taken for an
+// exit code.
 func (c *container) wait(ctx context.Context) <-chan exit {
 	end := make(chan exit, 1)
 	go func() {
@@ -200,7 +199,7 @@ func (c *container) wait(ctx context.Context) <-chan exit {
 				return
 			}
 			if lost.IsZero() || time.Since(asked) > daemon.ReconnectLimit {
-				// It was there until now, or again: this is another loss.
+				// The daemon was reachable until now, or again: this is another loss.
 				lost = time.Now()
 				if !c.r.conn.Embedded {
 					c.r.lostOnce.Do(func() { c.r.warn(warnLost(c.spec.Name)) })
@@ -219,8 +218,8 @@ func (c *container) wait(ctx context.Context) <-chan exit {
 	return end
 }
 
-// proven is the end that a server tells of. A shim of ours has written it down
-// before: what it has not, is not how the program ended.
+// proven returns the end that a server reports. A shim of deployster has recorded the end
+// before: an end that it has not recorded is not how the program ended.
 func (c *container) proven(ctx context.Context, resp *taskapi.WaitResponse) exit {
 	if c.r.conn.Embedded {
 		return c.written(ctx, errors.New("the process that looked after it was lost"), runfiles.EndingLimit)
@@ -231,7 +230,7 @@ func (c *container) proven(ctx context.Context, resp *taskapi.WaitResponse) exit
 	return exit{code: int(resp.ExitStatus)}
 }
 
-// written is the end that was written down, or is within the limit; else err.
+// written returns the end that the shim has recorded, or records within the limit; otherwise err.
 func (c *container) written(ctx context.Context, err error, limit time.Duration) exit {
 	if c.files != nil {
 		if e, ok := runfiles.AwaitEnding(ctx, c.files.Dir, limit); ok {
@@ -241,13 +240,13 @@ func (c *container) written(ctx context.Context, err error, limit time.Duration)
 	return exit{err: err}
 }
 
-// startGrace is how long a daemon that is back may take to start what it was
-// asked to start before it was lost.
+// startGrace is how long a daemon that is reachable again may take to start a program
+// whose start was requested before.
 const startGrace = time.Second
 
-// hasBegun reports whether a program has begun whose start was asked of a daemon that
-// was then lost: it tells so itself, when it is back. A program that has begun
-// is waited for like any other.
+// hasBegun reports whether a program has begun whose start was requested from a daemon
+// that was then lost: the daemon reports it when it is reachable again. The caller waits
+// for a program that has begun as for any other.
 func (c *container) hasBegun(ctx context.Context) bool {
 	if c.r.conn.Revive(ctx) != nil {
 		return false

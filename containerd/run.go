@@ -42,8 +42,8 @@ func (r *Runtime) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 		if res, begun, err = r.attempt(ctx, s); begun || ctx.Err() != nil {
 			break
 		}
-		// Nothing has run. The image may have been removed by another since it
-		// was prepared, and the server may be coming back.
+		// Nothing has run. Another process may have removed the image since it was
+		// prepared, and the server may be restarting.
 		if !errors.Is(err, errImageGone) && (!errdefs.IsUnavailable(err) || r.conn.Revive(ctx) != nil) {
 			break
 		}
@@ -52,7 +52,7 @@ func (r *Runtime) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	return res, err
 }
 
-// attempts is how often a run is tried of which nothing has begun.
+// attempts is how often a run is tried if its program has not begun.
 const attempts = 3
 
 // attempt is one try of a run, and reports whether the program may have begun.
@@ -92,7 +92,7 @@ func cancelled(ctx context.Context, s runner.Spec) error {
 	return fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
 }
 
-// orCancelled tells a failure that comes of a cancellation as that.
+// orCancelled returns the error of a cancellation for a failure that a cancellation caused.
 func (r *Runtime) orCancelled(ctx context.Context, s runner.Spec, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return cancelled(ctx, s)
@@ -100,12 +100,12 @@ func (r *Runtime) orCancelled(ctx context.Context, s runner.Spec, err error) err
 	return err
 }
 
-// run makes the container, has a program in it run to its end, and removes it, in
-// every case. The files are there.
+// run creates the container, runs a program in it to its end, and removes the container
+// in every case. Its files exist already.
 func (c *container) run(ctx context.Context, p program, talk *process) (res runner.Result, err error) {
 	defer c.closeFiles(&err)
-	// A call that is cut off may still be carried out by the server, behind
-	// the back of the cleanup. So setting up is never cut off; it is short.
+	// The server may still carry out a call that is cut off, even after the cleanup. So
+	// the setup is never cut off; it is short.
 	setup, cancel := c.r.conn.Detached(ctx, setupLimit)
 	defer cancel()
 	defer c.cleanUp(ctx, &err)
@@ -130,7 +130,7 @@ func (c *container) run(ctx context.Context, p program, talk *process) (res runn
 	return c.attend(ctx, p, talk, ended)
 }
 
-// attend looks after a program that has begun, until its end.
+// attend supervises a program that has begun, until its end.
 func (c *container) attend(ctx context.Context, p program, talk *process, ended <-chan exit) (res runner.Result, err error) {
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
@@ -149,7 +149,7 @@ func (c *container) attend(ctx context.Context, p program, talk *process, ended 
 	return res, c.report(res, err)
 }
 
-// handVolumes gives what a program has left in its volumes to those who want it.
+// handVolumes hands what a program has left in its volumes to the receivers in the spec.
 func (c *container) handVolumes(res *runner.Result, err error) error {
 	if c.spec.Kind == runner.Action {
 		return failure.Join(err, c.volumes.Keep(res))
@@ -163,7 +163,7 @@ func (c *container) handVolumes(res *runner.Result, err error) error {
 	return c.volumes.Take()
 }
 
-// removeVolumes removes them, unless whoever finds out how the program ended needs them.
+// removeVolumes removes the volumes, unless they are needed by whoever finds out how the program ended.
 func (c *container) removeVolumes(err *error) {
 	if c.holder == bySweep {
 		return
@@ -173,8 +173,8 @@ func (c *container) removeVolumes(err *error) {
 	}
 }
 
-// report tells how the program ended to whoever makes that durable, while the
-// proof is still there. Of what is not known there is nothing to tell.
+// report reports how the program ended to spec.Ended, which makes it durable, while the
+// container still exists as proof. It reports nothing if the end is unknown.
 func (c *container) report(res runner.Result, err error) error {
 	if isUnknown(err) {
 		return err
@@ -196,8 +196,8 @@ func (c *container) report(res runner.Result, err error) error {
 	return err
 }
 
-// saveOutcomes keeps how the actions ended that were asked of a worker which has
-// ended, and whose end nobody has taken down.
+// saveOutcomes saves how the open actions of a worker ended that has ended itself: those
+// whose end no client has recorded.
 func (c *container) saveOutcomes(res runner.Result) error {
 	open, err := runfiles.ReadLedger(c.files.Dir)
 	if err != nil || len(open) == 0 {

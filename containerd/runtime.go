@@ -27,35 +27,35 @@ type Runtime struct {
 	*images.Shipper
 	conn      *daemon.Conn
 	sandboxes *sandbox.Maker
-	keep      time.Duration // for which workers are kept that this command has used; 0 = not at all
+	keep      time.Duration // how long workers of this command are kept; 0 = not at all
 	keepScope string
-	private   func(text string) bool // nothing that knows it is kept; nil = there is none
+	private   func(text string) bool // reports texts that no kept container may know; nil = there are none
 
 	// The containers of actions that this client no longer looks after, by ID.
 	surrendered sync.Map
 	runsOpen    sync.WaitGroup
 	shared      sharedContainers
 	pool        idlepool.Client
-	closing     chan struct{} // closed when nothing is run any more
+	closing     chan struct{} // closed when the Runtime starts no more runs
 	background  sync.WaitGroup
 	stop        context.CancelFunc // of the background
 
 	warn     func(*diag.Diagnostic)
-	lostOnce sync.Once // the daemon's loss is said
+	lostOnce sync.Once // the warning about the loss of the daemon
 
 	closeOnce sync.Once
 	closeErr  error
 }
 
-// Open makes a Runtime. With the embedded containerd it starts that, if it
-// does not run yet. Its errors are diagnostics.
+// Open opens a Runtime. It starts the embedded containerd if that is used and does not
+// run yet. Its errors are diagnostics.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	// What the libraries of a client log says nothing that their errors do not
-	// say, and must not get to a terminal.
+	// The logs of the client libraries say nothing that their errors do not say, and must
+	// not reach a terminal.
 	log.L.Logger.SetOutput(io.Discard)
 	conn, err := daemon.Open(ctx, o.conn())
 	if err != nil {
@@ -71,14 +71,14 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if r.stop = stop; !conn.Embedded {
 		r.background.Go(func() {
 			daemon.CheckDaemonRunc(background, conn.Socket, o.warn)
-			// Whoever comes next tries again: nothing is lost by a failure.
+			// The next client tries again: a failure loses nothing.
 			_ = r.sweeper().Sweep(background, true)
 		})
 	}
 	return r, nil
 }
 
-// sandboxes says what the containers of a connection depend on.
+// sandboxes returns the options for the containers of a connection.
 func sandboxes(c *daemon.Conn) sandbox.Options {
 	kept := []string{c.Config.Artifacts(), c.Config.Volumes()}
 	o := sandbox.Options{Own: append(kept[:2:2], c.Config.RuntimeDir), Kept: kept, RuntimeDir: c.Config.RuntimeDir, Embedded: c.Embedded,
@@ -90,9 +90,9 @@ func sandboxes(c *daemon.Conn) sandbox.Options {
 	return o
 }
 
-// outcomes is where this Runtime, and whoever sweeps after others, keeps how
-// actions ended. That of a daemon's goes with the machine's next start, as what
-// it would be told from does.
+// outcomes returns the directory where this Runtime, and whoever sweeps after other
+// clients, saves how actions ended. With a daemon it is lost when the machine restarts,
+// like the containers that it is derived from.
 func (r *Runtime) outcomes() runfiles.Outcomes {
 	if r.conn.Embedded {
 		return runfiles.Outcomes(r.conn.Config.Outcomes())
@@ -100,16 +100,16 @@ func (r *Runtime) outcomes() runfiles.Outcomes {
 	return runfiles.Outcomes(filepath.Join(r.conn.Config.RuntimeDir, "outcomes"))
 }
 
-// volumes is where the volumes of this Runtime are.
+// volumes returns the directory of the volumes of this Runtime.
 func (r *Runtime) volumes() string { return volumes.Root(r.conn.Config) }
 
-// Artifacts is where the store of artifacts is to be: on the file system of the volumes.
+// Artifacts returns the directory for the store of artifacts: on the file system of the volumes.
 func (r *Runtime) Artifacts() string { return r.conn.Config.Artifacts() }
 
-// Withheld says why a directory or a file of this machine is given to no container, or "".
+// Withheld returns why a path of this machine is never mounted into a container, or "".
 func (r *Runtime) Withheld(path string) string { return r.sandboxes.Withheld(path) }
 
-// RuncVersion is that of the runc that makes its containers; "" = that is not known.
+// RuncVersion returns the version of the runc that it uses; "" = unknown.
 func (r *Runtime) RuncVersion(ctx context.Context) string { return r.conn.RuncVersion(ctx) }
 
 func (r *Runtime) sweeper() sweep.Sweeper {
@@ -117,8 +117,8 @@ func (r *Runtime) sweeper() sweep.Sweeper {
 		Embedded: r.conn.Embedded, Outcomes: r.outcomes(), Volumes: r.volumes()}
 }
 
-// Close waits for runs that are not over and gives up everything that a
-// Runtime holds. An embedded containerd stays for the next one, for a while.
+// Close waits for runs that are not over and releases everything that a Runtime holds. An
+// embedded containerd stays for the next one, for a while.
 func (r *Runtime) Close() error {
 	r.closeOnce.Do(func() { r.closeErr = r.close() })
 	return r.closeErr

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// growAfter is how long a query waits for a container that others use before
-	// another one is started, where that takes no longer: then it has waited for as
-	// long as it would have for one of its own.
+	// growAfter is how long a query waits for a container that others use before another
+	// one is started, if starting takes no longer: by then it has waited as long as for a
+	// container of its own.
 	growAfter = 50 * time.Millisecond
 
-	maxShared = 64 // containers of one kind at one time
-	maxLost   = 3  // containers of a kind that may be lost before none is used any more
+	maxShared = 64 // containers of one group at a time
+	maxLost   = 3  // lost containers of a group after which it is not used any more
 )
 
 // sharedContainers has the running containers of a Runtime that queries share. The zero
@@ -27,23 +27,23 @@ type sharedContainers struct {
 	mu     sync.Mutex
 	groups map[string]*sharedGroup
 
-	agent string // the program of the agents; "" = there is none, and nothing is shared
+	agent string // path of the agent's program; "" = there is none, and nothing is shared
 }
 
-// sharedGroup is the containers that can take each other's place: those with one
-// image, the same mounts and settings.
+// sharedGroup is a set of containers that can replace each other: those with the same
+// image, mounts and settings.
 type sharedGroup struct {
 	idle chan *sharedContainer
 
 	mu       sync.Mutex
 	count    int // running or being started
 	starting bool
-	started  time.Time     // when the last one was there, or was known not to come
-	took     time.Duration // to start it
+	started  time.Time     // when the last start succeeded or failed
+	took     time.Duration // how long that start took
 	lost     int
 }
 
-// group finds those that could carry out an invocation.
+// group returns the group of the containers that could run an invocation.
 func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
 	key, err := s.GroupKey(s.Digest)
 	if err != nil {
@@ -60,17 +60,17 @@ func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
 	return h.groups[key], nil
 }
 
-// mayShare reports whether an invocation may run in a container that others use
-// too. An action may not: how it ended must be found out also when this client
-// is dead, and that is told of containers.
+// mayShare reports whether an invocation may run in a container that others use too. An
+// action may not: its outcome must be found even if this client is killed, and outcomes
+// are recorded for whole containers.
 func (r *Runtime) mayShare(s runner.Spec) bool {
-	// Only root may send signals into containers, and give away pipes.
+	// Only root may send signals into containers, and pass on pipes.
 	return r.shared.agent != "" && os.Geteuid() == 0 && s.Reuse && s.Kind == runner.Query && s.Settings.Workers != runner.NoWorkers &&
 		s.Cwd == "" && !s.LogStdout && s.Answer == nil && len(s.Volumes) == 0
 }
 
-// runShared carries out a query in a container that is there. It is not done
-// when that cannot be: then it is to have one of its own, which will tell why.
+// runShared runs a query in a shared container. done is false if that is impossible: then
+// the query runs in a container of its own, which shows the reason.
 func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
 	g, err := r.shared.group(s)
 	if err != nil {
@@ -94,13 +94,13 @@ func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Resu
 	g.mu.Unlock()
 	if s.Stderr != nil && ctx.Err() == nil {
 		_, _ = fmt.Fprintln(s.Stderr,
-			"The container that it shared with others was lost. It is asked again in a container of its own.") // who watches misses a line at most
+			"The container that it shared with others was lost. It is asked again in a container of its own.") // a watcher misses one line at most
 	}
 	return runner.Result{}, false, nil
 }
 
-// takeShared returns a container that is idle, and starts one when there is none or
-// all are in use for long. nil = there can be none.
+// takeShared returns an idle container, and starts one if there is none or all have been
+// busy for long. nil = sharing is impossible.
 func (r *Runtime) takeShared(ctx context.Context, g *sharedGroup, s runner.Spec) *sharedContainer {
 	fit, ok := r.sandboxes.Shows(s)
 	if !ok {
@@ -136,7 +136,7 @@ func (r *Runtime) takeShared(ctx context.Context, g *sharedGroup, s runner.Spec)
 	return nil
 }
 
-// startShared starts another container for a group. nil = it did not start.
+// startShared starts another container for a group. nil = the start failed.
 func (r *Runtime) startShared(ctx context.Context, g *sharedGroup, s runner.Spec) *sharedContainer {
 	start := time.Now()
 	image, err := r.PrepareFor(r.conn.Context(ctx), s)
@@ -150,7 +150,7 @@ func (r *Runtime) startShared(ctx context.Context, g *sharedGroup, s runner.Spec
 	return w
 }
 
-// What a group wants done by who finds none idle.
+// demand is what a query must do if no container of its group is idle.
 type demand int
 
 const (
@@ -175,7 +175,7 @@ func (g *sharedGroup) wants(waited time.Duration) demand {
 	return waitOn
 }
 
-// came is told when a container was started, or was not.
+// came records that starting a container succeeded or failed.
 func (g *sharedGroup) came(took time.Duration, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -186,16 +186,16 @@ func (g *sharedGroup) came(took time.Duration, err error) {
 	}
 }
 
-// discard removes a container, while others go on.
+// discard removes a container in the background.
 func (r *Runtime) discard(g *sharedGroup, w *sharedContainer) {
 	g.mu.Lock()
 	g.count--
 	g.mu.Unlock()
-	r.runsOpen.Go(func() { _ = w.end() }) // what is left is swept: see remove
+	r.runsOpen.Go(func() { _ = w.end() }) // if it fails, it is swept: see remove
 }
 
-// closeIdle removes all the containers that are shared. It is called when nothing
-// runs in them any more.
+// closeIdle removes all shared containers. It is called when no program runs in them any
+// more.
 func (r *Runtime) closeIdle() error {
 	r.shared.mu.Lock()
 	groups := r.shared.groups

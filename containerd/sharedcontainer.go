@@ -19,29 +19,29 @@ import (
 	"deployster/internal/runner"
 )
 
-// sharedContainer is a running container in which queries are carried out, one at a time:
-// so its limits are those of each, and to kill one is to kill the container.
+// sharedContainer is a running container in which queries run, one at a time: so each
+// query has its full limits, and killing a query kills the container.
 type sharedContainer struct {
 	*container
-	shows   string // what its mounts show; see Fingerprint
+	shows   string // fingerprint of what its mounts show; see Fingerprint
 	served  int
-	killed  atomic.Bool // by us
-	tainted bool        // it is not to be kept, since it may know what is private
-	agent   *agentConn  // starts the programs; nil = it has not begun
+	killed  atomic.Bool // by this client
+	tainted bool        // it must not be kept, since it may know private texts
+	agent   *agentConn  // starts the programs; nil = the agent has not begun
 }
 
-// end removes the container with all that runs in it.
+// end removes the container with everything that runs in it.
 func (w *sharedContainer) end() error {
 	ctx, cancel := w.r.conn.Detached(context.Background(), sweep.CleanupLimit)
 	defer cancel()
 	w.killAll()
 	var err error
 	if w.agent != nil {
-		// Its end is known to containerd a moment later; to ask for it before
-		// starts runc for nothing.
+		// containerd learns of its end a moment later; a request before that would start
+		// runc for nothing.
 		waiting, stop := context.WithTimeout(ctx, killLimit)
 		defer stop()
-		_, _ = w.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.id}) // what is wrong, its removal will tell
+		_, _ = w.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.id}) // an error shows in the removal
 		err = w.agent.Close()
 	}
 	err = errors.Join(err, w.remove(ctx, nil), w.files.Remove())
@@ -49,17 +49,17 @@ func (w *sharedContainer) end() error {
 	return err
 }
 
-// killAll ends all that runs in the container. Whether it does, its end will tell.
+// killAll ends everything that runs in the container. Its end shows whether that succeeded.
 func (w *sharedContainer) killAll() {
 	w.killed.Store(true)
-	if w.agent != nil { // else it has not begun
+	if w.agent != nil { // nil: the agent has not begun
 		w.agent.kill()
 	}
 }
 
-// exec carries out a query in the container. It is not done when what came of
-// it may be the container's fault and not the program's: then it is to be asked
-// again in one of its own.
+// exec runs a query in the container. done is false if the failure may be the fault of
+// the container and not of the program: then the query must run again in a container of
+// its own.
 func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
 	argv, err := s.Command(w.image.Config.Entrypoint, w.image.Config.Cmd)
 	if err != nil {
@@ -73,7 +73,7 @@ func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.R
 	kills := sandbox.OOMKills(w.id)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
-	w.tainted = w.tainted || w.r.isPrivate(argv...) || w.r.isPrivate(string(s.Stdin)) // also when nothing begins
+	w.tainted = w.tainted || w.r.isPrivate(argv...) || w.r.isPrivate(string(s.Stdin)) // even if no program begins
 	p := &agentProgram{w: w, argv: argv, input: s.Stdin, files: files}
 	defer p.close()
 	if err := p.start(ctx); err != nil {
@@ -94,35 +94,35 @@ func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.R
 	return res, true, err
 }
 
-// doubtful reports whether a fresh container might have told something else.
+// doubtful reports whether a fresh container might have given another result.
 func (w *sharedContainer) doubtful(res runner.Result, err error) bool {
 	if isUnknown(err) || !w.killed.Load() && !w.waits() {
 		return true
 	}
-	// What others have left there counts too.
+	// What earlier queries have left in the container counts too.
 	return w.served > 0 && (res.OOM || diag.Is[*runner.DiskError](err))
 }
 
-// killLeftovers makes sure that nothing of a query goes on when it has ended, as
-// nothing would in a container of its own.
+// killLeftovers makes sure that no process of a query goes on after its end, as none
+// would in a container of its own.
 func (w *sharedContainer) killLeftovers() {
 	const looks = 10
 	for range looks {
 		if procs, err := sandbox.Processes(w.id, int(w.pid)); err == nil && len(procs) <= 1 || w.killed.Load() {
 			return
 		}
-		time.Sleep(2 * time.Millisecond) // mostly it is just ending
+		time.Sleep(2 * time.Millisecond) // mostly the process is just ending
 	}
 	w.killAll()
 }
 
-// waits reports whether the container's first process lives.
+// waits reports whether the container's first process is alive.
 func (w *sharedContainer) waits() bool {
 	procs, err := sandbox.Processes(w.id, int(w.pid))
 	return err == nil && len(procs) > 0 && procs[0] == int(w.pid)
 }
 
-// newShared makes and starts a container for queries like s, or takes one that an
+// newShared creates and starts a container for queries like s, or takes one that an
 // earlier command has left. Its first process, the agent, starts the programs.
 func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *images.Prepared) (*sharedContainer, error) {
 	file, err := r.agentFile(r.shared.agent)
@@ -155,8 +155,8 @@ func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *images.Pr
 	return w, nil
 }
 
-// begin makes the container with its agent, a file of this host, and starts it. When
-// it fails there may be a part of it.
+// begin creates the container with its agent, a file of this host, and starts it. If it
+// fails, a part of the container may exist.
 func (w *sharedContainer) begin(ctx context.Context, file string) (err error) {
 	setup, cancel := w.r.conn.Detached(ctx, setupLimit)
 	defer cancel()

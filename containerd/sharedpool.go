@@ -13,26 +13,26 @@ import (
 	"deployster/internal/runner"
 )
 
-// What queries have shared is kept as a worker is: see workerpool.go. The connection to
-// its agent takes the place of a worker's stdin; when that is closed by all who
-// have it, the agent ends.
+// A container that queries have shared is kept like a worker: see workerpool.go. The
+// connection to its agent takes the place of a worker's stdin; when all its holders have
+// closed it, the agent ends.
 
 const agentGrace = time.Second // between the end of the connection and that of the agent
 
-// isPrivate reports whether one of some texts must not be known to what is kept.
+// isPrivate reports whether one of the texts must not be known to a container that is kept.
 func (r *Runtime) isPrivate(texts ...string) bool {
 	return r.private != nil && slices.ContainsFunc(texts, r.private)
 }
 
-// poolsShared reports whether a container for queries like s may be kept, or be one
-// that was.
+// poolsShared reports whether a container for queries like s may be kept, or be taken
+// from the idle pool.
 func (r *Runtime) poolsShared(s runner.Spec) bool {
 	settings, err := json.Marshal(s.Settings)
 	return r.conn.Embedded && r.keep > 0 && err == nil && !r.isPrivate(string(settings))
 }
 
-// takeIdle returns the container that an earlier command has left and that could stand
-// for this one, nil = there is none that is well.
+// takeIdle returns a container that an earlier command has left and that can replace this
+// one; nil = there is none in good condition.
 func (w *sharedContainer) takeIdle() *sharedContainer {
 	key, err := w.poolKey()
 	if err != nil {
@@ -45,20 +45,20 @@ func (w *sharedContainer) takeIdle() *sharedContainer {
 			return nil
 		}
 		c.files = &runfiles.Files{Dir: c.dir()}
-		k := &sharedContainer{container: c, shows: w.shows, served: 1} // by others
+		k := &sharedContainer{container: c, shows: w.shows, served: 1} // by earlier commands
 		if k.resume(conn) {
 			return k
 		}
-		w.r.runsOpen.Go(func() { _ = k.end() }) // what is left is swept: see remove
+		w.r.runsOpen.Go(func() { _ = k.end() }) // if it fails, it is swept: see remove
 	}
 	return nil
 }
 
-// resume takes up the connection to the agent of a container that was kept, and
-// reports whether all is well with it.
+// resume resumes the connection to the agent of a container that was kept, and reports
+// whether the container is in good condition.
 func (w *sharedContainer) resume(conn *os.File) bool {
 	c, err := net.FileConn(conn)
-	_ = conn.Close() // c has its own
+	_ = conn.Close() // c has its own copy
 	if err != nil {
 		return false
 	}
@@ -77,8 +77,8 @@ func (w *sharedContainer) resume(conn *os.File) bool {
 	return err == nil && len(procs) == 1 && w.isWell()
 }
 
-// putIdle hands a container over to the server, and reports whether it has it now: then
-// it is nothing of this client's any more.
+// putIdle hands a container over to the server, and reports whether the server has it
+// now: then this client does not hold it any more.
 func (w *sharedContainer) putIdle() bool {
 	if w.lock == nil || w.tainted || w.key == "" || w.killed.Load() || !runfiles.IsQuiet(w.dir(), idlepool.MaxLog) {
 		return false

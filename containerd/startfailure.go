@@ -8,7 +8,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// What runc says when something is wrong that a user can mend.
+// Messages of runc about failures that a user can fix.
 var (
 	notThere = regexp.MustCompile(`exec: "([^"]*)": (executable file not found in \$PATH|` +
 		`stat [^:]*: no such file or directory|permission denied|is a directory)`)
@@ -17,7 +17,7 @@ var (
 	wrongKind  = regexp.MustCompile(`not a directory|is a directory`)
 )
 
-// startFailure says why a container did not start. The program has not run.
+// startFailure returns why a container did not start. The program has not run.
 func startFailure(spec runner.Spec, err error) error {
 	text := err.Error()
 	if m := notThere.FindStringSubmatch(text); m != nil {

@@ -15,19 +15,19 @@ import (
 	"deployster/internal/runner"
 )
 
-// supervisor waits for the end of a program that runs, whatever kind it is, and
-// brings that about when its time is up, when it is not wanted any more, when it
-// prints too much, or when its files fill too much of the disk.
+// supervisor waits for the end of a running program of any kind. It ends the program at
+// its timeout, when its run is cancelled, when it prints too much, or when its files fill
+// too much of the disk.
 type supervisor struct {
 	program program
 	spec    runner.Spec
 	files   *runfiles.Files
 	id      string   // of the container
-	kills   int      // of processes for want of memory, before it
-	talk    *process // who speaks to it; nil = nobody
+	kills   int      // out-of-memory kills before it
+	talk    *process // the conversation with a worker; nil = it is no worker
 }
 
-// errHandedOver: the program goes on, and is not this client's any more.
+// errHandedOver says that the program goes on, and that this client does not hold it any more.
 var errHandedOver = errors.New("it was handed over")
 
 // finish returns the result of the program.
@@ -37,7 +37,7 @@ func (s *supervisor) finish(ctx context.Context, ended <-chan exit, full <-chan 
 		return res, reason
 	}
 	if e.err != nil {
-		// Not even its outputs can be trusted to be complete.
+		// Its outputs may be incomplete too.
 		reason = failure.Join(reason, unknownEnd(s.id, e.err))
 	} else {
 		res.ExitCode = e.code
@@ -59,8 +59,7 @@ func (s *supervisor) finish(ctx context.Context, ended <-chan exit, full <-chan 
 	return res, reason
 }
 
-// collect fills the outputs into the result, and reports whether there was more
-// on stdout than is allowed.
+// collect adds the outputs to the result, and reports whether stdout exceeded its limit.
 func (s *supervisor) collect(res *runner.Result) (more bool, err error) {
 	var err1, err2 error
 	if s.talk != nil {
@@ -77,7 +76,7 @@ func (s *supervisor) collect(res *runner.Result) (more bool, err error) {
 	return more, errors.Join(err1, err2)
 }
 
-// await returns how the program ended, and why it was ended if it was.
+// await returns how the program ended, and why deployster ended it, if it did.
 func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan *runner.DiskError) (e exit, reason error) {
 	var timeout, kill, giveUp <-chan time.Time
 	var alone <-chan struct{}
@@ -93,7 +92,7 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan *
 	done := ctx.Done()
 	watch, written, size := time.NewTimer(runfiles.WatchEvery), time.Now(), int64(0)
 	defer watch.Stop()
-	// What is begun to end it goes on when the caller has gone away.
+	// The steps to end it go on after the caller is gone.
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
 	ask := func(why error) {
@@ -151,8 +150,8 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan *
 	}
 }
 
-// tooMuch reports whether stdout is over its limit, and keeps endless logs from
-// filling the disk.
+// tooMuch reports whether stdout exceeds its limit, and trims endless logs so that they
+// do not fill the disk.
 func (s *supervisor) tooMuch() bool {
 	keep := s.spec.KeepLog
 	if keep <= 0 {

@@ -15,37 +15,37 @@ import (
 	"deployster/internal/runner"
 )
 
-// process is a program that is spoken to while it runs.
+// process is a worker: a program that gets requests while it runs.
 type process struct {
 	runfiles.Conversation
-	outcomes runfiles.Outcomes // of earlier tries of the same actions
+	outcomes runfiles.Outcomes // of earlier attempts of the same actions
 
-	offers   chan offer       // to hand it over; nil = it cannot be
-	handOver func(offer) bool // does it, and reports whether it is done
-	handed   bool             // it was; after ended
+	offers   chan offer       // offers to hand it over; nil = it cannot be handed over
+	handOver func(offer) bool // hands it over, and reports whether that succeeded
+	handed   bool             // it was handed over; valid after ended
 	before   int64            // the highest number of a request that earlier clients made
 
 	began chan struct{}
-	ended chan struct{} // closed when nothing of it is left; res and err are set then
+	ended chan struct{} // closed when the worker is removed; res and err are set then
 	res   runner.Result
 	err   error
 	kill  func()
 	term  func()
 }
 
-// workerProgram is the first process of a container that is spoken to.
+// workerProgram is the first process of a worker's container.
 type workerProgram struct {
 	*container
 	process *process
 }
 
-// start implements program. The shim has an end of stdin of its own, with which the
-// program would never be told of its end.
+// start implements program. The shim has an end of stdin of its own. It must close that,
+// or the program would never read the end of stdin.
 func (w workerProgram) start(ctx context.Context) error {
 	if err := w.container.start(ctx); err != nil {
 		return err
 	}
-	_, _ = w.tasks().CloseIO(ctx, &taskapi.CloseIORequest{ContainerID: w.id, Stdin: true}) // then it is killed in the end
+	_, _ = w.tasks().CloseIO(ctx, &taskapi.CloseIORequest{ContainerID: w.id, Stdin: true}) // if it fails, it is killed in the end
 	close(w.process.began)
 	return nil
 }
@@ -67,7 +67,7 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 			select {
 			case <-p.ended:
 			case <-time.After(killLimit):
-				end() // not even that helps
+				end() // even SIGKILL did not help
 			}
 		}()
 	}
@@ -97,12 +97,12 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 		return p, nil
 	case <-p.ended:
 		select {
-		case <-p.began: // before that
+		case <-p.began: // it began before it ended
 			return p, nil
 		default:
 		}
 		if p.Tail != nil {
-			p.Tail.Close() // nothing was said
+			p.Tail.Close() // it printed nothing
 		}
 		if p.err == nil {
 			p.err = errors.New("it never began")
@@ -111,11 +111,11 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 	}
 }
 
-// runFunc executes a program, to its end.
+// runFunc runs a program to its end.
 type runFunc func(context.Context) (runner.Result, error)
 
-// newWorker returns a worker, and what executes it: one that an earlier command has
-// left, if there is one that could stand for it, or a new one.
+// newWorker returns a worker, and the function that runs it: a worker that an earlier
+// command has left, if there is one that can replace a new one, or a new one.
 func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram, execute runFunc, err error) {
 	image, err := r.PrepareFor(r.conn.Context(ctx), s)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram
 	return w, w.run, nil
 }
 
-// run is the run of a new worker.
+// run runs a new worker.
 func (w workerProgram) run(ctx context.Context) (res runner.Result, err error) {
 	defer w.box.Close()
 	if w.files, err = runfiles.NewConversation(w.r.conn.Config.RuntimeDir, w.id, w.spec, &w.process.Conversation); err != nil {
@@ -165,7 +165,7 @@ func (p *process) Before() int64 { return p.before }
 
 // Asked implements runner.Process.
 func (p *process) Asked(request int64, s runner.Spec) error {
-	// How an earlier try ended is not how this one does.
+	// The outcome of an earlier attempt is not that of this one.
 	if err := p.outcomes.Remove(layout.ActionName(s.ID)); err != nil {
 		return err
 	}

@@ -24,18 +24,18 @@ import (
 	"deployster/internal/runner"
 )
 
-// pools reports whether a program may be handed over at its end, and one be taken
-// that was: the embedded containerd only has a process of ours.
+// pools reports whether a worker may be handed over at its end, and one be taken that was
+// handed over: only the embedded containerd has a server process of deployster.
 func (r *Runtime) pools(s runner.Spec) bool { return s.Keep && r.conn.Embedded && r.keep > 0 }
 
-// poolKey is the same for two workers only if one may stand for the other: all
-// that their containers are made of is, what their mounts show, the program that
-// looks after them, and the project.
+// poolKey returns the same key for two workers only if one can replace the other: their
+// containers have the same configuration, their mounts show the same, and the program
+// that supervises them and the project are the same.
 func (c *container) poolKey() (string, error) {
 	spec := *c.box.Spec
 	spec.Linux = new(specs.Linux)
 	*spec.Linux = *c.box.Spec.Linux
-	spec.Linux.CgroupsPath = "" // has the container's name
+	spec.Linux.CgroupsPath = "" // it has the container's name
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (c *container) poolKey() (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(content)), err
 }
 
-// numberOf tells a file from all others that are there.
+// numberOf identifies a file among all others that exist.
 func numberOf(i os.FileInfo) string {
 	if st, ok := i.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprintf("%d %d", st.Dev, st.Ino)
@@ -72,8 +72,8 @@ func numberOf(i os.FileInfo) string {
 	return ""
 }
 
-// mountsBelow tells what is mounted below what a container is given: one that
-// runs goes on without what is mounted there later.
+// mountsBelow lists what is mounted below the mounts of a container: a running container
+// does not see what is mounted there later.
 func mountsBelow(grants []sandbox.Grant) (below []string, err error) {
 	if len(grants) == 0 {
 		return nil, nil
@@ -92,7 +92,7 @@ func mountsBelow(grants []sandbox.Grant) (below []string, err error) {
 	return below, err
 }
 
-// offer is the wish to hand a program over; see runner.Process.
+// offer is an offer to hand a worker over; see runner.Process.
 type offer struct {
 	asked, heard int64
 	refused      chan struct{}
@@ -117,13 +117,13 @@ func (p *process) Keep(asked, heard int64) bool {
 	}
 }
 
-// handOver gives a worker to the idle pool, and reports whether that has it now: then
-// it is nothing of this client's any more, whatever becomes of the server.
+// handOver gives a worker to the idle pool, and reports whether the pool has it now: then
+// this client does not hold it any more, whatever happens to the server.
 func (w workerProgram) handOver(o offer) bool {
 	if i, err := os.Stat(w.files.Stdout.Path); err != nil || i.Size() != o.heard || sandbox.OOMKills(w.id) > w.kills {
-		return false // it has said more than anybody has heard
+		return false // it has printed more than was read
 	}
-	// What it said before is nobody's affair any more. Who writes there, does at the end.
+	// Its earlier output is not needed any more. All writers append to the files.
 	if errors.Join(os.Truncate(w.files.Stdout.Path, 0), os.Truncate(w.files.Stderr.Path, 0)) != nil {
 		return false
 	}
@@ -136,8 +136,8 @@ func (c *container) put(asked int64, grace time.Duration, input *os.File) bool {
 		Disk: sandbox.DiskLimit(c.spec.Settings), Grace: grace, Idle: c.r.keep}, input, c.lock.File)
 }
 
-// poolable returns the worker that an earlier command has left; or nil, and makes this
-// one ready to be handed over.
+// poolable returns the worker that an earlier command has left; or nil, after it has made
+// this one ready to be handed over.
 func (w workerProgram) poolable(ctx context.Context) (idle *workerProgram, err error) {
 	if w.key, err = w.poolKey(); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (w workerProgram) poolable(ctx context.Context) (idle *workerProgram, err e
 	return idle, nil
 }
 
-// takeIdle returns a worker that an earlier command has left, if there is one that
-// could stand for w, and is well; nil = none. What is not well is ended.
+// takeIdle returns a worker in good condition that an earlier command has left, if one
+// can replace w; nil = none. It removes those in bad condition.
 func (w workerProgram) takeIdle() *workerProgram {
 	for range idlepool.PerKey {
 		c, input, before := w.take()
@@ -164,13 +164,13 @@ func (w workerProgram) takeIdle() *workerProgram {
 		if idle.isWell() && idle.reopen() == nil {
 			return idle
 		}
-		w.r.runsOpen.Go(idle.discard) // while others go on
+		w.r.runsOpen.Go(idle.discard) // in the background
 	}
 	return nil
 }
 
-// take asks the idle pool for a container that could stand for this one, with the
-// file that came with its lock, and how often it was asked. nil = there is none.
+// take takes a container from the idle pool that can replace this one, with the file that
+// was stored with its lock, and the number of its last request. nil = there is none.
 func (c *container) take() (taken *container, input *os.File, asked int64) {
 	w, input, lock := c.r.pool.Take(c.key)
 	if w == nil {
@@ -181,13 +181,13 @@ func (c *container) take() (taken *container, input *os.File, asked int64) {
 		rootfs: w.Rootfs, kills: sandbox.OOMKills(w.ID), lock: &layout.ClientLock{File: lock, Path: path}}, input, w.Asked
 }
 
-// isWell reports whether a program that was kept just waits.
+// isWell reports whether a program that was kept is alive and waits for requests.
 func (c *container) isWell() bool {
 	locked, err := layout.TryLock(c.lock.File)
 	if err != nil || !locked || !c.lock.Valid() || !runfiles.IsQuiet(c.dir(), idlepool.MaxLog) {
 		return false
 	}
-	// The server may not have heard of its end yet.
+	// The server may not have noticed its end yet.
 	fd, err := c.open(int(c.pid))
 	if err != nil {
 		return false
@@ -202,16 +202,16 @@ func (w workerProgram) reopen() (err error) {
 	return err
 }
 
-// discard removes a worker that was kept and is of no use.
+// discard removes a worker that was kept and is in bad condition.
 func (w workerProgram) discard() {
 	w.process.Close()
 	if w.remove(context.Background(), nil) == nil {
-		_ = os.RemoveAll(w.dir()) // else it is swept
+		_ = os.RemoveAll(w.dir()) // if it fails, it is swept
 	}
 	w.releaseLock()
 }
 
-// resume is run for a worker that an earlier command has begun.
+// resume is run for a worker that an earlier command has started.
 func (w workerProgram) resume(ctx context.Context) (res runner.Result, err error) {
 	defer w.closeFiles(&err)
 	defer w.cleanUp(ctx, &err)

@@ -12,18 +12,18 @@ import (
 	"syscall"
 )
 
-// Serve is the main function of the agent: it starts programs for whoever
-// listens at the path, one after the other, until that one goes away. It gives
-// the exit code.
+// Serve is the main function of the agent: it starts programs for the client that listens
+// at the path, one after the other, until that closes the connection. It returns the exit
+// code.
 func Serve(path string) int {
-	// What it takes counts against the container's limits.
+	// The memory and threads that it uses count against the container's limits.
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(10)
-	debug.SetMemoryLimit(math.MaxInt64) // whatever the image's environment says
-	// As the first process it gets only the signals that it handles: these would
-	// end it, sent by a program. Its children get the usual handling back.
+	debug.SetMemoryLimit(math.MaxInt64) // overrides the image's environment
+	// As the first process it gets only the signals that it handles: without a handler a
+	// program could end it with one. Its children get the default handling back.
 	signal.Notify(make(chan os.Signal, 1))
-	// What it was asked earlier is not for the programs to read.
+	// The programs must not be able to read earlier requests from its memory.
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0); errno != 0 {
 		return 1
 	}
@@ -64,18 +64,18 @@ func connect(fd int, path string) error {
 // server is an agent with its one client.
 type server struct {
 	fd   int
-	conn *os.File // the same
+	conn *os.File // the same connection
 	dir  string
 	env  []string
 }
 
-// reply says something to the client; false = he is gone.
+// reply sends a reply to the client; false = the client is gone.
 func (s *server) reply(k Kind, value uint32) bool {
 	_, err := s.conn.Write(Reply{k, value}.encode())
 	return err == nil
 }
 
-// request waits for a command line and its files; false = there will be none.
+// request waits for a command line and its files; false = none will come.
 func (s *server) request() (argv []string, files []int, ok bool) {
 	head := make([]byte, headSize)
 	if files = s.receive(head); len(files) != Files {
@@ -94,7 +94,7 @@ func (s *server) request() (argv []string, files []int, ok bool) {
 	return argv, files, ok
 }
 
-// receive fills the head of a request, and gives the files that come with it.
+// receive fills the head of a request, and returns the files that are sent with it.
 func (s *server) receive(head []byte) []int {
 	oob := make([]byte, syscall.CmsgSpace(4*Files))
 	for {
@@ -128,9 +128,9 @@ func closeAll(files []int) {
 	}
 }
 
-// run starts a program, and tells how it ended; false = nobody listens.
+// run starts a program, and reports how it ended; false = the client is gone.
 func (s *server) run(argv []string, files []int) bool {
-	for { // what programs before have left and what has ended since
+	for { // reaps processes of earlier programs that have ended since
 		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.EINTR && (err != nil || pid <= 0) {
 			break
 		}
@@ -146,7 +146,7 @@ func (s *server) run(argv []string, files []int) bool {
 	}
 	for {
 		var status syscall.WaitStatus
-		// Also of others, whose parents have ended before.
+		// Wait4 also returns orphans, whose parents have ended before.
 		switch ended, err := syscall.Wait4(-1, &status, 0, nil); {
 		case err == syscall.EINTR:
 		case err != nil:
@@ -157,12 +157,11 @@ func (s *server) run(argv []string, files []int) bool {
 	}
 }
 
-// start starts a program as runc starts the first one of a container: it leads a
-// session, and has the directory and the environment that this process was
-// started with.
+// start starts a program as runc starts the first one of a container: it leads a session,
+// and has the working directory and the environment with which this process was started.
 func (s *server) start(argv []string, files []int) (pid int, err error) {
-	// A program before may have moved or removed the directory.
-	// The kernel is asked: PWD in the environment is what somebody says.
+	// An earlier program may have moved or removed the directory. The kernel is asked:
+	// PWD in the environment may be wrong.
 	if dir, err := syscall.Getwd(); err != nil || dir != s.dir {
 		return 0, syscall.ENOTDIR
 	}
@@ -177,8 +176,8 @@ func (s *server) start(argv []string, files []int) (pid int, err error) {
 	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: s.env, Files: given, Sys: &syscall.SysProcAttr{Setsid: true}})
 }
 
-// find looks a program up on PATH. Where that is told in an unusual way, it is
-// left to others to find it.
+// find looks a program up on PATH. If PATH has an unusual form, find fails, and the query
+// runs in a container of its own.
 func (s *server) find(name string) (string, error) {
 	if strings.IndexByte(name, '/') >= 0 {
 		return name, nil

@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	// Layout changes with what is sent. A client uses no agent of another one.
+	// Layout changes with the format of the messages. A client uses no agent with another Layout.
 	Layout = 1
 
-	// MaxRequest is how many bytes a command line may have; the kernel takes 2 MiB
-	// with the environment.
+	// MaxRequest is how many bytes a command line may have; the kernel accepts 2 MiB
+	// including the environment.
 	MaxRequest = 2 << 20
 
-	// Files is how many files come with a request: stdin, stdout and stderr.
+	// Files is how many files are sent with a request: stdin, stdout and stderr.
 	Files = 3
 
 	headSize  = 4
 	replySize = 8
 )
 
-// Kind says what a Reply tells.
+// Kind is the kind of a Reply.
 type Kind byte
 
-// The kinds of replies, with what their value is.
+// The kinds of replies, with the meaning of their value.
 const (
 	Ready   Kind = 'R' // the agent has begun; its Layout
 	Started Kind = 'S' // the program has begun; its process number in the container
@@ -32,8 +32,8 @@ const (
 	Ended   Kind = 'E' // it has ended; its wait status
 )
 
-// Reply is what an agent says. To a request it says Failed, or Started and then
-// Ended.
+// Reply is a message of an agent. It answers a request with Failed, or with Started and
+// then Ended.
 type Reply struct {
 	Kind  Kind
 	Value uint32
@@ -49,8 +49,8 @@ func (r Reply) encode() []byte {
 	return b
 }
 
-// DecodeReply reads a reply of ReplySize bytes. One that no agent sends is an
-// error: whoever sent it is not to be believed anything more.
+// DecodeReply reads a reply of ReplySize bytes. A reply that no agent sends is an error:
+// its sender is not trusted any more.
 func DecodeReply(b []byte) (r Reply, err error) {
 	if len(b) != replySize || b[1] != 0 || b[2] != 0 || b[3] != 0 {
 		return r, errReply
@@ -65,8 +65,8 @@ func DecodeReply(b []byte) (r Reply, err error) {
 
 var errReply = errors.New("what it said is no reply")
 
-// EncodeRequest makes the request for a command line. The three files go with
-// its first byte. Its errors say why no program can have such a command line.
+// EncodeRequest encodes the request for a command line. The three files are sent with its
+// first byte. Its errors say why no program can have such a command line.
 func EncodeRequest(argv []string) ([]byte, error) {
 	size := headSize
 	for _, a := range argv {
@@ -86,7 +86,7 @@ func EncodeRequest(argv []string) ([]byte, error) {
 	return b, nil
 }
 
-// decodeArgs is what EncodeRequest has put after the head.
+// decodeArgs decodes what EncodeRequest has put after the head.
 func decodeArgs(b []byte) (argv []string, ok bool) {
 	if len(b) == 0 || b[len(b)-1] != 0 {
 		return nil, false

@@ -23,12 +23,12 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Options say which containerd is meant.
+// Options say which containerd to use.
 type Options struct {
 	layout.Config
 	Address      string // the socket of a running daemon; "" = the embedded one
 	Runc         string // the runc to use; "" = beside the executable, then on PATH
-	AllowOldRunc bool   // take one with known holes, and warn
+	AllowOldRunc bool   // accept a runc with known vulnerabilities, and warn
 	Warn         func(*diag.Diagnostic)
 }
 
@@ -40,20 +40,20 @@ type Conn struct {
 	Runc        string // "" = the daemon's own
 	Embedded    bool
 	ID          string             // of this client
-	Lock        *layout.ClientLock // says that this client is alive
-	Dirty       atomic.Bool        // something could not be removed
+	Lock        *layout.ClientLock // shows that this client is alive
+	Dirty       atomic.Bool        // something could not be removed; this client must be swept
 
 	Socket   string
-	ComeBack func(context.Context) error // the server that was lost
-	gone     atomic.Bool                 // a daemon was waited for in vain
+	ComeBack func(context.Context) error // waits for a lost server, or starts it again
+	gone     atomic.Bool                 // waiting for a daemon was given up before
 	number   atomic.Int64                // of the last container
 
 	leaseMu sync.Mutex
-	lease   leases.Lease // made at the first run
+	lease   leases.Lease // created at the first run
 }
 
-// Open connects to a containerd, and makes this process a client of it. The
-// embedded one is started if it does not run. Its errors are diagnostics.
+// Open connects to a containerd, and registers this process as a client of it. It starts
+// the embedded one if that does not run. Its errors are diagnostics.
 func Open(ctx context.Context, o Options) (*Conn, error) {
 	c := &Conn{Config: o.Config, Embedded: o.Address == "", ID: layout.NewID(), Socket: o.Socket()}
 	var err error
@@ -68,7 +68,7 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 	}
 	if c.Client, err = Dial(c.Socket, c.Config.Namespace); err == nil {
 		err = c.findSnapshotter(ctx)
-		if c.Embedded && errdefs.IsUnavailable(err) && c.Revive(ctx) == nil { // it was killed a moment ago
+		if c.Embedded && errdefs.IsUnavailable(err) && c.Revive(ctx) == nil { // the server was killed a moment ago
 			err = c.findSnapshotter(ctx)
 		}
 	}
@@ -82,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// openEmbedded finds runc and the server at the same time.
+// openEmbedded finds runc and the server concurrently.
 func (c *Conn) openEmbedded(ctx context.Context, o Options) error {
 	if os.Geteuid() != 0 {
 		return errNotRoot()
@@ -113,9 +113,9 @@ func (c *Conn) openEmbedded(ctx context.Context, o Options) error {
 	return err
 }
 
-// openDaemon checks what can be checked of a running daemon.
+// openDaemon checks the socket of a running daemon, and registers this process as its client.
 func (c *Conn) openDaemon(ctx context.Context, o Options) (err error) {
-	// One that is asked for is used by a daemon too; else it has its own.
+	// A daemon also uses a runc from the options; otherwise it uses its own.
 	if o.Runc != "" {
 		c.Runc = runcPath(o.Runc)
 	}
@@ -136,9 +136,9 @@ func (c *Conn) openDaemon(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// usableDir makes a directory, if need be, and makes sure that it can be
-// written. A server that ends takes its directories along: what was there is
-// made once more.
+// usableDir creates a directory, if need be, and checks that it is writable. A server
+// that ends removes its directories, possibly at the same time: then usableDir creates
+// them again.
 func usableDir(dir string) (err error) {
 	const attempts = 20
 	for range attempts {
@@ -153,26 +153,26 @@ func usableDir(dir string) (err error) {
 	return err
 }
 
-// Dial makes a client of a containerd that is known to listen. The time is how
-// long a call waits for the socket to come back when it has gone since.
+// Dial returns a client of a containerd that is known to listen. The timeout is how long
+// a call waits for the socket if it has disappeared since.
 func Dial(socket, namespace string) (*client.Client, error) {
 	return client.New(socket, client.WithDefaultNamespace(namespace), client.WithDefaultRuntime(shim.Runtime),
 		client.WithTimeout(time.Second))
 }
 
-// Context marks a context with the namespace, for calls that bypass the client's
-// own handling of it.
+// Context adds the namespace to a context, for calls that bypass the client's own
+// handling of it.
 func (c *Conn) Context(ctx context.Context) context.Context {
 	return namespaces.WithNamespace(ctx, c.Config.Namespace)
 }
 
-// Detached is a context for what must be done even when the caller is gone.
+// Detached returns a context for work that must be done even if the caller is gone.
 func (c *Conn) Detached(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.Context(context.WithoutCancel(ctx)), limit)
 }
 
-// Leased marks a context so that what it makes is kept until something else
-// refers to it. One lease serves a client from its first run to its end.
+// Leased returns a context whose lease keeps new resources until something else refers to
+// them. A client has one lease from its first run to its end.
 func (c *Conn) Leased(ctx context.Context) (context.Context, error) {
 	c.leaseMu.Lock()
 	defer c.leaseMu.Unlock()
@@ -193,16 +193,16 @@ func (c *Conn) ClientPath() string {
 	return filepath.Join(layout.ClientsDir(c.Config.RuntimeDir), c.ID)
 }
 
-// IODir is where the files of this client's runs are.
+// IODir is the directory of the files of this client's runs.
 func (c *Conn) IODir() string { return filepath.Join(c.Config.RuntimeDir, "io", c.ID) }
 
 func (c *Conn) NewContainerID() string { return fmt.Sprintf("%s-%d", c.ID, c.number.Add(1)) }
 
-// MarkDirty has this client swept after its end.
+// MarkDirty makes sure that this client is swept after its end.
 func (c *Conn) MarkDirty() { c.Dirty.Store(true) }
 
-// Close gives up everything that a client has. An embedded containerd stays for
-// the next one, for a while.
+// Close releases everything that a client has. An embedded containerd stays for the next
+// one, for a while.
 func (c *Conn) Close() error {
 	var errs []error
 	if c.Client != nil {
@@ -214,8 +214,7 @@ func (c *Conn) Close() error {
 	switch {
 	case c.Lock == nil:
 	case c.Dirty.Load():
-		// With the file, but without its lock, this client counts as dead,
-		// and is swept after.
+		// With its file, but without the lock, this client counts as dead, and is swept.
 		errs = append(errs, c.Lock.File.Close())
 	default:
 		errs = append(errs, os.RemoveAll(c.IODir()), c.Lock.Release())
@@ -227,13 +226,13 @@ func (c *Conn) deleteLease() error {
 	ctx, cancel := c.Detached(context.Background(), time.Minute)
 	defer cancel()
 	err := c.Client.LeasesService().Delete(ctx, c.lease)
-	for errdefs.IsUnavailable(err) && c.Revive(ctx) == nil { // it was killed a moment ago, or is being killed
+	for errdefs.IsUnavailable(err) && c.Revive(ctx) == nil { // the server was killed a moment ago, or is being killed
 		err = failure.UnlessGone(c.Client.LeasesService().Delete(ctx, c.lease))
 	}
 	return err
 }
 
-// SnapshotterCapabilities returns what the snapshotter can do.
+// SnapshotterCapabilities returns the capabilities of the snapshotter.
 func (c *Conn) SnapshotterCapabilities() ([]string, error) {
 	ctx, cancel := c.Detached(context.Background(), time.Minute)
 	defer cancel()
@@ -241,8 +240,8 @@ func (c *Conn) SnapshotterCapabilities() ([]string, error) {
 	return list, failure.Of("Asking what the snapshotter can do", err)
 }
 
-// findSnapshotter takes overlayfs where it works, and else what works everywhere. It
-// also finds out whether the server answers.
+// findSnapshotter chooses overlayfs if it works, otherwise native, which works
+// everywhere. It also finds out whether the server answers.
 func (c *Conn) findSnapshotter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(c.Context(ctx), bootLimit)
 	defer cancel()

@@ -67,7 +67,7 @@ func errServer(c layout.Config, why string) error {
 		"%s.\nThe end of its log, %s:\n%s", strings.TrimSuffix(why, "."), c.LogFile(), LastLines(c.LogFile(), 10))
 }
 
-// errStuck is for a server of ours that accepts connections and says nothing.
+// errStuck is the error for an embedded server that accepts connections but does not answer.
 func errStuck(c layout.Config, cause error) error {
 	pid := c.OwnerPID()
 	state, advice := "", "See what keeps it busy"
@@ -80,7 +80,7 @@ func errStuck(c layout.Config, cause error) error {
 		pid, state, failure.Sentence(cause), advice, pid, c.LogFile())
 }
 
-// checkAddress says what is wrong with the address of a daemon before anybody
+// checkAddress returns an error for an invalid address of a daemon, before the caller
 // waits for an answer from it.
 func checkAddress(address string) (path string, err error) {
 	path = strings.TrimPrefix(address, "unix://")

@@ -23,11 +23,11 @@ import (
 
 const (
 	bootLimit = 30 * time.Second // how long a server may take to be ready
-	LogLimit  = 1 << 20          // bytes of a server's log, beyond which a new one is begun
+	LogLimit  = 1 << 20          // bytes of a server's log, beyond which a new one begins
 )
 
-// attach makes this process a client of the embedded containerd, which is
-// started if it does not run. It gives what says that the client is alive.
+// attach makes this process a client of the embedded containerd, and starts that if it
+// does not run. It returns the lock that shows that the client is alive.
 func attach(ctx context.Context, c layout.Config, id string) (*layout.ClientLock, error) {
 	gate, err := layout.LockGate(ctx, c.RuntimeDir)
 	if err != nil {
@@ -47,8 +47,8 @@ func attach(ctx context.Context, c layout.Config, id string) (*layout.ClientLock
 	return held, nil
 }
 
-// Listening reports whether a server is there. One that is on its way out holds
-// the gate, so nobody can see it here.
+// Listening reports whether a server listens at a socket. A server that is ending holds
+// the gate, so a caller behind the gate cannot see it.
 func Listening(socket string) bool {
 	c, err := net.DialTimeout("unix", socket, time.Second)
 	if err != nil {
@@ -58,9 +58,9 @@ func Listening(socket string) bool {
 	return true
 }
 
-// awaitAbandoned waits for the end of a server whose data directory was
-// removed, and made anew or not: it is of no use any more, and leaves as soon
-// as it sees that. With it go the directories that a new one will make again.
+// awaitAbandoned waits for the end of a server whose data directory was removed, and
+// perhaps created again: such a server is useless, and ends as soon as it notices. It
+// removes the directories that a new server will create again.
 func awaitAbandoned(ctx context.Context, c layout.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, bootLimit)
 	defer cancel()
@@ -92,8 +92,8 @@ func launch(ctx context.Context, c layout.Config) error {
 		return err
 	}
 	defer r.Close()
-	// A server outlives this process by far: it must not keep what this one
-	// happens to have inherited, like a shell script's lock on descriptor 9.
+	// A server outlives this process by far: it must not keep file descriptors that this
+	// process has inherited, such as a shell script's lock on descriptor 9.
 	closeInheritedOnExec()
 	cmd := &exec.Cmd{
 		Path:        "/proc/self/exe",
@@ -149,8 +149,8 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// closeInheritedOnExec marks everything but the standard files to be closed in
-// children, except where a child is given it on purpose.
+// closeInheritedOnExec marks all files but the standard ones to be closed in children,
+// except those that a child is given on purpose.
 func closeInheritedOnExec() {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return
@@ -167,20 +167,19 @@ func closeInheritedOnExec() {
 	}
 }
 
-// ReconnectLimit is how long a daemon that was lost may take to come back, as
-// it does when it is updated, also on a machine that has much else to do: the
-// containers live on meanwhile.
+// ReconnectLimit is how long a lost daemon may take to come back, as after an update,
+// also on a busy machine: the containers go on running in the meantime.
 const ReconnectLimit = 30 * time.Second
 
-// dialLimit is how long a server that seemed to be there is tried to be spoken to
-// before it is looked for again: one that is being killed listens to its end.
+// dialLimit is how long reconnect tries to reach a server that seems to listen before the
+// server is looked for again: one that is being killed listens to its end.
 const dialLimit = time.Second
 
-// Revive brings back a server that was lost: the embedded one is started anew,
-// and takes over what runs; a daemon is given the time that an update takes.
+// Revive recovers from the loss of a server: it starts the embedded one again, which
+// takes over the running containers; for a daemon it waits as long as an update takes.
 //
-// What was being made or removed when it died may be in nobody's records, such as
-// the cgroup of a container; so this client is swept after, like one that died.
+// What was being created or removed when the server was killed may have no record, such
+// as the cgroup of a container; so this client is swept after its end, like a dead one.
 func (c *Conn) Revive(ctx context.Context) error {
 	c.MarkDirty()
 	for end := time.Now().Add(ReconnectLimit); ; {
@@ -194,9 +193,9 @@ func (c *Conn) Revive(ctx context.Context) error {
 	}
 }
 
-// relaunch starts the embedded server, if it does not run. The directory in which
-// this client has its file is there, gate and all, or it was removed and is not
-// this client's to make again.
+// relaunch starts the embedded server, if it does not run. If the directory with this
+// client's lock file was removed, with the gate or without, relaunch fails: this client
+// must not create it again.
 func (c *Conn) relaunch(ctx context.Context) error {
 	gate, err := layout.OpenLock(filepath.Join(c.Config.RuntimeDir, layout.GateName), 0)
 	if err == nil {
@@ -215,8 +214,8 @@ func (c *Conn) relaunch(ctx context.Context) error {
 	return launch(ctx, c.Config)
 }
 
-// awaitDaemon waits until a daemon listens again. One that was waited for in vain is not
-// waited for once more: each of what is cleared away at the end of a run would wait as long.
+// awaitDaemon waits until a daemon listens again. If it has given up once, it does not wait
+// again: otherwise each cleanup at the end of a run would wait as long.
 func (c *Conn) awaitDaemon(ctx context.Context) error {
 	limit := ReconnectLimit
 	if c.gone.Load() {
@@ -231,12 +230,12 @@ func (c *Conn) awaitDaemon(ctx context.Context) error {
 	return err
 }
 
-// reconnect makes the client see that its server is back, which it would only
-// look for after a pause.
+// reconnect makes the client notice that its server is back, which it would otherwise
+// check only after a pause.
 func (c *Conn) reconnect(ctx context.Context) error {
 	conn, ok := c.Client.Conn().(*grpc.ClientConn)
 	if !ok || conn == nil {
-		return nil // it speaks to something else
+		return nil // it uses another kind of connection
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()

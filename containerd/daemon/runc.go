@@ -21,13 +21,13 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// runcMinimum is the oldest safe version of each line: older ones let an image
+// runcMinimum is the oldest safe version of each release line: older ones let an image
 // break out (CVE-2026-41579, CVE-2025-31133, CVE-2024-21626 and others).
 const runcMinimum = "1.3.6 / 1.4.3 / 1.5.0"
 
 var runcVersion = regexp.MustCompile(`(?m)^runc version (\d+)\.(\d+)\.(\d+)(-rc[^\s+]*)?`)
 
-// AskRunc returns the version that a runc says it has, and whether it is safe.
+// AskRunc returns the version that a runc reports, and whether it is safe.
 func AskRunc(ctx context.Context, path string) (version string, safe bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -50,7 +50,7 @@ func parseRunc(out string) (version string, safe bool, err error) {
 		}
 	}
 	version = strings.TrimPrefix(m[0], "runc version ")
-	// A release candidate comes before what it is a candidate for.
+	// A release candidate comes before its release.
 	if m[4] != "" {
 		v[2]--
 	}
@@ -67,12 +67,11 @@ func parseRunc(out string) (version string, safe bool, err error) {
 	return version, safe, nil
 }
 
-// findRunc chooses the runc of the embedded containerd: the first that is new
-// enough of the one asked for, the one beside this program, and the one on
-// PATH.
+// findRunc chooses the runc of the embedded containerd: the first safe one of the runc
+// from the options, the one beside this program, and the one on PATH.
 func findRunc(ctx context.Context, o Options) (string, error) {
 	if o.Runc != "" {
-		// Whoever names one means that one, and no other.
+		// A runc from the options must exist; no other replaces it.
 		if path := runcPath(o.Runc); !executable(path) {
 			return "", errNamedRunc(path)
 		}
@@ -127,8 +126,8 @@ func runcCandidates(o Options) (paths []string) {
 	return paths
 }
 
-// runcPath makes what a user wrote a full path, as a shell would, because it
-// is used by processes with other working directories.
+// runcPath returns the full path of a runc that a user has named, as a shell would find
+// it, because processes with other working directories use it.
 func runcPath(name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		name = path
@@ -141,9 +140,9 @@ func runcPath(name string) string {
 	return name
 }
 
-// CheckDaemonRunc warns of an old runc of a running daemon, as far as it can be
-// known: the daemon is the peer of its socket, and it looks for runc on its own
-// PATH. The daemon's runtime is its owner's business, so nothing is refused.
+// CheckDaemonRunc warns of an old runc of a running daemon, as far as it can find it out:
+// the daemon is the peer of its socket, and looks for runc on its own PATH. It only
+// warns, since the daemon's owner chooses the daemon's runc.
 func CheckDaemonRunc(ctx context.Context, socket string, warn func(*diag.Diagnostic)) {
 	pid, err := peer(socket)
 	if err != nil {
@@ -174,7 +173,7 @@ func CheckDaemonRunc(ctx context.Context, socket string, warn func(*diag.Diagnos
 	}
 }
 
-// peer returns the process that listens at a unix socket.
+// peer returns the id of the process that listens at a Unix socket.
 func peer(socket string) (int, error) {
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Net: "unix", Name: socket})
 	if err != nil {
@@ -188,15 +187,15 @@ func peer(socket string) (int, error) {
 	return int(cred.Pid), nil
 }
 
-// runcFile is a runc that was asked for its version and is safe. Asking costs
-// more than all else that a command does before its first container, so the
-// answer is kept for as long as the file stays the very same.
+// runcFile identifies the file of a runc that has reported a safe version. Asking a runc
+// takes longer than everything else that a command does before its first container, so
+// the version is cached until the file changes.
 type runcFile struct {
 	Path   string   `json:"path"`
 	Device uint64   `json:"device"`
 	Inode  uint64   `json:"inode"`
 	Size   int64    `json:"size"`
-	Ctime  [2]int64 `json:"ctime"` // seconds, nanoseconds: no change of the file leaves it as it was
+	Ctime  [2]int64 `json:"ctime"` // seconds, nanoseconds: every change of the file changes it
 }
 
 func statRunc(path string) (s runcFile, err error) {
@@ -207,14 +206,14 @@ func statRunc(path string) (s runcFile, err error) {
 	return runcFile{Path: path, Device: stat.Dev, Inode: stat.Ino, Size: stat.Size, Ctime: [2]int64{stat.Ctim.Sec, stat.Ctim.Nsec}}, nil
 }
 
-// keptRunc is what is known of a safe runc.
+// keptRunc is the cached version of a safe runc.
 type keptRunc struct {
 	runcFile
 	Version string `json:"version"`
 }
 
-// RuncVersion returns the version of the runc in use; "" = it is a daemon's own, or does
-// not say.
+// RuncVersion returns the version of the runc in use; "" = it is a daemon's own, or its
+// version is unknown.
 func (c *Conn) RuncVersion(ctx context.Context) string {
 	if !c.Embedded {
 		return ""
@@ -223,8 +222,8 @@ func (c *Conn) RuncVersion(ctx context.Context) string {
 	return version
 }
 
-// checkRunc is askRunc, and asks a safe one of this path only once. What it
-// knows is in the data directory, where only root can write.
+// checkRunc is AskRunc with a cache for the last safe runc. The cache is in the data
+// directory, where only root can write.
 func checkRunc(ctx context.Context, dataDir, path string) (version string, safe bool, err error) {
 	if dataDir == "" {
 		return AskRunc(ctx, path)
@@ -244,7 +243,7 @@ func checkRunc(ctx context.Context, dataDir, path string) (version string, safe 
 	}
 	if after, err := statRunc(path); err == nil && after == now {
 		if content, err := json.Marshal(keptRunc{now, version}); err == nil {
-			_ = durable.WriteUnsynced(kept, content, 0o600) // else it is asked again
+			_ = durable.WriteUnsynced(kept, content, 0o600) // on failure it is asked again
 		}
 	}
 	return version, safe, nil

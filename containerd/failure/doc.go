@@ -1,3 +1,3 @@
-// Package failure makes errors of containerd, and of the kernel, fit for users: an
-// error comes in, and a diagnostic or a part of a sentence goes out.
+// Package failure words errors of containerd and of the kernel for users: an error comes
+// in, and a diagnostic or a part of a sentence goes out.
 package failure

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Of makes a diagnostic of an error of containerd.
+// Of returns a diagnostic for an error of containerd.
 func Of(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -22,7 +22,7 @@ func Of(doing string, err error) error {
 	return diag.Because(err, doing+" failed", "containerd said: %s", err)
 }
 
-// Sentence makes the text of an error fit to be followed by a full stop.
+// Sentence returns the text of an error without a full stop at its end, to be followed by one.
 func Sentence(err error) string {
 	s := strings.TrimRight(err.Error(), ". \n")
 	if errors.Is(err, os.ErrPermission) {
@@ -31,7 +31,7 @@ func Sentence(err error) string {
 	return s
 }
 
-// Join puts two errors together, and leaves one as it is.
+// Join joins two errors; if one is nil, it returns the other unchanged.
 func Join(a, b error) error {
 	switch {
 	case a == nil:
@@ -42,7 +42,7 @@ func Join(a, b error) error {
 	return errors.Join(a, b)
 }
 
-// UnlessGone leaves out that something is not there (any more).
+// UnlessGone returns nil for an error that says that something does not exist.
 func UnlessGone(err error) error {
 	if errdefs.IsNotFound(err) {
 		return nil

@@ -1,3 +1,3 @@
-// Package foreign owns what is said of images that do not run on this machine. The
-// manifest of an image comes in, the machines that it is for go out.
+// Package foreign finds out for which platforms an image is. The manifest of an image
+// comes in; an error with its platforms goes out if this machine's is not among them.
 package foreign

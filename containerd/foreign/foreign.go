@@ -15,23 +15,23 @@ import (
 // Error says that an image is for other platforms than this machine's.
 type Error struct {
 	Want string
-	Has  []string // the platforms that it names
+	Has  []string // the platforms of the image
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("it is not for the platform %s, but for %s", e.Want, strings.Join(e.Has, ", "))
 }
 
-// Platform matches the images that run here.
+// Platform matches the images that run on this machine.
 func Platform() platforms.MatchComparer { return platforms.Default() }
 
-// Check returns an Error for an image that names platforms, of which this machine's is
-// none. What is not here of it, or names none, is not looked at.
+// Check returns an Error for an image that names platforms, but not this machine's. It
+// returns nil if a part of the image is missing here, or names no platform.
 func Check(ctx context.Context, from content.Provider, target ocispec.Descriptor) error {
 	return CheckFor(ctx, from, target, nil)
 }
 
-// CheckFor is Check for another machine; nil = it is this one.
+// CheckFor is Check for another machine's platform; nil = this machine's.
 func CheckFor(ctx context.Context, from content.Provider, target ocispec.Descriptor, other *ocispec.Platform) error {
 	matcher, want := Platform(), platforms.DefaultString()
 	if other != nil {
@@ -39,7 +39,7 @@ func CheckFor(ctx context.Context, from content.Provider, target ocispec.Descrip
 	}
 	list, err := images.Platforms(ctx, from, target)
 	if err != nil {
-		return nil // a part of it is missing, which is told by who needs it
+		return nil // a part of it is missing, which whoever needs it reports
 	}
 	var has []string
 	for _, p := range list {

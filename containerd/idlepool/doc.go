@@ -1,5 +1,5 @@
-// Package idlepool is the part of the embedded server that keeps workers between
-// commands, and the client of it. Workers with their two open files come in, and go
-// out to the next command that wants the same: who has the files owns the worker, so
-// that there is no moment with two owners.
+// Package idlepool is the part of the embedded server that keeps idle workers between
+// commands, and its client. Workers with their two open files come in, and go out to the
+// next command that needs one like them: whoever has the files owns the worker, so that
+// it never has two owners.
 package idlepool

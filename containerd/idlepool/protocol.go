@@ -12,43 +12,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A worker that has nothing to do when its command ends is handed over to the
-// server, which keeps it for a while, for the next command that wants the same.
-// Two open files are all that it takes to own one: the end of its stdin that is
-// written to, and the lock of the client that its container is labelled with.
-// Both are sent in one message, and belong to whoever has it: there is no moment
-// with two owners. When all who had them are dead the kernel closes them; then
-// the worker ends, as its stdin has, and its container is swept.
+// A worker that is idle when its command ends is handed over to the server, which keeps
+// it for a while, for the next command that needs one like it. Whoever has two open files
+// owns a worker: the write end of its stdin, and the lock of the client in the labels of
+// its container. Both are sent in one message, and belong to whoever has the message: the
+// worker never has two owners. When all processes that had them are dead, the kernel
+// closes the files; then the worker ends, because its stdin has ended, and its container
+// is swept.
 
-// Format is raised when the messages, or what is meant by them, change.
+// Format is raised when the messages, or their meaning, change.
 const Format = 3
 
 const (
 	maxMessage   = 64 << 10        // bytes of a message
-	messageLimit = 2 * time.Second // for the other side
+	messageLimit = 2 * time.Second // to wait for the other side
 )
 
-// Worker is what is to be known of a worker beside its files.
+// Worker has what must be known of a worker besides its files.
 type Worker struct {
-	Key    string        `json:"key"`    // of all that could take its place: see poolKey
+	Key    string        `json:"key"`    // shared by all workers that can replace it: see poolKey
 	ID     string        `json:"id"`     // of its container
 	Pid    uint32        `json:"pid"`    // of its first process
-	Asked  int64         `json:"asked"`  // the highest number that a request had
+	Asked  int64         `json:"asked"`  // the highest number of a request so far
 	Rootfs []mount.Mount `json:"rootfs"` // of its container
 	Disk   int64         `json:"disk"`   // bytes that its own files may have
-	Grace  time.Duration `json:"grace"`  // that it gets to end
-	Idle   time.Duration `json:"idle"`   // for which it is to be kept
+	Grace  time.Duration `json:"grace"`  // that it gets to end itself
+	Idle   time.Duration `json:"idle"`   // how long to keep it
 }
 
-// Message is a request: with a worker it gives that, with its files; else it
-// asks for one with the key. The answer is one too; without a worker there is none.
+// Message is a request or an answer. A request with a worker hands that over, with its files; one
+// without asks for a worker with the key. An answer without a worker means that there is none.
 type Message struct {
 	Format int     `json:"format"`
 	Key    string  `json:"key,omitempty"`
 	Worker *Worker `json:"worker,omitempty"`
 }
 
-// Send sends a message whole, with its files, or not at all.
+// Send sends a message with its files, completely or not at all.
 func Send(c *net.UnixConn, m Message, files ...*os.File) error {
 	m.Format = Format
 	content, err := json.Marshal(m)
@@ -76,8 +76,8 @@ func Send(c *net.UnixConn, m Message, files ...*os.File) error {
 	return err
 }
 
-// Receive receives a message: with a worker there are two files, that of its
-// stdin and that of its owner's lock, and otherwise none.
+// Receive receives a message. With a worker it has two files, that of the worker's
+// stdin and that of its owner's lock; otherwise it has none.
 func Receive(c *net.UnixConn) (m Message, stdin, lock *os.File, err error) {
 	content, rights := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(2*4))
 	n, rn, flags, _, err := c.ReadMsgUnix(content, rights)
@@ -110,15 +110,15 @@ func Receive(c *net.UnixConn) (m Message, stdin, lock *os.File, err error) {
 		return m, nil, nil, nil
 	}
 	for _, f := range files {
-		_ = f.Close() // what it was for is not known
+		_ = f.Close() // their purpose is unknown
 	}
 	return m, nil, nil, err
 }
 
-// Client is the idle pool as its clients see it.
+// Client is a client of the idle pool.
 type Client struct{ socket string }
 
-// NewClient speaks to the pool that listens at a socket.
+// NewClient returns a client of the pool that listens at a socket.
 func NewClient(socket string) Client { return Client{socket} }
 
 func (p Client) dial() (*net.UnixConn, error) {
@@ -129,8 +129,8 @@ func (p Client) dial() (*net.UnixConn, error) {
 	return c, c.SetDeadline(time.Now().Add(messageLimit))
 }
 
-// Put gives a worker with its two files to the server, and reports whether it
-// has it now: then it is nothing of this client's any more, whatever becomes of the
+// Put hands a worker with its two files over to the server, and reports whether the
+// server has it now: then this client does not hold it any more, whatever happens to the
 // server.
 func (p Client) Put(w Worker, input, lock *os.File) bool {
 	c, err := p.dial()
@@ -141,14 +141,14 @@ func (p Client) Put(w Worker, input, lock *os.File) bool {
 	if Send(c, Message{Worker: &w}, input, lock) != nil {
 		return false
 	}
-	// It has been sent, and there is no way back. The answer says that the next
-	// command will find it.
+	// The message was sent, and cannot be undone. The answer says that the next command
+	// will find the worker.
 	_, _, _, _ = Receive(c)
 	return true
 }
 
-// Take asks for a worker with a key, and gives it with its two files; nil = there
-// is none.
+// Take takes a worker with a key from the server, with its two files; nil = there is
+// none.
 func (p Client) Take(key string) (w *Worker, input, lock *os.File) {
 	c, err := p.dial()
 	if err != nil {

@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	PerKey     = 4           // workers that could take each other's place
+	PerKey     = 4           // workers that can replace each other
 	Capacity   = 16          // workers
-	checkEvery = time.Second // between looks at what an idle worker prints
-	MaxLog     = 1 << 20     // bytes that it may print, on stderr, while nobody wants it
+	checkEvery = time.Second // interval of the checks of what an idle worker prints
+	MaxLog     = 1 << 20     // bytes that it may print on stderr while it is idle
 )
 
 // Server is the part of a server that keeps idle workers.
@@ -35,20 +35,20 @@ type Server struct {
 	socket *net.UnixListener
 
 	mu      sync.Mutex
-	workers []*pooledWorker // the oldest first
+	workers []*pooledWorker // oldest first
 	closed  bool
-	open    sync.WaitGroup // workers that are held or being ended, and conversations
+	open    sync.WaitGroup // workers that are kept or being ended, and connections
 }
 
-// pooledWorker is a worker of nobody's.
+// pooledWorker is a worker that the server keeps.
 type pooledWorker struct {
 	Worker
 	stdin   *os.File
 	owner   *layout.ClientLock
-	removed chan struct{} // closed when it is not held any more
+	removed chan struct{} // closed when the server does not keep it any more
 }
 
-// NewServer begins to keep.
+// NewServer starts the idle pool of a server.
 func NewServer(c layout.Config, sweep sweep.Sweeper) (*Server, error) {
 	if err := os.Remove(c.PoolSocket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -88,7 +88,7 @@ func (k *Server) accept() {
 // handle answers one request.
 func (k *Server) handle(c *net.UnixConn) {
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(messageLimit)) // else it takes as long as it takes
+	_ = c.SetDeadline(time.Now().Add(messageLimit)) // on failure it takes as long as it takes
 	if peer, err := layout.Peer(c); err != nil || int(peer.Uid) != os.Geteuid() {
 		return
 	}
@@ -99,11 +99,11 @@ func (k *Server) handle(c *net.UnixConn) {
 		h := &pooledWorker{Worker: *m.Worker, stdin: stdin, removed: make(chan struct{}),
 			owner: &layout.ClientLock{File: lock, Path: filepath.Join(layout.ClientsDir(k.config.RuntimeDir), layout.ClientOf(m.Worker.ID))}}
 		k.put(h)
-		_ = Send(c, Message{}) // who gave it is just not told so soon
+		_ = Send(c, Message{}) // on failure the client just waits longer for the answer
 	default:
 		h := k.take(m.Key)
 		if h == nil {
-			_ = Send(c, Message{}) // who asked has died
+			_ = Send(c, Message{}) // on failure the client was killed
 			return
 		}
 		if Send(c, Message{Worker: &h.Worker}, h.stdin, h.owner.File) != nil {
@@ -114,15 +114,15 @@ func (k *Server) handle(c *net.UnixConn) {
 	}
 }
 
-// closeFiles closes this process's copies of what makes an owner.
+// closeFiles closes this process's copies of the files that make an owner.
 func (h *pooledWorker) closeFiles() {
 	_ = h.stdin.Close()      // nothing was written
 	_ = h.owner.File.Close() // nor here
 }
 
-// put holds a worker from now on. Where there are too many, the oldest go.
+// put keeps a worker from now on. If there are too many, it ends the oldest ones.
 func (k *Server) put(h *pooledWorker) {
-	// What is not whole is nobody's from now on, and so will be swept.
+	// An incomplete worker has no owner from now on, and so will be swept.
 	if locked, err := layout.TryLock(h.owner.File); err != nil || !locked || !h.owner.Valid() {
 		h.closeFiles()
 		return
@@ -147,7 +147,7 @@ func (k *Server) put(h *pooledWorker) {
 	k.open.Go(func() { k.watch(h) })
 }
 
-// remove reports whether a worker was held until now. It is called with the lock held.
+// remove removes a worker from the list, and reports whether it was there. The caller holds the lock.
 func (k *Server) remove(h *pooledWorker) bool {
 	i := slices.Index(k.workers, h)
 	if i < 0 {
@@ -158,7 +158,7 @@ func (k *Server) remove(h *pooledWorker) bool {
 	return true
 }
 
-// take returns the newest worker with a key, which is not held any more; nil = none.
+// take removes the newest worker with a key from the list, and returns it; nil = none.
 func (k *Server) take(key string) *pooledWorker {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -171,15 +171,15 @@ func (k *Server) take(key string) *pooledWorker {
 	return nil
 }
 
-// watch waits until a worker is wanted, and ends it when that takes too long, or
-// when it does not just wait.
+// watch waits until a worker is taken. It ends the worker when its idle time is over, or
+// when it does more than just wait.
 func (k *Server) watch(h *pooledWorker) {
 	ctx, stop := context.WithCancel(namespaces.WithNamespace(context.Background(), k.sweep.Namespace))
 	defer stop()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		// When this fails the server is ending, or it has ended.
+		// An error means that the server is ending, or the worker has ended.
 		_, _ = k.sweep.Client.TaskService().Wait(ctx, &taskapi.WaitRequest{ContainerID: h.ID})
 	}()
 	full := sandbox.WatchDisk(ctx, h.Rootfs, h.Disk)
@@ -209,13 +209,13 @@ func (k *Server) watch(h *pooledWorker) {
 	}
 }
 
-// end ends a worker that is not held, and removes what there is of it.
+// end ends a worker that is not in the list, and removes all that is left of it.
 func (k *Server) end(h *pooledWorker, grace time.Duration) {
 	ctx, stop := context.WithTimeout(namespaces.WithNamespace(context.Background(), k.sweep.Namespace), grace+sweep.CleanupLimit)
 	defer stop()
-	_ = h.stdin.Close() // else it is killed
+	_ = h.stdin.Close() // on failure it is killed
 	asking, enough := context.WithTimeout(ctx, grace)
-	_, _ = k.sweep.Client.TaskService().Wait(asking, &taskapi.WaitRequest{ContainerID: h.ID}) // else it is killed
+	_, _ = k.sweep.Client.TaskService().Wait(asking, &taskapi.WaitRequest{ContainerID: h.ID}) // on failure it is killed
 	enough()
 	c, err := k.sweep.Client.ContainerService().Get(ctx, h.ID)
 	if err == nil {
@@ -226,13 +226,13 @@ func (k *Server) end(h *pooledWorker, grace time.Duration) {
 	}
 	if err != nil {
 		log.L.WithError(err).Warn("ending an idle worker")
-		_ = h.owner.File.Close() // it is swept
+		_ = h.owner.File.Close() // then it is swept
 		return
 	}
-	_ = h.owner.Release() // else it is swept
+	_ = h.owner.Release() // on failure it is swept
 }
 
-// Others are the clients whose containers are not the workers that are held.
+// Others returns the clients whose containers are not idle workers of the pool.
 func (k *Server) Others() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -241,8 +241,8 @@ func (k *Server) Others() []string {
 	})
 }
 
-// Close ends all workers that are held, each within the grace time, or what is
-// less.
+// Close ends all idle workers, each within the given grace time or its own, whichever is
+// shorter.
 func (k *Server) Close(grace time.Duration) {
 	k.mu.Lock()
 	held := slices.Clone(k.workers)

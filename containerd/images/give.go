@@ -13,8 +13,8 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Tag gives an image that is here other names. Names that meant other images mean
-// this one from then on; those images stay under their digests.
+// Tag gives a local image other names. A name that another image had moves to this one;
+// the other image stays under its digest.
 func (store *Store) Tag(ctx context.Context, source string, targets []string) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	record, err := here(ctx, store, source)
@@ -50,7 +50,7 @@ func (store *Store) Tag(ctx context.Context, source string, targets []string) ([
 	return infos, nil
 }
 
-// here returns the record of an image that is here.
+// here returns the record of a local image.
 func here(ctx context.Context, store *Store, reference string) (images.Image, error) {
 	name, dgst, err := normalize(reference)
 	if err != nil {
@@ -63,8 +63,7 @@ func here(ctx context.Context, store *Store, reference string) (images.Image, er
 	return record, nil
 }
 
-// Save writes an image that is here as a tar, which is an OCI layout that docker
-// reads too.
+// Save writes a local image as a tar, which is an OCI layout that docker reads too.
 func (store *Store) Save(ctx context.Context, reference string, to io.Writer) error {
 	ctx = store.conn.Context(ctx)
 	record, err := here(ctx, store, reference)
@@ -85,8 +84,8 @@ func (store *Store) Save(ctx context.Context, reference string, to io.Writer) er
 	return nil
 }
 
-// Push sends an image that is here to the registry that its name says, and gives its
-// digest there, which is the one that it has here.
+// Push sends a local image to the registry in its name, and returns its digest there,
+// which is the same as here.
 func (store *Store) Push(ctx context.Context, reference string) (imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	name, dgst, err := normalize(reference)

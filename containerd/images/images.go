@@ -38,14 +38,14 @@ func NewStore(c *daemon.Conn, o registry.Options) *Store {
 	return store
 }
 
-// Forget is called when an image is not any more what was known of it: it
-// is gone, or its files are.
+// Forget drops what is cached of an image. It is called when the image, or its files, no
+// longer exist.
 func (store *Store) Forget(d digest.Digest) { store.cache.forget(d) }
 
-// An image is kept under two records: its name, which may move to another
-// image, and its digest, by which plans and state entries know it.
+// An image has two records: one under its name, which may move to another image, and one
+// under its digest, by which plans and state entries refer to it.
 
-// Images lists the images that are here, by name.
+// Images lists the local images, by name.
 func (store *Store) Images(ctx context.Context) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	list, err := store.conn.Client.ImageService().List(ctx)
@@ -68,7 +68,7 @@ func (store *Store) Images(ctx context.Context) ([]imagestore.Image, error) {
 
 func (store *Store) info(ctx context.Context, i images.Image) imagestore.Image {
 	info := imagestore.Image{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt, From: i.Labels[labelSource]}
-	// Parts of other platforms may be missing; what can be counted is.
+	// Parts for other platforms may be missing; Size counts what is here.
 	info.Size, _ = i.Size(ctx, store.conn.Client.ContentStore(), platform())
 	return info
 }
@@ -96,14 +96,14 @@ func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, erro
 	return obtained(name, i), nil
 }
 
-// normalize completes a reference as docker does. With a digest in it, the
-// digest alone says which image it is.
+// normalize completes a reference as docker does. If it has a digest, the digest alone
+// identifies the image.
 func normalize(ref string) (name string, dgst digest.Digest, err error) {
 	name, d, err := imagestore.FullName(ref)
 	return name, digest.Digest(d), err
 }
 
-// findDigest returns a record of the image with a digest: its own, or else any.
+// findDigest returns a record of the image with a digest: the one under the digest, or else any.
 func (store *Store) findDigest(ctx context.Context, dgst digest.Digest) (images.Image, error) {
 	i, err := store.conn.Client.ImageService().Get(ctx, dgst.String())
 	if err == nil || !errdefs.IsNotFound(err) {
@@ -116,13 +116,13 @@ func (store *Store) findDigest(ctx context.Context, dgst digest.Digest) (images.
 	return list[0], store.ensureRecord(ctx, list[0])
 }
 
-// ensureRecord makes sure that an image can be run by its digest, also after its
-// name has moved on.
+// ensureRecord makes sure that an image has a record under its digest, so that it can be
+// run even after its name has moved to another image.
 func (store *Store) ensureRecord(ctx context.Context, i images.Image) error {
 	if imagestore.IsDigest(i.Name) {
 		return nil
 	}
-	// Mostly it is there, and to look is cheaper than to write: that waits for others' writing.
+	// Mostly the record exists, and reading is cheaper than writing, which waits for other writers.
 	service := store.conn.Client.ImageService()
 	_, err := service.Get(ctx, i.Target.Digest.String())
 	if errdefs.IsNotFound(err) {
@@ -134,7 +134,7 @@ func (store *Store) ensureRecord(ctx context.Context, i images.Image) error {
 	return err
 }
 
-// missing is the error for an image that could not be had.
+// missing returns the error for an image that was not found.
 func (store *Store) missing(ctx context.Context, ref string, err error) error {
 	if !errdefs.IsNotFound(err) {
 		return failure.Of("Looking for the image "+ref, err)
@@ -142,8 +142,8 @@ func (store *Store) missing(ctx context.Context, ref string, err error) error {
 	return errNoImage(ref, store.nearest(ctx, ref))
 }
 
-// nearest returns the name of the image here that a reference was probably meant
-// to be, or "".
+// nearest returns the name of the local image that a reference was probably meant to
+// name, or "".
 func (store *Store) nearest(ctx context.Context, ref string) string {
 	name, dgst, err := normalize(ref)
 	if err != nil || dgst != "" {
@@ -172,7 +172,7 @@ func nearest(want string, names []string) string {
 	return words.Nearest(want, short)
 }
 
-// familiar shortens a full name as a user would write it.
+// familiar shortens a full name to the form that a user would write.
 func familiar(name string) string {
 	if named, err := reference.ParseNormalizedNamed(name); err == nil {
 		return reference.FamiliarString(named)
@@ -188,7 +188,7 @@ func repository(name string) string {
 	return name
 }
 
-// errNoImage says that an image is not here; near is the name that was probably meant.
+// errNoImage returns the error for an image that is not here; near is the name that was probably meant.
 func errNoImage(reference, near string) error {
 	d := diag.Errorf(fmt.Sprintf("There is no image %s here", reference),
 		"Import it with `deployster image import FILE` (a tar of `docker save`), or make it of files with `deployster image pack`; "+

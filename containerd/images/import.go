@@ -23,9 +23,9 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Import brings images from a tar as `docker save` makes it, or of an OCI
-// layout; either may be compressed. It gives the images by name. Those for other platforms
-// are left out and given to elsewhere, unless there is nothing else.
+// Import imports images from a tar of `docker save` or of an OCI layout; either may be
+// compressed. It returns the images sorted by name. It leaves out images for other
+// platforms and reports them to elsewhere, unless the archive has no others.
 func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(name string, why error)) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	plain, err := openArchive(from)
@@ -33,20 +33,20 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 		return nil, err
 	}
 	defer plain.Close()
-	// Until it is known which are for this platform, nothing else keeps what the others
-	// are made of.
+	// Until leaveOut has removed the images for other platforms, only this lease protects
+	// their content.
 	ctx, done, err := store.conn.Client.WithLease(ctx)
 	if err != nil {
 		return nil, failure.Of("The import", err)
 	}
-	defer func() { _ = done(context.WithoutCancel(ctx)) }() // else it expires
+	defer func() { _ = done(context.WithoutCancel(ctx)) }() // if it fails, the lease expires
 	before, err := store.conn.Client.ImageService().List(ctx)
 	if err != nil {
 		return nil, failure.Of("The import", err)
 	}
 	imported, err := store.conn.Client.Import(ctx, plain,
 		client.WithImportPlatform(platform()),
-		client.WithImageLabels(map[string]string{}), // a name that an image was pulled by is now that of a local one
+		client.WithImageLabels(map[string]string{}), // a name by which an image was pulled is now that of a local image
 		client.WithSkipMissing(),                    // an index may name other platforms, which are not in the archive
 		client.WithImageRefTranslator(fullName),
 		client.WithDigestRef(func(d digest.Digest) string { return d.String() }))
@@ -75,7 +75,7 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 	return infos, nil
 }
 
-// leaveOut takes the images for other platforms away again, where there are some for this one.
+// leaveOut removes the images for other platforms again, if there are any for this one.
 func leaveOut(ctx context.Context, store *Store, imported, before []images.Image, elsewhere func(string, error)) ([]images.Image, error) {
 	var here, other []images.Image
 	var why []error
@@ -87,7 +87,7 @@ func leaveOut(ctx context.Context, store *Store, imported, before []images.Image
 		}
 	}
 	if len(here) == 0 {
-		return imported, nil // which says of the first that it cannot be run
+		return imported, nil // checkImported reports that the first of them cannot be run
 	}
 	for n, i := range other {
 		if !imagestore.IsDigest(i.Name) {
@@ -97,8 +97,8 @@ func leaveOut(ctx context.Context, store *Store, imported, before []images.Image
 	return here, restore(ctx, store, other, before)
 }
 
-// restore takes images away again, and gives names that they took from others
-// back.
+// restore removes imported images again, and gives names back to the images that had them
+// before.
 func restore(ctx context.Context, store *Store, imported, before []images.Image) error {
 	had := map[string]images.Image{}
 	for _, i := range before {
@@ -118,8 +118,8 @@ func restore(ctx context.Context, store *Store, imported, before []images.Image)
 	return errors.Join(errs...)
 }
 
-// checkImported makes sure that new images can be run, which also unpacks
-// them, so that the first run need not.
+// checkImported makes sure that new images can be run. It also unpacks them, so that the
+// first run need not.
 func checkImported(ctx context.Context, store *Store, list []images.Image) ([]imagestore.Image, error) {
 	named := map[digest.Digest]bool{}
 	for _, i := range list {
@@ -138,8 +138,8 @@ func checkImported(ctx context.Context, store *Store, list []images.Image) ([]im
 	return infos, nil
 }
 
-// fullName completes the name that an OCI layout gives an image. A bare tag is
-// no name; such an image is known by its digest.
+// fullName completes the name that an OCI layout gives an image. A bare tag is not a
+// name; such an image is identified by its digest.
 func fullName(name string) string {
 	if !bytes.ContainsAny([]byte(name), "/:") {
 		return ""
@@ -151,8 +151,8 @@ func fullName(name string) string {
 	return named.String()
 }
 
-// openArchive undoes the compression, and refuses what is no tar before
-// anything is done with it.
+// openArchive decompresses an archive, and returns an error for anything but a tar,
+// before any of it is used.
 func openArchive(from io.Reader) (io.ReadCloser, error) {
 	plain, err := compression.DecompressStream(from)
 	if err != nil {
@@ -165,7 +165,7 @@ func openArchive(from io.Reader) (io.ReadCloser, error) {
 		_ = plain.Close()
 		return nil, errArchive(fmt.Errorf("it is too short for a tar, cut off or damaged (%w)", err))
 	}
-	// Every tar with images in it is of one of the ustar kinds.
+	// Every tar of images has one of the ustar formats.
 	if !bytes.HasPrefix(head[magicAt:], []byte("ustar")) {
 		_ = plain.Close()
 		return nil, errArchive(errors.New("it is not a tar"))

@@ -23,16 +23,15 @@ import (
 	"deployster/internal/runner"
 )
 
-// lookups is what was looked up in the files of an image.
+// lookups are the results of lookups in the files of an image.
 type lookups struct {
-	users  map[string]user.ExecUser // by how they were asked for
-	places map[string]string        // where mounts would end up that were asked for there
-	has    map[string]bool          // whether there is something at a path
+	users  map[string]user.ExecUser // by the user's name or number as given
+	places map[string]string        // resolved targets of mounts, by the target as given
+	has    map[string]bool          // whether a path exists
 }
 
-// PrepareFor returns an image for an invocation: with the user that is set
-// instead of its own, as docker has it, by name or number, and with places for
-// the mounts.
+// PrepareFor returns an image for an invocation: with the user from the settings, if one
+// is set, by name or number as in docker, and with the targets of its mounts resolved.
 func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, error) {
 	p, err := store.prepare(ctx, s.Digest)
 	if err != nil || s.Settings.User == "" && len(s.Mounts) == 0 {
@@ -55,7 +54,7 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 		switch {
 		case err == nil:
 		case diag.Is[*diag.Diagnostic](err), len(users) == 0, errdefs.IsUnavailable(err):
-			return nil, err // a runtime that is away says nothing of users
+			return nil, err // an unavailable containerd says nothing about users
 		default:
 			return nil, diag.Errorf("The user of a type block is not in its image",
 				"%s. The user of a type block can be a name that the image's /etc/passwd has, or a number, each also with a group: \"1000\", "+
@@ -76,10 +75,9 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 	return &fit, nil
 }
 
-// lookUp looks up users in the image's own files, as docker does, with the
-// groups of each, and where links in the image lead what is to be mounted. The
-// files are only read, by paths that cannot lead out of the image, and not
-// beyond a limit.
+// lookUp looks up users in the image's own files, as docker does, with the groups of
+// each, and resolves the links in the image on the way to mount targets. It only reads
+// the files, by paths that cannot lead out of the image, and only up to a size limit.
 func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, users, places []string) (after lookups, err error) {
 	after = lookups{users: map[string]user.ExecUser{}, places: map[string]string{}}
 	maps.Copy(after.users, before.users)
@@ -150,7 +148,7 @@ func (store *Store) Has(ctx context.Context, digest string, paths ...string) (ou
 				if err == nil {
 					_, err = os.Lstat(real)
 				}
-				has[name] = err == nil // a loop of links leads to nothing
+				has[name] = err == nil // a cycle of links leads to nothing
 			}
 			return nil
 		})
@@ -166,7 +164,7 @@ func (store *Store) Has(ctx context.Context, digest string, paths ...string) (ou
 	return out, nil
 }
 
-// withFiles mounts the files of an image, read-only, for a moment.
+// withFiles mounts the files of an image, read-only, while look runs.
 func (store *Store) withFiles(ctx context.Context, p *Prepared, look func(dir string) error) error {
 	ctx, err := store.conn.Leased(ctx)
 	if err != nil {
@@ -180,7 +178,7 @@ func (store *Store) withFiles(ctx context.Context, p *Prepared, look func(dir st
 	}
 	var lookErr error
 	if err = mount.WithReadonlyTempMount(ctx, mounts, func(dir string) error { lookErr = look(dir); return nil }); lookErr != nil {
-		err = lookErr // as it is
+		err = lookErr // unwrapped
 	}
 	ctx, cancel := store.conn.Detached(ctx, time.Minute)
 	defer cancel()
@@ -190,10 +188,10 @@ func (store *Store) withFiles(ctx context.Context, p *Prepared, look func(dir st
 	return err
 }
 
-// readAccounts reads a file of accounts in an image. None is as good as an
-// empty one.
+// readAccounts reads a file of accounts in an image. A missing file counts as an empty
+// one.
 func readAccounts(root *os.Root, name string) (string, error) {
-	// Not blocking: it could be a FIFO.
+	// Non-blocking, because it could be a FIFO.
 	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return "", nil

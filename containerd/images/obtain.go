@@ -16,9 +16,9 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Obtain makes sure that an image is here, on the terms of w, and says which
-// one it is. An image that is not what w.Digest wants is an
-// *runner.DigestError, and nothing has changed then.
+// Obtain makes sure that an image is here, by the rules of w, and returns its name and
+// digest. If the image does not have the digest w.Digest, Obtain returns an
+// *runner.DigestError and changes nothing.
 func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
 	ctx = store.conn.Context(ctx)
 	name, dgst, err := normalize(w.Reference)
@@ -35,8 +35,8 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	case err != nil && !errdefs.IsNotFound(err):
 		return runner.Image{}, failure.Of("Looking for the image "+w.Reference, err)
 	case err == nil && want != "" && record.Target.Digest != want && w.Force, err != nil && want != "" && dgst == "":
-		// The name means something else here or nothing, and the image may be
-		// here without it.
+		// The name belongs to another image here, or to none; the image may be here under
+		// its digest.
 		record, err = store.findDigest(ctx, want)
 		unnamed = true
 	case err == nil && want != "" && record.Target.Digest != want && w.Pull != runner.PullAlways:
@@ -65,16 +65,16 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	return obtained(name, record), nil
 }
 
-// obtained says of an image that it was pulled only where that was by this name: what was
-// named by hand is nothing that a registry could have under the name.
+// obtained returns the Image of a record. It counts as pulled only if it was pulled by
+// this name: a registry need not have an image whose name was given by hand.
 func obtained(name string, record images.Image) runner.Image {
 	source, dgst := record.Labels[labelSource], record.Target.Digest.String()
-	// A digest says which image it is without the tag.
+	// A digest identifies the image without the tag.
 	same := source == name || source == imagestore.WithDigest(name, dgst) || imagestore.WithDigest(source, dgst) == name
 	return runner.Image{Reference: name, Digest: dgst, Pulled: source != "" && same}
 }
 
-// findLocal looks for an image by its name, or by the digest in that.
+// findLocal looks up a local image by its name, or by the digest in the name.
 func (store *Store) findLocal(ctx context.Context, name string, dgst digest.Digest) (images.Image, error) {
 	if dgst != "" {
 		return store.findDigest(ctx, dgst)
@@ -86,7 +86,7 @@ func (store *Store) findLocal(ctx context.Context, name string, dgst digest.Dige
 	return record, err
 }
 
-// checkHere takes an image that is here, if it carries the signature it must.
+// checkHere returns a local image if it has the required signature.
 func (store *Store) checkHere(ctx context.Context, name string, record images.Image, w runner.Wanted) (runner.Image, error) {
 	if w.Verify != nil {
 		if err := store.verifySigned(ctx, name, record.Target.Digest, *w.Verify); err != nil {
@@ -96,8 +96,8 @@ func (store *Store) checkHere(ctx context.Context, name string, record images.Im
 	return obtained(name, record), nil
 }
 
-// refresh asks the registry what a tag means now, and fetches that if it is
-// not here.
+// refresh asks the registry for the current digest of a tag, and fetches that image if it
+// is not here.
 func (store *Store) refresh(ctx context.Context, name string, record images.Image, here bool, w runner.Wanted) (runner.Image, error) {
 	now, err := store.Remote(ctx, name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (store *Store) refresh(ctx context.Context, name string, record images.Imag
 	return store.checkHere(ctx, name, record, w)
 }
 
-// Remote asks the registry for the digest of a tag. Nothing is fetched.
+// Remote asks the registry for the digest of a tag. It fetches nothing.
 func (store *Store) Remote(ctx context.Context, ref string) (string, error) {
 	name, dgst, err := normalize(ref)
 	if err != nil || dgst != "" {
@@ -134,15 +134,15 @@ func (store *Store) Remote(ctx context.Context, ref string) (string, error) {
 	return found.Digest.String(), nil
 }
 
-// withAdvice adds to the error of a pull that nobody asked for what else can be
-// done: the name may be that of an image which was never in a registry.
+// withAdvice adds to the error of an implicit pull what else can be done: the name may be
+// that of an image that was never in a registry.
 func withAdvice(ctx context.Context, store *Store, ref string, err error) error {
 	var (
 		d *diag.Diagnostic
 	)
 	if errors.Is(err, context.Canceled) || !errors.As(err, &d) ||
 		errors.Is(err, errNotSigned) || diag.Is[*refusedError](err) || diag.Is[*contentError](err) {
-		return err // it exists, and another way to bring it in is not what is asked for
+		return err // the image exists, so advice on other ways to import it does not help
 	}
 	return diag.Because(err, "There is no image "+ref+" here, and it cannot be pulled",
 		"%s\nAn image that is in no registry is imported with `deployster image import FILE`, or packed with `deployster image pack`; "+

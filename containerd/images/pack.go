@@ -28,8 +28,8 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Pack makes an image of files. The same files and options give the same
-// digest, on every machine and at every time. Without a reference the image gets no name.
+// Pack makes an image of files. The same files and options always give the same digest,
+// on every machine. Without a reference the image gets no name.
 func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	name, err := newName(o.Reference)
@@ -79,7 +79,7 @@ func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagest
 	return store.info(ctx, record), nil
 }
 
-// newName is the full name of an image that is to be made; "" = it gets none.
+// newName returns the full name of an image that is to be made; "" = it gets none.
 func newName(reference string) (string, error) {
 	if reference == "" {
 		return "", nil
@@ -102,7 +102,7 @@ func packFailure(dir string, err error) error {
 func (store *Store) packBase(ctx context.Context, base string) (c ocispec.Image, m ocispec.Manifest, err error) {
 	m = ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest}
 	if base == "" {
-		// One platform: what runs here, without the finer points of this CPU.
+		// One platform: this machine's architecture, without the variant of its CPU.
 		c.OS, c.Architecture = "linux", runtime.GOARCH
 		return c, m, nil
 	}
@@ -122,7 +122,7 @@ func (store *Store) packBase(ctx context.Context, base string) (c ocispec.Image,
 		return c, m, failure.Of("Reading the base image "+base, err)
 	}
 	m.Layers = old.Layers
-	// An OCI manifest must not name docker's kinds of layers.
+	// An OCI manifest must not use docker's media types for layers.
 	for i, l := range m.Layers {
 		if mt, ok := ociLayer[l.MediaType]; ok {
 			m.Layers[i].MediaType = mt
@@ -137,7 +137,7 @@ var ociLayer = map[string]string{
 	images.MediaTypeDockerSchema2LayerGzip: ocispec.MediaTypeImageLayerGzip,
 }
 
-// configure puts the options into a config.
+// configure applies the options to a config.
 func configure(c *ocispec.Image, o imagestore.PackOptions) {
 	if o.Entrypoint != nil {
 		c.Config.Entrypoint, c.Config.Cmd = o.Entrypoint, nil
@@ -157,14 +157,14 @@ func configure(c *ocispec.Image, o imagestore.PackOptions) {
 	}
 }
 
-// writeImage writes config and manifest, and gives the image its two records,
-// by digest and by name, if it gets one.
+// writeImage writes config and manifest, and creates the image's two records, by digest
+// and, if it has a name, by name.
 func (store *Store) writeImage(ctx context.Context, name string, c ocispec.Image, m ocispec.Manifest) (images.Image, error) {
 	var err error
 	if m.Config, err = store.writeJSON(ctx, ocispec.MediaTypeImageConfig, c, nil); err != nil {
 		return images.Image{}, err
 	}
-	// What a blob refers to is kept as long as the blob is.
+	// containerd keeps what a blob refers to as long as the blob.
 	refs := map[string]string{"containerd.io/gc.ref.content.config": m.Config.Digest.String()}
 	for i, l := range m.Layers {
 		refs[fmt.Sprintf("containerd.io/gc.ref.content.l.%d", i)] = l.Digest.String()
@@ -179,7 +179,7 @@ func (store *Store) writeImage(ctx context.Context, name string, c ocispec.Image
 	if err := store.ensureRecord(ctx, record); err != nil {
 		return record, err
 	}
-	// The name moves only to what can be run. This also unpacks it.
+	// The name moves only to an image that can be run. This also unpacks it.
 	if _, err := store.prepare(ctx, target.Digest.String()); err != nil {
 		return record, err
 	}
@@ -205,8 +205,8 @@ func (store *Store) writeJSON(ctx context.Context, mediaType string, v any, labe
 	return desc, err
 }
 
-// writeLayer writes files as one layer, which depends on nothing but them. The
-// file is left at its beginning.
+// writeLayer writes files as one layer, whose bytes depend on the files only. It leaves
+// the file at its beginning.
 func writeLayer(ctx context.Context, to *os.File, files *imagefiles.Set) (ocispec.Descriptor, error) {
 	hash := digest.Canonical.Digester()
 	if err := files.WriteTar(ctx, io.MultiWriter(to, hash.Hash())); err != nil {
@@ -216,7 +216,7 @@ func writeLayer(ctx context.Context, to *os.File, files *imagefiles.Set) (ocispe
 	if err == nil {
 		_, err = to.Seek(0, io.SeekStart)
 	}
-	// Not compressed: it stays on this machine, and a compressor would have a
-	// say in the digest.
+	// Not compressed: it stays on this machine, and its digest would depend on the
+	// compressor.
 	return ocispec.Descriptor{MediaType: ocispec.MediaTypeImageLayer, Digest: hash.Digest(), Size: size}, err
 }

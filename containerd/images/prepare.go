@@ -32,18 +32,18 @@ const (
 	maxAccount = 1 << 20 // bytes of an image's /etc/passwd and /etc/group that are read
 )
 
-// Prepared is all that a run needs to know of an image, and that it is
-// unpacked. It never changes for a digest.
+// Prepared is everything that a run needs to know of an image that is unpacked. It never
+// changes for a digest.
 type Prepared struct {
 	Digest digest.Digest `json:"digest"`
 	Chain  string        `json:"chain"` // the snapshot that containers start from
 	sandbox.Program
 }
 
-// platform matches the images that run here.
+// platform matches the images that run on this machine.
 func platform() platforms.MatchComparer { return foreign.Platform() }
 
-// prepare returns an image by its digest, unpacked and checked, once.
+// prepare returns an image by its digest, unpacked and checked; it does that work only once.
 func (store *Store) prepare(ctx context.Context, ref string) (*Prepared, error) {
 	dgst := digest.Digest(ref)
 	if err := dgst.Validate(); err != nil {
@@ -125,8 +125,8 @@ func readConfig(ctx context.Context, cs content.Store, record images.Image) (c o
 	return c, nil
 }
 
-// workdir checks the working directory that an image asks for. One below /proc
-// can be a door to the host (CVE-2024-21626).
+// workdir checks the working directory in an image's config. One below /proc can give
+// access to the host (CVE-2024-21626).
 func workdir(dir string) (string, error) {
 	clean := path.Clean("/" + dir)
 	if clean == "/proc" || strings.HasPrefix(clean, "/proc/") || strings.ContainsRune(dir, 0) {
@@ -135,20 +135,20 @@ func workdir(dir string) (string, error) {
 	return clean, nil
 }
 
-// What is known of an image never changes for its digest, and finding it out
-// takes a dozen requests and two mounts. So it is kept beside the embedded
-// containerd's files, for the next command. Losing it costs that time; a
-// snapshot that it names and that is gone is noticed when a container is to
-// start from it, and then it is forgotten.
+// What is known of an image never changes for its digest, and finding it out takes a
+// dozen requests and two mounts. So it is cached in files beside the embedded
+// containerd's, for the next command. A lost file costs only that time. A cached snapshot
+// that no longer exists is noticed when a container is to start from it; then the cached
+// file is removed.
 
-// cacheFormat is raised when what is found out changes.
+// cacheFormat is raised when the cached content changes.
 const cacheFormat = 1
 
-// maxCached is how many users and places are kept of an image; more are looked up
-// each time.
+// maxCached is how many users, places and paths are cached of an image; with more,
+// nothing more is cached.
 const maxCached = 256
 
-// cacheFile is such a file.
+// cacheFile is the content of a cache file.
 type cacheFile struct {
 	Format      int    `json:"format"`
 	Snapshotter string `json:"snapshotter"`
@@ -160,7 +160,7 @@ type cacheFile struct {
 
 // imageCache has what is known of images, in this process and in files.
 type imageCache struct {
-	dir         string // of the files; "" = there are none
+	dir         string // of the files; "" = nothing is cached in files
 	snapshotter string
 
 	mu      sync.Mutex
@@ -185,8 +185,8 @@ func (c *imageCache) entry(d digest.Digest) *cacheEntry {
 	return c.entries[d]
 }
 
-// path is "" where nothing is kept: an external containerd has no place for
-// it that only root can write.
+// path returns the path of a cache file. It is "" if nothing is cached: for an external
+// containerd there is no directory that only root can write.
 func (c *imageCache) path(d digest.Digest) string {
 	if c.dir == "" {
 		return ""
@@ -194,7 +194,7 @@ func (c *imageCache) path(d digest.Digest) string {
 	return filepath.Join(c.dir, d.Encoded()+".json")
 }
 
-// load returns what was kept of an image, if it was.
+// load returns what is cached of an image, if anything.
 func (c *imageCache) load(d digest.Digest) (*Prepared, lookups, bool) {
 	path := c.path(d)
 	if path == "" {
@@ -204,12 +204,12 @@ func (c *imageCache) load(d digest.Digest) (*Prepared, lookups, bool) {
 	content, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(content, &k) != nil || k.Format != cacheFormat ||
 		k.Digest != d || k.Snapshotter != c.snapshotter || k.Chain == "" {
-		return nil, lookups{}, false // a crash may have torn it: then it is found out again
+		return nil, lookups{}, false // torn by a crash, or outdated: it is found out again
 	}
 	return &k.Prepared, lookups{users: k.Users, places: k.Places, has: k.Has}, true
 }
 
-// save keeps what is known of an image. That it cannot be kept is no harm.
+// save caches what is known of an image. A failure does no harm.
 func (c *imageCache) save(p *Prepared, s lookups) {
 	path := c.path(p.Digest)
 	if path == "" || len(s.users)+len(s.places)+len(s.has) > maxCached {
@@ -222,12 +222,12 @@ func (c *imageCache) save(p *Prepared, s lookups) {
 	}
 }
 
-// forget forgets an image.
+// forget drops what is cached of an image.
 func (c *imageCache) forget(d digest.Digest) {
 	c.mu.Lock()
 	delete(c.entries, d)
 	c.mu.Unlock()
 	if path := c.path(d); path != "" {
-		_ = os.Remove(path) // mostly there is none
+		_ = os.Remove(path) // mostly there is no file
 	}
 }

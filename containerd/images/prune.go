@@ -13,8 +13,8 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Unused lists the images that could be removed: with all, every one whose
-// digest is not in keep, otherwise only those that have no name any more.
+// Unused lists the images that can be removed: with all, every image whose digest is not
+// in keep, otherwise only those of them that have no name any more.
 func (store *Store) Unused(ctx context.Context, keep map[string]bool, all bool) ([]imagestore.Image, error) {
 	list, err := store.Images(ctx)
 	if err != nil {
@@ -29,9 +29,8 @@ func (store *Store) Unused(ctx context.Context, keep map[string]bool, all bool) 
 	return unused, nil
 }
 
-// Remove takes images away, by name or by digest, and gives what that was. An
-// image stays as long as another name means it. Its content goes as far as no
-// other image is made of it.
+// Remove removes images, by name or by digest, and returns them. An image stays as long
+// as it has another name. Its content is removed unless other images share it.
 func (store *Store) Remove(ctx context.Context, refs []string) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	service := store.conn.Client.ImageService()
@@ -66,8 +65,8 @@ func (store *Store) Remove(ctx context.Context, refs []string) ([]imagestore.Ima
 	return removed, errors.Join(errs...)
 }
 
-// removeUnnamed removes an image that no name means any more, with its
-// signatures.
+// removeUnnamed removes an image that has no name any more, with its signatures. insist
+// makes a remaining name an error.
 func (store *Store) removeUnnamed(ctx context.Context, dgst digest.Digest, insist bool) error {
 	service := store.conn.Client.ImageService()
 	list, err := service.List(ctx, "target.digest=="+dgst.String())

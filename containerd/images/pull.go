@@ -23,21 +23,20 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// The limits of a pull. What comes from a registry is a stranger's.
+// The limits of a pull. Content from a registry is untrusted.
 const (
 	pullTimeout   = 2 * time.Hour
-	partialAge    = 24 * time.Hour // how long what was half fetched is kept
+	partialAge    = 24 * time.Hour // how long incomplete content is kept
 	maxManifest   = 4 << 20        // bytes
 	maxLayers     = 127
 	parallelBlobs = 3 // of one image
 )
 
-// labelSource says on an image's records which registry it came from, as the
-// full name that it was pulled by.
+// labelSource is a label on an image's records: the full name by which it was pulled.
 const labelSource = "deployster.pulled-from"
 
-// Pull fetches an image from its registry, whether it is here or not, and
-// gives it its name. Only what this machine's platform needs is fetched.
+// Pull fetches an image from its registry, whether it is here or not, and gives it the
+// name. It fetches only the content for this machine's platform.
 func (store *Store) Pull(ctx context.Context, ref string) (imagestore.Image, error) {
 	image, err := store.Obtain(ctx, runner.Wanted{Reference: ref, Pull: runner.PullAlways})
 	if err != nil {
@@ -55,16 +54,16 @@ func (store *Store) Pull(ctx context.Context, ref string) (imagestore.Image, err
 // puller is the pull of one image, over all its attempts.
 type puller struct {
 	store    *Store
-	name     string // full, as it is kept
-	ref      string // what is asked for: the name, or the repository with a digest
+	name     string // the full name, under which it is stored
+	ref      string // requested from the registry: the name, or the repository with a digest
 	want     digest.Digest
 	verify   *runner.Verify
 	resolver remotes.Resolver
 	meter    *meter
-	other    *ocispec.Platform // of the machine that needs the image; nil = it is this one
+	other    *ocispec.Platform // the platform of another machine that needs the image; nil = this machine
 }
 
-// platform matches what is fetched.
+// platform matches the content to be fetched.
 func (p *puller) platform() platforms.MatchComparer {
 	if p.other != nil {
 		return platforms.Only(*p.other)
@@ -72,8 +71,8 @@ func (p *puller) platform() platforms.MatchComparer {
 	return platform()
 }
 
-// pull fetches an image and gives it the name. want is the digest it must
-// have, "" = the one that the registry says.
+// pull fetches an image and gives it the name. want is the digest that it must have, "" =
+// any digest that the registry gives.
 func (store *Store) pull(ctx context.Context, name string, want digest.Digest, verify *runner.Verify) (images.Image, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout,
 		fmt.Errorf("it took longer than %s", pullTimeout))
@@ -96,9 +95,9 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, v
 	return record, nil
 }
 
-// retry does something, and again after errors that may pass. What was fetched
-// stays for the next attempt, also of another process. Attempts that bring
-// something do not count.
+// retry calls attempt, and again after transient errors. Fetched content stays for the
+// next attempt, also of another process. An attempt that fetches something resets the
+// count of failures.
 func retry[T any](ctx context.Context, p *puller, attempt func(context.Context) (T, error)) (T, error) {
 	for failed := 0; ; {
 		before := p.meter.fetched.Load()
@@ -123,11 +122,11 @@ func retry[T any](ctx context.Context, p *puller, attempt func(context.Context) 
 	}
 }
 
-// pullBackoff gives a registry a quarter of a minute to come back.
+// pullBackoff gives a registry 15 seconds to recover.
 var pullBackoff = [...]time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 
-// attempt carries out one attempt. The image gets its records only when all
-// of it is here and may be run.
+// attempt makes one attempt. The image gets its records only when all of its content is
+// here and it can be run.
 func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 	ctx, release := p.meter.watch(ctx)
 	defer release()
@@ -154,7 +153,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 	if err := p.fetch(leased, target); err != nil {
 		return images.Image{}, stalled(ctx, err)
 	}
-	release() // from here on nothing comes over the network
+	release() // nothing more comes over the network
 	p.meter.phase(imagestore.Unpacking)
 	record, err := p.store.record(leased, p.name, target)
 	if leaseGone(err) {
@@ -166,22 +165,22 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 	return record, done(ctx)
 }
 
-// lookup asks the registry for what a name means.
+// lookup asks the registry for the descriptor of a name.
 func (p *puller) lookup(ctx context.Context) (ocispec.Descriptor, error) {
 	p.meter.phase(imagestore.Resolving)
 	_, found, err := p.resolver.Resolve(ctx, p.ref)
 	return found, err
 }
 
-// resolve is lookup, with patience.
+// resolve is lookup with retries, within a time limit.
 func (p *puller) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 	ctx, cancel := context.WithTimeout(ctx, stallAfter)
 	defer cancel()
 	return retry(ctx, p, p.lookup)
 }
 
-// pullLease keeps what is fetched of an image, whole or in part, until the
-// image has its records, or a day has passed.
+// pullLease returns a context with a lease that keeps the fetched content of an image,
+// even if incomplete, until the image has its records, or for a day.
 func (store *Store) pullLease(ctx context.Context, dgst digest.Digest) (context.Context, func(context.Context) error, error) {
 	service, id := store.conn.Client.LeasesService(), "deployster-pull-"+dgst.Encoded()
 	lease, err := service.Create(ctx, leases.WithID(id), leases.WithExpiration(partialAge))
@@ -199,8 +198,8 @@ func (store *Store) pullLease(ctx context.Context, dgst digest.Digest) (context.
 	return leases.WithLease(ctx, id), done, nil
 }
 
-// fetch brings all parts of an image: first what says what it is made of, so
-// that an image which cannot be run costs nothing, then its layers.
+// fetch fetches all parts of an image: first the manifests and the config, so that an
+// image that cannot be run fails early, then its layers.
 func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 	store := p.store.conn.Client.ContentStore()
 	from, err := p.resolver.Fetcher(ctx, p.ref)
@@ -234,7 +233,7 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 	return p.fetchLayers(ctx, fetcher, manifest.Layers)
 }
 
-// withoutLayers leaves the layers for later.
+// withoutLayers returns a handler that skips the layers of a manifest.
 func withoutLayers(h images.HandlerFunc) images.HandlerFunc {
 	return func(ctx context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) {
 		if images.IsManifestType(d.MediaType) {
@@ -262,7 +261,7 @@ func (p *puller) fetchLayers(ctx context.Context, fetcher remotes.Fetcher, layer
 			continue
 		}
 		seen[l.Digest] = true
-		// One that is here must become part of the lease, too.
+		// A layer that is here must become part of the lease, too.
 		if _, err := store.Info(ctx, l.Digest); err != nil && !errdefs.IsNotFound(err) {
 			return err
 		} else if err != nil {
@@ -284,8 +283,8 @@ func (p *puller) fetchLayers(ctx context.Context, fetcher remotes.Fetcher, layer
 	return group.Wait()
 }
 
-// fetchHandler fetches one part. What came with wrong content is thrown away,
-// so that the next attempt does not go on with it.
+// fetchHandler returns a handler that fetches one part. It discards wrong content, so
+// that the next attempt does not continue with it.
 func fetchHandler(store content.Store, fetcher remotes.Fetcher) images.HandlerFunc {
 	fetch := remotes.FetchHandler(store, fetcher)
 	return func(ctx context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) {
@@ -297,8 +296,8 @@ func fetchHandler(store content.Store, fetcher remotes.Fetcher) images.HandlerFu
 	}
 }
 
-// record gives an image that is complete its digest and its name, once it is
-// known that it can be run.
+// record creates the records of a complete image, by digest and by name. An image that
+// cannot be run gets none.
 func (store *Store) record(ctx context.Context, name string, target ocispec.Descriptor) (images.Image, error) {
 	service := store.conn.Client.ImageService()
 	record := images.Image{Name: target.Digest.String(), Target: target}
@@ -324,8 +323,8 @@ func (store *Store) record(ctx context.Context, name string, target ocispec.Desc
 	return created, store.giveName(ctx, name, created)
 }
 
-// giveName makes a name mean an image. Names with a digest in them need no
-// record: the digest has one.
+// giveName gives an image a name. A name with a digest needs no record: the digest has
+// one.
 func (store *Store) giveName(ctx context.Context, name string, i images.Image) error {
 	if _, dgst, err := normalize(name); err != nil || dgst != "" {
 		return err

@@ -29,14 +29,14 @@ import (
 	"deployster/internal/runner"
 )
 
-// contentError says that a registry sent something else than was asked for.
+// contentError says that the content from a registry does not have the requested digest.
 type contentError struct{ digest digest.Digest }
 
 func (e *contentError) Error() string {
 	return fmt.Sprintf("what the registry sent is not %s", e.digest)
 }
 
-// transient reports whether an error may be gone at the next attempt.
+// transient reports whether the next attempt may succeed after an error.
 func transient(err error) bool {
 	var (
 		dns    *net.DNSError
@@ -60,14 +60,14 @@ func transient(err error) bool {
 	return diag.Is[net.Error](err)
 }
 
-// leaseGone reports whether another pull of the same image has ended, and with it what
-// kept the parts that both were bringing. The next attempt finds them here.
+// leaseGone reports whether another pull of the same image has ended and released the
+// lease of the parts that both were fetching. The next attempt finds them here.
 func leaseGone(err error) bool {
 	return errdefs.IsNotFound(err) && strings.Contains(err.Error(), "lease does not exist")
 }
 
-// isTLS reports whether an error is about certificates or about there being no
-// TLS at all: to try again would not help.
+// isTLS reports whether an error concerns certificates, or a server without TLS: another
+// attempt would not help.
 func isTLS(err error) bool {
 	return diag.Is[x509.UnknownAuthorityError](err) || diag.Is[x509.HostnameError](err) || diag.Is[x509.CertificateInvalidError](err) ||
 		diag.Is[*tls.CertificateVerificationError](err) || diag.Is[tls.RecordHeaderError](err) || diag.Is[tls.AlertError](err) || isPlainHTTP(err)
@@ -77,7 +77,7 @@ func isPlainHTTP(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
-// pullFailure says why an image could not be pulled, and what to do.
+// pullFailure returns an error that says why an image could not be pulled, and what to do.
 func pullFailure(ctx context.Context, r *registry.Client, name string, err error) error {
 	if diag.Is[*diag.Diagnostic](err) || errors.Is(err, context.Canceled) {
 		return err
@@ -89,7 +89,7 @@ func pullFailure(ctx context.Context, r *registry.Client, name string, err error
 	return diag.Because(err, summary, "%s", detail)
 }
 
-// registryOf is the registry in a full name.
+// registryOf returns the registry in a full name.
 func registryOf(name string) string {
 	named, err := reference.ParseDockerRef(name)
 	if err != nil {
@@ -98,7 +98,7 @@ func registryOf(name string) string {
 	return reference.Domain(named)
 }
 
-// explain explains an error of a pull.
+// explain describes an error of a pull for the user.
 func explain(ctx context.Context, r *registry.Client, name string, err error) string {
 	host := registryOf(name)
 	var (
@@ -161,7 +161,7 @@ func explainTLS(r *registry.Client, host string, err error) string {
 	return fmt.Sprintf("The connection to the registry %s is not safe: %s.", host, failure.Sentence(innermost(err)))
 }
 
-// answer is what a registry said, without the address, which may hold a token.
+// answer returns what a registry answered, without the address, which may have a token.
 func answer(err error) string {
 	var status remoteerrors.ErrUnexpectedStatus
 	text := failure.Sentence(innermost(err))
@@ -173,7 +173,7 @@ func answer(err error) string {
 	return diag.Visible(text)
 }
 
-// innermost leaves out the addresses that were asked, with their queries.
+// innermost removes the requested addresses, with their queries, from an error.
 func innermost(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {
@@ -205,14 +205,12 @@ func pullReason(err error) string {
 	return failure.Sentence(innermost(err))
 }
 
-// refusedError says that an image is not one that can be used here, whatever
-// the network does.
+// refusedError says that an image cannot be used here, however well the network works.
 type refusedError struct{ why string }
 
 func (e *refusedError) Error() string { return e.why }
 
-// checkPart looks at what a manifest says of one of its parts before that is
-// fetched.
+// checkPart checks what a manifest says of one of its parts before the part is fetched.
 func checkPart(d ocispec.Descriptor) error {
 	switch {
 	case d.Digest.Validate() != nil:
@@ -220,8 +218,8 @@ func checkPart(d ocispec.Descriptor) error {
 	case d.Size <= 0:
 		return &refusedError{fmt.Sprintf("its part %s is said to have %d bytes", d.Digest, d.Size)}
 	case len(d.URLs) > 0:
-		// These are not of the registry that was asked for: an image could make
-		// this machine call any other.
+		// These are not of the image's registry: an image could make this machine call
+		// any other server.
 		return &refusedError{fmt.Sprintf("its part %s is to be fetched from somewhere else, %q", d.Digest, d.URLs[0])}
 	case (images.IsManifestType(d.MediaType) || images.IsIndexType(d.MediaType)) && d.Size > maxManifest:
 		return &refusedError{fmt.Sprintf("its manifest has %d bytes; %d are allowed", d.Size, maxManifest)}
@@ -231,7 +229,7 @@ func checkPart(d ocispec.Descriptor) error {
 	return nil
 }
 
-// checkSize refuses an image that is too large for the limit or the disk.
+// checkSize returns an error for an image that is too large for the limit or the disk.
 func (store *Store) checkSize(m ocispec.Manifest) error {
 	if len(m.Layers) > maxLayers {
 		return &refusedError{fmt.Sprintf("it has %d layers; %d are allowed", len(m.Layers), maxLayers)}
@@ -247,11 +245,11 @@ func (store *Store) checkSize(m ocispec.Manifest) error {
 		}
 	}
 	if !store.conn.Embedded {
-		return nil // where a daemon keeps its content is its own business
+		return nil // it is unknown where a daemon stores its content
 	}
 	var disk unix.Statfs_t
 	if err := unix.Statfs(store.conn.Config.DataDir, &disk); err != nil {
-		return nil // writing will tell
+		return nil // writing will fail if there is no space
 	}
 	if free := int64(disk.Bavail) * disk.Bsize; size > free {
 		return &refusedError{fmt.Sprintf("the disk is too full: its layers have %s, and %s has %s left. Make room, for example with "+

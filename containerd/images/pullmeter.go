@@ -16,23 +16,23 @@ import (
 
 const (
 	meterEvery = 100 * time.Millisecond
-	// stallAfter is how long a registry may send nothing at all.
+	// stallAfter is how long a registry may send nothing.
 	stallAfter = time.Minute
 )
 
 var errStalled = errors.New("the registry has sent nothing for a minute")
 
-// meter counts what comes, tells how far a pull is, and ends an attempt that
-// gets nothing any more.
+// meter counts the fetched bytes, reports the progress of a pull, and cancels an attempt
+// that receives nothing any more.
 type meter struct {
 	ref  string
 	tell func(imagestore.Progress)
 
 	fetched atomic.Int64 // bytes from the network, over all attempts
-	done    atomic.Int64 // bytes of this attempt's layers, with what was there of them
-	last    atomic.Int64 // when something came last, in nanoseconds
+	done    atomic.Int64 // bytes of this attempt's layers, including those that were here already
+	last    atomic.Int64 // time of the last received bytes, in nanoseconds
 
-	mu    sync.Mutex // guards what follows, and that what is told is in order
+	mu    sync.Mutex // guards the fields below, and the order of the reports
 	at    imagestore.Phase
 	total int64
 	err   error
@@ -53,7 +53,7 @@ func (m *meter) phase(p imagestore.Phase) {
 	m.report()
 }
 
-// report tells how far it is; the caller holds the lock.
+// report reports the progress; the caller holds the lock.
 func (m *meter) report() {
 	p := imagestore.Progress{Reference: m.ref, Phase: m.at, Done: min(m.done.Load(), m.total), Total: m.total}
 	if m.at == imagestore.Retrying || m.at == imagestore.Failed {
@@ -62,7 +62,7 @@ func (m *meter) report() {
 	m.tell(p)
 }
 
-// begin says how much is to come.
+// begin sets the number of bytes to fetch.
 func (m *meter) begin(total int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,9 +88,8 @@ func (m *meter) end(err error) {
 	m.report()
 }
 
-// watch tells the progress of an attempt while it gets something from the
-// network, and cancels the context when nothing comes. The returned function
-// ends that.
+// watch reports the progress of an attempt while it receives content from the network,
+// and cancels the context when nothing comes. The returned function ends both.
 func (m *meter) watch(ctx context.Context) (context.Context, func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	m.last.Store(time.Now().UnixNano())
@@ -118,7 +117,7 @@ func (m *meter) watch(ctx context.Context) (context.Context, func()) {
 	return watched, func() { once.Do(func() { close(done) }) }
 }
 
-// stalled puts the reason in the place of "context canceled".
+// stalled returns errStalled in place of "context canceled" if the registry stalled.
 func stalled(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
 		return errStalled
@@ -126,7 +125,7 @@ func stalled(ctx context.Context, err error) error {
 	return err
 }
 
-// meteredFetcher counts what a fetcher brings.
+// meteredFetcher counts what a fetcher fetches.
 type meteredFetcher struct {
 	remotes.Fetcher
 	meter *meter
@@ -166,7 +165,7 @@ func (r *meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// meteredSeeker counts what need not come any more.
+// meteredSeeker counts the bytes that a seek skips because they are here already.
 type meteredSeeker struct {
 	counted *meteredReader
 	seeker  io.Seeker

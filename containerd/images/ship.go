@@ -18,7 +18,7 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// maxPiece is how much of a content is read at a time, in bytes.
+// maxPiece is how many bytes of a content are read at a time.
 const maxPiece = 512 << 10
 
 // Shipper sends images to other stores and receives theirs. It implements
@@ -28,8 +28,8 @@ type Shipper struct{ store *Store }
 // NewShipper returns the Shipper of a store.
 func NewShipper(s *Store) *Shipper { return &Shipper{s} }
 
-// Shipment describes an image that is here for another store. What machines of another
-// architecture need of it is fetched before, from the registry that it came from.
+// Shipment describes a local image for another store. If that needs another architecture,
+// its content is first fetched from the registry of the image.
 func (shipper *Shipper) Shipment(ctx context.Context, dgst, arch string) (imagestore.Shipment, error) {
 	store := shipper.store
 	record, err := store.findDigest(store.conn.Context(ctx), digest.Digest(dgst))
@@ -46,7 +46,7 @@ func (shipper *Shipper) Shipment(ctx context.Context, dgst, arch string) (images
 	return s, shipper.fetchFor(store.conn.Context(ctx), record, s.Name, ocispec.Platform{OS: "linux", Architecture: arch})
 }
 
-// fetchFor fetches what another platform needs of an image. It stays as long as the image.
+// fetchFor fetches what another platform needs of an image. That content stays as long as the image.
 func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name string, other ocispec.Platform) error {
 	store := shipper.store
 	manifest, err := images.Manifest(ctx, store.conn.Client.ContentStore(), record.Target, platforms.Only(other))
@@ -56,7 +56,7 @@ func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name 
 		missing = errors.Join(missing, err)
 	}
 	if missing == nil || record.Labels[labelSource] == "" {
-		return nil // who needs what is not here says so
+		return nil // the receiver reports missing content
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout, fmt.Errorf("it took longer than %s", pullTimeout))
 	defer cancel()
@@ -100,7 +100,7 @@ func (shipper *Shipper) ReadContent(ctx context.Context, dgst string, offset int
 	return content, nil
 }
 
-// Receive brings in an image from another store: what of it is missing here and
+// Receive fetches an image from another store: the content that is missing here and
 // needed on this platform. All of it is checked against its digests.
 func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
 	store := shipper.store
@@ -114,7 +114,7 @@ func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout, fmt.Errorf("it took longer than %s", pullTimeout))
 	defer cancel()
-	// Names are this store's own matter: it is known by its digest.
+	// Names are local to a store: the image is identified by its digest.
 	p := &puller{store: store, name: s.Digest, ref: s.Digest, want: target.Digest, resolver: shipped{target, from},
 		meter: newMeter(familiar(s.Name), func(imagestore.Progress) {})}
 	_, err := p.attempt(ctx)
@@ -125,12 +125,12 @@ func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from
 	return shipFailure(s.Name, err)
 }
 
-// shipFailure says why an image did not come from another store.
+// shipFailure words the error of an image that could not be fetched from another store.
 func shipFailure(name string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errStalled): // there is no registry here
+	case errors.Is(err, errStalled): // not a registry: the message must not name one
 		return fmt.Errorf("bringing the image %s to this host failed: nothing of it has come for a minute", familiar(name))
 	}
 	return failure.Of("Bringing the image "+familiar(name)+" to this host", err)
@@ -163,7 +163,7 @@ type shippedContent struct {
 	from imagestore.Contents
 	d    ocispec.Descriptor
 	at   int64
-	rest []byte // of the piece that was read last
+	rest []byte // rest of the last piece
 }
 
 func (c *shippedContent) Read(p []byte) (int, error) {
@@ -186,7 +186,7 @@ func (c *shippedContent) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Seek lets a content that was received in part be gone on with.
+// Seek allows the fetch of a partly received content to continue.
 func (c *shippedContent) Seek(offset int64, whence int) (int64, error) {
 	if whence != io.SeekStart || offset < 0 {
 		return 0, errdefs.ErrNotImplemented

@@ -23,23 +23,23 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// labelSignatures marks the record that holds the signatures of an image, by
-// the digest of that.
+// labelSignatures marks the record of the signatures of an image. Its value is the
+// image's digest.
 const labelSignatures = "deployster.signatures-of"
 
 const signaturesType = "application/vnd.deployster.signatures.v1+json"
 
-// imageSignature is one signature as it was found: a payload with its signature, or a
-// bundle.
+// imageSignature is one signature as found in a registry: a payload with its signature,
+// or a bundle.
 type imageSignature struct {
 	Payload   []byte `json:"payload,omitempty"`
 	Signature string `json:"signature,omitempty"` // base64, as cosign writes it
 	Bundle    []byte `json:"bundle,omitempty"`
 }
 
-// verifySigned makes sure that an image carries a signature that v wants,
-// before anything of it is run. Signatures that were found once are kept, so
-// that later the registry need not be asked.
+// verifySigned makes sure that an image has a signature that satisfies v, before any of
+// it is run. It stores the signatures that it finds, so that the registry is not asked
+// again.
 func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.Digest, v runner.Verify) error {
 	keys, err := cosign.ParseKeys(v.Keys)
 	if err != nil {
@@ -102,10 +102,10 @@ func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []str
 
 var errNotSigned = errors.New("not signed")
 
-// signaturesName is the name of the record that holds the signatures.
+// signaturesName returns the name of the record of an image's signatures.
 func signaturesName(dgst digest.Digest) string { return "signatures-of-" + dgst.Encoded() }
 
-// storedSignatures returns what was found earlier. It is judged anew each time.
+// storedSignatures returns the stored signatures. They are verified again each time.
 func (store *Store) storedSignatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
 	record, err := store.conn.Client.ImageService().Get(ctx, signaturesName(dgst))
 	if errdefs.IsNotFound(err) {
@@ -116,19 +116,19 @@ func (store *Store) storedSignatures(ctx context.Context, dgst digest.Digest) ([
 		b, err = content.ReadBlob(ctx, store.conn.Client.ContentStore(), record.Target)
 	}
 	if errdefs.IsNotFound(err) {
-		return nil, nil // the registry will have them
+		return nil, nil // they can be fetched from the registry
 	}
 	if err != nil {
 		return nil, err
 	}
 	var all []imageSignature
 	if err := json.Unmarshal(b, &all); err != nil {
-		return nil, nil // as good as none
+		return nil, nil // treated as none
 	}
 	return all, nil
 }
 
-// storeSignatures keeps what was found.
+// storeSignatures stores the signatures that were found.
 func (store *Store) storeSignatures(ctx context.Context, dgst digest.Digest, all []imageSignature) error {
 	b, err := json.Marshal(all)
 	if err != nil {

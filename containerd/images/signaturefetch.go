@@ -18,7 +18,7 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Where cosign puts signatures, and the limits of what is read there.
+// The media types and the annotation of cosign's signatures, and the limits for reading them.
 const (
 	payloadMedia        = "application/vnd.dev.cosign.simplesigning.v1+json"
 	signatureAnnotation = "dev.cosignproject.cosign/signature"
@@ -28,14 +28,14 @@ const (
 	maxSignatureSize = 1 << 20
 )
 
-// findSignatures asks the registry for all signatures of an image, in both
-// forms. None is no error.
+// findSignatures asks the registry for all signatures of an image, in both forms. Finding
+// none is no error.
 func (store *Store) findSignatures(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
 	p := &puller{store: store, name: name, resolver: store.registries.Resolver(ctx), meter: newMeter(familiar(name), nil)}
 	return p.signatures(ctx, dgst)
 }
 
-// signatures is findSignatures, with as much patience as there is for a name.
+// signatures is findSignatures with retries, within the time limit of resolve.
 func (p *puller) signatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, stallAfter, errStalled)
 	defer cancel()
@@ -50,7 +50,7 @@ func (p *puller) signatures(ctx context.Context, dgst digest.Digest) ([]imageSig
 	return found, stalled(ctx, err)
 }
 
-// tagSignatures are those under the tag that cosign makes of the digest.
+// tagSignatures returns the signatures under the tag that cosign derives from the digest.
 func (p *puller) tagSignatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
 	named, err := reference.ParseDockerRef(p.name)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *puller) tagSignatures(ctx context.Context, dgst digest.Digest) ([]image
 	return found, nil
 }
 
-// bundles are those that refer to the image.
+// bundles returns the bundles that refer to the image.
 func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
 	fetcher, err := p.resolver.Fetcher(ctx, imagestore.WithDigest(p.name, dgst.String()))
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignat
 	}
 	var found []imageSignature
 	for _, d := range referrers {
-		// Where cosign keeps the list itself it says there what the config is: nothing.
+		// If cosign maintains the list itself, the artifact type is that of the config: empty JSON.
 		listed := strings.HasPrefix(d.ArtifactType, bundleMedia) || d.ArtifactType == ocispec.MediaTypeEmptyJSON
 		if !listed || len(found) == maxSignatures {
 			continue
@@ -113,10 +113,10 @@ func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignat
 			return nil, err
 		}
 		if manifest.Subject == nil || manifest.Subject.Digest != dgst || len(manifest.Layers) == 0 {
-			continue // it is listed for this image, and says that it is not for it
+			continue // it is listed for this image, but refers to another
 		}
 		if !strings.HasPrefix(manifest.Layers[0].MediaType, bundleMedia) {
-			continue // something else that refers to it
+			continue // another kind of referrer
 		}
 		b, err := fetchSmall(ctx, fetcher, manifest.Layers[0])
 		if err != nil {
@@ -140,7 +140,7 @@ func fetchManifest(ctx context.Context, fetcher remotes.Fetcher, d ocispec.Descr
 	return m, err
 }
 
-// fetchSmall fetches something small into memory, and checks its digest.
+// fetchSmall fetches a small content into memory, and checks its digest.
 func fetchSmall(ctx context.Context, fetcher remotes.Fetcher, d ocispec.Descriptor) ([]byte, error) {
 	if err := checkPart(d); err != nil {
 		return nil, err

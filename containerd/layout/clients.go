@@ -13,25 +13,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewID returns a name that nobody else has.
+// NewID returns a random name that is unique.
 func NewID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // documented to never fail
 	return hex.EncodeToString(b[:])
 }
 
-// A client is someone who owns containers. He is alive as long as he holds the
-// lock on his file, clients/<id> in the runtime directory.
+// A client owns containers. It is alive as long as it holds the lock on its file,
+// clients/<id> in the runtime directory.
 
 func ClientsDir(runtimeDir string) string { return filepath.Join(runtimeDir, "clients") }
 
-// ClientLock says that a client is alive, as long as it is not released.
+// ClientLock shows that a client is alive, until it is released.
 type ClientLock struct {
 	File *os.File
 	Path string
 }
 
-// Valid reports whether the others still see that the client is alive.
+// Valid reports whether other processes can still see that the client is alive.
 func (p *ClientLock) Valid() bool {
 	have, err := p.File.Stat()
 	if err != nil {
@@ -41,13 +41,13 @@ func (p *ClientLock) Valid() bool {
 	return err == nil && os.SameFile(have, there)
 }
 
-// Release says that a client is gone, and has left nothing.
+// Release shows that a client has ended, and has left nothing behind.
 func (p *ClientLock) Release() error {
 	return errors.Join(os.Remove(p.Path), p.File.Close())
 }
 
-// NewClientLock makes the file of a new client. It gets its name only when it is
-// locked, so that nobody ever sees it without.
+// NewClientLock creates the file of a new client. The file gets its name only when it is
+// locked, so that no process ever sees it unlocked.
 func NewClientLock(ctx context.Context, runtimeDir, id string) (*ClientLock, error) {
 	dir := ClientsDir(runtimeDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -77,7 +77,7 @@ func Clients(runtimeDir string) []string {
 	var ids []string
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
-			// Left by someone who died between making and naming it.
+			// Left by a process that was killed between creating and renaming it.
 			if i, err := e.Info(); err == nil && time.Since(i.ModTime()) > time.Hour {
 				_ = os.Remove(filepath.Join(ClientsDir(runtimeDir), e.Name()))
 			}
@@ -88,7 +88,7 @@ func Clients(runtimeDir string) []string {
 	return ids
 }
 
-// IsAlive reports whether a client still holds its lock. When in doubt it does.
+// IsAlive reports whether a client still holds its lock. In doubt it returns true.
 func IsAlive(runtimeDir, id string) bool {
 	f, err := OpenLock(filepath.Join(ClientsDir(runtimeDir), id), 0)
 	if err != nil {
@@ -99,23 +99,23 @@ func IsAlive(runtimeDir, id string) bool {
 	return err != nil || !got
 }
 
-// ClientOf is the client whose container has a name: its own ID is the beginning.
+// ClientOf returns the client of a container: the container's id begins with the client's.
 func ClientOf(container string) string {
 	return container[:max(strings.LastIndexByte(container, '-'), 0)]
 }
 
-// RunDir is where the files of a container's program are.
+// RunDir returns the directory of the files of a container's program.
 func RunDir(runtimeDir, container string) string {
 	return filepath.Join(runtimeDir, "io", ClientOf(container), container)
 }
 
-// OpenLock opens or makes a lock file. Go opens with O_CLOEXEC, so that no
-// child keeps a lock alive.
+// OpenLock opens or creates a lock file. Go opens with O_CLOEXEC, so that no child
+// process keeps a lock alive.
 func OpenLock(path string, flag int) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|flag, 0o600)
 }
 
-// TryLock takes the lock of an open file, or says at once that another has it.
+// TryLock takes the lock of an open file, or reports at once that another process has it.
 func TryLock(f *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -135,12 +135,12 @@ func WaitLock(ctx context.Context, f *os.File) error {
 	return Poll(ctx, 5*time.Millisecond, func() (bool, error) { return TryLock(f) })
 }
 
-// GateName is the gate of a runtime directory.
+// GateName is the name of the lock file that serves as the gate of a runtime directory.
 const GateName = "gate"
 
-// LockGate takes the gate of a runtime directory: whoever starts a server, or
-// decides to end it, is alone with it. The directory may vanish with a server
-// that ends, so the lock counts only while the file is still there.
+// LockGate takes the gate of a runtime directory: whoever starts a server, or decides to
+// end it, must hold it. The directory may disappear with a server that ends, so the lock
+// counts only while the file still exists.
 func LockGate(ctx context.Context, dir string) (*os.File, error) {
 	for {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -164,7 +164,7 @@ func LockGate(ctx context.Context, dir string) (*os.File, error) {
 	}
 }
 
-// InPlace reports whether an open file is the one that its path leads to.
+// InPlace reports whether an open file is still the one at its path.
 func InPlace(f *os.File) bool {
 	have, err := f.Stat()
 	if err != nil {
@@ -174,7 +174,7 @@ func InPlace(f *os.File) bool {
 	return err == nil && os.SameFile(have, there)
 }
 
-// Poll asks at intervals until something is done or fails, or the context ends.
+// Poll calls done at intervals until it returns true or an error, or the context is done.
 func Poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
 	for {
 		if ok, err := done(); ok || err != nil {

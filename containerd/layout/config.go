@@ -16,24 +16,24 @@ import (
 // ServerName is the argv[0] of the embedded containerd.
 const ServerName = "deployster-containerd"
 
-// RuntimeRoot is where run-time directories are, unless another place is given.
+// RuntimeRoot is the parent of run-time directories, unless another one is given.
 const RuntimeRoot = "/run/deployster"
 
-// Config is what the client that starts a server tells it, as flags, so
-// that the process list says what a server is for.
+// Config is what the client that starts a server passes to it, as flags, so that the
+// process list shows what a server is for.
 type Config struct {
 	DataDir, RuntimeDir, Namespace string
 	IdleExit                       time.Duration
 }
 
-// OwnerPID is the process that has the data directory, or had it last; 0 =
-// nobody ever had.
+// OwnerPID returns the process that has the data directory, or had it last; 0 = it never
+// had an owner.
 func (c Config) OwnerPID() (pid int) {
 	b, err := os.ReadFile(c.LockFile())
 	if err != nil {
 		return 0
 	}
-	_, _ = fmt.Sscanf(string(b), "process %d", &pid) // it stays 0
+	_, _ = fmt.Sscanf(string(b), "process %d", &pid) // pid stays 0 on failure
 	return pid
 }
 
@@ -55,7 +55,7 @@ func ParseArgs(args []string) (c Config, err error) {
 	return c, err
 }
 
-// The layout of the two directories.
+// The paths in the two directories.
 func (c Config) Socket() string   { return filepath.Join(c.RuntimeDir, "grpc.sock") }
 func (c Config) TTRPC() string    { return filepath.Join(c.RuntimeDir, "ttrpc.sock") }
 func (c Config) Shims() string    { return filepath.Join(c.RuntimeDir, "s") }
@@ -66,22 +66,22 @@ func (c Config) LockFile() string { return filepath.Join(c.DataDir, "server.lock
 func (c Config) Outcomes() string { return filepath.Join(c.DataDir, "outcomes") }
 func (c Config) LogFile() string  { return filepath.Join(c.DataDir, "server.log") }
 
-// Artifacts and Volumes hold what containers are shown, which is never reached through
-// links.
+// Artifacts and Volumes have files that containers are shown, and are never reached
+// through links.
 func (c Config) Artifacts() string { return filepath.Join(runner.RealDir(c.DataDir), "artifacts") }
 func (c Config) Volumes() string   { return filepath.Join(runner.RealDir(c.DataDir), "volumes") }
 
-// BootReport is what a server writes to its starter, once.
+// BootReport is what a server reports to its starter, once.
 type BootReport struct {
 	Ready   bool   `json:"ready"`
-	Owner   string `json:"owner,omitempty"` // who has the data directory, when that is the reason
+	Owner   string `json:"owner,omitempty"` // who has the data directory, if that is the reason
 	Failure string `json:"failure,omitempty"`
 }
 
-// ReportFD is where a server finds the pipe to its starter.
+// ReportFD is the file descriptor of a server's pipe to its starter.
 const ReportFD = 3
 
-// PoolSocket is where the server of a runtime directory takes and gives.
+// PoolSocket returns the socket at which the server of a runtime directory takes and returns idle workers.
 func (c Config) PoolSocket() string { return filepath.Join(c.RuntimeDir, "keep.sock") }
 
 func ErrDataDir(dir string, cause error) error {

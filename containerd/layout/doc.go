@@ -1,5 +1,5 @@
-// Package layout is what all who work with a containerd of deployster agree on:
-// the paths in its data and run-time directories, the labels on what belongs to a
-// client, and the locks that say who lives. It owns no state: a Config and names
+// Package layout has what all packages that use a containerd of deployster must agree on:
+// the paths in its data and run-time directories, the labels on a client's containers,
+// and the locks that show which clients are alive. It has no state: a Config and names
 // come in; paths, locks and errors about directories go out.
 package layout

@@ -10,13 +10,13 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// Exists reports whether there is a file of a name.
+// Exists reports whether a file exists.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// Peer returns the process at the other end of a connection, and as whom it runs.
+// Peer returns the process at the other end of a connection, and its user and group.
 func Peer(c *net.UnixConn) (*unix.Ucred, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -28,8 +28,8 @@ func Peer(c *net.UnixConn) (*unix.Ucred, error) {
 	return cred, errors.Join(err, credErr)
 }
 
-// InstallProgram puts a copy of a program at a path, for all users to run, unless it is
-// there. The copy has the time of the original, by which it is known.
+// InstallProgram copies a program to a path, for all users to run, unless the copy exists
+// already. The copy has the modification time of the original, by which it is recognised.
 func InstallProgram(path, program string) error {
 	have, err := os.Stat(program)
 	if err != nil {

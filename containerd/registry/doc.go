@@ -1,4 +1,4 @@
-// Package registry owns how registries of images are reached: certificates, hosts.toml,
-// docker's credentials, and what tags they have. Options and the name of a host come in;
-// containerd's resolver, and what to say of a registry that refused, go out.
+// Package registry reaches registries of images: with certificates, hosts.toml and
+// docker's credentials, and lists tags. Options and the name of a host come in;
+// containerd's resolver, and explanations for errors of a registry, go out.
 package registry

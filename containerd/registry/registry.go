@@ -26,26 +26,26 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Options say how registries are reached. Proxies are those of the
-// environment: HTTPS_PROXY, HTTP_PROXY, NO_PROXY.
+// Options say how registries are reached. Proxies come from the environment: HTTPS_PROXY,
+// HTTP_PROXY, NO_PROXY.
 type Options struct {
 	// DockerConfig is docker's config.json, for credentials; it need not exist.
 	// "" = no credentials.
 	DockerConfig string
-	// CertDirs are searched in order for a directory of a registry's name, with
-	// a hosts.toml of containerd's or certificates as docker has them.
+	// CertDirs are searched in order for a directory with a registry's name, which has a
+	// hosts.toml of containerd or certificates in docker's layout.
 	CertDirs []string
-	// MaxImage is how many bytes one image may have, compressed, as it comes
-	// from a registry; 0 = DefaultMaxImage.
+	// MaxImage is how many bytes the layers of one image may have, compressed, as they
+	// come from a registry; 0 = DefaultMaxImage.
 	MaxImage int64
-	// Progress is told what a pull is doing, from any goroutine; nil = nobody.
+	// Progress is called with the progress of a pull, from any goroutine; nil = not needed.
 	Progress func(imagestore.Progress)
 }
 
-// DefaultMaxImage is the largest image that is pulled, in bytes.
+// DefaultMaxImage is the default for the size of the largest image that is pulled, in bytes.
 const DefaultMaxImage = 16 << 30
 
-// Client reaches registries. The zero value is not ready.
+// Client reaches registries. Use New to create one.
 type Client struct {
 	Options Options
 
@@ -54,7 +54,7 @@ type Client struct {
 	used  map[string]string // host -> the user whose credential was used, "" for a token
 }
 
-// New fills in the defaults.
+// New returns a client with defaults for empty options.
 func New(o Options) *Client {
 	if o.MaxImage <= 0 {
 		o.MaxImage = DefaultMaxImage
@@ -62,17 +62,17 @@ func New(o Options) *Client {
 	return &Client{Options: o, used: map[string]string{}}
 }
 
-// Resolver speaks with the registries of one command.
+// Resolver returns a resolver for the registries of one command.
 func (c *Client) Resolver(ctx context.Context) remotes.Resolver {
 	return docker.NewResolver(docker.ResolverOptions{Hosts: c.hosts(ctx)})
 }
 
-// hosts says where a registry is and how it is spoken with.
+// hosts returns a function that returns the hosts of a registry, and how to reach them.
 func (c *Client) hosts(ctx context.Context) docker.RegistryHosts {
 	configured := config.ConfigureHosts(ctx, config.HostOptions{
 		HostDir:     c.hostDir,
 		Credentials: func(host string) (string, string, error) { return c.credential(ctx, host) },
-		DefaultTLS:  nil, // only what a host's directory says
+		DefaultTLS:  nil, // only the certificates in a host's directory
 		UpdateClient: func(h *http.Client) error {
 			if t, ok := h.Transport.(*http.Transport); ok && t.TLSClientConfig != nil {
 				t.TLSClientConfig.MinVersion = tls.VersionTLS12
@@ -92,7 +92,7 @@ func (c *Client) hosts(ctx context.Context) docker.RegistryHosts {
 	}
 }
 
-// hostDir finds the directory with the settings of a registry.
+// hostDir returns the directory with the settings of a registry.
 func (c *Client) hostDir(host string) (string, error) {
 	for _, root := range c.Options.CertDirs {
 		dir, err := config.HostDirFromRoot(root)(host)
@@ -106,8 +106,8 @@ func (c *Client) hostDir(host string) (string, error) {
 	return "", errdefs.ErrNotFound
 }
 
-// credential looks up what docker would send to a registry. An empty user with
-// a secret is a token.
+// credential returns the credential that docker would send to a registry. An empty user
+// with a secret means that the secret is a token.
 func (c *Client) credential(ctx context.Context, host string) (user, secret string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +140,7 @@ func (c *Client) credential(ctx context.Context, host string) (user, secret stri
 	return user, secret, nil
 }
 
-// CredentialText says in words which credential was used for a host.
+// CredentialText describes which credential was used for a host.
 func (c *Client) CredentialText(host string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,10 +157,10 @@ func (c *Client) CredentialText(host string) string {
 	return fmt.Sprintf("No credential was used, because %s has none for %s", c.Options.DockerConfig, host)
 }
 
-// hostDirs lists where the settings of registries are looked for.
+// hostDirs lists the directories that are searched for the settings of registries.
 func (c *Client) hostDirs() string { return strings.Join(c.Options.CertDirs, " or ") }
 
-// CertDir is where to put the settings of a registry.
+// CertDir returns the directory where a user should put the settings of a registry.
 func (c *Client) CertDir(host string) string {
 	if len(c.Options.CertDirs) == 0 {
 		return host
@@ -168,9 +168,9 @@ func (c *Client) CertDir(host string) string {
 	return c.Options.CertDirs[len(c.Options.CertDirs)-1] + "/" + host
 }
 
-// hostsFile are the settings of a registry, as far as mistakes in them would go
-// unseen: containerd's library ignores a file that it cannot read, and then asks
-// another host than was meant, or in another way.
+// hostsFile has the settings of a registry in which mistakes would go unnoticed:
+// containerd's library ignores a file that it cannot read, and then asks another host
+// than the user meant, or in another way.
 type hostsFile struct {
 	Server       string         `toml:"server"`
 	Capabilities []string       `toml:"capabilities"`
@@ -185,7 +185,7 @@ type hostsFile struct {
 	} `toml:"host"`
 }
 
-// checkHostsFile refuses a hosts.toml that would be ignored.
+// checkHostsFile returns an error for a hosts.toml that containerd's library would ignore.
 func checkHostsFile(dir string) error {
 	name := filepath.Join(dir, "hosts.toml")
 	text, err := os.ReadFile(name)

@@ -19,8 +19,8 @@ const (
 	tagsShown = 8
 )
 
-// TagsSentence says which tags an image has, for somebody who named one that
-// it does not have. "" when that cannot be found out: it is only a help.
+// TagsSentence lists the tags of an image, for a user who named a tag that it does not
+// have. It returns "" if they cannot be fetched: they are only a help.
 func (c *Client) TagsSentence(ctx context.Context, name string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -38,7 +38,7 @@ func (c *Client) TagsSentence(ctx context.Context, name string) string {
 	return " It has the tags " + words.List(tags, tagsShown) + "."
 }
 
-// tags asks a registry for the tags of an image, or the first of very many.
+// tags returns the tags of an image in a registry, or the first tagsAsked of very many.
 func (c *Client) tags(ctx context.Context, name string) (tags []string, err error) {
 	named, err := docref.ParseDockerRef(name)
 	if err != nil {

@@ -15,25 +15,24 @@ import (
 	"deployster/internal/runner"
 )
 
-// Conversation is what there is, beside the standard files, of a program that is
-// spoken to while it runs. Its stdin is a FIFO, which ends when this client does,
-// however that ends. Its stdout is a file, and beside it lies what actions it was
-// asked for: so their ends can be found out by others.
+// Conversation has what a worker needs besides the standard files. Its stdin is a FIFO,
+// which ends when this client does, however that ends. Its stdout is a file, and a ledger
+// beside it lists the actions that were requested: so other clients can find out how they
+// ended.
 type Conversation struct {
 	Input  *os.File
 	Tail   *tailReader
 	Ledger *ledger
 }
 
-// NewConversation makes the files of a program that is spoken to: a FIFO for stdin, and
-// plain files.
+// NewConversation creates the files of a worker: a FIFO for stdin, and plain files.
 func NewConversation(runtimeDir, id string, s runner.Spec, p *Conversation) (*Files, error) {
 	return newFiles(runtimeDir, id, func(f *Files) (err error) {
 		if err := unix.Mkfifo(f.Stdin, 0o600); err != nil {
 			return &os.PathError{Op: "mkfifo", Path: f.Stdin, Err: err}
 		}
-		// Both ends at once: it does not wait for the shim, and has not ended
-		// before that has come.
+		// Both ends at once: so opening does not wait for the shim, and the FIFO does not
+		// end before the shim has opened it.
 		if p.Input, err = os.OpenFile(f.Stdin, os.O_RDWR|unix.O_NONBLOCK, 0); err != nil {
 			return err
 		}
@@ -51,7 +50,7 @@ func NewConversation(runtimeDir, id string, s runner.Spec, p *Conversation) (*Fi
 	})
 }
 
-// ReopenConversation opens the files of a program that others have spoken to.
+// ReopenConversation opens the files of a worker of an earlier client.
 func ReopenConversation(runtimeDir, id string, p *Conversation) (f *Files, err error) {
 	dir := layout.RunDir(runtimeDir, id)
 	f = &Files{Dir: dir, Stdin: filepath.Join(dir, StdinFile)}
@@ -84,11 +83,11 @@ func reopenLogFile(path string) (*LogFile, error) {
 	return Follow(file, nil), nil
 }
 
-// Close ends what is still open, but for what the program has said and nobody
-// has read yet.
+// Close closes what is still open, except for output of the program that was not read
+// yet.
 func (p *Conversation) Close() {
 	if p.Input != nil {
-		_ = p.Input.Close() // nobody is at the other end
+		_ = p.Input.Close() // no process reads it any more
 	}
 	if p.Tail != nil {
 		p.Tail.Finish()
@@ -98,41 +97,40 @@ func (p *Conversation) Close() {
 	}
 }
 
-// MaxUnread is how much a program that is spoken to may be ahead of who reads
-// what it says, in bytes: a file takes everything, where a pipe would make it
-// wait.
+// MaxUnread is how many bytes of a worker's output may be unread. It is needed because a
+// file takes everything, whereas a pipe would make the worker wait.
 const MaxUnread = 128 << 20
 
-// tailReader is what a program says that is spoken to: a file that is read as it
-// grows, and that others can read when its reader is dead.
+// tailReader reads the output of a worker: a file that is read while it grows, and that
+// other clients can read if this one is killed.
 type tailReader struct {
 	file   *os.File
 	at     atomic.Int64
-	punch  int64         // how far it was emptied; of who calls release
-	grows  *os.File      // has something to read when the file has grown; nil = it is looked for
+	punch  int64         // offset up to which the file was emptied; used by Release only
+	grows  *os.File      // an inotify file that is readable when the file has grown; nil = it is polled
 	end    chan struct{} // closed when no more is written
 	ended  sync.Once
 	closed sync.Once
 }
 
-// openTail opens such a file, which is there.
+// openTail opens such a file, which must exist.
 func openTail(path string) (*tailReader, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	s := &tailReader{file: f, end: make(chan struct{})}
-	if fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err == nil { // else there are too many already
+	if fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err == nil { // a failure means too many instances
 		s.grows = os.NewFile(uintptr(fd), "inotify")
 		if _, err := unix.InotifyAddWatch(fd, path, unix.IN_MODIFY); err != nil {
-			_ = s.grows.Close() // it has nothing to tell
+			_ = s.grows.Close() // it never becomes readable
 			s.grows = nil
 		}
 	}
 	return s, nil
 }
 
-// Read waits for more, until its end.
+// Read waits for more output, until its end.
 func (s *tailReader) Read(p []byte) (int, error) {
 	for last := false; ; {
 		n, err := s.file.ReadAt(p, s.at.Load())
@@ -145,14 +143,14 @@ func (s *tailReader) Read(p []byte) (int, error) {
 		}
 		select {
 		case <-s.end:
-			last = true // one more look: it may have been written just before
+			last = true // read once more: output may have been written just before
 		default:
 			s.wait()
 		}
 	}
 }
 
-// wait returns when there may be more, or nothing more comes.
+// wait returns when there may be more output, or when the output has ended.
 func (s *tailReader) wait() {
 	if s.grows == nil {
 		select {
@@ -167,7 +165,7 @@ func (s *tailReader) wait() {
 	}
 }
 
-// Unread is how far its reader is behind.
+// Unread returns how many bytes were not read yet.
 func (s *tailReader) Unread() int64 {
 	i, err := s.file.Stat()
 	if err != nil {
@@ -176,8 +174,8 @@ func (s *tailReader) Unread() int64 {
 	return i.Size() - s.at.Load()
 }
 
-// Release gives back the space of what lies before an offset where a line begins.
-// The end of the line before it stays, so that others see where one begins.
+// Release frees the disk space before an offset at which a line begins. It keeps the end
+// of the line before, so that other readers see that a line begins there.
 func (s *tailReader) Release(offset int64) {
 	if to := (offset - 1) &^ 4095; to > s.punch {
 		PunchHole(s.file, s.punch, to)
@@ -185,17 +183,17 @@ func (s *tailReader) Release(offset int64) {
 	}
 }
 
-// Finish is called when nobody writes any more.
+// Finish must be called when nobody writes any more.
 func (s *tailReader) Finish() {
 	s.ended.Do(func() {
 		close(s.end)
 		if s.grows != nil {
-			_ = s.grows.SetReadDeadline(time.Unix(1, 0)) // wakes up who waits
+			_ = s.grows.SetReadDeadline(time.Unix(1, 0)) // wakes up wait
 		}
 	})
 }
 
-// Close is called when nobody reads any more.
+// Close must be called when nobody reads any more.
 func (s *tailReader) Close() {
 	s.Finish()
 	s.closed.Do(func() {

@@ -1,5 +1,5 @@
-// Package runfiles owns the directory of a run: its standard files as they grow,
-// the ledger of what a worker was asked for, and how the program ended. A run-time
-// directory and the name of a container come in; readers, logs, and the outcomes of
-// actions whose client died go out.
+// Package runfiles manages the directory of a run: its standard files as they grow, the
+// ledger of the actions requested from a worker, and how the program ended. A run-time
+// directory and the id of a container come in; readers, logs, and the outcomes of actions
+// whose client was killed go out.
 package runfiles

@@ -19,16 +19,16 @@ const (
 	StderrFile = "stderr"
 )
 
-// Files is the standard input and outputs of a run: three plain files. A FIFO
-// would need an end held open by someone who may die, and loses its content
-// with its reader.
+// Files are the standard input and outputs of a run: three plain files. A FIFO would need
+// a process that keeps an end open, which may be killed, and loses its content with its
+// reader.
 type Files struct {
 	Dir            string
 	Stdin          string
 	Stdout, Stderr *LogFile
 }
 
-// New makes the files of a run, and starts to follow the outputs.
+// New creates the files of a run, and starts to follow the outputs.
 func New(runtimeDir, id string, s runner.Spec) (*Files, error) {
 	return newFiles(runtimeDir, id, func(f *Files) (err error) {
 		if err := os.WriteFile(f.Stdin, s.Stdin, 0o600); err != nil {
@@ -42,7 +42,7 @@ func New(runtimeDir, id string, s runner.Spec) (*Files, error) {
 	})
 }
 
-// newFiles makes the directory of a run, and has it filled.
+// newFiles creates the directory of a run, and calls fill to fill it.
 func newFiles(runtimeDir, id string, fill func(*Files) error) (*Files, error) {
 	dir := layout.RunDir(runtimeDir, id)
 	f := &Files{Dir: dir, Stdin: filepath.Join(dir, StdinFile)}
@@ -55,7 +55,7 @@ func newFiles(runtimeDir, id string, fill func(*Files) error) (*Files, error) {
 	return f, nil
 }
 
-// NewPiped makes the files of a run that is given its input otherwise.
+// NewPiped creates the files of a run whose input is passed in another way.
 func NewPiped(runtimeDir, id string, s runner.Spec) (*Files, error) {
 	return newFiles(runtimeDir, id, func(f *Files) (err error) {
 		if f.Stdout, err = NewLogFile(filepath.Join(f.Dir, StdoutFile), os.O_RDWR, s.Stdout); err != nil {
@@ -66,27 +66,27 @@ func NewPiped(runtimeDir, id string, s runner.Spec) (*Files, error) {
 	})
 }
 
-// givenUpFile is there when the client of a run lives and no longer looks after it.
+// givenUpFile exists if the client of a run is alive but no longer supervises it.
 const givenUpFile = "given-up"
 
-// GiveUp says to all clients that this one no longer looks after the run.
+// GiveUp tells all clients that this one no longer supervises the run.
 func (f *Files) GiveUp() error { return os.WriteFile(filepath.Join(f.Dir, givenUpFile), nil, 0o600) }
 
-// IsGivenUp reports whether a client has given up the run whose files lie in a directory.
+// IsGivenUp reports whether a client has given up the run with this directory.
 func IsGivenUp(dir string) bool { return layout.Exists(filepath.Join(dir, givenUpFile)) }
 
-// MarkBegun says that the start of the program is about to be asked for.
+// MarkBegun records that the start of the program is about to be requested.
 func (f *Files) MarkBegun() error {
 	return os.WriteFile(filepath.Join(f.Dir, BeginFile), nil, 0o600)
 }
 
-// Remove ends what follows the files, and removes them.
+// Remove stops following the files, and removes them.
 func (f *Files) Remove() error {
 	f.Close()
 	return os.RemoveAll(f.Dir)
 }
 
-// Close ends what follows the files, which stay.
+// Close stops following the files, but keeps them.
 func (f *Files) Close() {
 	for _, o := range []*LogFile{f.Stdout, f.Stderr} {
 		if o != nil {
@@ -96,11 +96,11 @@ func (f *Files) Close() {
 	}
 }
 
-// LastWordsLimit is how long the last that a program said may take to come.
+// LastWordsLimit is how long AwaitComplete waits for the last output of a program.
 const LastWordsLimit = 50 * time.Millisecond
 
-// AwaitComplete waits until the shim has written all that the program printed: it
-// closes both files then.
+// AwaitComplete waits until the shim has written the whole output of the program: then
+// the shim closes both files.
 func (f *Files) AwaitComplete(ctx context.Context) bool {
 	pause := 50 * time.Microsecond
 	for end := time.Now().Add(LastWordsLimit); ; pause = min(2*pause, 2*time.Millisecond) {
@@ -114,8 +114,8 @@ func (f *Files) AwaitComplete(ctx context.Context) bool {
 	}
 }
 
-// IsQuiet reports whether a program that nothing is asked of has said nothing,
-// and not more than so much on stderr.
+// IsQuiet reports whether a program without requests has written nothing to stdout, and
+// at most log bytes to stderr.
 func IsQuiet(dir string, log int64) bool {
 	for name, most := range map[string]int64{StdoutFile: 0, StderrFile: log} {
 		if i, err := os.Lstat(filepath.Join(dir, name)); err != nil || !i.Mode().IsRegular() || i.Size() > most {
@@ -125,19 +125,19 @@ func IsQuiet(dir string, log int64) bool {
 	return true
 }
 
-// BeginFile lies beside the standard files of a run: its start was about to be
-// asked for. Without it, the program never ran.
+// BeginFile is a file beside the standard files of a run: its start was about to be
+// requested. Without it, the program never ran.
 const BeginFile = "begin"
 
-// EndingLimit is how long the process that looks after a program may take to
-// write down how it ended, once it has told so.
+// EndingLimit is how long the shim of a program may take to record how it ended, once it
+// has reported the end.
 const EndingLimit = 10 * time.Second
 
-// AwaitEnding waits for what is about to be written.
+// AwaitEnding waits until the shim has recorded how a program ended; ok is false if it did not in time.
 func AwaitEnding(ctx context.Context, dir string, limit time.Duration) (e shim.Ending, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_ = layout.Poll(ctx, time.Millisecond, func() (bool, error) { // that it took too long, ok says
+	_ = layout.Poll(ctx, time.Millisecond, func() (bool, error) { // ok says whether it took too long
 		e, ok = shim.ReadEnding(dir)
 		return ok, nil
 	})

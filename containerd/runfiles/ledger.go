@@ -13,18 +13,18 @@ import (
 	"deployster/internal/runner"
 )
 
-// askedFile lies beside the standard files of a program that is spoken to: what
-// actions it was asked for that are not settled.
+// askedFile is a file beside the standard files of a worker: the requested actions that
+// are not settled.
 const askedFile = "asked"
 
-// LedgerEntry is a line of it.
+// LedgerEntry is a line of the ledger.
 type LedgerEntry struct {
 	Request int64  `json:"request"`
-	Action  string `json:"action,omitempty"` // actionName of its ID; "" = it is settled
+	Action  string `json:"action,omitempty"` // layout.ActionName of its ID; "" = it is settled
 }
 
-// ledger is that file, as its one writer sees it. Like all that is known of a
-// run it is not synced: where it lies, nothing outlives the machine's next start.
+// ledger is that file, as its only writer sees it. Like all files of a run it is not
+// synced: its directory does not survive a restart of the machine.
 type ledger struct {
 	path string
 
@@ -34,7 +34,7 @@ type ledger struct {
 	open map[int64]LedgerEntry
 }
 
-// maxLedger is how long the file may get before it is written anew, in bytes.
+// maxLedger is the size in bytes at which the file is rewritten.
 const maxLedger = 1 << 20
 
 func newLedger(dir string) (*ledger, error) {
@@ -42,7 +42,7 @@ func newLedger(dir string) (*ledger, error) {
 	return l, l.rewrite()
 }
 
-// rewrite begins the file with what is open.
+// rewrite replaces the file with one that has only the open entries.
 func (l *ledger) rewrite() error {
 	var content []byte
 	for _, a := range l.open {
@@ -63,7 +63,7 @@ func (l *ledger) rewrite() error {
 }
 
 func (a LedgerEntry) line() []byte {
-	b, _ := json.Marshal(a) // it has nothing that could fail
+	b, _ := json.Marshal(a) // no field can fail
 	return append(b, '\n')
 }
 
@@ -94,11 +94,11 @@ func (l *ledger) Settle(request int64) error { return l.add(LedgerEntry{Request:
 func (l *ledger) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.file.Close() // every line was written
+	_ = l.file.Close() // every line was written already
 }
 
-// ReadLedger returns the actions in such a file that are not settled, by request.
-// There is none where nobody could ask for any.
+// ReadLedger returns the actions of a ledger that are not settled, by request. A run that
+// is no worker has no ledger, and no actions.
 func ReadLedger(dir string) (map[int64]LedgerEntry, error) {
 	b, err := os.ReadFile(filepath.Join(dir, askedFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -108,7 +108,7 @@ func ReadLedger(dir string) (map[int64]LedgerEntry, error) {
 	for line := range bytes.Lines(b) {
 		var a LedgerEntry
 		if json.Unmarshal(line, &a) != nil {
-			continue // its writer died over it, and asked for nothing
+			continue // its writer was killed while writing, and has not sent the request
 		}
 		if a.Action != "" {
 			open[a.Request] = a
@@ -119,8 +119,8 @@ func ReadLedger(dir string) (map[int64]LedgerEntry, error) {
 	return open, nil
 }
 
-// SettleAbandoned says of actions that how they ended is kept elsewhere, for one whose
-// writer is dead.
+// SettleAbandoned settles actions in the ledger of a killed writer: how they ended is
+// stored elsewhere.
 func SettleAbandoned(dir string, requests []int64) error {
 	if len(requests) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func SettleAbandoned(dir string, requests []int64) error {
 	if err != nil {
 		return err
 	}
-	content := []byte("\n") // its writer may have died over a line
+	content := []byte("\n") // its writer may have been killed within a line
 	for _, r := range requests {
 		content = append(content, LedgerEntry{Request: r}.line()...)
 	}

@@ -16,38 +16,38 @@ import (
 )
 
 const (
-	followFast = 2 * time.Millisecond   // between looks at an output that is written to
-	WatchEvery = 25 * time.Millisecond  // between looks at the sizes of outputs
-	mostPause  = 250 * time.Millisecond // between looks at an output that nobody has written to for long
+	followFast = 2 * time.Millisecond   // interval between reads of an output that is being written
+	WatchEvery = 25 * time.Millisecond  // interval between checks of the sizes of outputs
+	mostPause  = 250 * time.Millisecond // interval between reads of an output that was quiet for long
 
-	// Of an output that may be endless, only about this much is kept on disk.
+	// Of an endless output, only about this much is kept on disk.
 	keepOnDisk = 16 << 20
 
-	// A watcher that is further behind than the one gets only the other, and
-	// is told how much was left out. keepOnDisk is more than both, so that
-	// what it gets is still there.
+	// A watcher that is more than MaxBehind behind gets only the last keepBehind bytes,
+	// and a note of how much was left out. keepOnDisk is more than both, so that these
+	// bytes still exist.
 	MaxBehind  = 4 << 20
 	keepBehind = 1 << 20
 )
 
-// Pause is how long to wait until the next look at an output that was not written to for
-// a time: a sixteenth of it, so that what is quiet for days costs nothing.
+// Pause returns how long to wait before the next read of an output that was quiet for a
+// time: a sixteenth of that time, so that an output that is quiet for days costs nothing.
 func Pause(quiet, least time.Duration) time.Duration {
 	return min(max(quiet/16, least), mostPause)
 }
 
-// LogFile is a file that a program writes to and that is followed meanwhile.
+// LogFile is a file that a program writes to, and that is followed meanwhile.
 type LogFile struct {
 	Path   string
 	File   *os.File
-	punch  atomic.Int64  // how far the file was emptied
+	punch  atomic.Int64  // offset up to which the file was emptied
 	end    chan struct{} // closed when no more is written
 	ended  sync.Once
 	follow sync.WaitGroup
 }
 
-// NewLogFile makes the file of an output. Access is os.O_RDWR where this process
-// writes it itself, and else os.O_RDONLY: see IsComplete.
+// NewLogFile creates the file of an output. Access is os.O_RDWR if this process writes
+// the file itself, otherwise os.O_RDONLY: see IsComplete.
 func NewLogFile(path string, access int, watch io.Writer) (*LogFile, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|access, 0o600)
 	if err != nil {
@@ -56,7 +56,7 @@ func NewLogFile(path string, access int, watch io.Writer) (*LogFile, error) {
 	return Follow(f, watch), nil
 }
 
-// Follow is an output whose file is there. Whoever watches gets all of it.
+// Follow returns the LogFile of an existing file. The watcher gets all of its content.
 func Follow(f *os.File, watch io.Writer) *LogFile {
 	o := &LogFile{Path: f.Name(), File: f, end: make(chan struct{})}
 	if watch != nil {
@@ -65,7 +65,7 @@ func Follow(f *os.File, watch io.Writer) *LogFile {
 	return o
 }
 
-// Size is how much was written so far.
+// Size returns how many bytes were written so far.
 func (o *LogFile) Size() int64 {
 	i, err := o.File.Stat()
 	if err != nil {
@@ -74,9 +74,8 @@ func (o *LogFile) Size() int64 {
 	return i.Size()
 }
 
-// copyTo hands on what is written, as it comes. A watcher that fails gets
-// nothing more, and one that is too slow not everything; the program never
-// notices.
+// copyTo copies the output to the watcher as it is written. A watcher that fails gets
+// nothing more, and one that is too slow not everything; the program never notices.
 func (o *LogFile) copyTo(watch io.Writer) {
 	buf := make([]byte, 64<<10)
 	written := time.Now()
@@ -91,7 +90,7 @@ func (o *LogFile) copyTo(watch io.Writer) {
 		}
 		n, err := o.File.ReadAt(buf, at)
 		if n > 0 && o.punch.Load() > at {
-			continue // emptied meanwhile, so it is far behind
+			continue // emptied in the meantime, so the watcher is far behind
 		}
 		if n > 0 {
 			written = time.Now()
@@ -106,44 +105,43 @@ func (o *LogFile) copyTo(watch io.Writer) {
 		}
 		select {
 		case <-o.end:
-			last = true // one more look: it may have been written just before
+			last = true // read once more: output may have been written just before
 		case <-time.After(Pause(time.Since(written), followFast)):
 		}
 	}
 }
 
-// Finish waits until what was written is handed on, which for a slow watcher
-// is the end of it. It is called when nobody writes any more.
+// Finish waits until the watcher has got the whole output; it waits as long as a slow
+// watcher takes. It must be called when nobody writes any more.
 func (o *LogFile) Finish() {
 	o.ended.Do(func() { close(o.end) })
 	o.follow.Wait()
 }
 
-// Trim gives the space of an endless output back: of its middle, also when the
-// watcher is not that far, which then skips it. What will be kept in the
-// result stays.
+// Trim frees the disk space of the middle of an endless output, even if the watcher has
+// not read it, which then skips it. It keeps the bytes that the result needs.
 func (o *LogFile) Trim(keep int64) {
 	half := (keep/2 + 4095) &^ 4095
 	from, to := max(half, o.punch.Load()), (o.Size()-keepOnDisk-half)&^4095
 	if to-from < keepOnDisk {
 		return
 	}
-	// Said before it is done, so that who reads there meanwhile knows.
+	// Stored first, so that a concurrent reader knows it.
 	o.punch.Store(to)
-	if f, err := os.OpenFile(o.Path, os.O_WRONLY, 0); err == nil { // else it just grows
+	if f, err := os.OpenFile(o.Path, os.O_WRONLY, 0); err == nil { // on failure the file just grows
 		PunchHole(f, from, to)
 		_ = f.Close() // nothing was written
 	}
 }
 
-// PunchHole gives the space of a part of a file back. Where the file system cannot
-// do it, the file just grows.
+// PunchHole frees the disk space of a part of a file. If the file system cannot do that,
+// the file just grows.
 func PunchHole(f *os.File, from, to int64) {
 	_ = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from)
 }
 
-// TrimAbandoned keeps the logs of a run whose client is dead, and which nobody will
-// read, from filling the disk.
+// TrimAbandoned prevents the logs of a run without a client, which nobody will read, from
+// filling the disk.
 func TrimAbandoned(dir string, both bool) {
 	for _, name := range []string{StderrFile, StdoutFile} {
 		if name == StdoutFile && !both {
@@ -151,7 +149,7 @@ func TrimAbandoned(dir string, both bool) {
 		}
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 		if err != nil {
-			continue // a daemon's sweeper may not see it
+			continue // the sweeper of a daemon's client may not see it
 		}
 		if i, err := f.Stat(); err == nil && i.Mode().IsRegular() && i.Size() > 2*MaxBehind {
 			PunchHole(f, 0, (i.Size()-MaxBehind)&^4095)
@@ -174,8 +172,8 @@ func (o *LogFile) Whole(limit int64) (b []byte, more bool, err error) {
 	return b[:n], more, err
 }
 
-// ReadLog returns the head and the tail of an output that a dead client has left,
-// as far as it is there.
+// ReadLog returns the head and the tail of an output that a killed client has left, as
+// far as they can be read.
 func ReadLog(path string, keep int64) []byte {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -186,7 +184,7 @@ func ReadLog(path string, keep int64) []byte {
 	return b
 }
 
-// Log returns the head and the tail.
+// Log returns the head and the tail of the output, keep bytes in all.
 func (o *LogFile) Log(keep int64) ([]byte, error) {
 	if keep <= 0 {
 		keep = runner.DefaultKeepLog
@@ -205,8 +203,8 @@ func (o *LogFile) Log(keep int64) ([]byte, error) {
 	return l.Bytes(), errors.Join(err1, err2)
 }
 
-// IsComplete reports whether nobody has the file open to write to it: only then the
-// kernel gives a lease on it. In doubt somebody has.
+// IsComplete reports whether no process has the file open for writing: only then the
+// kernel grants a lease on it. In doubt it returns false.
 func (o *LogFile) IsComplete() bool {
 	if _, err := unix.FcntlInt(o.File.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
 		return false

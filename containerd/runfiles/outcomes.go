@@ -12,16 +12,15 @@ import (
 	"deployster/internal/runner"
 )
 
-// Outcomes wait for whoever adopts their actions, but not for ever: a project
+// Outcomes are kept for the client that adopts their actions, but not for ever: a project
 // may have been deleted.
 const (
 	outcomeAge  = 30 * 24 * time.Hour
 	maxOutcomes = 1000
 )
 
-// Outcomes is a directory of what became of actions whose clients were dead
-// when they ended: a file for each, by the action's name. Their containers are
-// gone.
+// Outcomes is a directory of the outcomes of actions whose clients were dead when they
+// ended: a file for each, by the action's name. Their containers no longer exist.
 type Outcomes string
 
 func (o Outcomes) path(action string) string { return filepath.Join(string(o), action+".json") }
@@ -38,7 +37,7 @@ func (o Outcomes) Save(action string, k runner.Outcome) error {
 	return durable.WriteFile(o.path(action), b, 0o600)
 }
 
-// Load returns the outcome of an action, if it is there.
+// Load returns the outcome of an action, if it exists.
 func (o Outcomes) Load(action string) (out runner.Outcome, ok bool, err error) {
 	b, err := os.ReadFile(o.path(action))
 	if errors.Is(err, os.ErrNotExist) {
@@ -50,7 +49,7 @@ func (o Outcomes) Load(action string) (out runner.Outcome, ok bool, err error) {
 	return out, err == nil, err
 }
 
-// Remove forgets the outcome of an action.
+// Remove removes the outcome of an action.
 func (o Outcomes) Remove(action string) error {
 	if err := os.Remove(o.path(action)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -58,10 +57,10 @@ func (o Outcomes) Remove(action string) error {
 	return nil
 }
 
-// pruned is a file that is written when an outcome is removed that nobody has come for.
+// pruned is a file that is written when Prune removes an outcome.
 const pruned = ".pruned"
 
-// Pruned is when an outcome was removed that nobody had come for; zero = never.
+// Pruned returns when Prune last removed an outcome; zero = never.
 func (o Outcomes) Pruned() time.Time {
 	i, err := os.Lstat(filepath.Join(string(o), pruned))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -73,8 +72,8 @@ func (o Outcomes) Pruned() time.Time {
 	return i.ModTime()
 }
 
-// Prune removes the outcomes that nobody has come for: the old ones, and the
-// oldest of too many.
+// Prune removes outcomes that no client has fetched: the old ones, and the oldest if
+// there are too many.
 func (o Outcomes) Prune() error {
 	entries, err := os.ReadDir(string(o))
 	if err != nil {
@@ -92,7 +91,7 @@ func (o Outcomes) Prune() error {
 		if e.Name() == pruned {
 			continue
 		}
-		if i, err := e.Info(); err == nil { // else it is just being removed
+		if i, err := e.Info(); err == nil { // otherwise it is just being removed
 			files = append(files, file{e.Name(), i.ModTime()})
 		}
 	}
@@ -101,7 +100,7 @@ func (o Outcomes) Prune() error {
 	for i, f := range files {
 		if i >= maxOutcomes || time.Since(f.at) > outcomeAge {
 			if err := os.WriteFile(filepath.Join(string(o), pruned), nil, 0o600); err != nil {
-				return err // else one that is gone would look as if it had never been
+				return err // otherwise a removed outcome would look as if it had never existed
 			}
 			errs = append(errs, os.Remove(filepath.Join(string(o), f.name)))
 		}

@@ -8,18 +8,18 @@ import (
 	"deployster/internal/runner"
 )
 
-// baseline is what every container is held by, whatever its type block says.
-// It is written out here, not taken from a library, so that an update of one
-// cannot loosen it unseen; TestBaseline_IsNotBelowContainerds says when one has
-// become tighter. What is asked for is laid on top in spec.go.
+// baseline returns the confinement of every container, whatever its type block says. It
+// is written out here, not taken from a library, so that a library update cannot loosen
+// it unnoticed; TestBaseline_IsNotBelowContainerds fails if a library has become
+// stricter. spec.go adds the settings of the type.
 func (h host) baseline() *specs.Spec {
 	spec := &specs.Spec{
 		Version: specs.Version,
 		Root:    &specs.Root{Path: "rootfs"},
 		Process: &specs.Process{
 			NoNewPrivileges: true,
-			// It goes before what else runs on the host when the memory of the whole
-			// machine is used up.
+			// The kernel kills it before other processes of the host when the memory of
+			// the whole machine is used up.
 			OOMScoreAdj: new(500),
 		},
 		Mounts: baselineMounts(),
@@ -30,8 +30,7 @@ func (h host) baseline() *specs.Spec {
 				{Type: specs.PIDNamespace}, {Type: specs.IPCNamespace}, {Type: specs.UTSNamespace},
 				{Type: specs.MountNamespace}, {Type: specs.NetworkNamespace},
 			},
-			// Mounts that the host makes later do not show up inside, nor the
-			// other way round.
+			// Mounts that the host makes later do not appear inside, nor vice versa.
 			RootfsPropagation: "rprivate",
 		},
 	}
@@ -41,7 +40,7 @@ func (h host) baseline() *specs.Spec {
 	return spec
 }
 
-// maskedPaths are docker's: what tells of the host, or can be used against it.
+// maskedPaths are docker's: files that reveal the host, or can be used against it.
 func maskedPaths() []string {
 	return []string{
 		"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
@@ -50,7 +49,7 @@ func maskedPaths() []string {
 	}
 }
 
-// baselineMounts are docker's: there is nothing on /run, and no cgroups.
+// baselineMounts are docker's, without cgroups; nothing is mounted on /run.
 func baselineMounts() []specs.Mount {
 	return []specs.Mount{
 		{Destination: "/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}},
@@ -63,17 +62,17 @@ func baselineMounts() []specs.Mount {
 	}
 }
 
-// scratch is the /tmp of a container whose other files are read-only.
+// scratch is the /tmp of a container with a read-only root file system.
 func scratch() specs.Mount {
 	return specs.Mount{Destination: "/tmp", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "noexec", "nodev", "mode=1777",
 		"size=65536k"}}
 }
 
-// cpuPeriod is the span of time, in microseconds, over which processor time is
-// counted.
+// cpuPeriod is the period, in microseconds, over which the kernel accounts processor
+// time.
 const cpuPeriod = 100_000
 
-// resources are the limits that the kernel keeps for a whole container.
+// resources returns the limits that the kernel enforces on a whole container.
 func resources(s runner.Settings) *specs.LinuxResources {
 	pids := s.PIDs
 	if pids <= 0 {
@@ -94,7 +93,7 @@ func resources(s runner.Settings) *specs.LinuxResources {
 	return res
 }
 
-// DiskLimit is how many bytes the container's own files may have.
+// DiskLimit returns how many bytes the container's own files may have.
 func DiskLimit(s runner.Settings) int64 {
 	if s.Disk > 0 {
 		return s.Disk
@@ -102,9 +101,9 @@ func DiskLimit(s runner.Settings) int64 {
 	return runner.DefaultDisk
 }
 
-// rlimits are the limits on each process. The size of a file is limited at
-// once where all files are the container's own; those of a writable mount are
-// its owner's affair.
+// rlimits returns the limits on each process. The size of a file is limited only if all
+// writable files are the container's own; the files of another writable mount are its
+// owner's responsibility.
 func rlimits(s runner.Spec) []specs.POSIXRlimit {
 	limits := []specs.POSIXRlimit{
 		{Type: "RLIMIT_NOFILE", Soft: 1024, Hard: 4096},

@@ -13,19 +13,19 @@ import (
 	"deployster/internal/base/proc"
 )
 
-// CgroupPath is where a container's cgroup is, below the root of each
-// hierarchy: not below a common one, which would be left behind.
+// CgroupPath returns the path of a container's cgroup, below the root of each hierarchy:
+// not below a common parent, which would be left behind.
 func CgroupPath(id string) string { return "/" + id }
 
-// OOMKilled asks the cgroup of a container that has ended, but is not deleted,
-// whether the kernel killed anything in it for want of memory.
+// OOMKilled reports whether the kernel killed any process of a container for lack of
+// memory. The container may have ended, but must not be deleted.
 func OOMKilled(id string) bool { return OOMKills(id) > 0 }
 
-// OOMKills is how often it did.
+// OOMKills returns how many processes of a container the kernel killed for lack of memory.
 func OOMKills(id string) int {
 	b, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", CgroupPath(id), "memory.events"))
 	if err != nil {
-		// The older kind of cgroups, or none any more.
+		// Cgroups of version 1, or none any more.
 		b, _ = os.ReadFile(filepath.Join("/sys/fs/cgroup/memory", CgroupPath(id), "memory.oom_control"))
 	}
 	for _, line := range strings.Split(string(b), "\n") {
@@ -37,8 +37,8 @@ func OOMKills(id string) int {
 	return 0
 }
 
-// OpenProcess returns a handle on a process of a container. A number alone could
-// meanwhile be another's, and a daemon's numbers may not be ours.
+// OpenProcess returns a pidfd of a process of a container. A pid alone could belong to
+// another process by now, and a daemon may have another pid namespace.
 func OpenProcess(id string, pid int) (fd int, err error) {
 	if pid <= 0 {
 		return -1, unix.ESRCH
@@ -54,11 +54,11 @@ func OpenProcess(id string, pid int) (fd int, err error) {
 	return fd, nil
 }
 
-// Processes returns the processes of a container, its first one before others.
+// Processes returns the living processes of a container, its first one before the others.
 func Processes(id string, first int) (pids []int, err error) {
 	b, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", CgroupPath(id), "cgroup.procs"))
 	if err != nil {
-		// The older kind of cgroups.
+		// Cgroups of version 1.
 		if b, err = os.ReadFile(filepath.Join("/sys/fs/cgroup/pids", CgroupPath(id), "cgroup.procs")); err != nil {
 			return nil, err
 		}

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	diskEvery = 300 * time.Millisecond // between looks at a container's own files, or more where a look takes long
-	diskRest  = 20                     // how many times longer than a look the pause after it is,
-	diskPause = 5 * time.Second        // and how long at most
-	minFile   = 4096                   // what any name counts: endless empty files or links fill a disk, or a look, too
+	diskEvery = 300 * time.Millisecond // interval of the measurements of a container's own files, or more if measuring takes long
+	diskRest  = 20                     // how many times longer than a measurement the pause after it is,
+	diskPause = 5 * time.Second        // but at most this long
+	minFile   = 4096                   // minimum size of any name: endless empty files or links also fill a disk, or a measurement
 )
 
-// writableLayer returns the directory of this host that gets what a container
-// writes into its root file system, and whether the image's files are in it
-// too. "" = not known, or not to be seen from here.
+// writableLayer returns the directory of this host with the files that a container writes
+// to its root file system, and whether the image's files are in it too. "" = unknown, or
+// not visible from here.
 func writableLayer(rootfs []mount.Mount) (dir string, whole bool) {
 	if len(rootfs) != 1 {
 		return "", false
@@ -40,11 +40,10 @@ func writableLayer(rootfs []mount.Mount) (dir string, whole bool) {
 	return "", false
 }
 
-// WatchDisk looks again and again how much room a container's own files take,
-// those in its volumes with them, and sends once when that is more than the limit,
-// or cannot be looked at. It ends with the context.
-// There is no better way on a plain machine: quotas need a file system that was
-// made for them.
+// WatchDisk repeatedly measures the disk usage of a container's own files, including
+// those in its volumes, and sends once when it exceeds the limit or cannot be measured.
+// It ends with the context. Quotas would be better, but need a file system that was
+// created for them, which a plain machine does not have.
 func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes ...string) <-chan *runner.DiskError {
 	over := make(chan *runner.DiskError, 1)
 	dir, whole := writableLayer(rootfs)
@@ -80,15 +79,15 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 	return over
 }
 
-// restAfter is how long to wait after a look that took so long.
+// restAfter returns how long to wait after a measurement that took so long.
 func restAfter(look time.Duration) time.Duration {
 	return min(max(diskEvery, diskRest*look), diskPause)
 }
 
-// usage adds up what files take, while a hostile program changes them: no link that it
-// makes leads anywhere else, and each directory is opened once, from the one
-// above it. A look goes on until it is known whether that is over the limit.
-// It ends, because each name counts something.
+// usage adds up the disk usage of files while a hostile program may change them: it never
+// follows a link, and opens each directory once, from its parent. A measurement goes on
+// until it is known whether the limit is exceeded. It ends, because each name counts
+// something.
 type usage struct {
 	ctx     context.Context
 	sum     int64
@@ -96,14 +95,14 @@ type usage struct {
 	tooDeep bool
 }
 
-// add adds the files below a directory. What cannot be looked at counts nothing.
+// add adds the files below a directory. A file that cannot be measured counts nothing.
 func (u *usage) add(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		u.addFiles(f, 1)
 	}
 }
 
-// addFiles adds the files below an open directory, and closes that.
+// addFiles adds the files below an open directory, and closes the directory.
 func (u *usage) addFiles(dir *os.File, depth int) {
 	defer dir.Close()
 	for {
@@ -126,7 +125,7 @@ func (u *usage) addFile(dir int, name string, depth int) {
 		return
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		// What a file with several names takes counts once in all.
+		// A file with several names counts once in all.
 		u.sum += max(st.Blocks*512/max(int64(st.Nlink), 1), minFile)
 		return
 	}

@@ -17,18 +17,17 @@ import (
 	"deployster/internal/runner"
 )
 
-// host is what this machine and its kernel have, as far as the sandbox depends
-// on it.
+// host describes this machine and its kernel, as far as the sandbox depends on them.
 type host struct {
-	recursive       bool     // mount_setattr: what is said of a mount can hold for all that is mounted below
-	cgroupNamespace bool     // containers can be kept from seeing where their cgroups are
-	processors      int      // that this process may use
-	thermal         []string // files that tell the temperature of each processor, and so what others do
-	names           []string // files that a container on the host's network shares
-	lacks           []string // the capabilities that not even root has here
+	recursive       bool     // mount_setattr exists: options of a mount can apply to all mounts below it
+	cgroupNamespace bool     // cgroup namespaces exist, which hide from a container where its cgroups are
+	processors      int      // number that this process may use
+	thermal         []string // files with the temperature of each processor, which reveals the load of others
+	names           []string // files of the host that a container on its network shares
+	lacks           []string // capabilities that not even root has here
 }
 
-// probeHost looks at this machine.
+// probeHost inspects this machine.
 func probeHost() host {
 	return host{
 		recursive:       !errors.Is(unix.MountSetattr(-1, "", 0, &unix.MountAttr{}), unix.ENOSYS),
@@ -40,16 +39,16 @@ func probeHost() host {
 	}
 }
 
-// bounded reports whether a capability is in the set that this process can have
-// and give. When in doubt it is: the kernel will say no.
+// bounded reports whether this process can have and grant a capability. In doubt it
+// returns true: the kernel will refuse.
 func bounded(name string) bool {
 	number := slices.Index(runner.KnownCapabilities(), name)
 	has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(number), 0, 0, 0)
 	return err != nil && !errors.Is(err, unix.EINVAL) || has == 1
 }
 
-// thermalPaths are what docker masks for each processor, whether it is switched
-// on now or not.
+// thermalPaths returns the files that docker masks for each processor, whether it is
+// switched on or not.
 func thermalPaths(dir string) (out []string) {
 	cpus, _ := filepath.Glob(filepath.Join(dir, "cpu[0-9]*"))
 	for _, cpu := range cpus {
@@ -58,7 +57,7 @@ func thermalPaths(dir string) (out []string) {
 	return out
 }
 
-// check says what of the settings this machine cannot give.
+// check returns an error if this machine cannot provide the settings.
 func (h host) check(s runner.Settings) error {
 	if limit := int64(h.processors) * 1000; s.CPU > limit {
 		return diag.Errorf("A type asks for more processors than there are",
@@ -86,8 +85,8 @@ func (k *Maker) apparmorProfile() (string, error) {
 	return k.profile, k.profileErr
 }
 
-// loadProfile returns the profile that the kernel's security module shall hold
-// containers with. Root is where the host's files are.
+// loadProfile loads the AppArmor profile of the containers and returns its name; "" = no
+// AppArmor. Root is the directory with the host's files.
 func loadProfile(root string, load func(name string) error) (string, error) {
 	if !hasAppArmor(root) {
 		return "", nil
@@ -100,12 +99,11 @@ func loadProfile(root string, load func(name string) error) (string, error) {
 	return profileName, nil
 }
 
-// profileName is what AppArmor knows the containers' profile by.
+// profileName is the name of the containers' profile in AppArmor.
 const profileName = "deployster-default"
 
-// hasAppArmor reports whether the kernel confines by AppArmor, and there is what
-// it takes to load a profile. Inside a container that AppArmor confines from
-// outside there is not.
+// hasAppArmor reports whether the kernel uses AppArmor, and a profile can be loaded.
+// Inside a container that AppArmor confines from outside, that is impossible.
 func hasAppArmor(root string) bool {
 	b, err := os.ReadFile(filepath.Join(root, "sys/module/apparmor/parameters/enabled"))
 	if err != nil || !strings.HasPrefix(string(b), "Y") {

@@ -20,23 +20,23 @@ import (
 	"deployster/internal/runner"
 )
 
-// Grant is a mount, and what it shall show. The file is held open from before
-// the container is made until it was seen that this, and nothing that took its
-// place, is mounted: see CheckGrants.
+// Grant is a mount with the file that it must show. The file is held open from before the
+// container is created until it is checked that this file, and no replacement, is
+// mounted: see CheckGrants.
 type Grant struct {
 	runner.Mount
 	file *os.File
 	stat unix.Stat_t
 }
 
-// openGrants opens the sources of the mounts of an invocation, parents before what
-// is mounted below them. Those that are open already are there also when there
-// is an error.
+// openGrants opens the sources of the mounts of an invocation, parents before the mounts
+// below them. After an error it returns the grants that are open already, for the caller
+// to close.
 func (k *Maker) openGrants(s runner.Spec) (grants []Grant, err error) {
 	mounts := slices.Clone(s.Mounts)
 	if dir := s.Settings.Workdir; dir != "" {
-		// The working directory may be reached through links: they are the
-		// user's own, and what they lead to is what he sees there.
+		// The working directory may be reached through links: they are the user's own,
+		// and the container shows their target there.
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			return grants, errNoSource(runner.Mount{Source: dir, Target: dir}, err)
@@ -56,8 +56,8 @@ func (k *Maker) openGrants(s runner.Spec) (grants []Grant, err error) {
 
 func depth(target string) int { return strings.Count(target, "/") }
 
-// openGrant checks both ends of a mount, as far as they can be known before
-// the container is there.
+// openGrant checks both ends of a mount, as far as they are known before the container
+// exists.
 func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
 	if !filepath.IsAbs(m.Source) {
 		return g, diag.Errorf("A mount is not usable", "Its source %q is not an absolute path.", m.Source)
@@ -83,9 +83,9 @@ func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
 	return g, nil
 }
 
-// KernelPath reports whether a path in a container is the root or belongs to the
-// kernel: what is mounted there would hide what the sandbox masks, or lie to
-// the programs inside about it.
+// KernelPath reports whether a path in a container is the root or belongs to the kernel:
+// a mount there would hide what the sandbox masks, or deceive the programs inside about
+// it.
 func KernelPath(target string) bool {
 	if target == "/" {
 		return true
@@ -98,12 +98,12 @@ func KernelPath(target string) bool {
 	return false
 }
 
-// Within reports whether a clean path is a directory or below it.
+// Within reports whether a clean path equals a directory or is below it.
 func Within(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }
 
-// Withheld says why something of this host is given to no container, or "".
+// Withheld returns why a path of this host is never mounted into a container, or "".
 func (k *Maker) Withheld(source string) string {
 	if KernelPath(source) {
 		return "is the whole host, or belongs to its kernel"
@@ -116,8 +116,8 @@ func (k *Maker) Withheld(source string) string {
 	return ""
 }
 
-// keeps reports whether something lies where the runner and the store of artifacts make
-// directories for containers.
+// keeps reports whether a path is below a directory in which the runner and the store of
+// artifacts create directories for containers.
 func (k *Maker) keeps(source string) bool {
 	return slices.ContainsFunc(k.options.Kept, func(dir string) bool { return source != dir && Within(source, dir) })
 }
@@ -140,7 +140,7 @@ func ErrKernelTarget(target, real string) error {
 		"%s is the root of the container, or in its /proc, /sys or /dev. That is a fault of the image: tell its author.", target)
 }
 
-// Bind mounts something of this host, with what is mounted below it.
+// Bind returns a mount of a path of this host, including the mounts below it.
 func (k *Maker) Bind(source, target string, writable bool) specs.Mount {
 	return k.host.bind(source, target, writable)
 }
@@ -168,8 +168,8 @@ func (h host) mount(spec *specs.Spec, s runner.Settings, grants []Grant, ids *ID
 	}
 }
 
-// bind mounts something of this host, with what is mounted below it. What is
-// said of it holds for that too, where the kernel can do so.
+// bind returns a mount of a path of this host, including the mounts below it. Its options
+// apply to those too, if the kernel supports that.
 func (h host) bind(source, target string, writable bool) specs.Mount {
 	options := []string{"rbind", "rprivate", "nosuid", "nodev"}
 	if h.recursive {
@@ -186,13 +186,12 @@ func (h host) bind(source, target string, writable bool) specs.Mount {
 	return specs.Mount{Type: "bind", Source: source, Destination: target, Options: options}
 }
 
-// CheckGrants makes sure, before the program starts, that its container shows
-// what was granted: whoever can write to a directory on the way could have put
-// something else there while the container was made. It also finds out where
-// links in the image have led the mounts.
+// CheckGrants checks, before the program starts, that its container shows the granted
+// files: whoever can write to a parent directory could have replaced a source while the
+// container was created. It also checks where links in the image have led the mounts.
 func CheckGrants(pid uint32, grants []Grant) error {
 	if len(grants) == 0 || os.Geteuid() != 0 {
-		return nil // only root may look into a container that is not his own
+		return nil // only root may look into another user's container
 	}
 	root, err := unix.Open(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -229,10 +228,9 @@ func checkGrant(root int, g Grant) error {
 	return nil
 }
 
-// openInRoot opens a path as a process sees it whose root directory is given. The
-// kernel gives up with EAGAIN where a path goes up through ".." while something is
-// renamed or mounted anywhere on this host, and leaves it to the caller to try again
-// (openat2(2)).
+// openInRoot opens a path as a process with the given root directory sees it. The kernel
+// fails with EAGAIN if a path goes up through ".." while something is renamed or mounted
+// anywhere on this host, and leaves retrying to the caller (openat2(2)).
 func openInRoot(root int, target string) (fd int, err error) {
 	for range 1000 {
 		fd, err = unix.Openat2(root, target, &unix.OpenHow{
@@ -255,8 +253,8 @@ func errUnchecked(err error) error {
 		failure.Sentence(err))
 }
 
-// Fingerprint tells the files that mounts show from others that have taken
-// their places: a running container goes on showing the old ones.
+// Fingerprint identifies the files that mounts show, to notice when others have replaced
+// them: a running container goes on showing the old ones.
 func (k *Maker) Fingerprint(grants []Grant) string {
 	var b strings.Builder
 	for _, g := range grants {
@@ -272,7 +270,7 @@ func (k *Maker) Fingerprint(grants []Grant) string {
 	return b.String()
 }
 
-// Shows returns the fingerprint of what the mounts of an invocation would show.
+// Shows returns the fingerprint of the files that the mounts of an invocation would show.
 func (k *Maker) Shows(s runner.Spec) (fingerprint string, ok bool) {
 	grants, err := k.openGrants(s)
 	defer closeGrants(grants)

@@ -17,7 +17,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// Sandbox is how the container of an invocation is made.
+// Sandbox says how the container of an invocation is created.
 type Sandbox struct {
 	Spec   *specs.Spec
 	IDs    *IDRange
@@ -34,34 +34,33 @@ func closeGrants(grants []Grant) {
 	}
 }
 
-// Program is what an image says of its program.
+// Program is what an image says about its program.
 type Program struct {
 	Config ocispec.ImageConfig `json:"config"`
 	User   user.ExecUser       `json:"user"`
 	Cwd    string              `json:"cwd"`
 }
 
-// Options are what the making of a container depends on, beside the
-// machine.
+// Options are what the confinement of containers depends on, besides the machine.
 type Options struct {
-	Own          []string // the directories of deployster and its containerd, which no container is given
-	Kept         []string // of those, which a mount may show that is Own
+	Own          []string // directories of deployster and its containerd, which are never mounted into a container
+	Kept         []string // of those, the directories that a mount with Own may show
 	RuntimeDir   string
 	Embedded     bool
 	Snapshotter  string
 	Capabilities func() ([]string, error) // of the snapshotter
 }
 
-// Maker says how containers are made on this machine.
+// Maker makes the sandboxes of containers on this machine.
 type Maker struct {
 	host    host
 	options Options
 
 	profileOnce sync.Once
-	profile     string // of AppArmor; "" = it is not there
+	profile     string // of AppArmor; "" = none
 	profileErr  error
 	idsOnce     sync.Once
-	idRange     *IDRange // of containers with a user namespace
+	idRange     *IDRange // for containers with a user namespace
 	idsErr      error
 }
 
@@ -69,7 +68,7 @@ func NewMaker(o Options) *Maker {
 	return &Maker{host: probeHost(), options: o}
 }
 
-// Make says how a container is made for an invocation of an image.
+// Make returns the sandbox of the container for an invocation of an image.
 func (k *Maker) Make(id string, p Program, s runner.Spec) (*Sandbox, error) {
 	argv, err := s.Command(p.Config.Entrypoint, p.Config.Cmd)
 	if err != nil {
@@ -97,7 +96,7 @@ func (k *Maker) Make(id string, p Program, s runner.Spec) (*Sandbox, error) {
 	return b, nil
 }
 
-// spec lays what a type asks for on the baseline.
+// spec adds the settings of a type to the baseline.
 func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs.Spec {
 	spec := h.baseline()
 	proc := spec.Process
@@ -115,7 +114,7 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 		spec.Root.Readonly = true
 		spec.Mounts = append(spec.Mounts, scratch())
 	}
-	// As with docker, the host's name goes with the host's network.
+	// As in docker, the host's name is included with the host's network.
 	if s.Settings.Network == runner.NoNetwork {
 		spec.Hostname = "deployster"
 	} else {
@@ -129,21 +128,21 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 	return spec
 }
 
-// filter is docker's default for system calls, less x32: a third way to call the
-// kernel of an x86 machine, for which there are no images. Without it those calls
-// are not let through, and a filter for three ways takes twice as long to make as
-// one for two, which is a quarter of what a container costs.
+// filter returns docker's default filter for system calls, without x32: a third way to
+// call the kernel of an x86 machine, for which there are no images. The filter blocks x32
+// calls then; with all three architectures it takes twice as long to create, a quarter of
+// the cost of a container.
 func filter(spec *specs.Spec) *specs.LinuxSeccomp {
 	f := seccomp.DefaultProfile(spec)
 	f.Architectures = slices.DeleteFunc(f.Architectures, func(a specs.Arch) bool { return a == specs.ArchX32 })
 	return f
 }
 
-// capabilities are those of root inside; another user has none in effect. Only
-// what is asked for by name is also given to another user: without that it
-// would be of no use to him, since programs cannot gain any.
+// capabilities returns the capabilities of root inside; another user has none of them in
+// effect. Only those that are added by name are also given to another user: without that
+// they would be of no use to him, since programs cannot gain any.
 //
-// "ALL" is all that there are: on this machine, or in a user namespace.
+// "ALL" means all that exist: on this machine, or in a user namespace.
 func (h host) capabilities(c runner.Capabilities, ids *IDRange) *specs.LinuxCapabilities {
 	lacking := func(name string) bool { return ids == nil && slices.Contains(h.lacks, name) }
 	all, named := withPrefix(slices.DeleteFunc(c.Effective(), lacking)), withPrefix(slices.DeleteFunc(c.Named(), lacking))
@@ -157,8 +156,8 @@ func withPrefix(names []string) (out []string) {
 	return out
 }
 
-// environment is the image's, with what is set on top; a later one wins. As
-// with docker there is always a PATH, and the home of the user.
+// environment returns the image's environment with the settings added; a later value
+// wins. As in docker there is always a PATH, and the home of the user.
 func environment(home string, image []string, set map[string]string) []string {
 	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 	at := map[string]int{"PATH": 0}

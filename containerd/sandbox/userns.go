@@ -19,9 +19,8 @@ import (
 	"deployster/internal/runner"
 )
 
-// IDRange is where the users and groups of containers with a user namespace
-// are on this host: container id 0 is uid and gid, and idCount follow. nil
-// stands for no namespace of their own.
+// IDRange maps the users and groups of containers with a user namespace to this host:
+// container id 0 is UID and GID, and idCount ids follow. nil means no user namespace.
 type IDRange struct {
 	UID, GID uint32
 }
@@ -29,8 +28,8 @@ type IDRange struct {
 // idCount is how many ids a container has: all that an image may use.
 const idCount = 1 << 16
 
-// The ids that are taken where /etc/subuid assigns none: above those that
-// systemd gives to containers of its own, and below 2^31.
+// The ids to use if /etc/subuid assigns none: above those that systemd gives to its own
+// containers, and below 2^31.
 const (
 	firstFreeID = 0x70000000
 	lastFreeID  = 0x7fff0000 - idCount
@@ -61,9 +60,9 @@ func (k *Maker) findIDs() (*IDRange, error) {
 	return ids, err
 }
 
-// openWay lets the containers' root, and nobody else, through the run-time
-// directory, below which the embedded containerd mounts their files. He can
-// only pass: he cannot see what else is there, nor connect to a socket.
+// openWay lets the containers' root user, and nobody else, traverse the run-time
+// directory, below which the embedded containerd mounts their files. He can only traverse
+// it: he cannot list it, nor connect to a socket in it.
 func (ids *IDRange) openWay(runtimeDir string) error {
 	if parent := filepath.Dir(runtimeDir); parent == layout.RuntimeRoot {
 		if err := os.Chmod(parent, 0o711); err != nil {
@@ -76,7 +75,7 @@ func (ids *IDRange) openWay(runtimeDir string) error {
 	return nil
 }
 
-// canRemap says why containers here cannot have a user namespace, or nil.
+// canRemap returns why containers here cannot have a user namespace, or nil.
 func canRemap(capabilities []string, snapshotter string) error {
 	why := ""
 	switch {
@@ -92,9 +91,9 @@ func canRemap(capabilities []string, snapshotter string) error {
 		"%s. Take userns = \"auto\" out of the type block to run it without, or run it where there is one.", why)
 }
 
-// chooseIDs finds the ids for the containers of a data directory: those that
-// the administrator has set aside for deployster, or else for containers, and
-// otherwise some that nobody has. Each data directory has others.
+// chooseIDs chooses the ids for the containers of a data directory: those that the
+// administrator has assigned to deployster, or else to containers, and otherwise ids that
+// nobody has. The key makes data directories use different ids.
 func chooseIDs(root, key string) (*IDRange, error) {
 	uids, err := readSubordinates(filepath.Join(root, "etc/subuid"))
 	if err != nil {
@@ -128,7 +127,7 @@ func chooseIDs(root, key string) (*IDRange, error) {
 		"the user deployster a line in each.", firstFreeID)
 }
 
-// subordinates are the ranges of ids of owners.
+// subordinates are the ranges of ids that are assigned to owners.
 type subordinates []user.SubID
 
 // slot chooses a part of a range by a key.
@@ -150,7 +149,7 @@ func (all subordinates) overlap(base int64) bool {
 	return slices.ContainsFunc(all, func(s user.SubID) bool { return base < s.SubID+s.Count && s.SubID < base+idCount })
 }
 
-// readSubordinates reads a file like /etc/subuid; none is as good as an empty one.
+// readSubordinates reads a file like /etc/subuid; a missing file counts as empty.
 func readSubordinates(path string) (subordinates, error) {
 	all, err := user.ParseSubIDFileFilter(path, func(s user.SubID) bool {
 		return s.SubID > 0 && s.Count > 0 && s.SubID < 1<<32 && s.Count < 1<<32 && s.SubID+s.Count < 1<<32
@@ -172,9 +171,9 @@ func (ids *IDRange) apply(spec *specs.Spec) {
 	if slices.ContainsFunc(spec.Linux.Namespaces, func(n specs.LinuxNamespace) bool { return n.Type == specs.NetworkNamespace }) {
 		return
 	}
-	// On the host's network, whose owner is another user namespace, the kernel
-	// does not mount a sysfs anew; the host's is shown, less what a new one
-	// would not have either.
+	// On the host's network, which belongs to another user namespace, the kernel does not
+	// mount a new sysfs. So the container gets the host's, without the directories that a
+	// new one would not have either.
 	for i, m := range spec.Mounts {
 		if m.Destination == "/sys" {
 			spec.Mounts[i] = specs.Mount{Destination: "/sys", Type: "bind", Source: "/sys", Options: []string{"rbind", "rprivate", "nosuid",
@@ -192,10 +191,10 @@ func (ids *IDRange) Owner(u specs.User) (uid, gid uint32) {
 	return ids.UID + u.UID, ids.GID + u.GID
 }
 
-// VolumeOwner returns whose the volumes of a program are, by this host's numbers. Where
-// the container has users of its own it is root, as whom mapMount shows the program's
-// user: what the program makes there has the same owner on this host then, whatever
-// numbers its container was given.
+// VolumeOwner returns the owner of the volumes of a program, by this host's ids. If the
+// container has a user namespace, it is root, as which mapMount shows the program's user:
+// then the files that the program creates there have the same owner on this host,
+// whatever ids its container was given.
 func VolumeOwner(p Program, s runner.Settings) (uid, gid int) {
 	if s.UserNS == runner.AutoUserNS {
 		return 0, 0
@@ -203,7 +202,7 @@ func VolumeOwner(p Program, s runner.Settings) (uid, gid int) {
 	return p.User.Uid, p.User.Gid
 }
 
-// Labels tell the snapshotter to show an image's files under these ids.
+// Labels returns the labels that make the snapshotter show an image's files under these ids.
 func (ids *IDRange) Labels() []snapshots.Opt {
 	if ids == nil {
 		return nil
@@ -214,9 +213,9 @@ func (ids *IDRange) Labels() []snapshots.Opt {
 	})}
 }
 
-// mapMount makes the owner of what is granted the program's own user inside:
-// what the program makes there belongs to that owner, and not to ids of which
-// nobody here knows anything.
+// mapMount shows the owner of a granted file as the program's own user inside: files that
+// the program creates there belong to that owner, and not to ids that are unknown on this
+// host.
 func (ids *IDRange) mapMount(m *specs.Mount, source unix.Stat_t, inside specs.User) {
 	if ids == nil {
 		return
@@ -226,13 +225,13 @@ func (ids *IDRange) mapMount(m *specs.Mount, source unix.Stat_t, inside specs.Us
 	m.GIDMappings = mapOwner(source.Gid, inside.GID, ids.GID)
 }
 
-// mapOwner maps the ids of a file system to those of a container that begin at
-// base: the owner is shown as the user, and all others as they are. Only root's
-// is not given to anybody, unless root is the owner: a container could make
-// programs that are root's, for a user of this host to run.
+// mapOwner maps the ids of a file system to those of a container that begin at base: it
+// shows the owner as the user, and all others unchanged. It maps root only if root is the
+// owner: otherwise a container could create programs of root for a user of this host to
+// run.
 func mapOwner(owner, user, base uint32) []specs.LinuxIDMapping {
 	maps := []specs.LinuxIDMapping{{ContainerID: owner, HostID: base + user, Size: 1}}
-	// What is left of 1 to idCount without the owner and the user.
+	// The ids from 1 to idCount without the owner and the user.
 	next := uint32(1)
 	for _, cut := range []uint32{min(owner, user), max(owner, user), idCount} {
 		if cut > idCount {

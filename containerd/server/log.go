@@ -8,9 +8,9 @@ import (
 	"deployster/containerd/daemon"
 )
 
-// boundLog makes what is in a log the old one when that is too much: a server lives for
-// months beside a watch. Its standard output and that of its shims are appended to the
-// file, and go on at its beginning.
+// boundLog moves the content of a log that is too long to the old log: a server runs for
+// months beside a watch. The server and its shims append their output to the file, so
+// they go on at its new beginning.
 func boundLog(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,7 +1,7 @@
 package server
 
-// What a run needs of containerd, and no more: each plugin costs time at the
-// start and is one more thing that listens.
+// The plugins that a run needs of containerd, and no more: each plugin costs time at the
+// start, and some listen on a socket.
 import (
 	_ "github.com/containerd/containerd/v2/core/runtime/v2"
 	_ "github.com/containerd/containerd/v2/plugins/content/local/plugin"

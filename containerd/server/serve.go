@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	sweepEvery   = time.Second      // how often a server looks after its clients
-	socketsEvery = 10 * time.Second // how often for sockets that killed shims of living clients have left
+	sweepEvery   = time.Second      // how often a server sweeps after its clients
+	socketsEvery = 10 * time.Second // how often it removes sockets that killed shims of living clients have left
 	endSoon      = time.Second      // how long an idle worker may take to end when its server is asked to
 	closeLimit   = time.Minute      // how long a server may take to clean up at its end
 )
 
-// instance is a server from ready to gone.
+// instance is a server from ready to its end.
 type instance struct {
 	config   layout.Config
 	server   *server.Server
@@ -37,7 +37,7 @@ type instance struct {
 	pool     *idlepool.Server
 }
 
-// serve sweeps after dead clients, until nobody needs the server any more.
+// serve sweeps after dead clients, until no client needs the server any more.
 func (l *instance) serve(ctx context.Context) error {
 	defer l.server.Stop()
 	c, err := daemon.Dial(l.config.Socket(), l.config.Namespace)
@@ -50,7 +50,7 @@ func (l *instance) serve(ctx context.Context) error {
 	if l.pool, err = idlepool.NewServer(l.config, sweep); err != nil {
 		return err
 	}
-	defer l.pool.Close(endSoon) // where there was time they have ended before
+	defer l.pool.Close(endSoon) // workers that had time have ended before
 	if err := sweep.Sweep(ctx, true); err != nil {
 		log.L.WithError(err).Warn("sweeping at the start")
 	}
@@ -60,7 +60,7 @@ func (l *instance) serve(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			// Asked to go. What runs goes on, and is the next server's; where nothing does, nothing is left.
+			// The server was told to end. The next server takes over what runs; if nothing runs, nothing is left behind.
 			l.pool.Close(endSoon)
 			_, err := l.leaveIfIdle(sweep)
 			return err
@@ -81,8 +81,8 @@ func (l *instance) serve(ctx context.Context) error {
 		if err := boundLog(l.config.LogFile()); err != nil {
 			log.L.WithError(err).Warn("beginning a new log")
 		}
-		// A client's file stays as long as anything of it runs. The workers that
-		// nobody uses are no reason to stay.
+		// A client's file stays as long as any of its containers runs. Idle workers do
+		// not keep the server running.
 		if len(l.pool.Others()) > 0 {
 			used = time.Now()
 		} else if time.Since(used) >= l.config.IdleExit {
@@ -93,8 +93,8 @@ func (l *instance) serve(ctx context.Context) error {
 	}
 }
 
-// leaveIfIdle ends an idle server, unless someone is just coming. The gate stays
-// locked until all is gone, so that whoever waits at it finds nothing half alive.
+// leaveIfIdle ends an idle server, unless a client is just attaching. The gate stays locked
+// until everything is removed, so that a client that waits at it finds nothing half removed.
 func (l *instance) leaveIfIdle(sweep sweep.Sweeper) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
@@ -102,15 +102,15 @@ func (l *instance) leaveIfIdle(sweep sweep.Sweeper) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer gate.Close() // a file that nobody will use any more may lose its lock at once
+	defer gate.Close() // a removed gate may lose its lock at once
 	if ok, err := layout.TryLock(gate); err != nil || !ok || len(l.pool.Others()) > 0 {
 		return false, err
 	}
 	return true, l.cleanUp(ctx, sweep)
 }
 
-// abandon ends a server whose data directory was removed or replaced: all that
-// it could still do is harm. Whoever comes waits at the gate, as when it leaves.
+// abandon ends a server whose data directory was removed or replaced: it could only do
+// harm now. New clients wait at the gate, as in leaveIfIdle.
 func (l *instance) abandon(sweep sweep.Sweeper) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
@@ -122,7 +122,7 @@ func (l *instance) abandon(sweep sweep.Sweeper) error {
 	return l.cleanUp(ctx, sweep)
 }
 
-// cleanUp removes what a server has made outside its data directory. The gate is
+// cleanUp removes what a server has created outside its data directory. The gate is
 // locked.
 func (l *instance) cleanUp(ctx context.Context, sweep sweep.Sweeper) error {
 	l.pool.Close(closeLimit / 2)
@@ -134,9 +134,9 @@ func (l *instance) cleanUp(ctx context.Context, sweep sweep.Sweeper) error {
 		removeRuntimeDir(l.config.RuntimeDir))
 }
 
-// removeRuntimeDir removes a runtime directory whose gate is locked. The gate goes
-// when all else is gone: from then on there may be another one, with all that is
-// behind it, and that must stay.
+// removeRuntimeDir removes a runtime directory whose gate is locked. It removes the gate
+// last: from then on a client may create another gate, and files behind it, which must
+// stay.
 func removeRuntimeDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	errs := []error{err}
@@ -151,14 +151,14 @@ func removeRuntimeDir(dir string) error {
 	if err := os.Remove(filepath.Join(dir, layout.GateName)); err != nil {
 		return err
 	}
-	if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) { // somebody has come
+	if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) { // a new client has created files
 		return &os.PathError{Op: "rmdir", Path: dir, Err: err}
 	}
 	return nil
 }
 
-// unmountBelow unmounts everything below a directory, also one that was
-// deleted, and which the kernel therefore lists by another name.
+// unmountBelow unmounts everything below a directory, even if that was deleted, so that
+// the kernel lists it by another name.
 func unmountBelow(dir string) error {
 	mounts, err := mountinfo.GetMounts(func(m *mountinfo.Info) (skip, stop bool) {
 		return !strings.HasPrefix(m.Mountpoint, dir+"/"), false
@@ -167,7 +167,7 @@ func unmountBelow(dir string) error {
 		return err
 	}
 	var errs []error
-	for i := len(mounts) - 1; i >= 0; i-- { // the newest, which may lie in another, first
+	for i := len(mounts) - 1; i >= 0; i-- { // newest first: it may be inside another
 		point := strings.TrimSuffix(mounts[i].Mountpoint, "//deleted")
 		if err := mount.UnmountAll(point, 0); err != nil {
 			errs = append(errs, err)

@@ -26,24 +26,24 @@ import (
 // embedded containerd.
 func Is(argv0 string) bool { return filepath.Base(argv0) == layout.ServerName }
 
-// Run is the main function of the embedded containerd; args are the
-// process's without argv[0]. It gives the exit code.
+// Run is the main function of the embedded containerd; args are the process's arguments
+// without argv[0]. It returns the exit code.
 func Run(args []string) int {
 	c, err := layout.ParseArgs(args)
 	if err != nil {
 		return 2
 	}
-	// The starter reads this pipe; nobody else shall keep it open.
+	// The starter reads this pipe; no other process may keep it open.
 	unix.CloseOnExec(layout.ReportFD)
 	report := os.NewFile(layout.ReportFD, "report")
 	tell := func(r layout.BootReport) {
-		_ = json.NewEncoder(report).Encode(r) // a starter that died needs no answer
+		_ = json.NewEncoder(report).Encode(r) // a starter that was killed needs no answer
 		_ = report.Close()
 	}
 	_ = log.SetLevel("warn")
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 	defer stop()
-	// Not ignored: the programs in containers would inherit that, some of the time.
+	// Not ignored: the programs in containers would inherit that in some cases.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGPIPE)
 
 	owned, owner, err := own(ctx, c)
@@ -71,12 +71,12 @@ func Run(args []string) int {
 	return 0
 }
 
-// own makes this process the one owner of the data directory, or says who is.
+// own makes this process the only owner of the data directory, or returns the present owner.
 func own(ctx context.Context, c layout.Config) (f *os.File, owner string, err error) {
 	if f, err = layout.OpenLock(c.LockFile(), os.O_CREATE); err != nil {
 		return nil, "", err
 	}
-	// One that is just ending gets a moment.
+	// An owner that is just ending gets a moment.
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	if layout.WaitLock(ctx, f) != nil {
@@ -97,12 +97,12 @@ func own(ctx context.Context, c layout.Config) (f *os.File, owner string, err er
 	return f, "", nil
 }
 
-// removeHalfGone removes what the server before was removing when it was ended: containerd
-// gives a task's directories a name with a dot first, and never looks at those again.
+// removeHalfGone removes what the previous server had not finished removing: containerd
+// renames a task's directories to names with a leading dot, and never looks at those again.
 func removeHalfGone(c layout.Config) error {
 	var errs []error
 	for _, dir := range []string{c.State(), c.Root()} {
-		gone, _ := filepath.Glob(filepath.Join(dir, "io.containerd.runtime.v2.task", "*", ".*")) // the pattern is one
+		gone, _ := filepath.Glob(filepath.Join(dir, "io.containerd.runtime.v2.task", "*", ".*")) // the pattern is valid
 		for _, path := range gone {
 			err := unmountBelow(path)
 			if err == nil {
@@ -124,16 +124,16 @@ func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 	if err := removeHalfGone(c); err != nil {
 		return nil, err
 	}
-	// Not a link: a shim starts itself again through os.Executable, which resolves those.
-	// A copy also stays what it is when the original is replaced while the server runs.
+	// Not a link: a shim starts itself again through os.Executable, which resolves links.
+	// Also, a copy stays the same when the original is replaced while the server runs.
 	if err := layout.InstallProgram(filepath.Join(c.Bin(), shim.Name), shimProgram()); err != nil {
 		return nil, err
 	}
-	// Shims are found on PATH, and find runc's own needs there.
+	// Shims are found on PATH, and look there for the programs that runc needs.
 	if err := os.Setenv("PATH", c.Bin()+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
 		return nil, err
 	}
-	for _, s := range []string{c.Socket(), c.TTRPC()} { // of the server before it
+	for _, s := range []string{c.Socket(), c.TTRPC()} { // of the previous server
 		if err := os.Remove(s); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
@@ -163,11 +163,11 @@ func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 	return s, nil
 }
 
-// ShimProgram is the program that is only the shim, beside the executable.
+// ShimProgram is the name of the program beside the executable that is only the shim.
 const ShimProgram = "deployster-shim"
 
-// lightShim returns the path of the program in a directory that is only the
-// shim, or "" when there is none that fits.
+// lightShim returns the path of the shim-only program in a directory, or "" if there is
+// none with the same Layout.
 func lightShim(dir string) string {
 	path := filepath.Join(dir, ShimProgram)
 	if !layout.Exists(path) {
@@ -176,7 +176,7 @@ func lightShim(dir string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, shim.LayoutFlag)
-	cmd.Env = []string{} // it asks nothing
+	cmd.Env = []string{} // it reads none
 	said, err := cmd.Output()
 	if err != nil || string(said) != shim.Layout+"\n" {
 		return ""
@@ -184,8 +184,8 @@ func lightShim(dir string) string {
 	return path
 }
 
-// shimProgram returns the program that shims are: the light one beside this
-// executable, or else this executable.
+// shimProgram returns the program to use for shims: the light one beside this executable,
+// or else this executable.
 func shimProgram() string {
 	const self = "/proc/self/exe"
 	if real, err := os.Readlink(self); err == nil {

@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// manager starts shims, and clears away after them.
+// manager starts shims, and cleans up after them.
 type manager struct{ shim.Shim }
 
-// Stop implements shim.Shim. A server asks for it whenever its connection to a
-// shim has ended, and waits for it: after a death, when there is much to clear
-// away, but also after each container that was deleted as it should be. Then
-// runc, whose work was done before, is not started once more.
+// Stop implements shim.Shim. A server calls it whenever its connection to a shim has
+// ended, and waits for it: after a crash, when there is much to clean up, but also after
+// each container that was deleted normally. In that case Stop does not start runc once
+// more, which has done its work before.
 func (m manager) Stop(ctx context.Context, id string) (shim.StopStatus, error) {
 	bundle, err := os.Getwd()
 	if err != nil {
@@ -34,8 +34,8 @@ func (m manager) Stop(ctx context.Context, id string) (shim.StopStatus, error) {
 		"rootfs"), 0)
 }
 
-// deleted reports whether runc knows nothing of a container: its directory is the
-// last that it removes, and the first that it makes. When in doubt it may.
+// deleted reports whether runc has no container with this id: the container's directory
+// is what runc creates first and removes last. In doubt it returns false.
 func deleted(ctx context.Context, bundle, id string) bool {
 	namespace, err := namespaces.NamespaceRequired(ctx)
 	if err != nil {

@@ -22,28 +22,27 @@ import (
 )
 
 const (
-	// Runtime is the name by which containerd knows these shims.
+	// Runtime is the name by which containerd selects these shims.
 	Runtime = "io.containerd.runc.v2"
 
-	// Name is the name of their program, which is what containerd makes of Runtime.
+	// Name is the name of their program, which containerd derives from Runtime.
 	Name = "containerd-shim-runc-v2"
 
-	// LayoutFlag makes a program that is only the shim say its Layout.
+	// LayoutFlag makes a shim-only program print its Layout.
 	LayoutFlag = "-layout"
 
-	// Layout changes with what a shim and a server know of each other: the
-	// files that an exitRecorder writes. One of another layout is not used.
+	// Layout changes with what a shim and a server agree on: the files that an
+	// exitRecorder writes. A shim program with another layout is not used.
 	Layout = "deployster-shim 1"
 )
 
 // Is reports whether a process was started, by its argv[0], as a shim.
 func Is(argv0 string) bool { return filepath.Base(argv0) == Name }
 
-// Run is the main function of a shim. It does not return before the container is
-// gone.
+// Run is the main function of a shim. It returns only when the container is removed.
 func Run() {
-	// Where the server is linked in too, its plugins are registered. Loading them
-	// here would hang on the server's own database.
+	// If the server is linked in too, its plugins are registered. Loading them here would
+	// block on the server's own database.
 	registry.Reset()
 	registry.Register(&plugin.Registration{
 		Type:     plugins.TTRPCPlugin,
@@ -65,8 +64,8 @@ func Run() {
 }
 
 // exitRecorder is between a shim and the server that it reports to. A server that was
-// lost forgets, when it is back, the programs that have ended meanwhile; so how a
-// program ended is written down before it is told.
+// lost does not know, when it is back, the programs that have ended in the meantime; so
+// exitRecorder records how a program ended before it reports that.
 type exitRecorder struct {
 	shim.Publisher
 	dirs map[string]string // of the standard files, by container; the shim publishes from one goroutine
@@ -88,9 +87,9 @@ func (w *exitRecorder) Publish(ctx context.Context, topic string, event events.E
 	return errors.Join(err, w.Publisher.Publish(ctx, topic, event))
 }
 
-// endingFile lies beside the standard files of a run. It tells how the run ended,
-// for those who come when its client is dead, and is written by whoever is the
-// first to know.
+// endingFile is a file beside the standard files of a run. It says how the run ended, for
+// other processes if its client is dead, and is written by whichever process knows the
+// end first.
 const endingFile = "ending"
 
 // Ending is how a program ended by itself.
@@ -99,8 +98,8 @@ type Ending struct {
 	At   time.Time `json:"at"`
 }
 
-// WriteEnding writes it down in the directory of a run's standard files. It is
-// not synced: where those files lie, nothing outlives the machine's next start.
+// WriteEnding writes an ending to the directory of a run's standard files. The file is
+// not synced: that directory does not survive a restart of the machine.
 func WriteEnding(dir string, e Ending) error {
 	content, err := json.Marshal(e)
 	if err != nil {
@@ -109,7 +108,7 @@ func WriteEnding(dir string, e Ending) error {
 	return durable.WriteUnsynced(filepath.Join(dir, endingFile), content, 0o600)
 }
 
-// ReadEnding returns what WriteEnding wrote. It is not ok when nothing was.
+// ReadEnding returns what WriteEnding wrote; ok is false if there is nothing.
 func ReadEnding(dir string) (e Ending, ok bool) {
 	b, err := os.ReadFile(filepath.Join(dir, endingFile))
 	return e, err == nil && json.Unmarshal(b, &e) == nil

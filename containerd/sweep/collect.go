@@ -25,15 +25,15 @@ import (
 	"deployster/internal/runner"
 )
 
-// FilesDir is the directory of a container's standard files.
+// FilesDir returns the directory of a container's standard files.
 func (w Sweeper) FilesDir(c containers.Container) string {
 	return filepath.Join(w.RuntimeDir, "io", filepath.Base(c.Labels[layout.LabelClient]), c.ID)
 }
 
-// Collect removes the action of a dead client if it has ended, and keeps what
-// is known of its end. It is not gone while it runs, or may run: in doubt it
-// does. Nothing is ever killed here. Many may try at one time, servers and
-// clients: one does it.
+// Collect removes the container of a dead client's action if the action has ended, and
+// saves its outcome. It returns gone = false while the action runs, or may run. It never
+// kills an action. Several servers and clients may call it at the same time: one of them
+// does the work.
 func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool, err error) {
 	lock, err := layout.OpenLock(filepath.Join(w.RuntimeDir, "collecting"), os.O_CREATE)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 		return false, err
 	}
 	if c, err = w.Client.ContainerService().Get(ctx, c.ID); err != nil {
-		return errdefs.IsNotFound(err), failure.UnlessGone(err) // another was faster
+		return errdefs.IsNotFound(err), failure.UnlessGone(err) // another process was faster
 	}
 	if c.Labels[layout.LabelWorker] != "" {
 		return w.collectWorker(ctx, c)
@@ -54,7 +54,7 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 		switch _, there, err := w.Outcomes.Load(action); {
 		case err != nil:
 			return false, err
-		case there: // whoever saved it died before he could remove the container
+		case there: // whoever saved it was killed before it could remove the container
 			return true, w.removeEnded(ctx, c)
 		}
 	}
@@ -81,7 +81,7 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 	return true, w.removeEnded(ctx, c)
 }
 
-// Ended reports whether an action has ended, and how. In doubt it has not.
+// Ended reports whether an action has ended, and how. In doubt it returns false.
 func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Outcome, ended bool) {
 	resp, err := w.Client.TaskService().Get(ctx, &taskapi.GetRequest{ContainerID: c.ID})
 	if err = errgrpc.ToNative(err); err != nil {
@@ -90,7 +90,7 @@ func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Ou
 	at := resp.Process.ExitedAt.AsTime()
 	switch resp.Process.Status {
 	case tasktypes.Status_CREATED:
-		// A start that was asked for just before the client died may still come:
+		// A start that was requested just before the client was killed may still come:
 		// then the task cannot be deleted, because it runs.
 		return runner.Outcome{Fate: runner.NotBegun}, true
 	case tasktypes.Status_STOPPED:
@@ -99,13 +99,13 @@ func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Ou
 			return runner.Outcome{Fate: runner.Exited, Ended: at, Result: result}, true
 		}
 		k = w.endingWithoutTask(c)
-		// Its shim may be about to write it down.
+		// Its shim may be about to record it.
 		return k, k.Fate == runner.Exited || time.Since(at) > runfiles.EndingLimit
 	}
 	return k, false
 }
 
-// endingWithoutTask says what became of an action whose task is gone.
+// endingWithoutTask returns the outcome of an action whose task no longer exists.
 func (w Sweeper) endingWithoutTask(c containers.Container) runner.Outcome {
 	dir := w.FilesDir(c)
 	if e, ok := shim.ReadEnding(dir); ok {
@@ -120,11 +120,11 @@ func (w Sweeper) endingWithoutTask(c containers.Container) runner.Outcome {
 	return runner.Outcome{Fate: runner.Unknown, Why: "the process that looked after it was lost, and with it how it ended"}
 }
 
-// endTask removes the task of a program that has ended. Only when its shim is
-// gone has it written all that the program printed.
+// endTask removes the task of a program that has ended. Only when its shim has ended is
+// the whole output of the program written.
 func (w Sweeper) endTask(ctx context.Context, c containers.Container) error {
 	if !layout.Exists(filepath.Join(w.FilesDir(c), runfiles.BeginFile)) {
-		return w.killTask(ctx, c.ID) // it was never to be started, and nobody will
+		return w.killTask(ctx, c.ID) // it was never requested to start, and never will be
 	}
 	return w.deleteTask(ctx, c.ID)
 }
@@ -135,11 +135,11 @@ func (w Sweeper) deleteTask(ctx context.Context, id string) error {
 	return failure.UnlessGone(errgrpc.ToNative(err))
 }
 
-// killTask removes a task whatever it does.
+// killTask removes a task whether it runs or not.
 func (w Sweeper) killTask(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, CleanupLimit)
 	defer cancel()
-	// Before it is deleted: one that was not started would be waited for.
+	// Before the deletion, which would wait for a task that was not started.
 	_, _ = w.Client.TaskService().Kill(ctx, &taskapi.KillRequest{ContainerID: id, Signal: uint32(unix.SIGKILL), All: true}) // see RemoveTask
 	return RemoveTask(ctx, w.Client, id)
 }
@@ -160,15 +160,15 @@ func (w Sweeper) removeEnded(ctx context.Context, c containers.Container) error 
 	return os.RemoveAll(w.FilesDir(c))
 }
 
-// cutOff is all that runc says as the first process of a container, where the
-// program will be, when whoever came to start that has gone away. It ends then,
-// with an exit code of its own: 1, or 255 since version 1.4.
+// cutOff matches the only output of runc as the first process of a container, in place of
+// the program, when the process that was to start the program has ended. runc ends then,
+// with the exit code 1, or 255 since version 1.4.
 var cutOff = regexp.MustCompile(`^write exec fifo [^\n]*: broken pipe\n$`)
 
 var ErrCutOff = errors.New("whoever was to start its program went away before it had begun, as when containerd is killed")
 
-// NeverBegan reports whether what has ended with an exit code, in a container with
-// these standard files, was runc and not the program.
+// NeverBegan reports whether the process that ended with an exit code, in a container
+// with these standard files, was runc and not the program.
 func NeverBegan(dir string, code int) bool {
 	if code != 1 && code != 255 {
 		return false

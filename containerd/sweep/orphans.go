@@ -17,11 +17,11 @@ import (
 	"deployster/containerd/shim"
 )
 
-// endOrphans ends what is left of the containers of a dead client of which
-// containerd knows nothing any more: their programs, and the shims that look
-// after them. There are some when the client died while a container was being
-// made: containerd gives that up after a while, and a shim that was at work
-// then may go on for ever, with a program that was never begun.
+// endOrphans ends the processes of a dead client's containers that containerd no longer
+// has a record of: their programs, and the shims that supervise them. They exist if the
+// client was killed while a container was being created: containerd gives up on that
+// after a while, but a shim that was started may go on for ever, with a program that was
+// never begun.
 func (w Sweeper) endOrphans(client string) error {
 	_, err := w.end(cgroupsOf(client), func(id string) bool { return strings.HasPrefix(id, client+"-") })
 	if w.Embedded {
@@ -34,9 +34,9 @@ func (w Sweeper) endOrphans(client string) error {
 	return err
 }
 
-// EndOrphan ends what is left of one container of a living client that was removed: when
-// its server died over it, the next one may know nothing of a shim that was being started
-// then, and that would go on for as long as the client does.
+// EndOrphan ends what is left of one removed container of a living client: if its server
+// was killed while removing it, the next server may not know of a shim that was being
+// started, which would go on for as long as the client does.
 func (w Sweeper) EndOrphan(id string) error {
 	groups := cgroupsWith(sandbox.CgroupPath(id))
 	starts, err := w.end(groups, func(of string) bool { return of == id })
@@ -46,14 +46,14 @@ func (w Sweeper) EndOrphan(id string) error {
 	return errors.Join(err, removeGroups(groups))
 }
 
-// end ends the programs in cgroups, and the shims of containers. starts: there is what
-// may still start one.
+// end ends the programs in cgroups, and the shims of containers. starts says that a
+// process is running that may still start a shim.
 func (w Sweeper) end(groups []string, of func(id string) bool) (starts bool, err error) {
 	var errs []error
 	for _, dir := range groups {
 		content, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 		if err != nil {
-			continue // it is gone
+			continue // it no longer exists
 		}
 		for _, pid := range strings.Fields(string(content)) {
 			errs = append(errs, endProcess(pid))
@@ -81,12 +81,12 @@ func (w Sweeper) end(groups []string, of func(id string) bool) (starts bool, err
 }
 
 // isShim reports whether a command line is that of a shim of one of these containers, or
-// of what starts one or clears away.
+// of a process that starts a shim or cleans up after it.
 func (w Sweeper) isShim(args []string, of func(id string) bool) bool {
 	return filepath.Base(args[0]) == shim.Name && flagOf(args, "-namespace") == w.Namespace && of(flagOf(args, "-id"))
 }
 
-// flagOf gives the value of a flag in a command line, "" when it is not there.
+// flagOf returns the value of a flag in a command line, "" if it is not given.
 func flagOf(args []string, flag string) string {
 	if i := slices.Index(args, flag); i >= 0 && i+1 < len(args) {
 		return args[i+1]
@@ -96,7 +96,7 @@ func flagOf(args []string, flag string) string {
 
 func endProcess(pid string) error {
 	n, err := strconv.Atoi(pid)
-	if err != nil || n <= 1 { // 0 is one of another pid namespace
+	if err != nil || n <= 1 { // 0 is a process of another pid namespace
 		return nil
 	}
 	if err := unix.Kill(n, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -105,17 +105,17 @@ func endProcess(pid string) error {
 	return nil
 }
 
-// orphansEnd is how long processes that were killed may take to be gone.
+// orphansEnd is how long processes may take to end after they were killed.
 const orphansEnd = 2 * time.Second
 
-// removeOrphans removes what containerd knows nothing of any more of a dead
-// client's containers. Their cgroups runc removes itself, but not when it was
-// killed while it made a container.
+// removeOrphans removes everything of a dead client's containers that containerd no
+// longer has a record of. runc removes their cgroups itself, but not if it was killed
+// while it created a container.
 func (w Sweeper) removeOrphans(client string) error {
 	return errors.Join(w.endOrphans(client), removeGroups(cgroupsOf(client)))
 }
 
-// removeGroups removes cgroups as soon as nothing is in them any more.
+// removeGroups removes cgroups as soon as they are empty.
 func removeGroups(dirs []string) error {
 	err := rmdirs(dirs)
 	for end := time.Now().Add(orphansEnd); err != nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -124,12 +124,12 @@ func removeGroups(dirs []string) error {
 	return err
 }
 
-// cgroupsOf are the directories of a client's containers.
+// cgroupsOf returns the directories of the cgroups of a client's containers.
 func cgroupsOf(client string) []string { return cgroupsWith(sandbox.CgroupPath(client) + "-*") }
 
 func cgroupsWith(path string) (list []string) {
 	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/*"} { // of version 2, and of 1
-		dirs, _ := filepath.Glob(filepath.Join(root, path)) // the pattern is one
+		dirs, _ := filepath.Glob(filepath.Join(root, path)) // the pattern is valid
 		list = append(list, dirs...)
 	}
 	return list

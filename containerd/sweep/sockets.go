@@ -11,13 +11,13 @@ import (
 	"deployster/containerd/layout"
 )
 
-// socketAge is how old a socket is at least that is taken for a left one: whoever makes
-// one listens there a moment later.
+// socketAge is the minimum age of a socket that is removed: a new shim listens on its
+// socket a moment after creating it.
 const socketAge = time.Second
 
-// RemoveSockets removes the sockets of shims that do not live any more. A shim removes
-// its own, but not when it is killed. Where containerd is another's, so are its sockets.
-// It reads a line for each socket of the machine.
+// RemoveSockets removes the sockets of shims that are no longer alive. A shim removes its
+// own, but not when it is killed. The sockets of a daemon's shims are left alone. It
+// reads a line for each socket of the machine.
 func (w Sweeper) RemoveSockets() error {
 	if !w.Embedded {
 		return nil
@@ -30,7 +30,7 @@ func (w Sweeper) RemoveSockets() error {
 		}
 		return err
 	}
-	bound, err := os.ReadFile("/proc/net/unix") // a line for each, with its path at the end
+	bound, err := os.ReadFile("/proc/net/unix") // a line for each socket, with its path at the end
 	errs := []error{err}
 	for _, e := range list {
 		info, ierr := e.Info()

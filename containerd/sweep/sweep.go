@@ -28,17 +28,16 @@ type Sweeper struct {
 	Client     *client.Client
 	Namespace  string
 	RuntimeDir string
-	Volumes    string            // where those of the containers are; "" = nowhere
-	Embedded   bool              // the shims are ours
+	Volumes    string            // the directory of their volumes; "" = none
+	Embedded   bool              // the shims are deployster's
 	Outcomes   runfiles.Outcomes // of the actions that it removes
 }
 
-// Sweep removes what belongs to dead clients: their queries are ended, and
-// workers that carry out no action, their
-// actions are left to end by themselves first, and how they ended is kept for
-// whoever adopts them. Unless all is true it looks
-// only when there are dead clients by their files; all also finds those whose
-// files are gone, as after a reboot. Sockets of shims that were killed go with them.
+// Sweep removes everything that belongs to dead clients. It ends their queries, and
+// workers without actions. It lets their actions end by themselves first, and keeps their
+// outcomes for the clients that adopt them. Unless all is true it does nothing if no
+// client's file shows that it is dead; all also finds clients whose files no longer
+// exist, as after a reboot. It also removes the sockets of shims that were killed.
 func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 	dead := map[string]bool{}
 	for _, id := range layout.Clients(w.RuntimeDir) {
@@ -61,8 +60,8 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 			continue
 		}
 		if _, known := dead[id]; !known {
-			// Whoever died after the clients were looked at may have begun more
-			// than the list has: he is for the next sweep.
+			// A client that was killed after the clients were listed may have begun more
+			// than the list of containers has: the next sweep removes it.
 			if layout.Exists(filepath.Join(layout.ClientsDir(w.RuntimeDir), id)) {
 				continue
 			}
@@ -76,11 +75,11 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 			err = RemoveContainer(ctx, w.Client, c)
 		}
 		if !gone {
-			runfiles.TrimAbandoned(w.FilesDir(c), !worker) // what a worker says is read
+			runfiles.TrimAbandoned(w.FilesDir(c), !worker) // a worker's stdout is still needed
 		}
 		if !gone || err != nil {
 			errs = append(errs, err)
-			dead[id] = false // his file stays for the next sweep
+			dead[id] = false // its file stays for the next sweep
 		}
 	}
 	if all {
@@ -115,8 +114,8 @@ func (w Sweeper) RemoveAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// sweepVolumes removes the volumes of clients of which nothing else is left. After the
-// machine's next start nobody knows of those who had died before.
+// sweepVolumes removes the volumes of clients of which nothing else is left. It also
+// removes those of clients without a record, as after a restart of the machine.
 func (w Sweeper) sweepVolumes(dead map[string]bool) error {
 	if w.Volumes == "" {
 		return nil
@@ -148,8 +147,8 @@ func (w Sweeper) removeLeases(ctx context.Context, gone func(id string) bool) er
 // CleanupLimit is how long the removal of a container may take.
 const CleanupLimit = time.Minute
 
-// RemoveContainer takes a container away with its task and its snapshot,
-// whatever state they are in and whichever of them is there.
+// RemoveContainer removes a container with its task and its snapshot, whatever their
+// condition, and also if some of them do not exist.
 func RemoveContainer(ctx context.Context, c *client.Client, record containers.Container) error {
 	ctx, cancel := context.WithTimeout(ctx, CleanupLimit)
 	defer cancel()
@@ -159,7 +158,7 @@ func RemoveContainer(ctx context.Context, c *client.Client, record containers.Co
 	return RemoveRecord(ctx, c, record)
 }
 
-// RemoveRecord takes a container without a task away, with its snapshot.
+// RemoveRecord removes a container without a task, with its snapshot.
 func RemoveRecord(ctx context.Context, c *client.Client, record containers.Container) error {
 	var group errgroup.Group
 	group.Go(func() error { return failure.UnlessGone(c.ContainerService().Delete(ctx, record.ID)) })
@@ -169,7 +168,7 @@ func RemoveRecord(ctx context.Context, c *client.Client, record containers.Conta
 	return group.Wait()
 }
 
-// RemoveTask ends whatever runs in a container.
+// RemoveTask kills whatever runs in a container, and removes its task.
 func RemoveTask(ctx context.Context, c *client.Client, id string) error {
 	tasks := c.TaskService()
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
@@ -178,8 +177,8 @@ func RemoveTask(ctx context.Context, c *client.Client, id string) error {
 		if err == nil || errdefs.IsUnavailable(err) {
 			return err
 		}
-		// Mostly it runs; the shims say so in words only. To kill again what
-		// was killed does no harm.
+		// Mostly an error means that it runs; the shims say so in words only. Killing
+		// again does no harm.
 		_, kerr := tasks.Kill(ctx, &taskapi.KillRequest{ContainerID: id, Signal: uint32(unix.SIGKILL), All: true})
 		select {
 		case <-ctx.Done():

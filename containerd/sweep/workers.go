@@ -17,13 +17,12 @@ import (
 	"deployster/internal/runner/worker"
 )
 
-// A worker is a container whose program is spoken to, and that may carry
-// out actions. What it was asked for is in its ledger, and what it
-// said about it in its stdout.
+// A worker is a container whose program gets requests while it runs, and may carry out
+// actions. Its open requests are in its ledger, and its answers in its stdout.
 
-// collectWorker removes the worker of a dead client when it carries no action
-// out, or when it has ended; else it keeps what is known by now. It is called as
-// collect is, with its lock.
+// collectWorker removes the worker of a dead client if it has no open action, or has
+// ended; otherwise it saves the outcomes that are known so far. Collect calls it with its
+// lock held.
 func (w Sweeper) collectWorker(ctx context.Context, c containers.Container) (gone bool, err error) {
 	dir := w.FilesDir(c)
 	open, err := runfiles.ReadLedger(dir)
@@ -46,8 +45,8 @@ func (w Sweeper) collectWorker(ctx context.Context, c containers.Container) (gon
 	return true, w.removeEnded(ctx, c)
 }
 
-// SaveOutcomes keeps how the open actions of a worker ended, of those of which that
-// is known; of an ended worker, of all.
+// SaveOutcomes saves the outcomes of a worker's open actions, as far as they are known;
+// if the worker has ended, those of all.
 func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, ended *runner.Outcome) error {
 	said, err := replay(dir, open, ended == nil)
 	if err != nil {
@@ -62,7 +61,7 @@ func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, e
 		if k.Fate == runner.Unknown {
 			k.Stderr = append(k.Stderr, runfiles.ReadLog(filepath.Join(dir, runfiles.StderrFile), 0)...) // why the worker ended
 		}
-		// One that is there was saved by somebody who died over it.
+		// An outcome that exists was saved by a process that was killed before it settled the action.
 		if _, there, err := w.Outcomes.Load(a.Action); err != nil || !there {
 			if err = errors.Join(err, w.Outcomes.Save(a.Action, k)); err != nil {
 				return err
@@ -73,8 +72,8 @@ func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, e
 	return runfiles.SettleAbandoned(dir, settled)
 }
 
-// actionOutcome is how an action ended, by what its worker has said about it and by
-// how that has ended itself; ended is nil while it runs.
+// actionOutcome returns the outcome of an action, from its worker's answer and from how
+// the worker itself ended; ended is nil while the worker runs.
 func actionOutcome(said *worker.Output, ended *runner.Outcome) (k runner.Outcome, known bool) {
 	if said != nil {
 		k.Stdout, k.Stderr = said.Stdout.Bytes(), said.Stderr.Bytes()
@@ -91,7 +90,7 @@ func actionOutcome(said *worker.Output, ended *runner.Outcome) (k runner.Outcome
 	case ended == nil:
 		return k, false
 	case ended.Fate == runner.NotBegun, ended.Fate == runner.Exited && ended.ExitCode == 0 && said == nil:
-		// One that ends well has answered all that came to it.
+		// A worker that ends well has answered all requests that reached it.
 		k.Fate = runner.NotBegun
 	case ended.Fate == runner.Unknown:
 		k.Fate, k.Why = runner.Unknown, ended.Why
@@ -104,9 +103,9 @@ func actionOutcome(said *worker.Output, ended *runner.Outcome) (k runner.Outcome
 	return k, true
 }
 
-// replay reads what a worker has said about its open actions. Of what is long
-// the begin is given up: it was read, or is not needed for knowing how an action
-// ended that has not ended.
+// replay reads a worker's answers to its open actions. With trim it frees the beginning
+// of a long output: that was read already, or is not needed to find the outcome of an
+// action that has not ended.
 func replay(dir string, open map[int64]runfiles.LedgerEntry, trim bool) (map[int64]*worker.Output, error) {
 	f, err := os.OpenFile(filepath.Join(dir, runfiles.StdoutFile), os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -118,7 +117,7 @@ func replay(dir string, open map[int64]runfiles.LedgerEntry, trim bool) (map[int
 	defer f.Close()
 	begin, err := unix.Seek(int(f.Fd()), 0, unix.SEEK_DATA)
 	if err != nil {
-		begin = 0 // there are no data, or its file system does not say where
+		begin = 0 // the file is empty, or its file system does not support this
 	}
 	if _, err := f.Seek(begin, io.SeekStart); err != nil {
 		return nil, err
@@ -127,7 +126,7 @@ func replay(dir string, open map[int64]runfiles.LedgerEntry, trim bool) (map[int
 	if trim && begin+n > 2*runfiles.MaxBehind {
 		for _, h := range said {
 			if h.Exit != nil {
-				return said, err // it is there until it is saved
+				return said, err // the answer must stay until it is saved
 			}
 		}
 		runfiles.PunchHole(f, 0, (begin+n-runfiles.MaxBehind)&^4095)
@@ -135,7 +134,7 @@ func replay(dir string, open map[int64]runfiles.LedgerEntry, trim bool) (map[int
 	return said, err
 }
 
-// Answered reports whether a worker has said how an action ended.
+// Answered reports whether a worker has reported how an action ended.
 func (w Sweeper) Answered(c containers.Container, request int64) bool {
 	said, err := replay(w.FilesDir(c), map[int64]runfiles.LedgerEntry{request: {}}, false)
 	return err == nil && said[request] != nil && said[request].Exit != nil

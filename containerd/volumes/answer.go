@@ -12,8 +12,8 @@ import (
 	"deployster/internal/runner"
 )
 
-// Read hands the answer of a query on. The error is a *runner.AnswerError when there is
-// something else in its place.
+// Read passes the answer of a query to its reader. The error is a *runner.AnswerError if
+// the answer is not a plain file within the limit.
 func (v *Set) Read() error {
 	if v.answer == nil || v.answer.Read == nil {
 		return nil
@@ -29,7 +29,7 @@ func (v *Set) Read() error {
 	return v.answer.Read(io.LimitReader(f, v.answer.Max))
 }
 
-// readAll returns nil when there is no answer.
+// readAll returns the content of an answer, or nil if there is no answer.
 func readAll(n note) ([]byte, error) {
 	f, err := openAnswer(n)
 	if errors.Is(err, os.ErrNotExist) {
@@ -46,9 +46,9 @@ func readAll(n note) ([]byte, error) {
 	return content, err
 }
 
-// openAnswer opens what a program has left, if it is a plain file of no more than the
-// limit. What it is, is seen before it is opened: a FIFO would be waited for, and a
-// device would do whatever it does.
+// openAnswer opens an answer that a program has left, if it is a plain file within the
+// limit. It checks the kind before it opens the file: opening a FIFO would block, and
+// opening a device could have any effect.
 func openAnswer(n note) (*os.File, error) {
 	dir, err := unix.Open(n.Dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -73,7 +73,7 @@ func openAnswer(n note) (*os.File, error) {
 	return os.Open(fmt.Sprintf("/proc/self/fd/%d", file))
 }
 
-// kinds names what is no plain file.
+// kinds returns the names of the kinds of files that are not plain files.
 func kinds() map[uint32]string {
 	return map[uint32]string{unix.S_IFDIR: "a directory", unix.S_IFLNK: "a symbolic link", unix.S_IFIFO: "a FIFO", unix.S_IFSOCK: "a socket",
 		unix.S_IFCHR: "a device", unix.S_IFBLK: "a device"}

@@ -1,6 +1,6 @@
-// Package volumes owns the directories that belong to one run, and the file in which its
-// program leaves an answer. A run's Spec comes in; directories are made, filled, handed
-// over and removed, and answers are read without trust: what a program leaves may be a
-// link, a device, a file without end. They lie on the data's file system, so that what a
-// program wrote can be renamed to where it is kept.
+// Package volumes manages the directories that belong to one run, and the file in which
+// its program leaves an answer. A run's Spec comes in; directories are created, filled,
+// handed over and removed. Answers are read without trust: a program may leave a link, a
+// device, or an endless file. Volumes are on the file system of the data directory, so
+// that files that a program wrote can be moved by renaming.
 package volumes

@@ -14,25 +14,25 @@ import (
 	"deployster/internal/runner"
 )
 
-// Root is where the volumes of the clients of a run-time directory are: a data directory
-// may have clients of several daemons.
+// Root returns the directory of the volumes of the clients of a run-time directory: a
+// data directory may have clients of several daemons.
 func Root(c layout.Config) string {
 	return filepath.Join(c.Volumes(), filepath.Base(c.RuntimeDir))
 }
 
-// Dir is where the volumes of a container are.
+// Dir returns the directory of the volumes of a container.
 func Dir(root, container string) string {
 	return filepath.Join(root, layout.ClientOf(container), container)
 }
 
-// Set is the volumes of a run. The zero value has none.
+// Set is the set of volumes of a run. The zero value has none.
 type Set struct {
 	dir    string
 	list   []runner.Volume
 	answer *runner.Answer
 }
 
-// New says where the volumes of a run are going to be. Nothing is made yet.
+// New returns the volumes of a run. It creates no directories yet.
 func New(root, container string, s runner.Spec) Set {
 	v := Set{list: s.Volumes, answer: s.Answer}
 	if len(v.list) > 0 || v.answer != nil {
@@ -45,7 +45,7 @@ func (v *Set) volume(n int) string { return filepath.Join(v.dir, fmt.Sprint(n)) 
 func (v *Set) answerDir() string   { return filepath.Join(v.dir, "answer") }
 func (v *Set) answerName() string  { return path.Base(v.answer.Target) }
 
-// Mounts show the volumes in the container.
+// Mounts returns the mounts of the volumes in the container.
 func (v *Set) Mounts() (list []runner.Mount) {
 	for n, one := range v.list {
 		list = append(list, runner.Mount{Source: v.volume(n), Target: one.Target, Writable: true, Own: true})
@@ -56,7 +56,7 @@ func (v *Set) Mounts() (list []runner.Mount) {
 	return list
 }
 
-// Dirs are the directories that the program fills.
+// Dirs returns the directories that the program fills.
 func (v *Set) Dirs() (list []string) {
 	for _, m := range v.Mounts() {
 		list = append(list, m.Source)
@@ -64,8 +64,8 @@ func (v *Set) Dirs() (list []string) {
 	return list
 }
 
-// Make makes the volumes, for a user by this host's numbers. When it fails, nothing of
-// them is left.
+// Make creates the volumes, for a user by this host's ids. If it fails, it removes them
+// again.
 func (v *Set) Make(uid, gid int) (err error) {
 	if v.dir == "" {
 		return nil
@@ -92,7 +92,7 @@ func (v *Set) Make(uid, gid int) (err error) {
 	return nil
 }
 
-// Take hands the volumes to who wants them.
+// Take passes the volumes to their Take functions.
 func (v *Set) Take() error {
 	for n, one := range v.list {
 		if one.Take == nil {
@@ -105,7 +105,7 @@ func (v *Set) Take() error {
 	return nil
 }
 
-// Remove removes what is left of them.
+// Remove removes the volumes, if they still exist.
 func (v *Set) Remove() error {
 	if v.dir == "" {
 		return nil
@@ -116,16 +116,16 @@ func (v *Set) Remove() error {
 // RemoveOf removes the volumes of a container, if it has any.
 func RemoveOf(root, container string) error { return remove(Dir(root, container)) }
 
-// remove also removes the directory of the client, when that is the last there.
+// remove removes the volumes of a container, and the directory of its client if that is empty then.
 func remove(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Dir(dir)) // else it has others
+	_ = os.Remove(filepath.Dir(dir)) // on failure it has other volumes
 	return nil
 }
 
-// Sweep removes the volumes of clients that are gone.
+// Sweep removes the volumes of clients that no longer exist.
 func Sweep(root string, gone func(client string) bool) error {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, os.ErrNotExist) {
@@ -140,18 +140,18 @@ func Sweep(root string, gone func(client string) bool) error {
 	return errors.Join(errs...)
 }
 
-// noteFile lies beside the standard files of an action: where its answer will be.
+// noteFile is a file beside the standard files of an action: it says where the answer will be.
 const noteFile = "answer"
 
-// note is its content.
+// note is the content of noteFile.
 type note struct {
 	Dir  string `json:"dir"`
 	Name string `json:"name"`
 	Max  int64  `json:"max"`
 }
 
-// Note writes down, in the directory of a run's standard files, where its answer will be:
-// for whoever finds out how an action ended when its client is dead.
+// Note records, in the directory of a run's standard files, where the answer will be: for
+// whoever finds out how an action ended if its client was killed.
 func (v *Set) Note(files string) error {
 	if v.answer == nil {
 		return nil
@@ -163,7 +163,7 @@ func (v *Set) Note(files string) error {
 	return os.WriteFile(filepath.Join(files, noteFile), b, 0o600)
 }
 
-// Noted puts the answer into the result of an action whose client is dead.
+// Noted adds the answer to the result of an action whose client was killed.
 func Noted(files string, r *runner.Result) error {
 	b, err := os.ReadFile(filepath.Join(files, noteFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -176,7 +176,7 @@ func Noted(files string, r *runner.Result) error {
 	return keep(n, r)
 }
 
-// Keep puts the answer into the result of an action.
+// Keep adds the answer to the result of an action.
 func (v *Set) Keep(r *runner.Result) error {
 	if v.answer == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Command agent is the first process of a container that queries share, and
-// nothing else: see deployster/containerd/agent.
+// Command agent is the first process of a container that queries share, and has no other
+// use: see deployster/containerd/agent.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Command shim is the process that looks after one container, and nothing else.
-// The whole of deployster can be that too, and is where this is not beside it:
-// but two of these are started for every container, and what the rest of
-// deployster makes ready at its start costs more than all that they do.
+// Command shim supervises one container, and has no other use. The deployster program
+// itself can do the same, and does so if this program is not beside it: but two of these
+// processes start for every container, and initialising the rest of deployster takes
+// longer than all that they do.
 package main
 
 import (
