@@ -1,6 +1,6 @@
-// Command deployster-terraform makes a resource type of a Terraform provider: it speaks
-// deployster's protocol outwards, and the plugin protocols 5 and 6 inwards. It lies in
-// an image beside the provider.
+// Command deployster-terraform makes a resource type of a Terraform provider: it
+// implements deployster's protocol, and calls the provider by plugin protocol 5 or 6. In
+// an image it lies beside the provider.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"deployster/protocol"
 )
 
-// providerPath is where the provider lies in its image.
+// providerPath is the path of the provider in its image.
 const providerPath = "/provider"
 
 func main() {
@@ -33,8 +33,8 @@ func main() {
 	protocol.ServeFunc(bridge{p}.answer, p.Close)
 }
 
-// parallelism is on how many resources a process of the provider works at one time; 0 =
-// nobody has said.
+// parallelism returns how many resources a process of the provider handles at a time; 0 =
+// not set.
 func parallelism(getenv func(string) string) (int, error) {
 	const name = "DEPLOYSTER_TF_PARALLELISM"
 	text := getenv(name)
@@ -48,10 +48,10 @@ func parallelism(getenv func(string) string) (int, error) {
 	return n, nil
 }
 
-// bridge answers the invocations.
+// bridge answers invocations.
 type bridge struct{ providers *resource.Providers }
 
-// answer carries out one, and gives its exit code.
+// answer carries out one invocation, and returns its exit code.
 func (b bridge) answer(ctx context.Context, p protocol.Process) int {
 	err := b.step(ctx, p)
 	switch {
@@ -90,7 +90,7 @@ func (b bridge) step(ctx context.Context, p protocol.Process) error {
 		}
 		var memory json.RawMessage
 		if memory, err = b.providers.Act(ctx, in, p.Args[0], digest, p.Stderr); memory == nil {
-			return err // what it has made is not known
+			return err // what it has made is unknown
 		}
 		return errors.Join(err, write(p.Stdout, protocol.ActionAnswer{Memory: memory}))
 	}
@@ -100,7 +100,7 @@ func (b bridge) step(ctx context.Context, p protocol.Process) error {
 	return write(p.Stdout, answer)
 }
 
-// state says a failure that is somebody's in the place of an answer.
+// state returns a protocol.TypeError inside the answer, and only other failures as an error.
 func (b bridge) state(ctx context.Context, in protocol.StateInput, log io.Writer) (protocol.StateAnswer, error) {
 	answer, err := b.providers.State(ctx, in, log)
 	var failure *protocol.TypeError

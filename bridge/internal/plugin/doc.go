@@ -1,4 +1,4 @@
-// Package plugin owns the process of a provider: its start, the handshake, the names of
-// the calls in the protocols 5 and 6, and its end. In comes the path of a binary; out go
-// the answers to calls.
+// Package plugin runs the process of a provider: its start, the handshake, the names of
+// the calls in protocols 5 and 6, and its end. The path of a binary comes in; the answers
+// to calls go out.
 package plugin

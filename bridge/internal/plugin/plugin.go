@@ -22,27 +22,27 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// cookie is what a provider wants to see in its environment, so that nobody starts it
-// by hand.
+// cookie must be in the environment of a provider, which otherwise refuses to run, so
+// that nobody starts it by hand.
 const cookie = "TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
 
-// maxMessage is the longest message of a provider: the schemas of a large one.
+// maxMessage is the maximum length of a message: the schemas of a large provider are long.
 const maxMessage = 256 << 20
 
-// startLimit is how long a provider may take to say where it listens.
+// startLimit is how long a provider may take to report where it listens.
 const startLimit = time.Minute
 
 // keptLines is how many of the last lines of a provider's log are kept.
 const keptLines = 100
 
-// Process is a provider that runs.
+// Process is a running provider.
 type Process struct {
 	Protocol int // 5 or 6
 
 	cmd  *exec.Cmd
 	conn *grpc.ClientConn
 	log  *tail
-	gone chan struct{} // closed when it has ended
+	gone chan struct{} // closed when the process has ended
 }
 
 // Start starts a provider, and waits until it listens.
@@ -50,7 +50,7 @@ func Start(ctx context.Context, path string, env []string) (*Process, error) {
 	p := &Process{cmd: exec.Command(path), log: &tail{}, gone: make(chan struct{})}
 	p.cmd.Env = append(append(os.Environ(), env...), cookie, "PLUGIN_PROTOCOL_VERSIONS=5,6", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000")
 	p.cmd.Stderr = p.log
-	if err := os.MkdirAll(os.TempDir(), 0o777); err != nil { // it listens on a socket there
+	if err := os.MkdirAll(os.TempDir(), 0o777); err != nil { // the provider creates its socket there
 		return nil, err
 	}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -61,7 +61,7 @@ func Start(ctx context.Context, path string, env []string) (*Process, error) {
 	started := make(chan error, 1)
 	go p.live(started)
 	if err := <-started; err != nil {
-		if _, there := os.Stat(path); there == nil && errors.Is(err, fs.ErrNotExist) { // what would load it is not
+		if _, there := os.Stat(path); there == nil && errors.Is(err, fs.ErrNotExist) { // its loader does not exist
 			err = fmt.Errorf("%w. It needs libraries that the image does not have: build it with CGO_ENABLED=0", err)
 		}
 		return nil, fmt.Errorf("the provider cannot be started: %w", err)
@@ -69,7 +69,7 @@ func Start(ctx context.Context, path string, env []string) (*Process, error) {
 	line := make(chan string, 1)
 	go func() {
 		in := bufio.NewReader(stdout)
-		first, _ := in.ReadString('\n') // "" when it has ended
+		first, _ := in.ReadString('\n') // "" if the process has ended
 		line <- first
 		_, _ = io.Copy(io.Discard, in)
 	}()
@@ -89,8 +89,8 @@ func Start(ctx context.Context, path string, env []string) (*Process, error) {
 	}
 }
 
-// live starts the program and waits for its end, on one thread: when the thread that
-// has started a process ends, the process would be killed with it.
+// live starts the program and waits for its end, on one thread: Pdeathsig kills the
+// process when the thread that has started it ends.
 func (p *Process) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -99,11 +99,11 @@ func (p *Process) live(started chan<- error) {
 	if err != nil {
 		return
 	}
-	_ = p.cmd.Wait() // how it ended is in its log
+	_ = p.cmd.Wait() // its log says how it ended
 	close(p.gone)
 }
 
-// connect reads the line in which a provider says how it is spoken to.
+// connect connects to the address in the handshake line of a provider.
 func (p *Process) connect(line string) error {
 	fields := strings.Split(strings.TrimSpace(line), "|")
 	if len(fields) < 5 {
@@ -126,7 +126,7 @@ func (p *Process) connect(line string) error {
 	return err
 }
 
-// fives are the names that calls have in protocol 5, where they differ.
+// fives are the names of calls in protocol 5, if they differ from protocol 6.
 var fives = map[string]string{
 	"GetProviderSchema":          "GetSchema",
 	"ValidateProviderConfig":     "PrepareProviderConfig",
@@ -136,7 +136,7 @@ var fives = map[string]string{
 	"StopProvider":               "Stop",
 }
 
-// Call calls the provider, by the name that the call has in protocol 6.
+// Call calls the provider; name is the name of the call in protocol 6.
 func (p *Process) Call(ctx context.Context, name string, in, out proto.Message) error {
 	service := "/tfplugin6.Provider/"
 	if p.Protocol == 5 {
@@ -152,7 +152,7 @@ func (p *Process) Call(ctx context.Context, name string, in, out proto.Message) 
 	select {
 	case <-p.gone:
 		return &Died{Call: name, Log: p.log.String()}
-	case <-time.After(100 * time.Millisecond): // its end may be seen a moment later
+	case <-time.After(100 * time.Millisecond): // its end may be noticed a moment later
 	}
 	select {
 	case <-p.gone:
@@ -162,17 +162,17 @@ func (p *Process) Call(ctx context.Context, name string, in, out proto.Message) 
 	}
 }
 
-// Died says that a provider ended over a call.
+// Died says that a provider ended during a call.
 type Died struct {
 	Call, Log string
 }
 
 func (e *Died) Error() string { return "the provider has ended over " + e.Call + ": " + e.Log }
 
-// Pid is its process id.
+// Pid returns the process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Alive reports whether it runs.
+// Alive reports whether the process runs.
 func (p *Process) Alive() bool {
 	select {
 	case <-p.gone:
@@ -182,17 +182,17 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Stop ends it.
+// Stop kills the process.
 func (p *Process) Stop() {
 	if p.conn != nil {
-		_ = p.conn.Close() // it is not spoken to any more
+		_ = p.conn.Close() // it is not called any more
 	}
-	_ = p.cmd.Process.Kill() // it may be gone already
+	_ = p.cmd.Process.Kill() // it may have ended already
 	<-p.gone
 }
 
-// Follow has the lines of the log written to somewhere too, until they are not wanted any
-// more. One who comes meanwhile gets none: nobody can tell which lines are whose.
+// Follow copies the lines of the log to a writer, until end is called. It copies nothing
+// if another Follow is active: lines cannot be attributed to calls.
 func (p *Process) Follow(to io.Writer) (end func()) {
 	p.log.mu.Lock()
 	defer p.log.mu.Unlock()
@@ -207,15 +207,15 @@ func (p *Process) Follow(to io.Writer) (end func()) {
 	}
 }
 
-// tail keeps the last lines of a log.
+// tail has the last lines of a log.
 type tail struct {
 	mu    sync.Mutex
 	lines [][]byte
 	part  []byte
-	to    io.Writer // gets the lines too; nil = nobody
+	to    io.Writer // gets the lines too; nil = none
 }
 
-// Write never fails.
+// Write adds lines to the log. It never fails.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -226,7 +226,7 @@ func (t *tail) Write(b []byte) (int, error) {
 			return len(b), nil
 		}
 		if t.to != nil {
-			_, _ = fmt.Fprintf(t.to, "%s\n", line) // a log that nobody takes keeps nothing from being done
+			_, _ = fmt.Fprintf(t.to, "%s\n", line) // a failing writer must not stop the provider
 		}
 		if t.lines = append(t.lines, bytes.Clone(line)); len(t.lines) > keptLines {
 			t.lines = t.lines[1:]
@@ -235,7 +235,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	}
 }
 
-// String returns them.
+// String returns the last lines.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,3 +1,3 @@
-// Package propose owns the state that is proposed to a provider: the config, and where
-// it says nothing what was there. In come a schema, the prior state and the config.
+// Package propose computes the proposed new state for a provider: the config, completed
+// by the prior state. A schema, the prior state and the config come in.
 package propose

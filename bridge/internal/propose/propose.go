@@ -6,8 +6,8 @@ import (
 	"deployster/bridge/internal/schema"
 )
 
-// New is the proposed new state of a block. prior is null when nothing is there: what the
-// provider is to choose is null then, and it is the provider that says so when it plans.
+// New returns the proposed new state of a block. prior is null if the thing does not exist:
+// then computed attributes are null, and the provider makes them unknown when it plans.
 func New(b *schema.Block, prior, config cty.Value) cty.Value {
 	if config.IsNull() || !config.IsKnown() {
 		return config
@@ -26,7 +26,7 @@ func block(b *schema.Block, prior, config cty.Value) cty.Value {
 	return cty.ObjectVal(values)
 }
 
-// member is an attribute of an object, null where there is none.
+// member returns an attribute of an object, null if there is none.
 func member(v cty.Value, name string, t cty.Type) cty.Value {
 	switch {
 	case !v.IsKnown():
@@ -41,7 +41,7 @@ func attribute(a *schema.Attribute, prior, config cty.Value) cty.Value {
 	switch {
 	case a.Computed && config.IsKnown() && config.IsNull():
 		if a.Nested != nil && a.Optional && holdsWritten(a.Nested, prior) {
-			return config // it was written, and is not any more
+			return config // it was in the config, and no longer is
 		}
 		return prior
 	case a.Nested != nil:
@@ -50,8 +50,8 @@ func attribute(a *schema.Attribute, prior, config cty.Value) cty.Value {
 	return config
 }
 
-// holdsWritten reports whether there is something in nested attributes that only a person
-// can have written.
+// holdsWritten reports whether nested attributes have a value that can only come from a
+// config.
 func holdsWritten(n *schema.Nested, prior cty.Value) bool {
 	if prior.IsNull() || !prior.IsKnown() {
 		return false
@@ -74,8 +74,8 @@ func holdsWritten(n *schema.Nested, prior cty.Value) bool {
 	return false
 }
 
-// nested proposes each of a group of blocks by the one that it was: of a list by its
-// place, of a map by its key, of a set by all that a person has written of it.
+// nested proposes each nested block from its prior block: in a list the one with the same
+// index, in a map the one with the same key, in a set one with the same written values.
 func nested(n *schema.Nested, prior, config cty.Value) cty.Value {
 	if config.IsNull() || !config.IsKnown() {
 		return config
@@ -134,7 +134,7 @@ func nested(n *schema.Nested, prior, config cty.Value) cty.Value {
 	return cty.ListVal(values)
 }
 
-// item is one of them.
+// item proposes one of the nested blocks.
 func item(n *schema.Nested, prior, config cty.Value) cty.Value {
 	if config.IsNull() || !config.IsKnown() {
 		return config
@@ -142,7 +142,7 @@ func item(n *schema.Nested, prior, config cty.Value) cty.Value {
 	return block(n.Block, prior, config)
 }
 
-// written reports whether a thing that was there is as a config has it, but for what
+// written reports whether a prior block has the values of a config, except for those that
 // the provider has chosen.
 func written(b *schema.Block, prior, config cty.Value) bool {
 	if prior.IsNull() || config.IsNull() || !prior.IsKnown() || !config.IsKnown() {
@@ -164,8 +164,8 @@ func written(b *schema.Block, prior, config cty.Value) bool {
 	return true
 }
 
-// writtenAll reports the same of all that are nested in one. What a config has more of,
-// or blocks that were not there, is not missed; sets in sets must be equal.
+// writtenAll is written for all nested blocks in one. Additional blocks in the config, or
+// blocks that are null in prior, make no difference; sets in sets must be equal.
 func writtenAll(n *schema.Nested, prior, config cty.Value) bool {
 	switch {
 	case prior.IsNull() || config.IsNull() || !prior.IsKnown() || !config.IsKnown() || n.Mode == schema.Set:

@@ -16,11 +16,11 @@ import (
 	"deployster/protocol"
 )
 
-// Act carries out an action. It gives what is to be remembered, null for nothing; nil when
-// that is not known.
+// Act carries out an action. It returns the new memory, null for none; nil if the result
+// of the action is unknown.
 func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, digest string, log io.Writer) (json.RawMessage, error) {
 	if name == createAction {
-		in.Memory = nil // what is made is not there, whatever is remembered of one that is gone
+		in.Memory = nil // the new thing does not exist yet; the memory is of an earlier one
 	}
 	t, done, err := p.openThing(ctx, in.StateInput, log)
 	if err != nil {
@@ -30,7 +30,7 @@ func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, dige
 	t.acts = true
 	o := observed{state: cty.NullVal(t.schema.Block.Type())}
 	if t.memory != nil {
-		// What the state step has seen was remembered for this action: it is not read again.
+		// The memory has the state that the state step has seen: it is not read again.
 		if o.state, err = value.OfRaw(t.memory.State, t.schema.Block.Type()); err != nil {
 			return before(in), err
 		}
@@ -49,7 +49,7 @@ func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, dige
 	return t.apply(ctx, in, o, c.to)
 }
 
-// before is what was remembered before an action that has done nothing.
+// before returns the memory from before an action that has done nothing.
 func before(in protocol.ActionInput) json.RawMessage {
 	if len(in.Memory) == 0 {
 		return json.RawMessage("null")
@@ -57,8 +57,8 @@ func before(in protocol.ActionInput) json.RawMessage {
 	return in.Memory
 }
 
-// destroy removes it. The provider plans that too, where it says that it wants to, unless
-// it has planned what is made instead.
+// destroy removes the thing. If the provider supports planning this, it plans the removal
+// too, except in a replacement, where it has planned the creation.
 func (t *thing) destroy(ctx context.Context, in protocol.ActionInput, o observed) (json.RawMessage, error) {
 	if o.state.IsNull() {
 		return json.RawMessage("null"), nil
@@ -74,8 +74,8 @@ func (t *thing) destroy(ctx context.Context, in protocol.ActionInput, o observed
 	return t.apply(ctx, in, o, p)
 }
 
-// apply has the provider do what it has planned. The call is never cancelled: what it
-// does would go on unseen.
+// apply has the provider carry out its plan. The call is never cancelled: the provider
+// would go on unseen.
 func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, p planned) (json.RawMessage, error) {
 	ty := t.schema.Block.Type()
 	req := tfplugin6.ApplyResourceChange_Request{TypeName: t.kind, PlannedPrivate: p.private}
@@ -88,7 +88,7 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 	var out tfplugin6.ApplyResourceChange_Response
 	switch err := t.execute(ctx, &req, &out); {
 	case errors.Is(err, errStopping):
-		return before(in), err // it is as it was
+		return before(in), err // the thing is unchanged
 	case err != nil:
 		return nil, err
 	}
@@ -98,10 +98,10 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 	case err != nil:
 		return nil, err
 	case state.IsNull() && failed != nil && !o.state.IsNull():
-		return before(in), failed // whether it is there still is seen when it is read
+		return before(in), failed // the next read shows whether the thing still exists
 	case state.IsNull():
 		return json.RawMessage("null"), failed
-	case !state.IsWhollyKnown(): // what is known is remembered all the same
+	case !state.IsWhollyKnown(): // the known parts are still recorded
 		failed = errors.Join(failed, fmt.Errorf("the provider does not know %s even after it has made it, which is a fault in the provider",
 			strings.Join(notKnown(state), ", ")))
 		state = cty.UnknownAsNull(state)
@@ -115,7 +115,7 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 	return memory, failed
 }
 
-// notKnown are the attributes and blocks of a state in which something is not known, sorted.
+// notKnown returns the attributes and blocks of a state that have an unknown part, sorted.
 func notKnown(state cty.Value) (names []string) {
 	for name, v := range state.AsValueMap() {
 		if !v.IsWhollyKnown() {
@@ -126,7 +126,7 @@ func notKnown(state cty.Value) (names []string) {
 	return names
 }
 
-// kept reports whether what was made is what was planned, as far as that was known.
+// kept reports whether the new state equals the planned one, as far as that was known.
 func kept(planned, made cty.Value) bool {
 	switch {
 	case !planned.IsKnown():

@@ -24,7 +24,7 @@ const (
 	deleteAction = "delete"
 )
 
-// change is the way from what is there to what is planned.
+// change is a change from the present state to the planned one.
 type change struct {
 	from              cty.Value
 	to                planned
@@ -33,7 +33,7 @@ type change struct {
 
 func (c *change) none() bool { return !c.replaces && !c.from.IsNull() && c.from.RawEquals(c.to.state) }
 
-// differs lists the members that will be others, sorted.
+// differs returns the attributes and blocks that will change, sorted.
 func (c *change) differs() (names []string) {
 	if c.to.state.IsNull() {
 		return nil
@@ -90,7 +90,7 @@ func plain(v cty.Value) json.RawMessage {
 	return raw
 }
 
-// sensitive reports whether a member is or holds what must not be shown.
+// sensitive reports whether a member is sensitive, or has a sensitive part.
 func sensitive(b *schema.Block, name string) bool {
 	if a := b.Attributes[name]; a != nil {
 		return a.Sensitive || a.WriteOnly || a.Nested != nil && holdsSensitive(a.Nested.Block)
@@ -113,8 +113,8 @@ func holdsSensitive(b *schema.Block) bool {
 	return false
 }
 
-// unknown are pointers to what is known only when it is done: what the provider does not
-// know yet, and what will be another and is not in the forecast.
+// unknown returns pointers to values that are known only after the action: values that
+// the provider does not know yet, and changed values that are not in the forecast.
 func (c *change) unknown(b *schema.Block) (list []string) {
 	for _, name := range c.differs() {
 		will := c.to.state.GetAttr(name)
@@ -129,8 +129,8 @@ func (c *change) unknown(b *schema.Block) (list []string) {
 	return list
 }
 
-// otherParts are pointers to the smallest parts that will be others, where both values are
-// made of the same parts.
+// otherParts returns pointers to the smallest parts that will change, if both values have
+// the same parts.
 func otherParts(was, will cty.Value, at string) (list []string) {
 	if will.RawEquals(was) {
 		return nil
@@ -151,10 +151,10 @@ func otherParts(was, will cty.Value, at string) (list []string) {
 	return list
 }
 
-// maxParts is how many parts of one member are told apart.
+// maxParts is the maximum number of parts of one member that are listed separately.
 const maxParts = 50
 
-// parts are the parts of a value that a pointer can name; those of a set have no place.
+// parts returns the parts of a value that a pointer can name; elements of a set have no index.
 func parts(v cty.Value) map[string]cty.Value {
 	if v.IsNull() || !v.IsKnown() || !v.CanIterateElements() || v.Type().IsSetType() {
 		return nil
@@ -169,11 +169,11 @@ func parts(v cty.Value) map[string]cty.Value {
 	return out
 }
 
-// escape is a name in a JSON pointer.
+// escape escapes a name for a JSON pointer.
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
-// forecast is what is known of the state to be. A provider that may do otherwise than it
-// plans says nothing.
+// forecast returns the known part of the planned state. It returns nothing for a provider
+// that may deviate from its plan.
 func (c *change) forecast(b *schema.Block) (json.RawMessage, error) {
 	if c.to.legacy {
 		return nil, nil
@@ -190,7 +190,7 @@ func (c *change) forecast(b *schema.Block) (json.RawMessage, error) {
 	return json.Marshal(known)
 }
 
-// digest stands for what was shown of a change: an action that finds another one does
+// digest identifies a change as it was shown: an action that finds another digest does
 // nothing.
 func (c *change) digest(b *schema.Block) string {
 	var lines []string
@@ -216,7 +216,7 @@ func (c *change) actions(kind string, b *schema.Block) []protocol.Action {
 			why = "because " + strings.ReplaceAll(strings.Join(names, ", "), "/", "") + " cannot be changed in place"
 		}
 		first := action(deleteAction, "Destroy the "+kind+", "+why, "")
-		first.Destructive = true // so that who forbids that is heard
+		first.Destructive = true // so that a rule against destruction applies
 		anew := &change{from: cty.NullVal(c.from.Type()), to: planned{state: c.to.state}}
 		return []protocol.Action{first, action(createAction, "Create it anew", anew.digest(b))}
 	case c.from.IsNull():

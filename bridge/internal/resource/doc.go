@@ -1,4 +1,4 @@
-// Package resource owns the ways of one thing: how it is read, planned, made, changed and
-// removed by a provider. In come the messages of deployster; out go its answers, and
-// what is to be remembered.
+// Package resource handles one thing: it has a provider read, plan, create, change and
+// remove the thing. The messages of deployster come in; answers, including the memory, go
+// out.
 package resource

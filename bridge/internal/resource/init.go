@@ -11,10 +11,10 @@ import (
 	"deployster/protocol"
 )
 
-// shownKinds is how many kinds are listed for who has named none.
+// shownKinds is how many kinds an error lists if the type names none.
 const shownKinds = 20
 
-// Init answers what a kind is.
+// Init answers the init step of a kind.
 func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.InitAnswer, error) {
 	known, err := p.Describe(ctx)
 	if err != nil {
@@ -68,8 +68,8 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 	return a, err
 }
 
-// providerKind is no kind of things: it stands for the provider itself, so that its config
-// can be looked at, and whether it starts at all.
+// providerKind is no kind of things: it stands for the provider itself, so that a user can
+// inspect its config, and whether it starts at all.
 const providerKind = "provider"
 
 func describeProvider(known *schema.Provider) (a protocol.InitAnswer, err error) {
@@ -100,7 +100,7 @@ func noKind(known *schema.Provider, reference, kind string) error {
 	return fmt.Errorf("%s has no %s%s", image, kind, near)
 }
 
-// distance is how many letters differ between two names.
+// distance returns the edit distance of two names.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

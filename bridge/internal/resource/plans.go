@@ -9,25 +9,25 @@ import (
 	"deployster/bridge/internal/tfplugin/tfplugin6"
 )
 
-// plans are what a process has planned last for questions, until an action carries it out:
-// it follows right after the question, and the provider is not asked the same again.
+// plans are the last plans that a process has made for state steps. An action that follows
+// right after its state step takes its plan, so that the provider need not plan again.
 type plans struct {
 	mu    sync.Mutex
 	of    map[planKey]planned
-	order []planKey // the oldest first
+	order []planKey // oldest first
 }
 
-// planKey stands for a resource and all that its provider was told.
+// planKey is a hash of a resource's name and of the whole request to its provider.
 type planKey [sha256.Size]byte
 
-// keptPlans is how many are kept: those of resources that are worked on at one time.
+// keptPlans is how many plans are kept: enough for the resources that are processed at a time.
 const keptPlans = 64
 
 func keyOf(name string, in *tfplugin6.PlanResourceChange_Request) planKey {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(name), []byte(in.GetTypeName()), in.GetPriorPrivate(), in.GetPriorState().GetMsgpack(),
 		in.GetProposedNewState().GetMsgpack(), in.GetConfig().GetMsgpack()} {
-		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // a hash takes all
+		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part)))) // a hash never fails
 		_, _ = h.Write(part)
 	}
 	return planKey(h.Sum(nil))
@@ -48,7 +48,7 @@ func (p *plans) keep(key planKey, made planned) {
 	}
 }
 
-// take gives a plan to the one who carries it out, and to nobody else.
+// take removes a plan and returns it, so that no other action gets it.
 func (p *plans) take(key planKey) (planned, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *plans) take(key planKey) (planned, bool) {
 	return made, there
 }
 
-// forget is for another process.
+// forget drops all plans, because a new process starts.
 func (p *plans) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

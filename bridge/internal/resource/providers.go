@@ -22,28 +22,28 @@ import (
 	"deployster/protocol"
 )
 
-// chains is how many resources are worked on at one time by one process of a provider, where
-// nobody has said.
+// chains is how many resources one process of a provider handles at a time, unless this is
+// set.
 const chains = 10
 
-// Providers are the processes of one provider, one for each config that it is given.
-// It is safe for concurrent use.
+// Providers has the processes of one provider, one for each config. It is safe for
+// concurrent use.
 type Providers struct {
 	Path     string // of the binary
-	Parallel int    // so many resources at one time by one process; 0 = chains
-	Plugs    string // files and directories of the host that it may be given, as in NAME=PATH:rw,NAME=PATH
+	Parallel int    // how many resources one process handles at a time; 0 = chains
+	Plugs    string // files and directories of the host that it may get, as in NAME=PATH:rw,NAME=PATH
 
 	mu    sync.Mutex
 	open  map[string]*provider // by the JSON of its config
-	known *schema.Provider     // what the program has, as one process has said; nil = none was asked
+	known *schema.Provider     // the schemas, as the first process has reported them; nil = none was asked
 }
 
-// provider is a process that has its config, or will.
+// provider is a process that has its config, or will get it.
 type provider struct {
-	mu      sync.Mutex // while it is started
+	mu      sync.Mutex // held while it is started
 	process *plugin.Process
 	schemas *schema.Provider
-	env     []string // beside that of the bridge
+	env     []string // in addition to the bridge's own
 	free    chan struct{}
 	refused refused
 
@@ -51,17 +51,17 @@ type provider struct {
 	plans   plans
 }
 
-// refused is why a config was refused last, and when.
+// refused has the error with which a config was last refused, and its time.
 type refused struct {
 	err error
 	at  time.Time
 }
 
-// refusedFor is how long nobody asks again whether a config will do: all resources with that
-// config would, and a service that refuses somebody may not want to be asked so often.
+// refusedFor is how long a refused config is not tried again: otherwise every resource with
+// that config would try it, and a service that refuses a login may not accept so many attempts.
 const refusedFor = 10 * time.Second
 
-// Close ends all of them.
+// Close stops all processes.
 func (p *Providers) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,8 +72,8 @@ func (p *Providers) Close() {
 	}
 }
 
-// Describe gives the schemas of the provider. When nobody has asked for them yet it starts
-// one, asks, and ends it.
+// Describe returns the schemas of the provider. If no process has reported them yet, it
+// starts one, asks it, and stops it.
 func (p *Providers) Describe(ctx context.Context) (*schema.Provider, error) {
 	p.mu.Lock()
 	known := p.known
@@ -89,8 +89,8 @@ func (p *Providers) Describe(ctx context.Context) (*schema.Provider, error) {
 	return p.schemas(ctx, process)
 }
 
-// schemas asks a process for its schemas, as many providers want before all else. All
-// processes are of one program: what the first has said is read once.
+// schemas asks a process for its schemas, which many providers need as their first call.
+// All processes run the same program: only the first response is decoded.
 func (p *Providers) schemas(ctx context.Context, process *plugin.Process) (*schema.Provider, error) {
 	read, err := askSchemas(ctx, process)
 	if err != nil {
@@ -100,13 +100,13 @@ func (p *Providers) schemas(ctx context.Context, process *plugin.Process) (*sche
 	defer p.mu.Unlock()
 	if p.known == nil {
 		if p.known, err = read(); err == nil && len(p.known.Resources) <= fewKinds && os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(400) // there is little to keep: what is collected late needs little memory too
+			debug.SetGCPercent(400) // there is little live memory, so collecting it less often costs little
 		}
 	}
 	return p.known, err
 }
 
-// fewKinds is how many kinds a provider has at the most whose schemas take little memory.
+// fewKinds is the maximum number of kinds of a provider whose schemas take little memory.
 const fewKinds = 200
 
 func askSchemas(ctx context.Context, process *plugin.Process) (read func() (*schema.Provider, error), err error) {
@@ -124,8 +124,8 @@ func askSchemas(ctx context.Context, process *plugin.Process) (read func() (*sch
 	return func() (*schema.Provider, error) { return schema.Read6(&out) }, problem(out.GetDiagnostics(), "", io.Discard)
 }
 
-// take gives the process that has a config; done gives it back. Who wants more log has a
-// process that says more, whose log is that of one invocation at a time.
+// take returns the process with a config; done releases it. A verbose invocation gets a
+// separate process with a more detailed log, which only one invocation at a time receives.
 func (p *Providers) take(ctx context.Context, config any, verbose bool, log io.Writer) (one *provider, done func(), err error) {
 	key, err := json.Marshal(config)
 	if err != nil {
@@ -163,10 +163,10 @@ func (p *Providers) take(ctx context.Context, config any, verbose bool, log io.W
 	return one, done, nil
 }
 
-// logVariable says how much a provider writes into its log.
+// logVariable is the environment variable for the level of a provider's log.
 const logVariable = "TF_LOG"
 
-// start starts the process and gives it its config, unless it runs.
+// start starts the process and gives it its config, unless it runs already.
 func (p *Providers) start(ctx context.Context, o *provider, config any, log io.Writer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -237,9 +237,9 @@ func capabilities() *tfplugin6.ClientCapabilities {
 	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true}
 }
 
-// problem is the first error of a provider, nil for none; its warnings go to the log. One
-// that names an attribute, or was found when the config was looked at, is an error
-// of the config, which stands at a place.
+// problem returns the first error of a provider, nil for none; warnings go to the log. An
+// error that names an attribute, or comes with a place in the config, is a ConfigError at
+// that place.
 func problem(list []*tfplugin6.Diagnostic, at string, log io.Writer) error {
 	var first error
 	for _, d := range list {
@@ -265,7 +265,7 @@ func problem(list []*tfplugin6.Diagnostic, at string, log io.Writer) error {
 	return first
 }
 
-// raised are problems of protocol 5 as protocol 6 says them, but for where they are.
+// raised converts diagnostics of protocol 5 to protocol 6, without their attributes.
 func raised(list []*tfplugin5.Diagnostic) (six []*tfplugin6.Diagnostic) {
 	for _, d := range list {
 		six = append(six, &tfplugin6.Diagnostic{Severity: tfplugin6.Diagnostic_Severity(d.GetSeverity()), Summary: d.GetSummary(),
@@ -288,7 +288,7 @@ func pointer(p *tfplugin6.AttributePath) (at string) {
 	return at
 }
 
-// wrongConfig says what of a config is wrong to those who wrote it.
+// wrongConfig converts a value.Wrong to a ConfigError.
 func wrongConfig(err error) error {
 	var w *value.Wrong
 	if errors.As(err, &w) {
@@ -297,7 +297,7 @@ func wrongConfig(err error) error {
 	return err
 }
 
-// at gives the value at a path; false when it leads nowhere.
+// at returns the value at a path; false = the path does not exist.
 func at(v cty.Value, p *tfplugin6.AttributePath) (cty.Value, bool) {
 	for _, step := range p.GetSteps() {
 		if v.IsNull() || !v.IsKnown() {

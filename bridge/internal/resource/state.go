@@ -17,8 +17,8 @@ import (
 	"deployster/protocol"
 )
 
-// State answers whether a thing is as it should be. When the provider dies over that,
-// another process is asked, once.
+// State answers whether a thing matches its config. If the provider ends unexpectedly,
+// State tries once more with another process.
 func (p *Providers) State(ctx context.Context, in protocol.StateInput, log io.Writer) (protocol.StateAnswer, error) {
 	answer, err := p.state(ctx, in, log)
 	var died *plugin.Died
@@ -81,9 +81,9 @@ func (t *thing) lookUp(ctx context.Context) (protocol.StateAnswer, error) {
 	return protocol.StateAnswer{Status: protocol.Valid, State: state}, err
 }
 
-// look finds out how it is. Where it was begun to make one, and nothing is remembered but
-// what is gone, it is looked for by the id to adopt; without that, or where nothing has that
-// id, nobody knows whether there is one, and a second must not be made.
+// look reads the thing. If a creation was begun and the memory leads to no thing, look
+// searches by the id to import; without such an id, or if nothing has it, it is unknown
+// whether the thing exists. That is an error, since no second one must be created.
 func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, error) {
 	o, err := t.observe(ctx)
 	if err != nil || !o.state.IsNull() || !slices.Contains(in.Unsettled, createAction) {
@@ -95,7 +95,7 @@ func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, err
 		return o, protocol.Errorf(protocol.UnsettledError, "", begun+
 			"Look for it; if it exists, adopt it with %s = \"its id\" in the config", key)
 	}
-	if t.memory != nil { // it is not what is to be adopted
+	if t.memory != nil { // the memory is not of the thing to import
 		t.memory = nil
 		o, err = t.observe(ctx)
 	}
@@ -107,7 +107,7 @@ func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, err
 }
 
 func (t *thing) absent(ctx context.Context, in protocol.StateInput) (protocol.StateAnswer, error) {
-	if t.memory == nil && slices.Contains(in.After, deleteAction) { // it is not looked for by the id to adopt
+	if t.memory == nil && slices.Contains(in.After, deleteAction) { // it is not searched by the id to import
 		return protocol.StateAnswer{Status: protocol.Missing}, nil
 	}
 	o, err := t.look(ctx, in)
@@ -125,7 +125,7 @@ func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.S
 		return t.justMade()
 	}
 	o, err := t.look(ctx, in)
-	if err == nil && o.state.IsNull() && t.memory == nil && t.adopt != "" { // it is mistyped, most likely
+	if err == nil && o.state.IsNull() && t.memory == nil && t.adopt != "" { // the id is mistyped, most likely
 		key := importKey(t.schema)
 		err = protocol.Errorf(protocol.ConfigError, "/"+key, "nothing has the id %q. Correct it; to have it made, take %q away", t.adopt, key)
 	}
@@ -147,16 +147,16 @@ func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.S
 		return answer, err
 	}
 	answer.Actions = c.actions(t.kind, t.schema.Block)
-	if c.replaces && len(in.Unknown) > 0 { // so it goes before what it depends on is made anew
+	if c.replaces && len(in.Unknown) > 0 { // so it is destroyed before its dependencies are replaced
 		answer.ShutdownFirst, answer.Actions = &answer.Actions[0], answer.Actions[1:]
 	}
 	return t.stale(o, answer)
 }
 
-// justMade answers right after actions of this apply by what they have said.
+// justMade answers right after actions of this apply, from the memory that they have reported.
 func (t *thing) justMade() (protocol.StateAnswer, error) {
 	ty := t.schema.Block.Type()
-	if !ty.HasDynamicTypes() { // people see it as it is remembered
+	if !ty.HasDynamicTypes() { // its JSON is the same in the memory and for people
 		return protocol.StateAnswer{Status: protocol.Valid, State: t.memory.State}, nil
 	}
 	v, err := value.OfRaw(t.memory.State, ty)
@@ -176,7 +176,7 @@ func (t *thing) valid(o observed) (protocol.StateAnswer, error) {
 	return protocol.StateAnswer{Status: protocol.Valid, State: state, Memory: memory}, err
 }
 
-// stale completes an answer with what is there; nothing may be.
+// stale completes an answer with the present state, if the thing exists.
 func (t *thing) stale(o observed, answer protocol.StateAnswer) (protocol.StateAnswer, error) {
 	answer.Status = protocol.Stale
 	if o.state.IsNull() {
@@ -190,8 +190,8 @@ func (t *thing) stale(o observed, answer protocol.StateAnswer) (protocol.StateAn
 	return answer, err
 }
 
-// change is what is to be done about a thing. What was not made well, or has another value
-// where none can be changed in place, is planned as if it was not there.
+// change returns the change that a thing needs. A thing that was not created properly, or
+// that cannot be changed in place, is planned as if it did not exist.
 func (t *thing) change(ctx context.Context, o observed) (*change, error) {
 	nothing := cty.NullVal(t.schema.Block.Type())
 	c := &change{from: o.state, tainted: o.tainted}

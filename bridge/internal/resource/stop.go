@@ -10,32 +10,32 @@ import (
 	"deployster/bridge/internal/tfplugin/tfplugin6"
 )
 
-// stopLimit is how long a provider may take to say that it has heard that it is to stop.
+// stopLimit is how long a provider may take to confirm that it was asked to stop.
 const stopLimit = 10 * time.Second
 
-// changes are the calls of one process that change something. A provider is asked to stop
-// as a whole: so it is asked when all of them were cancelled, and serves nobody afterwards.
+// changes are the calls of one process that change something. A provider can only be stopped as
+// a whole: so it is asked to stop when all of them are cancelled, and is not used afterwards.
 type changes struct {
 	mu              sync.Mutex
 	open, cancelled int
-	ended           chan struct{} // closed when the last one has ended after the provider was asked to stop; nil = it was not
+	ended           chan struct{} // closed when the last call has ended after a request to stop; nil = no such request
 }
 
-// stopped gives what is closed when the process can be given up; nil = it was not asked to stop.
+// stopped returns a channel that is closed when the process can be replaced; nil = it was not asked to stop.
 func (c *changes) stopped() chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
 }
 
-// begin is for a new process.
+// begin resets c for a new process.
 func (c *changes) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = nil
 }
 
-// cancel notes that one is not wanted any more, and asks the provider to stop when none is.
+// cancel notes that a call is cancelled, and asks the provider to stop if all open ones are.
 func (c *changes) cancel(p *plugin.Process) {
 	c.mu.Lock()
 	c.cancelled++
@@ -46,8 +46,8 @@ func (c *changes) cancel(p *plugin.Process) {
 	}
 }
 
-// unwanted reports whether the provider is to be asked to stop now: something is open, and
-// nobody wants any of it. From then on nothing more is begun. The lock is held.
+// unwanted reports whether the provider must be asked to stop now: calls are open, and all
+// are cancelled. From then on no new call begins. The caller holds the lock.
 func (c *changes) unwanted() bool {
 	if c.open == 0 || c.cancelled != c.open || c.ended != nil {
 		return false
@@ -59,15 +59,15 @@ func (c *changes) unwanted() bool {
 func askToStop(p *plugin.Process) {
 	ctx, end := context.WithTimeout(context.Background(), stopLimit)
 	defer end()
-	// One that does not hear it goes on with what it does, as if it had not been asked.
+	// A provider that does not react goes on, as if it had not been asked.
 	_ = p.Call(ctx, "StopProvider", &tfplugin6.StopProvider_Request{}, &tfplugin6.StopProvider_Response{})
 }
 
-// errStopping says that a provider was asked to stop, so that it was given nothing more to do.
+// errStopping says that a provider was asked to stop, so that it gets no new calls.
 var errStopping = errors.New("its provider was asked to stop, and was not asked to do this any more")
 
-// execute has the provider change something. The call is never cancelled, as what it does
-// would go on unseen: who does not want it any more has the provider asked to stop.
+// execute has the provider change something. The call is never cancelled, since the
+// provider would go on unseen: if ctx is cancelled, the provider is asked to stop instead.
 func (t *thing) execute(ctx context.Context, in *tfplugin6.ApplyResourceChange_Request,
 	out *tfplugin6.ApplyResourceChange_Response) error {
 	c, process := &t.changes, t.process
@@ -96,7 +96,7 @@ func (t *thing) execute(ctx context.Context, in *tfplugin6.ApplyResourceChange_R
 	switch {
 	case c.open == 0 && c.ended != nil:
 		close(c.ended)
-	case c.unwanted(): // this one was wanted, and those that still run are not
+	case c.unwanted(): // this call was not cancelled, but all those still open are
 		go askToStop(process)
 	}
 	return err

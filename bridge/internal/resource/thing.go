@@ -18,40 +18,40 @@ import (
 	"deployster/protocol"
 )
 
-// Memory is what must not be forgotten of a thing: what its provider said of it last,
-// value for value, with the version of the schema that this is of.
+// Memory is the memory of a thing: the last state that its provider has reported, in
+// full, with the version of the schema of that state.
 type Memory struct {
 	Kind    string          `json:"kind"`
 	Version int64           `json:"version"`
 	State   json.RawMessage `json:"state"`
 	Private []byte          `json:"private,omitempty"`
-	Tainted bool            `json:"tainted,omitempty"` // its making has failed: it is to be made anew
+	Tainted bool            `json:"tainted,omitempty"` // its creation has failed: it must be replaced
 }
 
-// thing is one resource, as it is asked about in one invocation.
+// thing is one resource in one invocation.
 type thing struct {
 	*provider
 	name   string
-	acts   bool // it carries out what was planned
+	acts   bool // the invocation is an action, which carries out a plan
 	kind   string
 	schema *schema.Schema
 	config cty.Value
-	adopt  string // the id under which it is to be found when nothing is remembered
+	adopt  string // the id by which the thing is imported if there is no memory
 	memory *Memory
 	log    io.Writer
 }
 
-// observed is how it is; state is null when it does not exist.
+// observed is the present state of a thing; state is null if it does not exist.
 type observed struct {
 	state   cty.Value
 	private []byte
 	tainted bool
 }
 
-// dataPrefix begins the kinds that are only looked at.
+// dataPrefix is the prefix of the kinds that are data sources.
 const dataPrefix = "data."
 
-// importKey is the key of the config that says what to adopt.
+// importKey returns the key of the config for the id to import.
 func importKey(s *schema.Schema) string {
 	if s.Block.Attributes["import"] != nil || s.Block.Blocks["import"] != nil {
 		return "import_id"
@@ -59,13 +59,13 @@ func importKey(s *schema.Schema) string {
 	return "import"
 }
 
-// Kind is what stands behind the # of a type.
+// Kind returns the part of a type after the #.
 func Kind(reference string) string {
 	_, kind, _ := strings.Cut(reference, "#")
 	return kind
 }
 
-// openThing reads what is asked about, and takes a process that has the provider's config.
+// openThing reads the input of an invocation, and takes a process with the provider's config.
 func (p *Providers) openThing(ctx context.Context, in protocol.StateInput, log io.Writer) (*thing, func(), error) {
 	read, err := value.Decode(in.Config)
 	if err != nil {
@@ -105,7 +105,7 @@ func (t *thing) read(config map[string]any, in protocol.StateInput) error {
 	}
 	var err error
 	switch t.config, err = value.OfBlock(t.schema.Block, config, ""); {
-	case in.Intent == protocol.Absent: // it may be of an older schema, and nothing is made of it
+	case in.Intent == protocol.Absent: // the config may be of an older schema, and is not needed
 		t.config = cty.NullVal(t.schema.Block.Type())
 	case err != nil:
 		return wrongConfig(err)
@@ -128,13 +128,13 @@ func (t *thing) read(config map[string]any, in protocol.StateInput) error {
 	return nil
 }
 
-// wasThere reports whether a thing of which nothing is remembered was there before, and is gone:
-// what has its id is not looked for, unless another may have been made since.
+// wasThere reports whether a thing without a memory existed before and no longer exists: then it
+// is not searched by its id, unless another one may have been created since.
 func wasThere(in protocol.StateInput) bool {
 	return (len(in.LastState) > 0 || slices.Contains(in.After, deleteAction)) && !slices.Contains(in.Unsettled, createAction)
 }
 
-// observe finds out how it is: by what is remembered, or by the id to adopt.
+// observe reads the present state of a thing: from its memory, or by the id to import.
 func (t *thing) observe(ctx context.Context) (observed, error) {
 	ty := t.schema.Block.Type()
 	o := observed{state: cty.NullVal(ty)}
@@ -180,7 +180,7 @@ func (t *thing) observe(ctx context.Context) (observed, error) {
 	return t.refresh(ctx, o)
 }
 
-// refresh has the provider look.
+// refresh has the provider read the thing.
 func (t *thing) refresh(ctx context.Context, o observed) (observed, error) {
 	ty := t.schema.Block.Type()
 	packed, err := value.Pack(o.state, ty)
@@ -200,15 +200,15 @@ func (t *thing) refresh(ctx context.Context, o observed) (observed, error) {
 	return o, err
 }
 
-// planned is what a provider would do.
+// planned is the plan of a provider.
 type planned struct {
 	state   cty.Value
 	private []byte
-	forces  map[string]bool // pointers to what cannot be changed in place
-	legacy  bool            // it may do otherwise than it says
+	forces  map[string]bool // pointers to changed values that cannot be changed in place
+	legacy  bool            // the provider may deviate from its plan
 }
 
-// plan asks what would be done about what is there.
+// plan asks the provider what it would change in the prior state.
 func (t *thing) plan(ctx context.Context, prior cty.Value, private []byte) (planned, error) {
 	ty := t.schema.Block.Type()
 	proposed := propose.New(t.schema.Block, prior, t.config)
@@ -248,7 +248,7 @@ func (t *thing) plan(ctx context.Context, prior cty.Value, private []byte) (plan
 	return p, nil
 }
 
-// validate has the provider look at the config.
+// validate has the provider validate the config.
 func (t *thing) validate(ctx context.Context) error {
 	packed, err := value.Pack(t.config, t.schema.Block.Type())
 	if err != nil {
@@ -262,7 +262,7 @@ func (t *thing) validate(ctx context.Context) error {
 	return asConfig(problem(out.GetDiagnostics(), "", t.log))
 }
 
-// asConfig is an error that was found when the config was looked at.
+// asConfig converts an error of validating the config to a ConfigError.
 func asConfig(err error) error {
 	var known *protocol.TypeError
 	if err == nil || errors.As(err, &known) {
@@ -271,7 +271,7 @@ func asConfig(err error) error {
 	return protocol.Errorf(protocol.ConfigError, "", "%s", err)
 }
 
-// remember is what must not be forgotten of what is there.
+// remember returns the memory for an observed state.
 func (t *thing) remember(o observed) (json.RawMessage, error) {
 	raw, err := value.Raw(o.state, t.schema.Block.Type())
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 // object is a part of a JSON Schema.
 type object = map[string]any
 
-// ForConfig is the JSON Schema of what people may write in a block.
+// ForConfig returns the JSON Schema of the config that people may write in a block.
 func (b *Block) ForConfig() map[string]any {
 	properties, required := object{}, []string{}
 	for name, a := range b.Attributes {
 		if a.Computed && !a.Optional && !a.Required {
-			continue // nobody may set it
+			continue // a config must not set it
 		}
 		s := a.config()
 		if !a.Required {
@@ -48,13 +48,13 @@ func (a *Attribute) config() object {
 
 func (n *Nested) config() object {
 	inner := n.Block.ForConfig()
-	if n.Mode == List || n.Mode == Set { // one may be written without a list around it
+	if n.Mode == List || n.Mode == Set { // a single block may be written without a list around it
 		return object{"anyOf": []any{n.of(inner), inner}}
 	}
 	return n.of(inner)
 }
 
-// of is the schema of all that are nested, made of the schema of one.
+// of returns the schema of all nested blocks, from the schema of one.
 func (n *Nested) of(inner object) object {
 	switch n.Mode {
 	case Single, Group:
@@ -65,7 +65,7 @@ func (n *Nested) of(inner object) object {
 	return object{"type": "array", "items": inner}
 }
 
-// ForState is the JSON Schema of a block as it is.
+// ForState returns the JSON Schema of the state of a block.
 func (b *Block) ForState() map[string]any {
 	properties, required := object{}, []string{}
 	for name, a := range b.Attributes {
@@ -99,7 +99,7 @@ func described(s object, a *Attribute) object {
 	return s
 }
 
-// orNull is a schema that takes null too.
+// orNull returns a schema that also accepts null.
 func orNull(s object) object {
 	if kind, ok := s["type"].(string); ok {
 		s["type"] = []any{kind, "null"}
@@ -115,8 +115,8 @@ func orNull(s object) object {
 	return object{"anyOf": []any{s, object{"type": "null"}}}
 }
 
-// ofType is the schema of a type. Where people write, scalars may be written as each
-// other.
+// ofType returns the schema of a type. With written, each kind of scalar is also accepted
+// as any other.
 func ofType(t cty.Type, written bool) object {
 	switch {
 	case t == cty.DynamicPseudoType:

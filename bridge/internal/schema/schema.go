@@ -11,36 +11,36 @@ import (
 	"deployster/bridge/internal/tfplugin/tfplugin6"
 )
 
-// Schema is what a provider says of a kind, or of its own config.
+// Schema is the provider's schema of a kind, or of its own config.
 type Schema struct {
 	Version     int64
 	Block       *Block
 	Description string
 }
 
-// Block is a group of attributes and of blocks in it. An attribute with a nested type
-// has one too, without blocks.
+// Block has attributes and nested blocks. An attribute with a nested type has a Block
+// too, without nested blocks.
 type Block struct {
 	Attributes map[string]*Attribute
 	Blocks     map[string]*Nested
 
 	once sync.Once
-	made cty.Type // of its values
+	made cty.Type // type of its values, made once
 }
 
-// Attribute is one value.
+// Attribute is an attribute of a block.
 type Attribute struct {
 	Type                                               cty.Type
-	Nested                                             *Nested // nil = none; then Type is its type
+	Nested                                             *Nested // nil = none; otherwise Type is its type
 	Description                                        string
 	Required, Optional, Computed, Sensitive, WriteOnly bool
 	Deprecated                                         bool
 }
 
-// Mode is how many of a block there may be, and how they are told apart.
+// Mode says how many blocks of a type are allowed, and how they are identified.
 type Mode int
 
-// The modes. A group is a single one that is always there.
+// The modes. A Group is a single block that always exists.
 const (
 	Single Mode = iota + 1
 	List
@@ -53,17 +53,17 @@ const (
 type Nested struct {
 	Block    *Block
 	Mode     Mode
-	Min, Max int64 // 0 = no limit is told
+	Min, Max int64 // 0 = no limit is given
 }
 
-// Provider is all that a provider says of itself.
+// Provider has all schemas of a provider.
 type Provider struct {
 	Config          *Schema
 	Resources, Data map[string]*Schema
 	PlanDestroy     bool
 }
 
-// Read6 reads the answer of protocol 6.
+// Read6 reads the schemas from a response of protocol 6.
 func Read6(r *tfplugin6.GetProviderSchema_Response) (*Provider, error) {
 	p := &Provider{Resources: map[string]*Schema{}, Data: map[string]*Schema{}, PlanDestroy: r.GetServerCapabilities().GetPlanDestroy()}
 	var err error
@@ -82,7 +82,7 @@ func Read6(r *tfplugin6.GetProviderSchema_Response) (*Provider, error) {
 	return p, nil
 }
 
-// Read5 reads the answer of protocol 5, whose attributes are others on the wire.
+// Read5 reads the schemas from a response of protocol 5, whose messages differ from those of protocol 6.
 func Read5(r *tfplugin5.GetProviderSchema_Response) (*Provider, error) {
 	six := &tfplugin6.GetProviderSchema_Response{Provider: raised(r.GetProvider()), ResourceSchemas: map[string]*tfplugin6.Schema{},
 		DataSourceSchemas:  map[string]*tfplugin6.Schema{},
@@ -96,7 +96,7 @@ func Read5(r *tfplugin5.GetProviderSchema_Response) (*Provider, error) {
 	return Read6(six)
 }
 
-// raised is a schema of protocol 5 as protocol 6 says it.
+// raised converts a schema of protocol 5 to protocol 6.
 func raised(s *tfplugin5.Schema) *tfplugin6.Schema {
 	if s == nil {
 		return nil
@@ -163,7 +163,7 @@ func attributesOf(list []*tfplugin6.Schema_Attribute) (*Block, error) {
 	return out, nil
 }
 
-// Type is the type of the values of a block. It is made once: large ones take long.
+// Type returns the type of the values of a block. It is built only once, since that takes long for large blocks.
 func (b *Block) Type() cty.Type {
 	b.once.Do(func() {
 		types := map[string]cty.Type{}
@@ -178,8 +178,8 @@ func (b *Block) Type() cty.Type {
 	return b.made
 }
 
-// Type is the type of all values of a nested block together. What holds values of any
-// type cannot be in a list or a map, whose items have one.
+// Type returns the type of all values of a nested block together. A block with attributes
+// of dynamic type cannot be in a list or a map, whose elements have the same type.
 func (n *Nested) Type() cty.Type {
 	inner := n.Block.Type()
 	switch {

@@ -12,13 +12,13 @@ import (
 // MaxSize is the largest schema that deployster reads, in bytes.
 const MaxSize = 1 << 20
 
-// worthSharing is how long a part of a schema is, at least, that is written once and
+// worthSharing is the minimum length of a part of a schema that is written once and
 // referred to.
 const worthSharing = 160
 
-// Shared writes a schema in which equal parts are in $defs, once, under a hash of what they
-// are. tooLarge says that it would still be refused: then any document fits it, and is
-// secret as a whole where a part of it is.
+// Shared encodes a schema so that equal parts are in $defs only once, under a hash of their
+// content. tooLarge says that the result would still be longer than MaxSize: then the
+// returned schema accepts any document, and marks it as secret if any part of it is.
 func Shared(s map[string]any) (text json.RawMessage, tooLarge bool, err error) {
 	h := sharer{defs: map[string]any{}, uses: map[string]int{}, done: map[uintptr]any{}}
 	root, ok := h.inside(s).(object)
@@ -42,18 +42,18 @@ func Shared(s map[string]any) (text json.RawMessage, tooLarge bool, err error) {
 	return json.RawMessage(`{}`), true, nil
 }
 
-// sharer takes parts of a schema apart.
+// sharer moves parts of a schema to $defs.
 type sharer struct {
-	defs map[string]any // by the names that refer to them
+	defs map[string]any // by the names in the references
 	uses map[string]int
-	done map[uintptr]any // what a part became, which may stand in several places
+	done map[uintptr]any // the replacements of parts, each of which may occur in several places
 	err  error
 }
 
 const reference = "$ref"
 const defined = "#/$defs/"
 
-// part gives what stands in the place of a part: a reference, when that is shorter.
+// part returns the replacement of a part: a reference, if the part is long enough.
 func (h *sharer) part(v any) any {
 	s, ok := v.(object)
 	if !ok {
@@ -79,7 +79,7 @@ func (h *sharer) part(v any) any {
 	return inner
 }
 
-// inside is a copy whose parts have been looked at.
+// inside returns a copy with its parts replaced.
 func (h *sharer) inside(v any) any {
 	switch x := v.(type) {
 	case object:
@@ -109,7 +109,7 @@ func (h *sharer) inside(v any) any {
 	return v
 }
 
-// count finds how often each part is referred to by what is written.
+// count counts the references to each part.
 func (h *sharer) count(root any) {
 	each(root, func(name string, _ func(any)) { h.uses[name]++ })
 	for _, part := range h.defs {
@@ -117,7 +117,7 @@ func (h *sharer) count(root any) {
 	}
 }
 
-// inline writes what is used once where it is used.
+// inline puts parts with a single reference back in the place of that reference.
 func (h *sharer) inline(in any) {
 	each(in, func(name string, put func(any)) {
 		if part := h.defs[name]; h.uses[name] == 1 && part != nil {
@@ -128,7 +128,7 @@ func (h *sharer) inline(in any) {
 	})
 }
 
-// each visits the references in a part.
+// each calls visit for all references in a part.
 func each(v any, visit func(name string, put func(any))) {
 	at := func(inner any, put func(any)) {
 		if s, ok := inner.(object); ok {
@@ -151,7 +151,7 @@ func each(v any, visit func(name string, put func(any))) {
 	}
 }
 
-// secret reports whether a part of a schema is for secrets.
+// secret reports whether any part of a schema is write-only.
 func secret(v any) bool {
 	switch x := v.(type) {
 	case object:

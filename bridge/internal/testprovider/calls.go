@@ -13,14 +13,14 @@ import (
 	"deployster/bridge/internal/value"
 )
 
-// Labels that begin with these make the provider fail, or do otherwise.
+// Labels with these prefixes make the provider fail, or behave differently.
 const (
-	Half    = "half-"  // it is made, and the call says an error
-	Nothing = "never-" // it is not made
-	Vague   = "vague-" // it is made, and its revision is not known even then
+	Half    = "half-"  // it is created, and the call returns an error
+	Nothing = "never-" // it is not created
+	Vague   = "vague-" // it is created, but its revision stays unknown
 )
 
-// Imported is what a thing that is imported has as its revision.
+// Imported is the revision of an imported thing.
 const Imported = "imported"
 
 func (p *Provider) block(kind string) *schema.Block { return p.known.Resources[kind].Block }
@@ -81,7 +81,7 @@ func (p *Provider) readData(in *tfplugin6.ReadDataSource_Request) (proto.Message
 	if err := p.write("ReadDataSource", in.GetTypeName(), named{"config", v[0]}); err != nil {
 		return nil, err
 	}
-	// What nobody has written is chosen.
+	// Computed attributes that the config leaves out are chosen.
 	filled := v[0].AsValueMap()
 	for name, a := range b.Attributes {
 		if a.Computed && filled[name].IsNull() {
@@ -92,7 +92,7 @@ func (p *Provider) readData(in *tfplugin6.ReadDataSource_Request) (proto.Message
 	return &tfplugin6.ReadDataSource_Response{State: packed}, err
 }
 
-// upgrade takes what was remembered as it is: the versions differ in their number only.
+// upgrade accepts a recorded state unchanged: the versions differ in their number only.
 func (p *Provider) upgrade(in *tfplugin6.UpgradeResourceState_Request) (proto.Message, error) {
 	t := p.block(in.GetTypeName()).Type()
 	v, err := value.OfRaw(in.GetRawState().GetJson(), t)
@@ -217,7 +217,7 @@ func (p *Provider) apply(in *tfplugin6.ApplyResourceChange_Request) (proto.Messa
 	return out, nil
 }
 
-// moved is the anchor of a thing: what is chosen depends on it.
+// moved returns the anchor of a thing, on which chosen values depend.
 func moved(v cty.Value) string {
 	if anchor := v.GetAttr("anchor"); !anchor.IsNull() {
 		return anchor.AsString()
@@ -225,7 +225,7 @@ func moved(v cty.Value) string {
 	return ""
 }
 
-// resolve chooses what is not known yet, by the key of what it is in.
+// resolve chooses unknown values, depending on the key of the block around them.
 func resolve(v cty.Value, hint string) cty.Value {
 	t := v.Type()
 	switch {
@@ -265,7 +265,7 @@ func resolve(v cty.Value, hint string) cty.Value {
 	return cty.TupleVal(out)
 }
 
-// choose is a value of a type.
+// choose returns a value of a type.
 func choose(t cty.Type, hint string) cty.Value {
 	switch {
 	case t == cty.String || t == cty.DynamicPseudoType:

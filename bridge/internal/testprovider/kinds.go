@@ -6,12 +6,12 @@ import (
 	"deployster/bridge/internal/tfplugin/tfplugin6"
 )
 
-// Kind is a resource type of the provider, which is data source too when its name is Data.
+// Kind is a resource type of the provider; the one named Data is also a data source.
 type Kind struct {
 	Name     string
 	Schema   *tfplugin6.Schema
 	Variants []Variant
-	Six      bool // protocol 5 cannot say it
+	Six      bool // protocol 5 cannot express it
 }
 
 // Variant is one way to write the attribute or block "thing" of a kind.
@@ -19,17 +19,17 @@ type Variant struct {
 	Name    string
 	Absent  bool
 	Written any
-	// ForBridge is what is written for the bridge, where that takes more than Terraform.
+	// ForBridge is the config for the bridge, if it accepts a form that Terraform does not.
 	ForBridge any
 }
 
-// Data is the kind that is a data source too.
+// Data is the kind that is also a data source.
 const Data = "test_text_both"
 
-// flag is what an attribute may be.
+// flag is a set of flags of an attribute.
 type flag struct{ required, optional, computed, sensitive, writeOnly bool }
 
-// flags are those that are crossed with the shapes.
+// flags are the flags that are combined with the shapes.
 var flags = map[string]flag{
 	"required":  {required: true},
 	"optional":  {optional: true},
@@ -40,10 +40,10 @@ var flags = map[string]flag{
 	"writeonly": {optional: true, writeOnly: true},
 }
 
-// flagNames are their names, in the order in which kinds are made.
+// flagNames are the names of the flags, in the order in which the kinds are listed.
 var flagNames = []string{"required", "optional", "computed", "both", "sensitive", "secret", "writeonly"}
 
-// plain are the types without blocks, with what people write of them.
+// plain are the types without blocks, with configs for them.
 var plain = []struct {
 	name, typ string
 	variants  []Variant
@@ -73,13 +73,13 @@ func written(values ...any) []Variant {
 	return out
 }
 
-// modes are the ways in which blocks and nested attributes are there.
+// modes are the nesting modes of blocks and nested attributes.
 var modes = []struct {
 	name          string
 	block, nested int32
 }{{"single", 1, 1}, {"list", 2, 2}, {"set", 3, 3}, {"map", 4, 4}, {"group", 5, 0}}
 
-// Kinds are all of them.
+// Kinds returns all kinds.
 func Kinds() (out []Kind) {
 	for _, p := range plain {
 		for _, flag := range flagNames {
@@ -91,7 +91,7 @@ func Kinds() (out []Kind) {
 	for _, m := range modes {
 		for _, flag := range flagNames {
 			if flag == "writeonly" && m.name == "set" {
-				continue // Terraform forbids it: what is in a set is told apart by its values
+				continue // Terraform forbids it: elements of a set are identified by their values
 			}
 			out = append(out, blockKind(m.name, m.block, flag))
 		}
@@ -115,7 +115,7 @@ func flagged(name, flag string) *tfplugin6.Schema_Attribute {
 		Sensitive: f.sensitive, WriteOnly: f.writeOnly}
 }
 
-// allowed are the variants that an attribute with a flag takes.
+// allowed returns the variants that an attribute with a flag accepts.
 func allowed(flag string, all []Variant) (out []Variant) {
 	for _, v := range all {
 		nothing := v.Absent || v.Written == nil
@@ -127,8 +127,8 @@ func allowed(flag string, all []Variant) (out []Variant) {
 	return out
 }
 
-// schemaWith is a schema with what every kind has: a label that tells its resources apart,
-// an anchor that cannot be changed in place, and a revision that the provider counts.
+// schemaWith returns a schema with the attributes of every kind: a label that identifies its
+// resources, an anchor that cannot be changed in place, and a revision that the provider counts.
 func schemaWith(a *tfplugin6.Schema_Attribute, n *tfplugin6.Schema_NestedBlock) *tfplugin6.Schema {
 	b := &tfplugin6.Schema_Block{Attributes: []*tfplugin6.Schema_Attribute{flagged("label", "required"), flagged("anchor", "optional"),
 		flagged("revision", "computed")}}
@@ -141,7 +141,7 @@ func schemaWith(a *tfplugin6.Schema_Attribute, n *tfplugin6.Schema_NestedBlock) 
 	return &tfplugin6.Schema{Block: b}
 }
 
-// members are the attributes of one that is nested: a key, a value with a flag, and one
+// members returns the attributes of a nested block: a key, a value with a flag, and one
 // that the provider chooses.
 func members(flag string) []*tfplugin6.Schema_Attribute {
 	return []*tfplugin6.Schema_Attribute{flagged("key", "optional"), flagged("value", flag), flagged("chosen", "computed")}
@@ -153,7 +153,7 @@ func blockKind(mode string, nesting int32, flag string) Kind {
 	return Kind{Name: "test_block_" + mode + "_" + flag, Schema: schemaWith(nil, n), Variants: nestedVariants(mode, flag, true)}
 }
 
-// nestedKind is a kind with a nested attribute; not every flag may be in every other one.
+// nestedKind returns a kind with a nested attribute; false = these flags cannot be combined.
 func nestedKind(mode string, nesting int32, flag, inner string) (Kind, bool) {
 	if flag == "computed" && inner != "computed" || (flag == "writeonly") != (inner == "writeonly") && flag != "optional" ||
 		inner == "writeonly" && mode == "set" {
@@ -176,8 +176,8 @@ func nestedKind(mode string, nesting int32, flag, inner string) (Kind, bool) {
 		Variants: allowed(flag, nestedVariants(mode, inner, false))}, true
 }
 
-// nestedVariants are the ways to write what is nested: none, one, two, one as an object,
-// one without what may be chosen, and two of which one was there before.
+// nestedVariants returns the ways to write nested blocks: none, one, two, one as an
+// object, one without an optional value, and two of which one existed before.
 func nestedVariants(mode, flag string, block bool) []Variant {
 	item := func(key, value string) object {
 		o := object{"key": key}
@@ -190,7 +190,7 @@ func nestedVariants(mode, flag string, block bool) []Variant {
 	switch mode {
 	case "single", "group":
 		v := written(a, b, bare, other)
-		if mode == "group" || block { // a block that is null is one that is not there
+		if mode == "group" || block { // a block cannot be null, only absent
 			v = v[2:]
 			v = append(v, Variant{Name: "absent", Absent: true})
 		}
@@ -212,7 +212,7 @@ func nestedVariants(mode, flag string, block bool) []Variant {
 	return append(v, Variant{Name: "object", Written: list(a), ForBridge: a})
 }
 
-// deepKinds have blocks in blocks, of every mode in every other.
+// deepKinds returns kinds with blocks in blocks, for every combination of modes.
 func deepKinds() (out []Kind) {
 	for _, outer := range modes {
 		for _, inner := range modes {
@@ -234,7 +234,7 @@ func deepKinds() (out []Kind) {
 	return out
 }
 
-// filled puts a block into each of the blocks that are written.
+// filled adds a block to each of the blocks that are written.
 func filled(mode string, outer any, inner Variant) any {
 	into := func(v any) any {
 		out := object{}

@@ -9,7 +9,7 @@ import (
 // changer changes the attributes of a value, at any depth.
 type changer func(a *schema.Attribute, v cty.Value) cty.Value
 
-// withoutWriteOnly: no state has what is write-only.
+// withoutWriteOnly removes write-only values, which no state has.
 func withoutWriteOnly(a *schema.Attribute, v cty.Value) cty.Value {
 	if a.WriteOnly {
 		return cty.NullVal(a.Type)
@@ -17,7 +17,7 @@ func withoutWriteOnly(a *schema.Attribute, v cty.Value) cty.Value {
 	return v
 }
 
-// withUnknown: what nobody has written is chosen when it is made.
+// withUnknown makes computed values unknown that the config leaves out: they are chosen at creation.
 func withUnknown(a *schema.Attribute, v cty.Value) cty.Value {
 	if a.Computed && v.IsNull() {
 		return cty.UnknownVal(a.Type)

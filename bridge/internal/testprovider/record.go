@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Request is one line of what was written down.
+// Request is one recorded request.
 type Request struct {
 	Call, Kind, Label string
 	Values            map[string]string
@@ -22,7 +22,7 @@ type named struct {
 	value cty.Value
 }
 
-// write writes a request down, in one write, so that others may write too.
+// write records a request with a single write, so that other processes may write too.
 func (p *Provider) write(call, kind string, values ...named) error {
 	if p.record == nil {
 		return nil
@@ -42,7 +42,7 @@ func (p *Provider) write(call, kind string, values ...named) error {
 	return err
 }
 
-// Show is a value as text: two that differ, if only in their type, are other texts.
+// Show returns a value as text: values that differ, even if only in their type, have different texts.
 func Show(v cty.Value) string {
 	t := v.Type()
 	switch {

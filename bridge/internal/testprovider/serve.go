@@ -25,12 +25,12 @@ type Provider struct {
 	kinds    map[string]*tfplugin6.Schema
 	known    *schema.Provider
 	config   *tfplugin6.Schema
-	record   *os.File // nil: nothing is written down
-	world    string   // where the things of the kind Object are
+	record   *os.File // nil: requests are not recorded
+	world    string   // URL of the service with the things of the kind Object
 }
 
-// Serve is the whole life of the process. TEST_PROTOCOL is 5 or 6, TEST_VERSION the version
-// of its schemas, TEST_RECORD the file for the requests.
+// Serve serves until the process ends. TEST_PROTOCOL is 5 or 6, TEST_VERSION the version of
+// its schemas, TEST_RECORD the file for the requests.
 func Serve() error {
 	p, err := open()
 	if err != nil {
@@ -40,7 +40,7 @@ func Serve() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // nothing is in it but the socket
+	defer func() { _ = os.RemoveAll(dir) }() // it has only the socket
 	path := filepath.Join(dir, "socket")
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -91,14 +91,14 @@ func (p *Provider) schemas() *tfplugin6.GetProviderSchema_Response {
 		ServerCapabilities: &tfplugin6.ServerCapabilities{PlanDestroy: os.Getenv("TEST_PLAN_DESTROY") != ""}}
 }
 
-// call carries out one call: the request is read into in.
+// call is one call: the request is read into in, and answer answers it.
 type call struct {
 	in     proto.Message
 	answer func() (proto.Message, error)
 }
 
-// handle answers a call of either protocol, whose messages are equal on the wire but for
-// the schemas.
+// handle answers a call of either protocol, whose messages are equal on the wire except
+// for the schemas.
 func (p *Provider) handle(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	name := method[strings.LastIndexByte(method, '/')+1:]
@@ -122,13 +122,13 @@ func (p *Provider) handle(_ any, stream grpc.ServerStream) error {
 	return stream.SendMsg(out)
 }
 
-// fives gives a name of protocol 5 the meaning that it has in protocol 6.
+// fives maps names of calls in protocol 5 to those in protocol 6.
 var fives = map[string]string{
 	"PrepareProviderConfig": "ValidateProviderConfig", "ValidateResourceTypeConfig": "ValidateResourceConfig",
 	"ValidateDataSourceConfig": "ValidateDataResourceConfig", "Configure": "ConfigureProvider", "Stop": "StopProvider",
 }
 
-// calling gives the call of a request, and what answers it.
+// calling returns the call for a request and the function that answers it.
 func calling[In proto.Message](in In, answer func(In) (proto.Message, error)) call {
 	return call{in, func() (proto.Message, error) { return answer(in) }}
 }
@@ -159,7 +159,7 @@ func (p *Provider) calls() map[string]call {
 	return all
 }
 
-// failed is an answer that says an error.
+// failed returns a response with an error.
 func failed(in proto.Message, err error) proto.Message {
 	d := []*tfplugin6.Diagnostic{{Severity: tfplugin6.Diagnostic_ERROR, Summary: err.Error()}}
 	switch in.(type) {
@@ -177,7 +177,7 @@ func failed(in proto.Message, err error) proto.Message {
 	return &tfplugin6.ReadResource_Response{Diagnostics: d}
 }
 
-// Run serves until the process ends, and gives its exit code.
+// Run serves until the process ends, and returns its exit code.
 func Run() int {
 	if err := Serve(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err)
@@ -186,7 +186,7 @@ func Run() int {
 	return 0
 }
 
-// lowered are schemas as protocol 5 says them.
+// lowered converts schemas to protocol 5.
 func lowered(six *tfplugin6.GetProviderSchema_Response) *tfplugin5.GetProviderSchema_Response {
 	out := &tfplugin5.GetProviderSchema_Response{Provider: lower(six.GetProvider()), ResourceSchemas: map[string]*tfplugin5.Schema{},
 		DataSourceSchemas:  map[string]*tfplugin5.Schema{},

@@ -17,8 +17,8 @@ import (
 	"deployster/bridge/internal/value"
 )
 
-// Object is the kind whose things are in a world, a service at the URL that the config of
-// the provider has as "world". The service chooses their ids.
+// Object is the kind whose things are in a world: a service, whose URL is in the "world"
+// attribute of the provider's config. The service chooses their ids.
 const Object = "test_object"
 
 func objectSchema() *tfplugin6.Schema {
@@ -27,7 +27,7 @@ func objectSchema() *tfplugin6.Schema {
 	return s
 }
 
-// ask asks the world; no body says that there is no such thing.
+// ask sends a request to the world; a nil result means that the thing does not exist.
 func (p *Provider) ask(method, id string, body map[string]string) (map[string]string, error) {
 	if p.world == "" {
 		return nil, errors.New("the config of the provider has no world")
@@ -59,7 +59,7 @@ func (p *Provider) ask(method, id string, body map[string]string) (map[string]st
 	return out, json.Unmarshal(read, &out)
 }
 
-// readObject gives how a thing is; null when it is not there.
+// readObject returns the state of a thing; null if it does not exist.
 func (p *Provider) readObject(was cty.Value) (cty.Value, error) {
 	if was.IsNull() || was.GetAttr("id").IsNull() {
 		return cty.NullVal(was.Type()), nil
@@ -77,7 +77,7 @@ func (p *Provider) readObject(was cty.Value) (cty.Value, error) {
 	return cty.ObjectVal(out), nil
 }
 
-// applyObject makes, changes or removes a thing.
+// applyObject creates, changes or removes a thing.
 func (p *Provider) applyObject(b *schema.Block, prior, planned cty.Value) (proto.Message, error) {
 	var err error
 	made := planned
@@ -101,7 +101,7 @@ func (p *Provider) applyObject(b *schema.Block, prior, planned cty.Value) (proto
 		out["id"] = cty.StringVal(said["id"])
 		made = cty.ObjectVal(out)
 	}
-	if err != nil && planned.IsNull() { // what could not be removed is there, as many providers say
+	if err != nil && planned.IsNull() { // a failed removal returns the prior state, as from many providers
 		packed, _ := value.Pack(prior, b.Type()) // it was read from such a value
 		out := failed(&tfplugin6.ApplyResourceChange_Request{}, err).(*tfplugin6.ApplyResourceChange_Response)
 		out.NewState = packed

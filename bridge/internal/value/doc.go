@@ -1,3 +1,3 @@
-// Package value owns the ways of values between JSON, cty and msgpack. In come configs as
-// people write them; out go values of the types that a provider's schema has, and back.
+// Package value converts values between JSON, cty and msgpack. Configs as people write
+// them come in; values of the types in a provider's schema go out, and back.
 package value

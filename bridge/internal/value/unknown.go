@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Unknown stands in what a person wrote where a value is known only later.
+// Unknown stands in a config for a value that is known only later.
 type Unknown struct{}
 
-// MarshalJSON tells it from all that can be written.
+// MarshalJSON returns a text that no config can contain.
 func (Unknown) MarshalJSON() ([]byte, error) { return []byte(`"\u0000unknown"`), nil }
 
-// Forget puts Unknown into what a person wrote, where JSON pointers lead.
+// Forget replaces the values at some JSON pointers into a config by Unknown.
 func Forget(written any, pointers []string) {
 	for _, pointer := range pointers {
 		at, steps := written, strings.Split(strings.TrimPrefix(pointer, "/"), "/")

@@ -19,7 +19,7 @@ import (
 	"deployster/bridge/internal/tfplugin/tfplugin6"
 )
 
-// Wrong says what of a config is wrong.
+// Wrong is an error in a config.
 type Wrong struct {
 	Pointer, Message string
 }
@@ -30,7 +30,7 @@ func wrong(at, format string, args ...any) error {
 	return &Wrong{Pointer: at, Message: fmt.Sprintf(format, args...)}
 }
 
-// Decode reads a JSON document with all digits of its numbers.
+// Decode reads a JSON document, and keeps all digits of its numbers.
 func Decode(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -39,7 +39,7 @@ func Decode(raw []byte) (any, error) {
 	return v, err
 }
 
-// OfBlock makes the value of a block of what a person wrote; at is where that stands.
+// OfBlock converts the config of a block to a value; at is the JSON pointer of the block.
 func OfBlock(b *schema.Block, written any, at string) (cty.Value, error) {
 	if written == (Unknown{}) {
 		return cty.UnknownVal(b.Type()), nil
@@ -75,8 +75,8 @@ func ofAttribute(a *schema.Attribute, written any, at string) (cty.Value, error)
 	return ofType(a.Type, written, at)
 }
 
-// ofNested makes the value of nested blocks. One that may be there several times may be
-// written as an object when it is there once; of a block, none is an empty list.
+// ofNested converts the config of nested blocks to a value. A single block of a list or set may
+// be written as an object; if no block is written, the value is an empty collection, not null.
 func ofNested(n *schema.Nested, written any, at string, block bool) (cty.Value, error) {
 	switch {
 	case written == Unknown{}:
@@ -141,7 +141,7 @@ func collection(n *schema.Nested, values []cty.Value) cty.Value {
 	return cty.ListVal(values)
 }
 
-// ofType makes a value of a type. What is left out of an object is null.
+// ofType converts a part of a config to a value of a type. Missing attributes of objects are null.
 func ofType(t cty.Type, written any, at string) (cty.Value, error) {
 	switch written {
 	case nil:
@@ -160,7 +160,7 @@ func ofType(t cty.Type, written any, at string) (cty.Value, error) {
 	return out, nil
 }
 
-// infer makes a value as it is written, with the attributes that its objects lack.
+// infer converts a part of a config to a value of its own type, with the attributes that its objects lack.
 func infer(t cty.Type, written any, at string) (cty.Value, error) {
 	switch w := written.(type) {
 	case string:
@@ -216,7 +216,7 @@ func infer(t cty.Type, written any, at string) (cty.Value, error) {
 	return cty.NilVal, wrong(at, "cannot be read")
 }
 
-// JSON is a value for people and for other resources. What is not known is null.
+// JSON converts a value to JSON for people and for other resources. An unknown value becomes null.
 func JSON(v cty.Value) any {
 	if !v.IsKnown() || v.IsNull() {
 		return nil
@@ -243,8 +243,8 @@ func JSON(v cty.Value) any {
 	return out
 }
 
-// number is a number in decimal. Most are whole and short: for others it takes long to find
-// the shortest text of 512 bits.
+// number returns a number in decimal. Most are short integers: for others it takes long to
+// find the shortest text of 512 bits.
 func number(f *big.Float) json.Number {
 	if n, exact := f.Int64(); exact == big.Exact {
 		return json.Number(strconv.FormatInt(n, 10))
@@ -252,13 +252,13 @@ func number(f *big.Float) json.Number {
 	return json.Number(f.Text('f', -1))
 }
 
-// Pack makes of a value what goes to a provider.
+// Pack encodes a value for a provider.
 func Pack(v cty.Value, t cty.Type) (*tfplugin6.DynamicValue, error) {
 	b, err := msgpack.Marshal(v, t)
 	return &tfplugin6.DynamicValue{Msgpack: b}, err
 }
 
-// Unpack reads what comes from a provider; nothing is null.
+// Unpack decodes a value from a provider; an empty message is null.
 func Unpack(d *tfplugin6.DynamicValue, t cty.Type) (cty.Value, error) {
 	switch {
 	case len(d.GetMsgpack()) > 0:
@@ -269,8 +269,8 @@ func Unpack(d *tfplugin6.DynamicValue, t cty.Type) (cty.Value, error) {
 	return cty.NullVal(t), nil
 }
 
-// Raw is a state as it is remembered: the JSON that providers upgrade.
+// Raw encodes a state for the memory: as the JSON that providers upgrade.
 func Raw(v cty.Value, t cty.Type) (json.RawMessage, error) { return ctyjson.Marshal(v, t) }
 
-// OfRaw reads a state that was remembered, of the version that the schema has now.
+// OfRaw decodes a state from the memory, which must be of the present version of the schema.
 func OfRaw(raw json.RawMessage, t cty.Type) (cty.Value, error) { return ctyjson.Unmarshal(raw, t) }

@@ -1,5 +1,5 @@
 //go:build tools
 
-// Package acceptance pins a provider with what its own tests need; they are internal to it,
-// and are built as they are.
+// Package acceptance pins a provider with the dependencies of its own tests; they are
+// internal to it, and are built unchanged.
 package acceptance

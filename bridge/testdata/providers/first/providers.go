@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package first pins providers of before the SDK was a module of its own, that the bridge
-// is tested with.
+// Package first pins providers from before the SDK was a module of its own. Tests of the
+// bridge use them.
 package first
 
 import (
