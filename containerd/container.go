@@ -32,7 +32,7 @@ import (
 
 const (
 	setupLimit = time.Minute      // for creating and starting a container
-	killLimit  = 30 * time.Second // between SIGKILL and the end
+	killLimit  = 30 * time.Second // how long a program may take to end after SIGKILL
 
 	removeAfter = 200 * time.Millisecond // by then a command that runs a single query has ended
 )

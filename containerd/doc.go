@@ -1,10 +1,11 @@
-// Package containerd runs images: it owns the one implementation of
-// runner.Runner that starts real containers, and is the only package that knows
-// of containerd. A runner.Spec comes in, a runner.Result goes out.
+// Package containerd runs images: it has the only implementation of runner.Runner
+// that starts real containers, and is the only package that uses containerd. A
+// runner.Spec comes in, a runner.Result goes out.
 //
-// Without an address it brings its own containerd: a background process of this same binary (RunServer), started
-// on demand, shared by all users of the same data directory, which ends by itself when idle. Its shims are this
-// binary too, or a smaller one beside it (package shim). With an address it is a client of a running daemon.
+// Without an address it starts its own containerd: a background process of this same binary
+// (RunServer), started on demand, shared by all users of the same data directory, which ends by
+// itself when idle. Its shims are this binary too, or a smaller one beside it (package shim).
+// With an address it is a client of a running daemon.
 //
 // A run is a container with a snapshot of its own, three plain files for its stdin,
 // stdout and stderr, and labels that name its client. A client holds a lock on a file,

@@ -55,7 +55,7 @@ func (r *Runtime) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 // attempts is how often a run is tried if its program has not begun.
 const attempts = 3
 
-// attempt is one try of a run, and reports whether the program may have begun.
+// attempt tries a run once, and reports whether the program may have begun.
 func (r *Runtime) attempt(ctx context.Context, s runner.Spec) (res runner.Result, begun bool, err error) {
 	c := &container{r: r, id: r.conn.NewContainerID()}
 	c.volumes = volumes.New(r.volumes(), c.id, s)

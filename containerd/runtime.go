@@ -31,14 +31,14 @@ type Runtime struct {
 	keepScope string
 	private   func(text string) bool // reports texts that no kept container may know; nil = there are none
 
-	// The containers of actions that this client no longer looks after, by ID.
+	// The containers of actions that this client no longer supervises, by ID.
 	surrendered sync.Map
 	runsOpen    sync.WaitGroup
 	shared      sharedContainers
 	pool        idlepool.Client
 	closing     chan struct{} // closed when the Runtime starts no more runs
 	background  sync.WaitGroup
-	stop        context.CancelFunc // of the background
+	stop        context.CancelFunc // stops the background
 
 	warn     func(*diag.Diagnostic)
 	lostOnce sync.Once // the warning about the loss of the daemon

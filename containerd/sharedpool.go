@@ -17,7 +17,7 @@ import (
 // connection to its agent takes the place of a worker's stdin; when all its holders have
 // closed it, the agent ends.
 
-const agentGrace = time.Second // between the end of the connection and that of the agent
+const agentGrace = time.Second // how long an agent may take to end after its connection
 
 // isPrivate reports whether one of the texts must not be known to a container that is kept.
 func (r *Runtime) isPrivate(texts ...string) bool {

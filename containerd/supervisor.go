@@ -30,7 +30,7 @@ type supervisor struct {
 // errHandedOver says that the program goes on, and that this client does not hold it any more.
 var errHandedOver = errors.New("it was handed over")
 
-// finish returns the result of the program.
+// finish waits for the end of the program, and returns its result.
 func (s *supervisor) finish(ctx context.Context, ended <-chan exit, full <-chan *runner.DiskError) (res runner.Result, err error) {
 	e, reason := s.await(ctx, ended, full)
 	if reason == errHandedOver {

@@ -23,7 +23,7 @@ type process struct {
 	offers   chan offer       // offers to hand it over; nil = it cannot be handed over
 	handOver func(offer) bool // hands it over, and reports whether that succeeded
 	handed   bool             // it was handed over; valid after ended
-	before   int64            // the highest number of a request that earlier clients made
+	before   int64            // the highest request number of earlier clients
 
 	began chan struct{}
 	ended chan struct{} // closed when the worker is removed; res and err are set then

@@ -231,7 +231,7 @@ func (j *Journal) Outputs(values map[string]Output) error {
 	return j.append(record{Kind: kindOutputs, Outputs: values})
 }
 
-// Snapshot is the state with all facts so far.
+// Snapshot returns the state with all facts so far.
 func (j *Journal) Snapshot() Snapshot {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -324,7 +324,7 @@ func (j *Journal) encode(r record) ([]byte, error) {
 	return j.line.Bytes(), err
 }
 
-// durable counts the records that the disk has confirmed.
+// durable returns how many records the disk has confirmed.
 func (j *Journal) durable() uint64 {
 	confirmed := j.log.Durable()
 	for j.safe < uint64(len(j.ends)) && j.ends[j.safe] <= confirmed {

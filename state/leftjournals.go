@@ -80,9 +80,9 @@ func (s Snapshot) isOpen(addr, key string) bool {
 	return slices.ContainsFunc(s.Unsettled[addr].Open(), func(a actions.Attempt) bool { return a.Key == key })
 }
 
-// hold marks resources with actions that may still run on another machine, whose claim
-// was taken over. It does not mark those with a host: the host reports how an action
-// ended to whoever holds the state, and refuses actions from the earlier holder.
+// hold marks resources with actions that may still run on another machine, which lost its
+// claim and is not known to be dead. It does not mark those with a host: the host reports how
+// an action ended to whoever holds the state, and refuses actions from the earlier holder.
 func (s Snapshot) hold(machine string) Snapshot {
 	for addr, u := range s.Unsettled {
 		if len(u.Open()) > 0 && u.By.Machine != machine && s.Resources[addr].Settings.Host == nil {

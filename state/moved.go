@@ -26,7 +26,7 @@ func (s *Store) TakeOver(from *Store) (copies int, stay []uint64, err error) {
 	for _, file := range list {
 		earlier, _, err := from.at.copyOf(file.Serial)
 		if file.Serial == from.snapshot.Serial {
-			continue // it is the state
+			continue // it is the state itself
 		}
 		if err != nil || file.Serial > from.snapshot.Serial {
 			stay = append(stay, file.Serial)

@@ -36,8 +36,8 @@ const (
 
 // record is one fact. A journal is a file of lines, each the CRC-32C of the
 // JSON in eight hex digits, a space, and the JSON. Seq counts from 1, and Prev
-// is the hash of the record before, so that a lost, doubled or exchanged line
-// cannot pass. Seq must stay the first key: confirms finds records by it.
+// is the hash of the record before, so that a lost, repeated or swapped line
+// is detected. Seq must stay the first key: confirms finds records by it.
 type record struct {
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`

@@ -128,7 +128,7 @@ func (p *replayRun) letGo(r record) {
 }
 
 // begun notes that an action began on a resource: its entry may no longer be true, and
-// its subscribers must be told, including those that subscribe since this run.
+// its subscribers must get the news, including those that have subscribed with this run.
 func (p *replayRun) begun(r record) {
 	e, known := p.snapshot.Resources[r.Address]
 	for _, by := range r.Subscribers {

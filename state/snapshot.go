@@ -136,7 +136,7 @@ type InFlight struct {
 	Started time.Time `json:"started"`
 }
 
-// Duration is a time span, written as text like "5m0s".
+// Duration is a duration that is written as text like "5m0s".
 type Duration time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
@@ -310,6 +310,6 @@ func (o Output) canonical() (Output, error) {
 // NewID returns a random id, for a lineage, a plan or a run.
 func NewID() string {
 	b := make([]byte, 16)
-	rand.Read(b) // never fails: the program ends before it would
+	rand.Read(b) // never fails: the program would crash instead
 	return hex.EncodeToString(b)
 }

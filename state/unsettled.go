@@ -22,7 +22,7 @@ func (s Snapshot) Unexplained() (addresses []string) {
 }
 
 // Settle records the outcome of an action that was unknown, because the process that
-// started the action did not live to see it. See Snapshot.Settled.
+// started the action ended before it. See Snapshot.Settled.
 func (s *Store) Settle(addr, key string, exit *int, memory json.RawMessage) error {
 	if _, ok := s.snapshot.Unsettled[addr]; !ok {
 		return nil

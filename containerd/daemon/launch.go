@@ -102,7 +102,7 @@ func launch(ctx context.Context, c layout.Config) error {
 		Env:         []string{"PATH=" + os.Getenv("PATH")},
 		Stdout:      logFile,
 		Stderr:      logFile,
-		ExtraFiles:  []*os.File{w}, // becomes reportFD
+		ExtraFiles:  []*os.File{w}, // becomes layout.ReportFD
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	err = cmd.Start()
@@ -111,7 +111,7 @@ func launch(ctx context.Context, c layout.Config) error {
 		return errServer(c, err.Error())
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // reaps it, should it end before this process
+	go func() { ended <- cmd.Wait() }() // reaps it if it ends before this process
 	report, err := readReport(ctx, r)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -24,7 +24,7 @@ import (
 const Format = 3
 
 const (
-	maxMessage   = 64 << 10        // bytes of a message
+	maxMessage   = 64 << 10        // maximum length of a message, in bytes
 	messageLimit = 2 * time.Second // to wait for the other side
 )
 

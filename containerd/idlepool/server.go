@@ -23,7 +23,7 @@ import (
 
 const (
 	PerKey     = 4           // workers that can replace each other
-	Capacity   = 16          // workers
+	Capacity   = 16          // workers in all
 	checkEvery = time.Second // interval of the checks of what an idle worker prints
 	MaxLog     = 1 << 20     // bytes that it may print on stderr while it is idle
 )

@@ -97,8 +97,8 @@ func leaveOut(ctx context.Context, store *Store, imported, before []images.Image
 	return here, restore(ctx, store, other, before)
 }
 
-// restore removes imported images again, and gives names back to the images that had them
-// before.
+// restore undoes an import: it removes the images, and gives names back to the images
+// that had them before.
 func restore(ctx context.Context, store *Store, imported, before []images.Image) error {
 	had := map[string]images.Image{}
 	for _, i := range before {

@@ -114,7 +114,7 @@ func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, use
 	return after, err
 }
 
-// find looks up users in an image's accounts.
+// find looks up users in the contents of /etc/passwd and /etc/group.
 func (s *lookups) find(passwd, group string, users []string) error {
 	for _, name := range users {
 		found, err := user.GetExecUser(name, &user.ExecUser{Home: "/"}, strings.NewReader(passwd), strings.NewReader(group))

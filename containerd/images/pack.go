@@ -79,7 +79,7 @@ func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagest
 	return store.info(ctx, record), nil
 }
 
-// newName returns the full name of an image that is to be made; "" = it gets none.
+// newName returns the full name for a new image; "" = it gets none.
 func newName(reference string) (string, error) {
 	if reference == "" {
 		return "", nil

@@ -27,9 +27,9 @@ import (
 const (
 	pullTimeout   = 2 * time.Hour
 	partialAge    = 24 * time.Hour // how long incomplete content is kept
-	maxManifest   = 4 << 20        // bytes
+	maxManifest   = 4 << 20        // in bytes
 	maxLayers     = 127
-	parallelBlobs = 3 // of one image
+	parallelBlobs = 3 // layers of one image that are fetched at a time
 )
 
 // labelSource is a label on an image's records: the full name by which it was pulled.
@@ -51,7 +51,7 @@ func (store *Store) Pull(ctx context.Context, ref string) (imagestore.Image, err
 	return store.info(ctx, record), nil
 }
 
-// puller is the pull of one image, over all its attempts.
+// puller pulls one image, in one or more attempts.
 type puller struct {
 	store    *Store
 	name     string // the full name, under which it is stored

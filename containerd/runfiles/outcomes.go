@@ -64,7 +64,7 @@ const pruned = ".pruned"
 func (o Outcomes) Pruned() time.Time {
 	i, err := os.Lstat(filepath.Join(string(o), pruned))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return time.Now() // it may have been just now
+		return time.Now() // unknown: it may have been just now
 	}
 	if err != nil {
 		return time.Time{}

@@ -18,7 +18,7 @@ const (
 	diskEvery = 300 * time.Millisecond // interval of the measurements of a container's own files, or more if measuring takes long
 	diskRest  = 20                     // how many times longer than a measurement the pause after it is,
 	diskPause = 5 * time.Second        // but at most this long
-	minFile   = 4096                   // minimum size of any name: endless empty files or links also fill a disk, or a measurement
+	minFile   = 4096                   // minimum size of any name: endless empty files or links fill a disk, or a measurement
 )
 
 // writableLayer returns the directory of this host with the files that a container writes

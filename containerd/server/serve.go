@@ -25,7 +25,7 @@ import (
 const (
 	sweepEvery   = time.Second      // how often a server sweeps after its clients
 	socketsEvery = 10 * time.Second // how often it removes sockets that killed shims of living clients have left
-	endSoon      = time.Second      // how long an idle worker may take to end when its server is asked to
+	endSoon      = time.Second      // how long an idle worker may take to end when its server ends
 	closeLimit   = time.Minute      // how long a server may take to clean up at its end
 )
 
@@ -50,7 +50,7 @@ func (l *instance) serve(ctx context.Context) error {
 	if l.pool, err = idlepool.NewServer(l.config, sweep); err != nil {
 		return err
 	}
-	defer l.pool.Close(endSoon) // workers that had time have ended before
+	defer l.pool.Close(endSoon) // usually the workers have ended before
 	if err := sweep.Sweep(ctx, true); err != nil {
 		log.L.WithError(err).Warn("sweeping at the start")
 	}
@@ -60,7 +60,7 @@ func (l *instance) serve(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			// The server was told to end. The next server takes over what runs; if nothing runs, nothing is left behind.
+			// The server must end. The next server takes over what runs; if nothing runs, nothing is left behind.
 			l.pool.Close(endSoon)
 			_, err := l.leaveIfIdle(sweep)
 			return err

@@ -25,7 +25,7 @@ type Rule struct{ From, To string }
 // Error says why moves cannot be made.
 type Error struct {
 	From, To string
-	Rule     int // the index of the rule, or of the move, that led there
+	Rule     int // the index of the rule, or of the move, that caused the error
 	Why      string
 }
 
@@ -69,7 +69,7 @@ func Resolve(recorded []string, rules []Rule) ([]Move, error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(rules[b].From), len(rules[a].From)) })
 	var out []Move
-	leads, goes := map[string]int{}, map[string]string{} // from -> its rule, to -> from
+	leads, goes := map[string]int{}, map[string]string{} // old address -> index of its last rule, new address -> old address
 	for _, from := range recorded {
 		to, last, err := follow(rules, order, from)
 		if err != nil {

@@ -22,7 +22,7 @@ import (
 // one state share them, even if the target does not exist yet.
 type File string
 
-// String is the path.
+// String returns the path.
 func (f File) String() string { return string(f) }
 
 // Mark identifies the file and its last modification.
@@ -137,7 +137,7 @@ func (f localFile) SetAside() (string, error) {
 	}
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s.aside-%d", f.state, n)
-		err := os.Link(f.state, aside) // fails where the name is taken, unlike a rename
+		err := os.Link(f.state, aside) // fails if the name is taken, unlike a rename
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // Place is where a state lies. File and Remote are the two kinds.
 type Place interface {
 	String() string       // what a person calls it
-	Find() (Found, error) // error = no state can lie there
+	Find() (Found, error) // an error means that no state can be kept there
 	// Mark returns a text that changes whenever the recorded state changes, also by
 	// another process, and costs less than reading the state; "" = nothing is recorded.
 	// Facts that are only in the journal of a run do not count.
@@ -46,7 +46,7 @@ type Backend interface {
 	AtLarge() bool                 // whether actions of the earlier holder may still run
 	Run() string                   // the run whose journal was read; "" = unknown
 	Clear() []string               // names the clear-text parts of an encrypted state
-	Warning() *diag.Diagnostic     // why its lock may not hold; nil = it does, as far as is known
+	Warning() *diag.Diagnostic     // why the lock may not hold; nil = it does, as far as is known
 }
 
 // LeftJournal is a journal on this machine of a run whose state is in a store.
@@ -121,7 +121,7 @@ var (
 	ErrNewer   = errors.New("the state was written by a newer deployster")
 )
 
-// host is the name of this machine.
+// host returns the name of this machine.
 func host() string {
 	name, err := os.Hostname()
 	if err != nil {

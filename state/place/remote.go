@@ -21,7 +21,7 @@ type Remote struct {
 	Connect func() (*sharedlog.Log, error)
 	Machine string             // the id of this machine's data directory
 	Pending string             // the directory on this machine for records that cannot be sent to the store; "" = none
-	Claims  sharedlog.Presence // of the processes of this machine
+	Claims  sharedlog.Presence // the claims of the processes of this machine
 	Take    string             // the id of a claim to end, whoever holds it; "" = none
 	log     *sharedlog.Log
 }
@@ -29,7 +29,7 @@ type Remote struct {
 // maxRemoteCopies is how many earlier states are kept in a store.
 const maxRemoteCopies = 50
 
-// String is the URL.
+// String returns the URL.
 func (p *Remote) String() string { return p.URL }
 
 // Word words an error of the store for the user.

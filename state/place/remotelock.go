@@ -22,7 +22,7 @@ type claimed struct {
 	end   func(held bool) // ends the presence of the claim on this machine
 }
 
-// Claim is the id of the claim.
+// Claim returns the id of the claim.
 func (l claimed) Claim() string { return l.claim.ID() }
 
 // Turn returns a number that grows with each claim of the log.

@@ -25,7 +25,7 @@ type Block struct {
 	Blocks     map[string]*Nested
 
 	once sync.Once
-	made cty.Type // type of its values, made once
+	made cty.Type // type of its values, built once
 }
 
 // Attribute is an attribute of a block.

@@ -103,7 +103,7 @@ func (p *Provider) handle(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	name := method[strings.LastIndexByte(method, '/')+1:]
 	if strings.HasPrefix(method, "/plugin.GRPCController/") {
-		os.Exit(0) // it was asked to end
+		os.Exit(0) // the client asked it to end
 	}
 	if level := os.Getenv("TF_LOG"); level != "" {
 		_, _ = fmt.Fprintf(os.Stderr, "%s: %s was called\n", level, name) // a log

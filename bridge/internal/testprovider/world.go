@@ -102,7 +102,7 @@ func (p *Provider) applyObject(b *schema.Block, prior, planned cty.Value) (proto
 		made = cty.ObjectVal(out)
 	}
 	if err != nil && planned.IsNull() { // a failed removal returns the prior state, as from many providers
-		packed, _ := value.Pack(prior, b.Type()) // it was read from such a value
+		packed, _ := value.Pack(prior, b.Type()) // cannot fail: prior was decoded from such a value
 		out := failed(&tfplugin6.ApplyResourceChange_Request{}, err).(*tfplugin6.ApplyResourceChange_Response)
 		out.NewState = packed
 		return out, nil
