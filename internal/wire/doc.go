@@ -1,5 +1,5 @@
-// Package wire is how two ends of deployster speak over one stream of bytes, such
-// as the stdin and stdout of ssh. It owns the frames: their form, their limits,
-// and large messages in pieces. Messages come in and go out as values; what they
-// mean is the matter of package far. Nothing that the other end says is trusted.
+// Package wire frames the messages that two deployster processes exchange over one
+// stream of bytes, such as the stdin and stdout of ssh. It owns the frames: their form,
+// their limits, and large messages in pieces. It reads and writes messages as values;
+// package far defines what they mean. It trusts nothing that the other end sends.
 package wire

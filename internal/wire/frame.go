@@ -7,24 +7,24 @@ import (
 	"io"
 )
 
-// The limits of what is read, in bytes: of one frame's body, and of a message in
-// pieces. The largest is the largest answer of a program with its log, in base64.
+// MaxFrame is the limit of one frame's body, and MaxMessage of a message in pieces, in
+// bytes. The largest message is the largest answer of a program with its log, in base64.
 const (
 	MaxFrame   = 1 << 20
 	MaxMessage = 112 << 20
 )
 
-// headerSize is a frame's length, kind and call, in bytes.
+// headerSize is the size of a frame's header in bytes: its length, kind and call.
 const headerSize = 4 + 1 + 4
 
-// Kind says what a message is.
+// Kind says what a message means.
 type Kind uint8
 
-// part is a frame with the next piece of a message that does not fit into one.
+// part is the kind of a frame with the next piece of a message that does not fit into one frame.
 const part Kind = 0
 
-// Message is one thing that is said: about a call, whose number the client chose,
-// or about the connection, whose number is 0.
+// Message is one message. Call is the number of the call that it belongs to, which the
+// client chose, or 0 for a message of the connection itself.
 type Message struct {
 	Kind Kind
 	Call uint32
@@ -37,7 +37,7 @@ type Writer struct{ w *bufio.Writer }
 // NewWriter returns a Writer of frames to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{bufio.NewWriterSize(w, 64<<10)} }
 
-// Write writes a message, in pieces if it is large. Flush sends it.
+// Write writes a message, in pieces if it is large. It only buffers: Flush sends the message.
 func (w *Writer) Write(m Message) error {
 	body := m.Body
 	if err := Fits(body); err != nil {
@@ -51,7 +51,7 @@ func (w *Writer) Write(m Message) error {
 	return w.frame(m.Kind, m.Call, body)
 }
 
-// Fits says why the body of a message cannot be sent; nil = it can.
+// Fits says why the body of a message cannot be sent; nil means that it can.
 func Fits(body []byte) error {
 	if len(body) > MaxMessage {
 		return fmt.Errorf("a message of %d bytes is too large: %d is the limit", len(body), MaxMessage)
@@ -59,7 +59,7 @@ func Fits(body []byte) error {
 	return nil
 }
 
-// Flush sends what was written.
+// Flush sends what Write has buffered.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
 func (w *Writer) frame(k Kind, call uint32, body []byte) error {
@@ -77,8 +77,8 @@ func (w *Writer) frame(k Kind, call uint32, body []byte) error {
 // A Reader reads messages. It is not safe for concurrent use.
 type Reader struct {
 	r      *bufio.Reader
-	pieces map[uint32][]byte // of messages that are not whole yet, by call
-	held   int               // bytes in all of them
+	pieces map[uint32][]byte // the pieces of incomplete messages, by call
+	held   int               // bytes in all pieces
 }
 
 // NewReader returns a Reader of frames from r.
@@ -86,8 +86,8 @@ func NewReader(r io.Reader) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 64<<10), pieces: map[uint32][]byte{}}
 }
 
-// Read returns the next whole message. The error is io.EOF only between two
-// messages. After any error the stream is of no use.
+// Read returns the next complete message. The error is io.EOF only when the stream ends
+// between two messages. After any error the Reader cannot be used any more.
 func (r *Reader) Read() (Message, error) {
 	for {
 		m, err := r.frame()
