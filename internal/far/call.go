@@ -10,15 +10,15 @@ import (
 	"deployster/internal/wire"
 )
 
-// Run implements runner.Runner. Its error is a *LostError when the connection was
-// lost: an action may go on then, and may be adopted.
+// Run implements runner.Runner. It returns a *LostError when the connection was lost:
+// an action may still run then, and the caller may adopt it.
 func (c *Client) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if ctx.Err() != nil {
 		return runner.Result{}, cancelled(ctx, s.Name)
 	}
 	end := ending{Result: &runner.Result{}}
-	var recorded error // what Spec.Ended said
-	known := false     // it is on record how it ended, whatever becomes of the connection
+	var recorded error // the error of Spec.Ended
+	known := false     // Spec.Ended has recorded the end: a lost connection changes nothing
 	err := c.call(ctx, kindRun, newRunRequest(s), watchers{stdout: s.Stdout, stderr: s.Stderr}, func(call uint32, m wire.Message) error {
 		said, err := decode[ending](m)
 		if err != nil {
@@ -74,26 +74,26 @@ func (c *Client) Discard(ctx context.Context, id string) error {
 	return err
 }
 
-// Running reports whether an action still runs there.
+// Running reports whether an action still runs on the host.
 func (c *Client) Running(ctx context.Context, id string) (bool, error) {
 	a, err := c.ask(ctx, kindIsOpen, []byte(id), watchers{})
 	return a.Open, err
 }
 
-// Ship sends an image, as far as it is not there.
+// Ship sends those contents of an image that the host lacks.
 func (c *Client) Ship(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
 	_, err := c.ask(ctx, kindShip, s, watchers{contents: from})
 	return err
 }
 
-// Bring sends the files of an artifact, if they are not there. They are read from an
-// archive as far as they are asked for.
+// Bring sends the files of an artifact if the host lacks them. It reads the archive
+// only as far as the host asks for it.
 func (c *Client) Bring(ctx context.Context, f Files, archive io.Reader) error {
 	_, err := c.ask(ctx, kindBring, f, watchers{contents: &sequence{from: archive}})
 	return err
 }
 
-// Look says where plugs lead there, in their order.
+// Look returns where each plug leads on the host, in the order of plugs.
 func (c *Client) Look(ctx context.Context, plugs []Plug) ([]Seen, error) {
 	a, err := c.ask(ctx, kindLook, plugs, watchers{})
 	if err == nil && len(a.Seen) != len(plugs) {
@@ -102,7 +102,7 @@ func (c *Client) Look(ctx context.Context, plugs []Plug) ([]Seen, error) {
 	return a.Seen, err
 }
 
-// ask makes a call that ends with an answer.
+// ask makes a call whose only reply is an answer.
 func (c *Client) ask(ctx context.Context, k wire.Kind, body any, w watchers) (answer, error) {
 	if ctx.Err() != nil {
 		return answer{}, context.Cause(ctx)
@@ -119,16 +119,16 @@ func (c *Client) ask(ctx context.Context, k wire.Kind, body any, w watchers) (an
 	return a, err
 }
 
-// watchers see a call. All are optional.
+// watchers receive what a host sends during a call. All are optional.
 type watchers struct {
 	stdout, stderr io.Writer
 	running        func()
-	contents       imagestore.Contents // gives what the host wants
+	contents       imagestore.Contents // source of the pieces that the host asks for
 }
 
-// call makes a call, and hands to said how it ended: kindEnded, if the host sends
-// one, and kindDone. When ctx ends the host is told, and its answer is still
-// waited for.
+// call makes a call, and passes the messages about its end to said: kindEnded, if the
+// host sends one, and kindDone. When ctx ends, call sends kindCancel to the host and
+// still waits for its answer.
 func (c *Client) call(ctx context.Context, k wire.Kind, body any, w watchers, said func(call uint32, m wire.Message) error) error {
 	request, err := encode(body)
 	if err != nil {
@@ -170,7 +170,7 @@ func (c *Client) call(ctx context.Context, k wire.Kind, body any, w watchers, sa
 	}
 }
 
-// show gives output to who watches, and room for more to the host.
+// show writes output to the watcher of its stream, and tells the host that it may send more.
 func (c *Client) show(call uint32, body []byte, w watchers) error {
 	if len(body) == 0 {
 		return fmt.Errorf("the host sends output of no stream")

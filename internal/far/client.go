@@ -10,11 +10,11 @@ import (
 	"deployster/internal/wire"
 )
 
-// LostError says that the connection to a host was lost during a call: what it
-// began may go on there.
+// LostError says that the connection to a host was lost during a call. What the call
+// has begun may still run there.
 type LostError struct {
 	Err    error
-	Unsent bool // the host was not even asked
+	Unsent bool // the request was not sent
 }
 
 func (e *LostError) Error() string { return "the connection to the host is lost: " + e.Err.Error() }
@@ -22,7 +22,7 @@ func (e *LostError) Error() string { return "the connection to the host is lost:
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// RefusedError says that the host does not let this client in.
+// RefusedError says that the host refuses this client, or runs another build.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
@@ -38,8 +38,8 @@ type Client struct {
 	calls  map[uint32]*inbox
 }
 
-// NewClient greets the host at the other end of a stream. The stream is closed
-// with the Client, and at once when there is an error.
+// NewClient sends a greeting to the host at the other end of a stream. The Client owns
+// the stream: Close closes it, and NewClient closes it when it returns an error.
 func NewClient(ctx context.Context, stream io.ReadWriteCloser, h Hello, t Timing) (*Client, error) {
 	c := &Client{conn: newConn(stream, t), calls: map[uint32]*inbox{}}
 	greeting := c.open(0)
@@ -76,30 +76,30 @@ func NewClient(ctx context.Context, stream io.ReadWriteCloser, h Hello, t Timing
 	return c, nil
 }
 
-// Welcome returns what the host said of itself.
+// Welcome returns the host's description of itself.
 func (c *Client) Welcome() Welcome { return c.welcome }
 
-// Lost is closed when the connection is lost, or the Client closed.
+// Lost returns a channel that is closed when the connection is lost or the Client is closed.
 func (c *Client) Lost() <-chan struct{} { return c.conn.over }
 
-// Close ends the connection. Nothing may run any more.
+// Close ends the connection. The caller must have no call in progress.
 func (c *Client) Close() error {
 	c.conn.fail(errors.New("it was closed here"))
 	return nil
 }
 
-// handle gives a message to its call.
+// handle puts a message into the inbox of its call.
 func (c *Client) handle(m wire.Message) error {
 	c.mu.Lock()
 	call := c.calls[m.Call]
 	c.mu.Unlock()
 	if call == nil {
-		return nil // it is over
+		return nil // the call has ended
 	}
 	return call.put(m)
 }
 
-// open returns the inbox of a new call; number 0 is the connection's own.
+// open returns the inbox of a new call. Number 0 is the inbox of the connection itself.
 func (c *Client) open(number uint32) *inbox {
 	in := &inbox{call: number, some: make(chan struct{}, 1)}
 	c.mu.Lock()
@@ -124,18 +124,18 @@ func (c *Client) close(number uint32) {
 	delete(c.calls, number)
 }
 
-// inbox has the messages of a call that were not looked at yet.
+// inbox holds the messages of a call that were not handled yet.
 type inbox struct {
 	call uint32
-	some chan struct{} // gets one when there is one
+	some chan struct{} // receives a value when a message is put into the queue
 
 	mu    sync.Mutex
 	queue []wire.Message
 	held  int // bytes of output in the queue
 }
 
-// put never waits. A host that sends more output than there is room for does not
-// keep to the rules.
+// put never blocks. It fails when the host breaks the protocol and sends more output
+// than the window allows.
 func (i *inbox) put(m wire.Message) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -150,8 +150,8 @@ func (i *inbox) put(m wire.Message) error {
 	return nil
 }
 
-// next waits for the next message. What came before the connection was lost is
-// still handed out.
+// next waits for the next message. It still returns the messages that arrived before
+// the connection was lost.
 func (i *inbox) next(c *conn) (wire.Message, error) {
 	for {
 		i.mu.Lock()

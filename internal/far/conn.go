@@ -13,14 +13,14 @@ import (
 
 // Timing says when a connection counts as lost.
 type Timing struct {
-	Ping    time.Duration // how often an end says that it is there
-	Silence time.Duration // after so long without a word it is lost
+	Ping    time.Duration // how often each end sends kindPing
+	Silence time.Duration // a connection on which nothing was read for so long is lost
 }
 
-// DefaultTiming is for networks as they are.
+// DefaultTiming returns the Timing for ordinary networks.
 func DefaultTiming() Timing { return Timing{Ping: 5 * time.Second, Silence: 30 * time.Second} }
 
-// errSilence ends a connection.
+// errSilence is why a connection ends when the other end sends nothing.
 var errSilence = errors.New("the other end says nothing any more")
 
 // conn is one end of a connection: it writes from many goroutines, reads in one,
@@ -32,17 +32,17 @@ type conn struct {
 	mu sync.Mutex // held while a message is written
 	w  *wire.Writer
 
-	heard    chan struct{} // gets one when something was read
+	heard    chan struct{} // receives a value when something was read
 	over     chan struct{} // closed when nothing is read any more
 	overOnce sync.Once
-	err      error // why; set before over is closed
+	err      error // why the connection ended; set before over is closed
 }
 
 func newConn(stream io.ReadWriteCloser, t Timing) *conn {
 	return &conn{stream: stream, timing: t, w: wire.NewWriter(stream), heard: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
-// fail ends the connection; the first reason counts.
+// fail ends the connection. Only the first call sets the reason.
 func (c *conn) fail(err error) {
 	c.overOnce.Do(func() {
 		c.err = err
@@ -51,8 +51,8 @@ func (c *conn) fail(err error) {
 	})
 }
 
-// encode returns the body of a message: v as JSON, or v itself if it is bytes; nil is no
-// body.
+// encode returns the body of a message: v itself if it is bytes, nil for nil, and v as
+// JSON otherwise.
 func encode(v any) (body []byte, err error) {
 	body, raw := v.([]byte)
 	if !raw && v != nil {
@@ -63,8 +63,8 @@ func encode(v any) (body []byte, err error) {
 	return body, wire.Fits(body)
 }
 
-// send writes a message with the body that encode gives. What cannot be encoded is not
-// written; another error is the end of the connection.
+// send writes a message with the body that encode returns. If encode fails, send writes
+// nothing and the connection stays open; any other error ends the connection.
 func (c *conn) send(k wire.Kind, call uint32, v any) error {
 	body, err := encode(v)
 	if err != nil {
@@ -99,8 +99,8 @@ func (c *conn) read(handle func(wire.Message) error) error {
 	}
 }
 
-// hearing reads the stream of a connection, and says that there is something: a large
-// message may take longer than the silence that is its end.
+// hearing reads the stream of a connection and reports on heard that bytes have
+// arrived. A large message may take longer than Timing.Silence to arrive.
 type hearing struct{ *conn }
 
 func (h hearing) Read(p []byte) (int, error) {
@@ -114,8 +114,8 @@ func (h hearing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// keepAlive says that this end is there, and ends the connection when the other
-// end is not.
+// keepAlive sends pings, and ends the connection when nothing was read for
+// Timing.Silence.
 func (c *conn) keepAlive() {
 	ping, silence := time.NewTicker(c.timing.Ping), time.NewTimer(c.timing.Silence)
 	defer ping.Stop()

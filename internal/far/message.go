@@ -11,77 +11,77 @@ import (
 	"deployster/protocol"
 )
 
-// The kinds of messages. What the client sends begins a call or is about one; the
-// host answers with how the call ended.
+// The kinds of messages. The client's messages begin a call or belong to one; the host
+// replies with the call's progress and end.
 const (
-	kindHello    wire.Kind = 1  // both: who speaks
-	kindPing     wire.Kind = 2  // both: still here
-	kindRun      wire.Kind = 3  // client: runRequest
+	kindHello    wire.Kind = 1  // both: the greeting; Hello from the client, Welcome from the host
+	kindPing     wire.Kind = 2  // both: keeps the connection alive
+	kindRun      wire.Kind = 3  // client: runRequest; kindDone has an ending
 	kindCancel   wire.Kind = 4  // client
 	kindOut      wire.Kind = 5  // host: a stream's number and bytes
-	kindTaken    wire.Kind = 6  // client: so many bytes of a stream were taken
+	kindTaken    wire.Kind = 6  // client: how many bytes of a stream it has consumed
 	kindEnded    wire.Kind = 7  // host: how the program ended; it waits for kindRecorded
-	kindRecorded wire.Kind = 8  // client: that is on record, or could not be recorded
-	kindRunning  wire.Kind = 9  // host: what is adopted still runs
-	kindAdopt    wire.Kind = 10 // client: an action's ID, and kindDone with an outcome comes
+	kindRecorded wire.Kind = 8  // client: the end is recorded, or why it could not be
+	kindRunning  wire.Kind = 9  // host: the adopted action still runs
+	kindAdopt    wire.Kind = 10 // client: an action's ID; kindDone has its outcome
 	kindIsOpen   wire.Kind = 11 // client: an action's ID
 	kindDiscard  wire.Kind = 12 // client: an action's ID
 	kindResolve  wire.Kind = 13 // client: a reference
 	kindDone     wire.Kind = 14 // host: the call's end
-	kindRefused  wire.Kind = 15 // host: no greeting, and why not
-	kindShip     wire.Kind = 16 // client: an image that it can send
-	kindWant     wire.Kind = 17 // host: a piece of a content that it lacks
+	kindRefused  wire.Kind = 15 // host: why it refuses the client
+	kindShip     wire.Kind = 16 // client: offers an image
+	kindWant     wire.Kind = 17 // host: asks for a piece of a content that it lacks
 	kindPiece    wire.Kind = 18 // client: that piece
-	kindLook     wire.Kind = 19 // client: plugs, and kindDone says where each leads
-	kindBring    wire.Kind = 20 // client: files of an artifact that it can send
+	kindLook     wire.Kind = 19 // client: plugs; kindDone has where each leads
+	kindBring    wire.Kind = 20 // client: offers files of an artifact
 )
 
-// Hello is what the client says of itself.
+// Hello is the client's description of itself.
 type Hello struct {
-	Build   string `json:"build"`             // of the program; both ends must be of one
+	Build   string `json:"build"`             // of the program; both ends must have the same
 	Lineage string `json:"lineage,omitempty"` // of the state that actions are recorded in
-	Epoch   int64  `json:"epoch,omitempty"`   // of its holder; 0 = this client only looks
+	Epoch   int64  `json:"epoch,omitempty"`   // of the state's holder; 0 = this client runs no actions
 	Run     string `json:"run,omitempty"`     // the name of the command's records
-	// Store and Turn tell holders of one epoch apart, which come one after the other
-	// when the first records nothing: the state that is shared, and a number that grows
-	// with each that has it; "" and 0 = a file, which has one holder at a time.
+	// Store and Turn order holders with the same epoch, which follow each other when the
+	// first records nothing. Store is the id of the shared state, and Turn a number that
+	// grows with each holder; "" and 0 = a state file, which has one holder at a time.
 	Store   string `json:"store,omitempty"`
 	Turn    uint64 `json:"turn,omitempty"`
-	Process string `json:"process,omitempty"` // who, for people
+	Process string `json:"process,omitempty"` // describes the client, for people
 }
 
-// Welcome is what the host says of itself.
+// Welcome is the host's description of itself.
 type Welcome struct {
 	Build string             `json:"build"`
-	Boot  string             `json:"boot"` // another after each start of the machine
+	Boot  string             `json:"boot"` // changes with each boot of the machine
 	Facts protocol.HostFacts `json:"facts"`
 	Clock time.Time          `json:"clock"`
-	Runc  string             `json:"runc,omitempty"` // the version of what makes containers; "" = not known
-	Free  int64              `json:"free_bytes"`     // room for its data directory
+	Runc  string             `json:"runc,omitempty"` // the version of runc; "" = unknown
+	Free  int64              `json:"free_bytes"`     // free space for its data directory
 }
 
-// runRequest is a runner.Spec on its way.
+// runRequest is a runner.Spec as it is sent.
 type runRequest struct {
 	Spec   runner.Spec `json:"spec"`
-	Stdout bool        `json:"stdout,omitempty"` // somebody watches
+	Stdout bool        `json:"stdout,omitempty"` // send the output of stdout
 	Stderr bool        `json:"stderr,omitempty"`
-	Ended  bool        `json:"ended,omitempty"` // somebody wants to be told first
+	Ended  bool        `json:"ended,omitempty"` // send kindEnded and wait for kindRecorded
 }
 
-// newRunRequest takes from a Spec what can travel.
+// newRunRequest returns the request for a Spec, without its writers and functions.
 func newRunRequest(s runner.Spec) runRequest {
 	r := runRequest{Spec: s, Stdout: s.Stdout != nil, Stderr: s.Stderr != nil, Ended: s.Ended != nil}
 	r.Spec.Stdout, r.Spec.Stderr, r.Spec.Ended = nil, nil, nil
 	return r
 }
 
-// ending is how a run ended.
+// ending says how a run ended.
 type ending struct {
-	Result *runner.Result `json:"result,omitempty"` // nil in a kindDone after a kindEnded: as it was said there
+	Result *runner.Result `json:"result,omitempty"` // nil in a kindDone: the Result of the kindEnded before it
 	Error  *failure       `json:"error,omitempty"`
 }
 
-// answer ends every other call; what is not asked for is empty.
+// answer ends every other call. Only the fields for that call are set.
 type answer struct {
 	Error   *failure        `json:"error,omitempty"`
 	Open    bool            `json:"open,omitempty"`
@@ -90,14 +90,14 @@ type answer struct {
 	Seen    []Seen          `json:"seen,omitempty"`
 }
 
-// Files are those of an artifact, which the client can send as a tar archive.
+// Files names files of an artifact, which the client can send as a tar archive.
 type Files struct {
 	Key  string `json:"key"`
 	Name string `json:"name"` // of the artifact, for people
-	Tree string `json:"tree"` // hash over everything in them
+	Tree string `json:"tree"` // hash over all files and their contents
 }
 
-// Plug is a path of a manifest that types on the host may be given.
+// Plug is a path that a manifest grants to types on the host.
 type Plug struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`
@@ -110,7 +110,7 @@ type Seen struct {
 	Error string `json:"error,omitempty"`
 }
 
-// failure is an error on its way: its text, and what is known of its type.
+// failure is an error as it is sent: its text, and the fields of its type.
 type failure struct {
 	Text      string        `json:"text"`
 	Type      string        `json:"type,omitempty"`
@@ -122,7 +122,7 @@ type failure struct {
 	Cause     string        `json:"cause,omitempty"`
 }
 
-// The types of errors that keep their meaning on the way.
+// The error types that decode restores at the other end.
 const (
 	typeTimeout   = "timeout"
 	typeOutput    = "output"
@@ -133,7 +133,7 @@ const (
 	typeCancelled = "cancelled"
 )
 
-// errCancelled is the cause of what a client has cancelled, at the host's end.
+// errCancelled is the cause, at the host's end, of the end of a call that the client has cancelled.
 var errCancelled = errors.New("the client has cancelled it")
 
 // encodeError returns nil for nil.
@@ -168,8 +168,8 @@ func encodeError(err error) *failure {
 	return f
 }
 
-// decode returns the error with its text and its type; cancelled is why the call
-// was cancelled here, if it was.
+// decode returns the error with its text and its type. cancelled is the reason why the
+// client has cancelled the call, if it has.
 func (f *failure) decode(cancelled error) error {
 	if f == nil {
 		return nil
@@ -203,7 +203,7 @@ func (f *failure) decode(cancelled error) error {
 	}
 }
 
-// remoteError has the text that the host gave, and the type of the error there.
+// remoteError has the text that the host sent, and an error of the type that it had there.
 type remoteError struct {
 	text string
 	as   error

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// window is how many bytes of a stream may be on their way, and largestOut how
-// many go in one message.
+// window is how many bytes of a stream the host may send before the client has consumed
+// them. largestOut is how many bytes go in one message.
 const (
 	window     = 256 << 10
 	largestOut = 64 << 10
@@ -19,8 +19,8 @@ const (
 	stderr byte = 2
 )
 
-// output is what a program prints, at the host's end. A Write waits until the
-// client takes it, so a slow watcher costs no memory.
+// output sends what a program prints to the client. Write waits until the client has
+// consumed enough of it, so a slow watcher costs no memory.
 type output struct {
 	conn   *conn
 	call   uint32
@@ -28,7 +28,7 @@ type output struct {
 
 	mu   sync.Mutex
 	room int
-	more chan struct{} // gets one when there is more room
+	more chan struct{} // receives a value when room grows
 }
 
 func newOutput(c *conn, call uint32, stream byte) *output {
@@ -52,7 +52,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return sent, nil
 }
 
-// reserve waits for room and takes up to n bytes of it; 0 = the connection is lost.
+// reserve waits for room in the window and takes up to n bytes of it; 0 = the connection is lost.
 func (o *output) reserve(n int) int {
 	for {
 		o.mu.Lock()
@@ -70,7 +70,7 @@ func (o *output) reserve(n int) int {
 	}
 }
 
-// taken gives room back. What a client claims beyond the window counts for nothing.
+// taken gives n bytes of room back, up to the window: a client cannot enlarge it.
 func (o *output) taken(n int) {
 	o.mu.Lock()
 	o.room = min(o.room+n, window)
@@ -81,7 +81,7 @@ func (o *output) taken(n int) {
 	}
 }
 
-// encodeTaken and decodeTaken are the body of kindTaken.
+// encodeTaken and decodeTaken convert the body of kindTaken.
 func encodeTaken(stream byte, n int) []byte {
 	return binary.BigEndian.AppendUint32([]byte{stream}, uint32(n))
 }

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/wire"
 )
 
-// want asks for a piece of a content.
+// want is the body of kindWant: the host asks for a piece of a content.
 type want struct {
 	Number uint32 `json:"number"` // of the piece, in its call
 	Digest string `json:"digest"`
@@ -19,10 +19,10 @@ type want struct {
 	Size   int    `json:"size"`
 }
 
-// maxPiece is how large a piece may be, in bytes.
+// maxPiece is the size limit of a piece, in bytes.
 const maxPiece = 512 << 10
 
-// pieces are the contents of the client's images, at the host's end. It implements
+// pieces reads the contents of the client's images at the host's end. It implements
 // imagestore.Contents.
 type pieces struct {
 	conn *conn
@@ -33,7 +33,7 @@ type pieces struct {
 	asked  map[uint32]chan piece
 }
 
-// piece is an answer to want.
+// piece is the client's reply to a want.
 type piece struct {
 	content []byte
 	err     error
@@ -73,13 +73,13 @@ func (p *pieces) ReadContent(ctx context.Context, digest string, offset int64, n
 	}
 }
 
-// The body of a kindPiece: its number, whether it is a content or an error, and that.
+// The body of a kindPiece is its number, one of these two bytes, and the content or the error's text.
 const (
 	isContent byte = 1
 	isError   byte = 2
 )
 
-// put takes a piece that the client sends.
+// put hands a piece from the client to the ReadContent that waits for it.
 func (p *pieces) put(body []byte) error {
 	if len(body) < 5 {
 		return errors.New("the client sends a piece without a number")
@@ -98,7 +98,7 @@ func (p *pieces) put(body []byte) error {
 	return nil
 }
 
-// give sends a piece that the host wants.
+// give sends the piece that the host asks for.
 func (c *Client) give(ctx context.Context, m wire.Message, from imagestore.Contents) error {
 	w, err := decode[want](m)
 	if err != nil {

@@ -13,30 +13,30 @@ import (
 	"deployster/internal/wire"
 )
 
-// Place is what a host can do.
+// Place runs images on the host, for Serve.
 type Place interface {
 	runner.Runner
 	runner.Adopter
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)
-	// Enter lets a client in, or says why not.
+	// Enter admits a client, or returns why not.
 	Enter(ctx context.Context, h Hello) (Welcome, error)
-	// Acts reports whether the client that was let in may still begin actions: nil,
-	// or who took its place.
+	// Acts returns nil if the client that Enter has admitted may still begin actions,
+	// and otherwise an error that names the client that has taken over.
 	Acts(ctx context.Context, h Hello) error
-	// Receive brings in an image, as far as it is not here.
+	// Receive fetches those contents of an image that the host lacks.
 	Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error
-	// Bring takes the files of an artifact, if they are not here, and shows them to what
-	// is run after that with a mount of them.
+	// Bring stores the files of an artifact, if they are missing. Later runs that mount
+	// these files see them.
 	Bring(ctx context.Context, f Files, archive io.Reader) error
-	// Look says where plugs lead.
+	// Look returns where plugs lead.
 	Look(ctx context.Context, plugs []Plug) []Seen
 }
 
 // Serve lets the client at the other end of the stream run images at a place. It
-// returns nil when the client has said goodbye: nothing runs any more. With an
-// error the connection is lost; what runs is not ended, and the process must end
-// at once, as a killed command does: the next client adopts its actions.
+// returns nil when the client has closed the stream and no call is in progress. It
+// returns an error when the connection is lost. What runs then goes on, and the process
+// must end at once, as a killed command does: the next client adopts its actions.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) error {
 	s := &server{conn: newConn(stream, t), at: at, calls: map[uint32]*served{}}
 	stop := context.AfterFunc(ctx, func() { s.conn.fail(context.Cause(ctx)) })
@@ -47,7 +47,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) e
 	var err error
 	select {
 	case err = <-read:
-	case <-s.conn.over: // to close a stream need not wake who reads it
+	case <-s.conn.over: // closing a stream need not wake its reader
 		err = s.conn.err
 	}
 	if err == io.EOF && s.idle() {
@@ -62,17 +62,17 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) e
 type server struct {
 	conn  *conn
 	at    Place
-	hello *Hello // nil until the client was let in
+	hello *Hello // nil until the client was admitted
 
 	mu    sync.Mutex
 	calls map[uint32]*served
 }
 
-// served is a call that is not over.
+// served is a call in progress.
 type served struct {
 	cancel   context.CancelCauseFunc
 	outputs  map[byte]*output
-	recorded chan answer // gets what the client says to kindEnded
+	recorded chan answer // receives the client's reply to kindEnded
 	pieces   *pieces     // of a kindShip or kindBring
 }
 
@@ -82,7 +82,7 @@ func (s *server) idle() bool {
 	return len(s.calls) == 0
 }
 
-// handle takes one message. It does not wait for what the message begins.
+// handle processes one message. It starts calls without waiting for them.
 func (s *server) handle(ctx context.Context, m wire.Message) error {
 	if s.hello == nil {
 		return s.greet(ctx, m)
@@ -95,7 +95,7 @@ func (s *server) handle(ctx context.Context, m wire.Message) error {
 	call := s.calls[m.Call]
 	s.mu.Unlock()
 	if call == nil {
-		return nil // it is over
+		return nil // the call has ended
 	}
 	switch m.Kind {
 	case kindCancel:
@@ -115,7 +115,7 @@ func (s *server) handle(ctx context.Context, m wire.Message) error {
 		}
 		select {
 		case call.recorded <- a:
-		default: // it was not asked, or says it twice
+		default: // there was no kindEnded, or the client replies twice
 		}
 	default:
 		return fmt.Errorf("the client sends a message %d, which means nothing", m.Kind)
@@ -123,7 +123,7 @@ func (s *server) handle(ctx context.Context, m wire.Message) error {
 	return nil
 }
 
-// greet lets the client in.
+// greet processes the client's greeting, and admits or refuses it.
 func (s *server) greet(ctx context.Context, m wire.Message) error {
 	if m.Kind != kindHello {
 		return errors.New("the client does not say who it is")
@@ -134,7 +134,7 @@ func (s *server) greet(ctx context.Context, m wire.Message) error {
 	}
 	welcome, err := s.at.Enter(ctx, h)
 	if err != nil {
-		_ = s.conn.send(kindRefused, 0, encodeError(err)) // it is told, if it can be
+		_ = s.conn.send(kindRefused, 0, encodeError(err)) // the client learns why, if it can be reached
 		return err
 	}
 	s.hello = &h
@@ -169,8 +169,8 @@ func (s *server) begin(ctx context.Context, m wire.Message) error {
 	return nil
 }
 
-// serves reads what a call is for, and returns what carries it out and gives the
-// body of kindDone.
+// serves decodes the message that begins a call, and returns the function that carries
+// the call out and returns the body of kindDone.
 func (s *server) serves(ctx context.Context, call *served, m wire.Message) (func() any, error) {
 	switch m.Kind {
 	case kindRun:
@@ -220,8 +220,8 @@ func (s *server) serves(ctx context.Context, call *served, m wire.Message) (func
 	}
 }
 
-// run carries out an invocation. Its end is told first where that is asked for,
-// and what proves it stays until the client has it on record.
+// run carries out an invocation. If the client asks for kindEnded, run sends it before
+// kindDone, and the proof of the end stays until the client has recorded it.
 func (s *server) run(ctx context.Context, call *served, id uint32, r runRequest) ending {
 	if r.Spec.Kind == runner.Action {
 		if err := s.at.Acts(ctx, *s.hello); err != nil {
@@ -260,7 +260,7 @@ func (s *server) adopt(ctx context.Context, call *served, id uint32, action stri
 	return answer{Outcome: &out, Error: encodeError(err)}
 }
 
-// answer carries out what has a short answer.
+// answer carries out the calls that only look something up or discard an action.
 func (s *server) answer(ctx context.Context, m wire.Message) answer {
 	switch m.Kind {
 	case kindIsOpen:

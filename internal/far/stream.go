@@ -8,7 +8,7 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// stream reads pieces of one content, one after the other, until there are no more.
+// stream reads one content from its beginning, piece by piece, until a piece is empty.
 type stream struct {
 	ctx    context.Context
 	from   imagestore.Contents
@@ -25,7 +25,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return copy(p, piece), err
 }
 
-// sequence gives the pieces of what can be read only once. It implements
+// sequence serves the pieces of a reader, which can be read only once. It implements
 // imagestore.Contents.
 type sequence struct {
 	from   io.Reader

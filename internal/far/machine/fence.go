@@ -16,22 +16,22 @@ import (
 	"deployster/internal/far"
 )
 
-// fence is the latest client that was let in to act for a state.
+// fence records the latest client that was admitted to act for a state.
 type fence struct {
 	Epoch   int64  `json:"epoch"`
 	Run     string `json:"run"`
 	Store   string `json:"store,omitempty"`
 	Turn    uint64 `json:"turn,omitempty"`
-	Process string `json:"process"` // who, for people
-	PID     int    `json:"pid"`     // of the far end that serves it
-	Started string `json:"started"` // when that process was started, since pids come again
+	Process string `json:"process"` // describes the client, for people
+	PID     int    `json:"pid"`     // of the far end that serves the client
+	Started string `json:"started"` // when that process was started: pids are reused
 }
 
-// killLimit is how long a far end that was killed may take to be gone.
+// killLimit is how long a killed far end may take to end.
 const killLimit = 10 * time.Second
 
-// enter makes a client the one who acts for its state, and ends the far end of the
-// one before. A client with an older state is refused.
+// enter makes a client the one that acts for its state, and kills the far end of the
+// client before it. It refuses a client whose state is older.
 func (m *Machine) enter(ctx context.Context, h far.Hello) error {
 	path, err := m.fencePath(h)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m *Machine) enter(ctx context.Context, h far.Hello) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Unlock() }() // it goes with the process anyway
+	defer func() { _ = lock.Unlock() }() // the lock ends with the process anyway
 	before, err := readFence(path)
 	if err != nil {
 		return err
@@ -68,9 +68,9 @@ func (m *Machine) enter(ctx context.Context, h far.Hello) error {
 	return nil
 }
 
-// after reports whether a client had the state before the one of the fence. Two of one
-// epoch have recorded nothing yet: in a store their turns tell. Who has a file has its
-// lock, so that the other is gone.
+// after reports whether the client of the fence had the state after h. Two clients with
+// the same epoch have recorded nothing yet: for a store their turns order them. A
+// client with a state file holds the file's lock, so the other client has ended.
 func (f fence) after(h far.Hello) bool {
 	if h.Epoch != f.Epoch {
 		return h.Epoch < f.Epoch
@@ -78,7 +78,7 @@ func (f fence) after(h far.Hello) bool {
 	return h.Run != f.Run && h.Store == f.Store && h.Turn < f.Turn
 }
 
-// Acts implements far.Place: it reads the fence before every action.
+// Acts implements far.Place. It reads the fence before every action.
 func (m *Machine) Acts(_ context.Context, h far.Hello) error {
 	if h.Epoch == 0 {
 		return errors.New("this client came to look, and may not act")
@@ -98,7 +98,7 @@ func errTaken(by fence) error {
 	return fmt.Errorf("%s has taken over here (epoch %d, run %s): nothing more is started for this one", by.Process, by.Epoch, by.Run)
 }
 
-// fencePath returns the file with the fence of a client's state.
+// fencePath returns the path of the fence of a client's state.
 func (m *Machine) fencePath(h far.Hello) (string, error) {
 	if h.Lineage == "" || strings.ContainsAny(h.Lineage, "/\x00") || h.Lineage[0] == '.' {
 		return "", fmt.Errorf("the client's state has no lineage that names one: %q", h.Lineage)
@@ -121,7 +121,7 @@ func readFence(path string) (fence, error) {
 	return f, nil
 }
 
-// end ends the far end that served a client before, if it is still there.
+// end kills the far end of the client before, if it still runs, and waits for its end.
 func end(before fence) error {
 	if before.PID == 0 || before.PID == os.Getpid() || before.Started == "" || proc.Of(before.PID).Since() != before.Started {
 		return nil

@@ -14,9 +14,9 @@ import (
 	"deployster/internal/runner"
 )
 
-// Bring implements far.Place. The files stay at least until the client is gone. A version
-// that was fetched twice may have other files the second time: each client is shown its
-// own, and not those that another has sent for the same key.
+// Bring implements far.Place. The files stay at least until the client's connection ends. A
+// version of an artifact that was fetched twice may have other files the second time: each client
+// sees the files that it has sent, and not those that another client has sent for the same key.
 func (m *Machine) Bring(ctx context.Context, f far.Files, archive io.Reader) error {
 	sum := sha256.Sum256([]byte(f.Key + " " + f.Tree))
 	kept := hex.EncodeToString(sum[:])
@@ -30,8 +30,8 @@ func (m *Machine) Bring(ctx context.Context, f far.Files, archive io.Reader) err
 	return nil
 }
 
-// Run implements runner.Runner. Mounts of files of artifacts show those that the client
-// has sent.
+// Run implements runner.Runner. It replaces mounts of an artifact by mounts of the
+// files that the client has sent.
 func (m *Machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	for i, mount := range s.Mounts {
 		key, sub, ok := artifact.ParseMount(mount.Source)

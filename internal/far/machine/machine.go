@@ -20,28 +20,28 @@ import (
 	"deployster/protocol"
 )
 
-// Runtime is what runs images here.
+// Runtime adopts actions and receives images on this machine.
 type Runtime interface {
 	runner.Adopter
 	Running(ctx context.Context, id string) (bool, error)
 	Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error
 }
 
-// Store keeps files of artifacts. *store.Store of internal/artifact does.
+// Store keeps files of artifacts. *store.Store of internal/artifact implements it.
 type Store interface {
 	Receive(ctx context.Context, key, name, hash string, unpack func(dir string) error) (artifact.Held, error)
 }
 
-// Options say what a Machine is made of.
+// Options are the parts of a Machine.
 type Options struct {
-	Runner  runner.Runner // runs images, in workers where it can
+	Runner  runner.Runner // runs images, in workers where possible
 	Runtime Runtime
-	DataDir string // absolute: where its identity and the fences are
+	DataDir string // an absolute path; has the machine's identity and the fences
 	Build   string // of this program
-	Runc    string // the version of what makes containers; "" = not known
-	// Look says where a plug leads, among all.
+	Runc    string // the version of runc; "" = unknown
+	// Look returns where a plug leads, given all plugs.
 	Look func(plug far.Plug, all []far.Plug) (string, error)
-	// Files keeps those of artifacts.
+	// Files keeps the files of artifacts.
 	Files Store
 }
 
@@ -50,7 +50,7 @@ type Machine struct {
 	runner.Runner
 	Runtime
 	o    Options
-	mine fence // of the client that was let in
+	mine fence // of the client that was admitted
 
 	mu    sync.Mutex
 	files map[string]string // key -> the directory with the files that the client has sent
@@ -61,7 +61,7 @@ func New(o Options) *Machine {
 	return &Machine{Runner: o.Runner, Runtime: o.Runtime, o: o, files: map[string]string{}}
 }
 
-// Enter implements far.Place. It is called once.
+// Enter implements far.Place. The caller calls it once.
 func (m *Machine) Enter(ctx context.Context, h far.Hello) (far.Welcome, error) {
 	if h.Epoch != 0 {
 		if err := m.enter(ctx, h); err != nil {
@@ -101,7 +101,7 @@ func (m *Machine) Look(_ context.Context, plugs []far.Plug) []far.Seen {
 	return list
 }
 
-// facts reads what this machine says of itself.
+// facts reads the facts of this machine.
 func (m *Machine) facts() (protocol.HostFacts, error) {
 	f := protocol.HostFacts{Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
 	var err error
@@ -124,12 +124,12 @@ func (m *Machine) facts() (protocol.HostFacts, error) {
 	return f, err
 }
 
-// osRelease reads a file of NAME=VALUE, in which a value may be quoted.
+// osRelease reads a file with lines NAME=VALUE, whose values may be quoted.
 func osRelease(path string) map[string]string {
 	values := map[string]string{}
 	file, err := os.Open(path)
 	if err != nil {
-		return values // a machine that does not say
+		return values // a machine without this file
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	for lines := bufio.NewScanner(file); lines.Scan(); {

@@ -20,22 +20,22 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// Bundle is what a host needs of this program, as one compressed archive.
+// Bundle is the programs that a host needs, as one compressed archive.
 type Bundle struct {
 	Path   string
-	SHA256 string // of it, in hex
+	SHA256 string // of the archive, in hex
 	Size   int64  // bytes
 }
 
-// Programs are the files of a bundle, by name. deployster must be one of them.
+// Programs maps the names of the files in a bundle to their paths. It must have deployster.
 type Programs map[string]string
 
 // bundleOrder is the order of the programs in the archive.
 var bundleOrder = [...]string{"deployster", "deployster-agent", "deployster-shim", "runc"}
 
-// MakeBundle returns the bundle of some programs. It is made once, and kept in a
-// directory until it was not used for 30 days: of those who ask at one time, for many hosts,
-// the others wait for the first.
+// MakeBundle returns the bundle of the given programs. It writes the bundle once and keeps
+// it in dir until it was not used for 30 days. Concurrent calls, as for many hosts, wait for
+// the first one, which writes it.
 func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Bundle{}, err
@@ -66,7 +66,7 @@ func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, e
 		return Bundle{}, err
 	}
 	now := time.Now()
-	_ = os.Chtimes(path, now, now) // at the worst it is removed, and made again
+	_ = os.Chtimes(path, now, now) // at worst the bundle is removed and written again
 	info, err := os.Stat(path)
 	if err != nil {
 		return Bundle{}, err
@@ -74,30 +74,30 @@ func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, e
 	return Bundle{Path: path, SHA256: strings.TrimSpace(string(sum)), Size: info.Size()}, nil
 }
 
-// How long is kept what nobody uses: a bundle, and what a killed command has left of one.
+// How long an unused bundle is kept, and the partial one that a killed command has left.
 const (
 	keepBundle  = 30 * 24 * time.Hour
 	keepPartial = 24 * time.Hour
 )
 
-// removeUnused removes bundles that nobody has used for long, and parts of some. What
-// cannot be removed stays for the next time.
+// removeUnused removes bundles that were not used for long, and partial ones. It leaves
+// those that it cannot remove for the next call.
 func removeUnused(dir string) {
 	for pattern, keep := range map[string]time.Duration{"far-*.bundle": keepBundle, partial: keepPartial} {
-		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is right
+		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is valid
 		for _, path := range found {
 			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > keep {
-				_ = os.Remove(path + ".sha256") // first: without it the bundle is made again
+				_ = os.Remove(path + ".sha256") // first: without it the bundle is written again
 				_ = os.Remove(path)
 			}
 		}
 	}
 }
 
-// partial is the name of a bundle that is not whole yet.
+// partial is the pattern for the names of incomplete bundles.
 const partial = ".bundle-*"
 
-// writeBundle writes the archive, and its checksum when it is whole.
+// writeBundle writes the archive, and then its checksum.
 func writeBundle(path string, programs Programs) (sum []byte, err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(path), partial)
 	if err != nil {
@@ -131,17 +131,17 @@ func writeBundle(path string, programs Programs) (sum []byte, err error) {
 	return sum, errors.Join(temporary.Close(), durable.WriteFile(path+".sha256", sum, 0o600))
 }
 
-// machines are the architectures that uname -m has another name for than Go.
+// machines maps Go's names of architectures to the names that uname -m prints, where these differ.
 var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
-// Machine is an architecture of Go as uname -m says it.
+// Machine returns the name that uname -m prints for an architecture of Go.
 func Machine(arch string) string { return cmp.Or(machines[arch], arch) }
 
-// besideName is the file with the bundle for another architecture.
+// besideName returns the name of the file with the bundle for another architecture.
 func besideName(arch string) string { return "deployster-linux-" + arch + ".bundle" }
 
-// besides returns the bundles for other architectures in a directory, by what uname -m says
-// there. Each has its checksum beside it.
+// besides returns the bundles for other architectures in a directory, by the name that
+// uname -m prints. Each bundle has a file with its checksum beside it.
 func besides(dir string) (map[string]Bundle, error) {
 	found := map[string]Bundle{}
 	for arch, machine := range machines {
@@ -163,7 +163,7 @@ func besides(dir string) (map[string]Bundle, error) {
 	return found, nil
 }
 
-// choice is the part of the script that knows which bundle a host needs.
+// choice returns the part of the script that selects the bundle for the host's architecture.
 func choice(bundles map[string]Bundle, own string) string {
 	if len(bundles) == 1 {
 		return "S=" + bundles[own].SHA256

@@ -8,8 +8,8 @@ import (
 	"deployster/internal/runner"
 )
 
-// commandOf returns the arguments of ssh that run a script of POSIX sh there. keys is
-// a file of known hosts that has the host's key alone; "" = ssh's own.
+// commandOf returns the arguments of ssh that run a script of POSIX sh on a host. keys is
+// the path of a known_hosts file that has only the host's key; "" = ssh uses its own files.
 func commandOf(a runner.Host, script, keys string) []string {
 	args := []string{"-T", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes"}
 	args = append(args, a.SSHOptions...)
@@ -29,14 +29,14 @@ func commandOf(a runner.Host, script, keys string) []string {
 	if a.Sudo {
 		become = "sudo -n "
 	}
-	// The login shell may be any: all of them know this.
+	// The login shell may be any: all of them understand this line.
 	return append(args, "--", a.Address, "exec "+become+"sh -c '"+script+"'")
 }
 
-// keyAlias is the name of the host in its file of known hosts.
+// keyAlias is the name of the host in the known_hosts file that knownHosts returns.
 const keyAlias = "deployster-host"
 
-// knownHosts returns the file of known hosts that has a host's key.
+// knownHosts returns the content of a known_hosts file that has only the host's key.
 func knownHosts(a runner.Host) string {
 	var lines strings.Builder
 	for line := range strings.Lines(a.HostKey) {

@@ -23,25 +23,25 @@ import (
 	"deployster/internal/runner"
 )
 
-// What the script says before the far end does.
+// The lines that the script and the far end print before the far end speaks in messages.
 const (
 	sayHave  = "DEPLOYSTER-HAVE"
 	sayNeed  = "DEPLOYSTER-NEED "
-	Ready    = "DEPLOYSTER-READY" // the far end's first line; then it speaks in messages
+	Ready    = "DEPLOYSTER-READY" // the far end's first line; after it come messages
 	sayWrong = "DEPLOYSTER-WRONG "
 )
 
-// The limits of the beginning.
+// The limits of the exchange before the far end speaks.
 const (
-	greeting   = 30 * time.Second // until the host says anything of ours
+	greeting   = 30 * time.Second // until the host prints the next of these lines
 	installing = 10 * time.Minute
-	maxNoise   = 64 << 10 // bytes that profiles may print before
+	maxNoise   = 64 << 10 // bytes that the host may print before Ready, as login profiles do
 	leaving    = 5 * time.Second
 )
 
-// script installs the program if it is missing, removes those that nobody has used for
-// 30 days, and becomes it. It has no single
-// quotes, and is given the data directory and the bundle's checksum.
+// script installs the program if it is missing, removes programs that were not used for
+// 30 days, and executes the installed program. It has no single quotes. Its parameters
+// are the choice of the bundle's checksum and the data directory.
 const script = `umask 077; %s; D=%s/far/$S; T=$D.$$
 install() {
 mkdir -p $T && head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >&2 &&
@@ -54,16 +54,16 @@ W=$(install $n 2>&1) || { rm -rf $T; echo "` + sayWrong + `$(echo "$W" | tail -n
 fi; touch $D; find %s/far -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
 DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
 
-// InUse says now and then, until ctx ends, that an installed program is in use: the script
-// of another version does not remove its directory then.
+// InUse marks an installed program as in use, at intervals, until ctx ends. The script of
+// another version does not remove the program's directory then.
 func InUse(ctx context.Context, program string, every time.Duration) {
 	dir := filepath.Dir(program)
 	if filepath.Base(filepath.Dir(dir)) != "far" {
-		return // the script has not installed it
+		return // the script did not install this program
 	}
 	for ctx.Err() == nil {
 		now := time.Now()
-		_ = os.Chtimes(dir, now, now) // it is tried again
+		_ = os.Chtimes(dir, now, now) // a failure is repaired by the next try
 		select {
 		case <-ctx.Done():
 		case <-time.After(every):
@@ -71,24 +71,24 @@ func InUse(ctx context.Context, program string, every time.Duration) {
 	}
 }
 
-// UnreachableError says that a host could not be reached, or could not be made
-// ready: nothing of deployster's was begun there.
+// UnreachableError says that a host could not be reached, or could not be made ready.
+// No action was begun there.
 type UnreachableError struct{ Reason string }
 
 func (e *UnreachableError) Error() string { return e.Reason }
 
-// Options say how hosts are reached.
+// Options say how to reach hosts.
 type Options struct {
-	Command []string // in the place of ssh; nil = ssh
+	Command []string // replaces ssh; nil = ssh
 	Bundle  func(context.Context) (Bundle, error)
-	Arch    string // of the bundle, as uname -m says it
+	Arch    string // of the bundle, as uname -m prints it
 	Beside  string // the directory with bundles for other architectures; "" = there are none
 	Timing  far.Timing
 }
 
-// Dial reaches a host, installs what is missing, and returns a client of its far
-// end. The client must be closed. Its error is an *UnreachableError, a
-// *far.RefusedError, or the context's.
+// Dial connects to a host, installs the program if it is missing, and returns a client
+// of the far end. The caller must close the client. The error is an *UnreachableError,
+// a *far.RefusedError, or the context's.
 func Dial(ctx context.Context, a runner.Host, h far.Hello, o Options) (*far.Client, error) {
 	bundles, err := besides(o.Beside)
 	if err == nil {
@@ -122,14 +122,14 @@ func Dial(ctx context.Context, a runner.Host, h far.Hello, o Options) (*far.Clie
 	return client, err
 }
 
-// session is a process of ssh as a stream.
+// session is an ssh process as a stream.
 type session struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	pipe  *os.File // what out reads
+	pipe  *os.File // the source of out
 	noise *noise
-	keys  *os.File      // known hosts, in memory; nil = ssh's own
+	keys  *os.File      // the known_hosts file, in memory; nil = ssh uses its own files
 	ended chan struct{} // closed when the process has ended
 	once  sync.Once
 }
@@ -151,7 +151,7 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	command = append(append([]string(nil), command...), commandOf(a, script, keys)...)
 	s.cmd = exec.Command(command[0], command[1:]...)
 	s.cmd.Env = proc.WithoutSecrets(os.Environ())
-	// An interrupt at the terminal is for this program, which ends the session.
+	// An interrupt from the terminal is for this program, which ends the session itself.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.cmd.Stderr = s.noise
 	s.cmd.WaitDelay = time.Second
@@ -171,7 +171,7 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 		return nil, &UnreachableError{fmt.Sprintf("%s cannot be started: %s", command[0], err)}
 	}
 	go func() {
-		_ = s.cmd.Wait() // how it ended says nothing that the stream does not
+		_ = s.cmd.Wait() // the stream shows how it ended
 		if s.keys != nil {
 			_ = s.keys.Close() // it was only read
 		}
@@ -180,7 +180,7 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	return s, nil
 }
 
-// inMemory gives a file that is nowhere on a disk, and goes with this process.
+// inMemory returns a file in memory only, which disappears when this process ends.
 func inMemory(text string) (*os.File, error) {
 	fd, err := unix.MemfdCreate("known_hosts", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -193,12 +193,12 @@ func inMemory(text string) (*os.File, error) {
 	return file, nil
 }
 
-// begin has the program installed, if it is missing, and waits for the far end.
+// begin sends the program if the host lacks it, and waits until the far end is ready.
 func (s *session) begin(bundles map[string]Bundle, own string) error {
 	limit := time.AfterFunc(greeting, s.kill)
 	defer limit.Stop()
 	for noise := 0; ; {
-		read, err := s.out.ReadSlice('\n') // what is read ahead is maxNoise at most
+		read, err := s.out.ReadSlice('\n') // the buffer holds at most maxNoise
 		if noise += len(read); noise > maxNoise || errors.Is(err, bufio.ErrBufferFull) {
 			return fmt.Errorf("it prints more than %d bytes and is not deployster", maxNoise)
 		}
@@ -219,7 +219,7 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 			}
 			limit.Reset(installing)
 			if err := s.send(b); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
-				return err // a host that does not take it, or has ended already, says why
+				return err // after the other errors the host prints why
 			}
 		case strings.HasPrefix(line, sayWrong):
 			return fmt.Errorf("deployster cannot be installed there: %s", diag.Visible(strings.TrimPrefix(line, sayWrong)))
@@ -227,7 +227,7 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 	}
 }
 
-// wrongPlatform says that there is no program for a host, and which file would have it.
+// wrongPlatform returns the error for a host without a bundle, with the name of the file that would have it.
 func wrongPlatform(platform, own string) error {
 	text := fmt.Sprintf("it is %s, and this deployster is for Linux/%s", diag.Visible(platform), own)
 	for arch, machine := range machines {
@@ -238,7 +238,7 @@ func wrongPlatform(platform, own string) error {
 	return errors.New(text)
 }
 
-// send writes the bundle.
+// send sends the bundle to the script.
 func (s *session) send(b Bundle) error {
 	file, err := os.Open(b.Path)
 	if err != nil {
@@ -252,7 +252,7 @@ func (s *session) send(b Bundle) error {
 	return err
 }
 
-// explain says why a host was not reached, with what ssh said last.
+// explain returns why a host was not reached, with the last message of ssh.
 func (s *session) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -271,14 +271,14 @@ func (s *session) explain(ctx context.Context, err error) error {
 	return &UnreachableError{reason}
 }
 
-// Read and Write are of the far end.
+// Read and Write exchange bytes with the far end.
 func (s *session) Read(p []byte) (int, error)  { return s.out.Read(p) }
 func (s *session) Write(p []byte) (int, error) { return s.in.Write(p) }
 
-// Close says goodbye, and ends what does not listen.
+// Close closes the far end's input, and kills ssh if it does not end in time.
 func (s *session) Close() error {
 	s.once.Do(func() {
-		_ = s.in.Close() // the far end sees it
+		_ = s.in.Close() // the far end ends then
 		go func() {
 			select {
 			case <-s.ended:
@@ -286,22 +286,22 @@ func (s *session) Close() error {
 				s.kill()
 				<-s.ended
 			}
-			_ = s.pipe.Close() // nobody reads it any more
+			_ = s.pipe.Close() // all readers have ended
 		}()
 	})
 	return nil
 }
 
-// kill ends ssh with what it has started. A far end that loses it ends too.
+// kill kills ssh and the processes that it has started. A far end whose connection is lost ends too.
 func (s *session) kill() {
 	select {
-	case <-s.ended: // its number may be another's
+	case <-s.ended: // its pid may be reused
 	default:
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // it may just have ended
 	}
 }
 
-// noise keeps what ssh says.
+// noise keeps the last output of ssh on stderr.
 type noise struct {
 	mu  sync.Mutex
 	log *runner.Log
@@ -313,10 +313,10 @@ func (n *noise) Write(p []byte) (int, error) {
 	return n.log.Write(p)
 }
 
-// failed begins what the far end says when it cannot serve: the next line says more.
+// failed begins the far end's error message when it cannot serve: the next line has the details.
 const failed = "Error: "
 
-// last returns the last line, or what the far end says was wrong.
+// last returns the far end's error message if there is one, and otherwise the last line.
 func (n *noise) last() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
