@@ -1,5 +1,5 @@
-// Package places runs images where they are to run: here, or on the host that the
-// settings name. Specs come in and go to a runner; connections are made when they
-// are first needed, and again when they are lost. It owns what becomes of an
-// invocation whose connection is lost: a query is asked again, an action is adopted.
+// Package places runs images on this machine, or on the host that the settings of an
+// invocation name. Specs come in and go to a runner. A connection is made when it is
+// first needed, and again after it was lost. The package decides what happens to an
+// invocation whose connection is lost: it repeats a query and adopts an action.
 package places

@@ -2,19 +2,19 @@ package places
 
 import "io"
 
-// mostAgain is how many bytes a host certainly hands out again from their begin on. Of what
-// has printed more it hands out the end.
+// mostAgain is how many bytes of an action's output a host can always send again from the
+// beginning. Of an action with more output the host sends only the end.
 const mostAgain = 4 << 20
 
-// live passes on what an action prints once, however often it is handed out.
+// live passes on each byte of an action's output once, however often the host sends it.
 type live struct {
 	to     io.Writer
 	passed int64 // bytes
-	at     int64 // bytes from the begin, of what is handed out now
+	at     int64 // offset in the action's output of the next byte
 }
 
-// once returns a writer that takes what an action prints from its begin on as often as
-// fromBegin is said; nil for nil.
+// once returns a writer that passes the output of an action on once, although each
+// fromBegin starts it from the beginning again. It returns nil for nil.
 func once(to io.Writer) io.Writer {
 	if _, is := to.(*live); is || to == nil {
 		return to
@@ -22,11 +22,11 @@ func once(to io.Writer) io.Writer {
 	return &live{to: to}
 }
 
-// fromBegin says that what comes is what the action has printed from its begin on.
+// fromBegin tells w that the next bytes are the action's output from its beginning.
 func fromBegin(w io.Writer) {
 	if l, is := w.(*live); is {
 		if l.at = 0; l.passed > mostAgain {
-			l.passed = 0 // rather twice than not at all
+			l.passed = 0 // better printed twice than not at all
 		}
 	}
 }

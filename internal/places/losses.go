@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// losses are those of one request, over connections that could all be made.
+// losses counts how often the connection of one request was lost after it was made.
 type losses struct {
 	count  int
 	pause  time.Duration // before the next try
 	waited time.Duration // in all
 }
 
-// wait waits before a request that was lost is made again: not the first time, and then
-// longer and longer, as before a host is reached again. Its error says that ctx has ended,
-// or that the pauses would come to more than the host's patience.
+// wait waits before a request whose connection was lost is sent again: the first time not
+// at all, and then with growing pauses, as before a host is dialled again. It returns an
+// error when ctx has ended, or when the pauses in all exceed the host's patience.
 func (l *losses) wait(ctx context.Context, h *host, lost error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -33,7 +33,7 @@ func (l *losses) wait(ctx context.Context, h *host, lost error) error {
 	return nil
 }
 
-// nextPause is how long is waited after a pause that was not long enough.
+// nextPause returns the pause that follows a pause after which the host did not answer.
 func nextPause(before time.Duration) time.Duration {
 	return max(time.Second, min(2*before, 16*time.Second))
 }

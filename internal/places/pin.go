@@ -10,16 +10,16 @@ import (
 	"deployster/protocol"
 )
 
-// Pin is what a plan says of a host: the machine that answered, or why none did.
+// Pin is the entry of a host in a plan: the machine that answered, or why none did.
 type Pin struct {
-	Address     string              `json:"address"` // how it was reached, for people
+	Address     string              `json:"address"` // where it was reached, for people
 	Machine     string              `json:"machine,omitempty"`
 	Facts       *protocol.HostFacts `json:"facts,omitempty"`
-	Unreachable string              `json:"unreachable,omitempty"` // why: what is on it is left out
-	Anew        bool                `json:"-"`                     // the machine is not there any more, and the plan makes another
+	Unreachable string              `json:"unreachable,omitempty"` // why; resources on this host are left out of the plan
+	Anew        bool                `json:"-"`                     // the machine no longer exists, and the plan creates another
 }
 
-// Check says why a machine that answers now is not the one of the plan.
+// Check returns an error if the machine that answers now is not the machine of the plan.
 func (p Pin) Check(name string, w far.Welcome) error {
 	if p.Machine != "" && p.Machine != w.Facts.Machine {
 		return fmt.Errorf("%s is another machine than when it was planned (%s, and not %s)", name, w.Facts.Machine, p.Machine)
@@ -27,9 +27,9 @@ func (p Pin) Check(name string, w far.Welcome) error {
 	return nil
 }
 
-// SameMachine refuses two names of one machine: what is done there under one name would
-// not be ordered with what is done under the other. A clone is taken for its original:
-// which of them has what is recorded could not be told.
+// SameMachine returns an error if two names lead to one machine: deployster could not
+// order the actions under one name with those under the other. It takes a clone for its
+// original, since it could not say which of the two has the resources of the state file.
 func SameMachine(pins map[string]Pin) error {
 	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(pins)) {

@@ -18,55 +18,55 @@ import (
 	"deployster/protocol"
 )
 
-// Adopter takes over actions at one place.
+// Adopter adopts actions at one place.
 type Adopter interface {
 	runner.Adopter
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)
 }
 
-// Runtime is what runs images at one place.
+// Runtime runs images at one place.
 type Runtime interface {
 	runner.Runner
 	Adopter
 }
 
-// Images are those that are here, for hosts that lack them.
+// Images are the images of this machine, which hosts may lack.
 type Images interface {
 	imagestore.Contents
-	// Shipment sees to it that all is here that a machine of an architecture needs.
+	// Shipment makes all contents available here that a machine of the architecture needs.
 	Shipment(ctx context.Context, digest, arch string) (imagestore.Shipment, error)
 }
 
-// Options are what is constant for Places.
+// Options are the constants of Places.
 type Options struct {
 	Here   Runtime
 	Images Images
 	// Dial reaches a host.
 	Dial func(ctx context.Context, h runner.Host) (*far.Client, error)
-	// Patience is how long a connection that was lost is tried to be had again; 0 =
+	// Patience is how long to try to reconnect after a connection was lost; 0 =
 	// DefaultPatience.
 	Patience time.Duration
-	// Most is how many connections there are at one time, unless more are in use: a further
-	// host gets the place of one that is idle. 0 = no limit.
+	// Most limits how many connections are open, unless more are in use: a connection to a
+	// further host closes an idle one. 0 = no limit.
 	Most int
 }
 
-// DefaultPatience is how long a host that was lost is waited for.
+// DefaultPatience is the default of Options.Patience.
 const DefaultPatience = 2 * time.Minute
 
-// Places is a runner.Runner that runs images here and on hosts. It must be closed.
+// Places is a runner.Runner that runs images here and on hosts. The caller must close it.
 type Places struct {
 	o Options
 
 	mu    sync.Mutex
 	hosts map[string]*host // by name
 
-	dialling chan struct{} // has one for each host that is being reached
+	dialling chan struct{} // has an element for each host that is being dialled
 }
 
-// dialsEach is how many hosts are reached at one time, for each processor. To greet one takes
-// a tenth of a second of it: those that wait behind too many others would seem to be down.
+// dialsEach is how many hosts are dialled at a time for each processor. A greeting takes a tenth
+// of a second of processor time: a host that waits behind too many others would seem to be down.
 const dialsEach = 8
 
 // New returns Places without connections.
@@ -77,7 +77,7 @@ func New(o Options) *Places {
 	return &Places{o: o, hosts: map[string]*host{}, dialling: make(chan struct{}, dialsEach*runtime.NumCPU())}
 }
 
-// Resolve implements runner.Runner: images are resolved here, and shipped.
+// Resolve implements runner.Runner. It resolves images here; run ships them to hosts.
 func (p *Places) Resolve(ctx context.Context, reference string) (runner.Image, error) {
 	return p.o.Here.Resolve(ctx, reference)
 }
@@ -94,7 +94,7 @@ func (p *Places) Run(ctx context.Context, s runner.Spec) (runner.Result, error) 
 	return h.run(ctx, s)
 }
 
-// On returns what adopts actions at a place; nil = here.
+// On returns the Adopter of a place; nil = here.
 func (p *Places) On(h *runner.Host) Adopter {
 	if h == nil {
 		return p.o.Here
@@ -102,7 +102,7 @@ func (p *Places) On(h *runner.Host) Adopter {
 	return &expected{p.host(*h), h.Machine}
 }
 
-// Welcome connects to a host and returns what it says of itself.
+// Welcome connects to a host and returns the host's description of itself.
 func (p *Places) Welcome(ctx context.Context, h runner.Host) (far.Welcome, error) {
 	at := p.host(h)
 	client, err := at.connect(ctx)
@@ -113,7 +113,7 @@ func (p *Places) Welcome(ctx context.Context, h runner.Host) (far.Welcome, error
 	return client.Welcome(), nil
 }
 
-// Facts connects to a host and returns what it is.
+// Facts connects to a host and returns its facts.
 func (p *Places) Facts(ctx context.Context, h runner.Host) (protocol.HostFacts, error) {
 	welcome, err := p.Welcome(ctx, h)
 	if err != nil {
@@ -122,11 +122,11 @@ func (p *Places) Facts(ctx context.Context, h runner.Host) (protocol.HostFacts, 
 	return welcome.Facts, nil
 }
 
-// Reach connects to a host that is known only now, or reached in another way than it was,
-// and returns what it is.
+// Reach connects to a host whose address became known only now, or is reached in another
+// way than before. It returns the host's facts.
 func (p *Places) Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, error) {
 	p.mu.Lock()
-	h.Machine = "" // which one answers is to be found out
+	h.Machine = "" // any machine may answer
 	if before := p.hosts[h.Name]; before != nil && !before.SameWay(h) {
 		delete(p.hosts, h.Name)
 		defer before.close()
@@ -135,7 +135,7 @@ func (p *Places) Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, 
 	return p.Facts(ctx, h)
 }
 
-// Forget forgets that a host could not be reached: another machine will be in its place.
+// Forget forgets a host and the error of its connection: another machine will take its place.
 func (p *Places) Forget(name string) {
 	p.mu.Lock()
 	before := p.hosts[name]
@@ -146,14 +146,14 @@ func (p *Places) Forget(name string) {
 	}
 }
 
-// Lost reports whether there are hosts that are not tried any more.
+// Lost reports whether some hosts could not be reached and are not dialled any more.
 func (p *Places) Lost() (lost bool) {
 	p.each(func(h *host) { lost = lost || h.gone != nil })
 	return lost
 }
 
-// Retry lets those be tried again, once and not for a while. Another machine than before
-// may answer: what is recorded, or planned, on the one before is refused there.
+// Retry lets these hosts be dialled again, once and without patience. Another machine than
+// before may answer: it is refused for resources whose entry or plan names the machine before.
 func (p *Places) Retry() {
 	p.each(func(h *host) {
 		if h.gone != nil {
@@ -162,7 +162,7 @@ func (p *Places) Retry() {
 	})
 }
 
-// each does something with each host that nobody is connecting to.
+// each calls do for each host that is not being dialled now.
 func (p *Places) each(do func(*host)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,12 +174,12 @@ func (p *Places) each(do func(*host)) {
 	}
 }
 
-// Look says where plugs lead on a host.
+// Look returns where plugs lead on a host.
 func (p *Places) Look(ctx context.Context, h runner.Host, plugs []far.Plug) ([]far.Seen, error) {
 	return again(ctx, p.host(h), func(c *far.Client) ([]far.Seen, error) { return c.Look(ctx, plugs) })
 }
 
-// Close ends the connections. Nothing may run any more.
+// Close ends the connections. The caller must have no call in progress.
 func (p *Places) Close() {
 	p.mu.Lock()
 	all := slices.Collect(maps.Values(p.hosts))
@@ -193,12 +193,12 @@ func (h *host) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.client != nil {
-		_ = h.client.Close() // it says goodbye
+		_ = h.client.Close() // the host sees an orderly end
 	}
 }
 
-// host returns the host of a name. How it is reached counts when it is asked for
-// first: a manifest comes before what was recorded.
+// host returns the host of a name. The first call for a name decides how the host is
+// reached: a manifest comes before the state file.
 func (p *Places) host(h runner.Host) *host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -210,7 +210,7 @@ func (p *Places) host(h runner.Host) *host {
 	return found
 }
 
-// Known makes hosts known before they are asked for by what was recorded of them.
+// Known registers hosts as a manifest or plan has them, before they are asked for as the state file has them.
 func (p *Places) Known(hosts []runner.Host) {
 	for _, h := range hosts {
 		p.host(h)
@@ -222,26 +222,26 @@ type host struct {
 	runner.Host
 	o     Options
 	among *Places
-	calls atomic.Int64 // over the connection, now
-	idle  atomic.Int64 // since when there are none, in nanoseconds of the clock
+	calls atomic.Int64 // in progress over the connection
+	idle  atomic.Int64 // when the last call ended, as Unix time in nanoseconds
 
 	mu      sync.Mutex
-	client  *far.Client // nil = there was none yet
-	machine string      // that answered first
-	gone    error       // why it is not tried any more
+	client  *far.Client // nil = there was no connection yet
+	machine string      // the machine that answered first
+	gone    error       // why it is not dialled any more
 
 	sentMu sync.Mutex
-	sent   map[string]*sending // over this connection: by digest of an image, or key of files
+	sent   map[string]*sending // over this connection, by digest of an image or key of files
 }
 
-// OtherMachineError says that another machine answers than before.
+// OtherMachineError says that another machine answers than before in this command.
 type OtherMachineError struct{ Host string }
 
 func (e *OtherMachineError) Error() string {
 	return fmt.Sprintf("%s is another machine now than it was a moment ago", e.Host)
 }
 
-// connect returns the connection for a call, after which rest is to be called.
+// connect returns the connection for a call. The caller must call rest after the call.
 func (h *host) connect(ctx context.Context) (*far.Client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -252,14 +252,14 @@ func (h *host) connect(ctx context.Context) (*far.Client, error) {
 	return client, err
 }
 
-// rest says that a call is over.
+// rest records the end of a call.
 func (h *host) rest() {
 	h.idle.Store(time.Now().UnixNano())
 	h.calls.Add(-1)
 }
 
-// connected makes the connection if there is none or if it is lost. A host that cannot be
-// reached at all is not tried again by this command.
+// connected returns the connection, and makes it if there is none or if it is lost. A
+// host that cannot be reached is not dialled again by this command.
 func (h *host) connected(ctx context.Context) (*far.Client, error) {
 	if h.gone != nil {
 		return nil, h.gone
@@ -281,7 +281,7 @@ func (h *host) connected(ctx context.Context) (*far.Client, error) {
 	}
 	machine := client.Welcome().Facts.Machine
 	if h.machine != "" && machine != h.machine {
-		_ = client.Close() // it is not the one
+		_ = client.Close() // another machine than before
 		h.gone = &OtherMachineError{h.Name}
 		return nil, h.gone
 	}
@@ -290,7 +290,7 @@ func (h *host) connected(ctx context.Context) (*far.Client, error) {
 	return client, nil
 }
 
-// dial reaches the host; one that was there before is tried for a while.
+// dial dials the host. If there was a connection before, dial tries until the patience is used up.
 func (h *host) dial(ctx context.Context, before bool) (*far.Client, error) {
 	limit := time.Now().Add(h.o.Patience)
 	for pause := nextPause(0); ; pause = nextPause(pause) {
@@ -306,9 +306,9 @@ func (h *host) dial(ctx context.Context, before bool) (*far.Client, error) {
 	}
 }
 
-// again does something with the connection, and once more with another one when it is
-// lost. What went on for longer than a host is waited for was not lost at once: an action
-// that is adopted may take hours, over a bad network.
+// again calls do with the connection, and again with a new one when the connection is
+// lost. A call that ran for longer than the patience starts the count of losses anew: an
+// adopted action may take hours over a bad network.
 func again[T any](ctx context.Context, h *host, do func(*far.Client) (T, error)) (T, error) {
 	var all losses
 	for {

@@ -8,7 +8,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// reach makes a connection when its turn comes.
+// reach dials a host when fewer than the limit are being dialled.
 func (p *Places) reach(ctx context.Context, h runner.Host) (*far.Client, error) {
 	select {
 	case p.dialling <- struct{}{}:
@@ -19,15 +19,15 @@ func (p *Places) reach(ctx context.Context, h runner.Host) (*far.Client, error) 
 	}
 }
 
-// Most changes how many connections there are at one time; 0 = no limit.
+// Most changes the limit of open connections; 0 = no limit.
 func (p *Places) Most(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.o.Most = n
 }
 
-// makeRoom closes connections over which nothing is called, as long as there are too many
-// with the one that is being made.
+// makeRoom closes idle connections until the number of open ones, with the one that is
+// about to be made, is within the limit.
 func (p *Places) makeRoom() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,13 +40,13 @@ func (p *Places) makeRoom() {
 	}
 }
 
-// settled is how long nothing is called over a connection until that is no pause between two
-// calls.
+// settled is how long a connection must be idle before the idle time counts as more than a
+// pause between two calls.
 const settled = time.Second
 
-// open counts the connections, and gives the host of the one that is needed least; nil = all
-// are in use. Hosts are finished one after the other: what was used last is finished, and
-// what is idle for longer waits for its turn.
+// open counts the connections, and returns the host whose connection is needed least; nil = all
+// are in use. Deployster finishes hosts one after the other. Among connections idle for longer
+// than settled, the one used last belongs to a finished host; the others wait to be processed.
 func (p *Places) open() (n int, idler *host) {
 	least := time.Duration(0)
 	for _, h := range p.hosts {
@@ -65,10 +65,10 @@ func (p *Places) open() (n int, idler *host) {
 	return n, idler
 }
 
-// state reports whether there is a connection to a host, and whether nothing is called over it.
+// state reports whether there is a connection to a host, and whether no call is in progress over it.
 func (h *host) state() (there, idle bool) {
 	if !h.mu.TryLock() {
-		return true, false // it is being made, or given to who calls
+		return true, false // connect is in progress
 	}
 	defer h.mu.Unlock()
 	if h.client == nil {
@@ -82,7 +82,7 @@ func (h *host) state() (there, idle bool) {
 	}
 }
 
-// leave ends the connection to a host, unless somebody calls. The next call makes another.
+// leave closes the connection to a host, unless a call is in progress. The next call makes another.
 func (h *host) leave() {
 	if h.mu.TryLock() {
 		if h.calls.Load() == 0 {

@@ -11,11 +11,11 @@ import (
 	"deployster/internal/runner"
 )
 
-// run carries out an invocation on the host. When the connection is lost, a query
-// is asked again; an action is adopted, and what became of it is told as if the
-// connection had never been lost. An image that was removed there meanwhile is sent again.
+// run carries out an invocation on the host. When the connection is lost, run repeats a
+// query, and adopts an action and returns its result as if the connection had never been
+// lost. It sends an image again that was removed from the host meanwhile.
 func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
-	s.Settings.Host = nil // there it is here
+	s.Settings.Host = nil // the host runs it locally
 	s.Stdout, s.Stderr = once(s.Stdout), once(s.Stderr)
 	var all losses
 	for sentAgain := false; ; {
@@ -44,7 +44,7 @@ func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	}
 }
 
-// try carries out an invocation over a connection, with what it needs.
+// try sends what an invocation needs, and carries it out over a connection.
 func (h *host) try(ctx context.Context, c *far.Client, s runner.Spec) (runner.Result, error) {
 	var lost *far.LostError
 	switch err := h.send(ctx, c, s); {
@@ -60,15 +60,15 @@ func isLost(err error) bool {
 	return diag.Is[*far.LostError](err)
 }
 
-// sameBoot reports whether the machine was not started anew meanwhile.
+// sameBoot reports whether the machine has not rebooted meanwhile.
 func (h *host) sameBoot(boot string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.client != nil && h.client.Welcome().Boot == boot
 }
 
-// recover finds out what became of an action whose connection was lost, to a
-// machine that was started so, and whether it may have begun.
+// recover finds out what happened to an action whose connection was lost, and whether
+// it may have begun. boot identifies the boot of the machine at that time.
 func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost error) (begun bool, res runner.Result, err error) {
 	unknown := func(why error) (bool, runner.Result, error) { return true, runner.Result{}, h.unknown(s, why, false) }
 	if s.ID == "" {
@@ -79,7 +79,7 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 	case err != nil:
 		return unknown(fmt.Errorf("%w; %w", lost, err))
 	case out.NoTrace && h.sameBoot(boot):
-		return false, res, nil // whoever was to begin it is dead, and would have left a trace
+		return false, res, nil // the far end has ended, and would have left a trace of the action
 	case out.Fate == runner.Unknown:
 		return true, runner.Result{}, h.unknown(s, fmt.Errorf("%w, and %s", lost, out.Why), true)
 	case out.Fate == runner.NotBegun:
@@ -93,12 +93,12 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 			return true, out.Result, err
 		}
 	}
-	// It is on record: what stays there is found by the next command that uses the ID.
+	// The end is recorded: the next command that uses the ID removes what Discard leaves.
 	_ = h.Discard(ctx, s.ID)
 	return true, out.Result, nil
 }
 
-// unknown is the error of an action of which the host cannot tell how it ended.
+// unknown returns the error for an action whose end the host does not know.
 func (h *host) unknown(s runner.Spec, why error, over bool) error {
 	if !diag.Is[*runner.HostError](why) {
 		why = &runner.HostError{Host: h.Host, Err: why}
@@ -106,7 +106,7 @@ func (h *host) unknown(s runner.Spec, why error, over bool) error {
 	return &runner.UnknownError{Container: s.ID, Err: why, Over: over}
 }
 
-// expect refuses a host where another machine answers than the recorded one.
+// expect returns an error if another machine answers at the host than the given one; "" = any.
 func (h *host) expect(ctx context.Context, machine string) error {
 	if machine == "" {
 		return nil
@@ -120,7 +120,7 @@ func (h *host) expect(ctx context.Context, machine string) error {
 	return err
 }
 
-// expected is a host whose machine was recorded; "" = it was not.
+// expected is a host with the machine that the state file records; "" = none is recorded.
 type expected struct {
 	*host
 	machine string

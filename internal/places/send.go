@@ -9,14 +9,14 @@ import (
 	"deployster/internal/runner"
 )
 
-// sending is something on its way to a host, or there.
+// sending is the transfer of an image, or of files of an artifact, to a host. It may be done.
 type sending struct {
 	done chan struct{}
 	err  error
-	cut  bool // who sent it was to end: the error is not of those who wait
+	cut  bool // the sender's context ended: err does not apply to those who wait
 }
 
-// send sends what an invocation needs that the host may lack: its image, and files of
+// send sends what an invocation needs and the host lacks: its image, and files of
 // artifacts.
 func (h *host) send(ctx context.Context, c *far.Client, s runner.Spec) error {
 	err := h.once(ctx, s.Digest, func() error {
@@ -34,7 +34,7 @@ func (h *host) send(ctx context.Context, c *far.Client, s runner.Spec) error {
 	return err
 }
 
-// bring sends files of an artifact.
+// bring sends files of an artifact to a host.
 func bring(ctx context.Context, c *far.Client, f runner.Files) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -44,9 +44,9 @@ func bring(ctx context.Context, c *far.Client, f runner.Files) error {
 	return c.Bring(ctx, far.Files{Key: f.Key, Name: f.Name, Tree: f.Tree}, archive)
 }
 
-// once does something that is done once for each connection; who comes while it is done
-// waits. After an error the next one tries again, and so does who waited for one whose
-// time was up.
+// once calls do once for each connection and each what; concurrent callers wait for the
+// result. After an error the next caller tries again. A waiting caller tries again too
+// if the error came from the end of the other caller's context.
 func (h *host) once(ctx context.Context, what string, do func() error) error {
 	for {
 		h.sentMu.Lock()
@@ -83,7 +83,7 @@ func (h *host) do(ctx context.Context, what string, on *sending, do func() error
 	}
 }
 
-// forget has something sent again that is not there any more, unless it is on its way.
+// forget has an image or files sent again that the host no longer has, unless they are being sent.
 func (h *host) forget(what string) {
 	h.sentMu.Lock()
 	defer h.sentMu.Unlock()
@@ -96,7 +96,7 @@ func (h *host) forget(what string) {
 	}
 }
 
-// nothingSent is said of a new connection.
+// nothingSent forgets all transfers, for a new connection.
 func (h *host) nothingSent() {
 	h.sentMu.Lock()
 	defer h.sentMu.Unlock()
