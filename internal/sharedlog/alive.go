@@ -2,7 +2,7 @@ package sharedlog
 
 import "time"
 
-// start has the holder heard of also when it has nothing to say.
+// start appends an alive entry whenever the holder has appended nothing for Timing.Alive.
 func (c *Claim) start() {
 	every := c.log.Timing.Alive
 	if every == 0 {
@@ -24,13 +24,13 @@ func (c *Claim) start() {
 				continue
 			}
 			if _, err := c.Append(Entry{Kind: KindAlive}); err != nil {
-				return // whoever appends next is told
+				return // the next append returns this error
 			}
 		}
 	}()
 }
 
-// stop ends the signs of life. One that is on its way is waited for, as any append.
+// stop ends the alive entries. It waits for one that is being appended.
 func (c *Claim) stop() {
 	c.mu.Lock()
 	quit := c.quit
@@ -42,6 +42,6 @@ func (c *Claim) stop() {
 	}
 }
 
-// Abandon gives no more signs of life, as a process that is suspended or dead: others
-// take the log over in time. What is appended until then counts.
+// Abandon stops the alive entries, as the suspension or death of the process would:
+// others take the log over in time. Entries that are appended until then count.
 func (c *Claim) Abandon() { c.stop() }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxBatch is how much an entry holds at most, unless one record is larger.
+// maxBatch is the largest body of an entry in bytes, unless one record is larger.
 const maxBatch = 512 << 10
 
-// Appender brings the records of a run to a log. Who waits while an entry is on its
-// way shares the next one. It is safe for concurrent use.
+// Appender appends the records of a run to a log. Records that arrive while an entry is
+// being sent share the next entry. It is safe for concurrent use.
 type Appender struct {
 	claim   *Claim
 	run     string
@@ -25,8 +25,8 @@ type Appender struct {
 	err     error
 }
 
-// NewAppender begins the records of a run. What is given to the log goes to a pending
-// file first, which may be nil.
+// NewAppender returns an Appender for the records of a run. Each record goes to the
+// pending file first, which may be nil.
 func (c *Claim) NewAppender(run string, pending *Pending) *Appender {
 	a := &Appender{claim: c, run: run, pending: pending}
 	a.moved.L = &a.mu
@@ -36,7 +36,7 @@ func (c *Claim) NewAppender(run string, pending *Pending) *Appender {
 	return a
 }
 
-// Reserve asks for room in the pending file.
+// Reserve reserves room on the disk for the pending file.
 func (a *Appender) Reserve(n int64) error {
 	if a.pending == nil {
 		return nil
@@ -44,11 +44,11 @@ func (a *Appender) Reserve(n int64) error {
 	return a.pending.reserve(n)
 }
 
-// Release has nothing to give back: the room goes with the pending file.
+// Release does nothing: the room is freed when the pending file is removed.
 func (a *Appender) Release() {}
 
-// Write takes a record, which is in the log only after a Sync. It is in the pending file
-// at once, and on the disk too while the store does not answer.
+// Write takes a record, which is certain to be in the log only after Sync. The record is
+// in the pending file at once, and synced to the disk while the store does not answer.
 func (a *Appender) Write(record []byte) (end int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -60,8 +60,8 @@ func (a *Appender) Write(record []byte) (end int64, err error) {
 	return a.written, nil
 }
 
-// Sync returns when all records up to end are in the log. Once that cannot be, they
-// are on the disk of this machine, in the pending file, and each Sync fails.
+// Sync waits until all records up to end are in the log. Once the log cannot be written,
+// the records are on the disk of this machine, in the pending file, and each Sync fails.
 func (a *Appender) Sync(end int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,7 +78,7 @@ func (a *Appender) Sync(end int64) error {
 	return nil
 }
 
-// send makes one entry of the records that wait. The lock is released meanwhile.
+// send appends one entry with the records that wait. It releases the lock meanwhile.
 func (a *Appender) send() {
 	var body []byte
 	for len(a.records) > 0 && (len(body) == 0 || len(body)+len(a.records[0]) <= maxBatch) {
@@ -99,15 +99,15 @@ func (a *Appender) send() {
 	a.moved.Broadcast()
 }
 
-// Durable is how many bytes are in the log.
+// Durable returns how many bytes are in the log.
 func (a *Appender) Durable() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.durable
 }
 
-// Fresh shows that the log is still this process's, if that was shown longer ago than
-// the time given: the machine may have been suspended since.
+// Fresh confirms that this process still holds the log, if the last entry is older than
+// within: the machine may have been suspended since.
 func (a *Appender) Fresh(within time.Duration) error {
 	if a.claim.Age() <= within {
 		return nil
@@ -116,7 +116,7 @@ func (a *Appender) Fresh(within time.Duration) error {
 	return err
 }
 
-// Close closes the pending file, with all that was not sent.
+// Close closes the pending file, which keeps all records that were not sent.
 func (a *Appender) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

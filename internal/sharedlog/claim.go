@@ -9,34 +9,34 @@ import (
 	"time"
 )
 
-// Claim is a log that is this process's own, until another takes it over. It is
-// safe for concurrent use.
+// Claim is the right of this process to append to a log, until another takes the log
+// over. It is safe for concurrent use.
 type Claim struct {
 	log   *Log
-	ctx   context.Context // of the command: when it has ended, a store is not waited for
+	ctx   context.Context // of the command: after its end the patience is short
 	id    string
 	by    By
 	since time.Time
-	view  *View  // as it was opened
-	taken string // the claim of one who had not let go of it
+	view  *View  // the log as it was opened
+	taken string // the claim that was taken over; "" = none
 
 	appending sync.Mutex // one append at a time
 
 	mu      sync.Mutex
 	n       uint64 // of the last entry
-	hash    string // of that
+	hash    string // of the last entry
 	stateAt uint64
 	states  []State
 	heard   time.Duration // when the last entry was sent
-	hasty   bool          // the store is not waited for
+	hasty   bool          // the patience is short
 	err     error         // why nothing can be appended any more
-	missed  func()        // told when the store did not answer; may be nil
+	missed  func()        // called when the store did not answer; may be nil
 
-	quit chan struct{} // closed: no more signs of life
+	quit chan struct{} // closed: no more alive entries
 	done chan struct{}
 }
 
-// TakenError says who has taken a log over.
+// TakenError says who has taken over the log.
 type TakenError struct {
 	By By
 	At time.Time
@@ -49,30 +49,30 @@ func (e *TakenError) Error() string {
 // Is reports whether target is ErrTaken.
 func (e *TakenError) Is(target error) bool { return target == ErrTaken }
 
-// ID is the id of the claim.
+// ID returns the id of the claim.
 func (c *Claim) ID() string { return c.id }
 
-// View is the log as it was opened.
+// View returns the log as it was opened.
 func (c *Claim) View() *View { return c.view }
 
-// Took is the claim of the holder before, who had not let go of the log; "" = he had.
+// Took returns the claim that was taken over, whose holder had not closed the log; "" = none.
 func (c *Claim) Took() string { return c.taken }
 
-// States are the states that are kept: the present one, then earlier ones.
+// States returns the states that are kept: the present one, then earlier ones.
 func (c *Claim) States() []State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.states
 }
 
-// Err says why nothing can be appended any more; nil = it can.
+// Err returns why nothing can be appended any more; nil = appending is possible.
 func (c *Claim) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// whenUnanswered has f called each time when the store has not answered an append.
+// whenUnanswered sets f to be called each time that the store has not answered an append.
 func (c *Claim) whenUnanswered(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,14 +88,14 @@ func (c *Claim) tellMissed() {
 	}
 }
 
-// Age is how long ago the last entry was sent.
+// Age returns how long ago the last entry was sent.
 func (c *Claim) Age() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.log.Clock.Now() - c.heard
 }
 
-// next completes an entry that follows the last one.
+// next fills in the fields of an entry that follows the last one.
 func (c *Claim) next(e Entry) Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,8 +107,8 @@ func (c *Claim) next(e Entry) Entry {
 	return e
 }
 
-// Append returns when the entry is in the log for good: nobody had taken over
-// before. After an error nothing more can be appended.
+// Append appends an entry. A nil error means that the entry counts: nobody had taken
+// the log over before. After an error the Claim can append nothing more.
 func (c *Claim) Append(e Entry) (Entry, error) {
 	c.appending.Lock()
 	defer c.appending.Unlock()
@@ -116,12 +116,12 @@ func (c *Claim) Append(e Entry) (Entry, error) {
 		return e, err
 	}
 	appended, sure, err := c.append(e)
-	// Rule 2, confirm: an entry whose answer was lost counts when a later one has
-	// its answer. The first may have been read, compacted and created again.
-	for err == nil && !sure && e.Kind != KindClose { // nothing is done because of a close
+	// Rule 2, confirm: an entry whose answer from the store was lost counts only when a
+	// later entry has its answer. The first may have been read, compacted and created again.
+	for err == nil && !sure && e.Kind != KindClose { // nobody acts on a close
 		again := Entry{Kind: KindAlive}
 		if e.Kind == KindMoved {
-			again = e // it is to stay the tip
+			again = e // KindMoved must stay the tip
 		}
 		_, sure, err = c.append(again)
 	}
@@ -154,9 +154,9 @@ func (c *Claim) append(e Entry) (_ Entry, sure bool, err error) {
 	return e, sure, nil
 }
 
-// create makes the object of an entry. Sure says that its own answer came; without,
-// the entry is there, and only a later one shows that it counts. ErrTaken: another's
-// is there.
+// create makes the object of an entry. sure reports that the answer to this call
+// arrived. Without it the object exists, and only a later entry shows that it counts.
+// ErrTaken: the object is another claim's.
 func (c *Claim) create(e Entry, data []byte) (sure bool, err error) {
 	l := c.log
 	ctx := context.WithoutCancel(c.ctx)
@@ -169,8 +169,8 @@ func (c *Claim) create(e Entry, data []byte) (sure bool, err error) {
 		if errors.Is(err, ErrDenied) {
 			return false, err
 		}
-		// Rule 1, own answer: what is there may be ours. Libraries try again by
-		// themselves, so that is so also where no answer was lost here.
+		// Rule 1, own answer: the existing object may be ours. Client libraries retry
+		// by themselves, so this can be so even if no answer was lost here.
 		if errors.Is(err, ErrExists) {
 			if err = c.compare(ctx, e); err == nil {
 				return false, nil
@@ -192,8 +192,8 @@ func (c *Claim) create(e Entry, data []byte) (sure bool, err error) {
 	}
 }
 
-// compare looks whose entry is there: nil = ours. Any error but ErrTaken says that
-// it is not known.
+// compare reads whose entry exists: nil = ours, ErrTaken = another claim's. Any other
+// error means that this is unknown.
 func (c *Claim) compare(ctx context.Context, e Entry) error {
 	l := c.log
 	var data []byte
@@ -217,7 +217,7 @@ func (c *Claim) compare(ctx context.Context, e Entry) error {
 	return &TakenError{By: there.By, At: there.Time}
 }
 
-// patience is how long the store may be away: little, once the command is to end.
+// patience returns how long to wait for the store: briefly once the command is ending.
 func (c *Claim) patience() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clock is the time of this machine. It orders nothing between machines: a wrong
-// one makes a holder wait too long, or gives up a claim early, and no more.
+// Clock is the time of this machine. It orders nothing between machines: a wrong clock
+// only makes a waiter wait too long, or makes a holder lose its claim early.
 type Clock interface {
-	Now() time.Duration // since the start of the machine, with the time that it was suspended
+	Now() time.Duration // since boot, with the time that the machine was suspended
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
 // System is the clock of the machine.
 type System struct{}
 
-// Now reads CLOCK_BOOTTIME, which goes on while the machine is suspended.
+// Now reads CLOCK_BOOTTIME, which continues while the machine is suspended.
 func (System) Now() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
@@ -26,7 +26,7 @@ func (System) Now() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// Sleep waits until the time is over or the context ends.
+// Sleep waits for d, or until ctx ends.
 func (System) Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -38,16 +38,16 @@ func (System) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Timing says how patient a log is. Nothing is safe because of it.
+// Timing says how patient a log is. Safety does not depend on it.
 type Timing struct {
-	Alive    time.Duration // a holder is heard of so often; 0 = only when it has something to say
-	Gone     time.Duration // who was not heard of for so long loses the log
-	Patience time.Duration // how long a store may be away
+	Alive    time.Duration // how often a holder appends an entry at least; 0 = only when it has records
+	Gone     time.Duration // a holder that appended nothing for so long can be taken over
+	Patience time.Duration // how long to wait for a store that cannot be reached
 	Call     time.Duration // how long one call of a store may take
-	Poll     time.Duration // the first look of one who waits; later ones take up to five times as long
+	Poll     time.Duration // the first interval of a waiter; later ones are up to five times as long
 }
 
-// DefaultTiming are the times outside of tests.
+// DefaultTiming returns the times outside of tests.
 func DefaultTiming() Timing {
 	return Timing{Alive: 15 * time.Second, Gone: 60 * time.Second, Patience: 10 * time.Minute, Call: 20 * time.Second, Poll: time.Second}
 }

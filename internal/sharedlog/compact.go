@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Close lets go of the log, and then removes what no reader needs. A claim that was
-// lost has nothing to let go of.
+// Close closes the log for this claim, and then removes what no reader needs. It does
+// nothing for a claim that has lost the log.
 func (c *Claim) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.hasty = true
@@ -29,7 +29,7 @@ func (c *Claim) Close(ctx context.Context) error {
 	return nil
 }
 
-// Move ends the log for good, and says where it went.
+// Move ends the log for good, and records where it has moved to.
 func (c *Claim) Move(to string) error {
 	c.stop()
 	_, err := c.Append(Entry{Kind: KindMoved, To: to})
@@ -39,17 +39,17 @@ func (c *Claim) Move(to string) error {
 	return err
 }
 
-// end has every later append fail: the log is another's or nobody's.
+// end makes every later append fail: this claim no longer holds the log.
 func (c *Claim) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = ErrTaken
 }
 
-// compact removes entries before the state that this claim has written, and objects
-// that it does not name. What cannot be removed is in nobody's way, and the next
-// holder tries again. It is harmless however late it comes: nothing that lies before
-// that state is needed by anyone but a sleeper, whose number keeps its tombstone.
+// compact removes the entries before the state that this claim has written, and the state objects
+// that this state does not name. What it cannot remove harms nothing, and the next holder tries
+// again. compact is harmless however late it runs: nobody needs an entry before that state, except
+// a holder that was suspended and taken over, and the tombstone with its next number stays.
 func (c *Claim) compact(ctx context.Context, stateAt uint64) {
 	l := c.log
 	keys, err := l.list(ctx, logPrefix)
@@ -69,7 +69,7 @@ func (c *Claim) compact(ctx context.Context, stateAt uint64) {
 			remove = append(remove, key)
 		}
 	}
-	// What is older is nearly all tombstones. A few are looked at each time.
+	// Older entries are nearly all tombstones. Each run reads a few of them.
 	const few = 64
 	rand.Shuffle(len(unread), func(i, j int) { unread[i], unread[j] = unread[j], unread[i] })
 	for _, n := range unread[:min(few, len(unread))] {
@@ -80,11 +80,11 @@ func (c *Claim) compact(ctx context.Context, stateAt uint64) {
 	l.remove(ctx, append(remove, c.garbage(ctx, stateAt)...))
 }
 
-// isTombstone says of an entry that it stays (rule 4, leave the tombstones): its number is
-// where the holder who was taken over tries to append, if it ever wakes up.
+// isTombstone reports whether an entry must stay (rule 4, leave the tombstones): its number
+// is the one at which the holder that was taken over tries to append, if it ever resumes.
 func (e Entry) isTombstone() bool { return e.Kind == KindOpen && e.Takes != "" }
 
-// garbage are objects of states that nothing names.
+// garbage returns the keys of state objects that no entry names.
 func (c *Claim) garbage(ctx context.Context, stateAt uint64) (remove []string) {
 	keys, err := c.log.list(ctx, statePrefix)
 	if err != nil {

@@ -15,24 +15,24 @@ import (
 // Format is the version of entries that this package writes.
 const Format = 1
 
-// Kind is what an entry says.
+// Kind is the kind of an entry.
 type Kind string
 
 // The kinds of entries.
 const (
-	KindOpen    Kind = "open"    // from now on the log is this claim's
+	KindOpen    Kind = "open"    // the claim now holds the log
 	KindJournal Kind = "journal" // the next records of a run
-	KindAlive   Kind = "alive"   // its holder is still there
-	KindState   Kind = "state"   // the state is this now
-	KindClose   Kind = "close"   // it is nobody's now
-	KindMoved   Kind = "moved"   // it ends here
+	KindAlive   Kind = "alive"   // the holder still lives
+	KindState   Kind = "state"   // the new state
+	KindClose   Kind = "close"   // the holder releases the log
+	KindMoved   Kind = "moved"   // the log ends here, and continues in another store
 )
 
 // Entry is one entry of a log.
 type Entry struct {
 	Format int    `json:"format"`
 	N      uint64 `json:"n"`    // its number, from 1 on
-	ID     string `json:"id"`   // random: tells who has created an object whose answer was lost
+	ID     string `json:"id"`   // random; identifies the creator of an object when the store's answer was lost
 	Prev   string `json:"prev"` // hash of the entry before; "" of the first
 	// StateAt is the number of the last entry of the kind state, this one included;
 	// 0 = there is none.
@@ -41,17 +41,17 @@ type Entry struct {
 	Claim   string    `json:"claim"`
 	By      By        `json:"by"`
 	Since   time.Time `json:"since"` // when the claim began, by the clock of its holder
-	Time    time.Time `json:"time"`  // of writing, by the clock of its holder
+	Time    time.Time `json:"time"`  // when the entry was written, by the clock of its holder
 
-	Takes  string  `json:"takes,omitempty"`  // open: the claim that it ends, if one was open
-	Run    string  `json:"run,omitempty"`    // journal: whose records they are
+	Takes  string  `json:"takes,omitempty"`  // open: the claim that it takes over, if the log was held
+	Run    string  `json:"run,omitempty"`    // journal: the run that wrote the records
 	States []State `json:"states,omitempty"` // state: the present one, then earlier ones, newest first
-	To     string  `json:"to,omitempty"`     // moved
+	To     string  `json:"to,omitempty"`     // moved: where the log continues
 
-	Body []byte `json:"-"` // what follows the line: the records of a journal
+	Body []byte `json:"-"` // the bytes after the JSON line: the records of a journal
 }
 
-// State is an object that holds a state.
+// State names the object in the store that holds a state.
 type State struct {
 	Serial    uint64    `json:"serial"`
 	Object    string    `json:"object"` // its key, without the number of the part
@@ -61,7 +61,7 @@ type State struct {
 	Encrypted bool      `json:"encrypted,omitempty"`
 }
 
-// By is who has written an entry.
+// By is the process that has written an entry.
 type By struct {
 	Command string `json:"command,omitempty"`
 	PID     int    `json:"pid,omitempty"`
@@ -77,7 +77,7 @@ func (b By) String() string {
 	return fmt.Sprintf("%s (process %d on %s)", b.Command, b.PID, b.Host)
 }
 
-// NewID makes a random id.
+// NewID returns a random id.
 func NewID() string {
 	b := make([]byte, 8)
 	rand.Read(b) // never fails: the program ends before it would
@@ -91,7 +91,7 @@ const (
 
 func logKey(n uint64) string { return fmt.Sprintf("%s%016d", logPrefix, n) }
 
-// number is that of a key below a prefix; 0 = it is none of ours.
+// number returns the number in a key with this prefix; 0 = not a key of this package.
 func number(key, prefix string) uint64 {
 	digits, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "-")
 	if n, err := strconv.ParseUint(digits, 10, 64); err == nil && len(digits) == 16 {
@@ -100,7 +100,7 @@ func number(key, prefix string) uint64 {
 	return 0
 }
 
-// encode gives the object of an entry: one line, and the body.
+// encode returns the content of the entry's object: one line of JSON, and the body.
 func (e Entry) encode() ([]byte, error) {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -109,7 +109,7 @@ func (e Entry) encode() ([]byte, error) {
 	return append(append(line, '\n'), e.Body...), nil
 }
 
-// decode reads the object with a number.
+// decode parses the content of the object with number n.
 func decode(n uint64, data []byte) (Entry, error) {
 	line, body, whole := bytes.Cut(data, []byte("\n"))
 	var e Entry

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// Log is a log in a store.
+// Log is a log of entries in a store.
 type Log struct {
 	Store  Store
 	Clock  Clock
 	Timing Timing
 
-	// Away is told when the store cannot be reached, and how long it is waited for; and again
-	// with nil when it can be. nil = nobody wants to know.
+	// Away is called when the store cannot be reached, with how long the log waits for it,
+	// and again with a nil error when the store can be reached again. nil = no callback.
 	Away func(since time.Time, patience time.Duration, err error)
 
 	mu    sync.Mutex
-	since time.Time // since when the store is away; zero = it is not
+	since time.Time // since when the store cannot be reached; zero = it can be
 
-	tip  string        // the id of the tip that was seen last by one who wants the log
-	seen time.Duration // since when
+	tip  string        // the id of the tip that the last waiter has seen
+	seen time.Duration // when this tip was first seen
 }
 
 // New returns the log in a store.
 func New(s Store, t Timing) *Log { return &Log{Store: s, Clock: System{}, Timing: t} }
 
-// lasting says of an error that trying again does not change it.
+// lasting reports whether an error stays the same when the call is tried again.
 func lasting(err error) bool {
 	for _, e := range []error{ErrExists, fs.ErrNotExist, ErrDenied, ErrDamaged, ErrNewer} {
 		if errors.Is(err, e) {
@@ -38,8 +38,8 @@ func lasting(err error) bool {
 	return false
 }
 
-// call makes one call of the store, in the time that it may take. Patience is how long its
-// caller tries again; 0 = not at all. What a caller gave up says nothing of the store.
+// call makes one call of the store, limited to Timing.Call. patience is how long the caller
+// tries again; 0 = not at all. An error after ctx has ended says nothing about the store.
 func (l *Log) call(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, l.Timing.Call)
 	defer cancel()
@@ -50,7 +50,7 @@ func (l *Log) call(ctx context.Context, patience time.Duration, do func(context.
 	return err
 }
 
-// tell notices that the store is away, and that it is back.
+// tell records whether the store can be reached, and calls Away when that changes.
 func (l *Log) tell(patience time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,14 +90,14 @@ func (l *Log) patiently(ctx context.Context, patience time.Duration, do func(con
 	}
 }
 
-// The waits between two tries.
+// The waits between two tries of a call.
 func (l *Log) firstWait() time.Duration { return max(l.Timing.Poll/20, time.Millisecond) }
 
 func (l *Log) nextWait(d time.Duration) time.Duration {
 	return min(2*d, max(l.Timing.Poll, time.Millisecond))
 }
 
-// reading is how long a command that only reads waits for a store.
+// reading returns how long a command that only reads waits for a store.
 func (l *Log) reading() time.Duration { return min(l.Timing.Patience, 15*time.Second) }
 
 func (l *Log) get(ctx context.Context, key string) (data []byte, err error) {

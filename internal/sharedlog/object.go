@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// partSize is how large an object of a store is at most: a larger state is several.
+// partSize is the largest size of an object in a store. A larger state is split into several.
 const partSize = 8 << 20
 
 func partKey(object string, part int) string { return fmt.Sprintf("%s.%03d", object, part) }
@@ -23,8 +23,8 @@ func splitPart(key string) (object, part string) {
 	return key[:at], key[at+1:]
 }
 
-// Put stores the bytes of a state. They are the state, or a copy of one, once an
-// entry names them.
+// Put stores the bytes of a state. They become the state, or an earlier version of it,
+// once an entry names them.
 func (c *Claim) Put(serial uint64, data []byte, encrypted bool) (State, error) {
 	c.mu.Lock()
 	n := c.n
@@ -34,7 +34,7 @@ func (c *Claim) Put(serial uint64, data []byte, encrypted bool) (State, error) {
 		Size: len(data), At: time.Now().UTC().Truncate(time.Second), Encrypted: encrypted}
 	for part := 0; part == 0 || len(data) > 0; part++ {
 		if err := c.Err(); err != nil {
-			return s, err // nothing could name it, and who appended has waited for the store already
+			return s, err // no entry could name it, and Append has waited for the store already
 		}
 		piece := data[:min(len(data), partSize)]
 		data = data[len(piece):]
@@ -42,7 +42,7 @@ func (c *Claim) Put(serial uint64, data []byte, encrypted bool) (State, error) {
 		err := c.log.patiently(context.WithoutCancel(c.ctx), c.patience(), func(ctx context.Context) error {
 			err := c.log.Store.Create(ctx, key, piece)
 			if errors.Is(err, ErrExists) {
-				return nil // ours: the name is random, and its answer was lost
+				return nil // ours: the name is random, and the store's answer was lost
 			}
 			return err
 		})
@@ -53,7 +53,7 @@ func (c *Claim) Put(serial uint64, data []byte, encrypted bool) (State, error) {
 	return s, nil
 }
 
-// Fetch reads the bytes of a state, which must be what was stored.
+// Fetch reads the bytes of a state. It fails if they are not the bytes that were stored.
 func (l *Log) Fetch(ctx context.Context, s State) ([]byte, error) {
 	var data []byte
 	for part := 0; part == 0 || len(data) < s.Size; part++ {

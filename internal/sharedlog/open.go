@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// Options are how a log is opened for writing.
+// Options say how to open a log for writing.
 type Options struct {
 	By   By
-	Wait time.Duration // how long to wait for one who holds it; 0 = not at all
+	Wait time.Duration // how long to wait while another claim holds the log; 0 = not at all
 
-	// Take is a claim that is ended whoever holds it: "" = none.
+	// Take is a claim that Open takes over even if its holder lives; "" = none.
 	Take string
-	// Dead knows whether the holder of a claim is surely dead; nil = nobody knows.
+	// Dead reports whether the holder of a claim is surely dead; nil = unknown for all claims.
 	Dead func(claim string) bool
 	// Claim is the id of the new claim; "" = a random one.
 	Claim string
-	// Probe looks at an empty store whether it keeps its promises.
+	// Probe asks for a test whether an empty store keeps its promises.
 	Probe bool
-	// Waiting is told who has the log, once, when it is waited for.
+	// Waiting is called once, with who holds the log, when Open waits for it.
 	Waiting func(*View)
 }
 
-// HeldError says who holds a log.
+// HeldError says who holds the log.
 type HeldError struct{ View *View }
 
 func (e *HeldError) Error() string { return fmt.Sprintf("the log is held by %s", e.View.Tip.By) }
@@ -32,7 +32,7 @@ func (e *HeldError) Error() string { return fmt.Sprintf("the log is held by %s",
 // Is reports whether target is ErrHeld.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
-// MovedError says where a log went.
+// MovedError says where the log has moved to.
 type MovedError struct{ To string }
 
 func (e *MovedError) Error() string { return "the log has moved to " + e.To }
@@ -40,18 +40,17 @@ func (e *MovedError) Error() string { return "the log has moved to " + e.To }
 // Is reports whether target is ErrMoved.
 func (e *MovedError) Is(target error) bool { return target == ErrMoved }
 
-// LeftError says why a log could not be opened, and that it may stay held by the claim that
-// was to be made.
+// LeftError says why a log could not be opened, and that the new claim may still hold it.
 type LeftError struct{ Err error }
 
 func (e *LeftError) Error() string { return e.Err.Error() }
 
-// Unwrap gives why.
+// Unwrap returns the cause.
 func (e *LeftError) Unwrap() error { return e.Err }
 
-// Open makes the log this process's own. Who was not heard of for Timing.Gone while
-// this one looks on is taken over: he can append nothing more. What earlier calls have seen
-// counts, also of those that did not wait.
+// Open claims the log for this process. It takes over a holder that wrote nothing for
+// Timing.Gone while Open observed the log; that holder can append nothing more.
+// Observations of earlier calls count too, also of calls that did not wait.
 func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	w := waiter{log: l, Options: o, begun: l.Clock.Now(), poll: l.Timing.Poll}
 	if w.Claim == "" {
@@ -60,7 +59,7 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	for {
 		v, err := l.View(ctx)
 		if errors.Is(err, ErrUnreachable) && w.left() > 0 {
-			l.forgetTip() // its holder could say nothing meanwhile
+			l.forgetTip() // its holder could append nothing meanwhile
 			if err := w.pause(ctx); err != nil {
 				return nil, err
 			}
@@ -90,7 +89,7 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	}
 }
 
-// waiter is one who wants the log.
+// waiter is a call of Open that waits for the log.
 type waiter struct {
 	Options
 	log   *Log
@@ -107,7 +106,7 @@ func (w *waiter) gone(v *View) bool {
 	return w.log.silence(v.Tip.ID) >= w.log.Timing.Gone
 }
 
-// silence is for how long a tip has been the last one that was seen.
+// silence returns how long a tip has been the last one seen.
 func (l *Log) silence(tip string) time.Duration {
 	now := l.Clock.Now()
 	l.mu.Lock()
@@ -118,17 +117,17 @@ func (l *Log) silence(tip string) time.Duration {
 	return now - l.seen
 }
 
-// forgetTip has the silence of a tip begin anew.
+// forgetTip starts the silence of the tip anew.
 func (l *Log) forgetTip() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tip = ""
 }
 
-// left is for how long the log is still waited for.
+// left returns how much longer to wait for the log.
 func (w *waiter) left() time.Duration { return w.Wait - (w.log.Clock.Now() - w.begun) }
 
-// wait is over when it is time to look again at a log that is held.
+// wait waits until the next poll of a log that is held. It returns a HeldError when the time is used up.
 func (w *waiter) wait(ctx context.Context, v *View) error {
 	if w.left() <= 0 {
 		return &HeldError{View: v}
@@ -140,15 +139,15 @@ func (w *waiter) wait(ctx context.Context, v *View) error {
 	return w.pause(ctx)
 }
 
-// pause is over when it is time to look again.
+// pause waits until the next poll.
 func (w *waiter) pause(ctx context.Context) error {
 	poll := w.poll
 	w.poll = min(w.poll*3/2, 5*w.log.Timing.Poll)
 	return w.log.Clock.Sleep(ctx, max(0, min(poll, w.left())))
 }
 
-// claim opens the log at the number after the tip. Nil without an error: another was
-// faster.
+// claim opens the log at the number after the tip. It returns nil without an error if
+// another process was faster.
 func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 	c := &Claim{log: l, ctx: ctx, id: o.Claim, by: o.By, since: time.Now().UTC().Truncate(time.Second),
 		n: v.Tip.N, hash: v.hash, stateAt: v.State.N, states: v.State.States}
@@ -169,8 +168,8 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 	case err != nil:
 		return nil, &LeftError{err}
 	}
-	// Rule 3, look after opening: an open that came too late lies in a hole that was
-	// compacted, and there are entries with higher numbers.
+	// Rule 3, look after opening: a late open may have filled a gap that compaction
+	// left. Then there are entries with higher numbers.
 	now, failed, err := l.lookAfter(ctx)
 	if err != nil {
 		return nil, &LeftError{failed}
@@ -194,11 +193,11 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 	return c, nil
 }
 
-// briefly is how long a command that is to end looks what it leaves behind.
+// briefly is how long a command that is ending tries to read or close the log.
 const briefly = 5 * time.Second
 
-// lookAfter reads the log after it was opened. Where that failed, as by an interrupt, it reads
-// once more, briefly, so that the log need not stay held for nobody.
+// lookAfter reads the log after it was opened. If that fails, as by an interrupt, it reads once more, briefly,
+// so that the log need not stay held by a process that has ended. failed is the error of the first read.
 func (l *Log) lookAfter(ctx context.Context) (v *View, failed, err error) {
 	if v, failed = l.View(ctx); failed == nil {
 		return v, nil, nil
@@ -209,7 +208,7 @@ func (l *Log) lookAfter(ctx context.Context) (v *View, failed, err error) {
 	return v, failed, err
 }
 
-// giveBack lets go of a log that was opened in vain, and returns why it was.
+// giveBack closes a log whose opening failed after all, and returns the cause.
 func (c *Claim) giveBack(ctx context.Context, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), briefly)
 	defer cancel()

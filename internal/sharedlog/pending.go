@@ -11,22 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pending is a file on this machine with the records of a run: all that were given to
-// a log, and those that could not be given to it. It is locked by its process while
-// that lives.
+// Pending is a file on this machine with all records of a run, whether they reached the
+// log or not. The process that writes it holds a lock on it while it lives.
 type Pending struct {
 	path string
 
 	mu      sync.Mutex
 	f       *os.File
 	written int64
-	durable bool // what is written is on the disk: the store does not answer
+	durable bool // sync each write to the disk: the store does not answer
 	err     error
 }
 
 const pendingSuffix = ".journal"
 
-// CreatePending makes the file of a run of a lineage.
+// CreatePending creates the file of a run for a lineage.
 func CreatePending(dir, lineage, run string) (*Pending, error) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o755), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, err
@@ -42,7 +41,7 @@ func CreatePending(dir, lineage, run string) (*Pending, error) {
 	return &Pending{path: path, f: f}, nil
 }
 
-// lockNew locks a file that was just made. Nobody has it for longer than a look takes.
+// lockNew locks a file that was just created. Others hold its lock only briefly, to test it.
 func lockNew(f *os.File) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
@@ -51,11 +50,11 @@ func lockNew(f *os.File) error {
 	}
 }
 
-// Left lists the files of a lineage whose processes have ended.
+// Left returns the paths of the files of a lineage whose processes have ended.
 func Left(dir, lineage string) (paths []string) {
 	all, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // there was none yet
+		return nil // the directory does not exist yet
 	}
 	for _, e := range all {
 		path := filepath.Join(dir, e.Name())
@@ -66,14 +65,14 @@ func Left(dir, lineage string) (paths []string) {
 	return paths
 }
 
-// locked reports whether the process of a lock file lives, as far as is known. Others may
-// look at the same time.
+// locked reports whether the process of a lock file lives, or may live. Several processes
+// may test the same file concurrently.
 func locked(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	defer func() { _ = f.Close() }() // it was only looked at
+	defer func() { _ = f.Close() }() // only its lock was tested
 	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil
 }
 
@@ -90,8 +89,8 @@ func (p *Pending) reserve(n int64) error {
 	return err
 }
 
-// write adds records. That it fails matters only when the log cannot be written
-// either, and is said then.
+// write adds records. Its error matters only when the log cannot be written either:
+// close reports it then.
 func (p *Pending) write(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +105,7 @@ func (p *Pending) write(b []byte) {
 	p.err = err
 }
 
-// setDurable says whether all that is written, before and from now on, is to be on the disk.
+// setDurable sets whether all records, earlier and later ones, must be on the disk.
 func (p *Pending) setDurable(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,10 +126,10 @@ func (p *Pending) close() error {
 	return errors.Join(p.err, err)
 }
 
-// Path is where the file is.
+// Path returns the path of the file.
 func (p *Pending) Path() string { return p.path }
 
-// Remove removes the file: all that is in it is elsewhere.
+// Remove removes the file. The caller has all of its content elsewhere.
 func (p *Pending) Remove() error {
 	_ = p.close()
 	return os.Remove(p.path)

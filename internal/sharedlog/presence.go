@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Presence is a directory of this machine in which each claim has a file that its
-// process holds locked. A file that is not locked proves that its process is dead.
-// That there is none proves nothing: the claim may be another machine's.
+// Presence is a directory of this machine with a file for each claim, which the claim's
+// process locks. An unlocked file proves that the process is dead. A missing file
+// proves nothing: the claim may be another machine's.
 type Presence string
 
-// Show makes the file of a claim; end(false) removes it. End(true) leaves it unlocked, as a
-// process that dies does: the claim may still hold a log. A failure costs only patience.
+// Show creates the file of a claim. end(false) removes it. end(true) leaves it unlocked, as a process that is
+// killed does: the claim may still hold a log. If Show fails, others only have to wait longer for the log.
 func (p Presence) Show(claim string) (end func(held bool)) {
 	none := func(bool) {}
 	if p == "" || os.MkdirAll(string(p), 0o700) != nil {
@@ -30,7 +30,7 @@ func (p Presence) Show(claim string) (end func(held bool)) {
 	}
 	return func(held bool) {
 		if !held {
-			_ = os.Remove(path) // one that stays says only that its process is dead
+			_ = os.Remove(path) // a file that stays says only that its process is dead
 		}
 		_ = f.Close()
 	}
@@ -46,6 +46,6 @@ func (p Presence) Dead(claim string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // it was only looked at
+	defer func() { _ = f.Close() }() // only its lock was tested
 	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
 }

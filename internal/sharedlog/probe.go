@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// ErrNoLocks is a store that overwrites what it was told not to.
+// ErrNoLocks says that a store ignores the condition of Create, or does not list what exists.
 var ErrNoLocks = errors.New("this store does not hold locks")
 
-// Probe looks whether a store keeps its promises, as far as that can be seen: some
-// that speak a protocol take conditions and pass over them.
+// Probe tests, as far as possible, whether a store does what Store promises: some
+// services accept a condition of their protocol and ignore it.
 func Probe(ctx context.Context, s Store) error {
 	key := "probe/" + NewID()
 	if err := s.Create(ctx, key, []byte("first")); err != nil {
 		return err
 	}
-	defer func() { _ = s.Delete(context.WithoutCancel(ctx), key) }() // one that stays is in nobody's way
+	defer func() { _ = s.Delete(context.WithoutCancel(ctx), key) }() // an object that stays harms nothing
 	if err := s.Create(ctx, key, []byte("second")); !errors.Is(err, ErrExists) {
 		if err != nil {
 			return err

@@ -8,25 +8,25 @@ import (
 // Store keeps objects that are created once and never changed. It is safe for
 // concurrent use. A key is ASCII, at most 200 bytes, and may have slashes.
 type Store interface {
-	// Create makes an object, which is durable when it returns nil. ErrExists says
-	// that there is one, whoever has made it. After any other error it may be there or
-	// not, now or later.
+	// Create makes an object, which is durable when Create returns nil. ErrExists says
+	// that an object with this key exists, whoever created it. After any other error
+	// the object may exist, now or later.
 	Create(ctx context.Context, key string, data []byte) error
-	// Get returns an object; one that is not there is fs.ErrNotExist.
+	// Get returns an object. The error is fs.ErrNotExist if there is none.
 	Get(ctx context.Context, key string) ([]byte, error)
-	// List returns the keys that begin with prefix, sorted: all that were created
-	// before it began.
+	// List returns the keys that begin with prefix, sorted. It has all objects that
+	// were created before List began and still exist.
 	List(ctx context.Context, prefix string) ([]string, error)
-	// Delete removes an object. That there is none is no error.
+	// Delete removes an object. It is no error if there is none.
 	Delete(ctx context.Context, key string) error
-	// Close lets go of connections.
+	// Close releases connections.
 	Close() error
 }
 
-// What a store may say, and what becomes of a claim.
+// The errors of stores, and of claims.
 var (
 	ErrExists      = errors.New("an object exists already")
-	ErrDenied      = errors.New("the store refuses") // nothing is done, and trying again does not help
+	ErrDenied      = errors.New("the store refuses") // the store did nothing, and a retry does not help
 	ErrHeld        = errors.New("the log is held")
 	ErrTaken       = errors.New("the log was taken over")
 	ErrUnreachable = errors.New("the store cannot be reached")

@@ -10,28 +10,28 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// View is what a log says at one moment. Nothing of it changes later.
+// View is the content of a log at one moment. It never changes.
 type View struct {
 	Tip     Entry  // the last entry; N = 0: the log is empty
 	State   Entry  // the last one of the kind state; N = 0: there is none
 	Journal []byte // the records that follow the state
-	Run     string // whose records they are
+	Run     string // the run that wrote these records
 
 	hash  string           // of the tip
-	read  map[uint64]Entry // what was read: the state and all after it, without bodies
+	read  map[uint64]Entry // the state and all later entries, without bodies
 	taken bool
 }
 
-// TakenOver reports whether a holder who had recorded something was taken over since the
-// state was written. Who took over may have ended before that became the state.
+// TakenOver reports whether a holder that had appended journal records was taken over since
+// the last state was written. The one who took over may have ended before it wrote a state.
 func (v *View) TakenOver() bool { return v.taken }
 
-// Held reports whether somebody holds the log: its tip says who.
+// Held reports whether a claim holds the log. The tip names it.
 func (v *View) Held() bool {
 	return v.Tip.N > 0 && v.Tip.Kind != KindClose && v.Tip.Kind != KindMoved
 }
 
-// MovedTo is where the log went; "" = it is here.
+// MovedTo returns where the log has moved to; "" = it has not moved.
 func (v *View) MovedTo() string {
 	if v.Tip.Kind != KindMoved {
 		return ""
@@ -39,13 +39,13 @@ func (v *View) MovedTo() string {
 	return v.Tip.To
 }
 
-// LastHeard is how long the holder's last entry is ago, by the two clocks.
+// LastHeard returns how long ago the holder wrote its last entry: the difference of the two machines' clocks.
 func (v *View) LastHeard(now time.Time) time.Duration { return max(now.Sub(v.Tip.Time), 0) }
 
-// errAgain says that what was read was compacted meanwhile.
+// errAgain says that an entry was compacted while the log was read.
 var errAgain = errors.New("the log was compacted meanwhile")
 
-// View reads the log. It changes nothing, and keeps nobody from writing.
+// View reads the log. It changes nothing, and does not block writers.
 func (l *Log) View(ctx context.Context) (*View, error) {
 	const attempts = 100
 	for try := 1; ; try++ {
@@ -62,8 +62,8 @@ func (l *Log) View(ctx context.Context) (*View, error) {
 	}
 }
 
-// StateAt is the number of the last entry of the kind state; 0 = there is none. It costs
-// less than a View.
+// StateAt returns the number of the last entry of the kind state; 0 = there is none. It
+// costs less than View.
 func (l *Log) StateAt(ctx context.Context) (uint64, error) {
 	last, err := l.last(ctx)
 	if err != nil || last == 0 {
@@ -76,7 +76,7 @@ func (l *Log) StateAt(ctx context.Context) (uint64, error) {
 	return tip.StateAt, err
 }
 
-// last is the number of the tip.
+// last returns the number of the tip.
 func (l *Log) last(ctx context.Context) (last uint64, err error) {
 	keys, err := l.list(ctx, logPrefix)
 	for _, key := range keys {
@@ -129,9 +129,9 @@ func (l *Log) view(ctx context.Context) (*View, error) {
 	return v, nil
 }
 
-// broken says that an entry does not continue the one before: the log is damaged, or it went
-// on while it was read. Then the one before was compacted, and somebody who came too late has
-// put his entry there.
+// broken returns the error for an entry that does not continue the one before. Either the log
+// is damaged, or it grew while it was read: then the entry before was compacted, and a late
+// writer has put its own entry in the gap.
 func (l *Log) broken(ctx context.Context, last, at uint64) error {
 	keys, err := l.list(ctx, logPrefix)
 	if err != nil {
@@ -145,7 +145,7 @@ func (l *Log) broken(ctx context.Context, last, at uint64) error {
 	return fmt.Errorf("%w: %s does not continue the one before", ErrDamaged, logKey(at))
 }
 
-// take brings in the next entry.
+// take adds the next entry to the view.
 func (v *View) take(e Entry) {
 	switch e.Kind {
 	case KindState:
@@ -159,7 +159,7 @@ func (v *View) take(e Entry) {
 	v.read[e.N] = e
 }
 
-// entry reads one entry; errAgain = it is gone.
+// entry reads one entry; errAgain = it does not exist any more.
 func (l *Log) entry(ctx context.Context, n uint64) (Entry, []byte, error) {
 	data, err := l.get(ctx, logKey(n))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
 // Package storetest holds a sharedlog.Store to what its callers rely on.
 //
-// A way to make a store comes in, and what it does wrong goes to a test.
+// Suite gets a function that opens a store, and reports to a test where the store fails.
 package storetest

@@ -13,9 +13,9 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// Suite runs all tests. New returns another connection to the same store, whose
-// objects below the prefix t/ are the suite's. Times is how often many create one
-// object at the same time; with 1 the tests that take long are left out.
+// Suite runs all tests. open returns another connection to the same store each time.
+// Objects below the prefix t/ belong to the suite. times is how often many goroutines
+// create the same object concurrently; with 1 the slow tests are left out.
 func Suite(t *testing.T, times int, open func(*testing.T) sharedlog.Store) {
 	t.Run("creates, lists, gets and deletes", func(t *testing.T) { objects(t, open(t)) })
 	t.Run("an object has one creator", func(t *testing.T) { oneCreator(t, times, open) })
@@ -106,8 +106,8 @@ func oneCreator(t *testing.T, times int, open func(*testing.T) sharedlog.Store) 
 	}
 }
 
-// complete wants every object in a list that began after it was created, among many
-// and while others come and go.
+// complete checks that List returns every object that was created before List began,
+// among many objects and while others are deleted.
 func complete(t *testing.T, s sharedlog.Store) {
 	ctx := t.Context()
 	const count = 1100 // more than a page of S3

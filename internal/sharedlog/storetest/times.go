@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Times is how often many create one object at the same time: 20, or what an
-// environment variable says.
+// Times returns the argument of Suite: 20, or the value of an environment variable.
 func Times(t *testing.T, variable string) int {
 	t.Helper()
 	text := os.Getenv(variable)
