@@ -1,6 +1,6 @@
-// Package stores knows which store of objects a URL names.
+// Package stores opens the store of objects that a URL names.
 //
-// It owns the URLs of shared states: what may stand in one, and what must not. A URL
-// comes in; a sharedlog.Store that has not connected yet goes out, or an error that
-// says what is wrong with the URL.
+// It owns the URLs of shared states: what they may contain, and what they must not. A
+// URL comes in; a sharedlog.Store that has not connected yet goes out, or an error that
+// says why the URL is not valid.
 package stores

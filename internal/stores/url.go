@@ -13,14 +13,14 @@ import (
 	"deployster/internal/stores/pipe"
 )
 
-// IsURL tells a URL from the path of a file.
+// IsURL reports whether a text is a URL, and not the path of a file.
 func IsURL(text string) bool { return strings.Contains(text, "://") }
 
-// Program is the name of the program that speaks with services.
+// Program is the name of the program that connects to services.
 const Program = "deployster-store"
 
-// Open returns the store that a URL names. It connects when it is first used. Beside
-// is the directory in which Program lies.
+// Open returns the store that a URL names. The store connects when it is first used.
+// beside is the directory of Program.
 func Open(text, beside string) (sharedlog.Store, error) {
 	if err := Check(text); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func Open(text, beside string) (sharedlog.Store, error) {
 	return pipe.New(program, text), nil
 }
 
-// Check says what is wrong with the URL of a state.
+// Check returns an error if the URL of a state is not valid.
 func Check(text string) error {
 	u, err := url.Parse(text)
 	if diag.Is[*url.Error](err) {
@@ -69,8 +69,8 @@ func Check(text string) error {
 	return refuse(text, "there are s3://, postgres:// and dir://")
 }
 
-// passwordBy returns how the password that a URL has is to be given instead; "" = it
-// has none. Servers may not care for the case of a name, so it is not looked at.
+// passwordBy returns how to give the password instead that a URL contains; "" = it contains
+// none. Servers may ignore the case of a parameter's name, so passwordBy ignores it too.
 func passwordBy(u *url.URL, query url.Values) string {
 	_, has := u.User.Password()
 	for name := range query {
@@ -110,7 +110,7 @@ func checkS3(text string, u *url.URL) error {
 	if endpoint := q.Get("endpoint"); endpoint != "" {
 		e, err := url.Parse(endpoint)
 		if err != nil || e.Scheme != "https" && e.Scheme != "http" || e.Host == "" || e.User != nil || strings.Trim(e.Path, "/") != "" {
-			// It is not shown: it may have a password in it.
+			// The endpoint is not shown: it may contain a password.
 			return refuse("s3://"+u.Host+u.Path+"?endpoint=...", "its endpoint is https:// or http://, a host and perhaps a port")
 		}
 	}

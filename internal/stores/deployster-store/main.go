@@ -1,5 +1,5 @@
-// Program deployster-store speaks with the services that keep shared states. The
-// libraries for them are here, because they would have every command start later.
+// Program deployster-store connects to the services that keep shared states. It links
+// their libraries, which would make every deployster command start more slowly.
 package main
 
 import (

@@ -17,27 +17,27 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// Store is a directory. An object is a file, and the slashes of its key are
+// Store keeps each object as a file below a directory. The slashes of a key separate
 // directories.
 type Store struct {
 	root  string
-	calls chan struct{} // has room for as many as may be at work
+	calls chan struct{} // has an element for each call in progress
 
 	mu    sync.Mutex
 	swept map[string]bool // directories
 }
 
-// atWork is how many calls are at work at most, with those that nobody waits for any more: each
-// has a thread while its file system does not answer.
+// atWork limits the calls in progress, with those whose callers have given up waiting: each
+// occupies a thread while its file system does not answer.
 const atWork = 64
 
-// New returns the store in a directory, which is made when something is created.
+// New returns the store in a directory. Create makes the directory if it does not exist.
 func New(root string) *Store {
 	return &Store{root: filepath.Clean(root), calls: make(chan struct{}, atWork), swept: map[string]bool{}}
 }
 
-// within returns when a call has ended, or the context has: a file system of a server that is
-// away may not answer for days, and what waits for it cannot be ended.
+// within runs a call and returns when the call or the context has ended. The file system of a
+// server that is down may not answer for days, and a thread that waits for it cannot be ended.
 func within[T any](ctx context.Context, s *Store, call func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -66,11 +66,11 @@ func within[T any](ctx context.Context, s *Store, call func() (T, error)) (T, er
 	}
 }
 
-// temporary is how the names of files begin that are being written.
+// temporary is the prefix of the names of files that are being written.
 const temporary = ".new-"
 
-// Create writes a file of another name, and gives it the name of the object by a
-// link, which fails where that name is taken: a rename would not.
+// Create writes a file with a temporary name, and then links it to the name of the
+// object. The link fails if that name exists; a rename would not.
 func (s *Store) Create(ctx context.Context, key string, data []byte) error {
 	_, err := within(ctx, s, func() (none struct{}, err error) { return none, s.create(ctx, key, data) })
 	return err
@@ -84,7 +84,7 @@ func (s *Store) create(ctx context.Context, key string, data []byte) error {
 	}
 	s.sweep(dir)
 	file := filepath.Join(dir, temporary+sharedlog.NewID())
-	defer func() { _ = os.Remove(file) }() // one that stays is in nobody's way
+	defer func() { _ = os.Remove(file) }() // a file that stays harms nothing
 	if err := write(file, data); err != nil {
 		return refused(err)
 	}
@@ -102,7 +102,7 @@ func (s *Store) create(ctx context.Context, key string, data []byte) error {
 	return durable.SyncDir(dir)
 }
 
-// directories makes the directory of a file, durably.
+// directories creates a directory and its parents up to the root, durably.
 func (s *Store) directories(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && info.IsDir() {
@@ -119,7 +119,7 @@ func (s *Store) directories(dir string) error {
 	return durable.SyncDir(filepath.Dir(dir))
 }
 
-// write makes a new file whose content is on the disk.
+// write creates a file, and returns when its content is on the disk.
 func write(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -132,8 +132,8 @@ func write(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// sweep removes what writers that died have left in a directory, once. Who still writes and is
-// that slow gets an error, and begins again.
+// sweep removes, once for each directory, the temporary files of writers that were killed. A
+// writer that takes longer than a day gets an error, and its caller tries again.
 func (s *Store) sweep(dir string) {
 	s.mu.Lock()
 	swept := s.swept[dir]
@@ -151,14 +151,14 @@ func (s *Store) sweep(dir string) {
 	}
 }
 
-// refused says of an error whether trying again is of no use.
+// refused wraps an error in ErrDenied if trying again does not help.
 func refused(err error) error {
 	for _, e := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR, syscall.ENAMETOOLONG} {
 		if errors.Is(err, e) {
 			return fmt.Errorf("%w: %w", sharedlog.ErrDenied, err)
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) { // what was made a moment ago is gone
+	if errors.Is(err, fs.ErrNotExist) { // what was just created does not exist any more
 		return fmt.Errorf("the directory was removed meanwhile, or cannot be made: %s", err)
 	}
 	return err
@@ -173,7 +173,7 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	return data, err
 }
 
-// List reads the directory that a prefix names up to its last slash.
+// List reads the directory of a prefix: the part up to its last slash.
 func (s *Store) List(ctx context.Context, prefix string) (keys []string, err error) {
 	parent, _ := filepath.Split(prefix)
 	entries, err := within(ctx, s, func() ([]fs.DirEntry, error) { return os.ReadDir(filepath.Join(s.root, parent)) })
@@ -203,5 +203,5 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// Close has nothing to do.
+// Close does nothing.
 func (*Store) Close() error { return nil }

@@ -17,8 +17,8 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// Client is a store behind a program. The program is started by the first call, and
-// again after it was lost.
+// Client is a store that a program serves. The first call starts the program, as does
+// the next call after the program was lost.
 type Client struct {
 	command []string
 
@@ -30,7 +30,7 @@ type Client struct {
 // New returns the store that a command serves.
 func New(command ...string) *Client { return &Client{command: command} }
 
-// run is one life of the program.
+// run is one process of the program.
 type run struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -42,8 +42,8 @@ type run struct {
 	mu    sync.Mutex
 	last  uint64
 	calls map[uint64]chan answer
-	err   error         // why it has ended
-	over  chan struct{} // closed at its end
+	err   error         // why the program has ended
+	over  chan struct{} // closed when the program has ended
 }
 
 // Create makes an object.
@@ -117,7 +117,7 @@ func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	}
 }
 
-// started returns the program that runs.
+// started returns the running program, and starts it if none runs.
 func (c *Client) started() (*run, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +129,7 @@ func (c *Client) started() (*run, error) {
 	}
 	r := &run{cmd: exec.Command(c.command[0], c.command[1:]...), calls: map[uint64]chan answer{}, over: make(chan struct{})}
 	r.cmd.Env = proc.WithoutSecrets(os.Environ())
-	// An interrupt of the terminal is for its client, which has still to record.
+	// An interrupt from the terminal is for the client, which must still record.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Stderr = &r.stderr
 	in, err := r.cmd.StdinPipe()
@@ -149,7 +149,7 @@ func (c *Client) started() (*run, error) {
 	return r, nil
 }
 
-// lost says why a program has ended; the next call starts another.
+// lost returns why a program has ended. The next call starts another.
 func (c *Client) lost(r *run) error {
 	<-r.over
 	c.mu.Lock()
@@ -166,7 +166,7 @@ func (r *run) send(q request) error {
 	return r.out.Encode(q)
 }
 
-// read brings answers to those who wait for them.
+// read passes the answers on to the calls that wait for them.
 func (r *run) read(out io.Reader) {
 	var err error
 	for in := json.NewDecoder(out); ; {
@@ -196,5 +196,5 @@ func (r *run) read(out io.Reader) {
 	close(r.over)
 }
 
-// Refused is the exit code of a program that can never serve what it is asked for.
+// Refused is the exit code of a program that cannot serve what its arguments name, also not later.
 const Refused = 3

@@ -1,7 +1,7 @@
-// Package pipe brings a store of objects through the standard streams of a program:
-// so the libraries of services are not in deployster itself, which starts often and
-// mostly without them.
+// Package pipe provides a store of objects that another program serves on its standard
+// streams. So the libraries of services are not in deployster itself, which starts
+// often and mostly does not need them.
 //
-// It owns the messages between the two. A command comes in at one end and a
-// sharedlog.Store goes out; at the other end it is the other way round.
+// It owns the messages between the two programs. On the client's side a command comes
+// in and a sharedlog.Store goes out; on the server's side it is the other way round.
 package pipe

@@ -8,15 +8,15 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// request is one call, or the end of the caller's interest in one.
+// request is one call, or the cancellation of one.
 type request struct {
 	ID   uint64 `json:"id"`
 	Op   op     `json:"op"`
-	Key  string `json:"key,omitempty"` // or the prefix of a list
+	Key  string `json:"key,omitempty"` // of the object, or the prefix of a list
 	Data []byte `json:"data,omitempty"`
 }
 
-// op is what is asked for.
+// op is the operation of a request.
 type op string
 
 const (
@@ -24,10 +24,10 @@ const (
 	opGet    op = "get"
 	opList   op = "list"
 	opDelete op = "delete"
-	opCancel op = "cancel" // the call with this id
+	opCancel op = "cancel" // cancels the call with this ID
 )
 
-// answer is what a call gave.
+// answer is the result of a call.
 type answer struct {
 	ID    uint64   `json:"id"`
 	Data  []byte   `json:"data,omitempty"`
@@ -36,12 +36,12 @@ type answer struct {
 	Error string   `json:"error,omitempty"`
 }
 
-// kinds are the errors that mean something to callers.
+// kinds returns the errors that keep their meaning for the caller, by name.
 func kinds() map[string]error {
 	return map[string]error{"exists": sharedlog.ErrExists, "none": fs.ErrNotExist, "denied": sharedlog.ErrDenied}
 }
 
-// fail words an error for the other side.
+// fail puts an error into the answer.
 func (a *answer) fail(err error) {
 	if err == nil {
 		return
@@ -54,7 +54,7 @@ func (a *answer) fail(err error) {
 	}
 }
 
-// remote is an error of the other side.
+// remote is an error of the server's side.
 type remote struct {
 	text string
 	kind error
@@ -63,7 +63,7 @@ type remote struct {
 func (e *remote) Error() string { return e.text }
 func (e *remote) Unwrap() error { return e.kind }
 
-// err is the error that the other side has worded.
+// err returns the error that the server's side has put into the answer.
 func (a *answer) err() error {
 	if a.Kind == "" {
 		return nil

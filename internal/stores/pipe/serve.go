@@ -10,7 +10,7 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// Serve answers calls until nobody asks any more. Its own end is that of its client.
+// Serve answers calls until the client closes in. A read error ends it too.
 func Serve(s sharedlog.Store, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -70,5 +70,5 @@ func (s *server) answer(ctx context.Context, r request) {
 	defer s.mu.Unlock()
 	s.calls[r.ID]()
 	delete(s.calls, r.ID)
-	_ = s.out.Encode(a) // when nobody reads any more, the next read ends this program
+	_ = s.out.Encode(a) // if the client has ended, the next read ends this program
 }

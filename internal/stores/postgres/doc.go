@@ -1,6 +1,6 @@
 // Package postgres keeps the objects of a shared state in a table of PostgreSQL.
 //
-// It alone knows the library for PostgreSQL. A connection string comes in, and a
-// sharedlog.Store goes out. Each call is one short transaction, with nothing kept in
-// the session, so that poolers in between are harmless.
+// Only this package uses the library for PostgreSQL. A connection string comes in, and
+// a sharedlog.Store goes out. Each call is one short transaction, and no call relies on
+// the state of a session, so that connection poolers are harmless.
 package postgres

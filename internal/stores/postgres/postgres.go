@@ -15,22 +15,22 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// table is the SQL that makes the table.
+// table is the SQL statement that creates the table.
 const table = `create table if not exists deployster_log (name text, key text, data bytea not null, primary key (name, key))`
 
-// Store is the objects of one name in the table.
+// Store holds the objects of one name in the table.
 type Store struct {
 	config *pgx.ConnConfig
 	name   string
 
-	places chan struct{} // so many connections at most
+	places chan struct{} // has an element for each connection in use; its capacity is their limit
 	mu     sync.Mutex
 	idle   []*pgx.Conn
 	closed bool
 }
 
-// New returns the store that a connection string names, without connecting to it.
-// Name tells one state of a database from another.
+// New returns the store that a connection string names, without connecting to it. name
+// identifies one state among those in a database.
 func New(connection, name string) (*Store, error) {
 	config, err := pgx.ParseConfig(connection)
 	if err != nil {
@@ -44,8 +44,8 @@ func New(connection, name string) (*Store, error) {
 	return &Store{config: config, name: name, places: make(chan struct{}, connections)}, nil
 }
 
-// Create inserts a row. What the database holds is on its disk when the statement
-// returns, whatever its usual setting.
+// Create inserts a row. The row is on the database's disk when the statement returns,
+// whatever the usual synchronous_commit of the database.
 func (s *Store) Create(ctx context.Context, key string, data []byte) error {
 	if data == nil {
 		data = []byte{}
@@ -86,7 +86,7 @@ func (s *Store) makeTable(ctx context.Context) error {
 			pgx.Identifier{s.config.User}.Sanitize())
 	}
 	switch code(err) {
-	case "23505", "42P07", "42710": // another has just made the table, its type, or one of their names
+	case "23505", "42P07", "42710": // another client has just created the table, its type, or one of their names
 		return nil
 	}
 	return err
@@ -132,7 +132,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// do has a connection for one call. One that has failed is not used again.
+// do runs one call with a connection. It does not use a connection again that has failed.
 func (s *Store) do(ctx context.Context, call func(*pgx.Conn) error) error {
 	select {
 	case s.places <- struct{}{}:
@@ -146,7 +146,7 @@ func (s *Store) do(ctx context.Context, call func(*pgx.Conn) error) error {
 	}
 	err = call(c)
 	if err != nil && !diag.Is[*pgconn.PgError](err) && !errors.Is(err, pgx.ErrNoRows) || !s.keep(c) {
-		_ = c.Close(context.WithoutCancel(ctx)) // it is of no use any more
+		_ = c.Close(context.WithoutCancel(ctx)) // it cannot be used again
 	}
 	return refused(err)
 }
@@ -165,7 +165,7 @@ func (s *Store) connection(ctx context.Context) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, s.config)
 }
 
-// keep puts a connection by for the next call; false = it is to be closed.
+// keep keeps a connection for the next call; false = the caller must close it.
 func (s *Store) keep(c *pgx.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// code is the code of an error that the database gave; "" = it gave none.
+// code returns the code of an error from the database; "" = another error.
 func code(err error) string {
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return answer.Code
@@ -199,8 +199,8 @@ func code(err error) string {
 
 func noTable(err error) bool { return code(err) == "42P01" }
 
-// refused says of an error whether trying again is of no use: wrong credentials, no
-// such database, missing rights.
+// refused wraps an error in ErrDenied if trying again does not help: wrong credentials,
+// no such database, missing rights.
 func refused(err error) error {
 	c := code(err)
 	for _, class := range []string{"28", "3D", "3F", "42501", "42704"} {

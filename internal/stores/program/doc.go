@@ -1,6 +1,6 @@
-// Package program is what deployster-store does: it speaks with the services that keep
-// shared states, for the deployster that lies beside it.
+// Package program is the program deployster-store: it connects to the services that
+// keep shared states, for the deployster in the same directory.
 //
-// A URL comes in, and the store that it names is served on the standard streams, until
-// the client ends.
+// A URL comes in. The package serves the store that the URL names on the standard
+// streams, until the client ends.
 package program

@@ -31,7 +31,7 @@ func Main(args []string) int {
 	return 0
 }
 
-// open returns the store of a URL that stores.Check has found right.
+// open returns the store of a URL that passes stores.Check.
 func open(text string) (sharedlog.Store, error) {
 	if err := stores.Check(text); err != nil {
 		return nil, err

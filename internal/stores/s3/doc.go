@@ -1,5 +1,5 @@
-// Package s3 keeps the objects of a shared state in a bucket of S3, or of what speaks
-// its protocol and has conditional writes.
+// Package s3 keeps the objects of a shared state in a bucket of S3, or of another
+// service with the same protocol and conditional writes.
 //
-// It alone knows the library for S3. Options come in, and a sharedlog.Store goes out.
+// Only this package uses the library for S3. Options come in, and a sharedlog.Store goes out.
 package s3

@@ -11,15 +11,15 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// profile is a section of the files of AWS: of ~/.aws/credentials, and of ~/.aws/config, where
-// most have their region and their credential_process.
+// profile is a section of AWS's files ~/.aws/credentials and ~/.aws/config. Most users have
+// their region and their credential_process in the second one.
 type profile struct {
 	name  string
 	files []*credentials.FileAWSCredentials
-	from  *credentials.FileAWSCredentials // that had them; nil = nobody has asked yet
+	from  *credentials.FileAWSCredentials // the file that had the credentials; nil = not read yet
 }
 
-// newProfile returns the profile of a name; "" = that of AWS_PROFILE, or the default one.
+// newProfile returns the profile with a name; "" = the one of AWS_PROFILE, or the default one.
 func newProfile(name string) *profile {
 	p := &profile{name: cmp.Or(name, os.Getenv("AWS_PROFILE"), "default")}
 	home, err := os.UserHomeDir()
@@ -51,20 +51,20 @@ func (p *profile) Retrieve() (credentials.Value, error) {
 	return credentials.Value{}, fmt.Errorf("the profile %s of AWS has no credentials: %w", p.name, errors.Join(errs...))
 }
 
-// RetrieveWithCredContext is Retrieve: files need no connection.
+// RetrieveWithCredContext is the same as Retrieve: files need no connection.
 func (p *profile) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
 	return p.Retrieve()
 }
 
-// IsExpired reports whether the credentials are to be read again.
+// IsExpired reports whether the credentials must be read again.
 func (p *profile) IsExpired() bool { return p.from == nil || p.from.IsExpired() }
 
-// region is the one that a profile names; "" = none.
+// region returns the region of the profile; "" = it has none.
 func (p *profile) region() string {
 	for _, file := range p.files {
 		all, err := ini.Load(file.Filename)
 		if err != nil {
-			continue // the credentials may be elsewhere; if not, they say so
+			continue // the credentials may be in another file; if not, Retrieve reports this
 		}
 		if section, err := all.GetSection(file.Profile); err == nil && section.Key("region").String() != "" {
 			return section.Key("region").String()

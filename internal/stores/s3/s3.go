@@ -22,14 +22,14 @@ import (
 // Options say where the objects are.
 type Options struct {
 	Bucket, Prefix string
-	Endpoint       string // host and port; "" = that of AWS
+	Endpoint       string // host and port; "" = the endpoint of AWS
 	Insecure       bool   // without TLS
-	Region         string // "" = that of AWS's variables or of the profile, else the bucket's
-	PathStyle      bool   // the bucket is in the path, and not in the name of the host
-	Profile        string // of ~/.aws; "" = what AWS_PROFILE says, after AWS's other variables
+	Region         string // "" = from AWS's variables or the profile, else the bucket's
+	PathStyle      bool   // the bucket is in the URL's path, and not in its host name
+	Profile        string // of ~/.aws; "" = that of AWS_PROFILE, after AWS's other variables
 }
 
-// Store is what lies below a prefix of a bucket.
+// Store holds the objects below a prefix of a bucket.
 type Store struct {
 	client         *minio.Client
 	bucket, prefix string
@@ -46,13 +46,13 @@ func New(o Options) (*Store, error) {
 		endpoint = "s3.amazonaws.com"
 	}
 	files := newProfile(o.Profile)
-	creds := credentials.New(files) // who names a profile wants no other
+	creds := credentials.New(files) // a named profile is the only source
 	if o.Profile == "" {
 		creds = credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, files, &credentials.IAM{}})
 	}
 	region := cmp.Or(o.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), files.region())
-	// What is tried again is decided above, where it is known what a lost answer means; but where the region
-	// is not known, a refusal may say it.
+	// The callers of this package repeat calls: only they know what a lost answer means. Without a region
+	// the library may try once more, since a refusal may name the region.
 	tries := 1
 	if region == "" {
 		tries = 2
@@ -69,13 +69,13 @@ func New(o Options) (*Store, error) {
 	return &Store{client: client, bucket: o.Bucket, prefix: prefix}, nil
 }
 
-// Create puts an object with the condition that there is none.
+// Create puts an object on the condition that none exists.
 func (s *Store) Create(ctx context.Context, key string, data []byte) error {
 	o := minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"}
 	o.SetMatchETagExcept("*")
 	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(data), int64(len(data)), o)
-	// 409 says that another request for the same object was at work. What became of
-	// that is not known.
+	// 409 says that another request for the same object was in progress. The result of
+	// that request is unknown.
 	if minio.ToErrorResponse(err).StatusCode == http.StatusPreconditionFailed {
 		return sharedlog.ErrExists
 	}
@@ -96,8 +96,8 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	return data, nil
 }
 
-// List reads all pages of a list. The keys are those of one moment only as far as the
-// service promises: what was created before is in it.
+// List reads all pages of a list. It is not a snapshot of one moment: the service
+// promises only that it has the objects that were created before.
 func (s *Store) List(ctx context.Context, prefix string) (keys []string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -123,13 +123,13 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// Close lets go of connections.
+// Close closes idle connections.
 func (s *Store) Close() error {
 	s.client.CredContext().Client.CloseIdleConnections()
 	return nil
 }
 
-// missing says of an error that there is no such object.
+// missing returns fs.ErrNotExist if an error says that the object does not exist.
 func missing(err error) error {
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return fs.ErrNotExist
@@ -137,14 +137,14 @@ func missing(err error) error {
 	return refused(err)
 }
 
-// refused says of an error whether trying again is of no use.
+// refused wraps an error in ErrDenied if trying again does not help.
 func refused(err error) error {
 	if err == nil {
 		return nil
 	}
 	answer := minio.ToErrorResponse(err)
 	if answer.Code == "RequestTimeout" || answer.Code == "IncompleteBody" {
-		return err // what was sent did not arrive as a whole
+		return err // the request did not arrive completely
 	}
 	switch answer.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusBadRequest, http.StatusNotImplemented,
