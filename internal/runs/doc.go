@@ -1,6 +1,6 @@
-// Package runs owns the records of what the tool did, for people who have to find
-// out later. In come the invocations, the events and the report of a run while it
-// goes on; out go runs and steps that are read again.
+// Package runs owns the records of what deployster did, for people who look into a run
+// later. The invocations, the events and the report of a run come in while it goes on;
+// runs and steps go out when the records are read.
 //
 //	.deployster/runs/latest -> 20261121T035328.910Z-5f1c02
 //	.deployster/runs/20261121T035328.910Z-5f1c02/run.json
@@ -9,5 +9,5 @@
 //	                                             RESOURCE/STEP/meta.json, stdin.json, stdout, stderr
 //	                                             invocations.jsonl
 //
-// Nothing depends on records: that one cannot be written never fails a run.
+// Nothing depends on records: a record that cannot be written never fails a run.
 package runs

@@ -14,10 +14,10 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// maxLineText is how many bytes each stream of an invocation in a line may have.
+// maxLineText is the limit of each stream of an invocation that is recorded as a line, in bytes.
 const maxLineText = 64 << 10
 
-// stepLine is a line of linesName.
+// stepLine is a line of the file linesName.
 type stepLine struct {
 	Step
 	Stdin  string `json:"stdin,omitempty"`
@@ -25,7 +25,7 @@ type stepLine struct {
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// text returns the content of one of the files that a line stands for.
+// text returns the content of one of the files that the line replaces.
 func (f *stepLine) text(name string) string {
 	switch name {
 	case Stdin:
@@ -36,8 +36,8 @@ func (f *stepLine) text(name string) string {
 	return f.Stderr
 }
 
-// fitsLine reports whether an invocation can be a line: people look for failed ones
-// among the files, and not everything is text.
+// fitsLine reports whether an invocation may be recorded as a line. Failed ones get files,
+// where people look for them, and so do those whose content is too large or is not text.
 func fitsLine(i typeclient.Invocation) bool {
 	if i.Err != nil || i.Result.ExitCode != 0 {
 		return false
@@ -50,8 +50,8 @@ func fitsLine(i typeclient.Invocation) bool {
 	return true
 }
 
-// addLine records an invocation as a line: four files for each would take most of
-// the time of a large run. Those with a directory may still get files.
+// addLine records an invocation as a line: writing four files for each would take most
+// of the time of a large run. An invocation with a directory may still get files.
 func (r *Recorder) addLine(dir string, step Step, files map[string][]byte) {
 	line, err := json.Marshal(stepLine{step, string(files[Stdin]), string(files[Stdout]), string(files[Stderr])})
 	r.mu.Lock()
@@ -75,8 +75,8 @@ func (r *Recorder) createLines() (io.WriteCloser, error) {
 	return r.o.Keys.Lines(encryption.Record, f)
 }
 
-// lineSteps returns the invocations that are lines; of one resource only, unless
-// that is "".
+// lineSteps returns the invocations that were recorded as lines: those of one resource,
+// or all for "".
 func (r Run) lineSteps(resource string) ([]Step, error) {
 	path := filepath.Join(r.dir, linesName)
 	content, err := os.ReadFile(path)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// fileName makes a name from an address or an action, which an image or a key
-// of for_each chose. Two that are not the same have names that are not.
+// fileName returns a file name for an address or an action, whose text an image or a
+// key of for_each chose. Different texts have different file names.
 func fileName(name string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.[]", r) {

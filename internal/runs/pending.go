@@ -8,9 +8,9 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// pendingStep is a query that is a line, and gets files when the run ends without
-// many more: people find files in a small run, and a large one does not wait for
-// them.
+// pendingStep is a query that was recorded as a line. It gets files when the run ends
+// with few invocations: people find files in a small run, and a large run does not
+// spend time on them.
 type pendingStep struct {
 	dir   string
 	step  Step
@@ -18,12 +18,12 @@ type pendingStep struct {
 	line  int64 // bytes of the line
 }
 
-// isQuery reports whether an invocation could change nothing.
+// isQuery reports whether an invocation cannot change anything.
 func isQuery(i typeclient.Invocation) bool {
 	return i.Step == typeclient.StepInit || i.Step == typeclient.StepState
 }
 
-// addPending adds a query that is a line. The lock must be held.
+// addPending adds a query that was recorded as a line. The caller must hold the lock.
 func (r *Recorder) addPending(p pendingStep) {
 	if r.run.Recorded > KeepFiles {
 		r.pending = nil
@@ -32,8 +32,8 @@ func (r *Recorder) addPending(p pendingStep) {
 	r.pending = append(r.pending, p)
 }
 
-// writePending writes the files of the queries of a small run, and removes the
-// lines. The lock must be held.
+// writePending writes the files of the queries of a small run, and removes the lines.
+// The caller must hold the lock.
 func (r *Recorder) writePending() error {
 	if r.run.Recorded > KeepFiles || len(r.pending) == 0 {
 		return nil
@@ -47,5 +47,5 @@ func (r *Recorder) writePending() error {
 	if err != nil {
 		return err
 	}
-	return os.Remove(filepath.Join(r.dir, linesName)) // nothing else is in it
+	return os.Remove(filepath.Join(r.dir, linesName)) // it has no other lines
 }

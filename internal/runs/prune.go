@@ -13,7 +13,7 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// names lists the runs below a directory, newest first. Their names sort by time.
+// names returns the names of the runs below a directory, newest first. The names sort by time.
 func names(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -30,8 +30,8 @@ func names(dir string) ([]string, error) {
 	return list, nil
 }
 
-// prune keeps the newest runs, of which own has just ended. One that is running is
-// never removed and not counted.
+// prune removes old runs and keeps the newest ones. own is the run that has just ended.
+// prune never removes or counts a run that is still in progress.
 func prune(dir string, own Run) error {
 	list, err := names(dir)
 	if err != nil {
@@ -39,10 +39,10 @@ func prune(dir string, own Run) error {
 	}
 	if left, _ := filepath.Glob(filepath.Join(durable.Pattern(dir), removedPrefix+"*")); len(left) > 0 {
 		for _, path := range left {
-			err = errors.Join(err, os.RemoveAll(path)) // its process has died
+			err = errors.Join(err, os.RemoveAll(path)) // the process that removed it was killed
 		}
 	}
-	kept, bytes := map[bool]int{own.Command == Watch: 1}, own.Bytes // by whether a watch has made them
+	kept, bytes := map[bool]int{own.Command == Watch: 1}, own.Bytes // by whether they are runs of a watch
 	for _, name := range list {
 		path := filepath.Join(dir, name)
 		if name == own.ID || isRunning(path) {
@@ -59,10 +59,10 @@ func prune(dir string, own Run) error {
 	return err
 }
 
-// removedPrefix starts the name of a run that is being removed.
+// removedPrefix is the prefix of the name of a run that is being removed.
 const removedPrefix = ".removed-"
 
-// remove removes a run; nobody finds a part of one.
+// remove removes a run. It renames the run first, so that readers never find a part of it.
 func remove(dir, name string) error {
 	gone := filepath.Join(dir, removedPrefix+name)
 	err := os.Rename(filepath.Join(dir, name), gone)
@@ -77,14 +77,14 @@ func remove(dir, name string) error {
 // beginning is how long a run may take to lock its directory and write run.json.
 const beginning = time.Minute
 
-// isRunning reports whether the run in a directory goes on: its process holds a lock,
-// or has just made the directory and not yet come to lock it.
+// isRunning reports whether the run in a directory is in progress: its process holds a
+// lock, or has just created the directory and has not locked it yet.
 func isRunning(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // which unlocks it
+	defer func() { _ = f.Close() }() // this unlocks it
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return true
@@ -96,7 +96,7 @@ func isRunning(path string) bool {
 	return err == nil && time.Since(made.ModTime()) < beginning
 }
 
-// readRun reads run.json. One without is a run all the same.
+// readRun reads run.json. A directory without run.json still counts as a run.
 func readRun(path string) Run {
 	run := Run{Status: Unknown}
 	if content, err := os.ReadFile(filepath.Join(path, runName)); err == nil && json.Unmarshal(content, &run) != nil {

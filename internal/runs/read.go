@@ -14,10 +14,10 @@ import (
 	"deployster/internal/base/encryption"
 )
 
-// NotFoundError says that no run has a name, or that several names start with it.
+// NotFoundError says that no run has the name, or that the names of several runs start with it.
 type NotFoundError struct {
 	Name  string
-	Fits  []string // the runs whose names start so
+	Fits  []string // the runs whose names start with Name
 	There []string // all runs, newest first
 }
 
@@ -39,7 +39,7 @@ func List(workdir string) ([]Run, error) {
 	return found, nil
 }
 
-// findRun reads a run and whether it goes on.
+// findRun reads a run, and checks whether it is in progress.
 func findRun(path string) Run {
 	run := readRun(path)
 	if run.Ended == nil && isRunning(path) {
@@ -48,8 +48,8 @@ func findRun(path string) Run {
 	return run
 }
 
-// Find returns one run: the newest for "" or "latest", else the one whose name is,
-// or begins with, what is given.
+// Find returns one run: the newest for "" or "latest", else the one whose name is or
+// begins with the given name.
 func Find(workdir, name string) (Run, error) {
 	dir := Dir(workdir)
 	list, err := names(dir)
@@ -78,11 +78,11 @@ func Find(workdir, name string) (Run, error) {
 	return findRun(filepath.Join(dir, fits[0])), nil
 }
 
-// Path returns where the run's files are.
+// Path returns the directory of the run.
 func (r Run) Path() string { return r.dir }
 
-// Steps lists the recorded invocations of a run in the order in which they
-// began; of one resource only, unless that is "".
+// Steps returns the recorded invocations of a run in the order in which they began:
+// those of one resource, or all for "".
 func (r Run) Steps(resource string) ([]Step, error) {
 	pattern := "*"
 	if resource != "" {
@@ -100,7 +100,7 @@ func (r Run) Steps(resource string) ([]Step, error) {
 		}
 		step := Step{dir: filepath.Dir(path), keys: r.keys}
 		if err := json.Unmarshal(content, &step); err != nil {
-			continue // a crash cut it
+			continue // a crash has truncated the file
 		}
 		steps = append(steps, step)
 	}
@@ -112,17 +112,16 @@ func (r Run) Steps(resource string) ([]Step, error) {
 	slices.SortStableFunc(steps, func(a, b Step) int {
 		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.dir, b.dir))
 	})
-	// A crash while lines became files leaves both.
+	// A crash in writePending leaves both the lines and the files.
 	return slices.CompactFunc(steps, func(a, b Step) bool {
 		return a.Started.Equal(b.Started) && a.Resource == b.Resource && a.Step == b.Step
 	}), nil
 }
 
-// Path returns where the step's files are, or the file that has its line.
+// Path returns the directory of the step's files, or the file that has its line.
 func (s Step) Path() string { return s.dir }
 
-// Read returns what the program was sent, or what it printed: name is Stdin,
-// Stdout or Stderr.
+// Read returns the input or output of a step: name is Stdin, Stdout or Stderr.
 func (s Step) Read(name string) ([]byte, error) {
 	if s.line != nil {
 		return []byte(s.line.text(name)), nil
@@ -148,7 +147,7 @@ func (r Run) Report() ([]byte, error) {
 	return content, err
 }
 
-// Events reads the run's events, one JSON object a line; nil when there are none.
+// Events reads the run's events, one JSON object a line; nil when it has none.
 func (r Run) Events() ([]byte, error) {
 	path := filepath.Join(r.dir, eventsName)
 	content, err := os.ReadFile(path)

@@ -19,17 +19,17 @@ import (
 	"deployster/protocol"
 )
 
-// Options are what a Recorder needs to know.
+// Options are the inputs of a Recorder.
 type Options struct {
 	Workdir string // absolute; the records are below it
 	Run     Run    // ID, Command, Deployster and Started are set
-	// Hide returns what takes the secrets known now out of a text; nil = there are none.
+	// Hide returns the function that removes the secrets known now from a text; nil = there are none.
 	Hide func() func(text string) string
-	// Keys encrypt the files of the records, but for run.json; nil = in clear text.
+	// Keys encrypt the files of the records, except run.json; nil = no encryption.
 	Keys *encryption.Keyring
 }
 
-// Recorder writes the records of one run. It may be used from many goroutines.
+// Recorder writes the records of one run. It is safe for concurrent use.
 type Recorder struct {
 	o        Options
 	dir      string
@@ -37,7 +37,7 @@ type Recorder struct {
 	finished chan struct{}
 
 	mu      sync.Mutex
-	lock    *os.File // the run's directory, locked while the run goes on; nil = not started, or no locks here
+	lock    *os.File // the run's directory, locked during the run; nil = not begun, or cannot be opened
 	run     Run
 	used    map[string]bool // directories below dir
 	lines   io.WriteCloser  // see addLine; nil = there are none
@@ -45,15 +45,15 @@ type Recorder struct {
 	pending []pendingStep   // nil = there are none, or too many
 }
 
-// New returns the recorder of one run. Nothing is written before the first record.
+// New returns the recorder of one run. It writes nothing before the first record.
 func New(o Options) *Recorder {
 	o.Run.Format, o.Run.Status = Format, Running
 	return &Recorder{o: o, dir: filepath.Join(Dir(o.Workdir), o.Run.ID), run: o.Run,
 		started: make(chan struct{}), finished: make(chan struct{}), used: map[string]bool{}}
 }
 
-// Begin makes the directory of the run, if it is not there yet, and points
-// `latest` to it.
+// Begin creates the directory of the run, if it does not exist yet, and points `latest`
+// to it.
 func (r *Recorder) Begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,10 +62,10 @@ func (r *Recorder) Begin() {
 	}
 	defer close(r.started)
 	runs := filepath.Dir(r.dir)
-	err := errors.Join(os.MkdirAll(filepath.Dir(runs), 0o755), os.MkdirAll(r.dir, 0o700)) // others may read what lies beside records
+	err := errors.Join(os.MkdirAll(filepath.Dir(runs), 0o755), os.MkdirAll(r.dir, 0o700)) // others may read the directory above
 	if err == nil {
 		if r.lock, err = os.Open(r.dir); err == nil {
-			// Without locks the newest runs are kept all the same.
+			// Without locks the newest runs are kept anyway.
 			_ = syscall.Flock(int(r.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		}
 	}
@@ -73,7 +73,7 @@ func (r *Recorder) Begin() {
 		err = ignore(filepath.Dir(runs))
 	}
 	if r.addError(errors.Join(err, r.writeRun())); r.run.Command == Watch {
-		return // the latest is that of a person
+		return // `latest` is the latest run that a person started
 	}
 	link := filepath.Join(runs, latestName)
 	temp := link + "." + r.run.ID
@@ -89,7 +89,7 @@ func (r *Recorder) hasStarted() bool {
 	}
 }
 
-// ignore keeps records out of version control: they belong to one machine.
+// ignore keeps the records out of version control: they belong to one machine.
 func ignore(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
@@ -120,7 +120,7 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 	r.addError(err)
 }
 
-// writeFiles makes the files of an invocation, and says how many bytes they hold.
+// writeFiles writes the files of an invocation, and returns their size in bytes.
 func (r *Recorder) writeFiles(dir string, step Step, files map[string][]byte) (written int64, err error) {
 	meta, err := json.Marshal(step)
 	files[metaName] = append(meta, '\n')
@@ -134,7 +134,7 @@ func (r *Recorder) writeFiles(dir string, step Step, files map[string][]byte) (w
 	return written, err
 }
 
-// redact returns what is recorded of an invocation, without secrets.
+// redact returns the record of an invocation, without secrets.
 func (r *Recorder) redact(i typeclient.Invocation) (Step, map[string][]byte) {
 	hide := r.o.Hide()
 	hideAll := func(text []byte) []byte { return []byte(hide(string(text))) }
@@ -152,14 +152,14 @@ func (r *Recorder) redact(i typeclient.Invocation) (Step, map[string][]byte) {
 		step.Problem = hide(i.Err.Error())
 	}
 	files := map[string][]byte{Stdout: hideAll(i.Result.Stdout), Stderr: hideAll(i.Result.Stderr)}
-	if i.Stdin != nil { // an adopted action has its stdin in the run that started it
+	if i.Stdin != nil { // the stdin of an adopted action is in the run that started it
 		files[Stdin] = hideIn(i.Stdin)
 	}
 	return step, files
 }
 
-// directory returns the directory of an invocation, "" for one that is a line only,
-// or reports that it is not recorded.
+// directory returns the directory for an invocation, "" if it gets only a line, or
+// false if it is not recorded.
 func (r *Recorder) directory(i typeclient.Invocation) (string, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,8 +180,8 @@ func (r *Recorder) directory(i typeclient.Invocation) (string, bool) {
 	return filepath.Join(r.dir, name), true
 }
 
-// isTrivial reports whether the record of an invocation would help nobody: all is
-// well, and, if it was an action, the state after it says so.
+// isTrivial reports whether the record of an invocation has nothing of interest: a
+// query that was VALID, or an action that succeeded; both without errors and logs.
 func isTrivial(i typeclient.Invocation) bool {
 	if i.Err != nil || i.Result.ExitCode != 0 || len(i.Result.Stderr) > 0 || i.Step == typeclient.StepInit {
 		return false
@@ -193,12 +193,12 @@ func isTrivial(i typeclient.Invocation) bool {
 	return err == nil && jsondoc.Text(answer["status"]) == string(protocol.Valid)
 }
 
-// messageKeys are the keys of the messages to images; a secret may have the same
-// letters.
+// messageKeys are the keys in the messages to images. They stay, even if a secret has
+// the same text.
 var messageKeys = []string{"name", "type", "version", "verbose", "workspace", "protocol", "min", "max", "config", "intent",
 	"last_state", "dependencies", "state", "status", "actions", "properties", "action", "staleState", "idempotency_key"}
 
-// hideJSON takes the secrets out of a message of the protocol, which stays one.
+// hideJSON removes the secrets from a message of the protocol. The result is valid JSON if the message is.
 func hideJSON(message []byte, hide func(string) string) []byte {
 	if !json.Valid(message) {
 		return []byte(hide(string(message)))
@@ -211,7 +211,7 @@ func hideJSON(message []byte, hide func(string) string) []byte {
 	})
 }
 
-// Report keeps the report of an apply.
+// Report records the report of an apply.
 func (r *Recorder) Report(content []byte) {
 	r.Begin()
 	r.mu.Lock()
@@ -219,8 +219,8 @@ func (r *Recorder) Report(content []byte) {
 	r.addError(r.write(filepath.Join(r.dir, reportName), content))
 }
 
-// Events waits until the run has begun, and opens the file for its events. It
-// is nil when the run ends without having begun.
+// Events waits until the run has begun, and opens the file for its events. It returns
+// nil if the run ends without having begun.
 func (r *Recorder) Events() (io.WriteCloser, error) {
 	select {
 	case <-r.started:
@@ -236,7 +236,7 @@ func (r *Recorder) Events() (io.WriteCloser, error) {
 	return r.o.Keys.Lines(encryption.Record, f)
 }
 
-// write writes a file of the records, encrypted where that is wanted.
+// write writes a file of the records, encrypted if there are keys.
 func (r *Recorder) write(path string, content []byte) error {
 	content, err := r.o.Keys.Encrypt(encryption.Record, content)
 	if err != nil {
@@ -245,8 +245,8 @@ func (r *Recorder) write(path string, content []byte) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-// Finish says how the run ended, and removes old runs. The error is the first
-// thing that could not be recorded. It is called once.
+// Finish records how the run ended, and removes old runs. It returns the first error of
+// all recording. The caller calls it once.
 func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,7 +268,7 @@ func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
 	return nil
 }
 
-// Close unlocks the run: other commands may remove it from now on.
+// Close unlocks the run: other commands may remove it now.
 func (r *Recorder) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -278,8 +278,8 @@ func (r *Recorder) Close() {
 	}
 }
 
-// writeRun replaces run.json. It is not synced, as no record is: a run without
-// one is a run all the same, and a small plan would wait for the disk four times.
+// writeRun replaces run.json. Like all records it is not synced: a run without run.json
+// still counts as a run, and with syncs a small plan would wait for the disk four times.
 func (r *Recorder) writeRun() error {
 	content, err := json.Marshal(r.run)
 	if err != nil {
