@@ -2,9 +2,9 @@ package runner
 
 import "errors"
 
-// Command returns the argument vector of an invocation by docker's rules, from
-// the Entrypoint and Cmd of the image: nothing given is the image's own
-// Entrypoint and Cmd; Args replace Cmd; an Entrypoint drops Cmd.
+// Command returns the argument vector of an invocation by docker's rules, from the
+// Entrypoint and Cmd of the image. Without an Entrypoint and Args the image's own apply;
+// Args replace the image's Cmd; an Entrypoint replaces the image's and drops its Cmd.
 func (s Spec) Command(entrypoint, cmd []string) ([]string, error) {
 	if s.Entrypoint != "" {
 		entrypoint, cmd = []string{s.Entrypoint}, nil

@@ -1,6 +1,6 @@
-// Package runner is the vocabulary of the tool's one primitive: run this image
-// with these arguments, input and mounts (a Spec comes in), and say how it ended
-// (a Result goes out). It owns the words and the interfaces only. The containerd
-// package carries them out, the typeclient package speaks the protocol through
-// them, and neither knows of the other.
+// Package runner is the vocabulary of deployster's one primitive: run an image with
+// arguments, input and mounts (a Spec comes in), and report how the run ended (a Result
+// goes out). It owns only these types and interfaces. The containerd package implements
+// them, and the typeclient package speaks the protocol by means of them. Neither
+// imports the other.
 package runner

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// DefaultHostDataDir is where a host keeps what deployster needs there.
+// DefaultHostDataDir is the default of Host.DataDir.
 const DefaultHostDataDir = "/var/lib/deployster"
 
-// Host is another machine, on which images run, and how it is reached. What is
-// empty is for ssh to know.
+// Host is another machine that runs images, and how to reach it. ssh decides about
+// fields that are empty.
 type Host struct {
-	Name         string   `json:"name"`    // as plans print it: web, web["a"]
+	Name         string   `json:"name"`    // as in plans: web, web["a"]
 	Address      string   `json:"address"` // a name, an address, or an alias of ssh's config
 	User         string   `json:"user,omitempty"`
 	Port         int      `json:"port,omitempty"`
@@ -23,13 +23,13 @@ type Host struct {
 	SSHOptions   []string `json:"ssh_options,omitempty"`
 	Sudo         bool     `json:"sudo,omitempty"`
 	DataDir      string   `json:"data_dir,omitempty"` // "" = DefaultHostDataDir
-	// Machine is the random id of the data directory there: the same machine has it
-	// under another name too. "" = it has not been reached.
+	// Machine is the random id of the data directory there. It identifies the machine,
+	// whatever the host's name. "" = the host was not reached yet.
 	Machine string `json:"machine,omitempty"`
 }
 
-// Same reports whether two hosts are one: by their machines, where both are known,
-// else by their names.
+// Same reports whether two hosts are the same: by Machine if both are known, else by
+// name.
 func (h *Host) Same(other *Host) bool {
 	switch {
 	case h == nil || other == nil:
@@ -40,7 +40,7 @@ func (h *Host) Same(other *Host) bool {
 	return h.Name == other.Name
 }
 
-// NameOf returns the name of a host; "" = here.
+// NameOf returns the name of a host; "" = this machine.
 func NameOf(h *Host) string {
 	if h == nil {
 		return ""
@@ -48,13 +48,13 @@ func NameOf(h *Host) string {
 	return h.Name
 }
 
-// SameWay reports whether two hosts are reached in one way.
+// SameWay reports whether two hosts are equal in all but Machine.
 func (h Host) SameWay(other Host) bool {
 	h.Machine, other.Machine = "", ""
 	return reflect.DeepEqual(h, other)
 }
 
-// String returns how it is reached, for people.
+// String returns how the host is reached, for people.
 func (h Host) String() string {
 	text := h.Address
 	if text == "" {
@@ -69,7 +69,7 @@ func (h Host) String() string {
 	return text
 }
 
-// Check says what of it cannot be used.
+// Check returns an error if a field is not valid.
 func (h Host) Check() error {
 	for _, part := range []struct{ name, value string }{{"address", h.Address}, {"user", h.User}, {"jump", h.Jump}} {
 		if strings.HasPrefix(part.value, "-") || strings.ContainsAny(part.value, " \t\r\n\x00'\"") {
@@ -88,7 +88,7 @@ func (h Host) Check() error {
 	return nil
 }
 
-// Data is the directory on the host.
+// Data returns the data directory on the host.
 func (h Host) Data() string {
 	if h.DataDir == "" {
 		return DefaultHostDataDir
@@ -96,7 +96,7 @@ func (h Host) Data() string {
 	return h.DataDir
 }
 
-// HostError says that a host cannot be used, or that the way to it was lost.
+// HostError says that a host cannot be used, or that the connection to it was lost.
 type HostError struct {
 	Host Host
 	Err  error

@@ -2,38 +2,38 @@ package runner
 
 import "fmt"
 
-// PullPolicy says when a registry is asked for an image.
+// PullPolicy says when deployster asks a registry for an image.
 type PullPolicy string
 
 // The policies. "" is PullMissing.
 const (
-	PullMissing PullPolicy = "missing" // when the image is not here
-	PullAlways  PullPolicy = "always"  // whenever it is planned: the tag may have moved
-	PullNever   PullPolicy = "never"   // not at all
+	PullMissing PullPolicy = "missing" // when this machine does not have the image
+	PullAlways  PullPolicy = "always"  // at each plan: the tag may have moved
+	PullNever   PullPolicy = "never"   // never
 )
 
 // Verify says whose signature an image must carry.
 type Verify struct {
-	Keys       []byte `json:"keys"`                 // one or more public keys, PEM; a signature of any of them will do
+	Keys       []byte `json:"keys"`                 // one or more public keys in PEM; a signature by any of them suffices
 	KeyName    string `json:"name"`                 // where the keys come from, for messages
-	Repository string `json:"repository,omitempty"` // that the signature must name; "" = the image's own
+	Repository string `json:"repository,omitempty"` // the repository that the signature must name; "" = the image's own
 }
 
-// Wanted is an image that is needed, and on which terms.
+// Wanted is an image that is needed, and the conditions for it.
 type Wanted struct {
 	Reference string // as the user wrote it
 	Pull      PullPolicy
-	Digest    string  // that it must have, "sha256:..."; "" = whatever the name means
-	Verify    *Verify // nil = nobody need have signed it
-	Force     bool    // where the name means another image here, it shall mean Digest
+	Digest    string  // the digest that it must have, "sha256:..."; "" = any
+	Verify    *Verify // nil = no signature is needed
+	Force     bool    // if the name refers to another image here, point it to Digest
 }
 
-// DigestError says that the name of an image means another one than was asked
-// for.
+// DigestError says that the name of an image refers to another digest than the one that
+// was asked for.
 type DigestError struct {
 	Reference  string
 	Have, Want string // digests
-	InRegistry bool   // Have is what the registry says; else what is here
+	InRegistry bool   // Have is the registry's digest; otherwise this machine's
 }
 
 func (e *DigestError) Error() string {

@@ -7,7 +7,7 @@ import "fmt"
 type Log struct {
 	half  int
 	head  []byte
-	tail  []byte // a ring once it is half long; next is its oldest byte
+	tail  []byte // a ring once its length is half; next is its oldest byte
 	next  int
 	total int64
 }
@@ -56,5 +56,5 @@ func (l *Log) Bytes() []byte {
 	return append(out, l.tail[:l.next]...)
 }
 
-// Skip counts bytes between head and tail that the caller did not write.
+// Skip adds n to the count of bytes left out: the caller does not write them.
 func (l *Log) Skip(n int64) { l.total += n }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// NoSourceError says that what is to be mounted does not exist, or cannot be reached.
+// NoSourceError says that the source of a mount does not exist, or cannot be reached.
 type NoSourceError struct {
 	Target string // in the container
 	Source string
@@ -17,17 +17,17 @@ func (e *NoSourceError) Error() string { return e.Source + ": " + e.Err.Error() 
 // Unwrap returns the cause.
 func (e *NoSourceError) Unwrap() error { return e.Err }
 
-// Files are those of an artifact that a mount shows on another machine, which is sent
-// them before it runs anything.
+// Files are files of an artifact that a mount shows on another machine. They are sent
+// to that machine before it runs the container.
 type Files struct {
-	Dir  string // where they are here; absolute, and held as long as they are needed
+	Dir  string // absolute, on this machine; held as long as it is needed
 	Key  string
 	Name string // of the artifact, for people
-	Tree string // hash over everything in it
+	Tree string // hash over all files and their contents
 }
 
-// RealDir returns a directory without symbolic links on the way to it, or as it is
-// written where that is not known.
+// RealDir returns the path of a directory without symbolic links, or dir unchanged if
+// its links cannot be followed.
 func RealDir(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
@@ -35,9 +35,9 @@ func RealDir(dir string) string {
 	return dir
 }
 
-// In returns the mount as it is for who works in a directory: with an absolute
-// source. dir has no symbolic links on its way. The files of an artifact are in no
-// directory that it could be relative to, and stay as they are.
+// In returns the mount with an absolute source; a relative source begins at dir, whose
+// path has no symbolic links. A source that names files of an artifact is not relative
+// to a directory, and stays.
 func (m Mount) In(dir string) Mount {
 	if !filepath.IsAbs(m.Source) && !strings.HasPrefix(m.Source, "artifact:") {
 		m.Source = filepath.Join(dir, m.Source)
@@ -45,7 +45,7 @@ func (m Mount) In(dir string) Mount {
 	return m
 }
 
-// MountsIn is Mount.In for a list.
+// MountsIn calls Mount.In for each mount of a list.
 func MountsIn(dir string, mounts []Mount) []Mount {
 	var out []Mount
 	for _, m := range mounts {

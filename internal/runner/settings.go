@@ -17,64 +17,63 @@ const (
 	NoNetwork   Network = "none"
 )
 
-// UserNS says whose users the users of a container are.
+// UserNS says to which users of the host a container's users are mapped.
 type UserNS string
 
-// The user namespaces: the host's (the default), in which root is root, or one
-// of the container's own, whose ids are nobody's on the host.
+// The user namespaces: the host's (the default), in which root is root, or one of the
+// container's own, whose ids belong to no user of the host.
 const (
 	HostUserNS UserNS = "host"
 	AutoUserNS UserNS = "auto"
 )
 
-// Settings are how the containers of a type are run. The zero value is the
-// default.
+// Settings say how to run the containers of a type. The zero value is the default.
 type Settings struct {
 	Host           *Host             `json:"host,omitempty"`    // nil = this machine
 	Network        Network           `json:"network,omitempty"` // "" = host
 	Env            map[string]string `json:"env,omitempty"`
-	Memory         int64             `json:"memory,omitempty"` // bytes; 0 = no limit of ours
-	CPU            int64             `json:"cpu,omitempty"`    // thousandths of a processor; 0 = no limit of ours
+	Memory         int64             `json:"memory,omitempty"` // bytes; 0 = deployster sets no limit
+	CPU            int64             `json:"cpu,omitempty"`    // thousandths of a processor; 0 = deployster sets no limit
 	PIDs           int64             `json:"pids,omitempty"`   // 0 = DefaultPIDs
 	Capabilities   Capabilities      `json:"capabilities,omitzero"`
-	User           string            `json:"user,omitempty"`    // as docker has it: NAME|UID[:GROUP|GID]; "" = the image's
+	User           string            `json:"user,omitempty"`    // in docker's form: NAME|UID[:GROUP|GID]; "" = the image's
 	UserNS         UserNS            `json:"userns,omitempty"`  // "" = host
-	Workdir        string            `json:"workdir,omitempty"` // "" = the image's; mounted read-only from this host where set
+	Workdir        string            `json:"workdir,omitempty"` // "" = the image's; if set, mounted read-only from this host
 	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
 	Disk           int64             `json:"disk,omitempty"`     // bytes in the container's own files; 0 = DefaultDisk
 	Workers        int64             `json:"workers,omitempty"`  // at most, with the same mounts; 0 = one for each processor, NoWorkers = none
 	Watchers       int64             `json:"watchers,omitempty"` // watch processes of the type for one resource each, at most; 0 = a default
 
-	// How much an image may say, and how long it may think. 0 = the default of
-	// who speaks with it.
+	// The limits of an image's output, and of the time for init. 0 = the default of the
+	// package that speaks the protocol with it.
 	MaxAnswer   int64         `json:"answer_size,omitempty"` // bytes of an answer
 	KeepLog     int64         `json:"log_size,omitempty"`    // bytes kept of a log
 	InitTimeout time.Duration `json:"init_timeout_ns,omitempty"`
 }
 
-// The largest values of MaxAnswer and KeepLog. Both are held in memory, several times over,
-// and fit into one message from a host.
+// The largest values of MaxAnswer and KeepLog. Several copies of both are held in memory,
+// and both fit into one message from a host.
 const (
 	LargestAnswer = 64 << 20
 	LargestLog    = 16 << 20
 )
 
-// The limits of a container for which nothing else is asked: on its processes
-// and threads, and on the bytes that it may have in files of its own.
+// The default limits of a container: of its processes and threads, and of the bytes in
+// its own files.
 const (
 	DefaultPIDs = 1024
 	DefaultDisk = 10 << 30
 )
 
-// MaxDepth is how many directories in each other a container may have among its own
-// files: each is an open file for who measures them.
+// MaxDepth is how deeply directories may be nested among a container's own files: each
+// level needs an open file while they are measured.
 const MaxDepth = 512
 
 // NoWorkers in Settings.Workers: every invocation gets a container of its own.
 const NoWorkers = -1
 
-// Widened says in what the settings give a container more than the defaults
-// do, for a person to see before it runs.
+// Widened describes what the settings give a container beyond the defaults, to show it
+// to a person before the container runs.
 func (s Settings) Widened() []string {
 	var out []string
 	if added := s.Capabilities.Added(); len(added) > 0 {
@@ -83,7 +82,7 @@ func (s Settings) Widened() []string {
 	if s.PIDs > DefaultPIDs {
 		out = append(out, fmt.Sprintf("up to %d processes (default %d)", s.PIDs, DefaultPIDs))
 	}
-	// A name is the image's affair, which could give it any number.
+	// A user name is included: the image decides which number it has.
 	if uid, _, _ := strings.Cut(s.User, ":"); s.User != "" && strings.Trim(uid, "0123456789") != "" || strings.Trim(uid,
 		"0") == "" && uid != "" {
 		out = append(out, "user "+uid)
@@ -94,7 +93,7 @@ func (s Settings) Widened() []string {
 	return out
 }
 
-// Processors writes thousandths of a processor as people do: 1500 is "1.5".
+// Processors formats thousandths of a processor for people: 1500 is "1.5".
 func Processors(thousandths int64) string {
 	return strconv.FormatFloat(float64(thousandths)/1000, 'f', -1, 64)
 }
@@ -109,7 +108,7 @@ type Capabilities struct {
 	Drop []string `json:"drop,omitempty"`
 }
 
-// DefaultCapabilities returns docker's, without NET_RAW and MKNOD.
+// DefaultCapabilities returns docker's default capabilities, without NET_RAW and MKNOD.
 func DefaultCapabilities() []string {
 	return []string{
 		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE",
@@ -117,7 +116,7 @@ func DefaultCapabilities() []string {
 	}
 }
 
-// KnownCapabilities returns all that Linux has, in its own order.
+// KnownCapabilities returns all capabilities of Linux, in the kernel's order.
 func KnownCapabilities() []string {
 	return []string{
 		"CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP",
@@ -129,8 +128,8 @@ func KnownCapabilities() []string {
 	}
 }
 
-// Effective returns the capabilities that root in the container has, sorted: what
-// is dropped goes first, then what is added comes.
+// Effective returns the capabilities that root in the container has, sorted: the
+// default ones and those of Add, without those of Drop.
 func (c Capabilities) Effective() []string {
 	set := DefaultCapabilities()
 	if slices.Contains(c.Drop, AllCapabilities) {
@@ -155,7 +154,7 @@ func (c Capabilities) Added() []string {
 	return slices.DeleteFunc(c.Effective(), func(name string) bool { return slices.Contains(usual, name) })
 }
 
-// Named returns those of the effective capabilities that were asked for by name,
+// Named returns the effective capabilities that Add asks for, by name or with ALL,
 // sorted.
 func (c Capabilities) Named() []string {
 	return slices.DeleteFunc(c.Effective(), func(name string) bool {

@@ -6,30 +6,30 @@ import (
 	"deployster/internal/base/imagefiles"
 )
 
-// Image is an image that is here.
+// Image is an image on this machine.
 type Image struct {
-	Name    string    `json:"name"`   // the full name; the digest where it has no other
+	Name    string    `json:"name"`   // the full name; the digest if the image has no other name
 	Digest  string    `json:"digest"` // of its manifest or index
-	Size    int64     `json:"size"`   // of its content, compressed as it is kept
+	Size    int64     `json:"size"`   // of its content as it is stored, compressed
 	Created time.Time `json:"created"`
-	From    string    `json:"from,omitempty"` // the name it was pulled by; "" = it was made or brought here
+	From    string    `json:"from,omitempty"` // the name it was pulled by; "" = it was packed or imported
 }
 
-// PackOptions say what a new image is made of.
+// PackOptions say how to build a new image.
 type PackOptions struct {
 	Reference string          // the new image's name
-	Dir       string          // its files, as they are below this directory; "" = none
+	Dir       string          // the directory with its files; "" = none
 	Files     *imagefiles.Set // more files; nil = none
-	Base      string          // an image here, on which the files are put; "" = none
+	Base      string          // an image on this machine that the new one extends; "" = none
 
-	Entrypoint []string          // nil = the base's; given, it also drops the base's Cmd
+	Entrypoint []string          // nil = the base's; otherwise it also drops the base's Cmd
 	Cmd        []string          // nil = the base's
 	Env        map[string]string // added to the base's
 	User       string            // "" = the base's
 	WorkingDir string            // "" = the base's
 }
 
-// Phase is what a pull is doing.
+// Phase is the present step of a pull.
 type Phase string
 
 // The phases, in their order; a pull that is retried begins again.
@@ -43,11 +43,11 @@ const (
 	Failed      Phase = "failed"
 )
 
-// Progress is how far the pull of one image is.
+// Progress is the progress of the pull of one image.
 type Progress struct {
 	Reference   string // as a user would write it
 	Phase       Phase
-	Done, Total int64         // bytes of the layers that were not here; 0 of 0 before they are known
-	Reason      string        // why the last attempt failed, in a few words; while retrying and at the end
+	Done, Total int64         // bytes of the missing layers; 0 of 0 before they are known
+	Reason      string        // why the last attempt failed, in a few words; set while retrying and at the end
 	Pause       time.Duration // until the next attempt, while retrying
 }

@@ -10,22 +10,21 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// digestPrefix begins the digest of an image.
+// digestPrefix is the prefix of the digest of an image.
 const digestPrefix = "sha256:"
 
-// kindPattern is what may stand behind the # of a name: the kind of things that is
-// meant, of an image that knows several.
+// kindPattern matches the text after the # of a name: the kind of thing, for an image
+// that has several kinds.
 var kindPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// IsDigest reports whether a name is a digest, as that of an image without any
-// other is.
+// IsDigest reports whether a name is a digest, as it is for an image without any other
+// name.
 func IsDigest(name string) bool { return strings.HasPrefix(name, digestPrefix) }
 
-// FullName completes a reference as docker does, and returns the digest in it,
-// "" where there is none. With a digest in it, the digest alone says which image
-// it is. The error is a diagnostic.
+// FullName completes a reference as docker does, and returns the digest in it, or "".
+// With a digest, the digest alone determines the image. The error is a diagnostic.
 func FullName(ref string) (full, dgst string, err error) {
 	if image, kind, marked := strings.Cut(ref, "#"); marked {
 		if !kindPattern.MatchString(kind) {
@@ -52,14 +51,14 @@ func FullName(ref string) (full, dgst string, err error) {
 			"sha256:... .", ref, strings.TrimRight(err.Error(), ". \n"))
 }
 
-// WithDigest names one image in the repository of a full name.
+// WithDigest returns the name of one image, by digest, in the repository of a full name.
 func WithDigest(full, dgst string) string {
 	if IsDigest(full) {
 		return dgst
 	}
 	named, err := reference.ParseDockerRef(full)
 	if err != nil {
-		return full + "@" + dgst // its registry will refuse it
+		return full + "@" + dgst // the registry will refuse it
 	}
 	return reference.TrimNamed(named).String() + "@" + dgst
 }
