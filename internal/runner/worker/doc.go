@@ -1,6 +1,6 @@
-// Package worker carries out invocations in workers: programs that are started
-// once, in a container, and then serve many requests at a time, each a line of JSON
-// on stdin, answered by lines on stdout (docs/protocol.md, section 7). It owns the
-// workers of a command: in come the invocations of whoever speaks the protocol, out
-// go the same results as without a worker.
+// Package worker carries out invocations in workers: programs that are started once, in
+// a container, and then serve many requests concurrently. A request is a line of JSON
+// on stdin; the replies are lines on stdout (docs/protocol.md, section 7). The package
+// owns the workers of a command. The invocations of the protocol's client come in, and
+// the same results go out as without a worker.
 package worker

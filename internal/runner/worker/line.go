@@ -10,17 +10,17 @@ import (
 	"deployster/protocol"
 )
 
-// maxReply is the longest line that a worker may say, in bytes. Longer outputs
-// come in pieces.
+// maxReply is the longest line that a worker may print, in bytes. Longer outputs are
+// split into several lines.
 const maxReply = 32 << 20
 
-// encode returns the line that asks for an invocation.
+// encode returns the line that requests an invocation.
 func encode(id int64, s runner.Spec) ([]byte, error) {
 	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin), Waits: true})
 	return append(line, '\n'), err
 }
 
-// cut is the beginning of a line, safe to show.
+// cut returns the beginning of a line, safe to show.
 func cut(line []byte) string {
 	const most = 200
 	line = bytes.TrimSpace(line)

@@ -12,9 +12,9 @@ import (
 	"deployster/internal/runner"
 )
 
-// maxFailures is how many workers of a group may end before their time within
-// failuresCount. After that each invocation gets its own container, until the first of
-// these failures is that old; inContainers of them at one time.
+// maxFailures is how many workers of a group may end unexpectedly within failuresCount.
+// After that each invocation gets a container of its own, until the first of these failures
+// is older than failuresCount. inContainers is how many of these containers run at a time.
 const (
 	maxFailures   = 3
 	failuresCount = 10 * time.Minute
@@ -23,36 +23,36 @@ const (
 
 // Options are what is constant for a Pool.
 type Options struct {
-	Runner   runner.Runner   // runs what no worker can
+	Runner   runner.Runner   // runs the invocations that no worker can carry out
 	Launcher runner.Launcher // starts the workers
-	Max      int             // workers with the same image, mounts and settings, where the settings do not say
+	Max      int             // workers with the same image, mounts and settings; default of Settings.Workers
 
-	// Grace is what a worker gets to end after its stdin has; 0 =
+	// Grace is how long a worker may take to end after its stdin is closed; 0 =
 	// runner.DefaultGrace.
 	Grace time.Duration
 
-	// Keep: workers that an earlier command has kept are used, and kept again when
-	// the Pool is closed. Private reports whether a text holds what no program may
-	// know after this command; nil = nothing does.
+	// Keep: workers that an earlier command has kept are used, and kept again when the
+	// Pool is closed. Private reports whether a text contains something that no program
+	// may know after this command; nil = no text does.
 	Keep    bool
 	Private func(text string) bool
 }
 
-// Pool is a runner.Runner that uses workers where it can. Workers are started
-// when they are first needed, and end when the Pool is closed.
+// Pool is a runner.Runner that uses workers where possible. It starts workers when they
+// are first needed, and ends or keeps them in Close.
 type Pool struct {
 	o    Options
-	cold chan struct{} // has a token for each invocation that runs in a container though it has workers
+	cold chan struct{} // has an element for each invocation with a Worker that runs in a container of its own
 
 	mu     sync.Mutex
 	groups map[string]*group
-	latest *group // of the last invocation; mostly it is the next one's too
+	latest *group // the group of the last invocation; mostly also of the next one
 	closed bool
 }
 
 func (p *Pool) isPrivate(text string) bool { return p.o.Private != nil && p.o.Private(text) }
 
-// New returns a Pool. It must be closed.
+// New returns a Pool. The caller must close it.
 func New(o Options) *Pool {
 	if o.Grace <= 0 {
 		o.Grace = runner.DefaultGrace
@@ -60,30 +60,30 @@ func New(o Options) *Pool {
 	return &Pool{o: o, cold: make(chan struct{}, inContainers), groups: map[string]*group{}}
 }
 
-// group is workers with the same image, mounts and settings.
+// group is the workers with the same image, mounts and settings.
 type group struct {
 	program  runner.Worker
 	spec     runner.Spec // of a worker
-	max      int         // workers at one time
+	max      int         // limit of workers at a time
 	starting *start
 	workers  []*worker
-	failures []time.Time // the latest of them, in order
-	started  int         // workers so far, for their names
+	failures []time.Time // the times of the latest failures, in order
+	started  int         // how many workers were started, for their names
 }
 
-// start is one of a worker.
+// start is the start of a worker.
 type start struct {
 	done   chan struct{} // closed when it has succeeded or failed
-	failed bool          // set then
+	failed bool          // set before done is closed
 }
 
-// failed notes that a worker could not be used, or has ended before its time.
+// failed records that a worker could not be started, or has ended unexpectedly.
 func (g *group) failed() {
 	g.failures = append(g.failures, time.Now())
 	g.failures = g.failures[max(0, len(g.failures)-maxFailures):]
 }
 
-// givenUp reports whether there are to be no more workers for now.
+// givenUp reports whether the group starts no more workers for now.
 func (g *group) givenUp() bool {
 	return len(g.failures) == maxFailures && time.Since(g.failures[0]) < failuresCount
 }
@@ -93,7 +93,7 @@ func (p *Pool) Resolve(ctx context.Context, reference string) (runner.Image, err
 	return p.o.Runner.Resolve(ctx, reference)
 }
 
-// Run implements runner.Runner. A query whose worker dies is asked again in a
+// Run implements runner.Runner. A query whose worker ends unexpectedly is repeated in a
 // container of its own; an action is not.
 func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if s.Worker == nil || s.Settings.Workers == runner.NoWorkers || ctx.Err() != nil {
@@ -120,13 +120,13 @@ func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	return res, err
 }
 
-// runCold runs what workers were for in a container of its own. There may be many of
-// them at once, as workers take many.
+// runCold runs an invocation with a Worker in a container of its own. It limits how
+// many do so concurrently, since callers send many invocations to workers at a time.
 func (p *Pool) runCold(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	select {
 	case p.cold <- struct{}{}:
 		defer func() { <-p.cold }()
-	case <-ctx.Done(): // the Runner says so
+	case <-ctx.Done(): // the Runner returns the error
 	}
 	return p.o.Runner.Run(ctx, s)
 }
@@ -160,15 +160,15 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 	return g, nil
 }
 
-// matches reports whether an invocation is surely for these workers.
+// matches reports whether an invocation certainly belongs to this group.
 func (g *group) matches(s runner.Spec) bool {
 	return g.program.Digest == s.Worker.Digest && g.program.Entrypoint == s.Worker.Entrypoint && slices.Equal(g.program.Args, s.Worker.Args) &&
 		slices.Equal(g.spec.Mounts, s.Mounts) && reflect.DeepEqual(g.spec.Settings, s.Settings)
 }
 
-// take returns a worker that takes requests, and starts one when there is none. It
-// returns nil when there can be none, or this one did not start: running a container
-// says why.
+// take returns a worker that accepts requests, and starts one if there is none. It
+// returns nil if the group starts no more workers, or if the start failed or ctx has
+// ended: a run in a container of its own then returns the error.
 func (p *Pool) take(ctx context.Context, g *group) *worker {
 	for {
 		p.mu.Lock()
@@ -196,7 +196,7 @@ func (p *Pool) take(ctx context.Context, g *group) *worker {
 	}
 }
 
-// best returns the worker with the fewest open requests; nil = none takes any.
+// best returns the worker with the fewest open requests; nil = none accepts any.
 func (g *group) best() (best *worker) {
 	for _, w := range g.workers {
 		if n, ok := w.load(); ok && (best == nil || n < best.lastLoad) {
@@ -217,7 +217,7 @@ func (p *Pool) start(ctx context.Context, g *group) *start {
 	spec := g.spec
 	spec.Name = fmt.Sprintf("worker %d of %s", g.started, spec.Digest)
 	go func() {
-		// Other invocations, which were not interrupted, may use it too.
+		// Other invocations, whose context has not ended, may use the worker too.
 		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace, p.isPrivate)
 		defer close(s.done)
 		p.mu.Lock()
@@ -228,14 +228,14 @@ func (p *Pool) start(ctx context.Context, g *group) *start {
 			g.failed()
 			return
 		}
-		// Also when the Pool is being closed: Close waits for it.
+		// This happens also while the Pool is being closed: Close waits for the start.
 		g.workers = append(g.workers, w)
 		go p.remove(g, w)
 	}()
 	return s
 }
 
-// remove takes a worker out of its group when it has ended.
+// remove removes a worker from its group when the worker has ended.
 func (p *Pool) remove(g *group, w *worker) {
 	<-w.ended
 	p.mu.Lock()
@@ -246,8 +246,8 @@ func (p *Pool) remove(g *group, w *worker) {
 	}
 }
 
-// Close keeps or ends all workers, and returns when nothing of the ended ones is
-// left. Open invocations end first.
+// Close keeps or ends all workers, and returns when the containers of the ended ones
+// are removed. Open invocations end first.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true

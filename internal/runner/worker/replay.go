@@ -11,16 +11,16 @@ import (
 	"deployster/protocol"
 )
 
-// Output is what a worker has replied to one request.
+// Output is the replies of a worker to one request.
 type Output struct {
 	Stdout, Stderr *runner.Log
 	Exit           *int // nil = the request has not ended
-	Waits          bool // it was not begun until then
+	Waits          bool // the worker has not begun the request
 }
 
-// Replay reads the recorded stdout of a worker whose client is gone. It returns
-// the replies to some requests, and the offset after the last whole line. What is
-// no reply, such as the rest of a line whose start is gone, is ignored.
+// Replay reads the recorded stdout of a worker whose client has ended. It returns the replies
+// to the requests that wanted selects, and the offset after the last complete line. It ignores
+// lines that are not replies, such as the rest of a line whose beginning was released.
 func Replay(stdout io.Reader, wanted func(request int64) bool) (outputs map[int64]*Output, end int64, err error) {
 	outputs = map[int64]*Output{}
 	in := bufio.NewReaderSize(stdout, 64<<10)
@@ -50,7 +50,7 @@ func Replay(stdout io.Reader, wanted func(request int64) bool) (outputs map[int6
 	}
 }
 
-// Filter is a writer for the stdout of a worker, and passes on the outputs of one
+// Filter is a writer for the stdout of a worker. It passes on the outputs of one
 // request.
 type Filter struct {
 	Request        int64
@@ -59,7 +59,7 @@ type Filter struct {
 	rest []byte
 }
 
-// Write never fails. A writer that does gets nothing more.
+// Write never fails. After an error of Stdout or Stderr, that writer gets nothing more.
 func (p *Filter) Write(b []byte) (int, error) {
 	p.rest = append(p.rest, b...)
 	for {

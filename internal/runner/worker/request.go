@@ -14,25 +14,25 @@ import (
 	"deployster/protocol"
 )
 
-// request is an invocation that is open. Its outputs belong to the goroutine that
-// reads the worker's stdout, until done is closed.
+// request is an open invocation. Its outputs belong to the goroutine that reads the
+// worker's stdout, until done is closed.
 type request struct {
 	spec      runner.Spec
 	since     time.Time
 	abandoned bool // guarded by the worker's lock
 
-	waits bool      // the worker has not begun it, and has said so; guarded by the worker's lock
-	began time.Time // when its time began to count; guarded by the worker's lock
+	waits bool      // the worker has reported that it has not begun the request; guarded by the worker's lock
+	began time.Time // when its timeout began; guarded by the worker's lock
 
 	size           int64 // of stdout so far
 	answer         bytes.Buffer
 	stdout, stderr *runner.Log   // stdout of an action only
-	watchers       [2]*watcher   // of stdout and stderr; nil until something is printed
-	overLimit      chan struct{} // closed when stdout is longer than it may be
-	tooLong        bool          // so overLimit is closed
+	watchers       [2]*watcher   // for stdout and stderr; nil until something is printed
+	overLimit      chan struct{} // closed when stdout exceeds its limit
+	tooLong        bool          // overLimit is closed
 
 	exit int
-	done chan struct{} // closed after its last line
+	done chan struct{} // closed after the last reply
 }
 
 func newRequest(s runner.Spec) *request {
@@ -72,7 +72,7 @@ func (q *request) addStdout(s string) {
 	q.watch(0, q.spec.Stdout, s)
 }
 
-// watch passes a piece on to a writer.
+// watch passes a piece of output on to a writer.
 func (q *request) watch(i int, to io.Writer, s string) {
 	if to == nil {
 		return
@@ -83,7 +83,7 @@ func (q *request) watch(i int, to io.Writer, s string) {
 	q.watchers[i].add(s)
 }
 
-// result returns the result of a request that gets no more replies.
+// result returns the result of a request that gets no more replies, after its watchers have written everything.
 func (q *request) result() runner.Result {
 	for _, w := range q.watchers {
 		if w != nil {
@@ -97,11 +97,11 @@ func (q *request) result() runner.Result {
 	return res
 }
 
-// adoptable reports whether a later command may have to find out how it ended.
+// adoptable reports whether a later command may have to find out how the request ended.
 func (q *request) adoptable() bool { return q.spec.Kind == runner.Action && q.spec.ID != "" }
 
-// do carries out one invocation. The end of an action that may have begun is given
-// to Spec.Ended while a later command can still adopt it.
+// do carries out one invocation. It calls Spec.Ended with the end of an action that may
+// have begun while a later command can still adopt the action.
 func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	start := time.Now()
 	q := newRequest(s)
@@ -129,7 +129,7 @@ func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	return res, err
 }
 
-// execute carries out a request, and reports whether anything may have begun.
+// execute carries out a request, and reports whether the worker may have begun it.
 func (w *worker) execute(ctx context.Context, id int64, q *request) (res runner.Result, begun bool, err error) {
 	s := q.spec
 	line, err := encode(id, s)
@@ -143,7 +143,7 @@ func (w *worker) execute(ctx context.Context, id int64, q *request) (res runner.
 			return res, false, fmt.Errorf("noting what %s is: %w", s.Name, err)
 		}
 	}
-	late := &time.Timer{} // that never fires
+	late := &time.Timer{} // a timer that never fires
 	if s.Timeout > 0 {
 		late = time.NewTimer(s.Timeout)
 		defer late.Stop()
@@ -164,7 +164,7 @@ func (w *worker) execute(ctx context.Context, id int64, q *request) (res runner.
 	return res, !w.neverBegun(q), err
 }
 
-// neverBegun reports whether the worker has said that a request ended before it was begun.
+// neverBegun reports whether the request has ended and the worker has reported that it never began it.
 func (w *worker) neverBegun(q *request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,11 +176,11 @@ func (w *worker) neverBegun(q *request) bool {
 	}
 }
 
-// errDraining means that the worker takes no more requests, and did not get this one.
+// errDraining says that the worker accepts no more requests, and did not get this one.
 var errDraining = errors.New("the worker is ending")
 
-// withdraw removes a request that was not written to the worker, perhaps because
-// the worker is stuck.
+// withdraw removes a request that was not written to the worker. stuck says that the
+// worker does not read its stdin.
 func (w *worker) withdraw(id int64, q *request, stuck bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,8 +192,8 @@ func cancelled(ctx context.Context, s runner.Spec) error {
 	return fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
 }
 
-// moreTime returns how long a request may still take: its time counts from when it was
-// begun. It may wait as long as the worker is at work on others, whose time counts.
+// moreTime returns how much longer a request may take. Its timeout counts from its begin.
+// It may wait as long as the worker carries out other requests, whose timeouts count.
 func (w *worker) moreTime(q *request) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,8 +208,8 @@ func (w *worker) moreTime(q *request) time.Duration {
 	return q.spec.Timeout - min(time.Since(q.began), time.Since(w.wentOn))
 }
 
-// await waits for the last reply to a request, and cancels it when its time is up,
-// when ctx ends, or when it prints too much.
+// await waits for the last reply to a request. It cancels the request when its timeout
+// is over, when ctx ends, or when the request prints too much.
 func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Timer) (runner.Result, error) {
 	var reason error
 	var kill <-chan time.Time
@@ -229,14 +229,14 @@ func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Ti
 			return q.result(), reason
 		case <-w.ended:
 			select {
-			case <-q.done: // before that
+			case <-q.done: // the request ended first
 				return q.result(), reason
 			default:
 			}
 			res := q.result()
-			res.ExitCode = cmp.Or(w.result.ExitCode, -1) // it did not end well
+			res.ExitCode = cmp.Or(w.result.ExitCode, -1) // the request did not succeed
 			if reason == nil {
-				res.Stderr = append(res.Stderr, w.result.Stderr...) // why it died
+				res.Stderr = append(res.Stderr, w.result.Stderr...) // why the worker ended
 			}
 			return res, w.endError(reason)
 		case <-done:
@@ -263,8 +263,8 @@ func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Ti
 	}
 }
 
-// endError returns the error of an invocation whose worker has ended: why it was
-// cancelled, if it was.
+// endError returns the error of an invocation whose worker has ended: reason, if the
+// invocation was cancelled.
 func (w *worker) endError(reason error) error {
 	switch {
 	case reason == nil:

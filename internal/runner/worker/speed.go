@@ -3,9 +3,9 @@ package worker
 import "time"
 
 const (
-	// Another worker is started when one has slowOpen requests, the oldest of them
+	// A group starts another worker when one has slowOpen requests, the oldest of them
 	// has been open for slowAfter, and a new one would wait for slowWait: on a busy
-	// machine a start takes as long, and takes it from the answers.
+	// machine a start takes as long, and takes this time from the requests.
 	slowOpen  = 4
 	slowAfter = 50 * time.Millisecond
 	slowWait  = 200 * time.Millisecond
@@ -14,11 +14,11 @@ const (
 // speed measures how many requests a worker completes.
 type speed struct {
 	since time.Time // when the measurement began
-	done  int       // since then
-	rate  float64   // in a second, before since; 0 = not measured
+	done  int       // requests completed since then
+	rate  float64   // requests per second, before since; 0 = not measured
 }
 
-// at returns the rate at a moment.
+// at returns the rate at the time now.
 func (s *speed) at(now time.Time) float64 {
 	if gone := now.Sub(s.since); gone >= slowAfter {
 		s.since, s.done, s.rate = now, 0, float64(s.done)/gone.Seconds()

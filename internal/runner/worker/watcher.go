@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// maxQueue is how many bytes wait for a watcher. More are dropped, and the watcher
-// gets a line that says how many.
+// maxQueue is how many bytes may wait for a watcher. Further ones are dropped, and the
+// watcher gets a line with their number.
 const maxQueue = 1 << 20
 
-// watcher passes the output of an invocation on, from a goroutine of its own: a slow
-// writer must not hold up the other invocations of the same worker.
+// watcher passes on the output of an invocation in its own goroutine: a slow writer
+// must not delay the other invocations of the same worker.
 type watcher struct {
 	to io.Writer
 
 	mu      sync.Mutex
 	queue   []byte
-	dropped int // bytes after the queue
+	dropped int // bytes dropped after those in the queue
 	wake    chan struct{}
 	closed  bool
-	idle    chan struct{} // closed when all is passed on
+	idle    chan struct{} // closed when all output is passed on
 }
 
 func newWatcher(to io.Writer) *watcher {
@@ -68,7 +68,7 @@ func (w *watcher) run() {
 	}
 }
 
-// finish waits until all is passed on.
+// finish waits until all output is passed on.
 func (w *watcher) finish() {
 	w.mu.Lock()
 	w.closed = true

@@ -17,8 +17,8 @@ import (
 	"deployster/protocol"
 )
 
-// worker is one program that serves requests. One goroutine reads its stdout, and
-// another writes its stdin.
+// worker is a program that serves requests. One goroutine reads its stdout, and another
+// writes its stdin.
 type worker struct {
 	proc      runner.Process
 	grace     time.Duration
@@ -26,9 +26,9 @@ type worker struct {
 
 	outgoing   chan []byte    // lines for its stdin
 	stdoutRead chan struct{}  // closed when its stdout was read to the end
-	ended      chan struct{}  // closed when it has ended; result and endErr are set then
-	removed    chan struct{}  // closed when nothing of it is left
-	actions    sync.WaitGroup // that are not settled
+	ended      chan struct{}  // closed when it has ended; result and endErr are set before
+	removed    chan struct{}  // closed when its container is removed
+	actions    sync.WaitGroup // the actions that are not settled
 
 	lastLoad int // guarded by the Pool's lock
 
@@ -36,23 +36,23 @@ type worker struct {
 	next          int64 // the number of the last request
 	open          map[int64]*request
 	speed         speed
-	wentOn        time.Time       // when a request was begun or ended last
-	unsettled     map[int64]int64 // by action: the offset in stdout of its first reply, -1 before that
+	wentOn        time.Time       // when a request last began or ended
+	unsettled     map[int64]int64 // by number of an action's request: offset in stdout of its first reply, or -1
 	draining      bool            // it gets no more requests
-	protocolError string          // what was wrong on its stdout
-	bytesRead     int64           // of its stdout
-	tainted       bool            // something failed, or it knows what is private: it must end with the command
+	protocolError string          // how its stdout broke the protocol
+	bytesRead     int64           // bytes of its stdout that were read
+	tainted       bool            // a request failed, or it has seen private text: it must end with the command
 
 	outcomeOnce sync.Once
 	result      runner.Result
-	endErr      error // of the invocations that were open
+	endErr      error // the error of the invocations that were open
 }
 
 func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Duration, isPrivate func(string) bool) (*worker, error) {
 	w := &worker{grace: grace, isPrivate: isPrivate, outgoing: make(chan []byte), stdoutRead: make(chan struct{}),
 		ended: make(chan struct{}), removed: make(chan struct{}),
 		open: map[int64]*request{}, unsettled: map[int64]int64{}}
-	// Its traces stay until the end of every action is on record: a later command can adopt those that are not.
+	// The worker's traces stay until the end of every action is recorded: a later command can adopt the others.
 	s.Ended = func(res runner.Result, err error) error {
 		<-w.stdoutRead
 		w.setOutcome(res, err)
@@ -69,7 +69,7 @@ func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Du
 	return w, nil
 }
 
-// write writes to stdin, many lines at once when many are waiting.
+// write writes lines to stdin, and flushes when no more lines are waiting.
 func (w *worker) write() {
 	out := bufio.NewWriterSize(w.proc.Stdin(), 64<<10)
 	for {
@@ -93,7 +93,7 @@ func (w *worker) write() {
 	}
 }
 
-// nextLine returns a line for stdin, if there is one.
+// nextLine returns a line for stdin, if one is waiting.
 func (w *worker) nextLine() ([]byte, bool) {
 	for _, last := range []bool{false, true} {
 		select {
@@ -102,13 +102,13 @@ func (w *worker) nextLine() ([]byte, bool) {
 		default:
 		}
 		if !last {
-			runtime.Gosched() // requests that are about to come are written with this one
+			runtime.Gosched() // imminent requests are written together with this one
 		}
 	}
 	return nil, false
 }
 
-// writeFailed ends a worker that reads no more. Mostly it is ending by itself.
+// writeFailed ends a worker whose stdin cannot be written. Mostly the worker is ending by itself.
 func (w *worker) writeFailed() {
 	w.mu.Lock()
 	w.draining = true
@@ -116,7 +116,7 @@ func (w *worker) writeFailed() {
 	w.end()
 }
 
-// read handles the replies on stdout, until its end.
+// read handles the replies on stdout until its end.
 func (w *worker) read() {
 	in := bufio.NewReaderSize(w.proc.Stdout(), 64<<10)
 	released := int64(0)
@@ -147,9 +147,9 @@ func (w *worker) read() {
 	close(w.removed)
 }
 
-// release gives up the stdout that was read, but for the replies about actions
-// that are not settled: all of an action that has ended, and of one that runs as
-// much as is kept of a log.
+// release frees the recorded stdout that was read, except the replies to actions that
+// are not settled: it keeps all replies of an action that has ended, and the last
+// keepStdout bytes of the output while an action runs.
 func (w *worker) release(at int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ const (
 	keepStdout   = 16 << 20 // bytes of stdout
 )
 
-// handleReply handles one line of stdout. The error says what is wrong with it.
+// handleReply handles one line of stdout. It returns an error if the line breaks the protocol.
 func (w *worker) handleReply(line []byte, at int64) error {
 	blank := len(bytes.TrimSpace(line)) == 0
 	var r protocol.WorkerReply
@@ -186,7 +186,7 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	if q == nil {
 		return fmt.Errorf("it answered the request %d, which is not open: %s", r.ID, cut(line))
 	}
-	if !q.abandoned { // else its outputs are its caller's already
+	if !q.abandoned { // otherwise its caller has the outputs already
 		q.add(r)
 	}
 	if r.Waits != nil {
@@ -210,7 +210,7 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	return nil
 }
 
-// setOutcome ends all open requests with what became of the program.
+// setOutcome ends all open requests with the outcome of the program.
 func (w *worker) setOutcome(res runner.Result, err error) {
 	w.outcomeOnce.Do(func() {
 		w.mu.Lock()
@@ -232,7 +232,7 @@ func (w *worker) setOutcome(res runner.Result, err error) {
 	})
 }
 
-// load returns how many requests are open, and whether the worker takes more.
+// load returns how many requests are open, and whether the worker accepts more.
 func (w *worker) load() (open int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -258,8 +258,8 @@ func (w *worker) add(q *request) (id int64, ok bool) {
 	return w.next, true
 }
 
-// actionEnded notes that the end of an action is on record, or that the worker never
-// got it. The traces of one that is not recorded stay.
+// actionEnded settles an action whose end is recorded, or that the worker never got. If
+// its end is not recorded, its traces stay.
 func (w *worker) actionEnded(id int64, q *request, recorded bool) error {
 	if !q.adoptable() {
 		return nil
@@ -274,7 +274,7 @@ func (w *worker) actionEnded(id int64, q *request, recorded bool) error {
 	return w.proc.Settled(id)
 }
 
-// remove removes a request. The lock must be held.
+// remove removes a request. The caller must hold the lock.
 func (w *worker) remove(id int64, q *request) {
 	if w.open[id] == q {
 		delete(w.open, id)
@@ -282,8 +282,8 @@ func (w *worker) remove(id int64, q *request) {
 	w.endIfUnused()
 }
 
-// abandon gives up a request that did not end when it was cancelled: the worker is
-// ended as soon as it has no others.
+// abandon stops waiting for a request that did not end when it was cancelled: the
+// worker is ended as soon as it has no other requests.
 func (w *worker) abandon(q *request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -291,8 +291,8 @@ func (w *worker) abandon(q *request) {
 	w.endIfUnused()
 }
 
-// endIfUnused ends a draining worker whose requests were all abandoned. The lock
-// must be held.
+// endIfUnused ends a draining worker whose open requests are all abandoned. The caller
+// must hold the lock.
 func (w *worker) endIfUnused() {
 	if !w.draining {
 		return
@@ -309,8 +309,8 @@ func (w *worker) endIfUnused() {
 	}
 }
 
-// keep hands over a worker that is not tainted and has no requests, for a later
-// command, and reports whether it did.
+// keep hands over a worker that is not tainted and has no requests, to be used by a
+// later command. It reports whether it did.
 func (w *worker) keep() bool {
 	w.mu.Lock()
 	if w.draining || w.tainted || len(w.open) > 0 || len(w.unsettled) > 0 {
@@ -327,20 +327,20 @@ func (w *worker) keep() bool {
 	return true
 }
 
-// markTainted makes the worker end with the command.
+// markTainted marks the worker, so that it ends with the command.
 func (w *worker) markTainted() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tainted = true
 }
 
-// end closes stdin, kills the worker when it does not end within the grace period,
-// and returns when nothing of it is left.
+// end closes stdin, kills the worker if it does not end within the grace period, and
+// returns when its container is removed.
 func (w *worker) end() {
 	w.mu.Lock()
 	w.draining = true
 	w.mu.Unlock()
-	_ = w.proc.Stdin().Close() // else it is killed
+	_ = w.proc.Stdin().Close() // if this fails, the worker is killed
 	select {
 	case <-w.ended:
 	case <-time.After(w.grace):
