@@ -6,7 +6,7 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// watchAlone watches a resource by a process of its own.
+// watchAlone watches a resource with a process of its own.
 func (c *Client) watchAlone(ctx context.Context, r *Request, tell func(Event)) error {
 	give, err := c.take(r)
 	if err != nil {

@@ -11,43 +11,43 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// DefaultMax is how many resources of a type are watched by processes of their own.
+// DefaultMax is the default of Options.Max.
 const DefaultMax = 32
 
-// endGrace is what a process gets to end after its stdin has, before SIGTERM.
+// endGrace is how long a process may take to end after its stdin is closed, before SIGTERM.
 const endGrace = time.Second
 
-// Event says that a resource is to be looked at.
+// Event says that the caller must read the state of a resource.
 type Event struct {
-	First  bool   // it is watched from now on
-	Busy   *bool  // something goes on that will change it, or does no more
+	First  bool   // the watch has begun
+	Busy   *bool  // whether a change to it is in progress; nil = not reported
 	Detail string // for people, safe to show
 }
 
-// Request is one resource that is to be watched.
+// Request is one resource to watch.
 type Request struct {
 	Address   string
 	Reference string      // its image, as the manifest names it
 	Spec      runner.Spec // of typeclient.Client.WatchSpec
 }
 
-// Options are what is constant for a Client.
+// Options are the constants of a Client.
 type Options struct {
 	Launcher runner.Launcher
-	Max      int                   // resources with processes of their own, by type; 0 = DefaultMax
+	Max      int                   // limit of processes for one resource each, per type; 0 = DefaultMax
 	Grace    time.Duration         // between SIGTERM and SIGKILL; 0 = runner.DefaultGrace
-	Hide     func(string) string   // takes secrets out of details; nil = there are none
-	Log      func(typeclient.Line) // gets what programs print on stderr, from many goroutines; nil = nobody does
+	Hide     func(string) string   // removes secrets from details; nil = there are none
+	Log      func(typeclient.Line) // gets the lines of stderr, from many goroutines; nil = no callback
 }
 
-// Client watches resources. It is safe for concurrent use, and must be closed.
+// Client watches resources. It is safe for concurrent use. The caller must close it.
 type Client struct {
 	o       Options
 	running sync.WaitGroup // programs
 
 	mu     sync.Mutex
 	alone  map[string]int    // processes for one resource each, by type
-	groups map[string]*group // processes for many
+	groups map[string]*group // processes for many resources, by key
 	closed bool
 }
 
@@ -65,10 +65,10 @@ func New(o Options) *Client {
 	return &Client{o: o, alone: map[string]int{}, groups: map[string]*group{}}
 }
 
-// Watch calls tell for each event, until ctx ends or what watches the resource does.
-// It returns why, and when nothing of a process of its own is left. tell is called
-// by one goroutine at a time, and must not block. Many wait here, each on a stack of its
-// own: what is large is behind a pointer.
+// Watch calls tell for each event, until ctx or the process that watches the resource
+// ends. It returns the reason, after the end of a process of its own. One goroutine at a
+// time calls tell, which must not block. Many goroutines wait here, each with its own
+// stack: large values are behind pointers to keep the stacks small.
 func (c *Client) Watch(ctx context.Context, r *Request, tell func(Event)) error {
 	if r.Spec.Worker == nil || r.Spec.Settings.Workers == runner.NoWorkers {
 		return c.watchAlone(ctx, r, tell)
@@ -80,7 +80,7 @@ func (c *Client) Watch(ctx context.Context, r *Request, tell func(Event)) error 
 	return g.watch(ctx, r, tell)
 }
 
-// Close ends all that is left, and returns when it has ended.
+// Close ends all processes, and returns when they have ended.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -115,7 +115,7 @@ func (c *Client) group(s *runner.Spec) (*group, error) {
 	return g, nil
 }
 
-// take takes one of the places for processes of their own.
+// take reserves one of the limited processes for one resource each. give releases it.
 func (c *Client) take(r *Request) (give func(), err error) {
 	key := r.Reference + " " + r.Spec.Digest
 	most := c.o.Max
@@ -141,7 +141,7 @@ func (c *Client) take(r *Request) (give func(), err error) {
 	}, nil
 }
 
-// event makes what a line says safe to show.
+// event returns e with a detail that is safe to show.
 func (c *Client) event(e Event) Event {
 	if e.Detail = diag.Visible(c.o.Hide(e.Detail)); len(e.Detail) > maxDetail {
 		e.Detail = fmt.Sprintf("%s...", cutText(e.Detail, maxDetail))

@@ -1,6 +1,6 @@
-// Package watchclient keeps the programs that tell of changes to resources. A
-// runner.Spec of typeclient comes in for each resource, with where to tell;
-// events go out, and in the end why there are no more. What has a worker is
-// watched by one process for all with the same image, plugs and settings, and
-// else by a process of its own. It starts nothing again: its caller does.
+// Package watchclient runs the programs that report changes to resources. A runner.Spec
+// of typeclient comes in for each resource, with a function for its events; events go
+// out, and at the end the reason why there are no more. If a type has a worker, one
+// process watches all resources with the same image, plugs and settings; otherwise each
+// resource has a process of its own. The caller restarts watches, not this package.
 package watchclient

@@ -8,7 +8,7 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// Reasons for which a program is ended. What Watch returns wraps them.
+// The reasons why a watch is refused or its program is ended. The errors of Watch wrap them.
 var (
 	ErrCrowded  = errors.New("as many of its type as may be are watched by processes of their own")
 	ErrFlooding = errors.New("it told more than 1,000 lines a second for ten seconds")
@@ -19,7 +19,7 @@ var (
 	errEndless = errors.New("it did not end a watch within ten seconds of being asked to")
 )
 
-// endError says how a program has ended, or why it could not be started.
+// endError says how a program ended, or why it could not be started.
 type endError struct {
 	result runner.Result
 	err    error
@@ -39,7 +39,7 @@ func newBadLine(line []byte, err error) error {
 
 func (b *badLine) Error() string { return b.err.Error() }
 
-// failure returns the error of a resource that is not watched any more.
+// failure returns the error of Watch for a resource whose watch has ended.
 func failure(r *Request, why error) error {
 	var end *endError
 	var bad *badLine

@@ -9,25 +9,25 @@ import (
 	"deployster/internal/runner"
 )
 
-// How long a process for many is not started again after it has ended: less than
-// who asks again for a resource waits.
+// The pauses before a group starts its process again after it has ended: shorter than
+// the pause before the caller of Watch tries again.
 const (
 	holdFirst = 800 * time.Millisecond
 	holdMost  = 4 * time.Minute
-	wellAfter = 5 * time.Minute // what has run that long has not failed again
+	wellAfter = 5 * time.Minute // a process that ran for so long resets the count of failures
 )
 
-// group is the resources that one process can watch.
+// group is the set of resources that one process can watch.
 type group struct {
 	c    *Client
 	spec runner.Spec
 
 	mu       sync.Mutex
-	now      *worker       // takes requests; nil = there is none
-	starting chan struct{} // closed when one is there, or could not be
+	now      *worker       // the process that accepts requests; nil = there is none
+	starting chan struct{} // closed when the start has succeeded or failed
 	failures int           // in a row
-	held     time.Time     // until then none is started
-	last     error         // why the last one ended
+	held     time.Time     // no process is started before this time
+	last     error         // why the last process ended
 }
 
 // watch watches one resource.
@@ -47,7 +47,7 @@ func (g *group) watch(ctx context.Context, r *Request, tell func(Event)) error {
 	}
 }
 
-// worker returns the process, and starts it when there is none.
+// worker returns the process, and starts it if there is none.
 func (g *group) worker(ctx context.Context) (*worker, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,14 +79,14 @@ func (g *group) worker(ctx context.Context) (*worker, error) {
 	}
 }
 
-// start starts a process. The lock is held.
+// start starts a process. The caller must hold the lock.
 func (g *group) start(ctx context.Context) {
 	starting := make(chan struct{})
 	g.starting, g.now = starting, nil
 	go func() {
 		w := &worker{c: g.c, open: map[int64]*request{}}
 		w.began = time.Now()
-		p, err := g.c.launch(context.WithoutCancel(ctx), g.spec, w, maxReply) // others may want it too
+		p, err := g.c.launch(context.WithoutCancel(ctx), g.spec, w, maxReply) // others may use the process too
 		w.program = p
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -101,7 +101,7 @@ func (g *group) start(ctx context.Context) {
 	}()
 }
 
-// forget takes a process away that has ended.
+// forget removes a process from the group when it has ended.
 func (g *group) forget(w *worker) {
 	<-w.gone
 	g.mu.Lock()
@@ -109,8 +109,8 @@ func (g *group) forget(w *worker) {
 	g.noteEnd(w)
 }
 
-// noteEnd notes once how a process ended: who is told first of the end, and asks
-// again, is not to start another at once. The lock is held.
+// noteEnd records once how a process ended: the caller that learns of the end first and
+// calls again must not start another process at once. The caller must hold the lock.
 func (g *group) noteEnd(w *worker) {
 	if w.noted {
 		return
@@ -124,7 +124,7 @@ func (g *group) noteEnd(w *worker) {
 	}
 }
 
-// hold notes a failure. The lock is held.
+// hold records a failure and delays the next start. The caller must hold the lock.
 func (g *group) hold(began time.Time, why error) {
 	if time.Since(began) > wellAfter {
 		g.failures = 0

@@ -14,15 +14,15 @@ import (
 
 const (
 	maxEvent  = 16 << 10 // bytes of an event
-	maxReply  = 1 << 20  // bytes of a line of a worker: a piece of what it prints, or an event with its quotes escaped
-	maxDetail = 1 << 10  // bytes of a detail that are kept
+	maxReply  = 1 << 20  // bytes of a worker's line: a piece of output, or an event with escaped quotes
+	maxDetail = 1 << 10  // bytes of a detail; the rest is cut off
 )
 
 var errLong = errors.New("it printed a line that is too long")
 
 func tooLong(most int) error { return fmt.Errorf("%w: one has at most %d bytes", errLong, most) }
 
-// readEvent reads one line of a program that watches.
+// readEvent parses one line of a watch process.
 func readEvent(line []byte) (e protocol.WatchEvent, err error) {
 	if len(line) > maxEvent {
 		return e, tooLong(maxEvent)
@@ -45,17 +45,17 @@ func readEvent(line []byte) (e protocol.WatchEvent, err error) {
 	return e, json.Unmarshal(line, &e)
 }
 
-// watched is one resource, and what it was told of until now.
+// watched is one resource, and the state of its events.
 type watched struct {
 	c    *Client
-	rest []byte // a line that has not ended
+	rest []byte // an incomplete line
 
 	mu   sync.Mutex
 	tell func(Event)
-	live bool // its first line has come
+	live bool // its first line has arrived
 }
 
-// line takes one whole line.
+// line processes one complete line.
 func (w *watched) line(line []byte) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (w *watched) line(line []byte) error {
 	return nil
 }
 
-// piece takes a part of what is printed, which may be several lines, or less than one.
+// piece processes a piece of output, which may be several lines, or less than one.
 func (w *watched) piece(text string) error {
 	w.rest = append(w.rest, text...)
 	for {
@@ -91,8 +91,8 @@ func (w *watched) piece(text string) error {
 	}
 }
 
-// changed tells of a change whose line was not read. Nobody is told before the first
-// line.
+// changed reports an event for lines that were skipped. It reports nothing before the
+// first line.
 func (w *watched) changed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *watched) changed() {
 	}
 }
 
-// cutText cuts a text, and no character in it.
+// cutText cuts a text to at most n bytes, between two characters.
 func cutText(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--

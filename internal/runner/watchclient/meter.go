@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// How much a process may say.
+// The limits of a process's output.
 const (
 	lineRate   = 1000             // lines a second
 	lineBurst  = 5000             // lines at once
-	floodPause = time.Second      // after which a flood is another one; and between two times that all is told to have changed
-	floodMost  = 10 * time.Second // after which the process is ended
+	floodPause = time.Second      // a longer pause ends a flood; also the delay before changed is called for skipped lines
+	floodMost  = 10 * time.Second // a flood that lasts longer ends the process
 )
 
 // meter counts lines.
@@ -18,20 +18,20 @@ type meter struct {
 	mu     sync.Mutex
 	left   float64
 	at     time.Time
-	credit int       // lines beside: the first of each resource
+	credit int       // extra lines allowed: the first of each resource
 	since  time.Time // when the flood began
-	last   time.Time // of the lines that were too many
+	last   time.Time // when a line was last skipped
 }
 
-// expect allows one line more: the first one of a resource.
+// expect allows one more line: the first one of a resource.
 func (m *meter) expect() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.credit++
 }
 
-// line counts one, and reports whether it is to be read. The error says that there
-// were too many for too long.
+// line counts one line, and reports whether the caller may read it. The error says that
+// lines exceeded the rate for too long.
 func (m *meter) line(now time.Time) (read bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,31 +13,31 @@ import (
 	"deployster/internal/runner"
 )
 
-// releaseEvery is how much a program says before what was read is given up, in bytes.
+// releaseEvery is after how many bytes of output the output that was read is released.
 const releaseEvery = 64 << 10
 
-// listener takes what a program says. Its methods are called by one goroutine at a
-// time, but for changed.
+// listener processes the output of a program. One goroutine at a time calls its
+// methods, except changed.
 type listener interface {
 	line(line []byte) error    // one line
-	skipped(line []byte) error // one of those that are too many to be read
-	changed()                  // lines were skipped: anything may have changed
+	skipped(line []byte) error // a line above the rate limit
+	changed()                  // lines were skipped: all resources may have changed
 }
 
-// program is a process that watches.
+// program is a process that watches resources.
 type program struct {
 	proc  runner.Process
 	to    listener
-	most  int // bytes of a line
+	most  int // longest line, in bytes
 	grace time.Duration
 	meter meter
 
 	mu    sync.Mutex
-	why   error // for which it was ended; nil = it was not
-	dirty bool  // that anything may have changed will be told
+	why   error // why it was ended; nil = it was not
+	dirty bool  // changed will be called
 
 	outgoing chan []byte   // lines for its stdin
-	gone     chan struct{} // closed when nothing of it is left; result and err are set then
+	gone     chan struct{} // closed when its container is removed; result and err are set before
 	result   runner.Result
 	err      error
 }
@@ -51,7 +51,7 @@ func (c *Client) launch(ctx context.Context, s runner.Spec, to listener, most in
 	}
 	c.running.Add(1)
 	c.mu.Unlock()
-	shown := shownBy(s) // before it is mounted: what is exchanged meanwhile is seen
+	shown := shownBy(s) // before the mounts are made, so that a replacement meanwhile is noticed
 	proc, err := c.o.Launcher.Launch(ctx, s)
 	if err != nil {
 		c.running.Done()
@@ -67,7 +67,7 @@ func (c *Client) launch(ctx context.Context, s runner.Spec, to listener, most in
 	return p, nil
 }
 
-// write writes lines to stdin, many at once when many are waiting.
+// write writes lines to stdin, and flushes when no more lines are waiting.
 func (p *program) write() {
 	out := bufio.NewWriterSize(p.proc.Stdin(), 64<<10)
 	for {
@@ -79,7 +79,7 @@ func (p *program) write() {
 		}
 		for line != nil {
 			if _, err := out.Write(line); err != nil {
-				return // it is ending
+				return // the program is ending
 			}
 			select {
 			case line = <-p.outgoing:
@@ -93,7 +93,7 @@ func (p *program) write() {
 	}
 }
 
-// send writes a line, and reports whether it was taken before ctx or the program
+// send passes a line to write, and reports whether it did so before ctx or the program
 // ended.
 func (p *program) send(ctx context.Context, line []byte) bool {
 	select {
@@ -105,7 +105,7 @@ func (p *program) send(ctx context.Context, line []byte) bool {
 	return false
 }
 
-// read reads all that the program says, to its end.
+// read reads the program's output to its end.
 func (p *program) read() {
 	in := bufio.NewReaderSize(p.proc.Stdout(), 64<<10)
 	for at, released := int64(0), int64(0); ; {
@@ -117,7 +117,7 @@ func (p *program) read() {
 		case diag.Is[runner.LongLineError](err):
 			err = tooLong(p.most)
 		default:
-			err = io.EOF // whatever ended it
+			err = io.EOF // the output has ended, for whatever reason
 		}
 		if at-released >= releaseEvery {
 			p.proc.Release(at)
@@ -136,7 +136,7 @@ func (p *program) read() {
 	close(p.gone)
 }
 
-// handleLine takes one line.
+// handleLine processes one line.
 func (p *program) handleLine(line []byte) error {
 	read, err := p.meter.line(time.Now())
 	switch {
@@ -159,7 +159,7 @@ func (p *program) handleLine(line []byte) error {
 	return p.to.skipped(line)
 }
 
-// fail ends the program at once, for a reason. The first one counts.
+// fail kills the program for a reason. Only the first reason is recorded.
 func (p *program) fail(why error) {
 	p.blame(why)
 	p.proc.Kill()
@@ -173,7 +173,7 @@ func (p *program) blame(why error) {
 	}
 }
 
-// ended says why the program is gone.
+// ended returns the error that says why the program has ended.
 func (p *program) ended() error {
 	if why := p.reason(); why != nil && !errors.Is(why, context.Canceled) {
 		return why
@@ -181,18 +181,18 @@ func (p *program) ended() error {
 	return &endError{p.result, p.err}
 }
 
-// reason returns why the program was ended; nil = it has ended by itself.
+// reason returns why the program was ended; nil = it ended by itself.
 func (p *program) reason() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.why
 }
 
-// stop ends the program: by the end of its stdin, by SIGTERM, by SIGKILL. It
-// returns when nothing of it is left.
+// stop ends the program: it closes stdin, then sends SIGTERM, then SIGKILL. It returns
+// when the container is removed.
 func (p *program) stop() {
 	p.blame(context.Canceled)
-	_ = p.proc.Stdin().Close() // else it gets a signal
+	_ = p.proc.Stdin().Close() // if this fails, the program gets a signal
 	if p.goneWithin(endGrace) {
 		return
 	}
@@ -215,22 +215,22 @@ func (p *program) goneWithin(d time.Duration) bool {
 	}
 }
 
-// plugsEvery is how often what a program shows is held to what is there.
+// plugsEvery is how often watchPlugs compares the mounts of a program with the present files.
 const plugsEvery = time.Second
 
-// shownBy returns the files and directories of this host that a program is given.
+// shownBy returns the files and directories of this host that are mounted for a program.
 func shownBy(s runner.Spec) map[string]os.FileInfo {
 	shown := map[string]os.FileInfo{}
 	for _, m := range s.Mounts {
-		if info, err := os.Stat(m.Source); err == nil { // else it cannot be started, and says why
+		if info, err := os.Stat(m.Source); err == nil { // otherwise Launch fails and says why
 			shown[m.Source] = info
 		}
 	}
 	return shown
 }
 
-// watchPlugs ends the program when one of its plugs is another file now, or none: it
-// goes on seeing the old one, which nobody else does.
+// watchPlugs ends the program when one of its plugs has become another file, or does not
+// exist any more: the program would go on seeing the old file, which nobody else sees.
 func (p *program) watchPlugs(shown map[string]os.FileInfo) {
 	if len(shown) == 0 {
 		return

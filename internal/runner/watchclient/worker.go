@@ -14,16 +14,16 @@ import (
 	"deployster/protocol"
 )
 
-// errClosing says that a process takes no more requests, and did not get this one.
+// errClosing says that a process accepts no more requests, and did not get this one.
 var errClosing = errors.New("the process is ending")
 
-// keepStderr is how much of the log of one resource is kept, in bytes.
+// keepStderr is how many bytes of the log of one resource are kept.
 const keepStderr = 4 << 10
 
 // worker is a process that watches many resources.
 type worker struct {
 	began time.Time // set before it is started
-	noted bool      // its group knows how it ended; the group's lock guards it
+	noted bool      // its group has recorded its end; guarded by the group's lock
 
 	*program
 	c *Client
@@ -31,22 +31,22 @@ type worker struct {
 	mu      sync.Mutex
 	next    int64
 	open    map[int64]*request
-	users   int  // who is in watch
-	closing bool // it takes no more
+	users   int  // calls of watch in progress
+	closing bool // it accepts no more requests
 }
 
-// request is one resource that a worker watches.
+// request is the watch of one resource by a worker.
 type request struct {
 	*watched
 	log    *runner.Log
 	stderr func(text string)
 	exit   int
-	exited chan struct{} // closed after its exit
-	broken chan error    // gets what is wrong with its events, once
-	bad    bool          // its events are not read any more
+	exited chan struct{} // closed when exit is set
+	broken chan error    // receives the error of an invalid event, once
+	bad    bool          // an event was invalid: further ones are ignored
 }
 
-// takes reports whether it takes requests.
+// takes reports whether the worker accepts requests.
 func (w *worker) takes() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *worker) close() {
 	w.closing = true
 }
 
-// watch asks for one resource, and returns when it is not watched any more.
+// watch requests the watch of one resource, and returns when the watch has ended.
 func (w *worker) watch(ctx context.Context, r *Request, tell func(Event)) error {
 	q := &request{watched: &watched{c: w.c, tell: tell}, log: runner.NewLog(keepStderr), exited: make(chan struct{}),
 		broken: make(chan error, 1)}
@@ -85,7 +85,7 @@ func (w *worker) watch(ctx context.Context, r *Request, tell func(Event)) error 
 	w.meter.expect()
 	asked := time.Now()
 	if !w.send(ctx, append(line, '\n')) {
-		if ctx.Err() != nil { // it has not begun, and so there is nothing to end
+		if ctx.Err() != nil { // the watch has not begun, and so need not be cancelled
 			if time.Since(asked) >= w.grace {
 				w.fail(errStuck)
 				<-w.gone
@@ -108,7 +108,7 @@ func (w *worker) watch(ctx context.Context, r *Request, tell func(Event)) error 
 	return err
 }
 
-// cancel ends one request. The worker that does not end it is ended.
+// cancel cancels one request, and kills the worker if the request does not end in time.
 func (w *worker) cancel(id int64, q *request) {
 	go w.send(context.Background(), fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", id))
 	late := time.NewTimer(w.grace)
@@ -134,7 +134,7 @@ func (w *worker) add(q *request) (id int64, ok bool) {
 	return w.next, true
 }
 
-// leave gives up a request. The last one ends the worker.
+// leave removes a request. The last one to leave stops the worker.
 func (w *worker) leave(id int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +151,7 @@ func (w *worker) get(id int64) *request {
 	return w.open[id]
 }
 
-// line implements listener: one reply.
+// line implements listener: it processes one reply.
 func (w *worker) line(line []byte) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (w *worker) line(line []byte) error {
 	return nil
 }
 
-// skipped implements listener: only an end counts.
+// skipped implements listener: it processes only replies that may end a request.
 func (w *worker) skipped(line []byte) error {
 	if bytes.Contains(line, []byte(`"exit"`)) {
 		return w.line(line)
