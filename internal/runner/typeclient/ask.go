@@ -9,14 +9,14 @@ import (
 	"deployster/protocol"
 )
 
-// StepInfo is how an image is asked which artifacts it speaks of.
+// StepInfo is the step that asks an image which artifacts it supports.
 const StepInfo = "info"
 
-// Ask is one invocation of an image in a protocol of artifacts: another package knows
-// what is asked and what is answered, this one how an image is run, seen and recorded.
+// Ask is one invocation of an image in the artifact protocol. Another package owns the
+// messages; this one runs the image, shows its output and records it.
 type Ask struct {
 	Step    string // info, check, get, put
-	ID      string // of a put; others are queries
+	ID      string // of a put, which is an action; other steps are queries
 	Digest  string
 	Command protocol.Command
 	Stdin   []byte
@@ -25,18 +25,18 @@ type Ask struct {
 	Answer  *runner.Answer
 	Timeout time.Duration // 0 = none
 
-	// Says: the answer is on stdout, else that is a log. Of a put at most KeepSaid bytes
-	// are kept of it.
+	// Says: the answer is on stdout; otherwise stdout is a log. At most KeepSaid bytes
+	// of the stdout of a put are kept.
 	Says bool
 
-	// Ended is runner.Spec's, with the error that Ask is going to return.
+	// Ended is Spec.Ended of package runner, with the error that Ask is going to return.
 	Ended func(runner.Result, error) error
 }
 
-// KeepSaid is how many bytes are kept of a put that answers on stdout.
+// KeepSaid is how many bytes of stdout are kept of a put that answers there.
 const KeepSaid = 1 << 20
 
-// Ask carries out an invocation. The error is nil only when the program ended with exit
+// Ask carries out an invocation. The error is nil only if the program ended with exit
 // code zero.
 func (c *Client) Ask(ctx context.Context, t Target, a Ask) (runner.Result, error) {
 	return c.run(ctx, a.call(t))
@@ -55,7 +55,7 @@ func (a Ask) call(t Target) call {
 }
 
 // AskInfo asks an image what it is, as Init does, and returns the bytes of the answer. It
-// keeps those that may be kept.
+// caches an answer if mayKeep allows it.
 func (c *Client) AskInfo(ctx context.Context, t Target, digest string, mayKeep func(answer []byte) bool) ([]byte, error) {
 	k := initOf(t, digest)
 	key := c.cacheKey(t, digest, k.settings)
@@ -78,7 +78,7 @@ func (c *Client) AskInfo(ctx context.Context, t Target, digest string, mayKeep f
 	return r.Stdout, nil
 }
 
-// Digest returns the image of a target, which is brought in where that is needed.
+// Digest returns the digest of a target's image. It obtains the image if needed.
 func (c *Client) Digest(ctx context.Context, t Target) (string, error) {
 	if t.Digest != "" {
 		return t.Digest, nil
@@ -86,27 +86,27 @@ func (c *Client) Digest(ctx context.Context, t Target) (string, error) {
 	return c.resolveFor(ctx, t, StepInit, t.Reference)
 }
 
-// Ended returns the error of a put that another command began; nil when it ended with
+// Ended returns the error of a put that another command began; nil if it ended with
 // exit code zero.
 func Ended(t Target, a Ask, r runner.Result) error { return callError(a.call(t), r, nil) }
 
-// Broken returns the error of an answer that is not right.
+// Broken returns the error for an answer that is not valid.
 func Broken(t Target, a Ask, answer []byte, cause error) error {
 	return protocolError(a.call(t), answer, cause)
 }
 
-// Failed returns an error about a step.
+// Failed returns an error of a step.
 func Failed(t Target, step string, cause error, summary, detail string, args ...any) error {
 	return fail(call{target: t, step: step}, cause, summary, detail, args...)
 }
 
-// refusals are what is said of steps that end with another exit code than zero.
+// refusals returns the summaries of the errors for steps that end with an exit code other than zero.
 func refusals() map[string]string {
 	return map[string]string{StepInfo: "The image refused", "check": "The versions could not be listed", "get": "The version is unavailable",
 		"put": "The put failed"}
 }
 
-// IsType reports whether an answer to init or info is that of a resource type.
+// IsType reports whether an answer to init or info is a valid answer of a resource type.
 func IsType(answer []byte) bool {
 	_, err := readInit(answer)
 	return err == nil

@@ -14,67 +14,67 @@ import (
 	"deployster/protocol"
 )
 
-// Options are what is constant for all invocations of a command.
+// Options are the constants of all invocations of a command.
 type Options struct {
 	Runner    runner.Runner
-	Version   string // of the tool; sent to the images
+	Version   string // of deployster; sent to the images
 	Verbose   bool   // the user's flag; sent to the images
-	Workspace string // the working directory; sent to the images, and where mounts with a relative source begin
+	Workspace string // the working directory; sent to the images; relative sources of mounts begin there
 
-	// Pins are the digests that a plan has fixed, by image reference, as
-	// Images gave them. They win over what a reference means today.
+	// Pins are the digests that a plan has fixed, by image reference, as Images
+	// returned them. They take precedence over what a reference resolves to now.
 	Pins map[string]string
 
-	// Obtain brings in an image that a resource runs in and gives its digest;
-	// nil = it must be here already. Its errors are diagnostics. It is called
-	// once for each image and the terms on which resources want it, and again
-	// after it has failed.
+	// Obtain makes an image available that a resource runs in, and returns its digest;
+	// nil = the image must be on this machine already. Its errors are diagnostics. It
+	// is called once for each image and the conditions under which resources need it,
+	// and again after it has failed.
 	Obtain func(context.Context, Use) (digest string, err error)
 
 	// Log gets each line that an image prints while it runs, safe to show. It is called
 	// from many goroutines; nil = lines are dropped.
 	Log func(Line)
 
-	// Secret is told of the values in an answer that the schema of the state marks
-	// writeOnly, before Record is called with it; nil = nobody is.
+	// Secret gets the values in an answer that the schema of the state marks writeOnly,
+	// before Record is called with the answer; nil = not called.
 	Secret func([]string)
 
 	// Record is called with every invocation that has ended, from many goroutines; nil =
 	// not called.
 	Record func(Invocation)
 
-	// Inspector tells images of artifacts from those that are no types; nil = their answers
-	// alone do.
+	// Inspector helps to recognise an image of artifacts that is used as a type; nil = only
+	// its answer does.
 	Inspector runner.Inspector
 
-	// Inits keeps answers to init for the next command; nil = every command asks.
+	// Inits keeps answers to init for the next command; nil = they are not kept.
 	Inits InitCache
 
-	// Facts says what a host is; nil = images are not told.
+	// Facts returns the facts of a host; nil = images do not get them.
 	Facts func(context.Context, runner.Host) (protocol.HostFacts, error)
 
-	// Backoff are the pauses before a state is asked again that failed with a
-	// transient error; when they are used up, the error stands. nil =
+	// Backoff is the list of pauses before a state query is repeated that failed with a
+	// transient error. After the last pause the error is returned. nil =
 	// DefaultBackoff.
 	Backoff []time.Duration
 }
 
-// Use is an image that a resource runs in: that of its type, or another one
-// that this asks for.
+// Use is the use of an image by a resource: the image of its type, or another one that
+// the type asks for.
 type Use struct {
-	Step      string // init, when it is about all resources of the type
-	Reference string // as it is written
-	Digest    string // that was fixed before; "" = none was
+	Step      string // init, if the use is for all resources of the type
+	Reference string // as the user wrote it
+	Digest    string // the digest that was fixed before; "" = none
 	Pull      runner.PullPolicy
 	Verify    *runner.Verify
 }
 
-// DefaultBackoff returns pauses that give a service about half a minute to come back.
+// DefaultBackoff returns pauses that give a service about half a minute to recover.
 func DefaultBackoff() []time.Duration {
 	return []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 }
 
-// The steps of a resource that are no actions, as they appear in Line.Step,
+// The steps of a resource that are not actions, as they appear in Line.Step,
 // Invocation.Step and diag.Diagnostic.Action.
 const (
 	StepInit  = "init"
@@ -90,7 +90,7 @@ type Line struct {
 	Text    string
 }
 
-// Stream is where a program printed a line.
+// Stream is the stream on which a program printed a line.
 type Stream string
 
 // The streams.
@@ -108,24 +108,24 @@ type Invocation struct {
 	Started time.Time
 	Stdin   []byte
 	Result  runner.Result
-	Err     error // why the program did not end by itself; nil when it did
+	Err     error // why the program did not end by itself; nil if it did
 }
 
-// Target is what is constant for a resource.
+// Target has the constants of a resource.
 type Target struct {
 	Address       string // the resource
-	Name          string // what its image is told that it is called; "" = its address
+	Name          string // the name that is sent to its image; "" = its address
 	Reference     string // its image, as the manifest names it
-	Digest        string // of the image to use whatever the reference means now; "" = resolve it
+	Digest        string // of the image to use whatever the reference resolves to now; "" = resolve it
 	Settings      runner.Settings
 	Mounts        []runner.Mount
 	Pull          runner.PullPolicy
-	Verify        *runner.Verify // whose signature all its images must carry; nil = nobody's
+	Verify        *runner.Verify // whose signature all its images must carry; nil = none is needed
 	StateTimeout  time.Duration  // 0 = DefaultStateTimeout
 	ActionTimeout time.Duration  // 0 = none
 }
 
-// The times that invocations get, and the size that an answer may have.
+// The default timeouts of invocations, and the default size limit of an answer.
 const (
 	InitTimeout         = time.Minute
 	DefaultStateTimeout = 10 * time.Minute
@@ -137,20 +137,20 @@ type Client struct {
 	typeschema.Checker
 
 	o    Options
-	root string // where mounts with a relative source begin
+	root string // relative sources of mounts begin there
 
 	obtaining sync.Mutex
 
 	mu      sync.Mutex
 	names   map[string]string // reference -> full reference
 	images  map[string]string // full reference -> digest
-	allowed map[terms]string  // digest of what was obtained
+	allowed map[terms]string  // the digests of obtained images
 	inits   map[initKey]*initCall
 }
 
-// terms are the conditions on which an image is wanted.
+// terms are the conditions under which an image is needed.
 type terms struct {
-	reference, step string // the step is "" but for init
+	reference, step string // the step is "" except for init
 	pull            runner.PullPolicy
 	verify          *runner.Verify
 }
@@ -165,9 +165,9 @@ func New(o Options) *Client {
 		inits: map[initKey]*initCall{}}
 }
 
-// Resolve returns the digest of an image: the pinned one, or that of the image
-// which is here under this name. The answer stays the same for the life of the
-// Client, also when the tag is moved meanwhile.
+// Resolve returns the digest of an image: the pinned digest, or the digest of the image
+// on this machine with this name. The answer stays the same for the life of the Client,
+// even if the tag is moved meanwhile.
 func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +187,7 @@ func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err er
 	return d, nil
 }
 
-// pinned returns the digest that was fixed for an image. The lock is held.
+// pinned returns the digest that a plan has fixed for an image. The caller must hold the lock.
 func (c *Client) pinned(ref string) (digest string, ok bool) {
 	if d, ok := c.o.Pins[ref]; ok {
 		return d, true
@@ -196,7 +196,7 @@ func (c *Client) pinned(ref string) (digest string, ok bool) {
 	return d, ok
 }
 
-// obtain brings in an image that a resource runs in, once.
+// obtain calls Obtain once for an image and its conditions.
 func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string, error) {
 	key := terms{reference: ref, pull: t.Pull, verify: t.Verify}
 	if step == StepInit {
@@ -205,7 +205,7 @@ func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string
 	if have, done := c.obtained(key); done {
 		return have, nil
 	}
-	c.obtaining.Lock() // a pull may take long, and is shown as one
+	c.obtaining.Lock() // a pull may take long, and one pull is shown at a time
 	defer c.obtaining.Unlock()
 	if have, done := c.obtained(key); done {
 		return have, nil
@@ -234,16 +234,16 @@ func (c *Client) obtained(key terms) (digest string, done bool) {
 	return digest, done
 }
 
-// Images returns all images that were resolved: full reference -> digest. A plan
-// pins them.
+// Images returns all images that were resolved: full reference -> digest. A plan pins
+// these digests.
 func (c *Client) Images() map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.images)
 }
 
-// fullName completes a reference as docker does; what is no reference stays as
-// it is, for the runner to refuse. The lock is held.
+// fullName completes a reference as docker does. It returns an invalid reference
+// unchanged, for the runner to refuse. The caller must hold the lock.
 func (c *Client) fullName(ref string) string {
 	full, known := c.names[ref]
 	if !known {
@@ -265,7 +265,7 @@ func resolveError(ref string, err error) error {
 	return diag.Because(err, "Cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))
 }
 
-// resolveFor is Resolve for a step of a resource, whose errors name it.
+// resolveFor is Resolve for a step of a resource. Its errors name the step.
 func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (string, error) {
 	resolve := func() (string, error) { return c.Resolve(ctx, ref) }
 	if c.o.Obtain != nil {
@@ -278,8 +278,8 @@ func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (st
 	return d, err
 }
 
-// checkSigned makes sure that an image that was fixed before carries the signature that
-// is asked for: nobody may have asked for it then.
+// checkSigned checks that an image whose digest was fixed before carries the required
+// signature: the signature may not have been required then.
 func (c *Client) checkSigned(ctx context.Context, t Target) error {
 	if t.Verify == nil || c.o.Obtain == nil {
 		return nil
@@ -292,7 +292,7 @@ func (c *Client) checkSigned(ctx context.Context, t Target) error {
 	return caused.At(t.Address, StepInit)
 }
 
-// digestFor returns the image that a command runs in.
+// digestFor returns the digest of the image that a command runs in.
 func (c *Client) digestFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command) (string, error) {
 	if cmd.Image == "" {
 		return ty.Digest, nil

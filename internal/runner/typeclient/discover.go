@@ -13,21 +13,21 @@ import (
 	"deployster/protocol"
 )
 
-// StepDiscover is how a type is asked what there is.
+// StepDiscover is the step that asks a type which things exist.
 const StepDiscover = "discover"
 
-// maxDiscovered is how many bytes one line of it may have.
+// maxDiscovered is the size limit of one line of the answer, in bytes.
 const maxDiscovered = 1 << 20
 
-// Discovered is one thing that a type has found: the config that stands for it, and what
-// a resource of it might be called.
+// Discovered is one thing that a type has found: the config of a resource for it, and a
+// suggested name.
 type Discovered struct {
 	Config json.RawMessage
-	Name   string // "" = the type suggests none
+	Name   string // "" = the type suggests no name
 }
 
-// Discover asks a type that says discover_action which things there are, with the values
-// that all its configs have; nil = there are none. Its plugs are read-only.
+// Discover asks a type with a discover_action which things exist; nil = none. The
+// configs are completed with defaults. The plugs of the type are read-only.
 func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defaults json.RawMessage) ([]Discovered, error) {
 	k := call{target: t, step: StepDiscover, kind: runner.Query, command: *ty.DiscoverAction, mounts: slices.Clone(t.Mounts),
 		settings: t.Settings, timeout: t.StateTimeout}
@@ -55,8 +55,8 @@ func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defau
 	return list, nil
 }
 
-// readDiscovered reads an answer: an object a line. What a config does not say is what
-// the defaults say.
+// readDiscovered parses an answer with one object on each line. A config that lacks a
+// value gets it from the defaults.
 func (c *Client) readDiscovered(ty protocol.Type, defaults json.RawMessage, answer []byte) (list []Discovered, err error) {
 	for i, line := range bytes.Split(bytes.TrimSuffix(answer, []byte("\n")), []byte("\n")) {
 		if len(answer) == 0 {

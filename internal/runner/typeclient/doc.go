@@ -1,4 +1,4 @@
-// Package typeclient speaks the protocol with the images of resource types. It owns
-// what each version of the protocol says: init, state and actions go in, runs of
-// images come of them, and typed answers go out, which are read without trust.
+// Package typeclient speaks the protocol with the images of resource types. It owns the
+// messages of each version of the protocol: requests for init, state and actions come in,
+// the package runs images for them, and typed answers go out. It does not trust the answers.
 package typeclient

@@ -13,7 +13,7 @@ import (
 	"deployster/protocol"
 )
 
-// ProtocolError says that an image's answer breaks the rules.
+// ProtocolError says that an image's answer breaks the protocol.
 type ProtocolError struct {
 	Message string
 }
@@ -24,7 +24,7 @@ func (e *ProtocolError) Error() string { return "protocol error: " + e.Message }
 type ExitError struct {
 	Code int
 	Tail string // its last lines, safe to show
-	OOM  bool   // the kernel ended it for want of memory
+	OOM  bool   // the kernel killed it because memory ran out
 }
 
 func (e *ExitError) Error() string {
@@ -39,13 +39,13 @@ func (e *ExitError) Error() string {
 }
 
 // fail returns the error of a call. Its cause is a *ProtocolError, an *ExitError, a
-// *protocol.TypeError, or what the Runner gave.
+// *protocol.TypeError, or an error of the Runner.
 func fail(k call, cause error, summary, detail string, args ...any) error {
 	e := &diag.Caused{Diagnostic: diag.Errorf(summary, detail, args...), Cause: cause}
 	return e.At(k.target.Address, k.step)
 }
 
-// protocolError returns a protocol error, with what the image answered.
+// protocolError returns a protocol error that shows the image's answer.
 func protocolError(k call, answer []byte, cause error) error {
 	pe := &ProtocolError{Message: diag.Visible(cause.Error())}
 	if k.remembers {
@@ -70,8 +70,7 @@ func protocolError(k call, answer []byte, cause error) error {
 		diag.Visible(k.target.Reference), k.question(), pe.Message, said, changed, page)
 }
 
-// callError returns the error of an invocation; nil when it ended with exit code
-// zero.
+// callError returns the error of an invocation; nil if it ended with exit code zero.
 func callError(k call, r runner.Result, err error) error {
 	image := diag.Visible(k.target.Reference)
 	var timeout *runner.TimeoutError
@@ -121,8 +120,8 @@ func callError(k call, r runner.Result, err error) error {
 		strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
 }
 
-// hostError returns the error of an invocation on a host that cannot be used, or was
-// lost in the middle.
+// hostError returns the error of an invocation on a host that cannot be used, or whose
+// connection was lost during the invocation.
 func hostError(k call, of *runner.HostError, err error) error {
 	summary, what := "A host cannot be used", "Nothing was begun there by this step"
 	advice := "See that `deployster host check` reaches it, then apply again."
@@ -139,7 +138,7 @@ func hostError(k call, of *runner.HostError, err error) error {
 		strings.TrimSuffix(diag.Visible(of.Err.Error()), "."), what, advice)
 }
 
-// interruptError returns the error of what the user's interrupt has ended.
+// interruptError returns the error of an invocation that was cancelled by the user's interrupt.
 func interruptError(k call, err error) error {
 	image := diag.Visible(k.target.Reference)
 	var unknown *runner.UnknownError
@@ -183,7 +182,7 @@ func exitError(k call, r runner.Result) error {
 	return fail(k, e, "The state could not be read", "The state action of image %s ended with %s.%s", image, because, lines)
 }
 
-// typeError returns a failure that the image itself reports in place of a status.
+// typeError returns the error for a failure that the image reports in place of a status.
 func typeError(k call, e *protocol.TypeError) error {
 	image, message := diag.Visible(k.target.Reference), diag.Visible(e.Message)
 	where := ""
@@ -214,7 +213,7 @@ func lastLines(r runner.Result) string {
 	return ""
 }
 
-// The part of a log that goes into a message.
+// The limits of the part of a log that goes into a message.
 const (
 	tailLines = 10
 	tailBytes = 2000
@@ -240,7 +239,7 @@ func tail(log []byte) string {
 	return diag.Visible(s)
 }
 
-// answerBytes is how much of a wrong answer is shown.
+// answerBytes is how many bytes of an invalid answer are shown.
 const answerBytes = 300
 
 func shorten(answer []byte) string {

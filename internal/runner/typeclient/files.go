@@ -7,8 +7,8 @@ import (
 	"deployster/internal/runner"
 )
 
-// mountsOf returns the mounts of a call with their places on this host. Who calls has
-// put the files of artifacts in their places, or said which are sent to another machine.
+// mountsOf returns the mounts of a call with absolute sources on this host. The caller has replaced
+// the files of artifacts by their paths, or has set Files for those that are sent to another machine.
 func (c *Client) mountsOf(k call) ([]runner.Mount, error) {
 	list := runner.MountsIn(c.root, k.mounts)
 	for _, m := range list {

@@ -16,34 +16,34 @@ import (
 	"deployster/protocol"
 )
 
-// initKey is what the answer to init depends on, beside the tool's version, and
+// initKey is what the answer to init depends on, apart from deployster's version, and
 // what decides whether there is an answer.
 type initKey struct {
 	digest, reference string
-	settings          string // in JSON: one type block may ask for what cannot be, another not
+	settings          string // in JSON: init may fail with the settings of one type block, and succeed with another's
 }
 
-// initCall is an init that runs or has ended.
+// initCall is an init that is in progress or has ended.
 type initCall struct {
 	done        chan struct{}
 	ty          protocol.Type
 	err         error
-	interrupted bool // by its asker, which says nothing about the image
+	interrupted bool // the context of its caller ended; this says nothing about the image
 }
 
-// InitCache keeps answers to init. They are read and checked as answers of the image
-// are.
+// InitCache keeps answers to init. The Client parses and checks a kept answer as it
+// does an image's answer.
 type InitCache interface {
 	Get(key string) (answer []byte, ok bool)
 	Put(key string, answer []byte)
 }
 
-// cacheKey returns all that an answer to init may depend on, and what decides
-// whether the image may be asked at all.
+// cacheKey returns a key for all that an answer to init may depend on, and that decides
+// whether the image may be run at all; "" = there is no key.
 func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
 	settings, err := json.Marshal(s)
 	if err != nil {
-		return "" // it is no value that could be written
+		return "" // the settings have no JSON form
 	}
 	sum := sha256.New()
 	for _, part := range []string{digest, t.Reference, c.o.Version, fmt.Sprint(protocol.MinVersion, protocol.MaxVersion), string(settings)} {
@@ -52,8 +52,8 @@ func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Init asks an image what it is. The containers get no mounts and no network.
-// An image is asked once under each name and with the same settings, unless it asks to be asked again.
+// Init asks an image what it is. Its container gets no mounts and no network. Init runs an image once
+// for each name and settings, unless the image forbids to cache the answer.
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 	digest, err := t.Digest, error(nil)
 	if digest == "" {
@@ -89,14 +89,14 @@ func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 		case running.err == nil && running.ty.NoCache:
 			return c.ask(ctx, t, digest)
 		default:
-			// A failure is everybody's: an init that hangs must not be waited
-			// for once a resource.
+			// A failure is returned to all callers: an init that hangs must not be
+			// repeated for each resource.
 			return running.ty, readdress(running.err, t)
 		}
 	}
 }
 
-// lead carries out an init that others may wait for.
+// lead carries out an init for which other callers may wait.
 func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall) (protocol.Type, error) {
 	mine.ty, mine.err = c.ask(ctx, t, key.digest)
 	mine.interrupted = mine.err != nil && (ctx.Err() != nil || errors.Is(mine.err, context.Canceled))
@@ -111,8 +111,8 @@ func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall
 
 func initOf(t Target, digest string) call {
 	s := t.Settings
-	// The answer is the same for every resource of the type, so nothing of a
-	// resource's own is there: no mounts, no network, no environment, and no other machine.
+	// The answer is the same for every resource of the type, so the container gets nothing that
+	// belongs to one resource: no mounts, no network, no environment, and no other machine.
 	s.Network, s.Env, s.Workdir, s.Host = runner.NoNetwork, nil, "", nil
 	k := call{target: t, step: StepInit, kind: runner.Query, digest: digest, timeout: s.InitTimeout, settings: s}
 	if k.timeout == 0 {
@@ -146,10 +146,10 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	return ty, c.resolveType(ctx, t, ty)
 }
 
-// orArtifacts says of an image that failed to say which type it is, that it is one of
-// artifacts, if it is; else it returns the error.
+// orArtifacts returns a better error for an image that failed to answer init, if it is
+// an image of artifacts; otherwise it returns err.
 func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err error) error {
-	says, _ := jsondoc.Object(answer) // what is no object says nothing
+	says, _ := jsondoc.Object(answer) // an answer that is not an object has no keys
 	isOne := says["artifacts"] != nil
 	if c.o.Inspector != nil && !isOne {
 		has, herr := c.o.Inspector.Has(ctx, k.digest, "/opt/resource/check", "/opt/resource/in", "/opt/resource/out")
@@ -162,8 +162,8 @@ func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err err
 		"block, and in a publish block to put something there. docs/artifacts.md shows both.", diag.Visible(k.target.Reference))
 }
 
-// Kept returns what the image of a target with a digest answered to an earlier command;
-// nothing is run.
+// Kept returns the answer of a target's image to an earlier command. The target must
+// have a digest. Kept runs nothing.
 func (c *Client) Kept(t Target) (protocol.Type, bool) {
 	key := c.cacheKey(t, t.Digest, initOf(t, t.Digest).settings)
 	if c.o.Inits == nil || key == "" || t.Digest == "" {
@@ -181,7 +181,7 @@ func (c *Client) Kept(t Target) (protocol.Type, bool) {
 	return ty, true
 }
 
-// readType reads an answer to init.
+// readType parses and checks an answer to init.
 func (c *Client) readType(answer []byte) (protocol.Type, error) {
 	ty, err := readInit(answer)
 	if err == nil {
@@ -190,8 +190,8 @@ func (c *Client) readType(answer []byte) (protocol.Type, error) {
 	return ty, err
 }
 
-// resolveType fixes the other images that a type runs in, so that a plan pins
-// them also where the state is asked for during the apply only.
+// resolveType fixes the digests of the other images that a type runs in, so that a plan
+// pins them even if the state is queried only during the apply.
 func (c *Client) resolveType(ctx context.Context, t Target, ty protocol.Type) error {
 	commands := []protocol.Command{ty.StateAction}
 	for _, cmd := range []*protocol.Command{ty.Worker, ty.WatchAction, ty.DiscoverAction} {
@@ -214,7 +214,7 @@ func (c *Client) initInput(t Target) protocol.InitInput {
 	}
 }
 
-// readdress returns an error of another resource's init as one of this resource.
+// readdress returns the error of another resource's init as an error of this resource.
 func readdress(err error, t Target) error {
 	if ce, ok := errors.AsType[*diag.Caused](err); ok {
 		return ce.At(t.Address, StepInit)

@@ -10,14 +10,14 @@ import (
 	"deployster/protocol"
 )
 
-// MaxMemory is how long the memory of a resource may be, in bytes.
+// MaxMemory is the size limit of a resource's memory, in bytes.
 const MaxMemory = 4 << 20
 
-// maxActionAnswer is how long the answer of an action may be: a memory, and the
-// object around it.
+// maxActionAnswer is the size limit of an action's answer: a memory, and the object
+// around it.
 const maxActionAnswer = MaxMemory + 64
 
-// memory returns the memory in an answer; nil when there is none.
+// memory returns the memory in an answer; nil if it has none.
 func (f *fields) memory() json.RawMessage {
 	m := f.value("memory")
 	switch {
@@ -29,9 +29,9 @@ func (f *fields) memory() json.RawMessage {
 	return m
 }
 
-// Said returns the memory that an action has said, null when it said that there is
-// nothing any more. silent reports that its type has a memory and that it said
-// nothing of it: then nobody knows what it made.
+// Said returns the memory in the answer of an action. A memory of null means that
+// nothing exists any more. silent reports that the type has a memory but the action
+// printed no valid answer: then it is unknown what the action made.
 func Said(ty protocol.Type, r runner.Result) (memory json.RawMessage, silent bool) {
 	if !ty.Memory {
 		return nil, false
@@ -40,7 +40,7 @@ func Said(ty protocol.Type, r runner.Result) (memory json.RawMessage, silent boo
 	return memory, err != nil
 }
 
-// ReadSaid reads what an action of a type with a memory has printed on stdout.
+// ReadSaid parses the answer that an action of a type with a memory has printed on stdout.
 func ReadSaid(stdout []byte) (json.RawMessage, error) {
 	if len(stdout) == 0 {
 		return nil, errors.New("it printed nothing on stdout, and must print {\"memory\": ...}")
@@ -66,8 +66,8 @@ func ReadSaid(stdout []byte) (json.RawMessage, error) {
 	return memory, nil
 }
 
-// saidError is the error of an action that ended with exit code zero and said
-// nothing of its memory.
+// saidError returns the error of an action that ended with exit code zero but did not
+// report its memory.
 func saidError(k call, r runner.Result) error {
 	if !k.remembers || k.kind != runner.Action {
 		return nil
@@ -82,8 +82,8 @@ func saidError(k call, r runner.Result) error {
 			"The fault is in the image: its answers are described in docs/protocol.md.", oneLine(k.step), oneLine(k.target.Reference), pe.Message)
 }
 
-// Forgotten returns a message without the memory in it, for records and for people.
-// What is no object may be a part of one, and is left out too.
+// Forgotten returns a message without the memory in it, for records and for people. It
+// returns nil for a message that is not an object, as it may be a part of one.
 func Forgotten(message []byte) []byte {
 	members, err := jsondoc.Object(message)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"deployster/protocol"
 )
 
-// readAnswer reads a state answer, and makes both versions one. A failure that
-// the image reports itself is given as such.
+// readAnswer parses a state answer. The result is the same type for both protocol
+// versions. A failure that the image reports itself is returned as a TypeError.
 func readAnswer(answer []byte, version int, intent protocol.Intent) (protocol.Answer, *protocol.TypeError, error) {
 	f, err := readFields(answer)
 	if err != nil {
@@ -39,7 +39,7 @@ func readAnswer(answer []byte, version int, intent protocol.Intent) (protocol.An
 	return a, nil, nil
 }
 
-// failure returns what stands in place of a status.
+// failure reads the error that stands in place of a status.
 func (f *fields) failure() *protocol.TypeError {
 	var te protocol.TypeError
 	if e := f.object("error"); e != nil {
@@ -136,11 +136,11 @@ func (f *fields) actions(status protocol.Status) []protocol.Action {
 	return out
 }
 
-// maxName is the longest name that an image may give something, in bytes.
+// maxName is the length limit of a name that an image chooses, in bytes.
 const maxName = 128
 
-// properName reports whether a name looks the same wherever it is shown: it is on
-// one line, and nothing in it is hidden or turns the direction of text.
+// properName reports whether a name looks the same wherever it is shown: it is on one
+// line, and has no invisible characters and none that change the direction of text.
 func properName(s string) bool {
 	return len(s) <= maxName && !strings.ContainsAny(s, "\n\t") && diag.Visible(s) == s
 }

@@ -9,7 +9,7 @@ import (
 	"deployster/protocol"
 )
 
-// readInit reads an answer to init, and makes both versions one.
+// readInit parses an answer to init. The result is the same type for both protocol versions.
 func readInit(answer []byte) (protocol.Type, error) {
 	f, err := readFields(answer)
 	if err != nil {
@@ -27,8 +27,8 @@ func readInit(answer []byte) (protocol.Type, error) {
 	return ty, nil
 }
 
-// versionOf returns the protocol version of an answer to init: the one that it names,
-// else the one whose keys it uses.
+// versionOf returns the protocol version of an answer to init: the version that the
+// answer names, else the version whose keys it uses.
 func versionOf(f *fields) int {
 	if !f.has("protocol") {
 		if f.has("required_plugs") || f.has("required_resources") || f.has("label") || f.isTransitional() {
@@ -47,9 +47,9 @@ func versionOf(f *fields) int {
 	return 0
 }
 
-// isTransitional reports whether an answer has the form that stood between the
-// protocols 1 and 2: protocol 1, with dependencies and plugs that may be optional. No
-// answer of protocol 2 has an object there.
+// isTransitional reports whether an answer has the form between the protocols 1 and 2:
+// protocol 1, with dependencies and plugs that may be optional. In protocol 2
+// "dependencies" is never an object.
 func (f *fields) isTransitional() bool {
 	return f.has("dependencies") && jsondoc.KindOf(f.members["dependencies"]) == "an object"
 }
@@ -88,8 +88,8 @@ func readInitV1(f *fields, ty *protocol.Type) {
 	f.done()
 }
 
-// readTransitional reads dependencies and plugs that are named one by one, with
-// whether each may be missing. Other aliases are refused.
+// readTransitional reads dependencies and plugs that the answer lists by name, each
+// with whether it is optional. Other aliases are not allowed.
 func readTransitional(f *fields, ty *protocol.Type) {
 	for _, key := range []string{"required_plugs", "required_resources"} {
 		if f.has(key) {
@@ -162,11 +162,11 @@ func readInitV2(f *fields, ty *protocol.Type) {
 	f.done()
 }
 
-// maxIdentity is how many values may name a thing together.
+// maxIdentity is how many values may identify a thing together.
 const maxIdentity = 8
 
-// readIdentity reads what names the things of the type. Whether the pointers lead
-// anywhere is seen in configs.
+// readIdentity reads what identifies the things of the type. The pointers are checked
+// later, with configs.
 func readIdentity(f *fields, ty *protocol.Type) {
 	ty.Identity = f.pointers("identity")
 	if n := len(ty.Identity); f.has("identity") && (n == 0 || n > maxIdentity) {
@@ -202,7 +202,7 @@ func readCommonInit(f *fields, ty *protocol.Type) {
 		return
 	}
 	ty.StateAction = s.command()
-	if ty.Protocol == 1 { // it was an action like others, with a name that nothing used
+	if ty.Protocol == 1 { // protocol 1 has an action here, with a name that nothing uses
 		s.text("name")
 		s.text("description")
 	}
@@ -212,8 +212,8 @@ func readCommonInit(f *fields, ty *protocol.Type) {
 	}
 }
 
-// otherAction reads how a type is asked for something by another command than its state
-// and what it is; nil = it cannot be asked.
+// otherAction reads a command of the type that must differ from its state action and
+// from init; nil = the type does not have this command.
 func (f *fields) otherAction(key string, state protocol.Command) *protocol.Command {
 	w := f.object(key)
 	if w == nil {
@@ -228,7 +228,7 @@ func (f *fields) otherAction(key string, state protocol.Command) *protocol.Comma
 	return &c
 }
 
-// schema returns a JSON Schema, which is an object or a boolean.
+// schema returns a member that is a JSON Schema: an object or a boolean.
 func (f *fields) schema(key string) []byte {
 	if f.has(key) && jsondoc.KindOf(f.members[key]) == "a boolean" {
 		return f.members[key]
@@ -258,7 +258,7 @@ func (f *fields) containerPath(key string) string {
 	return clean
 }
 
-// checkPlugs checks the names of plugs, and that each has a place of its own.
+// checkPlugs checks the names of plugs, and that no two have the same container path.
 func (f *fields) checkPlugs(plugs map[string]protocol.PlugRequest) {
 	at := map[string]string{}
 	for _, name := range f.keys() {

@@ -28,18 +28,18 @@ type call struct {
 	mounts   []runner.Mount
 	settings runner.Settings
 	timeout  time.Duration
-	worker   *runner.Worker // that may carry it out; nil = none
-	reuse    bool           // it may share a container
+	worker   *runner.Worker // the worker that may carry it out; nil = none
+	reuse    bool           // the query may share a container
 
-	artifact bool // it is a question about an artifact
-	quiet    bool // what it prints on stdout is its answer, also of an action
+	artifact bool // the call is about an artifact
+	quiet    bool // stdout is the answer, also of an action
 	cwd      string
 	volumes  []runner.Volume
 	answer   *runner.Answer
-	log      bool  // what it prints on stdout is a log, also of a query
-	keep     int64 // of logs, in bytes; 0 = what its settings say
+	log      bool  // stdout is a log, also of a query
+	keep     int64 // bytes of logs; 0 = as in the settings
 
-	remembers bool // its type has a memory, which nobody is shown
+	remembers bool // its type has a memory, which is never shown
 }
 
 func (k call) title() string {
@@ -60,7 +60,7 @@ func (k call) question() string {
 	return k.step
 }
 
-// moreTime returns where its time is set.
+// moreTime returns where the timeout of the call is set in the manifest.
 func (k call) moreTime() string {
 	switch {
 	case k.artifact && k.step != StepInfo:
@@ -73,8 +73,8 @@ func (k call) moreTime() string {
 	return `timeouts { state = "..." } in its resource or type block`
 }
 
-// workerFor returns the worker that may carry out a command: one of the same image,
-// for a command with the image's own entrypoint.
+// workerFor returns the worker that may carry out a command: it has the same image, and
+// the command uses the image's own entrypoint.
 func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command,
 	digest string) (*runner.Worker, error) {
 	if ty.Worker == nil || cmd.Entrypoint != "" {
@@ -118,7 +118,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 			spec.MaxStdout = MaxAnswer
 		}
 	}
-	answers := k.kind == runner.Action && k.remembers // on stdout, as a query does
+	answers := k.kind == runner.Action && k.remembers // answers on stdout, as a query does
 	if answers {
 		spec.MaxStdout, spec.KeepLog = maxActionAnswer, max(spec.KeepLog, runner.KeepOutcome)
 	}
@@ -151,7 +151,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	return r, callError(k, r, err)
 }
 
-// invocation is what is recorded of a call that has ended: all but the memory.
+// invocation returns the record of a call that has ended, without the memory.
 func (k call) invocation(started time.Time, r runner.Result, err error) Invocation {
 	i := Invocation{Address: k.target.Address, Host: runner.NameOf(k.settings.Host), Step: k.step, Digest: k.digest, Started: started,
 		Stdin: k.stdin, Result: r, Err: err}
@@ -161,8 +161,8 @@ func (k call) invocation(started time.Time, r runner.Result, err error) Invocati
 	return i
 }
 
-// Lines returns a writer that makes lines, safe to show, of what a step of a
-// resource prints, and what ends the last one.
+// Lines returns a writer that passes the output of a step of a resource to log as lines
+// that are safe to show. flush passes on an incomplete last line.
 func Lines(address, step string, stream Stream, log func(Line)) (w io.Writer, flush func()) {
 	l := loglines.New(func(text string) { log(Line{Address: address, Step: step, Stream: stream, Text: text}) })
 	return l, l.Flush

@@ -8,7 +8,7 @@ import (
 	"deployster/internal/runner/typeschema"
 )
 
-// secretsIn lists the values in an answer to the state step that the schema of the
+// secretsIn returns the values in an answer to the state step that the schema of the
 // states marks writeOnly.
 func secretsIn(schemas typeschema.Reader, answer []byte, schema json.RawMessage) (secrets []string) {
 	members, err := jsondoc.Object(answer)

@@ -13,9 +13,9 @@ import (
 	"deployster/protocol"
 )
 
-// State asks for the state of a resource. The input may hold everything that
-// is known; what the protocol version and the type's capabilities do not allow is not
-// sent. A failure that the image calls transient is asked again, with pauses.
+// State queries the state of a resource. The input may have everything that is known:
+// State does not send what the protocol version and the type's capabilities do not allow.
+// It repeats the query, with pauses, after a failure that the image calls transient.
 func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
 	k := call{target: t, step: StepState, kind: runner.Query, command: ty.StateAction, mounts: t.Mounts, settings: t.Settings,
 		timeout: t.StateTimeout, states: ty.StateSchema, remembers: ty.Memory}
@@ -41,7 +41,7 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	if k.digest, err = c.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
 		return protocol.Answer{}, err
 	}
-	k.reuse = ty.Reuse && k.digest == ty.Digest // another image has not said so
+	k.reuse = ty.Reuse && k.digest == ty.Digest // another image has not declared this
 	if k.worker, err = c.workerFor(ctx, t, ty, StepState, ty.StateAction, k.digest); err != nil {
 		return protocol.Answer{}, err
 	}
@@ -78,8 +78,8 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	return answer, c.resolveActions(ctx, k.target, answer)
 }
 
-// resolveActions fixes the images that the actions are going to run in, so
-// that a plan can pin them and a missing one is known before anything runs.
+// resolveActions fixes the digests of the images that the actions will run in, so that
+// a plan can pin them and a missing image is found before anything runs.
 func (c *Client) resolveActions(ctx context.Context, t Target, a protocol.Answer) error {
 	actions := a.Actions
 	if a.ShutdownFirst != nil {
@@ -107,15 +107,15 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Act runs an action once. The error is nil only when it ended with exit code
-// zero; an *ExitError carries the code and the last lines. Its idempotency key
-// is the ID by which it can be adopted.
+// Act runs an action once. The error is nil only if the action ended with exit code
+// zero; an *ExitError has the code and the last lines. The idempotency key in the input
+// is the ID by which the action can be adopted.
 func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput) (runner.Result, error) {
 	return c.ActNotify(ctx, t, ty, a, in, nil)
 }
 
-// ActNotify is Act that calls onEnd with how the action ended, while a later command
-// can still adopt it; see runner.Spec.Ended.
+// ActNotify is Act with a callback: it calls onEnd with the end of the action while a
+// later command can still adopt the action; see runner.Spec.Ended.
 func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
 	onEnd func(runner.Result, error) error) (runner.Result, error) {
 	k := call{id: in.IdempotencyKey, onEnd: onEnd, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts,
@@ -141,8 +141,7 @@ func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a pr
 	return c.run(ctx, k)
 }
 
-// checkState checks the state of a VALID answer against what the type itself
-// said that its states are like.
+// checkState checks the state of a VALID answer against the state schema of the type.
 func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
 	found := c.CheckState(ty, state)
 	if len(found) == 0 {
@@ -151,8 +150,8 @@ func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
 	return fmt.Errorf("the state does not match the image's own state_schema: %s", strings.TrimSuffix(found[0].Sentence(), "."))
 }
 
-// host is what an image is told of the machine that it runs on; nil = nothing, because
-// it is that of the command.
+// host returns what an image gets to know about the host that it runs on; nil if it
+// runs on the machine of the command.
 func (c *Client) host(ctx context.Context, k call) (*protocol.Host, error) {
 	at := k.settings.Host
 	if at == nil || c.o.Facts == nil {

@@ -8,11 +8,11 @@ import (
 	"deployster/protocol"
 )
 
-// What stands on stdin, key by key and in this order. Each ends in a newline,
-// so that a shell's `read` takes it as a whole line.
+// The messages on stdin, key by key and in this order. Each message ends in a newline,
+// so that a shell's `read` reads it as one line.
 
-// stateV1 is protocol 1's: no more than it knew, so that an image of that time
-// which checks its input strictly is content.
+// stateV1 is the message of protocol 1. It has no newer keys, so that an old image
+// which checks its input strictly accepts it.
 type stateV1 struct {
 	Name         string                  `json:"name"`
 	Type         string                  `json:"type"`
@@ -24,7 +24,7 @@ type dependencyV1 struct {
 	Name         string                  `json:"name"`
 	Type         string                  `json:"type"`
 	Config       json.RawMessage         `json:"config"`
-	Properties   json.RawMessage         `json:"properties,omitempty"` // for actions always, else when they are known
+	Properties   json.RawMessage         `json:"properties,omitempty"` // always for actions; otherwise if they are known
 	Dependencies map[string]dependencyV1 `json:"dependencies"`
 }
 
@@ -68,9 +68,9 @@ type actionPart struct {
 	IdempotencyKey string          `json:"idempotency_key"`
 }
 
-// initAll is the stdin of init. That an image speaks protocol 1 is known by its
-// answer only, and the first ones read a config there: it is empty, as init is asked
-// before configs are known.
+// initAll is the stdin of init. Only its answer shows that an image speaks protocol 1,
+// and the first such images read a config here. It is empty, as init runs before
+// configs are known.
 type initAll struct {
 	protocol.InitInput
 	Config       struct{} `json:"config"`
@@ -79,7 +79,7 @@ type initAll struct {
 
 func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(initAll{InitInput: in}) }
 
-// encodeDiscover is the stdin of discover.
+// encodeDiscover returns the stdin of discover.
 func encodeDiscover(in protocol.InitInput, config json.RawMessage) ([]byte, error) {
 	return encode(struct {
 		protocol.InitInput

@@ -10,13 +10,13 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// maxEntries is how many actions, reasons, plugs or dependencies an answer may
-// name: more than anybody would read.
+// maxEntries limits the actions, reasons, plugs or dependencies in an answer: nobody
+// would read more.
 const maxEntries = 1000
 
-// fields reads the members of one object of an answer. The first problem is
-// kept and the rest is read as empty, so that the readers need no checks
-// between. Each member must be asked for: done complains about the others.
+// fields reads the members of one object of an answer. It records the first problem and
+// reads the rest as empty, so that its callers need no checks in between. done reports
+// a problem for each member that was not read.
 type fields struct {
 	path    string // of the object in the answer; "" = the answer itself
 	members map[string]json.RawMessage
@@ -24,7 +24,7 @@ type fields struct {
 	first   *error // shared by all objects of an answer
 }
 
-// readFields reads a whole answer: exactly one JSON object and nothing else.
+// readFields parses a whole answer: exactly one JSON object and nothing else.
 func readFields(answer []byte) (*fields, error) {
 	members, err := jsondoc.Object(answer)
 	if err != nil {
@@ -46,13 +46,13 @@ func (f *fields) at(key string) string {
 	return f.path + "." + key
 }
 
-// has reports whether a key is there, whatever its value.
+// has reports whether a key exists, whatever its value.
 func (f *fields) has(key string) bool {
 	f.known[key] = true
 	return f.members[key] != nil
 }
 
-// get returns a member of the kind that is wanted, and complains about others.
+// get returns a member of the given JSON kind, and records a problem for other kinds.
 func (f *fields) get(key, kind string) json.RawMessage {
 	if !f.has(key) {
 		return nil
@@ -64,7 +64,7 @@ func (f *fields) get(key, kind string) json.RawMessage {
 	return f.members[key]
 }
 
-// text returns a string; one that is there must not be empty.
+// text returns a string. If it is given, it must not be empty.
 func (f *fields) text(key string) (s string) {
 	if raw := f.get(key, "a string"); raw != nil {
 		s = jsondoc.Text(raw)
@@ -75,7 +75,7 @@ func (f *fields) text(key string) (s string) {
 	return s
 }
 
-// needText returns a string that must be there.
+// needText returns a string that must be given.
 func (f *fields) needText(key string) string {
 	if !f.has(key) {
 		f.problem("%q is missing", f.at(key))
@@ -115,8 +115,8 @@ func (f *fields) texts(key string) []string {
 	return out
 }
 
-// document returns an object whose content is the user's affair, in canonical
-// form.
+// document returns an object in canonical form. Its content is up to the type and the
+// user.
 func (f *fields) document(key string) json.RawMessage {
 	raw := f.get(key, "an object")
 	if raw == nil {
@@ -141,7 +141,7 @@ func (f *fields) value(key string) json.RawMessage {
 	return c
 }
 
-// object returns a member that is an envelope object too; nil when it is absent.
+// object returns a member that is an object of the protocol's envelope; nil if it is absent.
 func (f *fields) object(key string) *fields {
 	raw := f.get(key, "an object")
 	if raw == nil {
@@ -156,7 +156,7 @@ func (f *fields) child(path string, raw json.RawMessage) *fields {
 	return c
 }
 
-// objects returns a list of envelope objects.
+// objects returns a list of objects of the protocol's envelope.
 func (f *fields) objects(key string) []*fields {
 	raw := f.get(key, "a list")
 	if raw == nil {
@@ -180,7 +180,7 @@ func (f *fields) objects(key string) []*fields {
 	return out
 }
 
-// entries returns a member that is an object of things by their names.
+// entries returns a member that is an object with entries by name.
 func (f *fields) entries(key string) *fields {
 	o := f.object(key)
 	if o != nil && len(o.members) > maxEntries {
@@ -190,11 +190,11 @@ func (f *fields) entries(key string) *fields {
 	return o
 }
 
-// keys lists the members that are there, sorted.
+// keys returns the keys of the members, sorted.
 func (f *fields) keys() []string { return slices.Sorted(maps.Keys(f.members)) }
 
-// done complains about keys that nobody asked for: a typing error must not
-// pass for something left out.
+// done records a problem if there is a key that was not read: a misspelt key must not
+// pass for an absent one.
 func (f *fields) done() {
 	for _, key := range f.keys() {
 		if f.known[key] {

@@ -10,12 +10,12 @@ import (
 	"deployster/protocol"
 )
 
-// StepWatch is the step of a program that tells of changes.
+// StepWatch is the step of a program that reports changes.
 const StepWatch = "watch"
 
-// WatchSpec says how a resource is watched: the program, its plugs, all read-only,
-// and the line that it is given. Worker is set when a worker can be asked in
-// place of a program of its own.
+// WatchSpec returns how to watch a resource: the program, its plugs, all read-only, and
+// its stdin. Worker is set if a worker can watch the resource in place of a program of
+// its own.
 func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in protocol.StateInput) (runner.Spec, error) {
 	k := call{target: t, step: StepWatch}
 	if in.Intent == "" {
@@ -41,8 +41,8 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 	return s, err
 }
 
-// WatchEnded returns the error of a program that watched a resource and has ended
-// though nobody asked it to, or could not be started.
+// WatchEnded returns the error of a watch program that has ended without being asked
+// to, or could not be started.
 func WatchEnded(address, reference, digest string, r runner.Result, err error) error {
 	k := call{target: Target{Address: address, Reference: reference}, step: StepWatch, digest: digest}
 	if err != nil {
@@ -65,7 +65,7 @@ func WatchEnded(address, reference, digest string, r runner.Result, err error) e
 }
 
 // inotifyUsedUp reports whether a log says that inotify_init or inotify_add_watch
-// have failed for want of what the machine allows.
+// failed because a limit of this machine was reached.
 func inotifyUsedUp(log string) bool {
 	text := strings.ToLower(log)
 	for _, sign := range []string{"no space left", "upper limit", "too many open files", "enospc", "emfile"} {
@@ -76,14 +76,12 @@ func inotifyUsedUp(log string) bool {
 	return false
 }
 
-// WatchBroken returns the error of a program that watched a resource and broke the
-// protocol with a line.
+// WatchBroken returns the error of a watch program that broke the protocol with a line.
 func WatchBroken(address, reference string, line []byte, cause error) error {
 	return protocolError(call{target: Target{Address: address, Reference: reference}, step: StepWatch}, line, cause)
 }
 
-// WatchStopped returns the error of a program that watched a resource and was ended
-// for a reason.
+// WatchStopped returns the error of a watch program that deployster ended for a reason.
 func WatchStopped(address, reference string, why error) error {
 	return fail(call{target: Target{Address: address, Reference: reference}, step: StepWatch}, why, "The watch was ended",
 		"The watch action of image %s was ended: %s.", diag.Visible(reference), diag.Visible(why.Error()))
