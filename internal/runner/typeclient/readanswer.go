@@ -174,7 +174,7 @@ func (f *fields) reasons() []protocol.Reason {
 	return out
 }
 
-// pointer returns a JSON pointer; the empty one is the whole document.
+// pointer returns a JSON pointer; "" points to the whole document.
 func (f *fields) pointer(key string) string {
 	raw := f.get(key, "a string")
 	if raw == nil || string(raw) == `""` {
@@ -187,7 +187,7 @@ func (f *fields) pointer(key string) string {
 	return p
 }
 
-// pointers returns a list of JSON pointers to parts of a document, each there once.
+// pointers returns a list of JSON pointers to parts of a document, without duplicates.
 func (f *fields) pointers(key string) []string {
 	list := f.texts(key)
 	if len(list) > maxEntries {

@@ -1,6 +1,6 @@
 package typeschema
 
-// With meter.go and verdict.go, the only file that knows the JSON Schema library.
+// Besides meter.go and verdict.go, this is the only file that uses the JSON Schema library.
 
 import (
 	"cmp"
@@ -19,16 +19,16 @@ import (
 	"deployster/protocol"
 )
 
-// Violation is one way in which a config does not match its schema. The text
-// never holds a value of the config, which may be a secret.
+// Violation is one way in which a config does not match its schema. Its texts never
+// contain a value of the config, which may be a secret.
 type Violation struct {
 	Pointer string // JSON pointer into the config
 	Path    string // for people: config.a.b[0]
 	Message string
-	Key     bool // it is the key that is wrong
+	Key     bool // the key is not valid, not its value
 }
 
-// Sentence words it with its place.
+// Sentence returns the violation as a sentence, with its path.
 func (v Violation) Sentence() string {
 	text := strings.TrimSuffix(v.Message, ".")
 	between := ": "
@@ -44,7 +44,7 @@ func (v Violation) Sentence() string {
 }
 
 // Checker checks documents against schemas. It is safe for concurrent use, and its zero
-// value is ready.
+// value is ready to use.
 type Checker struct {
 	Schemas
 
@@ -52,27 +52,27 @@ type Checker struct {
 	goroutines parallel.Pool
 }
 
-// maxSchema is the largest schema that is looked at, in bytes.
+// maxSchema is the size limit of a schema, in bytes.
 const maxSchema = 1 << 20
 
-// compiledSchema is a schema that is ready, or why it never will be.
+// compiledSchema is a compiled schema, or the error of compiling it.
 type compiledSchema struct {
 	once   sync.Once
 	schema *jsonschema.Schema
 	err    error
 
-	mu    sync.Mutex // held by the check that uses what follows
+	mu    sync.Mutex // held by a check while it uses the fields below
 	meter *meter
 
-	// slow is set when a check took too long. It is then not tried again: each
-	// check that is given up still takes a processor, and memory, and uses the meter.
+	// slow is set when a check took too long. The schema is not used again then: an
+	// abandoned check still occupies a processor and memory, and uses the meter.
 	slow bool
 }
 
-// CheckConfig checks a config against the type's schema; without one, any
-// object will do. The keys of unknown are JSON pointers to values that are not
-// known yet: what stands there in the config is only in their place, so
-// nothing is complained of that may come right when they are known.
+// CheckConfig checks a config against the type's schema; without a schema, any object
+// is valid. The keys of unknown are JSON pointers to values that are not known yet. The
+// config has placeholders there, so CheckConfig reports no violation that may disappear
+// when the values are known.
 func (c *Checker) CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []Violation {
 	text := ty.ConfigSchema
 	if len(text) == 0 {
@@ -81,8 +81,8 @@ func (c *Checker) CheckConfig(ty protocol.Type, config json.RawMessage, unknown 
 	return c.check(text, "config", ty, config, unknown)
 }
 
-// CheckState checks a state against the type's own schema of its states;
-// without one, anything will do.
+// CheckState checks a state against the type's schema of its states; without a schema,
+// any state is valid.
 func (c *Checker) CheckState(ty protocol.Type, state json.RawMessage) []Violation {
 	if len(ty.StateSchema) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (c *Checker) CheckState(ty protocol.Type, state json.RawMessage) []Violatio
 	return c.check(ty.StateSchema, "state", ty, state, nil)
 }
 
-// CheckSchemas reports whether the schemas of an answer to init can be used.
+// CheckSchemas returns an error if a schema in an answer to init cannot be used.
 func (c *Checker) CheckSchemas(ty protocol.Type) error {
 	for _, s := range []struct {
 		key  string
@@ -123,7 +123,7 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 		v.unknown = append(v.unknown, jsondoc.Pointer(p))
 	}
 	compiled := &schema.compiled
-	compiled.mu.Lock() // to wait for those before it is no time of this check
+	compiled.mu.Lock() // the wait for other checks does not count as time of this check
 	defer compiled.mu.Unlock()
 	if !compiled.slow {
 		out, inTime := runWithin(&c.goroutines, cmp.Or(c.limit, checkTime),
@@ -139,7 +139,7 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), cmp.Or(c.limit, checkTime), maxSteps)
 }
 
-// compiled returns a schema ready for use; each is compiled once.
+// compiled returns a compiled schema. It compiles each schema once.
 func (c *Checker) compiled(text json.RawMessage) (*schema, error) {
 	if len(text) > maxSchema {
 		return nil, fmt.Errorf("it is larger than %d bytes", maxSchema)
@@ -153,7 +153,7 @@ func (c *Checker) compiled(text json.RawMessage) (*schema, error) {
 	return s, to.err
 }
 
-// denyAll keeps schemas from reading files and fetching URLs.
+// denyAll prevents schemas from reading files and fetching URLs.
 type denyAll struct{}
 
 func (denyAll) Load(url string) (any, error) {
@@ -162,7 +162,7 @@ func (denyAll) Load(url string) (any, error) {
 
 func compile(document any) (*jsonschema.Schema, *meter, error) {
 	s, m, err := compileAs(jsonschema.Draft7, document)
-	if err != nil { // the first images were written for draft-04, and did not say so
+	if err != nil { // the first images use draft-04 without naming it
 		if old, meter, oldErr := compileAs(jsonschema.Draft4, document); oldErr == nil {
 			return old, meter, nil
 		}
@@ -170,13 +170,13 @@ func compile(document any) (*jsonschema.Schema, *meter, error) {
 	return s, m, err
 }
 
-// ReadAsDraft04 reports whether a schema is read as one of draft-04.
+// ReadAsDraft04 reports whether a schema is interpreted as draft-04.
 func ReadAsDraft04(text json.RawMessage) bool {
 	s, err := new(Checker).compiled(text)
 	return err == nil && s.compiled.schema.DraftVersion == 4
 }
 
-// compileAs reads a schema that does not name its draft as one of that draft.
+// compileAs compiles a schema. A schema that names no draft is interpreted as the given one.
 func compileAs(draft *jsonschema.Draft, doc any) (*jsonschema.Schema, *meter, error) {
 	m := &meter{}
 	compiler := jsonschema.NewCompiler()
@@ -185,7 +185,7 @@ func compileAs(draft *jsonschema.Draft, doc any) (*jsonschema.Schema, *meter, er
 	compiler.UseLoader(denyAll{})
 	compiler.RegisterVocabulary(m.vocabulary())
 	compiler.AssertVocabs()
-	const name = "schema:///type.json" // a place that is nowhere, for relative references
+	const name = "schema:///type.json" // a URL that does not exist, as the base of relative references
 	if err := compiler.AddResource(name, doc); err != nil {
 		return nil, nil, visible(err)
 	}

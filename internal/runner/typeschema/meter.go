@@ -2,21 +2,21 @@ package typeschema
 
 import "github.com/santhosh-tekuri/jsonschema/v6"
 
-// maxSteps is how many times schemas are applied to values in one check. The library
-// keeps what it finds on the way, so this bounds memory too. An honest document has
-// fewer values than that.
+// maxSteps is how often schemas may be applied to values in one check. The library
+// keeps its intermediate results, so this limits memory too. An ordinary document needs
+// fewer steps.
 const maxSteps = 200_000
 
-// meter counts the steps of a check. The library has no way to be stopped, but
-// calls a vocabulary of ours at each step.
+// meter counts the steps of a check. The library cannot be stopped, but it calls a
+// vocabulary of this package at each step.
 type meter struct {
 	left int
 }
 
-// stepLimit ends a check from inside the library.
+// stepLimit is the panic value that ends a check from inside the library.
 type stepLimit struct{}
 
-// vocabulary returns one without keywords, that every schema has.
+// vocabulary returns a vocabulary without keywords, which applies to every schema.
 func (m *meter) vocabulary() *jsonschema.Vocabulary {
 	return &jsonschema.Vocabulary{
 		URL:     "schema:///meter",
@@ -31,13 +31,13 @@ func (m *meter) Validate(*jsonschema.ValidatorContext, any) {
 	}
 }
 
-// checkResult is what a check found, and whether it was finished.
+// checkResult is the result of a check, and whether the check was completed.
 type checkResult struct {
 	found []Violation
 	whole bool
 }
 
-// measure carries out a check within its steps. Whoever calls it holds mu.
+// measure runs a check within the limit of steps. The caller must hold mu.
 func (c *compiledSchema) measure(check func() []Violation) (result checkResult) {
 	c.meter.left = maxSteps
 	defer func() {

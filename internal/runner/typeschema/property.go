@@ -8,17 +8,17 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Property is what a config schema says of the value that a JSON pointer leads to.
+// Property is what a config schema says about the value at a JSON pointer.
 type Property struct {
-	Always    bool            // it is required, or has a default, and so is all that it is in
+	Always    bool            // the value and all objects around it are required or have a default
 	Default   json.RawMessage // nil = none
 	Scalar    string          // string, number, integer or boolean; "" = another type, or several
 	Enum      []any
-	WriteOnly bool // it is a secret, or a part of one
+	WriteOnly bool // the value is a secret, or a part of one
 }
 
-// FindProperty looks a property up in a schema, through references and allOf. What
-// the schema does not name is not found.
+// FindProperty finds a property in a schema, through references and allOf. It does not
+// find a property that the schema does not name.
 func (s *Schemas) FindProperty(schema json.RawMessage, pointer string) (Property, bool) {
 	read := s.schema(schema)
 	if read.err != nil {
@@ -51,7 +51,7 @@ func (s *Schemas) FindProperty(schema json.RawMessage, pointer string) (Property
 	return p, len(at) > 0
 }
 
-// PropertyNames lists the properties that a schema names at its top, sorted.
+// PropertyNames returns the names of a schema's top-level properties, sorted.
 func (s *Schemas) PropertyNames(schema json.RawMessage) []string {
 	read := s.schema(schema)
 	if read.err != nil {
@@ -68,7 +68,7 @@ func (s *Schemas) PropertyNames(schema json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// take adds what one part of the schema of a property says.
+// take adds what one part of a property's schema says.
 func (p *Property) take(part map[string]any) {
 	if value, there := part["default"]; there && value != nil {
 		if raw, err := jsondoc.Encode(value); err == nil {
@@ -84,14 +84,14 @@ func (p *Property) take(part map[string]any) {
 	p.WriteOnly = p.WriteOnly || part["writeOnly"] == true
 }
 
-// propertyFinder goes through a schema.
+// propertyFinder finds properties in a schema.
 type propertyFinder struct{ root any }
 
-// maxParts bounds how many parts a schema may have in one place.
+// maxParts limits how many parts of a schema may apply to one value.
 const maxParts = 1000
 
-// parts gives all that holds for one value: schemas, what they refer to, and what
-// their allOf adds.
+// parts returns all schemas that apply to one value: the given ones, those that they
+// refer to, and those of their allOf.
 func (f propertyFinder) parts(schemas ...any) []map[string]any {
 	var parts []map[string]any
 	for open := schemas; len(open) > 0 && len(parts) < maxParts; {

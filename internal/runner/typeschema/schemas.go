@@ -7,30 +7,30 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Reader says what schemas say. *Schemas and *Checker are ones that read each schema once:
-// those of large providers are long, and are asked about for each resource.
+// Reader answers questions about schemas. *Schemas and *Checker implement it and parse
+// each schema once: the schemas of large providers are long, and each resource needs them.
 type Reader interface {
 	FindProperty(schema json.RawMessage, pointer string) (Property, bool)
 	WriteOnly(schema, document json.RawMessage) []string
 }
 
-// Schemas are schemas that have been read. It is safe for concurrent use, and its zero
-// value is ready.
+// Schemas caches parsed schemas. It is safe for concurrent use, and its zero value is
+// ready to use.
 type Schemas struct {
 	mu    sync.Mutex
 	known map[string]*schema // by their text
 }
 
-// schema is one of them. Nobody changes its document.
+// schema is one parsed schema. Its document is never changed.
 type schema struct {
 	read     sync.Once
 	document any
 	err      error
 
-	compiled compiledSchema // where documents were checked
+	compiled compiledSchema // set when documents are checked
 }
 
-// schema finds or reads one.
+// schema returns a schema from the cache, or parses it.
 func (s *Schemas) schema(text json.RawMessage) *schema {
 	s.mu.Lock()
 	one := s.known[string(text)]

@@ -15,15 +15,15 @@ import (
 	english "deployster/internal/base/words"
 )
 
-// verdict turns the library's tree of errors into violations, without those
-// that rest on values which are not known yet.
+// verdict converts the library's tree of errors into violations, without those that
+// depend on values which are not known yet.
 type verdict struct {
 	root    string
 	text    any // the schema
 	unknown [][]string
 }
 
-// on checks a value, and gives what is wrong with it, sorted by place.
+// on checks a value, and returns its violations, sorted by place.
 func (v *verdict) on(schema *jsonschema.Schema, value any) []Violation {
 	err := schema.Validate(value)
 	var ve *jsonschema.ValidationError
@@ -38,8 +38,8 @@ func (v *verdict) on(schema *jsonschema.Schema, value any) []Violation {
 	return slices.DeleteFunc(slices.Compact(out), func(a Violation) bool { return derived(a, out) })
 }
 
-// derived reports whether a complaint follows from another one: that a property is
-// missing which was meant by one that is written wrong.
+// derived reports whether a violation follows from another one: a missing property
+// whose name was misspelt, which is reported as an unknown property.
 func derived(a Violation, all []Violation) bool {
 	name, lacks := strings.CutPrefix(strings.TrimSuffix(a.Message, ", which is required"), "lacks ")
 	return lacks && slices.ContainsFunc(all, func(b Violation) bool {
@@ -53,7 +53,7 @@ func (v *verdict) below(place []string) bool {
 	return slices.ContainsFunc(v.unknown, func(u []string) bool { return len(u) <= len(place) && slices.Equal(u, place[:len(u)]) })
 }
 
-// above reports whether a value holds an unknown one.
+// above reports whether the value at a place contains an unknown one.
 func (v *verdict) above(place []string) bool {
 	return slices.ContainsFunc(v.unknown, func(u []string) bool { return len(u) >= len(place) && slices.Equal(place, u[:len(place)]) })
 }
@@ -62,7 +62,7 @@ func (v *verdict) collect(e *jsonschema.ValidationError, conditional bool) []Vio
 	if v.below(e.InstanceLocation) {
 		return nil
 	}
-	// Which of "then" and "else" applies may hang on what is not known.
+	// Whether "then" or "else" applies may depend on an unknown value.
 	conditional = conditional || hasStep(e.SchemaURL, "then") || hasStep(e.SchemaURL, "else")
 	if conditional && len(v.unknown) > 0 {
 		return nil
@@ -71,7 +71,7 @@ func (v *verdict) collect(e *jsonschema.ValidationError, conditional bool) []Vio
 	case *kind.AnyOf, *kind.OneOf:
 		return v.alternatives(e, conditional)
 	case *kind.Not, *kind.Const, *kind.Enum, *kind.UniqueItems, *kind.Contains, *kind.MinContains, *kind.MaxContains:
-		// The verdict is on the value as a whole, parts of which are unknown.
+		// The violation is of the value as a whole, and parts of the value are unknown.
 		if v.above(e.InstanceLocation) {
 			return nil
 		}
@@ -86,9 +86,9 @@ func (v *verdict) collect(e *jsonschema.ValidationError, conditional bool) []Vio
 	return out
 }
 
-// alternatives is for anyOf and oneOf: when one of them may still come to
-// match, there is nothing to complain of. Of several that fail, the one with
-// the fewest complaints is most likely the one that was meant.
+// alternatives handles anyOf and oneOf. It returns no violation if one of the
+// alternatives may still match. If all fail, it returns the violations of the
+// alternative with the fewest, which is most likely the one that was meant.
 func (v *verdict) alternatives(e *jsonschema.ValidationError, conditional bool) []Violation {
 	if len(e.Causes) == 0 {
 		if v.above(e.InstanceLocation) {
@@ -113,7 +113,7 @@ func (v *verdict) alternatives(e *jsonschema.ValidationError, conditional bool) 
 	return best
 }
 
-// hasStep reports whether a schema's place has a keyword on its way.
+// hasStep reports whether the path to a schema's place has a keyword.
 func hasStep(url, keyword string) bool {
 	_, fragment, _ := strings.Cut(url, "#")
 	return slices.Contains(strings.Split(fragment, "/"), keyword)
@@ -149,7 +149,7 @@ func (v *verdict) leaf(e *jsonschema.ValidationError) []Violation {
 	return out
 }
 
-// properties returns the names that a part of the schema knows.
+// properties returns the property names in a part of the schema.
 func (v *verdict) properties(url string) []string {
 	_, fragment, _ := strings.Cut(url, "#")
 	object, _ := jsondoc.At(v.text, jsondoc.Pointer(fragment)).(map[string]any)
@@ -157,7 +157,7 @@ func (v *verdict) properties(url string) []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// sentence words one complaint without the value that it is about.
+// sentence describes one violation without the value.
 func sentence(e jsonschema.ErrorKind) string {
 	switch k := e.(type) {
 	case *kind.Type:

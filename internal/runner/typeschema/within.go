@@ -7,22 +7,22 @@ import (
 	"deployster/internal/base/proc"
 )
 
-// How long a schema may take to check one document: of the processor's time of this process,
-// and whatever it waits for. An honest one needs milliseconds. A machine that is busy with
-// other things makes it slow, and that is no fault of the image.
+// The limits for the check of one document: checkTime of this process's processor time, and
+// maxWait of real time. An ordinary check needs milliseconds. On a machine that is busy
+// otherwise it takes longer, which is not the image's fault.
 const (
 	checkTime = 5 * time.Second
 	maxWait   = 10 * time.Minute
 )
 
-// runWithin returns what f gives, unless that takes too long. f cannot be ended
-// from outside: it then goes on in its goroutine until it is through or the
-// process ends, and what it gives is dropped. That is accepted, because only
-// a hostile or badly broken schema comes to it, and the command then fails.
+// runWithin returns the result of f, unless f takes too long. f cannot be stopped from
+// outside: it then goes on in its goroutine until it is complete or the process ends,
+// and its result is dropped. This is acceptable, because only a hostile or badly broken
+// schema takes so long, and the command fails then.
 func runWithin[T any](goroutines *parallel.Pool, limit time.Duration, f func() T) (result T, inTime bool) {
 	var got T
 	var start time.Time
-	var before time.Duration // the processor's, when it was asked first: most are through by then
+	var before time.Duration // processor time at the first call of wait; most calls of f are complete by then
 	wait := func() bool {
 		if start.IsZero() {
 			start, before = time.Now(), proc.ProcessorTime()

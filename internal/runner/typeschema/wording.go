@@ -17,7 +17,7 @@ func words(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// values shows constants of the schema.
+// values formats constants of the schema.
 func values(list []any) string {
 	var parts []string
 	for _, v := range list {

@@ -11,10 +11,10 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// WriteOnly returns the parts of a config or a state that its schema marks
-// writeOnly: values such as passwords, which are sensitive whatever the
-// manifest says. It gives their JSON pointers, sorted. When the schema is too
-// entangled to be looked through, all of the document is taken for sensitive.
+// WriteOnly returns the parts of a config or a state that its schema marks writeOnly:
+// values such as passwords, which are sensitive whatever the manifest says. It returns
+// their JSON pointers, sorted. If the schema needs too many steps to search, WriteOnly
+// returns the whole document.
 func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
 	if !MayMark(schema) {
 		return nil
@@ -32,20 +32,20 @@ func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
 	return w.find(value)
 }
 
-// MayMark reports whether the keyword may stand in a schema: as it is mostly
-// written, or with letters as \u. Most schemas have neither, and need no look at
-// every resource.
+// MayMark reports whether a schema may contain the keyword writeOnly, written plainly
+// or with escapes such as \u. Most schemas contain neither, and need no search for each
+// resource.
 func MayMark(schema json.RawMessage) bool {
 	return bytes.Contains(schema, []byte("writeOnly")) || bytes.Contains(schema, []byte(`\u`))
 }
 
-// visit is a schema, by its identity, at a place of the config.
+// visit is the application of a schema, identified by its pointer, to a place of the config.
 type visit struct {
 	schema uintptr
 	path   string
 }
 
-// pending is a schema and a value that are still to be held together.
+// pending is a schema that must still be applied to a value.
 type pending struct {
 	schema, value any
 	path          []string
@@ -61,13 +61,13 @@ type writeOnlyFinder struct {
 	patterns map[string]*regexp.Regexp
 }
 
-// maxSchemaSteps bounds the work for a schema that multiplies with the config.
+// maxSchemaSteps limits the steps of find, for schemas whose work multiplies with the size of the config.
 const maxSchemaSteps = 1 << 20
 
-// find goes through a schema and a value side by side. Each schema is held to
-// each place once, so references in a circle end, and branches that meet again
-// do not multiply. A list of what is to do, in place of recursion, keeps long
-// chains of references off the stack.
+// find applies a schema to a value. It applies each schema to each place once, so that
+// cycles of references end, and branches that join do not multiply the work. It uses a
+// list of pending work instead of recursion, so that long chains of references do not
+// exhaust the stack.
 func (w *writeOnlyFinder) find(value any) []string {
 	w.later(w.root, value, nil)
 	for steps := 0; len(w.todo) > 0; steps++ {
@@ -83,7 +83,7 @@ func (w *writeOnlyFinder) find(value any) []string {
 	return slices.Compact(w.found)
 }
 
-// later puts a schema on the list; one that marks nothing is left out.
+// later adds a schema to the list, unless it is a boolean, which marks nothing.
 func (w *writeOnlyFinder) later(schema, value any, path []string) {
 	if _, ok := schema.(map[string]any); ok {
 		w.todo = append(w.todo, pending{schema, value, path})
@@ -134,8 +134,8 @@ func (w *writeOnlyFinder) step(p pending) {
 	}
 }
 
-// references follows what a schema refers to. What is not found by a pointer may be
-// marked: all of the value is taken for sensitive.
+// references follows the references of a schema. A reference that does not resolve may
+// lead to a mark: the whole value is then taken for sensitive.
 func (w *writeOnlyFinder) references(s map[string]any, p pending, pointer string) {
 	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 		ref, ok := s[key].(string)
@@ -150,8 +150,8 @@ func (w *writeOnlyFinder) references(s map[string]any, p pending, pointer string
 	}
 }
 
-// ofProperty returns the schemas of a property: by its name, by patterns of names, else
-// those of all others.
+// ofProperty returns the schemas that apply to a property: by its name and by patterns
+// of names, or else the schemas for all other properties.
 func (w *writeOnlyFinder) ofProperty(s map[string]any, name string) []any {
 	var schemas []any
 	properties, _ := s["properties"].(map[string]any)
@@ -170,7 +170,7 @@ func (w *writeOnlyFinder) ofProperty(s map[string]any, name string) []any {
 	return schemas
 }
 
-// matches reports whether a name is of a pattern; each matches one that cannot be read.
+// matches reports whether a name matches a pattern. A pattern that does not compile matches each name.
 func (w *writeOnlyFinder) matches(pattern, name string) bool {
 	compiled, there := w.patterns[pattern]
 	if !there {
@@ -180,7 +180,7 @@ func (w *writeOnlyFinder) matches(pattern, name string) bool {
 	return compiled == nil || compiled.MatchString(name)
 }
 
-// ofItem returns the schemas of an item of a list: by its position, else those of all others.
+// ofItem returns the schemas that apply to an item of a list: by its position, or else those for all other items.
 func ofItem(s map[string]any, i int) []any {
 	schemas := []any{s["contains"]}
 	for _, key := range []string{"prefixItems", "items"} {
