@@ -1,6 +1,6 @@
 package conformance
 
-// The checks, by their names in reports.
+// The names of the checks in reports.
 const (
 	checkInit      = "init"
 	checkInitAgain = "init-again"

@@ -43,11 +43,11 @@ func (e *engine) checkConfig(context.Context) outcome {
 const fixStrict = "Say in config_schema what each property is (\"type\"), and \"additionalProperties\": false: then deployster shows " +
 	"the user the line with the mistake, before the image runs."
 
-// unknownProperty is a property that no image knows.
+// unknownProperty is the name of a property that no image knows.
 const unknownProperty = "deployster_no_such_property"
 
-// checkStrict checks that typing errors of users are found: a name, and the kind of
-// a value.
+// checkStrict checks that the schema finds typical mistakes of users: a misspelt name,
+// and a value of another kind.
 func (e *engine) checkStrict(context.Context) outcome {
 	if len(e.ty.ConfigSchema) == 0 {
 		return outcome{verdict: Skip, reason: "the image has no config_schema", fix: fixStrict}

@@ -13,35 +13,35 @@ import (
 	"deployster/protocol"
 )
 
-// Options are what is tested, and how.
+// Options say what to test, and how.
 type Options struct {
 	Runner    runner.Runner
-	Launcher  runner.Launcher // starts what watches; nil = nothing does
-	Image     string          // its name here, or sha256:...
+	Launcher  runner.Launcher // starts watch programs; nil = the watch is not tested
+	Image     string          // its name on this machine, or sha256:...
 	Name      string          // of the resource; "" = test
 	Config    json.RawMessage // of the resource: an object
-	Then      json.RawMessage // what it is changed to; nil = it is not changed
-	Plugs     map[string]Plug // what the image may have of this host, by the names it asks by
-	Settings  runner.Settings // how its containers are run
-	Timeout   time.Duration   // of each invocation; 0 = what deployster gives
+	Then      json.RawMessage // a second config for the resource; nil = none
+	Plugs     map[string]Plug // the plugs that the image may use, by the names in its answer to init
+	Settings  runner.Settings // how to run its containers
+	Timeout   time.Duration   // of each invocation; 0 = deployster's default
 	Version   string          // of deployster
 	Workspace string          // the working directory
 	Verbose   bool
 
-	Replace bool // what exists already may be changed and removed
+	Replace bool // a thing that exists already may be changed and removed
 	Keep    bool // the resource is not removed at the end
 
-	// About is called with what the image says of itself, before anything in the
-	// world is changed; Done with each check when it has ended. nil = not called.
+	// About is called with the image's answer to init, before anything in the world is
+	// changed. Done is called with each check when it has ended. nil = not called.
 	About func(protocol.Type)
 	Done  func(Check)
-	// Hide takes secrets out of what is reported. nil = there are none.
+	// Hide removes secrets from the report; nil = there are none.
 	Hide func(string) string
-	// Log gets what the image prints while it runs; nil = it is dropped.
+	// Log gets the lines that the image prints while it runs; nil = they are dropped.
 	Log func(typeclient.Line)
 }
 
-// Plug is a file or directory of this host, for the image.
+// Plug is a file or directory of this host that the image may use.
 type Plug struct {
 	Path     string // absolute
 	ReadOnly bool
@@ -60,10 +60,10 @@ const (
 // Check is one rule of the protocol, and whether the image keeps it.
 type Check struct {
 	Name      string     `json:"name"`
-	Title     string     `json:"title"` // what is right when it passes
+	Title     string     `json:"title"` // what is true when the check passes
 	Verdict   Verdict    `json:"verdict"`
-	Reason    string     `json:"reason,omitempty"` // why it failed or was skipped; what else there is to say
-	Fix       string     `json:"fix,omitempty"`    // what the author does now
+	Reason    string     `json:"reason,omitempty"` // why it failed or was skipped; a remark if it passed
+	Fix       string     `json:"fix,omitempty"`    // what the author must do
 	Exchanges []Exchange `json:"exchanges,omitempty"`
 }
 
@@ -74,17 +74,17 @@ type Report struct {
 	Digest     string  `json:"digest"`
 	Label      string  `json:"label,omitempty"`
 	Protocol   int     `json:"protocol"`
-	Speaks     string  `json:"speaks,omitempty"` // an image of artifacts: concourse-1 or artifacts-2
-	Status     Verdict `json:"status"`           // pass, or fail when a check failed
+	Speaks     string  `json:"speaks,omitempty"` // for an image of artifacts: concourse-1 or artifacts-2
+	Status     Verdict `json:"status"`           // pass, or fail if a check failed
 	Passed     int     `json:"passed"`
 	Failed     int     `json:"failed"`
 	Skipped    int     `json:"skipped"`
-	LeftBehind bool    `json:"left_behind"` // what was made is still there, or may be
+	LeftBehind bool    `json:"left_behind"` // a thing that the test made exists or may exist
 	Millis     int64   `json:"duration_ms"`
 	Checks     []Check `json:"checks"`
 }
 
-// Add takes down a check that has ended.
+// Add adds a check that has ended.
 func (r *Report) Add(c Check) {
 	switch c.Verdict {
 	case Pass:
@@ -98,9 +98,9 @@ func (r *Report) Add(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// Run tests an image. The error says why the test could not be made: an image or a
-// plug that is not here, something that exists already, an interrupt. What the image
-// does wrong is in the report, which is filled as far as the test came.
+// Run tests an image. The error says why the test could not be carried out: an image or
+// a plug is missing, a thing exists already, or an interrupt. Faults of the image are
+// in the report, which has the checks up to that point.
 func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Name == "" {
 		o.Name = "test"
@@ -147,19 +147,19 @@ type engine struct {
 	report   Report
 
 	ty         protocol.Type
-	init       string          // its answer, in canonical form
-	first      protocol.Answer // of the state, before anything was done
-	valid      protocol.Answer // of the state, when it was right
-	memory     json.RawMessage // what is remembered; nil = nothing
+	init       string          // the answer to init, in canonical form
+	first      protocol.Answer // of the state, before the first action
+	valid      protocol.Answer // of the state, when it was VALID
+	memory     json.RawMessage // the present memory; nil = none
 	acted      []string        // the actions that were run last
 	watching   watching
-	made       bool // the test may have made something that is there now
-	remembered bool // something was remembered when it was right
+	made       bool // a thing that the test made exists or may exist
+	remembered bool // there was a memory when the state was VALID
 	schemas    typeschema.Schemas
-	failed     error // why the test cannot go on; not the image's fault
+	failed     error // why the test cannot continue; not the image's fault
 }
 
-// all makes the checks: first those that change nothing.
+// all carries out the checks: first those that change nothing.
 func (e *engine) all(ctx context.Context) error {
 	if !e.check(ctx, checkInit, e.askInit) {
 		return nil
@@ -201,7 +201,7 @@ func (e *engine) all(ctx context.Context) error {
 	return nil
 }
 
-// refuseExisting returns an error when the test would harm what somebody else made.
+// refuseExisting returns an error if the test would change or remove a thing that it did not make.
 func (e *engine) refuseExisting() error {
 	there := e.first.Status != protocol.Missing
 	touched := e.ty.Absent || e.first.Status != protocol.Valid || e.o.Then != nil
@@ -217,7 +217,7 @@ func (e *engine) refuseExisting() error {
 			"Use a config for something that does not exist; or, if it may go, run the test with -replace.", e.first.Status, will)
 }
 
-// check makes one check and reports whether those that need it can be made.
+// check carries out one check, and reports whether the checks that depend on it can be carried out.
 func (e *engine) check(ctx context.Context, name string, f func(context.Context) outcome) bool {
 	if ctx.Err() != nil || e.failed != nil {
 		return false
@@ -246,7 +246,7 @@ func (e *engine) add(c Check) {
 	}
 }
 
-// skipAll skips the checks from one on that were not made.
+// skipAll skips all checks from one on that were not carried out.
 func (e *engine) skipAll(reason, from string) {
 	if e.failed != nil {
 		return

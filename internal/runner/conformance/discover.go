@@ -12,8 +12,8 @@ import (
 const fixDiscover = "Print an object a line for each thing that exists, {\"config\": {...}, \"name\": \"...\"}, each thing once, " +
 	"and change nothing. docs/protocol.md, section 8.1."
 
-// isListed asks what exists, now that the resource does. The type is told what a block of
-// it may have as defaults: all but what names the thing.
+// isListed asks which things exist, while the resource's thing does. The type gets the
+// defaults that a block of it may have: the config without the identity.
 func isListed(ctx context.Context, e *engine) outcome {
 	var defaults json.RawMessage
 	if len(e.ty.Identity) > 0 {
@@ -42,8 +42,8 @@ func isListed(ctx context.Context, e *engine) outcome {
 	return fail(fixDiscover, "It listed the one that was made %d times.", ours)
 }
 
-// namesSame reports whether a listed config is of the thing of a config: by what this one
-// says of its identity, or else by all of it.
+// namesSame reports whether a listed config describes the same thing as config: by the
+// identity that config has, or by the whole config if the type has no identity.
 func namesSame(identity []string, config, listed json.RawMessage) (bool, error) {
 	if len(identity) == 0 {
 		return jsondoc.Same(config, listed), nil
@@ -58,7 +58,7 @@ func namesSame(identity []string, config, listed json.RawMessage) (bool, error) 
 	}
 	for _, pointer := range identity {
 		said := jsondoc.At(a, jsondoc.Pointer(pointer))
-		if said == nil { // the default of its schema
+		if said == nil { // config relies on the schema's default
 			continue
 		}
 		x, err := jsondoc.Encode(said)

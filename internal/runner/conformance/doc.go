@@ -1,5 +1,5 @@
-// Package conformance tests whether an image keeps the protocol. It owns the checks:
-// in comes an image with a config for one resource of its type, with which it does
-// all that deployster ever does, also on bad days; out goes a report that says what
-// was wrong and how to fix it.
+// Package conformance tests whether an image keeps the protocol. It owns the checks. An
+// image and the config of one resource of its type come in; the package does with them
+// all that deployster ever does, also in cases of failure. A report goes out that says
+// what is wrong and how to fix it.
 package conformance

@@ -16,7 +16,7 @@ import (
 const fixIdentity = "Say in init's answer which values of the config name the thing: \"identity\": [\"/path\"]. Each leads to a " +
 	"property that is required or has a default, and that is not writeOnly. docs/protocol.md, section 3.2."
 
-// identityIsSaid checks what the image says of the names of its things.
+// identityIsSaid checks the identity in the image's answer to init.
 func identityIsSaid(e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
 		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it does not say what names its things",
@@ -29,7 +29,7 @@ func identityIsSaid(e *engine) outcome {
 			return fail(fixIdentity, "%s is no property of the config_schema.", pointer)
 		case p.WriteOnly:
 			return fail(fixIdentity, "%s is writeOnly: a secret cannot name the thing.", pointer)
-		case !p.Always && !e.ty.Memory: // which says which thing is meant, where the config does not
+		case !p.Always && !e.ty.Memory: // a memory identifies the thing where the config does not
 			return fail(fixIdentity, "%s may be missing: it must be required or have a default.", pointer)
 		}
 	}
@@ -38,7 +38,7 @@ func identityIsSaid(e *engine) outcome {
 
 const fixOther = "Another value of the identity is another thing: look for exactly the thing that the values of \"identity\" name."
 
-// askOther asks for a thing of another name, while the first is there.
+// askOther queries a thing with another identity, while the first thing exists.
 func askOther(ctx context.Context, e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
 		return skip("it does not say what names its things")
@@ -67,8 +67,8 @@ func askOther(ctx context.Context, e *engine) outcome {
 	return e.sameAnswer(ctx, e.input(e.o.Config), e.valid, fixOther)
 }
 
-// askChanged asks for the same thing with each other property changed: when it is not
-// found then, that property names it too.
+// askChanged queries the same thing with each other property changed in turn. If the
+// thing is not found, that property belongs to its identity too.
 func askChanged(ctx context.Context, e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
 		return skip("it does not say what names its things")
@@ -78,7 +78,7 @@ func askChanged(ctx context.Context, e *engine) outcome {
 		return skip("the config is no object")
 	}
 	for _, key := range e.schemas.PropertyNames(e.ty.ConfigSchema) {
-		config[key] = nil // one that is not given may name the thing too
+		config[key] = nil // a property without a value may belong to the identity too
 	}
 	asked, names := 0, []string(nil)
 	for _, key := range slices.Sorted(maps.Keys(config)) {
@@ -105,7 +105,7 @@ func askChanged(ctx context.Context, e *engine) outcome {
 	return pass("%d properties were changed", asked)
 }
 
-// vary gives the config with another value in one place that its schema allows.
+// vary returns the config with another value at one place that the schema allows.
 func vary(e *engine, pointer string) (json.RawMessage, bool) {
 	tree, err := jsondoc.Value(e.o.Config)
 	if err != nil {
@@ -139,7 +139,7 @@ func vary(e *engine, pointer string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// firstOf gives a value of a kind of scalar, near which others are tried; nil for other kinds.
+// firstOf returns a start value of a scalar type, near which others are tried; nil for other types.
 func firstOf(scalar string) any {
 	switch scalar {
 	case "string":
@@ -152,7 +152,7 @@ func firstOf(scalar string) any {
 	return nil
 }
 
-// others gives values near one.
+// others returns values near the given one.
 func others(value any) []any {
 	switch v := value.(type) {
 	case string:

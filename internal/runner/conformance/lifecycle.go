@@ -12,8 +12,8 @@ import (
 	"deployster/protocol"
 )
 
-// live checks a whole life: it makes the resource, changes it, removes it and makes
-// it again.
+// live checks a whole life cycle: it creates the resource, changes it, destroys it and
+// creates it again.
 func (e *engine) live(ctx context.Context) {
 	defer e.watching.stop()
 	if e.first.Status != protocol.Missing && e.ty.Absent {
@@ -61,8 +61,8 @@ func (e *engine) live(ctx context.Context) {
 	}
 }
 
-// end removes what was made, makes it again when all went well so far, and reports
-// whether the first removal succeeded.
+// end destroys the resource, creates it again if all checks before have passed, and
+// reports whether the first removal succeeded.
 func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), e.valid.State) })
 	if !gone {
@@ -95,7 +95,7 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 const fixMemory = "Say what must not be forgotten when it is made, and {\"memory\": null} when it is removed; a type that can do without " +
 	"leaves \"memory\" out of its answer to init."
 
-// isRemembered checks what was remembered of a resource that was made, and removed.
+// isRemembered checks the memory after the resource was created, and after it was destroyed.
 func isRemembered(e *engine) outcome {
 	switch {
 	case !e.remembered:
@@ -119,9 +119,9 @@ func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateIn
 	e.acted = nil
 	for _, action := range actions {
 		e.acted = append(e.acted, action.Name)
-		e.made = true // also when it fails: it may have come half way
+		e.made = true // also if the action fails: it may be half done
 		if in.Memory = e.memory; a.Memory != nil {
-			in.Memory, a.Memory = a.Memory, nil // for the first of them
+			in.Memory, a.Memory = a.Memory, nil // for the first action
 		}
 		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text()}
 		r, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole)
@@ -137,8 +137,8 @@ func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateIn
 	return nil
 }
 
-// after gives the input of the state that is asked right after the actions of an
-// answer, as apply sends it.
+// after returns the input of the state query right after the actions of an answer, as
+// apply sends it.
 func after(done protocol.Answer, in protocol.StateInput) protocol.StateInput {
 	for _, action := range done.Actions {
 		in.After = append(in.After, action.Name)
@@ -177,7 +177,7 @@ func (e *engine) askValid(ctx context.Context) outcome {
 	return pass("")
 }
 
-// reasons returns the reasons of an answer in words, each in a line.
+// reasons returns the reasons of an answer as text, each on its own line.
 func reasons(a protocol.Answer) string {
 	text := ""
 	for _, r := range a.Reasons {
@@ -207,7 +207,7 @@ func (e *engine) checkStateSchema(context.Context) outcome {
 
 const fixForecast = "A forecast is a promise: it holds only what is known for certain of the state after the actions."
 
-// forecastCameTrue compares what was forecast with the state that was reached.
+// forecastCameTrue compares the forecast with the state after the actions.
 func forecastCameTrue(forecast, state json.RawMessage) outcome {
 	if len(forecast) == 0 {
 		return skip("nothing was forecast")
@@ -239,8 +239,8 @@ func (e *engine) askWithLastState(ctx context.Context) outcome {
 const fixRenamed = "Find the thing by its config or by \"last_state\", not by the \"name\" beside the config, which a moved block of a " +
 	"manifest changes."
 
-// rename asks for the same thing as another resource. A type may go by the name
-// only: its users cannot rename their resources then.
+// rename queries the same thing under another resource name. A type may find its things
+// by that name only: then its users cannot rename resources.
 func (e *engine) rename(ctx context.Context) outcome {
 	before := e.target.Address
 	defer func() { e.target.Address = before }()
@@ -257,7 +257,7 @@ func (e *engine) rename(ctx context.Context) outcome {
 const fixUpdate = "Compare each property of the config with what exists: one that is left out means that it must be unset, and of a " +
 	"secret keep a fingerprint. If the second config means the same, take another."
 
-// update checks that a second config is carried out.
+// update checks that the actions for a second config lead to it.
 func (e *engine) update(ctx context.Context) outcome {
 	if e.o.Then == nil {
 		return skip("no second config was given (-then FILE)")

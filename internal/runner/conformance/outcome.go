@@ -29,8 +29,8 @@ func fail(fix, format string, args ...any) outcome {
 	return outcome{verdict: Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
 }
 
-// failWith returns a failure with the words that users get for an error. An error
-// of the container runtime is no verdict.
+// failWith returns a failure with the text that users see for an error. An error of the
+// container runtime is not a verdict.
 func failWith(fix string, err error) outcome {
 	if !isOfImage(err) {
 		return outcome{err: err}
@@ -42,7 +42,7 @@ func failWith(fix string, err error) outcome {
 	return outcome{verdict: Fail, fix: fix, reason: text}
 }
 
-// isOfImage reports whether an error is about what the image did.
+// isOfImage reports whether the image caused an error.
 func isOfImage(err error) bool {
 	return diag.Is[*typeclient.ProtocolError](err) || diag.Is[*typeclient.ExitError](err) || diag.Is[*protocol.TypeError](err) ||
 		diag.Is[*runner.TimeoutError](err) || diag.Is[*runner.OutputError](err) || diag.Is[*runner.DiskError](err) ||

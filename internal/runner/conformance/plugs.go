@@ -11,8 +11,7 @@ import (
 	"deployster/protocol"
 )
 
-// mounts returns where the plugs of a type are mounted, and an error when one is
-// missing.
+// mounts returns the mounts for the plugs of a type, or an error if a plug is missing.
 func mounts(ty protocol.Type, plugs map[string]Plug) ([]runner.Mount, error) {
 	if len(ty.RequiredResources) > 0 {
 		return nil, diag.Errorf("The type needs other resources",

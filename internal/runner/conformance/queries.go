@@ -13,7 +13,7 @@ import (
 	"deployster/protocol"
 )
 
-// client returns a new client: one that was used remembers answers.
+// client returns a new client: a used one has cached answers.
 func (e *engine) client(workspace string) *typeclient.Client {
 	return typeclient.New(typeclient.Options{Runner: e.recorder, Version: e.o.Version, Verbose: e.o.Verbose, Workspace: workspace,
 		Log: e.o.Log})
@@ -31,7 +31,7 @@ func (e *engine) askInit(ctx context.Context) outcome {
 	return pass("")
 }
 
-// canonical returns an answer as it can be compared and shown: without a memory.
+// canonical returns an answer without its memory, in a form that can be compared and shown.
 func canonical(raw []byte) string {
 	if shown := typeclient.Forgotten(raw); shown != nil {
 		raw = shown
@@ -83,7 +83,7 @@ func (e *engine) input(config json.RawMessage) protocol.StateInput {
 	return protocol.StateInput{Config: config, Intent: protocol.Present}
 }
 
-// ask asks for the state. Its schema is left out: that is a check of its own.
+// ask queries the state. It does not check the state against its schema: another check does.
 func (e *engine) ask(ctx context.Context, in protocol.StateInput) (protocol.Answer, error) {
 	ty := e.ty
 	ty.StateSchema = nil
@@ -107,7 +107,7 @@ func (e *engine) askFirst(ctx context.Context) outcome {
 	return pass("%s", describe(a))
 }
 
-// describe returns an answer in words.
+// describe returns an answer as text.
 func describe(a protocol.Answer) string {
 	var names []string
 	for _, action := range a.Actions {
@@ -123,8 +123,8 @@ func describe(a protocol.Answer) string {
 	return text
 }
 
-// withoutTexts returns what must be the same in two answers for one situation, which
-// the texts for people need not be.
+// withoutTexts returns the part of an answer that must be equal in two answers for the
+// same situation: the texts for people may differ.
 func withoutTexts(a protocol.Answer) string {
 	a.Reasons, a.Memory = nil, nil
 	actions := make([]protocol.Action, len(a.Actions))
@@ -145,7 +145,7 @@ func withoutTexts(a protocol.Answer) string {
 	return string(b)
 }
 
-// difference returns the place where two texts differ.
+// difference returns the parts of two texts around their first difference.
 func difference(a, b string) string {
 	const before, after = 30, 60
 	i := 0
@@ -173,7 +173,7 @@ func (e *engine) askStateAgain(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixAgain)
 }
 
-// sameAnswer checks that the answer to a state is what it was before.
+// sameAnswer checks that the state query returns the same answer as before.
 func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want protocol.Answer, fix string) outcome {
 	a, err := e.ask(ctx, in)
 	if err != nil {
@@ -203,8 +203,8 @@ func (e *engine) terminateState(ctx context.Context) outcome {
 	return e.terminate(func() { _, _ = e.ask(ctx, e.input(e.o.Config)) })
 }
 
-// terminate checks that a program ends on SIGTERM, at several moments. What it
-// answers then does not matter.
+// terminate checks that a program ends on SIGTERM, at several moments. Its answer does
+// not matter then.
 func (e *engine) terminate(ask func()) outcome {
 	moments := []time.Duration{2 * time.Millisecond, 20 * time.Millisecond}
 	if runs := e.recorder.all(); len(runs) > 0 {

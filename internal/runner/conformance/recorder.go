@@ -11,8 +11,7 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// Exchange is one run of the image: what it was sent and what it said. Long
-// texts are cut.
+// Exchange is one run of the image: its input and its output. Long texts are truncated.
 type Exchange struct {
 	Step     string   `json:"step"` // NAME/init, NAME/state, ...
 	Args     []string `json:"args,omitempty"`
@@ -20,24 +19,24 @@ type Exchange struct {
 	Stdout   string   `json:"stdout"`
 	Stderr   string   `json:"stderr"`
 	ExitCode int      `json:"exit_code"`
-	Error    string   `json:"error,omitempty"` // why it did not end by itself
+	Error    string   `json:"error,omitempty"` // why the program did not end by itself
 	Millis   int64    `json:"duration_ms"`
 }
 
-// run is one run of the image, as it was.
+// run is one run of the image, unchanged.
 type run struct {
 	spec   runner.Spec
 	result runner.Result
 	err    error
 }
 
-// recorder is a Runner that records all runs, and can change what the image is sent
-// or how it is run.
+// recorder is a Runner that records all runs, and can change what the image is sent and
+// how it is run.
 type recorder struct {
 	runner  runner.Runner
 	edit    func(*runner.Spec) // nil = nothing is changed
-	forgets bool               // the type has a memory, which is not shown
-	actions runner.Runner      // runs the actions; nil = they run as the rest does
+	forgets bool               // the type has a memory, which must not be shown
+	actions runner.Runner      // runs the actions; nil = runner does
 
 	mu   sync.Mutex
 	runs []run
@@ -49,7 +48,7 @@ func (rec *recorder) Resolve(ctx context.Context, reference string) (runner.Imag
 	return rec.runner.Resolve(ctx, reference)
 }
 
-// Run implements runner.Runner, in a container of its own.
+// Run implements runner.Runner. A query never shares a container here.
 func (rec *recorder) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	s.Reuse = false
 	if rec.actions != nil && s.Kind == runner.Action {
@@ -58,7 +57,7 @@ func (rec *recorder) Run(ctx context.Context, s runner.Spec) (runner.Result, err
 	return rec.run(ctx, s)
 }
 
-// run runs an image, also in a shared container, and records it.
+// run runs an image, in a shared container if the Spec allows it, and records the run.
 func (rec *recorder) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if rec.edit != nil {
 		rec.edit(&s)
@@ -76,7 +75,7 @@ func (rec *recorder) beginCheck() {
 	rec.mark = len(rec.runs)
 }
 
-// withEdit calls f while edit changes what the image is sent, or how it is run.
+// withEdit calls f while edit changes what the image is sent and how it is run.
 func (rec *recorder) withEdit(edit func(*runner.Spec), f func()) {
 	rec.edit = edit
 	defer func() { rec.edit = nil }()
@@ -93,7 +92,7 @@ func (rec *recorder) all() []run {
 // current returns the runs of the current check.
 func (rec *recorder) current() []run { return rec.all()[rec.mark:] }
 
-// lastStdout returns what the last run printed.
+// lastStdout returns the stdout of the last run.
 func (rec *recorder) lastStdout() []byte {
 	runs := rec.all()
 	if len(runs) == 0 {
@@ -102,7 +101,7 @@ func (rec *recorder) lastStdout() []byte {
 	return runs[len(runs)-1].result.Stdout
 }
 
-// streamHint adds a hint to fix when the answer is on stderr.
+// streamHint adds a hint to fix if the answer is on stderr.
 func (rec *recorder) streamHint(fix string) string {
 	runs := rec.current()
 	if len(runs) == 0 {
@@ -115,10 +114,10 @@ func (rec *recorder) streamHint(fix string) string {
 	return fix
 }
 
-// shownRuns is how many runs of a check are shown: of two one sees what differs.
+// shownRuns is how many runs of a check are shown: two show a difference.
 const shownRuns = 2
 
-// exchanges returns the last runs of the current check, fit to be shown.
+// exchanges returns the last runs of the current check, safe to show.
 func (rec *recorder) exchanges(hide func(string) string) []Exchange {
 	runs := rec.current()
 	runs = runs[max(0, len(runs)-shownRuns):]
@@ -132,7 +131,7 @@ func (rec *recorder) exchanges(hide func(string) string) []Exchange {
 	return out
 }
 
-// Shown is a run of an image, fit to be shown.
+// Shown returns a run of an image, safe to show.
 func Shown(s runner.Spec, r runner.Result, err error, hide func(string) string) Exchange {
 	x := Exchange{Step: s.Name, Args: s.Args, ExitCode: r.ExitCode, Millis: r.Duration.Milliseconds(),
 		Stdin: cut(hide(string(s.Stdin))), Stdout: cut(hide(string(r.Stdout))), Stderr: cut(hide(string(r.Stderr)))}
@@ -142,7 +141,7 @@ func Shown(s runner.Spec, r runner.Result, err error, hide func(string) string) 
 	return x
 }
 
-// maxShown is how much of a text is reported, in bytes.
+// maxShown is how many bytes of a text are in the report.
 const maxShown = 4 << 10
 
 func cut(s string) string {
@@ -153,9 +152,9 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-// addKeys adds a key to stdin that no image knows, as a later deployster may. What
-// is in it has the names of what is outside, which misleads an image that searches
-// in the text instead of reading the JSON.
+// addKeys adds a key to stdin that no image knows, as a later deployster may. The keys
+// in its value have names of the protocol's own keys, which misleads an image that
+// searches the text instead of parsing the JSON.
 func addKeys(s *runner.Spec) {
 	text := strings.TrimRight(string(s.Stdin), "\n")
 	if body, ok := strings.CutSuffix(text, "}"); ok && json.Valid(s.Stdin) {

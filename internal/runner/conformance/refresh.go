@@ -9,8 +9,8 @@ import (
 const fixRefresh = "With \"refresh\": true in its input state says VALID, or STALE with the actions that reload. After these it is asked " +
 	"without it, and must say VALID."
 
-// isTold tells a type that what it subscribes was acted on, and runs what it wants to
-// be run for that.
+// isTold tells a type that a resource it subscribes to was acted on, and runs the
+// actions of its answer.
 func isTold(ctx context.Context, e *engine) outcome {
 	if !e.ty.Refresh {
 		return skip("the image does not say \"refresh\": true")

@@ -10,7 +10,7 @@ import (
 const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it exists, and " +
 	"{\"status\":\"MISSING\"} when it is gone."
 
-// remove removes the resource.
+// remove destroys the resource.
 func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outcome {
 	in := protocol.StateInput{Config: config, Intent: protocol.Absent, LastState: last}
 	a, err := e.ask(ctx, in)
@@ -70,7 +70,7 @@ func (e *engine) askGone(ctx context.Context) outcome {
 	return pass("")
 }
 
-// recreate makes the resource again, with unknown keys in the stdin of the actions.
+// recreate creates the resource again, with unknown keys in the stdin of the actions.
 func (e *engine) recreate(ctx context.Context) (out outcome) {
 	e.recorder.withEdit(addKeys, func() {
 		in := e.input(e.o.lastConfig())

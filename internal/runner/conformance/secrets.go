@@ -8,9 +8,9 @@ import (
 
 const fixSecrets = "Print no secret, also not in error messages, and put none into the state: what an image prints is shown and recorded."
 
-// printsNoSecret looks for secrets in all that the image has printed in a test.
+// printsNoSecret searches all output of the image in a test for secrets of the configs.
 func printsNoSecret(e *engine, configs []json.RawMessage, runs []run) outcome {
-	secrets := map[string]string{} // to where they stand in the config
+	secrets := map[string]string{} // secret -> its JSON pointer in the config
 	for _, config := range configs {
 		if config == nil {
 			continue

@@ -14,7 +14,7 @@ const fixUnknowns = "Where \"unknown\" in its input has a pointer, the value the
 	"what is to be expected, with what becomes of it in the \"unknown\" of the answer. A type that cannot leaves \"unknowns\" out of its " +
 	"answer to init."
 
-// isAskedAhead asks what is there with each value of its config unknown in turn.
+// isAskedAhead queries the state with each value of the config unknown in turn.
 func isAskedAhead(ctx context.Context, e *engine) outcome {
 	config, err := jsondoc.Object(e.o.Config)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 const fixUnsettled = "Where \"unsettled\" names the action that creates it and there is no memory, it may exist: look for it by other " +
 	"means, or answer with an error of the class \"unsettled\". docs/protocol.md, section 4.5."
 
-// isMadeOnce asks about what was created a moment ago as if its actions had been killed at
-// their end: nobody knows what they said. Killed earlier they would leave what this test
-// could not remove.
+// isMadeOnce queries a thing that was just created as if its actions had been killed at
+// their end, so that their answers are unknown. The test does not really kill actions:
+// that could leave things that it could not remove.
 func isMadeOnce(ctx context.Context, e *engine) outcome {
 	kept := e.memory
 	if kept == nil {

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/runner/watchclient"
 )
 
-// What is asked of a watch.
+// The requirements of a watch.
 const (
 	tellsWithin = 2 * time.Second
 	quietFor    = 3 * time.Second
@@ -21,18 +21,18 @@ const (
 const fixWatch = "Print one JSON object a line, {} or with \"detail\" and \"busy\": the first when everything is set up that tells of " +
 	"changes, and one for each change after that. Go on until stdin ends. docs/protocol.md, section 8."
 
-// watching is the checks of a watch, and the one that goes on while other checks
-// change the resource.
+// watching carries out the checks of a watch. It has the watch that goes on while other
+// checks change the resource.
 type watching struct {
 	e      *engine
-	on     bool // it goes on; else all below is of no meaning
+	on     bool // the watch is in progress; otherwise the fields below have no meaning
 	client *watchclient.Client
 	cancel context.CancelFunc
-	end    chan error // gets why it ended
+	end    chan error // receives why the watch ended
 
 	mu     sync.Mutex
 	events []time.Time
-	came   chan struct{} // has something when one has come
+	came   chan struct{} // receives a value when an event arrives
 	acted  []span        // when actions were carried out
 }
 
@@ -48,7 +48,7 @@ func (w *watching) tell(watchclient.Event) {
 	}
 }
 
-// told returns how many events came in a time.
+// told returns how many events arrived in a span.
 func (w *watching) told(in span) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +60,7 @@ func (w *watching) told(in span) (n int) {
 	return n
 }
 
-// start begins to watch, in a container of its own, until the resource is
+// start starts the watch, in a container of its own. It goes on until the resource is
 // removed.
 func (w *watching) start(ctx context.Context) outcome {
 	e := w.e
@@ -99,7 +99,7 @@ func (w *watching) start(ctx context.Context) outcome {
 	}
 }
 
-// stop ends the watch, if there is one.
+// stop ends the watch, if one is in progress.
 func (w *watching) stop() {
 	if w.on {
 		w.on = false
@@ -109,7 +109,7 @@ func (w *watching) stop() {
 	}
 }
 
-// failed says that the watch has ended by itself.
+// failed returns the outcome for a watch that has ended by itself.
 func (w *watching) failed(err error) outcome {
 	w.stop()
 	if errors.Is(err, watchclient.ErrFlooding) {
@@ -121,8 +121,8 @@ func (w *watching) failed(err error) outcome {
 const fixQuiet = "Nothing has changed while the state was asked for, so there is nothing to tell: watch what is written, and not what is " +
 	"read or opened."
 
-// isQuiet asks for the state some times. A type that tells of that would be looked at
-// without end.
+// isQuiet queries the state several times. If a type reported an event for each query,
+// deployster would query it without end.
 func (w *watching) isQuiet(ctx context.Context) outcome {
 	e := w.e
 	if !w.on {
@@ -144,7 +144,7 @@ func (w *watching) isQuiet(ctx context.Context) outcome {
 const fixTells = "When an action has changed something, a line must come: watch the directory where a file is exchanged for another, for " +
 	"instance, and not the file."
 
-// hasTold reports whether each change that actions made was told.
+// hasTold checks that the watch has reported each change that actions made.
 func (w *watching) hasTold(ctx context.Context) outcome {
 	if !w.on {
 		return skip("it does not watch")
@@ -173,7 +173,7 @@ func (w *watching) hasTold(ctx context.Context) outcome {
 	return pass("%s", words.Count(len(w.acted), "change"))
 }
 
-// noteActions notes that actions were carried out since a time.
+// noteActions records that actions were carried out from a time until now.
 func (w *watching) noteActions(from time.Time) {
 	if w.on {
 		w.acted = append(w.acted, span{from, time.Now()})
@@ -187,7 +187,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// limitOf is how long a program that watches may take to end.
+// limitOf returns how long a watch may take to print its first line.
 func limitOf(e *engine) time.Duration {
 	if e.o.Timeout > 0 {
 		return e.o.Timeout

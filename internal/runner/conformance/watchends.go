@@ -14,22 +14,22 @@ import (
 	"deployster/protocol"
 )
 
-// How long a watch may take to end.
+// The times in which a watch must end, and the number of watches for one worker.
 const (
 	endsWithStdin   = 5 * time.Second
 	endsWithSIGTERM = runner.DefaultGrace
-	manyWatches     = 300 // more than a worker takes in of all else
+	manyWatches     = 300 // more than the requests of other kinds that a worker gets at a time
 )
 
-// spoken is a program that is spoken to.
+// spoken is a program with which the test exchanges lines.
 type spoken struct {
 	runner.Process
-	lines chan []byte // of its stdout; closed at the end of that
+	lines chan []byte // lines of its stdout; closed at its end
 	over  chan struct{}
 	res   runner.Result
 }
 
-// launch starts a program. It must be killed.
+// launch starts a program. The caller must kill it.
 func (w *watching) launch(ctx context.Context, s runner.Spec) (*spoken, error) {
 	s.Stdin = nil
 	proc, err := w.e.o.Launcher.Launch(ctx, s)
@@ -43,23 +43,23 @@ func (w *watching) launch(ctx context.Context, s runner.Spec) (*spoken, error) {
 		for in.Scan() {
 			select {
 			case p.lines <- bytes.Clone(in.Bytes()):
-			default: // far more than anybody asked for
+			default: // far more lines than were requested
 			}
 		}
 		_, _ = io.Copy(io.Discard, proc.Stdout())
 		close(p.lines)
-		p.res, _ = proc.Wait() // how it ended is known where it matters
+		p.res, _ = proc.Wait() // the caller checks how it ended
 		close(p.over)
 	}()
 	return p, nil
 }
 
-// say writes lines to its stdin, which may be full.
+// say writes lines to the program's stdin, without waiting: the pipe may be full.
 func (p *spoken) say(text []byte) {
-	go func() { _, _ = p.Stdin().Write(text) }() // who does not read is killed
+	go func() { _, _ = p.Stdin().Write(text) }() // a program that does not read is killed
 }
 
-// nextLine returns the next line, within a time.
+// nextLine returns the next line, or false if none arrives before the limit.
 func (p *spoken) nextLine(ctx context.Context, limit <-chan time.Time) ([]byte, bool) {
 	select {
 	case line, more := <-p.lines:
@@ -70,7 +70,7 @@ func (p *spoken) nextLine(ctx context.Context, limit <-chan time.Time) ([]byte, 
 	return nil, false
 }
 
-// ends reports whether it has ended within a time.
+// ends reports whether the program ends within d.
 func (p *spoken) ends(d time.Duration) bool {
 	select {
 	case <-p.over:
@@ -88,7 +88,7 @@ func (p *spoken) kill() {
 const fixEnds = "Read stdin to its end and then go, with all that you have started: so nothing is left when deployster dies. A shell " +
 	"script starts what watches with &, waits with cat >/dev/null, and ends it with kill."
 
-// endsWhenAsked checks that a watch ends with its stdin, and by SIGTERM.
+// endsWhenAsked checks that a watch ends when its stdin ends, and on SIGTERM.
 func (w *watching) endsWhenAsked(ctx context.Context) outcome {
 	e := w.e
 	if !w.on {
@@ -182,14 +182,14 @@ func (w *watching) watchesMany(ctx context.Context) outcome {
 			break
 		}
 	}
-	_ = p.Stdin().Close() // else it does not end
+	_ = p.Stdin().Close() // if this fails, the worker does not end
 	if !p.ends(endsWithStdin) || p.res.ExitCode != 0 {
 		return fail(fixWatchWorker, "It did not end with exit code 0 within %s after the end of its stdin.", endsWithStdin)
 	}
 	return pass("%d at one time", manyWatches)
 }
 
-// reply returns the next reply of a worker, or why there is none.
+// reply returns the next reply of a worker, or says why there is none.
 func (p *spoken) reply(ctx context.Context, limit <-chan time.Time) (r protocol.WorkerReply, problem string) {
 	line, ok := p.nextLine(ctx, limit)
 	if !ok {

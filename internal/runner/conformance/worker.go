@@ -16,8 +16,8 @@ const fixWorker = "A worker reads one request a line, {\"id\":7,\"args\":[...],\
 	"arguments would do, writes {\"id\":7,\"stdout\":\"...\"}, {\"id\":7,\"stderr\":\"...\"} and at last {\"id\":7,\"exit\":0}, and ends " +
 	"with exit code 0 when stdin ends. docs/protocol.md, section 7."
 
-// checkWorkerAnswers checks that a worker answers what fresh runs do, to many
-// requests at once, and ignores the cancellation of a request that it does not have.
+// checkWorkerAnswers checks that a worker gives the same answers as fresh runs, to many
+// concurrent requests, and ignores the cancellation of a request that it does not have.
 func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 	if e.ty.Worker == nil {
 		return skip("the image has no worker")
@@ -60,8 +60,8 @@ func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 	return pass("%d answers compared", 3*len(fresh))
 }
 
-// askFresh asks init and state in fresh runs, and returns those that a worker can
-// carry out too: those in the image itself, with its own entrypoint.
+// askFresh runs init and state in fresh runs, and returns the runs that a worker can
+// carry out too: those of the type's own image with its own entrypoint.
 func (e *engine) askFresh(ctx context.Context) ([]run, error) {
 	if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 		return nil, err
@@ -100,13 +100,13 @@ func (e *engine) runWorker(ctx context.Context, stdin []byte) (runner.Result, er
 		MaxStdout: typeclient.MaxAnswer})
 }
 
-// reply is all replies of a worker to one request.
+// reply collects all replies of a worker to one request.
 type reply struct {
 	stdout, stderr string
 	exit           *int
 }
 
-// readReplies reads the stdout of a worker; problem is what is wrong with it.
+// readReplies parses the stdout of a worker. problem says how it breaks the protocol.
 func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
 	answers = map[int64]*reply{}
 	for line := range bytes.Lines(stdout) {
@@ -130,7 +130,7 @@ func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
 	return answers, ""
 }
 
-// sameReply returns what differs between a reply and a fresh run, "" for nothing.
+// sameReply returns how a reply differs from a fresh run; "" = not at all.
 func sameReply(got *reply, want run) string {
 	switch {
 	case got == nil:
@@ -149,7 +149,7 @@ func sameReply(got *reply, want run) string {
 const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep " +
 	"nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
 
-// checkReuseAnswers checks that runs in a shared container answer what fresh runs do.
+// checkReuseAnswers checks that runs in a shared container give the same answers as fresh runs.
 func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 	switch {
 	case !e.ty.Reuse:
@@ -160,7 +160,7 @@ func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 	if _, err := e.askFresh(ctx); err != nil {
 		return failWith(e.recorder.streamHint(fixState), err)
 	}
-	fresh, compared := e.recorder.current()[1:], 0 // init has one of its own always
+	fresh, compared := e.recorder.current()[1:], 0 // init always has a container of its own
 	for range 3 {
 		for _, want := range fresh {
 			spec := want.spec

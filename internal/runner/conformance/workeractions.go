@@ -9,8 +9,8 @@ import (
 	"deployster/protocol"
 )
 
-// checkWorkerActions removes the resource and makes it again in a worker. Fresh runs
-// have done both before, and are asked for the state after it.
+// checkWorkerActions destroys the resource and creates it again, with the actions in a
+// worker. Fresh runs have done both before, and query the state afterwards.
 func (e *engine) checkWorkerActions(ctx context.Context) outcome {
 	if e.ty.Worker == nil {
 		return skip("the image has no worker")
@@ -33,7 +33,7 @@ func (e *engine) checkWorkerActions(ctx context.Context) outcome {
 	return out
 }
 
-// makeResource makes the resource and checks its state.
+// makeResource creates the resource and checks its state.
 func (e *engine) makeResource(ctx context.Context, in protocol.StateInput) outcome {
 	a, err := e.ask(ctx, in)
 	if err == nil {
@@ -54,10 +54,10 @@ func (e *engine) makeResource(ctx context.Context, in protocol.StateInput) outco
 type workerRunner struct {
 	runner.Runner
 	engine *engine
-	count  int // of the actions
+	count  int // how many actions were run
 }
 
-// Run implements runner.Runner. What is wrong with the worker's replies is on stderr.
+// Run implements runner.Runner. It reports invalid replies of the worker on stderr.
 func (w *workerRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if s.Entrypoint != "" || s.Digest != w.engine.ty.Digest {
 		return w.engine.recorder.run(ctx, s)

@@ -14,10 +14,10 @@ import (
 	"deployster/internal/runner"
 )
 
-// Program is an image of the Fake. The context ends when the program is asked
-// to end (its SIGTERM); once the grace time is over the Fake goes on without
-// it, and its writes fail. Spec.Command gives it its argument vector, and Path
-// its mounts.
+// Program is an image of the Fake. Its context ends when the program is asked to end
+// (its SIGTERM). After the grace time the Fake continues without the program, whose
+// writes then fail. A program gets its argument vector from Spec.Command, and finds its
+// mounts with Path.
 type Program func(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int
 
 // Fake is a runner.Runner in memory.
@@ -34,8 +34,8 @@ func NewFake() *Fake {
 	return &Fake{names: map[string]string{}, programs: map[string]Program{}, files: map[string][]string{}}
 }
 
-// Add registers a program under a reference, and gives its digest. The digest
-// is the reference's, so it is the same in every process. Adding a reference
+// Add registers a program under a reference, and returns its digest. The digest is
+// derived from the reference, so it is the same in every process. Adding a reference
 // again replaces the program.
 func (f *Fake) Add(reference string, p Program) (digest string) {
 	digest = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(normalize(reference))))
@@ -53,7 +53,7 @@ func (f *Fake) AddDigest(reference, digest string, p Program) {
 	f.programs[digest] = p
 }
 
-// Remove takes an image away: its name and its program.
+// Remove removes an image: its name and its program.
 func (f *Fake) Remove(reference string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,7 +61,7 @@ func (f *Fake) Remove(reference string) {
 	delete(f.names, normalize(reference))
 }
 
-// Calls lists what was run so far, in the order in which it was started.
+// Calls returns all invocations so far, in the order in which they were started.
 func (f *Fake) Calls() []runner.Spec {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +123,7 @@ func cancelled(ctx context.Context, s runner.Spec) error {
 	return fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
 }
 
-// normalize completes a name as docker does, near enough for tests.
+// normalize completes a name as docker does, accurately enough for tests.
 func normalize(ref string) string {
 	name, digest, hasDigest := strings.Cut(ref, "@")
 	if i := strings.LastIndexByte(name, ':'); !hasDigest && i <= strings.LastIndexByte(name, '/') {
@@ -142,8 +142,8 @@ func normalize(ref string) string {
 	return name
 }
 
-// Path translates a path in the container to one of this host by the mounts of
-// an invocation. The last mount that covers it wins.
+// Path translates a path in the container to a path on this host by the mounts of an
+// invocation. The last mount that contains the path wins.
 func Path(s runner.Spec, path string) (host string, writable, ok bool) {
 	for _, m := range s.Mounts {
 		if rest, in := strings.CutPrefix(path, m.Target); in && (rest == "" || rest[0] == '/') {
@@ -157,7 +157,7 @@ func Path(s runner.Spec, path string) (host string, writable, ok bool) {
 type run struct {
 	s              runner.Spec
 	stdout, stderr *stream
-	over           chan struct{} // closed when stdout is over its limit
+	over           chan struct{} // closed when stdout exceeds its limit
 }
 
 func newRun(s runner.Spec) *run {

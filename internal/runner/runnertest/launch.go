@@ -30,7 +30,7 @@ func each(t *testing.T, tests []test) {
 	}
 }
 
-// launch launches the probe.
+// launch starts the probe.
 func (s suite) launch(t *testing.T, args ...string) runner.Process {
 	t.Helper()
 	spec := s.spec(t, args...)
@@ -39,7 +39,7 @@ func (s suite) launch(t *testing.T, args ...string) runner.Process {
 	if err != nil {
 		t.Fatalf("Launch: %v", err)
 	}
-	// Whatever becomes of the test, nothing of it stays.
+	// The program is removed, however the test ends.
 	t.Cleanup(func() {
 		p.Kill()
 		_, _ = p.Wait()
@@ -75,7 +75,7 @@ func (s suite) largeConversation(t *testing.T) {
 	p := s.launch(t, "cat")
 	said := bytes.Repeat([]byte("0123456789abcde\n"), 1<<19)
 	go func() {
-		_, _ = p.Stdin().Write(said) // who listens sees what came
+		_, _ = p.Stdin().Write(said) // the reader below checks what arrives
 		_ = p.Stdin().Close()
 	}()
 	heard, err := io.ReadAll(p.Stdout())
@@ -87,7 +87,7 @@ func (s suite) largeConversation(t *testing.T) {
 	}
 }
 
-// endOfProgram launches programs that end by themselves, and one that is killed.
+// endOfProgram starts programs that end by themselves, and one that is killed.
 func (s suite) endOfProgram(t *testing.T) {
 	p := s.launch(t, "exit", "7")
 	if heard, err := io.ReadAll(p.Stdout()); len(heard) > 0 || err != nil {
@@ -116,7 +116,7 @@ func (s suite) endOfProgram(t *testing.T) {
 	}
 }
 
-// termination asks programs with SIGTERM: one that obeys, and one that must be killed.
+// termination sends SIGTERM to two programs: one that obeys, and one that must be killed.
 func (s suite) termination(t *testing.T) {
 	for verb, want := range map[string]string{"obey": "got TERM\n", "ignore": ""} {
 		p := s.launch(t, verb)
@@ -139,7 +139,7 @@ func (s suite) termination(t *testing.T) {
 	}
 }
 
-// releasedOutput gives up each line that it has read, and hears the next all the same.
+// releasedOutput releases each line that it has read, and still reads the next one.
 func (s suite) releasedOutput(t *testing.T) {
 	p := s.launch(t, "cat")
 	in, at := bufio.NewReader(p.Stdout()), int64(0)
@@ -164,7 +164,7 @@ func (s suite) releasedOutput(t *testing.T) {
 	}
 }
 
-// mountsOfProgram launches a program that may read what it is given, and not write it.
+// mountsOfProgram starts a program that must not be able to write to its read-only mount.
 func (s suite) mountsOfProgram(t *testing.T) {
 	dir := t.TempDir()
 	spec := s.spec(t, "write", "/in/f", "x")

@@ -15,9 +15,9 @@ import (
 	"deployster/internal/runner"
 )
 
-// ProbeReference is the name of the image that the Suite runs. Its Entrypoint
-// is ProbeEntrypoint, its Cmd ProbeCmd, and it has the same program as /other
-// too.
+// ProbeReference is the name of the image that the Suite runs. Its Entrypoint is
+// ProbeEntrypoint and its Cmd is ProbeCmd. The image has the same program also as
+// /other.
 const ProbeReference = "invoketest/probe:1"
 
 // ProbeScript is the probe as a shell script, to be /probe and /other in an
@@ -43,7 +43,7 @@ func Probe(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr i
 	if len(args) > 0 && args[0] == "entry" {
 		args = args[1:]
 	}
-	args = append(args, "", "", "") // so that all verbs have their arguments
+	args = append(args, "", "", "") // so that each verb has enough arguments
 	switch args[0] {
 	case "", "argv":
 		for _, a := range argv {
@@ -112,8 +112,8 @@ func flood(w io.Writer, letter byte, n int64) error {
 	return nil
 }
 
-// linger runs until it is asked to end, or, when it does not obey, until its
-// output is closed: the nearest thing here to being killed.
+// linger runs until it is asked to end. If it does not obey, it runs until its output
+// is closed, which stands for being killed.
 func linger(ctx context.Context, obey bool, stdout io.Writer) int {
 	fmt.Fprintln(stdout, "ready")
 	for {
@@ -128,7 +128,7 @@ func linger(ctx context.Context, obey bool, stdout io.Writer) int {
 	}
 }
 
-// makeFile makes what is no plain file.
+// makeFile creates a file that is not a regular file.
 func makeFile(s runner.Spec, args []string, stderr io.Writer) int {
 	host, writable, ok := Path(s, args[2])
 	if !ok || !writable {

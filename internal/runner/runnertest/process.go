@@ -28,7 +28,7 @@ func (f *Fake) Launch(ctx context.Context, s runner.Spec) (runner.Process, error
 		p.end(137)
 	}
 	go func() {
-		defer kill() // what it has started ends with it
+		defer kill() // the goroutines of the program end with it
 		p.end(program(term, s, p.inR, p.outW, p.stderr))
 	}()
 	return p, nil
@@ -50,7 +50,7 @@ type process struct {
 	asked map[int64]string // IDs of the actions that are not settled
 }
 
-// end is called by the program and by who kills it. The first wins.
+// end ends the process. The program and kill both call it; only the first exit code counts.
 func (p *process) end(code int) {
 	select {
 	case p.exited <- code:
@@ -96,6 +96,6 @@ func (p *process) Settled(request int64) error {
 
 func (p *process) Release(int64) {}
 
-// Before and Keep: nothing outlives a test.
+// Before returns 0, and Keep false: no program outlives a test.
 func (p *process) Before() int64          { return 0 }
 func (p *process) Keep(int64, int64) bool { return false }

@@ -8,39 +8,39 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Runtime is a Fake whose images are all here, and whose actions all end with the
-// client that started them: a whole runtime for tests of the engine.
+// Runtime is a complete runtime for tests of the engine: a Fake that has all images,
+// and whose actions end with the client that started them.
 type Runtime struct {
 	*Fake
-	Dir string // where the files of artifacts are kept
+	Dir string // the directory with the files of artifacts
 }
 
-// Artifacts is the directory in which the files of artifacts are kept.
+// Artifacts returns the directory with the files of artifacts.
 func (r Runtime) Artifacts() string { return r.Dir }
 
 // Withheld withholds nothing.
 func (r Runtime) Withheld(string) string { return "" }
 
-// Obtain finds an image.
+// Obtain resolves an image.
 func (r Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
 	return r.Resolve(ctx, w.Reference)
 }
 
-// Adopt knows of no action.
+// Adopt returns an Unknown outcome for each action.
 func (Runtime) Adopt(context.Context, string, runner.Watch) (runner.Outcome, error) {
 	return runner.Outcome{Fate: runner.Unknown, Why: "its runtime is gone"}, nil
 }
 
-// Discard has nothing to remove.
+// Discard does nothing.
 func (Runtime) Discard(context.Context, string) error { return nil }
 
 // Running reports that no action outlives its client.
 func (Runtime) Running(context.Context, string) (bool, error) { return false, nil }
 
-// Close has nothing to give up.
+// Close does nothing.
 func (Runtime) Close() error { return nil }
 
-// Shipment describes an image that is nothing but its digest.
+// Shipment returns a shipment with nothing but the digest of an image.
 func (Runtime) Shipment(_ context.Context, digest, _ string) (imagestore.Shipment, error) {
 	return imagestore.Shipment{Name: digest, Digest: digest}, nil
 }

@@ -10,16 +10,16 @@ import (
 
 func newStdin(b []byte) io.Reader { return bytes.NewReader(b) }
 
-// stream is a program's stdout or stderr. It keeps what the Result needs and
-// passes everything on to the watcher from a goroutine of its own, so that a
-// slow watcher does not hold the program up.
+// stream is a program's stdout or stderr. It keeps what the Result needs, and passes
+// everything on to the watcher in its own goroutine, so that a slow watcher does not
+// block the program.
 type stream struct {
 	limit int64         // of bytes; 0 = none
-	over  chan struct{} // closed when it is passed
+	over  chan struct{} // closed when the limit is exceeded
 
 	mu     sync.Mutex
 	more   *sync.Cond
-	whole  *bytes.Buffer // of these two one is set
+	whole  *bytes.Buffer // either whole or log is set
 	log    *runner.Log
 	queue  []byte
 	total  int64
@@ -42,7 +42,7 @@ func newStream(watch io.Writer, keep int64, whole bool) *stream {
 	return s
 }
 
-// Write fails once the invocation is over, as a closed pipe does.
+// Write fails after the invocation has ended, as a write to a closed pipe does.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *stream) pump(watch io.Writer) {
 	}
 }
 
-// finish refuses further writes, waits for the watcher, and gives what is kept.
+// finish rejects further writes, waits for the watcher, and returns the kept output.
 func (s *stream) finish() []byte {
 	s.mu.Lock()
 	s.closed = true

@@ -37,7 +37,7 @@ func Suite(t *testing.T, r Runner) {
 	})
 }
 
-// RunnerSuite is Suite for what launches no programs.
+// RunnerSuite is Suite for a Runner that is not a Launcher.
 func RunnerSuite(t *testing.T, r runner.Runner) {
 	s := suite{r: struct {
 		runner.Runner
@@ -72,7 +72,7 @@ func (s suite) spec(t *testing.T, args ...string) runner.Spec {
 	return runner.Spec{Name: "suite/" + t.Name(), Kind: runner.Query, Digest: i.Digest, Args: args, Timeout: time.Minute, Grace: time.Second}
 }
 
-// ok runs what must end by itself with code 0.
+// ok runs an invocation that must end by itself with exit code 0.
 func (s suite) ok(t *testing.T, spec runner.Spec) runner.Result {
 	t.Helper()
 	res, err := s.r.Run(context.Background(), spec)
@@ -321,7 +321,7 @@ func (s suite) live(t *testing.T) {
 	var got strings.Builder
 	spec = s.spec(t, "flood", "300000")
 	spec.Stdout = writer(func(p []byte) (int, error) {
-		time.Sleep(time.Millisecond) // slow, but in the end it has everything
+		time.Sleep(time.Millisecond) // slow, but it gets everything in the end
 		return got.Write(p)
 	})
 	spec.Stderr = writer(func([]byte) (int, error) { return 0, errors.New("a watcher that fails") })

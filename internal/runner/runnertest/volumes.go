@@ -12,7 +12,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// AddFiles says which paths there are in an image, for Has.
+// AddFiles sets the paths that exist in an image, for Has.
 func (f *Fake) AddFiles(reference string, paths ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -32,7 +32,7 @@ func (f *Fake) Has(_ context.Context, digest string, paths ...string) (out []boo
 	return out, nil
 }
 
-// ownVolumes are the volumes of a run of a Fake. Programs reach them by Path.
+// ownVolumes are the volumes of one run of a Fake. Programs find them with Path.
 type ownVolumes struct {
 	dir    string
 	mounts []runner.Mount
@@ -70,11 +70,11 @@ func newVolumes(s runner.Spec) (v *ownVolumes, err error) {
 
 func (v *ownVolumes) remove() {
 	if v.dir != "" {
-		_ = os.RemoveAll(v.dir) // it was a test's
+		_ = os.RemoveAll(v.dir) // only tests use it
 	}
 }
 
-// hand gives what was left to those who want it.
+// hand passes the answer and the volumes of a run to Answer.Read and Volume.Take.
 func (v *ownVolumes) hand(s runner.Spec, res *runner.Result, err error) error {
 	if s.Answer != nil && (s.Kind == runner.Action || err == nil && res.ExitCode == 0) {
 		if rerr := v.answer(s, res); err == nil {
@@ -95,7 +95,7 @@ func (v *ownVolumes) hand(s runner.Spec, res *runner.Result, err error) error {
 	return nil
 }
 
-// answer reads the answer as a real runner does.
+// answer reads the answer file as a real runner does.
 func (v *ownVolumes) answer(s runner.Spec, res *runner.Result) error {
 	name := filepath.Join(v.dir, "answer", path.Base(s.Answer.Target))
 	info, err := os.Lstat(name)

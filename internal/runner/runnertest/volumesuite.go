@@ -12,8 +12,8 @@ import (
 	"deployster/internal/runner"
 )
 
-// VolumeSuite checks what a Runner promises of directories and answers of single runs,
-// and of looking into images. It is apart from the Suite: a runner over a wire has none.
+// VolumeSuite checks the volumes and answers of runs, and the Inspector, of a Runner. It
+// is separate from the Suite: a runner on another host supports none of them.
 func VolumeSuite(t *testing.T, r interface {
 	Runner
 	runner.Inspector
@@ -182,7 +182,7 @@ func (s suite) wrongAnswers(t *testing.T) {
 	}
 }
 
-// has looks for the probe's own files.
+// has checks that Has finds the probe's own files.
 func has(t *testing.T, r interface {
 	Runner
 	runner.Inspector
@@ -191,7 +191,7 @@ func has(t *testing.T, r interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time it is known
+	for range 2 { // the second call may use a cache
 		there, err := r.Has(context.Background(), i.Digest, "/probe", "/other", "/opt/resource/check", "/../probe")
 		if err != nil || len(there) != 4 || !there[0] || !there[1] || there[2] {
 			t.Errorf("%v, %v", there, err)

@@ -11,13 +11,13 @@ import (
 	"deployster/protocol"
 )
 
-// World is what the type of World.Program manages: named things, each of which
-// holds a config. It answers as a careful image would, and can be told not to.
+// World has the things that the type World.Program manages: each has a name and a
+// config. Program answers as a careful image does, and can be made to fail.
 type World struct {
 	mu     sync.Mutex
 	things map[string]string         // name -> config
 	log    []string                  // "make x", in the order in which actions ended
-	fail   map[string]bool           // things whose actions exit 7 and do nothing
+	fail   map[string]bool           // things whose actions do nothing and end with exit code 7
 	before func(name, action string) // called when an action begins
 }
 
@@ -26,15 +26,15 @@ func NewWorld() *World {
 	return &World{things: map[string]string{}, fail: map[string]bool{}}
 }
 
-// Things copies what is there.
+// Things returns a copy of all things.
 func (w *World) Things() map[string]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.things)
 }
 
-// Set puts a thing there, or takes it away when config is empty, behind
-// everybody's back.
+// Set creates or changes a thing, or removes it when config is empty, without an action
+// of the type.
 func (w *World) Set(name, config string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,17 +45,17 @@ func (w *World) Set(name, config string) {
 	w.things[name] = config
 }
 
-// Fail makes a thing's actions fail, or work again.
+// Fail makes a thing's actions fail, or succeed again.
 func (w *World) Fail(name string, fail bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail[name] = fail
 }
 
-// Watch has a function called when an action begins.
+// Watch sets a function that is called when an action begins.
 func (w *World) Watch(before func(name, action string)) { w.before = before }
 
-// TakeLog returns what was done since the last call.
+// TakeLog returns the actions that were completed since the last call.
 func (w *World) TakeLog() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *World) TakeLog() []string {
 	return log
 }
 
-// Program is the type that manages the things.
+// Program is the image of the type that manages the things.
 func (w *World) Program(_ context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
 	var in protocol.ActionInput
 	if err := json.NewDecoder(stdin).Decode(&in); err != nil {
@@ -96,7 +96,7 @@ func (w *World) Program(_ context.Context, s runner.Spec, stdin io.Reader, stdou
 	return 0
 }
 
-// look answers the state action.
+// look returns the answer to the state step.
 func (w *World) look(in protocol.StateInput) map[string]any {
 	w.mu.Lock()
 	defer w.mu.Unlock()
