@@ -43,7 +43,7 @@ type Hello struct {
 	Epoch   int64  `json:"epoch,omitempty"`   // of the state's holder; 0 = this client runs no actions
 	Run     string `json:"run,omitempty"`     // the name of the command's records
 	// Store and Turn order holders with the same epoch, which follow each other when the
-	// first records nothing. Store is the id of the shared state, and Turn a number that
+	// first records nothing. Store names the shared state, and Turn is a number that
 	// grows with each holder; "" and 0 = a state file, which has one holder at a time.
 	Store   string `json:"store,omitempty"`
 	Turn    uint64 `json:"turn,omitempty"`

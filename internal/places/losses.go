@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// losses counts how often the connection of one request was lost after it was made.
+// losses counts the lost connections of one request, without those that could not be made.
 type losses struct {
 	count  int
 	pause  time.Duration // before the next try
@@ -33,7 +33,7 @@ func (l *losses) wait(ctx context.Context, h *host, lost error) error {
 	return nil
 }
 
-// nextPause returns the pause that follows a pause after which the host did not answer.
+// nextPause returns the pause before the next try, given the pause before the last one.
 func nextPause(before time.Duration) time.Duration {
 	return max(time.Second, min(2*before, 16*time.Second))
 }

@@ -93,7 +93,7 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 			return true, out.Result, err
 		}
 	}
-	// The end is recorded: the next command that uses the ID removes what Discard leaves.
+	// The end is recorded: the next command that uses the ID finds what Discard leaves.
 	_ = h.Discard(ctx, s.ID)
 	return true, out.Result, nil
 }

@@ -9,7 +9,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// sending is the transfer of an image, or of files of an artifact, to a host. It may be done.
+// sending is the transfer of an image, or of files of an artifact, to a host, in progress or done.
 type sending struct {
 	done chan struct{}
 	err  error

@@ -86,8 +86,8 @@ func (most LongLineError) Error() string {
 	return fmt.Sprintf("it said a line of more than %d bytes", int(most))
 }
 
-// ReadLine reads a line of the Stdout of a Process, with its newline. A line has at most
-// most bytes, and is valid until the next call. ReadLine ignores an incomplete last line.
+// ReadLine reads a line of the Stdout of a Process, with its newline; most is the limit of
+// its bytes. The line is valid until the next call. ReadLine drops an incomplete last line.
 func ReadLine(in *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {

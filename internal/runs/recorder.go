@@ -180,8 +180,8 @@ func (r *Recorder) directory(i typeclient.Invocation) (string, bool) {
 	return filepath.Join(r.dir, name), true
 }
 
-// isTrivial reports whether the record of an invocation has nothing of interest: a
-// query that was VALID, or an action that succeeded; both without errors and logs.
+// isTrivial reports whether the record of an invocation would help nobody: a state query that
+// was VALID, or an action that succeeded, as the state query after it shows; both without a log.
 func isTrivial(i typeclient.Invocation) bool {
 	if i.Err != nil || i.Result.ExitCode != 0 || len(i.Result.Stderr) > 0 || i.Step == typeclient.StepInit {
 		return false

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Close closes the log for this claim, and then removes what no reader needs. It does
-// nothing for a claim that has lost the log.
+// Close releases the log, and then removes what no reader needs. It does nothing for a
+// claim that has lost the log.
 func (c *Claim) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.hasty = true

@@ -21,7 +21,7 @@ type Log struct {
 	mu    sync.Mutex
 	since time.Time // since when the store cannot be reached; zero = it can be
 
-	tip  string        // the id of the tip that the last waiter has seen
+	tip  string        // the id of the tip that a waiter saw last
 	seen time.Duration // when this tip was first seen
 }
 

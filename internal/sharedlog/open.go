@@ -18,7 +18,7 @@ type Options struct {
 	Dead func(claim string) bool
 	// Claim is the id of the new claim; "" = a random one.
 	Claim string
-	// Probe asks for a test whether an empty store keeps its promises.
+	// Probe makes Open test whether an empty store keeps its promises.
 	Probe bool
 	// Waiting is called once, with who holds the log, when Open waits for it.
 	Waiting func(*View)
@@ -208,7 +208,7 @@ func (l *Log) lookAfter(ctx context.Context) (v *View, failed, err error) {
 	return v, failed, err
 }
 
-// giveBack closes a log whose opening failed after all, and returns the cause.
+// giveBack releases a log whose opening could not be completed, and returns why.
 func (c *Claim) giveBack(ctx context.Context, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), briefly)
 	defer cancel()

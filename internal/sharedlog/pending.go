@@ -90,7 +90,7 @@ func (p *Pending) reserve(n int64) error {
 }
 
 // write adds records. Its error matters only when the log cannot be written either:
-// close reports it then.
+// close returns it.
 func (p *Pending) write(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

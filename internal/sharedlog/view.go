@@ -39,7 +39,7 @@ func (v *View) MovedTo() string {
 	return v.Tip.To
 }
 
-// LastHeard returns how long ago the holder wrote its last entry: the difference of the two machines' clocks.
+// LastHeard returns how long ago the holder wrote its last entry, by the two machines' clocks.
 func (v *View) LastHeard(now time.Time) time.Duration { return max(now.Sub(v.Tip.Time), 0) }
 
 // errAgain says that an entry was compacted while the log was read.

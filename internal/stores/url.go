@@ -69,7 +69,7 @@ func Check(text string) error {
 	return refuse(text, "there are s3://, postgres:// and dir://")
 }
 
-// passwordBy returns how to give the password instead that a URL contains; "" = it contains
+// passwordBy returns where else to give the password that a URL contains; "" = it contains
 // none. Servers may ignore the case of a parameter's name, so passwordBy ignores it too.
 func passwordBy(u *url.URL, query url.Values) string {
 	_, has := u.User.Password()

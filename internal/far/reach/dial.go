@@ -219,7 +219,7 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 			}
 			limit.Reset(installing)
 			if err := s.send(b); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
-				return err // after the other errors the host prints why
+				return err // for the other errors the host prints why
 			}
 		case strings.HasPrefix(line, sayWrong):
 			return fmt.Errorf("deployster cannot be installed there: %s", diag.Visible(strings.TrimPrefix(line, sayWrong)))

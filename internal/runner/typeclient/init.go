@@ -53,7 +53,7 @@ func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
 }
 
 // Init asks an image what it is. Its container gets no mounts and no network. Init runs an image once
-// for each name and settings, unless the image forbids to cache the answer.
+// for each name and settings, unless the image forbids caching its answer.
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 	digest, err := t.Digest, error(nil)
 	if digest == "" {
@@ -146,7 +146,7 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	return ty, c.resolveType(ctx, t, ty)
 }
 
-// orArtifacts returns a better error for an image that failed to answer init, if it is
+// orArtifacts returns an error that says so if an image that failed to answer init is
 // an image of artifacts; otherwise it returns err.
 func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err error) error {
 	says, _ := jsondoc.Object(answer) // an answer that is not an object has no keys

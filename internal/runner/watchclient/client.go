@@ -65,10 +65,10 @@ func New(o Options) *Client {
 	return &Client{o: o, alone: map[string]int{}, groups: map[string]*group{}}
 }
 
-// Watch calls tell for each event, until ctx or the process that watches the resource
-// ends. It returns the reason, after the end of a process of its own. One goroutine at a
-// time calls tell, which must not block. Many goroutines wait here, each with its own
-// stack: large values are behind pointers to keep the stacks small.
+// Watch calls tell for each event, until ctx or the process that watches the resource ends,
+// and returns the reason. It waits for the end of a process that watches this resource
+// alone. One goroutine at a time calls tell, which must not block. Many goroutines wait
+// here, each with its own stack: large values are behind pointers to keep the stacks small.
 func (c *Client) Watch(ctx context.Context, r *Request, tell func(Event)) error {
 	if r.Spec.Worker == nil || r.Spec.Settings.Workers == runner.NoWorkers {
 		return c.watchAlone(ctx, r, tell)
@@ -115,7 +115,7 @@ func (c *Client) group(s *runner.Spec) (*group, error) {
 	return g, nil
 }
 
-// take reserves one of the limited processes for one resource each. give releases it.
+// take reserves a place for a process that watches a resource alone. give releases it.
 func (c *Client) take(r *Request) (give func(), err error) {
 	key := r.Reference + " " + r.Spec.Digest
 	most := c.o.Max

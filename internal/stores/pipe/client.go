@@ -129,7 +129,7 @@ func (c *Client) started() (*run, error) {
 	}
 	r := &run{cmd: exec.Command(c.command[0], c.command[1:]...), calls: map[uint64]chan answer{}, over: make(chan struct{})}
 	r.cmd.Env = proc.WithoutSecrets(os.Environ())
-	// An interrupt from the terminal is for the client, which must still record.
+	// An interrupt from the terminal is for the client alone, which still needs the store to record.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Stderr = &r.stderr
 	in, err := r.cmd.StdinPipe()
@@ -196,5 +196,5 @@ func (r *run) read(out io.Reader) {
 	close(r.over)
 }
 
-// Refused is the exit code of a program that cannot serve what its arguments name, also not later.
+// Refused is the exit code of a program that can never serve the store in its arguments.
 const Refused = 3

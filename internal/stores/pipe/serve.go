@@ -10,7 +10,7 @@ import (
 	"deployster/internal/sharedlog"
 )
 
-// Serve answers calls until the client closes in. A read error ends it too.
+// Serve answers calls until in ends, as it does when the client ends. A read error ends Serve too.
 func Serve(s sharedlog.Store, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
