@@ -47,7 +47,7 @@ func (c *conn) fail(err error) {
 	c.overOnce.Do(func() {
 		c.err = err
 		close(c.over)
-		_ = c.stream.Close() // it is given up
+		_ = c.stream.Close() // the connection is lost anyway
 	})
 }
 

@@ -86,7 +86,7 @@ func (h *host) state() (there, idle bool) {
 func (h *host) leave() {
 	if h.mu.TryLock() {
 		if h.calls.Load() == 0 {
-			_ = h.client.Close() // it says goodbye
+			_ = h.client.Close() // the host sees an orderly end
 		}
 		h.mu.Unlock()
 	}

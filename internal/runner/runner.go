@@ -124,11 +124,11 @@ type Mount struct {
 	Files *Files `json:"-"`
 }
 
-// Result is how an invocation ended.
+// Result says how an invocation ended.
 type Result struct {
 	ExitCode int
 	Stdout   []byte // complete for a query; for an action head and tail, like Stderr
-	Stderr   []byte // the first and the last KeepLog/2 bytes, with a line between that says what was left out
+	Stderr   []byte // the first and the last KeepLog/2 bytes, with a line between that says how much was left out
 	OOM      bool   // the kernel killed it because memory ran out
 	Duration time.Duration
 

@@ -56,7 +56,7 @@ type Machine struct {
 	files map[string]string // key -> the directory with the files that the client has sent
 }
 
-// New returns the Place.
+// New returns a Machine.
 func New(o Options) *Machine {
 	return &Machine{Runner: o.Runner, Runtime: o.Runtime, o: o, files: map[string]string{}}
 }

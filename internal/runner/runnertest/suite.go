@@ -16,7 +16,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// Runner is what the Suite checks.
+// Runner is the interface that the Suite tests.
 type Runner interface {
 	runner.Runner
 	runner.Launcher

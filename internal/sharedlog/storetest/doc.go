@@ -1,4 +1,4 @@
-// Package storetest holds a sharedlog.Store to what its callers rely on.
+// Package storetest tests whether a sharedlog.Store keeps the promises of its interface.
 //
 // Suite gets a function that opens a store, and reports to a test where the store fails.
 package storetest
