@@ -1,4 +1,4 @@
-// Package announce tells programs of what the engine has: plans, how applies ended, and
-// how far pulls are. Values of the engine come in, events go out to a function that sends
-// them, without secrets.
+// Package announce sends what the engine does as events to programs: plans, ends of
+// applies, and the progress of pulls. Values of the engine come in; events without
+// secrets go out to a function that sends them.
 package announce

@@ -11,7 +11,7 @@ import (
 	"deployster/plan"
 )
 
-// Plan sends what a plan wants, without the secrets; file is where it was saved.
+// Plan sends the changes of a plan as events, without secrets; file is where it was saved.
 func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file string) {
 	for _, addr := range p.Order() {
 		step := p.Resources[addr]

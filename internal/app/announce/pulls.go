@@ -10,16 +10,16 @@ import (
 	"deployster/internal/ui/events"
 )
 
-// Pulls knows what programs were told of pulls. Its zero value is ready.
+// Pulls records which pulls events were sent of. Its zero value is ready.
 type Pulls struct {
 	mu   sync.Mutex
-	last map[string]time.Time // reference -> when
+	last map[string]time.Time // reference -> time of the last event
 }
 
-// pullEvery is how often programs are told how far a download is.
+// pullEvery is how often the progress of a download is sent.
 const pullEvery = time.Second
 
-// Event is what they are to be told now, if anything.
+// Event returns the event to send now, if any.
 func (t *Pulls) Event(p imagestore.Progress, now time.Time) (events.Event, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

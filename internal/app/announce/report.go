@@ -7,7 +7,7 @@ import (
 	"deployster/state"
 )
 
-// Report sends how an apply ended; recorded are the outputs, nil where none are known.
+// Report sends how an apply ended; recorded has the outputs, nil where none are known.
 func Report(send func(events.Event), r *apply.Report, recorded *state.Snapshot) {
 	if len(r.Checks) > 0 {
 		send(events.OfChecks(r.Checks))
