@@ -15,21 +15,21 @@ import (
 	"deployster/protocol"
 )
 
-// Redactor knows what must never be shown, and takes it out of plans, checks and
-// diagnostics.
+// Redactor has the values that must never be shown, and takes them out of plans, checks
+// and diagnostics.
 type Redactor struct {
 	secret.Set
 	schemas typeschema.Schemas
 }
 
-// Plan returns a plan without sensitive values: those that are marked, and
-// those that images repeated elsewhere.
+// Plan returns a plan without sensitive values: those that are marked, and those that
+// images repeated elsewhere.
 func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	shown := *p
 	shown.Resources = map[string]*plan.Step{}
 	for addr, step := range p.Resources {
 		s := r.Step(step)
-		s.Change = step.Shown() // as it is counted, approved and drawn
+		s.Change = step.Shown() // as it is counted, approved and shown
 		shown.Resources[addr] = s
 	}
 	r.artifacts(&shown)
@@ -50,8 +50,8 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	return &shown
 }
 
-// artifacts hides the settings of artifacts that are sensitive, and the keys that are
-// made of them, also where mounts name those.
+// artifacts hides the sensitive settings of artifacts, and the keys that contain them,
+// also in the mounts that name those keys.
 func (r *Redactor) artifacts(p *plan.Plan) {
 	p.Artifacts = maps.Clone(p.Artifacts)
 	names := map[string]string{}
@@ -73,7 +73,7 @@ func (r *Redactor) artifacts(p *plan.Plan) {
 	}
 }
 
-// Checks hides what the messages of checks quote.
+// Checks hides the secrets that messages of checks quote.
 func (r *Redactor) Checks(list []config.CheckResult) []config.CheckResult {
 	list = slices.Clone(list)
 	for i, c := range list {
@@ -86,7 +86,7 @@ func (r *Redactor) Checks(list []config.CheckResult) []config.CheckResult {
 	return list
 }
 
-// Step is the same for one resource.
+// Step returns the step of one resource without sensitive values.
 func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	c := *step
 	secrets := r.StepSecrets(step)
@@ -121,8 +121,8 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	return &c
 }
 
-// StepSecrets returns what must not be shown of a step: what its config holds, and
-// what the state that was found holds.
+// StepSecrets returns the sensitive values of a step: those of its config, of the states
+// that were found or recorded, of its forecast and of its old step.
 func (r *Redactor) StepSecrets(step *plan.Step) []string {
 	secrets := secret.Values(step.Config, step.Sensitive)
 	for _, there := range []json.RawMessage{step.State, step.Stale} {
@@ -140,7 +140,7 @@ func (r *Redactor) StepSecrets(step *plan.Step) []string {
 	return secrets
 }
 
-// cut says of sensitive places as a whole what makes something in them unknown.
+// cut replaces pointers into a sensitive place by the pointer of that place; the first reason for each is kept.
 func cut(unknown map[string]string, sensitive []string) map[string]string {
 	if len(unknown) == 0 || len(sensitive) == 0 {
 		return unknown
@@ -155,7 +155,7 @@ func cut(unknown map[string]string, sensitive []string) map[string]string {
 	return out
 }
 
-// reasons hides the values of reasons that speak of something sensitive.
+// reasons hides the values of reasons that refer to sensitive places.
 func (r *Redactor) reasons(step *plan.Step, secrets []string) []protocol.Reason {
 	reasons, places := slices.Clone(step.Reasons), slices.Concat(step.Sensitive, step.Hidden)
 	for i, one := range reasons {
@@ -167,7 +167,7 @@ func (r *Redactor) reasons(step *plan.Step, secrets []string) []protocol.Reason 
 	return reasons
 }
 
-// action hides what an image put into an action.
+// action hides secrets in what an image put into an action.
 func (r *Redactor) action(a protocol.Action) protocol.Action {
 	a.Name, a.Description = r.Hide(a.Name), r.Hide(a.Description)
 	a.Args = slices.Clone(a.Args)
