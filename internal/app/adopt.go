@@ -24,17 +24,16 @@ import (
 	"deployster/state/actions"
 )
 
-// adopt finds out how the actions ended of which that is not known, because the
-// command that had started them died or was interrupted: it waits for those that
-// still run. What it finds out is recorded; of what it cannot find out it
-// warns, and the state action looks how things are.
+// adopt finds out how actions ended whose end is unknown because their command was killed
+// or interrupted. It waits for those that still run, records what it finds, and warns
+// about the rest: there the state action finds the current state.
 //
-// What an action prints may hold secrets that only its config tells. Where that
-// is neither recorded nor in the saved plan p, which may be nil, its output is
-// not shown and not kept.
+// The output of an action may hold secrets that only its config reveals. Where the config
+// is neither in the state nor in the saved plan p, which may be nil, the output is not
+// shown and not kept.
 //
-// Actions on hosts are looked for on the machines where they were begun. It returns the
-// resources whose machine cannot be asked: there an action may still run.
+// Actions on hosts are searched on the machines where they were started. adopt returns
+// the resources whose machine is unreachable: an action may still run there.
 func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Store, m *config.Manifest, p *plan.Plan) (left []string,
 	err error) {
 	snapshot, err := placed(ctx, e, m, store.Snapshot(), func(u actions.Unsettled) bool { return p != nil && u.Plan == p.ID })
@@ -44,7 +43,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 	if len(snapshot.Unknown()) == 0 {
 		return nil, e.discardEnded(ctx, snapshot, p)
 	}
-	e.learn(snapshot) // what they print may hold its secrets
+	e.learn(snapshot) // the output of the actions may hold its secrets
 	found := adoption{e, store, store.Snapshot(), nil}
 	left, err = found.find(ctx, place, snapshot, p)
 	if failed := found.settle(); failed != nil {
@@ -56,14 +55,14 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 	return left, e.discardEnded(ctx, snapshot, p)
 }
 
-// on returns what adopts the actions of a resource, where they were begun.
+// on returns the Adopter for the actions of a resource, on the machine where they were started.
 func on(e *Engine, s state.Snapshot, addr string) places.Adopter {
 	return e.places.On(s.Resources[addr].Settings.Host)
 }
 
-// discardEnded removes what containerd may still know of the actions of a plan that is
-// gone on with and whose end is on record. One that is tried again has the same
-// key, and must not be taken for the first try when its end is looked for.
+// discardEnded removes the traces in containerd of the actions of a resumed plan whose
+// end is recorded. A second attempt has the same key, and the trace of the first one must
+// not be taken for its end.
 func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
 	for addr, u := range snapshot.Unsettled {
 		if p == nil || u.Plan != p.ID {
@@ -75,7 +74,7 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 			}
 			err := on(e, snapshot, addr).Discard(ctx, a.Key)
 			if diag.Is[*runner.HostError](err) {
-				continue // what is on that host is not gone on with
+				continue // the plan does not resume what is on that host
 			}
 			if err != nil {
 				return diag.Errorf("Cannot go on with a plan", "%s of %s, started by %s, has ended and cannot be run again: %s.", a.Action, addr,
@@ -86,15 +85,15 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 	return nil
 }
 
-// follow adopts one action, and shows what it prints, as an apply does. What
-// nothing describes may hold secrets, and its output is dropped.
+// follow adopts one action, and shows its output, as an apply does. The output of a
+// resource that nothing describes may hold secrets, and is dropped.
 func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt, described bool) (runner.Outcome, error) {
 	name, u, show := addr+"/"+a.Action, s.Unsettled[addr], e.Line
 	if !described {
 		show = func(typeclient.Line) {}
 	}
 	showStdout := show
-	if a.Silent { // it says there what is to be remembered, and nothing for people
+	if a.Silent { // its stdout is data to record, and not for people
 		showStdout = func(typeclient.Line) {}
 	}
 	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, showStdout)
@@ -114,8 +113,8 @@ func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a ac
 	return out, err
 }
 
-// outcome waits for the end of an action, and says what became of it. What has left no
-// trace where it would have been begun was not: who was to begin it died before.
+// outcome waits for the end of an action, and returns how it ended. An action without a trace on
+// the machine where it would have started never started: its command was killed before.
 func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a actions.Attempt, w runner.Watch) (runner.Outcome, error) {
 	out, err := on(e, s, addr).Adopt(ctx, a.Key, w)
 	if entry, known := s.Resources[addr]; err == nil && out.NoTrace && a.Started.After(out.Forgotten) && known &&
@@ -125,7 +124,7 @@ func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a ac
 	return out, err
 }
 
-// exitOf is the exit code of an action that has ended; nil = it was never begun.
+// exitOf returns the exit code of an action that has ended; nil = it never started.
 func exitOf(out runner.Outcome) *int {
 	if out.Fate != runner.Exited {
 		return nil
@@ -133,7 +132,7 @@ func exitOf(out runner.Outcome) *int {
 	return &out.ExitCode
 }
 
-// answered is what a put has said that has ended; nil = nothing, or it is no put.
+// answered returns the answer of a put that has ended; nil = it gave none, or the action is no put.
 func answered(s state.Snapshot, addr string, out runner.Outcome) *artifact.Put {
 	put := s.Unsettled[addr].Put
 	if put == nil || out.Fate != runner.Exited {
@@ -142,21 +141,21 @@ func answered(s state.Snapshot, addr string, out runner.Outcome) *artifact.Put {
 	return front.ReadPut(artifactimages.New(artifactimages.Options{}), addr, put, out.Result)
 }
 
-// saidBy is what an action has said that is to be remembered, nil when it said nothing.
+// saidBy returns the data that an action printed to be recorded; nil = none.
 func saidBy(a actions.Attempt, out runner.Outcome) json.RawMessage {
 	if !a.Silent || out.Fate != runner.Exited {
 		return nil
 	}
 	memory, err := typeclient.ReadSaid(out.Result.Stdout)
 	if err != nil {
-		return nil // as when it is seen: then what it made is not known
+		return nil // as when an apply sees the end: then what the action made is unknown
 	}
 	return memory
 }
 
-// recordAdopted keeps what an adopted action has printed with the records of
-// this run. What it was given is in those of the run that had started it. One that
-// never began has nothing to keep, and no exit code.
+// recordAdopted adds the output of an adopted action to the records of this run. Its
+// input is in the records of the run that started it. An action that never started has no
+// output and no exit code.
 func (e *Engine) recordAdopted(addr, host string, a actions.Attempt, out runner.Outcome) {
 	if out.Fate != runner.Exited {
 		return
@@ -167,7 +166,7 @@ func (e *Engine) recordAdopted(addr, host string, a actions.Attempt, out runner.
 	e.records().Add(typeclient.Invocation{Address: addr, Host: host, Step: a.Action, Started: a.Started, Result: out.Result})
 }
 
-// How it is found out what became of an action whose end nobody has seen.
+// How deployster finds out what became of an action whose end nothing observed.
 const (
 	byType = "Its type is asked for the current state. Until it answers VALID this stays open. Where it cannot tell and you can: " +
 		"`deployster resolve -as=done '%s'`, or -as=failed."
@@ -175,7 +174,7 @@ const (
 		"anew. When it is gone for good: `deployster resolve -as=failed '%s'`."
 )
 
-// warnUnknown says what was in flight, since when, by whom, and what comes of it.
+// warnUnknown warns which action was in progress, since when, who started it, and what to do next.
 func (e *Engine) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, why, next string) {
 	u := s.Unsettled[addr]
 	why = whyUnknown(u.By, s.Resources[addr].Settings.Host, why)
@@ -185,8 +184,8 @@ func (e *Engine) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, w
 	e.Warn(d)
 }
 
-// whyUnknown says why it is not known how an action ended. Of one that ran on a host only
-// that knows, whichever machine had begun it.
+// whyUnknown says why the end of an action is unknown. For an action on a host, why is
+// the answer, whichever machine started it: only the host knows.
 func whyUnknown(by actions.By, on *runner.Host, why string) string {
 	host, boot := by.Here()
 	switch {
@@ -200,9 +199,9 @@ func whyUnknown(by actions.By, on *runner.Host, why string) string {
 	return why
 }
 
-// lookAtUnsettled tells a command that records nothing what is not known, and gives the
-// state with what actions have said meanwhile that is to be remembered. left are the
-// resources whose machine cannot be asked.
+// lookAtUnsettled warns of unknown ends of actions, for a command that records nothing.
+// It returns the state with the data that ended actions have printed since. left are the
+// resources whose machine is unreachable.
 func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, m *config.Manifest, recorded state.Snapshot) (now state.Snapshot,
 	left []string, err error) {
 	prior, err := placed(ctx, e, m, recorded, func(actions.Unsettled) bool { return false })
@@ -250,7 +249,7 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, m *conf
 	return now, slices.Compact(left), nil
 }
 
-// tellResumed says that a saved plan is gone on with, whose run died.
+// tellResumed reports that this run resumes a saved plan whose earlier run ended unexpectedly.
 func (e *Engine) tellResumed(p *plan.Plan, prior state.Snapshot) {
 	done, resumed := apply.Resumed(p, prior)
 	if !resumed {

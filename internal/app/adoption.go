@@ -13,16 +13,16 @@ import (
 	"deployster/state/actions"
 )
 
-// adoption is what is found out of how actions ended. All of it is recorded at once, so
-// that one copy of the state is kept for it and not one for each action.
+// adoption collects the ends of actions that were found out. settle records all of them
+// in one write, so that only one backup copy of the state is kept.
 type adoption struct {
 	*Engine
 	store *state.Store
-	next  state.Snapshot // with what was found out
+	next  state.Snapshot // the state with the ends that were found out
 	ended []adopted
 }
 
-// adopted is an action of which it was found out how it ended.
+// adopted is an action whose end was found out.
 type adopted struct {
 	addr string
 	a    actions.Attempt
@@ -30,8 +30,8 @@ type adopted struct {
 	at   places.Adopter
 }
 
-// find waits for the ends of all actions that are open, and returns the resources whose
-// machine cannot be asked.
+// find waits for the ends of all open actions. It returns the resources whose machine is
+// unreachable.
 func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.Snapshot, p *plan.Plan) (left []string, err error) {
 	for _, addr := range snapshot.Unknown() {
 		u := snapshot.Unsettled[addr]
@@ -63,7 +63,7 @@ func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.S
 	return slices.Compact(left), nil
 }
 
-// add notes how an action ended, and tells it.
+// add notes how an action ended, and reports it.
 func (n *adoption) add(f adopted) {
 	exit := exitOf(f.out)
 	if said := answered(n.next, f.addr, f.out); said != nil {
@@ -81,7 +81,7 @@ func (n *adoption) add(f adopted) {
 	}
 }
 
-// settle records all of it, and then discards what it was found out from.
+// settle records all ends that were found, and then discards the traces of those actions in containerd.
 func (n *adoption) settle() error {
 	if len(n.ended) == 0 {
 		return nil

@@ -23,36 +23,36 @@ import (
 	stateplace "deployster/state/place"
 )
 
-// ApplyOptions say what is carried out, and who answers for it.
+// ApplyOptions say what is applied, and who approves it.
 type ApplyOptions struct {
 	workspace.Inputs      // Paths may be one saved plan
 	Destroy          bool // carry out the plan of an empty manifest
 	Selection        plan.Selection
 	Parallelism      int  // as for PlanOptions
-	KeepGoing        bool // after a failure go on with what does not depend on it
+	KeepGoing        bool // after a failure go on with the resources that do not depend on it
 	HostOptions
 	Report   string // the file for the report; "" = none
 	Approval approval.Options
 	Policy   workspace.PolicyOptions
 }
 
-// task is one apply: what is to be done, with what.
+// task is one apply: what it does, and with what.
 type task struct {
 	*Engine
 	ApplyOptions
 	command  string
-	saved    bool // the plan was saved, and asks nothing by itself
+	saved    bool // the plan was saved: nothing is planned again
 	policy   workspace.Policy
 	approval approval.Approval
 	plan     *plan.Plan
 	manifest *config.Manifest
 	client   *answerers
 	report   reporter
-	options  apply.Options // of what was agreed upon
+	options  apply.Options // as they were approved
 }
 
-// Apply does what a saved plan says, or plans, asks, and does it. The report is nil
-// if nothing was run. The report file is written whatever comes of it.
+// Apply applies a saved plan, or plans, asks and applies. The report is nil if nothing
+// was run. The report file is written in every case.
 func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Report, err error) {
 	t := task{Engine: e, ApplyOptions: o, command: "apply", report: reporter{engine: e, file: o.Report}}
 	if o.Destroy {
@@ -137,7 +137,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	return report, err
 }
 
-// prepare reads what the task is about, and what is asked of it.
+// prepare reads the plan or the manifest of the task, and checks its options.
 func (t *task) prepare(ctx context.Context) (err error) {
 	t.saved = !t.Destroy && t.IsPlan(t.Paths)
 	if t.policy, err = t.Engine.Policy(t.Policy); err == nil && !t.saved {
@@ -164,7 +164,7 @@ func (t *task) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// namesPlan refuses the name of a plan that is not there.
+// namesPlan returns an error if the only path looks like a saved plan that does not exist.
 func namesPlan(e *Engine, paths []string) error {
 	if len(paths) != 1 || workspace.IsManifest(paths[0]) {
 		return nil
@@ -199,7 +199,7 @@ func (t *task) readSaved() error {
 	return err
 }
 
-// resume prepares what runs a saved plan. The plan has pinned more than a lock file
+// resume prepares the run of a saved plan. The plan pins more images than a lock file
 // does.
 func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	t.tellResumed(t.plan, prior)
@@ -224,7 +224,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	return nil
 }
 
-// decide plans, and shows the plan. open are resources whose actions may still run.
+// decide makes and shows the plan. open are the resources whose actions may still run.
 func (t *task) decide(ctx context.Context, prior state.Snapshot, open []string) (err error) {
 	m, selection, err := reach(ctx, t.Engine, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths), true, open)
 	if err != nil {
@@ -242,10 +242,10 @@ func (t *task) decide(ctx context.Context, prior state.Snapshot, open []string) 
 	return t.policy.CheckDigest(t.plan)
 }
 
-// execute runs the plan, and reports in every case.
+// execute applies the plan, and reports in every case.
 func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, error) {
-	// A plan that was made without a state fits one that has only begun since:
-	// apply.Check has seen to it.
+	// A plan that was made without a state also fits a state that was created since and
+	// is still empty: apply.Check has verified that.
 	journal, err := store.Begin(t.plan.ID, cmp.Or(t.plan.Lineage, store.Snapshot().Lineage, t.acts.Lineage))
 	if err != nil {
 		return nil, err
@@ -281,7 +281,7 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	return report, err
 }
 
-// toDo counts the resources for which a plan may do something.
+// toDo counts the resources that a plan may act on.
 func toDo(p *plan.Plan) int {
 	n := 0
 	for _, step := range p.Resources {

@@ -22,11 +22,11 @@ import (
 	"deployster/state/moves"
 )
 
-// artifactWork is what a command has to do with artifacts.
+// artifactWork is what a command needs to work with artifacts.
 type artifactWork struct {
 	client   artifact.Client
 	store    artifact.Store
-	resolver *artifacts.Resolver // nil: a saved plan has pinned all
+	resolver *artifacts.Resolver // nil: a saved plan has pinned all versions
 	front    *front.Front
 }
 
@@ -41,8 +41,8 @@ func openArtifacts(e *Engine, types *typeclient.Client) (artifact.Client, artifa
 	return client, e.files
 }
 
-// resolveArtifacts finds the versions of what is chosen, and returns the manifest in which they
-// have them.
+// resolveArtifacts finds the versions of the artifacts that the chosen resources need, and
+// returns the manifest with these versions.
 func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
 	chosen func(string) bool, o plan.Options) (*artifactWork, *config.Manifest, error) {
 	lock, err := images.ReadLock(e.Dir)
@@ -73,8 +73,8 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 	return w, m, diags.Err()
 }
 
-// answering returns who answers what a plan of a manifest asks, and the manifest in which
-// artifacts have versions. chosen is what the plan is about; nil = its selection says so.
+// answering returns who answers the queries of a plan, and the manifest with the versions of
+// artifacts. chosen reports whether an address is part of the plan; nil = the selection decides.
 func answering(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
 	chosen func(string) bool, o *plan.Options) (*answerers, *config.Manifest, error) {
 	if !front.Concern(m, prior) {
@@ -94,13 +94,13 @@ func answering(ctx context.Context, e *Engine, m *config.Manifest, prior state.S
 	return &answerers{Types: w.front, artifacts: w}, m, nil
 }
 
-// remembering is answering for those who use the versions that are recorded.
+// remembering is answering with the recorded versions of artifacts.
 func remembering(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
 	o *plan.Options) (*answerers, *config.Manifest, error) {
 	believing := *o
 	believing.Selection.NoRefresh = true
 	known, addresses := recorded(prior), slices.Collect(maps.Keys(prior.Resources))
-	chosen := func(addr string) bool { // also a block whose instances are recorded
+	chosen := func(addr string) bool { // true also for a block with recorded instances
 		return known(addr) || slices.ContainsFunc(addresses, func(a string) bool { return moves.Covers(addr, a) })
 	}
 	asked, m, err := answering(ctx, e, m, prior, types, chosen, &believing)
@@ -112,7 +112,7 @@ func recorded(prior state.Snapshot) func(string) bool {
 	return func(addr string) bool { _, known := prior.Completed(addr); return known }
 }
 
-// pinnedArtifacts is the work of a saved plan.
+// pinnedArtifacts returns the artifactWork of a saved plan.
 func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client, p *plan.Plan) *artifactWork {
 	w := &artifactWork{}
 	w.client, w.store = openArtifacts(e, types)
@@ -121,14 +121,14 @@ func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types 
 	return w
 }
 
-// putAgain are the publishes that -replace asks for, without those that a run of this plan
-// which died has put.
+// putAgain returns the publishes that -replace selects, without those that a run of this
+// plan that ended unexpectedly has put already.
 func putAgain(p *plan.Plan, prior state.Snapshot) []string {
 	died, _ := prior.Died(p.ID)
 	return slices.DeleteFunc(slices.Clone(p.Selection.Replace), func(addr string) bool { return died.Done[addr] != "" })
 }
 
-// begin records what the run of a plan needs to have its files again.
+// begin records what the run of a plan needs to obtain its files again.
 func (w *artifactWork) begin(j *state.Journal, p *plan.Plan) error {
 	w.front.Record(j)
 	pins := map[string]state.Pin{}
@@ -141,8 +141,8 @@ func (w *artifactWork) begin(j *state.Journal, p *plan.Plan) error {
 	return j.Pins(pins)
 }
 
-// end records the versions in use, after a run that ended well. Of what the plan left out
-// stays what was recorded.
+// end records the versions in use, after a run without errors. Artifacts outside the plan
+// keep their recorded versions.
 func (w *artifactWork) end(j *state.Journal, m *config.Manifest, prior state.Snapshot, p *plan.Plan, now time.Time) error {
 	use := map[string]state.Artifact{}
 	if p.Selection.Partial() {
@@ -162,7 +162,7 @@ func (w *artifactWork) end(j *state.Journal, m *config.Manifest, prior state.Sna
 	return j.Artifacts(use)
 }
 
-// closeArtifacts gives up the files that are held.
+// closeArtifacts closes the store of artifacts, which releases the files that it holds.
 func closeArtifacts(e *Engine) {
 	if e.files == nil {
 		return

@@ -18,18 +18,17 @@ import (
 	"deployster/state"
 )
 
-// DriftOptions say what is asked, and which drift is known.
+// DriftOptions say what to query, and which drift is known already.
 type DriftOptions struct {
 	workspace.Inputs
 	Selection     plan.Selection
 	Parallelism   int
 	Baseline      string // the file with the drift that is known; "" = none
-	WriteBaseline string // the file in which the drift that there is is written down; "" = none
+	WriteBaseline string // the file to write the drift to; "" = none
 	Show          func(*drift.Report)
 }
 
-// Drift asks whether what was applied is still as it was recorded, and changes
-// nothing.
+// Drift reports whether the real objects still match the state, and changes nothing.
 func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, error) {
 	known, err := e.Baseline(o.Baseline)
 	if err != nil {
@@ -66,7 +65,7 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 	return report, nil
 }
 
-// drift asks what there is, and shows it.
+// drift queries the real objects, and shows the report.
 func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, known drift.Baseline,
 	o DriftOptions) (*drift.Report, error) {
 	if _, err := e.Runtime(ctx); err != nil {
@@ -109,7 +108,7 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	return report, nil
 }
 
-// Baseline reads the drift that is known, from no file or one.
+// Baseline reads the known drift from a file; "" = none is known.
 func (e *Engine) Baseline(file string) (drift.Baseline, error) {
 	if file == "" {
 		return drift.Baseline{}, nil
@@ -125,7 +124,7 @@ func (e *Engine) Baseline(file string) (drift.Baseline, error) {
 	return b, nil
 }
 
-// writeBaseline writes down the drift that there is.
+// writeBaseline writes the drift of a report to a file.
 func (e *Engine) writeBaseline(file string, r *drift.Report) error {
 	err := fmt.Errorf("not everything could be read, so it would be incomplete")
 	if r.Status != drift.Failed {

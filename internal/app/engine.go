@@ -34,52 +34,52 @@ type Runtime interface {
 	runner.Adopter
 	images.Runtime
 	runner.Inspector
-	Artifacts() string           // the directory in which the files of artifacts are kept
-	Withheld(path string) string // why no container is given something of this machine; "" = it may be
+	Artifacts() string           // the directory of the files of artifacts
+	Withheld(path string) string // why containers must not get a path of this machine; "" = they may
 	places.Images
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)
 	Close() error
 }
 
-// UI shows a person what goes on, and asks. It is called from many goroutines.
+// UI shows a person the progress, and asks questions. It is called from many goroutines.
 type UI interface {
 	workspace.UI
-	// Begin shows the progress of so many resources, until end is called.
+	// Begin shows the progress of total resources, until end is called.
 	Begin(verb string, total int) (end func())
 	Planning(plan.Event)
 	Applying(apply.Event)
 	Line(typeclient.Line) // what an image prints
 	Pulling(imagestore.Progress)
 	Plan(*plan.Plan)
-	Explain(*plan.Plan, []*explain.Explanation) // in the place of Plan, where that was asked for
+	Explain(*plan.Plan, []*explain.Explanation) // instead of Plan, with -explain
 	// Report shows how an apply ended; recorded is nil if it did not end well.
 	Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot)
-	// Confirm asks a question. Where whole is set only the word yes is a yes.
+	// Confirm asks a question. With whole only the word yes counts as an approval.
 	Confirm(ctx context.Context, question string, whole bool) (bool, error)
 	Question(context.Context, apply.Question) (apply.Answer, error)
 }
 
-// Records keeps what images were sent and what they answered. runs.Recorder does.
+// Records keeps what was sent to images and what they answered. runs.Recorder implements it.
 type Records interface {
-	Begin() // something is changed from now on
+	Begin() // from now on things are changed
 	Add(typeclient.Invocation)
 	Report(content []byte)
 }
 
-// Options say where an engine works, with what, and who looks on.
+// Options say where an engine works, with what, and to whom it reports.
 type Options struct {
 	Workspace workspace.Options // its UI is that of these options
-	UI        UI                // nil = nobody looks on, and nobody can be asked
-	// Open connects to what runs images, when that is needed for the first time.
+	UI        UI                // nil = nothing is shown, and no question can be asked
+	// Open connects to the container runtime, when it is first needed.
 	Open func(context.Context) (Runtime, error)
-	// Records begins to keep records of the work in a directory; nil = none are kept.
+	// Records starts the records of a run in a directory; nil = none are kept.
 	Records func(dir string, keys *encryption.Keyring) Records
-	// Dial reaches a host; nil = none can be reached.
+	// Dial connects to a host; nil = no host can be reached.
 	Dial func(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error)
-	// MaxArtifacts is how many bytes of files of artifacts are kept; 0 = as many as usual.
+	// MaxArtifacts is the limit of the artifact store in bytes; 0 = the default.
 	MaxArtifacts int64
-	Abort        <-chan struct{} // closed when what runs is to be ended too; the context only keeps new things from starting
+	Abort        <-chan struct{} // closed to end running actions too; cancelling the context only keeps new ones from starting
 }
 
 // Engine does the work of one command.
@@ -90,14 +90,14 @@ type Engine struct {
 
 	runtime  Runtime
 	pool     *worker.Pool   // runs images with the runtime, in workers where it can
-	places   *places.Places // the pool, and hosts
-	acts     far.Hello      // as whom hosts are greeted
-	over     HostOptions    // how the command goes over hosts
+	places   *places.Places // the pool here, and the hosts
+	acts     far.Hello      // the identity that hosts are greeted with
+	over     HostOptions    // how the command treats hosts
 	pins     map[string]places.Pin
-	pulls    announce.Pulls // what programs know of them
+	pulls    announce.Pulls // the pulls that events were sent of
 	files    artifact.Store // nil = not opened
-	lockFile *durable.Lock  // keeps others from the lock file of the workspace; nil = nobody need be kept
-	released chan error     // gives how both were given up; nil = they may be needed
+	lockFile *durable.Lock  // the lock of the workspace's lock file; nil = not locked
+	released chan error     // gives the error of closing places and runtime; nil = they may still be needed
 }
 
 // New returns an engine. It must be closed.
@@ -112,7 +112,7 @@ func New(o Options) *Engine {
 	return &Engine{Workspace: workspace.New(o.Workspace), ui: o.UI, options: o}
 }
 
-// Runtime connects to what runs images, if it is not connected yet.
+// Runtime connects to the container runtime, if it is not connected yet.
 func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	if e.runtime != nil {
 		return e.runtime, nil
@@ -130,14 +130,14 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	return runtime, nil
 }
 
-// newPlaces returns this machine and hosts, without connections to them.
+// newPlaces returns this machine and the hosts as places, without connections to hosts.
 func newPlaces(e *Engine) *places.Places {
 	patience, _ := workspace.HostPatience(e.Options) // Runtime has read it
 	return places.New(places.Options{Here: here{e.pool, e.runtime}, Images: e.runtime, Dial: dialer(e), Patience: patience, Most: connections})
 }
 
-// release gives up what runs images, while other things are still done: nothing
-// is asked any more. Close waits for its end.
+// release closes the runtime in the background while other work goes on: no image is run
+// after it. Close waits for its end.
 func (e *Engine) release() {
 	if e.released != nil {
 		return
@@ -154,15 +154,15 @@ func (e *Engine) release() {
 			err = e.runtime.Close()
 		}
 		e.released <- err
-		close(e.released) // who closes the engine once more finds nothing to tell
+		close(e.released) // a second Close gets no error
 	}()
 }
 
-// Close ends what was opened, and warns of what went wrong with that. Closing once more does nothing.
+// Close closes what was opened, and warns of errors of that. A second Close does nothing.
 func (e *Engine) Close() {
 	e.release()
 	if e.lockFile != nil {
-		_ = e.lockFile.Unlock() // what it kept is written
+		_ = e.lockFile.Unlock() // the lock file is written
 		e.lockFile = nil
 	}
 	if err := <-e.released; err != nil {
@@ -171,8 +171,8 @@ func (e *Engine) Close() {
 	}
 }
 
-// client returns what speaks to images, tells what they log, and records what was
-// said. What the state holds as sensitive is hidden as what the manifest does.
+// client returns a client for images, which shows and records what they print. Values
+// that the state marks as sensitive are hidden like those of the manifest.
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
 	return typeclient.New(typeclient.Options{Runner: e.places, Inspector: e.runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
@@ -195,7 +195,7 @@ func (e *Engine) learn(s state.Snapshot) {
 
 func (e *Engine) records() Records { return e.options.Records(e.Dir, e.Keys) }
 
-// resolver returns what brings in images as the lock file wants them.
+// resolver returns what fetches images as the lock file pins them.
 func (e *Engine) resolver(ctx context.Context, m *config.Manifest) (*images.Resolver, error) {
 	runtime, err := e.Runtime(ctx)
 	if err != nil {
@@ -226,7 +226,7 @@ func (e *Engine) Line(l typeclient.Line) {
 	e.ui.Line(l)
 }
 
-// nobody looks on.
+// nobody is a UI that shows nothing and answers no question.
 type nobody struct{}
 
 func (nobody) Diagnostics(diag.Diagnostics)                        {}
@@ -245,7 +245,7 @@ func (nobody) AskVariable(context.Context, config.Missing) (string, error) {
 }
 func (nobody) Question(context.Context, apply.Question) (apply.Answer, error) { return apply.Quit, nil }
 
-// hearing is told errors and warnings, and nothing else.
+// hearing shows errors and warnings, and nothing else.
 type hearing struct {
 	nobody
 	to UI

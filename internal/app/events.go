@@ -12,7 +12,7 @@ import (
 	"deployster/state"
 )
 
-// Pulling is told how far it is with images.
+// Pulling reports the progress of image pulls.
 func (e *Engine) Pulling(p imagestore.Progress) {
 	if event, ok := e.pulls.Event(p, time.Now()); ok {
 		e.Events(event)
@@ -20,18 +20,18 @@ func (e *Engine) Pulling(p imagestore.Progress) {
 	e.ui.Pulling(p)
 }
 
-// tellPlan tells programs what a plan wants; file is where it was saved.
+// tellPlan sends the changes of a plan as events; file is where it was saved.
 func (e *Engine) tellPlan(p *plan.Plan, file string) {
 	announce.Plan(e.Events, e.Secrets, p, file)
 }
 
-// reportJSON is the report as a file has it.
+// reportJSON returns the report as it is written to a file.
 func (e *Engine) reportJSON(r *apply.Report) ([]byte, error) {
 	content, err := json.MarshalIndent(r, "", "  ")
 	return append(events.Redact(content, e.Secrets.Hide), '\n'), err
 }
 
-// tellReport tells programs how an apply ended, and records that.
+// tellReport sends the end of an apply as events, and adds the report to the records.
 func (e *Engine) tellReport(r *apply.Report, recorded *state.Snapshot) {
 	announce.Report(e.Events, r, recorded)
 	if content, err := e.reportJSON(r); err == nil {

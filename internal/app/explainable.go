@@ -10,11 +10,11 @@ import (
 	"deployster/state/moves"
 )
 
-// explainable refuses addresses that can be in no plan, before anything is asked. What
-// will be known only with the states of others is told when the plan is made.
+// explainable refuses addresses that no plan can have, before any image is asked.
+// Addresses that depend on states not known yet are checked when the plan is made.
 func explainable(m *config.Manifest, prior state.Snapshot, s subject.Selection, addresses []string) error {
 	about := subject.New(m, prior, s)
-	if len(addresses) == 0 || about.Begin().HasErrors() { // which the plan tells
+	if len(addresses) == 0 || about.Begin().HasErrors() { // the plan reports these errors
 		return nil
 	}
 	parsed, err := config.ParseAddresses(addresses)

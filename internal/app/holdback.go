@@ -12,8 +12,8 @@ import (
 	stateplace "deployster/state/place"
 )
 
-// heldBack refuses a plan that would act on what may still be acted upon by another
-// machine, which has lost the state. Who knows that it is VALID may go on.
+// heldBack refuses a plan that acts on a resource on which another machine, which has
+// lost the state, may still act. A resource that is VALID and needs no action is allowed.
 func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
 	var diags diag.Diagnostics
 	held := repair.OnHold(p, prior, place)
@@ -36,13 +36,13 @@ func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot)
 }
 
 // elsewhere reports whether only another machine knows how the actions of a resource
-// ended. A host tells whoever has the state.
+// ended. A host answers whichever machine has the state.
 func elsewhere(place state.Place, s state.Snapshot, addr string) bool {
 	remote, shared := place.(*state.Remote)
 	return shared && s.Unsettled[addr].By.Machine != remote.Machine && s.Resources[addr].Settings.Host == nil
 }
 
-// tellLeft says what an earlier run left behind, or that it is still at work.
+// tellLeft warns of what an earlier run left behind, or that a run is in progress.
 func tellLeft(e *Engine, place state.Place, r *state.Recovery) {
 	if r == nil {
 		return

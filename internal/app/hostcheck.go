@@ -13,15 +13,15 @@ import (
 	"deployster/internal/places"
 )
 
-// HostCheck is what was found of a host.
+// HostCheck is the result of checking a host.
 type HostCheck struct {
 	Name string     `json:"name"`
 	Pin  places.Pin `json:"host"`
 	hosts.Condition
 }
 
-// CheckHosts reaches hosts, installs what is missing there, and says what they are.
-// No names are all that the manifest declares.
+// CheckHosts connects to hosts, installs the missing parts of deployster there, and
+// returns their condition. No names means all hosts that the manifest declares.
 func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []string) ([]HostCheck, error) {
 	m, err := e.Manifest(ctx, in)
 	if err != nil {

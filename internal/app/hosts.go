@@ -24,29 +24,29 @@ import (
 	"deployster/state"
 )
 
-// HostOptions say how a command goes over hosts.
+// HostOptions say how a command treats hosts.
 type HostOptions struct {
-	FailUnreachable bool // there is no plan when one cannot be reached; else what is on it is left as it is
-	AtOnce          int  // so many are worked on at one time; 0 = order.Hosts
-	MaxFailed       int  // of an apply: after so many no further one is begun; 0 = no limit
+	FailUnreachable bool // an unreachable host is an error; else the resources on it are left unchanged
+	AtOnce          int  // so many hosts are worked on concurrently; 0 = order.Hosts
+	MaxFailed       int  // of an apply: after so many failed hosts it starts no further one; 0 = no limit
 }
 
-// connections is how many are kept at one time, unless more hosts are worked on. A plan goes
-// over all hosts three times: for facts, for plugs and for states. A host whose connection
-// had to make room is reached anew each time, and its workers begin again.
+// connections is how many connections are open at a time, unless more hosts are worked on. A plan
+// visits all hosts three times: for facts, for plugs and for states. A host whose connection was
+// closed to make room is connected to again each time, and its workers start again.
 const connections = 256
 
-// here is this machine as one of the places.
+// here is this machine as a place.
 type here struct {
 	runner.Runner // in workers where it can
 	places.Adopter
 }
 
-// greetAs connects to what runs images, and says as whom hosts are greeted: one that
-// has acted for this state before is told who is its latest holder.
+// greetAs connects to the container runtime, and sets the identity that hosts are greeted
+// with: a host that has acted for this state before learns its latest holder.
 func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Store) error {
 	prior := store.Snapshot()
-	t.over.FailUnreachable = t.FailUnreachable // many are asked at one time, also where few are acted on
+	t.over.FailUnreachable = t.FailUnreachable // many are asked concurrently, also where few are acted on
 	t.acts.Lineage, t.acts.Epoch = cmp.Or(prior.Lineage, state.NewID()), int64(prior.Serial)+1
 	if t.acts.Turn = store.Turn(); t.acts.Turn != 0 {
 		t.acts.Store = place.String()
@@ -58,13 +58,13 @@ func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Stor
 	}
 	t.places.Most(max(t.AtOnce, connections))
 	t.places.Known(hosts.Reachable(t.manifest))
-	if t.saved { // its hosts are those of the plan, and what was recorded of them comes after that
+	if t.saved { // its hosts are those of the plan, which take precedence over the recorded ones
 		t.places.Known(hosts.Planned(t.plan))
 	}
 	return nil
 }
 
-// dialer reaches hosts as the command that an engine is of.
+// dialer returns a function that connects to hosts with the identity of an engine's command.
 func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 	return func(ctx context.Context, h runner.Host) (*far.Client, error) {
 		if e.options.Dial == nil {
@@ -74,12 +74,12 @@ func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 	}
 }
 
-// reach connects to the hosts that resources are on: those that the manifest
-// declares, and those of which the state knows something that is declared no more.
-// It returns the manifest with the facts, and the selection without what is on hosts
-// that cannot be reached, and without open: those with an action that may still run where
-// nobody can ask. What answered is pinned in the plan. Where the plan makes things, a
-// machine that is gone is one of them.
+// reach connects to the hosts that resources are on: those that the manifest declares,
+// and those that only the state has. It returns the manifest with the facts of the hosts.
+// It returns the selection without the resources on unreachable hosts, and without open:
+// those with an action that may still run on an unreachable machine. The hosts that
+// answered are pinned in the plan. With makes the plan may create the machines of
+// unreachable hosts.
 func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot,
 	s plan.Selection, makes bool, open []string) (*config.Manifest, plan.Selection, error) {
 	m, late, err := withLateHosts(m, prior)
@@ -108,7 +108,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	if diags.HasErrors() {
 		return nil, s, diags
 	}
-	hosts.Join(on, hosts.Declared(facts)) // with the instances that follow from facts
+	hosts.Join(on, hosts.Declared(facts)) // with the instances that depend on facts
 	s = hosts.Selected(s, on)
 	workspace.SpareForHosts(e.Workspace, len(on))
 	if s.Excludes, err = unreached(e, facts, prior, s.Excludes, found, on); err != nil {
@@ -116,7 +116,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	}
 	for _, name := range sorted(found.Pins) {
 		if found.Pins[name].Unreachable != "" {
-			s.ExcludedHosts = append(s.ExcludedHosts, name) // also what is known there only later
+			s.ExcludedHosts = append(s.ExcludedHosts, name) // also excludes resources that turn out later to be on it
 		}
 	}
 	s.Excludes = append(s.Excludes, hosts.Today(facts, prior, found.Open(open, prior))...)
@@ -126,7 +126,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	return facts, s, nil
 }
 
-// unreached adds what is on hosts that cannot be reached to what is excluded, and tells it.
+// unreached adds the resources on unreachable hosts to excludes, and reports them.
 func unreached(e *Engine, m *config.Manifest, prior state.Snapshot, excludes []string, found hosts.Reached,
 	on map[string]*hosts.Resident) ([]string, error) {
 	var diags diag.Diagnostics
@@ -159,13 +159,13 @@ func unreached(e *Engine, m *config.Manifest, prior state.Snapshot, excludes []s
 	return left, nil
 }
 
-// notIn leaves out what another list has.
+// notIn returns list without the elements of other.
 func notIn(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
-// withLateHosts gives the manifest in which those hosts are known that are made of what
-// is recorded.
+// withLateHosts returns the manifest with the addresses of the hosts that are defined by
+// recorded states.
 func withLateHosts(m *config.Manifest, prior state.Snapshot) (*config.Manifest, map[string]runner.Host, error) {
 	late := latehost.Recorded(m, prior)
 	if len(late) == 0 {
@@ -175,22 +175,22 @@ func withLateHosts(m *config.Manifest, prior state.Snapshot) (*config.Manifest, 
 	return m, late, diags.Err()
 }
 
-// looker sees where plugs lead on the hosts of an engine.
+// looker returns a function that resolves plugs on the hosts of an engine.
 func looker(e *Engine) plugs.Look {
 	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
 		return hosts.Look(ctx, e.places, h, list)
 	}
 }
 
-// Asking returns what speaks to images, here and on the hosts of a manifest, and what
-// sees where plugs lead there.
+// Asking returns a client for images, here and on the hosts of a manifest, and a function
+// that resolves plugs there.
 func Asking(e *Engine, m *config.Manifest, prior state.Snapshot, r *images.Resolver) (*typeclient.Client, plugs.Look) {
 	e.places.Known(hosts.Reachable(m))
 	return e.client(prior, nil, r), looker(e)
 }
 
-// checkHosts refuses a saved plan whose hosts are other machines now, or whose
-// plugs there are gone. A host that cannot be reached fails when its turn comes.
+// checkHosts returns an error if a host of a saved plan is another machine now, or its
+// plugs are gone. An unreachable host fails later, when it is processed.
 func checkHosts(ctx context.Context, e *Engine, p *plan.Plan) error {
 	workspace.SpareForHosts(e.Workspace, len(p.Hosts))
 	on := map[string]*hosts.Resident{}

@@ -13,9 +13,9 @@ import (
 	"deployster/state"
 )
 
-// Init brings in the images of all types, and pins their digests in the lock file.
-// With upgrade it pins what their names mean now. It returns what changed in the
-// lock file, and whether that was written.
+// Init fetches the images of all types, and pins their digests in the lock file. With
+// upgrade it pins the current digests of their names. It returns the changes of the lock
+// file, and whether it was written.
 func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (changes []images.LockChange, written bool, err error) {
 	m, err := e.Manifest(ctx, in)
 	if err != nil {
@@ -52,15 +52,15 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 	return append(changes, moved...), written || len(moved) > 0, err
 }
 
-// otherImages asks every image what it is, and so brings in those that it
-// wants to be run in beside itself.
+// otherImages asks every image for its init answer, and so fetches the other images in
+// which its commands run.
 func (e *Engine) otherImages(ctx context.Context, m *config.Manifest, resolver *images.Resolver,
 	pins map[string]string) (map[string]string, error) {
 	client := e.client(state.Snapshot{}, pins, resolver)
 	var diags diag.Diagnostics
 	for _, r := range m.Resources() {
 		if r.Publish != nil {
-			continue // it runs in no image beside its own
+			continue // it uses no image but its own
 		}
 		_, err := client.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
 			Verify: r.Verify})

@@ -17,7 +17,7 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// OpenPins is OpenVersions for a command that changes the pins of artifacts.
+// OpenPins is OpenVersions for a command that changes the pins of artifacts: it locks the lock file first.
 func OpenPins(ctx context.Context, e *Engine, in workspace.Inputs, command string) (*versions.Desk, error) {
 	if err := holdLockFile(ctx, e, command); err != nil {
 		return nil, err
@@ -25,9 +25,9 @@ func OpenPins(ctx context.Context, e *Engine, in workspace.Inputs, command strin
 	return OpenVersions(ctx, e, in)
 }
 
-// holdLockFile keeps others from the workspace's lock file, from before it is read until
-// the engine is closed: who writes it writes all of it. Where nothing can be written
-// nobody else writes either.
+// holdLockFile locks the workspace's lock file against other commands, from before it is
+// read until the engine is closed: every write replaces the whole file. Where the
+// directory is not writable no lock is taken, as no other command can write there either.
 func holdLockFile(ctx context.Context, e *Engine, command string) error {
 	if e.lockFile != nil {
 		return nil
@@ -36,7 +36,7 @@ func holdLockFile(ctx context.Context, e *Engine, command string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil && !unwritable(err) {
 		return diag.Errorf("Cannot lock the lock file", "%s. Nothing was changed.", err)
 	}
-	_ = os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644) // it is of this machine only
+	_ = os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644) // it belongs to this machine only
 	path := filepath.Join(dir, "lock-file.lock")
 	held, err := durable.TryLock(path, true, "deployster "+command)
 	todo := "Wait until that has ended (-lock-timeout 5m does it for you), or end it"
@@ -65,12 +65,12 @@ func waitLock(ctx context.Context, path, command string, patience time.Duration)
 	return durable.WaitLock(ctx, path, true, command)
 }
 
-// unwritable reports whether an error says that nothing can be written there.
+// unwritable reports whether an error means that nothing can be written at a path.
 func unwritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrNotExist)
 }
 
-// userOf names who has a lock, as far as that is known.
+// userOf names the holder of a lock, as far as it is known.
 func userOf(e *durable.LockedError) string {
 	if e.Holder == nil {
 		return "another deployster process"

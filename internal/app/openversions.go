@@ -11,7 +11,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// OpenVersions opens what looks at the versions of declared artifacts.
+// OpenVersions returns a Desk for the versions of the declared artifacts.
 func OpenVersions(ctx context.Context, e *Engine, in workspace.Inputs) (*versions.Desk, error) {
 	m, err := e.Manifest(ctx, in)
 	if err != nil {
@@ -39,7 +39,7 @@ func OpenVersions(ctx context.Context, e *Engine, in workspace.Inputs) (*version
 		}}), nil
 }
 
-// OpenFiles opens the store of artifacts for a command that is about nothing else.
+// OpenFiles opens the store of artifacts for a command that works on nothing else.
 func OpenFiles(ctx context.Context, e *Engine) (artifact.Store, error) {
 	runtime, err := e.Runtime(ctx)
 	if err != nil {
@@ -48,8 +48,8 @@ func OpenFiles(ctx context.Context, e *Engine) (artifact.Store, error) {
 	return store.New(store.Options{Dir: runtime.Artifacts(), Command: "deployster", Max: e.options.MaxArtifacts}), nil
 }
 
-// upgradePins moves the pins of artifacts in the lock file, or only drops those of
-// artifacts that are gone.
+// upgradePins moves the pins of artifacts in the lock file to the newest versions.
+// Without newest it only drops the pins of artifacts that are no longer declared.
 func upgradePins(ctx context.Context, e *Engine, in workspace.Inputs, newest bool) (changes []images.LockChange, err error) {
 	lock, err := images.ReadLock(e.Dir)
 	if err != nil || lock == nil || len(lock.Artifacts) == 0 {

@@ -24,30 +24,30 @@ import (
 	"deployster/state/moves"
 )
 
-// DefaultParallelism is how many resources are worked on at one time.
+// DefaultParallelism is how many resources are worked on concurrently.
 const DefaultParallelism = 10
 
-// inWorkers is the same for resources whose type has a worker: what is in flight
-// there costs no container, and facts that are recorded together are synced once.
+// inWorkers is the same for resources whose type has a worker: a call in flight there
+// needs no container, and journal entries that are written together are synced once.
 const inWorkers = 80
 
-// inWorkersStored is the same in an apply whose facts are recorded in a store: each entry
-// there is an answer away, and those that wait for it fill the next one.
+// inWorkersStored is the same in an apply that records in a remote store: each journal entry waits
+// for an answer of the store, and those that wait meanwhile fill the next one.
 const inWorkersStored = 240
 
-// PlanOptions say what is planned, and what becomes of the plan.
+// PlanOptions say what to plan, and what to do with the plan.
 type PlanOptions struct {
 	workspace.Inputs
 	Selection   plan.Selection
-	Parallelism int      // how many resources are worked on at one time; 0 = DefaultParallelism, and more in workers
-	Explain     []string // addresses whose change is shown in the place of the plan
-	Out         string   // the file in which the plan is saved; "" = none
+	Parallelism int      // how many resources are worked on concurrently; 0 = DefaultParallelism, and more in workers
+	Explain     []string // addresses whose changes are explained instead of showing the plan
+	Out         string   // the file to save the plan in; "" = none
 	HostOptions
-	SignKey *string // the file with the key that it is signed with
-	Approve *string // other-path, or nothing: it changes what is planned
+	SignKey *string // the file with the signing key
+	Approve *string // other-path or nothing: it changes what is planned
 }
 
-// limits returns how many resources are worked on at one time, and how many of those
+// limits returns how many resources are worked on concurrently, and how many of those
 // that have a worker; 0 = as many.
 func limits(parallelism int) (resources, workers int) {
 	if parallelism == 0 {
@@ -56,7 +56,7 @@ func limits(parallelism int) (resources, workers int) {
 	return parallelism, 0
 }
 
-// applyLimits is limits for an apply that records into a place.
+// applyLimits is limits for an apply that records in a place.
 func applyLimits(parallelism int, place state.Place) (resources, workers int) {
 	resources, workers = limits(parallelism)
 	if _, stored := place.(*state.Remote); stored && workers > 0 {
@@ -65,7 +65,7 @@ func applyLimits(parallelism int, place state.Place) (resources, workers int) {
 	return resources, workers
 }
 
-// Plan asks every image what is there, and returns what an apply would do.
+// Plan queries the state of every resource, and returns what an apply would do.
 func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	var key ed25519.PrivateKey
 	var err error
@@ -106,7 +106,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}
-	e.places.Known(hosts.Reachable(m)) // and how they were reached when something was recorded comes after that
+	e.places.Known(hosts.Reachable(m)) // the recorded way to reach a host comes second
 	e.over = o.HostOptions
 	e.places.Most(max(o.AtOnce, connections))
 	prior, open, err := e.lookAtUnsettled(ctx, place, m, held.Snapshot)
@@ -137,7 +137,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	return p, nil
 }
 
-// subject reads what a plan is about, and says which state file that belongs to.
+// subject reads the manifest to plan, and returns the state file that belongs to it.
 func (e *Engine) subject(ctx context.Context, o PlanOptions) (*config.Manifest, state.Place, error) {
 	if !o.Selection.Destroy {
 		m, err := e.Manifest(ctx, o.Inputs)
@@ -151,8 +151,8 @@ func (e *Engine) subject(ctx context.Context, o PlanOptions) (*config.Manifest, 
 	return m, e.StatePlaceAround(), err
 }
 
-// narrowed limits a selection to what some files declare: they are not all that
-// belongs to the state. A whole directory is worked in, and not named.
+// narrowed limits a selection to the blocks of the files that are named: they may be only a part of
+// what belongs to the state. A whole directory is not named: it is the workspace.
 func narrowed(s plan.Selection, m *config.Manifest, paths []string) plan.Selection {
 	if len(paths) > 0 {
 		s.Only = m.Blocks()
@@ -160,8 +160,7 @@ func narrowed(s plan.Selection, m *config.Manifest, paths []string) plan.Selecti
 	return s
 }
 
-// build brings in the images and makes a plan, and tells the warnings that came
-// with it.
+// build fetches the images and makes a plan, and shows its warnings.
 func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection,
 	parallelism int) (*plan.Plan, *answerers, error) {
 	end := e.ui.Begin("Planning", len(m.Resources()))
@@ -184,7 +183,7 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 	return p, asked, nil
 }
 
-// draft brings in the images and makes a plan, and tells nothing of it.
+// draft fetches the images and makes a plan, and shows nothing.
 func draft(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection,
 	parallelism int) (*plan.Plan, *answerers, diag.Diagnostics, error) {
 	chosen, diags := subject.Chosen(m, prior, s)
@@ -215,10 +214,10 @@ func draft(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	return p, asked, diags, nil
 }
 
-// answerers are those who answer what a plan and an apply ask.
+// answerers answer the queries of a plan and an apply.
 type answerers struct {
 	front.Types
-	artifacts *artifactWork // nil = there is nothing of that kind
+	artifacts *artifactWork // nil = there are no artifacts
 }
 
 func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
@@ -227,8 +226,8 @@ func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
 		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Learn, Look: looker(e), Hosts: e.pins, HostsAtOnce: e.over.AtOnce}
 }
 
-// show shows a plan, or what makes the changes of some resources. The state is the
-// one that the plan was made from, or what has become of it.
+// show shows a plan, or explains the changes of some resources. prior is the state that
+// the plan was made from, or a later one.
 func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, addresses []string) error {
 	if len(addresses) == 0 {
 		e.ui.Plan(p)
@@ -254,8 +253,8 @@ func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, ad
 	return nil
 }
 
-// meant returns what of a plan each address means: a block or a module is all that is in
-// it. What means nothing stays, to be refused.
+// meant returns the addresses of a plan that each given address covers: a block or a module covers
+// all that is in it. An address that covers nothing is returned itself, to be refused later.
 func meant(p *plan.Plan, addresses []string) (list [][]string) {
 	for _, addr := range addresses {
 		var within []string
@@ -272,7 +271,7 @@ func meant(p *plan.Plan, addresses []string) (list [][]string) {
 	return list
 }
 
-// expanded returns a manifest with the instances that became known as it was planned.
+// expanded returns a manifest with the artifact versions and the instances that became known during planning.
 func expanded(m *config.Manifest, p *plan.Plan) (*config.Manifest, error) {
 	if len(p.Artifacts) > 0 {
 		var diags diag.Diagnostics
@@ -290,7 +289,7 @@ func expanded(m *config.Manifest, p *plan.Plan) (*config.Manifest, error) {
 	return m, nil
 }
 
-// ExplainSaved shows what makes the changes of some resources of a saved plan.
+// ExplainSaved explains the changes of some resources of a saved plan.
 func (e *Engine) ExplainSaved(ctx context.Context, p *plan.Plan, addresses []string) error {
 	m, err := e.Replay(p.Sources, p.Variables, p.Created)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"deployster/state/actions"
 )
 
-// placed gives a state in which what is recorded on hosts is on those that its machines are
-// today, as a plan has it. Hosts are asked only where an action may be open on one, or for
-// what is looked for too.
+// placed returns a state in which each entry on a host has the host that its machine is
+// today, as a plan does. It connects to hosts only if an action may be open on one, or if
+// too selects an entry on one.
 func placed(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, too func(actions.Unsettled) bool) (state.Snapshot,
 	error) {
 	var begun []string
@@ -36,7 +36,7 @@ func placed(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snap
 	if ctx.Err() != nil {
 		return prior, context.Cause(ctx)
 	}
-	for name := range late { // one that is off may be switched on before it is tried again
+	for name := range late { // a host that is switched off may be on again when it is tried next
 		open := slices.ContainsFunc(on[name].Addresses, func(addr string) bool { return slices.Contains(begun, addr) })
 		if found.Pins[name].Unreachable != "" && !open {
 			e.places.Forget(name)

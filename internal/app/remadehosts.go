@@ -14,11 +14,11 @@ import (
 	"deployster/state"
 )
 
-// madeAnew asks what those hosts are made of that are known by what is recorded and
-// cannot be reached. Where a part of that is made by this plan, their machines are not
-// there any more; where one is updated, it may be switched on. It returns the manifest in
-// which it is not known how they are reached, so that what is on them waits. They leave
-// late, and are pinned so.
+// madeAnew plans the resources that define the address of the hosts that are known by the
+// state and unreachable. Where the plan creates or replaces one of these resources, the
+// old machine no longer exists; where it updates one, the machine may only be switched
+// off. madeAnew removes such hosts from late, pins them as not known yet, and returns the
+// manifest without their addresses, so that the resources on them wait.
 func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection, found hosts.Reached,
 	late map[string]runner.Host) (*config.Manifest, error) {
 	made, down := found.Sources(m, late, s)
@@ -32,7 +32,7 @@ func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Sn
 	e.pins = found.Pins
 	p, _, diags, err := draft(ctx, e, facts, prior, made, 0)
 	if err != nil || p == nil || diags.HasErrors() {
-		return m, context.Cause(ctx) // the plan of everything says what is wrong
+		return m, context.Cause(ctx) // the plan of everything reports the errors
 	}
 	recorded := view.Recorded(prior, func(string) view.View { return view.View{} })
 	unless := func(changes ...plan.Change) map[string]runner.Host {

@@ -25,15 +25,15 @@ import (
 	"deployster/state"
 )
 
-// ErrElsewhere says that the state is not the one that was known: nothing was done.
+// ErrElsewhere says that the state is not the expected one: another command changed it, and nothing was done.
 var ErrElsewhere = errors.New("the state was changed by another command")
 
-// Keeper is an engine that keeps what was applied as it is.
+// Keeper is an engine that repairs drift of what was applied.
 type Keeper struct{ *Engine }
 
-// Child returns an engine for one run among several of this one: with the same runtime
-// and secrets, and with events and records of its own. It need not be closed, waits for
-// no lock, and shows people errors and warnings only.
+// Child returns an engine for one of several runs of this one. It shares the runtime and
+// the secrets, and has events and records of its own. It need not be closed, waits for no
+// lock, and shows people errors and warnings only.
 func (e Keeper) Child(send func(events.Event), records Records) Keeper {
 	w, o, ui := *e.Workspace, e.options, hearing{to: e.ui}
 	w.Events, w.UI, w.LockTimeout, w.Started, w.Kept = send, ui, 0, time.Now(), cmp.Or(w.Kept, &state.Kept{})
@@ -42,15 +42,15 @@ func (e Keeper) Child(send func(events.Event), records Records) Keeper {
 		released: make(chan error)}}
 }
 
-// Forget forgets the secrets that nobody has learned of since it was called last: they are
-// neither in the state, nor was there an answer with them. It is not to be called during
-// a repair.
+// Forget forgets the secrets that were not learned again since the last call: they are
+// neither in the state nor in any answer since then. It must not be called during a
+// repair.
 func (e Keeper) Forget(prior state.Snapshot) {
 	e.Secrets.Age()
 	e.learn(prior)
 }
 
-// Source is what is held to the world again and again: a manifest, and its images.
+// Source is what is compared with the real objects again and again: a manifest, and its images.
 type Source struct {
 	Manifest  *config.Manifest
 	Place     state.Place
@@ -64,12 +64,12 @@ type SourceOptions struct {
 	workspace.Inputs // Paths may be one saved plan that was applied
 	Selection        plan.Selection
 	Policy           workspace.PolicyOptions
-	Before           state.Place // where it was read from before; used again when that is what is named. nil = never
-	Whole            bool        // the images of what was never applied are needed too
+	Before           state.Place // the place of an earlier Source; used again if it is the same place. nil = none
+	Whole            bool        // resources that were never applied need their images too
 }
 
-// Source reads manifests, or a plan that was applied, and gives them with the state that
-// they are held to.
+// Source reads manifests, or a saved plan that was applied, and returns them with the
+// state that they belong to.
 func (e Keeper) Source(ctx context.Context, o SourceOptions) (*Source, state.Snapshot, error) {
 	policy, err := e.Policy(o.Policy)
 	if err != nil {
@@ -126,7 +126,7 @@ func (e Keeper) sourceImages(ctx context.Context, s *Source, snapshot state.Snap
 	return err
 }
 
-// savedSource reads a saved plan, and what it was made of.
+// savedSource reads a saved plan, and the manifest that it was made from.
 func (e Keeper) savedSource(s *Source, o SourceOptions, policy workspace.Policy) (*plan.Plan, error) {
 	if len(o.Variables) > 0 {
 		return nil, diag.Errorf("Wrong command line", "A saved plan holds the values of its variables: -var and -var-file cannot change them.")
@@ -144,15 +144,15 @@ func (e Keeper) savedSource(s *Source, o SourceOptions, policy workspace.Policy)
 	return p, err
 }
 
-// wasApplied reports whether a plan was carried out, and that ended well.
+// wasApplied reports whether a plan was applied without errors.
 func wasApplied(s state.Snapshot, id string) bool {
 	return slices.ContainsFunc(s.Applied, func(a state.Applied) bool { return a.Plan == id && a.Status == state.StatusOK })
 }
 
-// WatchSpec is how what tells of changes to a resource is run.
+// WatchSpec returns how to run the program of a type that reports changes to a resource.
 type WatchSpec func(context.Context, typeclient.Target, protocol.Type, protocol.StateInput) (runner.Spec, error)
 
-// Looker returns what looks at single resources of a source.
+// Looker returns a plan.Looker, which queries single resources of a source.
 func (e Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*plan.Looker, WatchSpec, error) {
 	client, o := e.client(prior, s.pins, s.images), e.planOptions(s.Selection, 0)
 	asked, m, err := remembering(ctx, e.Engine, s.Manifest, prior, client, &o)
@@ -176,31 +176,31 @@ func (e Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*p
 	}, nil
 }
 
-// RepairOptions say what is brought back, and what may be done for that.
+// RepairOptions say what to repair, and what is approved for that.
 type RepairOptions struct {
 	Source    *Source
-	Prior     state.Snapshot // that is known; another state is refused
+	Prior     state.Snapshot // the expected state; Repair refuses another one
 	Addresses []string       // what drifted
-	Whole     bool           // in their place: all that the manifest declares and the state has, as an apply
-	Kinds     []plan.Change  // that are approved
-	Looker    *plan.Looker   // of what is watched: nothing else is done with what drifted
-	Ended     func()         // the state is written, and nobody else has changed it since
+	Whole     bool           // instead of Addresses: all resources that the manifest declares and the state has, as in an apply
+	Kinds     []plan.Change  // the kinds of change that are approved
+	Looker    *plan.Looker   // of the watch: nothing else queries the resources that drifted
+	Ended     func()         // called when the state is written, and before any other command can change it
 }
 
-// Repaired is what became of a repair.
+// Repaired is the result of a repair.
 type Repaired struct {
-	Report      *apply.Report // nil: there was nothing to do, or nothing that may be done
+	Report      *apply.Report // nil: there was nothing to do, or nothing that is approved
 	Snapshot    state.Snapshot
-	Refused     map[string]string // what was left out, because nobody has approved it; and why
-	Planned     []string          // what was not left out; nil where all there is was to be applied
-	Later       []string          // what was left out until what its instances follow from is repaired
-	Unrefreshed map[string]bool   // was taken to be as it is recorded, and not asked
-	Broken      error             // why some could not be planned; they were left out, with what depends on them
+	Refused     map[string]string // what was left out because it is not approved, by address; with the reason
+	Planned     []string          // the addresses that were planned; nil = all that there are
+	Later       []string          // left out until the resources that its instances depend on are repaired
+	Unrefreshed map[string]bool   // taken from the state without a query
+	Broken      error             // why some could not be planned; they were left out with their dependants
 }
 
-// Repair brings back what drifted, and what depends on it, as an apply does: with the
-// lock, a plan, the journal and a report. What is not approved is left out, with
-// what depends on it.
+// Repair repairs what drifted, and its dependants, as an apply does: with the lock, a
+// plan, the journal and a report. It leaves out what is not approved, with its
+// dependants.
 func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err error) {
 	store, err := e.OpenState(ctx, o.Source.Place, "watch")
 	if err != nil {
@@ -224,7 +224,7 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	if err != nil {
 		return done, err
 	}
-	done.Snapshot = store.Snapshot() // with what was found out
+	done.Snapshot = store.Snapshot() // with the ends that adopt found out
 	m, blocks := o.Source.Manifest, []config.Pending(nil)
 	if !o.Whole {
 		believed, client := t.planOptions(o.Source.Selection, 0), e.client(done.Snapshot, o.Source.pins, o.Source.images)
@@ -260,9 +260,9 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	return done, err
 }
 
-// approved plans, and again without what nobody has approved, until all that is left
-// is approved. There is no plan when nothing is left to do. What cannot be planned is left
-// out too. done is told what was left out.
+// approved plans, leaves out the steps that are not approved, and plans again, until all
+// remaining steps are approved. t.plan stays nil when nothing is left to do. What cannot
+// be planned is left out too. done gets what was left out.
 func (t *task) approved(ctx context.Context, source *Source, policy repair.Policy, open []string, done *Repaired) (err error) {
 	left := map[string]string{}
 	for _, addr := range hosts.Today(source.Manifest, policy.Prior, open) {

@@ -15,13 +15,13 @@ import (
 // reporter writes the report of an apply, in every case.
 type reporter struct {
 	engine  *Engine
-	file    string // "" = nobody wants one
+	file    string // "" = none
 	written bool
 }
 
-// begin writes a report that says that nothing is known yet. It shows before
-// anything is done that the file can be written, and an earlier report that lies
-// there is not taken for this one if the process dies.
+// begin writes a report with the status unknown. This shows, before anything is done,
+// that the file can be written. It also replaces an earlier report, which would be taken
+// for this one if the process were killed.
 func (r *reporter) begin() error {
 	if r.file == "" || r.file == workspace.Std {
 		return nil
@@ -59,8 +59,8 @@ func (r *reporter) put(report *apply.Report) error {
 	return err
 }
 
-// end writes the report of an apply that had nothing to do or was refused before anything
-// was run, or in which this program itself failed, and returns the error of the whole.
+// end writes the report of an apply that had nothing to do, was refused before anything
+// was run, or panicked. It returns the error of the whole apply.
 func (r *reporter) end(p *plan.Plan, err error) error {
 	switch {
 	case r.written:
@@ -75,12 +75,12 @@ func (r *reporter) end(p *plan.Plan, err error) error {
 	return errors.Join(err, r.write(apply.Refused(p, status, r.engine.Secrets.Diagnostics(problems))))
 }
 
-// without leaves of an error what is not among the problems of a report already.
+// without returns an error without the diagnostics that are already among the problems of a report.
 func without(err error, problems diag.Diagnostics) error {
 	var left diag.Diagnostics
 	for _, d := range diag.From("Error", err) {
 		same := func(p *diag.Diagnostic) bool { return p.Summary == d.Summary && p.Detail == d.Detail }
-		if !slices.ContainsFunc(problems, same) { // of a step or of none: it is one fault
+		if !slices.ContainsFunc(problems, same) { // whether it has an address or not: it is one fault
 			left = append(left, d)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"deployster/state/actions"
 )
 
-// Resolve records how an action of a resource ended, where a person knows and
-// nobody else can. With dryRun it only says what would be recorded.
+// Resolve records how an action of a resource ended, as a person states it: for an action
+// whose end deployster cannot find out. With dryRun it only returns what it would record.
 func (e *Engine) Resolve(ctx context.Context, address string, as actions.Verdict, dryRun bool) (workspace.StateEdit, error) {
 	addr, err := config.ParseAddress(address)
 	if err != nil {
@@ -31,7 +31,7 @@ func (e *Engine) Resolve(ctx context.Context, address string, as actions.Verdict
 		}
 		for _, a := range now.Unsettled[addr].Open() {
 			if elsewhere(place, now, addr) {
-				continue // only a person may know
+				continue // only a person can know how it ended
 			}
 			if err := e.mustBeOpen(ctx, now, addr, a); err != nil {
 				return now, workspace.StateEdit{}, err
@@ -42,11 +42,11 @@ func (e *Engine) Resolve(ctx context.Context, address string, as actions.Verdict
 	})
 }
 
-// mustBeOpen refuses to let a person say what is known, or will be.
+// mustBeOpen returns an error if deployster knows how an action ended, or can find out: a person may not state it then.
 func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt) error {
 	runs, err := on(e, s, addr).Running(ctx, a.Key)
 	if diag.Is[*runner.HostError](err) && ctx.Err() == nil {
-		return nil // its machine cannot be asked, and may be gone for good
+		return nil // its machine is unreachable, and may be gone for good
 	}
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, 
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil || out.Fate == runner.Unknown:
-		return nil // what apply cannot find out either, a person may say
+		return nil // apply cannot find it out either, so a person may state it
 	case out.Fate == runner.Exited:
 		return diag.Errorf("It is known how the action ended",
 			"%q of %s ended with exit code %d. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr,
@@ -69,14 +69,14 @@ func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, 
 		"%q of %s had not begun. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr)
 }
 
-// errStillRuns is for what must not be done while an action runs.
+// errStillRuns is the error for what is refused while an action runs.
 func errStillRuns(addr string, a actions.Attempt) error {
 	return diag.Errorf("An action still runs",
 		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and looks how things are then. Nothing "+
 			"was changed.", a.Action, addr, a.Started.Format(time.RFC3339))
 }
 
-// nothingOpen says that there is nothing that a person would have to know.
+// nothingOpen is the error for a resource that has no action with an unknown end.
 func nothingOpen(now state.Snapshot, addr string) error {
 	open := now.Unexplained()
 	rest := "`deployster plan` asks how it is."

@@ -8,9 +8,9 @@ import (
 	"deployster/state/actions"
 )
 
-// StillRunning gives the keys of the actions of a state that run right now: their command
-// is at work, or it has died and their containers live. Only this machine is asked. What
-// cannot be found out is not in it.
+// StillRunning returns the keys of the actions of a state that run right now: their
+// command runs, or it was killed and their containers still run. It asks only this
+// machine. An action whose state cannot be found out counts as not running.
 func StillRunning(ctx context.Context, e *Engine, s state.Snapshot) map[string]bool {
 	running := map[string]bool{}
 	for _, addr := range s.Unknown() {
@@ -22,7 +22,7 @@ func StillRunning(ctx context.Context, e *Engine, s state.Snapshot) map[string]b
 	return running
 }
 
-// outlives reports whether an action still runs here whose command has died.
+// outlives reports whether an action of a command that was killed still runs here.
 func outlives(ctx context.Context, e *Engine, s state.Snapshot, addr string, a actions.Attempt) bool {
 	if s.Resources[addr].Settings.Host != nil || !workspace.ActsHere(e.Options, s.Unsettled[addr].By) {
 		return false

@@ -11,7 +11,7 @@ import (
 	"deployster/protocol"
 )
 
-// Inspect asks an image what it is. It returns its full name too.
+// Inspect returns the init answer of an image, and its full name.
 func (e *Engine) Inspect(ctx context.Context, image string) (name string, ty protocol.Type, err error) {
 	runtime, err := e.Runtime(ctx)
 	if err != nil {
@@ -27,9 +27,9 @@ func (e *Engine) Inspect(ctx context.Context, image string) (name string, ty pro
 	return found.Reference, ty, err
 }
 
-// Conformance finds out whether an image keeps the protocol. Of the options it sets
-// what is the engine's; their About is called when the secrets of the configs are
-// known. Without quiet it tells what the image prints.
+// Conformance tests whether an image keeps the protocol. It sets those of the options
+// that the engine decides. It calls their About once the secrets of the configs are
+// known. Without quiet it shows the output of the image.
 func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet bool) (conformance.Report, error) {
 	runtime, err := e.Runtime(ctx)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"deployster/internal/watch"
 )
 
-// WatchSource is the watch.Source of an engine: the programs of types that tell of
-// changes.
+// WatchSource implements watch.Source for an engine: with the programs of types that
+// report changes.
 type WatchSource struct {
 	Client  *watchclient.Client
 	Request func(ctx context.Context, addr string) (*watchclient.Request, error) // how a resource is watched
 }
 
-// NewWatchClient returns what keeps such programs. It must be closed before the engine is.
+// NewWatchClient returns a client that runs such programs. It must be closed before the engine is.
 func NewWatchClient(ctx context.Context, e *Engine) (*watchclient.Client, error) {
 	runtime, err := e.Runtime(ctx)
 	if err != nil {
