@@ -20,25 +20,25 @@ import (
 	"deployster/state"
 )
 
-// Reached is what hosts said, and those that said nothing.
+// Reached has the answers of hosts, and the errors of those that are unreachable.
 type Reached struct {
 	Facts      map[string]protocol.HostFacts
 	Pins       map[string]places.Pin
 	Conditions map[string]Condition
 }
 
-// Condition is what may be wrong with a host, and what no plan depends on.
+// Condition is the condition of a host that no plan depends on.
 type Condition struct {
-	Slow time.Duration `json:"clock_ns,omitempty"` // by how much its clock is behind this one's
-	Runc string        `json:"runc,omitempty"`     // the version; "" = not known
+	Slow time.Duration `json:"clock_ns,omitempty"` // by how much its clock is behind the one here
+	Runc string        `json:"runc,omitempty"`     // its version; "" = unknown
 	Free int64         `json:"free_bytes,omitempty"`
 }
 
-// Resident is what is on a host.
+// Resident has the resources on a host.
 type Resident struct {
 	Host      runner.Host
 	Addresses []string
-	Was       string // the name of Host in the state, where another machine has that name now
+	Was       string // the name that Host has in the state, if another machine has that name now
 }
 
 func (r *Resident) add(addr string) {
@@ -47,7 +47,7 @@ func (r *Resident) add(addr string) {
 	}
 }
 
-// Declared returns what is declared to be on each host, by its name.
+// Declared returns the resources that are declared to be on each host, by the name of the host.
 func Declared(m *config.Manifest) map[string]*Resident {
 	on := map[string]*Resident{}
 	for _, h := range m.Hosts() {
@@ -61,7 +61,7 @@ func Declared(m *config.Manifest) map[string]*Resident {
 	return on
 }
 
-// Reachable are the declared hosts of which it is known how they are reached.
+// Reachable returns the declared hosts whose address is known.
 func Reachable(m *config.Manifest) []runner.Host {
 	var list []runner.Host
 	for _, h := range m.Hosts() {
@@ -72,8 +72,7 @@ func Reachable(m *config.Manifest) []runner.Host {
 	return list
 }
 
-// Planned are the hosts that resources of a plan are on, as far as it is known how they
-// are reached.
+// Planned returns the hosts of the resources of a plan, as far as their address is known.
 func Planned(p *plan.Plan) []runner.Host {
 	var list []runner.Host
 	for _, addr := range sorted(p.Resources) {
@@ -84,10 +83,10 @@ func Planned(p *plan.Plan) []runner.Host {
 	return list
 }
 
-// Former adds what is recorded to what is on each host. It returns the hosts that are
-// recorded only: no declared one is their machine, as far as that is recorded. Where
-// another machine has the name of a recorded one, that is one of them if it was reached
-// in another way.
+// Former adds the recorded resources to on, at the host that their machine is today. It
+// returns the hosts that only the state has: as far as it records machines, none of them
+// is a declared host. Where another machine answers under the name of a recorded host,
+// the recorded host is one of them if it was reached in another way.
 func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[string]*Resident {
 	former, names := map[string]*Resident{}, f.names()
 	for _, addr := range sorted(prior.Resources) {
@@ -112,13 +111,13 @@ func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[strin
 	return former
 }
 
-// another reports whether another machine than the recorded one answers under a name.
+// another reports whether the machine that answers under a name is not the recorded one.
 func (f Reached) another(recorded runner.Host, name string) bool {
 	answers := f.Pins[name].Machine
 	return recorded.Machine != "" && answers != "" && answers != recorded.Machine
 }
 
-// names are those of the hosts that answered, by their machines.
+// names returns the names of the hosts that answered, by machine.
 func (f Reached) names() map[string]string {
 	found := map[string]string{}
 	for name, pin := range f.Pins {
@@ -129,9 +128,9 @@ func (f Reached) names() map[string]string {
 	return found
 }
 
-// Add adds former hosts, and what they said. What is on one that turns out to be a
-// declared one is on that. Where a machine is not found any more as it was recorded,
-// and another one has its name, it has no name.
+// Add adds former hosts with their answers. A former host whose machine is a declared
+// host's counts as that host. Where the recorded machine does not answer any more, and
+// another one has its name, its resources count as on the host of that name.
 func (f Reached) Add(on, former map[string]*Resident, found Reached) {
 	names := f.names()
 	for _, name := range sorted(former) {
@@ -152,10 +151,10 @@ func (f Reached) Add(on, former map[string]*Resident, found Reached) {
 	}
 }
 
-// Lost gives what is recorded on machines that may be behind hosts that cannot be
-// reached: no machine that answers is theirs, and nothing says that those are others.
+// Lost returns the resources whose machine does not answer, and may be an unreachable host: the
+// state records it as that host's machine, or records no machine for some unreachable host.
 func (f Reached) Lost(on map[string]*Resident, prior state.Snapshot) []string {
-	down, known := map[string]bool{}, map[string]bool{} // the ways that lead nowhere, and those with a recorded machine
+	down, known := map[string]bool{}, map[string]bool{} // the unreachable ways, and those with a recorded machine
 	for name, pin := range f.Pins {
 		if pin.Unreachable != "" {
 			down[way(on[name].Host)] = true
@@ -164,7 +163,7 @@ func (f Reached) Lost(on map[string]*Resident, prior state.Snapshot) []string {
 	if len(down) == 0 {
 		return nil
 	}
-	names, behind := f.names(), map[string]bool{} // the machines at their ends; "" = any may be
+	names, behind := f.names(), map[string]bool{} // the recorded machines at the unreachable ways; "" = any may be
 	for _, e := range prior.Resources {
 		if h := e.Settings.Host; h != nil && h.Machine != "" && down[way(*h)] {
 			behind[h.Machine] = true
@@ -182,17 +181,17 @@ func (f Reached) Lost(on map[string]*Resident, prior state.Snapshot) []string {
 	return list
 }
 
-// way is how a host is reached.
+// way returns the settings that say how a host is reached.
 func way(h runner.Host) string {
 	h.Name, h.Machine = "", ""
 	return fmt.Sprintf("%+v", h)
 }
 
-// Greet connects to hosts, so many at one time; 0 = order.Hosts.
+// Greet connects to hosts, atOnce of them concurrently; 0 = order.Hosts.
 func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnce int) Reached {
 	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]places.Pin{}, Conditions: map[string]Condition{}}
 	for name, r := range on {
-		if r.Host.Address == "" { // it is made of what is not known yet
+		if r.Host.Address == "" { // it depends on values not known yet
 			found.Pins[name] = places.Pin{Address: r.Host.String()}
 		}
 	}
@@ -215,8 +214,8 @@ func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnc
 	return found
 }
 
-// each does something for the hosts of which it is known how they are reached, for so many
-// at one time; 0 = order.Hosts.
+// each calls do for the hosts whose address is known, atOnce of them concurrently; 0 =
+// order.Hosts.
 func each(on map[string]*Resident, atOnce int, do func(name string, r *Resident)) {
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, cmp.Or(atOnce, order.Hosts))
@@ -232,8 +231,8 @@ func each(on map[string]*Resident, atOnce int, do func(name string, r *Resident)
 	wait.Wait()
 }
 
-// Check refuses a plan whose hosts are other machines now, or whose plugs there are gone. A
-// host that cannot be reached fails when its turn comes.
+// Check refuses a plan whose hosts are other machines now, or whose plugs there are gone.
+// An unreachable host fails later, when it is processed.
 func Check(ctx context.Context, at *places.Places, p *plan.Plan, on map[string]*Resident) error {
 	var mu sync.Mutex
 	wrong := map[string]error{}
@@ -259,7 +258,7 @@ func Check(ctx context.Context, at *places.Places, p *plan.Plan, on map[string]*
 	return nil
 }
 
-// reasonOf says why a host cannot be used, without saying which.
+// reasonOf returns why a host cannot be used, without its name.
 func reasonOf(err error) string {
 	if of, ok := errors.AsType[*runner.HostError](err); ok {
 		err = of.Err

@@ -15,7 +15,7 @@ import (
 	"slices"
 )
 
-// Reacher reaches hosts that become known while a plan is carried out.
+// Reacher connects to hosts that become known while a plan is applied.
 type Reacher struct{ *places.Places }
 
 // Look implements apply.Reacher.
@@ -23,7 +23,7 @@ func (r Reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([
 	return Look(ctx, r.Places, h, list)
 }
 
-// Look sees where plugs lead on a host.
+// Look resolves the paths of plugs on a host.
 func Look(ctx context.Context, p *places.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
 	asked := make([]far.Plug, len(list))
 	for i, plug := range list {
@@ -42,12 +42,12 @@ func Look(ctx context.Context, p *places.Places, h runner.Host, list []config.Pl
 	return led, nil
 }
 
-// checkPlugs refuses a plan whose plugs lead elsewhere on a host now.
+// checkPlugs refuses a plan if a plug on a host is gone, or leads to another path now.
 func checkPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Resident) error {
 	for _, addr := range on.Addresses {
 		for _, mount := range p.Resources[addr].Mounts {
 			if _, _, versioned := artifact.ParseMount(mount.Source); versioned {
-				continue // it is brought in
+				continue // it is an artifact, which is fetched
 			}
 			led, err := Look(ctx, at, on.Host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
 			switch {
@@ -65,8 +65,8 @@ func checkPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Reside
 	return nil
 }
 
-// Unreachable says what was not done because hosts could not be reached; nil = all was.
-// open are resources with an action that may still run where nobody could ask.
+// Unreachable is the error about what was not done because hosts were unreachable; nil = all was
+// done. open are the resources with an action that may still run on an unreachable machine.
 func Unreachable(p *plan.Plan, open []string) error {
 	var names []string
 	for _, name := range sorted(p.Hosts) {

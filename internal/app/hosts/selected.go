@@ -13,7 +13,7 @@ import (
 	"deployster/state"
 )
 
-// Recorded adds what is recorded to what is on each host, by the names on record.
+// Recorded adds the recorded resources to on, by the recorded names of their hosts.
 func Recorded(on map[string]*Resident, prior state.Snapshot) map[string]*Resident {
 	for name, r := range (Reached{}).Former(on, prior) {
 		on[name] = r
@@ -21,9 +21,9 @@ func Recorded(on map[string]*Resident, prior state.Snapshot) map[string]*Residen
 	return on
 }
 
-// Selected replaces hosts in a selection by what is on them. What becomes known of an
-// excluded one later is excluded too. A host that there is not, or one with nothing on it
-// as a target, is refused as an address that there is not.
+// Selected replaces hosts in a selection by the resources on them. Resources that turn out later to
+// be on an excluded host are excluded too. A host that does not exist, or a target host without
+// resources, stays in the list, and is refused like an address that does not exist.
 func Selected(s plan.Selection, on map[string]*Resident) plan.Selection {
 	var targets, excludes []string
 	for _, addr := range s.Targets {
@@ -44,7 +44,7 @@ func Selected(s plan.Selection, on map[string]*Resident) plan.Selection {
 	return s
 }
 
-// onHost gives the hosts that an address names, and what is on them.
+// onHost returns the hosts that an address names, and the resources on them.
 func onHost(addr string, on map[string]*Resident) (names, found []string) {
 	text, isHost := config.ParseHost(addr)
 	for _, name := range sorted(on) {
@@ -55,11 +55,11 @@ func onHost(addr string, on map[string]*Resident) (names, found []string) {
 	return names, found
 }
 
-// isOf reports whether a host is the one of a name. Without a key the name of a block with
-// instances means all of these.
+// isOf reports whether a name means a host. The name of a block with instances, without a
+// key, means all of them.
 func isOf(host, name string) bool { return host == name || strings.HasPrefix(host, name+"[") }
 
-// Join adds hosts, and what is on them, to others.
+// Join adds the hosts in more, and the resources on them, to on.
 func Join(on, more map[string]*Resident) {
 	for _, name := range sorted(more) {
 		if on[name] == nil {
@@ -71,8 +71,7 @@ func Join(on, more map[string]*Resident) {
 	}
 }
 
-// Blind gives the blocks whose instances are made of what only hosts know that cannot be
-// reached.
+// Blind returns the blocks whose instances depend on facts of unreachable hosts.
 func (f Reached) Blind(m *config.Manifest) (list []string) {
 	for _, p := range m.Pending() {
 		if slices.ContainsFunc(p.Facts, func(name string) bool { return f.Pins[name].Unreachable != "" }) {
@@ -82,8 +81,8 @@ func (f Reached) Blind(m *config.Manifest) (list []string) {
 	return list
 }
 
-// Open gives those resources, of some with an open action, whose machine is not made anew
-// by the plan: on that one nothing can run any more.
+// Open returns those of the resources with an open action whose machine the plan neither
+// creates nor replaces: on a machine that no longer exists no action can run.
 func (f Reached) Open(open []string, prior state.Snapshot) []string {
 	return slices.DeleteFunc(slices.Clone(open), func(addr string) bool {
 		h := prior.Resources[addr].Settings.Host
@@ -91,10 +90,10 @@ func (f Reached) Open(open []string, prior state.Snapshot) []string {
 	})
 }
 
-// Today gives recorded resources by the addresses that the manifest has for them.
+// Today returns the addresses that recorded resources have in the manifest.
 func Today(m *config.Manifest, prior state.Snapshot, addresses []string) []string {
 	s := subject.New(m, prior, plan.Selection{})
-	if s.Move().HasErrors() { // the plan says so
+	if s.Move().HasErrors() { // the plan reports these errors
 		return addresses
 	}
 	list, now := []string(nil), map[string]string{}
@@ -109,13 +108,13 @@ func Today(m *config.Manifest, prior state.Snapshot, addresses []string) []strin
 	return list
 }
 
-// Placed gives a state on the machines that answered, as a plan has it. What is on none of
-// them keeps the machine that is recorded: no other is asked for it.
+// Placed returns a state in which each entry has the host that its machine is now, as a plan has it. An entry
+// whose machine does not answer keeps the recorded one: no other machine is asked for it.
 func Placed(m *config.Manifest, pins map[string]places.Pin, prior state.Snapshot) state.Snapshot {
 	next := things.HostsOf(m, pins).PlaceAll(prior)
 	for addr, entry := range next.Resources {
 		if h := entry.Settings.Host; h != nil && h.Machine == "" && len(pins) > 0 {
-			h.Machine = prior.Resources[addr].Settings.Host.Machine // of a copy
+			h.Machine = prior.Resources[addr].Settings.Host.Machine // the host is a copy
 		}
 	}
 	return next

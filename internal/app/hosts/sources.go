@@ -9,8 +9,8 @@ import (
 	"deployster/plan/subject"
 )
 
-// Sources selects, of a plan, what those hosts are made of that are known by what is
-// recorded and did not answer. It returns their names too.
+// Sources narrows a selection to the resources that define the address of those hosts that are
+// known by the state and did not answer. It also returns the names of these hosts.
 func (f Reached) Sources(m *config.Manifest, late map[string]runner.Host, s plan.Selection) (made plan.Selection, down []string) {
 	on := Declared(m)
 	made.Only, made.Excludes, made.ExcludedHosts = s.Only, slices.Clone(s.Excludes), slices.Clone(s.ExcludedHosts)
@@ -29,7 +29,7 @@ func (f Reached) Sources(m *config.Manifest, late map[string]runner.Host, s plan
 	return made, down
 }
 
-// sources are what all that is on a host waits for.
+// sources returns the resources that all residents of a host depend on.
 func sources(m *config.Manifest, residents []string) []string {
 	var list []string
 	first := true
