@@ -1,7 +1,7 @@
-// Package images brings in the images that manifests name, pins them, and looks
-// after those that are here.
+// Package images fetches the images that manifests name, pins them, and manages those
+// that are here.
 //
-// It owns on which terms an image is taken: lock file, pull policy, signature. What
-// manifests and people want comes in; digests and lists go out. A Runtime stores
-// them.
+// It owns on which terms an image is accepted: lock file, pull policy, signature. The
+// needs of manifests and people come in; digests and lists go out. A Runtime stores
+// the images.
 package images

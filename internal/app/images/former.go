@@ -13,9 +13,8 @@ import (
 	"deployster/state"
 )
 
-// Former brings back the images by which resources are removed that are not
-// declared any more. What cannot be had, or is not signed as is asked for, is missed when it
-// is run.
+// Former fetches the images that destroy resources that are no longer declared. It ignores
+// errors: an image that is missing, or is not signed as required, fails when it is run.
 func (rs *Resolver) Former(ctx context.Context, prior state.Snapshot, signed func(string) *runner.Verify) {
 	declared := map[string]bool{}
 	for _, r := range rs.manifest.Resources() {
@@ -33,9 +32,9 @@ func (rs *Resolver) Former(ctx context.Context, prior state.Snapshot, signed fun
 	}
 }
 
-// Signed says whose signature an image must carry that the state names: that of a type
-// block with this image, or else of any with another tag of it. Where these name several
-// keys, a signature of any of them is enough.
+// Signed returns which signature an image that the state names must carry: that of the
+// type block with this image, or else of any with another tag of it. Where these name
+// several keys, a signature by any of them is enough.
 func Signed(types []config.Type) func(reference string) *runner.Verify {
 	return func(reference string) *runner.Verify {
 		full := fullName(reference)

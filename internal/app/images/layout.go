@@ -12,7 +12,7 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// OpenArchive opens what images are imported from: a file, a directory with an OCI
+// OpenArchive opens an archive of images to import: a file, a directory with an OCI
 // layout, or - for standard input.
 func OpenArchive(name string, absolute func(string) string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
@@ -64,7 +64,7 @@ func OpenLayout(dir string) io.ReadCloser {
 	return from
 }
 
-// SaveLayout writes an image as an OCI layout into a directory that is empty.
+// SaveLayout writes an image as an OCI layout into an empty directory.
 func SaveLayout(ctx context.Context, s Store, reference, dir string) error {
 	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
 		return diag.Errorf("Cannot save the image", "%s is not an empty directory. Name one, or a file.", dir)

@@ -14,14 +14,14 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// LockChange is what became of one name in the lock file.
+// LockChange is the change of one name in the lock file.
 type LockChange struct {
 	Name     string
-	Now, Was string // digests; "" = it is not there
+	Now, Was string // digests; "" = not in the file
 }
 
-// WriteLock writes the lock file of a directory, if it is not as it is to be. It
-// returns what changed, and whether it was written.
+// WriteLock writes the lock file of a directory, if its content changes. It returns the
+// changes, and whether it was written.
 func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []LockChange, written bool, err error) {
 	before := map[string]string{}
 	if old != nil {
@@ -33,7 +33,7 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 	}
 	for name, digest := range pins {
 		if _, inName, err := imagestore.FullName(name); err != nil || inName == "" {
-			now.Images[name] = digest // what has its digest in its name is pinned by that
+			now.Images[name] = digest // a name with a digest is pinned by that
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.Images)) {
@@ -53,8 +53,8 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 	return changes, err == nil, err
 }
 
-// WritePins writes the versions at which artifacts are held into the lock file of a
-// directory, beside the images in it. A file that has neither is removed.
+// WritePins writes the pinned versions of artifacts into the lock file of a directory,
+// beside the images in it. A file that has neither is removed.
 func WritePins(dir string, old *config.Lock, pins map[string]config.Pin) error {
 	now := &config.Lock{Artifacts: pins}
 	if old != nil {

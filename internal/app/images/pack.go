@@ -17,14 +17,14 @@ import (
 type PackOptions struct {
 	Reference       string                   // the new image's name
 	Path            func(path string) string // makes a path of the user's absolute
-	Args            []string                 // files, and directories whose content comes to /
+	Args            []string                 // files, and directories whose content is put into /
 	Programs        []string                 // of this machine, with their libraries
 	Add             []string                 // PATH or PATH:TARGET
 	Terraform       string                   // a Terraform provider, or the directory that it is in; "" = none
-	Shell           bool                     // what shell scripts need
+	Shell           bool                     // the files that shell scripts need
 	Python          bool                     // the Python of this machine
-	Note            func(string, ...any)     // told what is left out
-	Base            string                   // an image on top of which the files are put; "" = none
+	Note            func(string, ...any)     // called with what is left out
+	Base            string                   // an image whose files are the base of the new one; "" = none
 	Entrypoint, Cmd []string
 	Env             map[string]string
 }
@@ -51,8 +51,8 @@ func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error)
 	return s.Pack(ctx, p)
 }
 
-// collect puts together what is named, and gives the name in the
-// image of the first file among the arguments.
+// collect adds all files that the options name, and returns the path in the image of the
+// first file among the arguments.
 func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first string, err error) {
 	failed := func(name string, err error) error {
 		if pe, ok := errors.AsType[*os.PathError](err); ok {
@@ -123,8 +123,8 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 	return first, nil
 }
 
-// runnable sees to it that the image has something that can run, while it can
-// still be said what is missing.
+// runnable returns an error if the image has nothing that can run, while it can still say
+// what is missing.
 func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {
 	switch {
 	case o.Base != "" && len(o.Entrypoint) == 0:

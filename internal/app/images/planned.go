@@ -14,17 +14,17 @@ import (
 	"deployster/protocol"
 )
 
-// use is one name by which a plan runs an image, and whose signature this must carry.
+// use is one name by which a plan runs an image, and the signature that the image must carry.
 type use struct {
 	name   string // full
 	verify *runner.Verify
 }
 
-// Ensure fetches the images of a saved plan that are gone, and refuses the plan where
-// one cannot be had or is not signed as its type demands, before anything is run.
+// Ensure fetches the images of a saved plan that are missing here. It refuses the plan,
+// before anything is run, if one cannot be fetched or is not signed as its type demands.
 func Ensure(ctx context.Context, r Runtime, p *plan.Plan) error {
 	if p.Selection.RefreshOnly {
-		return nil // it asks only what is in doubt, and runs no action
+		return nil // it queries only what is in doubt, and runs no action
 	}
 	used := imagesOf(p)
 	for _, digest := range slices.Sorted(maps.Keys(used)) {
@@ -35,8 +35,8 @@ func Ensure(ctx context.Context, r Runtime, p *plan.Plan) error {
 	return nil
 }
 
-// imagesOf gives the images that a plan runs, by digest, those with signatures first: also
-// those of the state file, as what is destroyed resolves no name.
+// imagesOf returns the images that a plan runs, by digest, those with signatures first. It
+// includes those of the state file: a destroy resolves no name.
 func imagesOf(p *plan.Plan) map[string][]use {
 	used := map[string][]use{}
 	add := func(name, digest string, v *runner.Verify) {
@@ -82,7 +82,7 @@ func fullName(name string) string {
 	return name
 }
 
-// keysOf makes one text of what is asked of a signature.
+// keysOf returns one text that identifies the demands on a signature.
 func keysOf(v *runner.Verify) string {
 	if v == nil {
 		return ""
@@ -90,7 +90,7 @@ func keysOf(v *runner.Verify) string {
 	return v.Repository + "\x00" + string(v.Keys)
 }
 
-// otherImages are the images beside its own that a step runs.
+// otherImages returns the images that a step runs beside its own.
 func otherImages(s *plan.Step) (list []string) {
 	commands := []*protocol.Command{&s.Init.StateAction, s.Init.WatchAction, s.Init.DiscoverAction, s.Init.Worker}
 	for _, a := range s.Actions {
@@ -107,9 +107,9 @@ func otherImages(s *plan.Step) (list []string) {
 	return list
 }
 
-// ensure looks for one image, and fetches it by one of its names. All signatures are
-// checked before it is fetched without one. Of an image of the state file nobody has
-// noted whether it came from a registry.
+// ensure looks for one image here, and fetches it by one of its names. It checks all
+// signatures before it fetches the image without one. The state does not record whether
+// an image of an entry came from a registry.
 func ensure(ctx context.Context, r Runtime, p *plan.Plan, digest string, uses []use) error {
 	_, err := r.Resolve(ctx, digest)
 	here, tried := err == nil, ""
@@ -142,7 +142,7 @@ func ensure(ctx context.Context, r Runtime, p *plan.Plan, digest string, uses []
 	return gone(uses[0].name, digest, tried, err)
 }
 
-// gone says that an image cannot be had.
+// gone is the error about an image that cannot be obtained.
 func gone(name, digest, tried string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err

@@ -18,15 +18,15 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// Resolver brings in the images that the resources of a manifest run in, on the
-// terms of their type blocks and of the lock file.
+// Resolver fetches the images that the resources of a manifest run in, on the terms of
+// their type blocks and of the lock file.
 type Resolver struct {
 	runtime  Runtime
 	manifest *config.Manifest
 	lock     *config.Lock              // nil = there is no lock file, and nothing is pinned
-	Wanted   func(address string) bool // whose images All brings in
-	Pin      bool                      // init: what the lock file does not say yet is added to it
-	Upgrade  bool                      // init -upgrade: what it says does not count
+	Wanted   func(address string) bool // selects the resources whose images All fetches
+	Pin      bool                      // init: images that the lock file lacks are added to it
+	Upgrade  bool                      // init -upgrade: the digests in the lock file are ignored
 
 	mu     sync.Mutex
 	moved  []MovedName
@@ -34,8 +34,8 @@ type Resolver struct {
 	done   map[string]string // full reference and terms -> digest
 }
 
-// MovedName is a name that meant another image here before the lock file's was
-// given it.
+// MovedName is a name that referred to another image here, and was given to the image of
+// the lock file.
 type MovedName struct {
 	Name     string // full
 	Now, Was string // digests
@@ -49,8 +49,8 @@ func (rs *Resolver) Moved() []MovedName {
 	return slices.Compact(rs.moved)
 }
 
-// NewResolver returns what brings in the images of a manifest, as a lock file, which
-// may be nil, wants them. One that holds artifacts only pins no image.
+// NewResolver returns a Resolver for a manifest and a lock file, which may be nil. A lock
+// file that holds only artifacts pins no image.
 func NewResolver(r Runtime, m *config.Manifest, lock *config.Lock) *Resolver {
 	if lock != nil && len(lock.Images) == 0 {
 		lock = nil
@@ -70,13 +70,13 @@ func ReadLock(dir string) (*config.Lock, error) {
 
 // need is an image that resources need, on one set of terms.
 type need struct {
-	resource *config.Resource // the first of them
+	resource *config.Resource // the first of these resources
 	full     string
-	digest   string // in the reference
+	digest   string // of the reference
 }
 
-// All brings in the images of all types, in parallel, before any is run. It
-// gives their digests, by full reference.
+// All fetches the images of all types, in parallel, before any is run. It returns their
+// digests, by full reference.
 func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 	byName, diags := map[string][]need{}, diag.Diagnostics(nil)
 	var names []string
@@ -84,7 +84,7 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		full, digest string
 		err          error
 	}
-	read := map[string]name{} // most resources have a type that others have too
+	read := map[string]name{} // many resources share a type
 	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest)) {
 		if !rs.Wanted(r.Address) {
 			continue
@@ -131,7 +131,7 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 	return pins, diags.Err()
 }
 
-// typesOfArtifacts are the images of artifacts, as resources want theirs.
+// typesOfArtifacts returns the images of artifacts, in the form of resources.
 func typesOfArtifacts(m *config.Manifest) (list []*config.Resource) {
 	for _, a := range m.Artifacts() {
 		list = append(list, &config.Resource{Address: "artifact." + a.Name, TypeRef: a.TypeRef, Pull: a.Pull, Verify: a.Verify,
@@ -141,7 +141,7 @@ func typesOfArtifacts(m *config.Manifest) (list []*config.Resource) {
 	return list
 }
 
-// terms tell apart what is wanted of an image.
+// terms returns a key for a reference and the signature that the image needs.
 func terms(full string, w runner.Wanted) string {
 	key := full
 	if w.Verify != nil {
@@ -150,8 +150,7 @@ func terms(full string, w runner.Wanted) string {
 	return key
 }
 
-// had gives the digest of an image that was obtained on the same terms, "" if
-// it was not.
+// had returns the digest of an image that was obtained on the same terms, or "".
 func (rs *Resolver) had(full string, w runner.Wanted) string {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -161,12 +160,12 @@ func (rs *Resolver) had(full string, w runner.Wanted) string {
 	return ""
 }
 
-// sameTerms reports whether two resources want the same of an image.
+// sameTerms reports whether two resources obtain an image on the same terms.
 func sameTerms(a, b *config.Resource) bool {
 	return a.Pull == b.Pull && sameVerify(a.Verify, b.Verify)
 }
 
-// sameVerify reports whether two ask for the same signature.
+// sameVerify reports whether a and b demand the same signature.
 func sameVerify(a, b *runner.Verify) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -174,8 +173,8 @@ func sameVerify(a, b *runner.Verify) bool {
 	return a.Repository == b.Repository && string(a.Keys) == string(b.Keys)
 }
 
-// one brings in one image, on all the terms that it is wanted on: whoever asks
-// the registry comes first, and the others take what that one got.
+// one fetches one image, on each of the terms that resources need it on. The terms that
+// ask the registry come first, and the others take the digest of that.
 func (rs *Resolver) one(ctx context.Context, needs []need) (string, diag.Diagnostics) {
 	rank := map[runner.PullPolicy]int{runner.PullAlways: 0, runner.PullMissing: 1, "": 1, runner.PullNever: 2}
 	slices.SortStableFunc(needs, func(a, b need) int { return rank[a.resource.Pull] - rank[b.resource.Pull] })
@@ -183,7 +182,7 @@ func (rs *Resolver) one(ctx context.Context, needs []need) (string, diag.Diagnos
 	for _, n := range needs {
 		w := runner.Wanted{Reference: n.resource.TypeRef, Pull: n.resource.Pull, Verify: n.resource.Verify, Digest: digest}
 		if digest != "" && w.Pull == runner.PullAlways {
-			w.Pull = runner.PullMissing // it was asked for already
+			w.Pull = runner.PullMissing // the registry was asked already
 		}
 		got, err := rs.obtain(ctx, w, n.full, n.digest, true)
 		if err != nil {
@@ -195,8 +194,7 @@ func (rs *Resolver) one(ctx context.Context, needs []need) (string, diag.Diagnos
 	return digest, diags
 }
 
-// obtain brings in one image. strict: it must be in the lock file, if there is
-// one.
+// obtain fetches one image. With strict it must be in the lock file, if there is one.
 func (rs *Resolver) obtain(ctx context.Context, w runner.Wanted, full, inName string, strict bool) (string, error) {
 	locked := ""
 	if rs.lock != nil && inName == "" && !rs.Upgrade {
@@ -238,7 +236,7 @@ func (rs *Resolver) obtain(ctx context.Context, w runner.Wanted, full, inName st
 	return image.Digest, nil
 }
 
-// differs says that the name of an image does not mean what is pinned.
+// differs is the error about an image name that does not refer to the pinned digest.
 func (rs *Resolver) differs(full string, e *runner.DigestError) error {
 	if rs.lock == nil || rs.lock.Images[full] != e.Want {
 		return diag.Errorf("The image "+e.Reference+" has changed", "%s. Try again.", e)
@@ -256,9 +254,8 @@ func (rs *Resolver) differs(full string, e *runner.DigestError) error {
 		e.Have, e.Want, where)
 }
 
-// Use brings in an image that a resource runs in, on the terms of its type:
-// another one that its image asks for, or that of an instance which was not
-// known at first.
+// Use fetches an image that a resource runs in, on the terms of its type: another one
+// that its image asks for, or that of an instance that was not known at first.
 func (rs *Resolver) Use(ctx context.Context, u typeclient.Use) (string, error) {
 	full, inName, err := imagestore.FullName(u.Reference)
 	if err != nil {
@@ -272,21 +269,21 @@ func (rs *Resolver) Use(ctx context.Context, u typeclient.Use) (string, error) {
 		w.Pull = runner.PullMissing
 	}
 	if u.Digest != "" && inName == "" {
-		// Whatever the name means by now: this one was planned with.
+		// Whatever the name refers to by now, the plan was made with this digest.
 		w.Reference = imagestore.WithDigest(full, u.Digest)
 		inName = u.Digest
 	}
 	return rs.obtain(ctx, w, full, inName, u.Step == typeclient.StepInit)
 }
 
-// FromRegistry reports whether an image can be had again from its registry.
+// FromRegistry reports whether an image can be fetched again from its registry.
 func (rs *Resolver) FromRegistry(full string) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return rs.pulled[full]
 }
 
-// At shows where the resource is declared that something is about.
+// At returns diagnostics with the address and the place of the resource that they refer to.
 func (rs *Resolver) At(r *config.Resource, diags diag.Diagnostics) diag.Diagnostics {
 	for i, d := range diags {
 		placed := *d

@@ -8,15 +8,15 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Runtime has images, and can get others.
+// Runtime has images, and can obtain others.
 type Runtime interface {
 	// Resolve finds an image that is here.
 	Resolve(ctx context.Context, reference string) (runner.Image, error)
-	// Obtain finds an image or pulls it, on the terms of who wants it.
+	// Obtain finds an image or pulls it, on the given terms.
 	Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error)
 }
 
-// Store is a Runtime whose images people look after.
+// Store is a Runtime whose images people manage.
 type Store interface {
 	Runtime
 	Images(ctx context.Context) ([]imagestore.Image, error)
@@ -28,6 +28,6 @@ type Store interface {
 	Push(ctx context.Context, reference string) (imagestore.Image, error)
 	Pack(ctx context.Context, o imagestore.PackOptions) (imagestore.Image, error)
 	Remove(ctx context.Context, references []string) ([]imagestore.Image, error)
-	// Unused lists the images that nothing keeps; all also those that have a name.
+	// Unused lists the images without a name that nothing keeps; with all also those with a name.
 	Unused(ctx context.Context, keep map[string]bool, all bool) ([]imagestore.Image, error)
 }

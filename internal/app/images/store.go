@@ -14,11 +14,11 @@ import (
 	"deployster/state"
 )
 
-// parallelPulls is how many images are pulled at one time.
+// parallelPulls is how many images are pulled concurrently.
 const parallelPulls = 4
 
-// Pull fetches images from their registries. It returns those that came, also when
-// others failed.
+// Pull fetches images from their registries. It returns those that were fetched, also
+// when others failed.
 func Pull(ctx context.Context, s Store, references []string) ([]imagestore.Image, error) {
 	infos, errs := make([]imagestore.Image, len(references)), make([]error, len(references))
 	var group errgroup.Group
@@ -42,8 +42,8 @@ func Pull(ctx context.Context, s Store, references []string) ([]imagestore.Image
 	return pulled, errors.Join(errs...)
 }
 
-// Needed returns the digests of the images that a workspace needs: those of the
-// state and lock files, and what the names in the manifests mean.
+// Needed returns the digests of the images that a workspace needs: those of the state and
+// lock files, and those that the names in the manifests refer to.
 func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command string) (map[string]bool, error) {
 	keep := map[string]bool{}
 	held, err := w.HoldState(ctx, w.StatePlaceAround(), command)
@@ -90,8 +90,8 @@ func keepRecorded(s state.Snapshot, keep map[string]bool) {
 	}
 }
 
-// Remove removes images. Those that are in keep, by digest, it refuses, which does
-// not keep the others.
+// Remove removes images. It refuses those whose digest is in keep, and removes the others
+// nevertheless.
 func Remove(ctx context.Context, s Store, references []string, keep map[string]bool) ([]imagestore.Image, error) {
 	var refused []error
 	references = slices.DeleteFunc(slices.Clone(references), func(ref string) bool {
@@ -107,9 +107,9 @@ func Remove(ctx context.Context, s Store, references []string, keep map[string]b
 	return removed, errors.Join(append(refused, err)...)
 }
 
-// Prune removes images that were shown as not used, by all of their names. What a person
-// took time to agree to may be otherwise by now: what means another image, or is needed
-// by the workspace, stays.
+// Prune removes images that were shown as unused, by all of their names. Things may have
+// changed while a person decided: a name that refers to another image now stays, and so
+// does an image that the workspace needs now.
 func Prune(ctx context.Context, s Store, w *workspace.Workspace, shown []imagestore.Image) ([]imagestore.Image, error) {
 	keep, err := Needed(ctx, s, w, "image prune")
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-// Where the parts of a Terraform provider lie in its image.
+// Paths of the parts of a Terraform provider in its image.
 const (
 	bridgeName      = "deployster-terraform"
 	providerTarget  = "/provider"
 	certificatesDir = "/etc/ssl/certs/ca-certificates.crt"
 )
 
-// PlugsVariable is the variable of the image in which the bridge finds the plugs that it asks
+// PlugsVariable is the environment variable of the image with the plugs that the bridge asks
 // for, as in NAME=PATH:rw,NAME=PATH.
 const PlugsVariable = "DEPLOYSTER_TF_PLUGS"
 
-// CheckPlugs refuses what the bridge would not understand.
+// CheckPlugs refuses plugs that the bridge would not understand.
 func CheckPlugs(plugs []string) error {
 	for _, p := range plugs {
 		name, path, ok := strings.Cut(p, "=")
@@ -36,8 +36,8 @@ func CheckPlugs(plugs []string) error {
 	return nil
 }
 
-// addTerraform adds a Terraform provider and the bridge that speaks for it, with the
-// certificates of this machine. It gives the entrypoint.
+// addTerraform adds a Terraform provider, the bridge that speaks the protocol for it, and
+// the certificates of this machine. It returns the entrypoint.
 func addTerraform(ctx context.Context, files *imagefiles.Set, provider string) (entrypoint string, err error) {
 	binary, err := providerBinary(provider)
 	if err != nil {
@@ -63,9 +63,9 @@ func addTerraform(ctx context.Context, files *imagefiles.Set, provider string) (
 	return "/" + bridgeName, files.AddLibraries(ctx)
 }
 
-// PackProvider makes the image of a Terraform provider, and gives it its name when the
-// provider has started in it and has said what it is. Until then it has none: when this is
-// killed, what is left is an image without a name, which the next try or a prune finds.
+// PackProvider makes the image of a Terraform provider, and names it once the provider has
+// started in it and answered. If this process is killed before, it leaves an image without
+// a name, which the next try or a prune finds.
 func PackProvider(ctx context.Context, s Store, o PackOptions,
 	inspect func(ctx context.Context, image string) error) (imagestore.Image, error) {
 	name := o.Reference
@@ -93,7 +93,7 @@ func removeUnnamed(ctx context.Context, s Store, digest string) error {
 	return err
 }
 
-// providerBinary finds the one provider in a directory, as Terraform puts it there.
+// providerBinary returns the path of the only provider in a directory, named as Terraform names it.
 func providerBinary(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
