@@ -15,8 +15,8 @@ import (
 	"deployster/protocol"
 )
 
-// Check finds what is wrong with the configs of a manifest whose variables need have no
-// values, and notes the types whose schemas are not known here.
+// Check returns the errors in the configs of a manifest, whose variables need no values,
+// and notes the types whose schemas are not known here.
 func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 	lock, err := images.ReadLock(w.Dir)
 	if err != nil {
@@ -49,8 +49,8 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 	return diags
 }
 
-// pinned is the digest that the lock file, or the name itself, gives an image; "" = none
-// does, and what the name means is known only where the images are.
+// pinned returns the digest of an image from its name or the lock file; "" = neither has
+// one, and only the image store can resolve the name.
 func pinned(lock *config.Lock, reference string) string {
 	full, digest, err := imagestore.FullName(reference)
 	if err != nil || digest != "" || lock == nil {
