@@ -24,8 +24,8 @@ import (
 	"deployster/state"
 )
 
-// Write asks the types that the root manifest declares, and writes the file. Without
-// anything new there is none.
+// Write asks the types that the root manifest declares which things exist, and writes the
+// file. If no thing is new it writes none.
 func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string) error {
 	if err := e.CheckNewManifest(file); err != nil {
 		return err
@@ -67,7 +67,7 @@ func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string)
 	return nil
 }
 
-// search asks images what there is.
+// search asks images which things exist.
 type search struct {
 	engine   *app.Engine
 	manifest *config.Manifest
@@ -76,7 +76,7 @@ type search struct {
 	plugs    *plugs.Plugs
 }
 
-// open gets ready to ask.
+// open returns a search.
 func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Snapshot) (*search, error) {
 	runtime, err := e.Runtime(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Sn
 	return &search{engine: e, manifest: m, prior: prior, client: client, plugs: plugs.New(m.Plugs(), nil, look)}, nil
 }
 
-// one asks one type, if it can be asked.
+// one asks one type, if its image has a discover action, and adds the new things to out.
 func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (able bool, err error) {
 	if host := t.Settings.Host; host != nil && host.Address == "" {
 		s.engine.Warn(diag.Warningf("Not asked on a host", "type.%s runs on %s, of which it is not known yet how it is reached.",
@@ -134,7 +134,7 @@ func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (ab
 	return true, nil
 }
 
-// defaults are what the configs of a type have that say nothing else, as far as it is known.
+// defaults returns the default values of the configs of a type, as far as they are known.
 func (s *search) defaults(t config.Type) (json.RawMessage, error) {
 	if t.Defaults.Value == nil {
 		return nil, nil
@@ -150,7 +150,7 @@ func (s *search) defaults(t config.Type) (json.RawMessage, error) {
 	return jsondoc.Encode(all)
 }
 
-// own is what a config says beside the defaults of its type, or else than they.
+// own returns the members of a config that differ from the defaults of its type.
 func own(config, defaults json.RawMessage) json.RawMessage {
 	all, _ := jsondoc.OwnObject(defaults)
 	said, _ := jsondoc.OwnObject(config)
@@ -163,7 +163,7 @@ func own(config, defaults json.RawMessage) json.RawMessage {
 	return jsondoc.Without(config, same)
 }
 
-// reading is a type that wants its plugs for nothing but to look.
+// reading returns a type that needs its plugs only for reading.
 func reading(ty protocol.Type) protocol.Type {
 	wanted := make(map[string]protocol.PlugRequest, len(ty.Plugs))
 	for name, p := range ty.Plugs {
@@ -174,7 +174,7 @@ func reading(ty protocol.Type) protocol.Type {
 	return ty
 }
 
-// known are the things of a type that are declared or recorded.
+// known returns the declared and the recorded things of a type.
 func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (list []match.Thing) {
 	for _, entry := range s.prior.Resources {
 		if plugs.Untagged(entry.Type) == plugs.Untagged(t.Image) {
@@ -192,7 +192,7 @@ func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (
 	return list
 }
 
-// onHost are settings of a type for a thing on a host: the same one is told by its name.
+// onHost returns the settings of a type for a thing on a host. Hosts with the same name are the same.
 func onHost(s runner.Settings, host *runner.Host) runner.Settings {
 	if host == nil || s.Host == nil || host.Name != s.Host.Name {
 		s.Host = host
@@ -200,8 +200,8 @@ func onHost(s runner.Settings, host *runner.Host) runner.Settings {
 	return s
 }
 
-// same reports whether two descriptions are of one thing: by what names it, or else by
-// all of the config.
+// same reports whether two descriptions mean the same thing: by its identity, or else by
+// the whole config.
 func same(ty protocol.Type, a, b match.Thing) bool {
 	if len(ty.Identity) > 0 {
 		return match.NamedAlike(a, b)
