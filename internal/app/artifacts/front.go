@@ -26,13 +26,13 @@ import (
 	"deployster/state/actions"
 )
 
-// Types asks the images of types, and runs their actions. *typeclient.Client does.
+// Types queries the images of types, and runs their actions. *typeclient.Client implements it.
 type Types interface {
 	plan.Prober
 	apply.Executor
 }
 
-// Journal records puts. *state.Journal does.
+// Journal records puts. *state.Journal implements it.
 type Journal interface {
 	Put(addr string, p actions.Put) error
 }
@@ -45,9 +45,9 @@ type Options struct {
 	Manifest *config.Manifest
 	Prior    state.Snapshot
 	Pins     func() map[string]artifacts.Pin // of the plan
-	Again    []string                        // addresses of publishes that are put, whatever is recorded
+	Again    []string                        // addresses of publishes to put again, whatever the state says
 	Warn     func(*diag.Diagnostic)
-	Withheld func(path string) string // why no image is given something of this host; "" = it may be; nil = all may be
+	Withheld func(path string) string // why images must not get a path of this host; "" = they may; nil = all paths are allowed
 }
 
 // Front is Types for a manifest with artifacts and publishes. It is safe for concurrent
@@ -82,7 +82,7 @@ func New(o Options) *Front {
 	return f
 }
 
-// Record says where puts are recorded from now on.
+// Record sets the journal that records puts from now on.
 func (f *Front) Record(j Journal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +91,7 @@ func (f *Front) Record(j Journal) {
 
 func isPublish(t typeclient.Target) bool { return strings.HasPrefix(t.Address, config.PublishPrefix) }
 
-// Init asks an image what it is: of a publish, whether it can put.
+// Init returns the init answer of an image. For a publish it checks that the image can put.
 func (f *Front) Init(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
 	if isPublish(t) {
 		return f.describe(ctx, t)
@@ -99,7 +99,7 @@ func (f *Front) Init(ctx context.Context, t typeclient.Target) (protocol.Type, e
 	return f.Types.Init(ctx, t)
 }
 
-// State asks for a state, with the files of artifacts in their places.
+// State queries a state, with the files of artifacts mounted.
 func (f *Front) State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
 	if isPublish(t) {
 		return f.decide(ctx, t, in)
@@ -111,7 +111,7 @@ func (f *Front) State(ctx context.Context, t typeclient.Target, ty protocol.Type
 	return f.Types.State(ctx, t, ty, in)
 }
 
-// ActNotify runs an action in the same way.
+// ActNotify runs an action, with the files of artifacts mounted.
 func (f *Front) ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
 	told func(runner.Result, error) error) (runner.Result, error) {
 	if isPublish(t) {
@@ -124,7 +124,7 @@ func (f *Front) ActNotify(ctx context.Context, t typeclient.Target, ty protocol.
 	return f.Types.ActNotify(ctx, t, ty, a, in, told)
 }
 
-// Mounted is a target whose mounts lead to files that are here.
+// Mounted returns a target whose mounts of artifacts have the paths of their files here.
 func (f *Front) Mounted(ctx context.Context, t typeclient.Target) (typeclient.Target, error) {
 	for i, m := range t.Mounts {
 		key, sub, ok := artifact.ParseMount(m.Source)
@@ -149,8 +149,8 @@ func (f *Front) Mounted(ctx context.Context, t typeclient.Target) (typeclient.Ta
 	return t, nil
 }
 
-// files returns files, after they were brought in if they were not here, and where a path
-// of theirs is.
+// files fetches the files of an order if they are not here, and returns them, and the
+// path of sub in them.
 func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (artifact.Held, string, error) {
 	held, err := f.o.Store.Fetch(ctx, order)
 	if err != nil {
@@ -172,10 +172,10 @@ func (f *Front) plugOf(name, sub string) string {
 			return "plug." + p.Name
 		}
 	}
-	return "A plug" // of a block that is gone
+	return "A plug" // of a block that no longer exists
 }
 
-// order is what brings in the files of a key.
+// order returns the order that fetches the files of a key.
 func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
 	for _, p := range f.o.Pins() {
 		if p.Key == key {
@@ -192,12 +192,12 @@ func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
 		"block and plan again")
 }
 
-// prefetches is how many artifacts are fetched at one time.
+// prefetches is how many artifacts are fetched concurrently.
 const prefetches = 4
 
-// Prefetch fetches what the steps of a plan need that may act.
+// Prefetch fetches the files that those steps of a plan need that may act.
 func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
-	keys := map[string]string{} // key -> who needs it
+	keys := map[string]string{} // key -> the address that needs it
 	for addr, step := range p.Resources {
 		if step.Change == plan.Forget || step.Change == plan.Valid && !step.MayChange {
 			continue
@@ -226,7 +226,7 @@ func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 	return cmp.Or(failed...)
 }
 
-// fetch fetches the files of one key, which somebody needs.
+// fetch fetches the files of one key, which the resource who needs.
 func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error {
 	order, err := f.order(ctx, key)
 	if err != nil {
@@ -255,8 +255,8 @@ func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error 
 	return nil
 }
 
-// isListed reports whether a version is listed by its image: one of the second protocol
-// that is not must not be used, also when its files are here.
+// isListed reports whether an image lists a version. With the second protocol a version
+// that is not listed must not be used, even if its files are here.
 func (f *Front) isListed(ctx context.Context, p *plan.Plan, order artifact.Order) (bool, error) {
 	pin, ok := p.Artifacts[order.Name]
 	if !ok || pin.Info.Protocol != artifact.Artifacts2 || !pin.Recipe.Version.Is(order.Recipe.Version) {
@@ -265,7 +265,7 @@ func (f *Front) isListed(ctx context.Context, p *plan.Plan, order artifact.Order
 	return f.has(ctx, order, pin.Info)
 }
 
-// has asks an image of the second protocol whether the source of files has their version.
+// has asks an image of the second protocol whether the source of an order still has its version.
 func (f *Front) has(ctx context.Context, order artifact.Order, info artifact.Info) (bool, error) {
 	space := order.Recipe.Space
 	c, err := f.o.Client.Check(ctx, order.Target, info, artifact.CheckInput{Source: order.Recipe.Source, Space: space,
@@ -274,7 +274,7 @@ func (f *Front) has(ctx context.Context, order artifact.Order, info artifact.Inf
 	return c.Spaces[space].Continues || listed, err
 }
 
-// at gives an error the address of whom it is about.
+// at adds the address that an error refers to.
 func at(addr string, err error) error {
 	list := diag.From("Cannot get an artifact", err)
 	for _, d := range list {
@@ -285,7 +285,7 @@ func at(addr string, err error) error {
 	return list
 }
 
-// artifactOf is the artifact whose files an input has; "" if it has files of this host.
+// artifactOf returns the artifact whose files an input has; "" if its files are of this host.
 func (f *Front) artifactOf(in config.PublishInput) string {
 	if in.Plug != "" {
 		return f.plugs[in.Plug].Artifact

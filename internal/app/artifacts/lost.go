@@ -8,15 +8,15 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// lost says of files that no plan has chosen, and whose image could not fetch them again, who
-// was made with them, whether their source has them still, and how to do without them.
+// lost explains the error about files that are not part of the plan and that their image could not fetch
+// again: which resource uses them, whether their source still has them, and how to do without them.
 func (f *Front) lost(ctx context.Context, addr, key string, order artifact.Order, err error) error {
 	if artifact.ClassOf(err) != artifact.Failed {
 		return err
 	}
 	for _, p := range f.o.Pins() {
 		if p.Key == key {
-			return err // the manifest asks for that version, and not for one of before
+			return err // the manifest selects that version, and not an earlier one
 		}
 	}
 	why := "its image cannot fetch that again, most likely because its source no longer has it"

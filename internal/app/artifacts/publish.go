@@ -34,13 +34,13 @@ type placed struct {
 	Version artifact.Version `json:"version"`
 }
 
-// target is how the image of a publish is run.
+// target returns how to run the image of a publish.
 func target(t typeclient.Target) artifact.Target {
 	return artifact.Target{Address: t.Address, Reference: t.Reference, Digest: t.Digest, Settings: t.Settings, Pull: t.Pull, Verify: t.Verify,
 		PutTimeout: t.ActionTimeout}
 }
 
-// describe is what a publish is to the engine: a type without a schema.
+// describe returns the type of a publish for the engine: one without a schema.
 func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
 	info, err := f.o.Client.Info(ctx, target(t))
 	if err != nil {
@@ -63,8 +63,8 @@ func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Typ
 // putAction is the one action of a publish.
 var putAction = protocol.Action{Name: artifact.StepPut, Description: "publish"}
 
-// decide reports whether a publish is as it should be: only what is recorded tells, because
-// a put is an event.
+// decide reports whether a publish is valid. Only the state can say so, because a put is an
+// event that leaves no state to query.
 func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.StateInput) (protocol.Answer, error) {
 	f.mu.Lock()
 	made, done := f.made[t.Address]
@@ -78,7 +78,7 @@ func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.Sta
 	}
 	u := f.o.Prior.Unsettled[t.Address].Begun()
 	unsettled := u.Put != nil && len(u.Actions) > 0
-	switch { // one that was not begun has left what was put before
+	switch { // a put that was not begun has not changed what was put before
 	case unsettled && (!u.Put.NotBegun || in.LastState == nil):
 		state, why, err := f.lastPut(ctx, t, in, u)
 		if err != nil || state == nil {
@@ -98,8 +98,8 @@ func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.Sta
 	return again(changed(in.LastConfig, in.Config))
 }
 
-// changed says in what two configs of a publish differ: the inputs that moved, or no more
-// than that they differ. The diff says the rest.
+// changed says how two configs of a publish differ: it names the inputs with another
+// version, or only says that they differ. The diff shows the rest.
 func changed(was, now json.RawMessage) string {
 	before, _ := jsondoc.Object(member(was, "inputs")) // both are configs of the engine
 	after, _ := jsondoc.Object(member(now, "inputs"))
@@ -118,7 +118,7 @@ func changed(was, now json.RawMessage) string {
 	return "because " + words.List(moved, 5) + " are other versions"
 }
 
-// same reports whether two configs mean the same put: another password publishes nothing.
+// same reports whether two configs mean the same put: a change of a password publishes nothing.
 func (f *Front) same(addr string, was, now json.RawMessage) bool {
 	var hidden []string
 	if r := f.publishes[addr]; r != nil {
@@ -129,8 +129,8 @@ func (f *Front) same(addr string, was, now json.RawMessage) bool {
 	return artifacts.SamePut(was, now, hidden)
 }
 
-// lastPut says what became of a put that was not seen to its end: the state that it led
-// to, or why it is put again.
+// lastPut finds out what became of a put whose end was not observed: it returns the state
+// that the put led to, or why to put again.
 func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.StateInput, u actions.Unsettled) (made json.RawMessage,
 	why string, err error) {
 	last, put := u.Actions[len(u.Actions)-1], u.Put
@@ -165,7 +165,7 @@ func (f *Front) repeatable(t typeclient.Target, info artifact.Info) bool {
 	return info.Protocol == artifact.Artifacts2 || r != nil && r.Publish.Idempotent
 }
 
-// unknown is the error about a put whose end nobody knows, with what there is to see.
+// unknown is the error about a put whose end is unknown, with the versions that its image lists as evidence.
 func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *actions.Put, last actions.Attempt, in protocol.StateInput) error {
 	evidence := "Its image lists no version."
 	input := artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true}
@@ -200,8 +200,8 @@ func firstLine(err error) string {
 	return diag.Visible(line)
 }
 
-// space is the one into which a publish puts, as far as is known: that of its artifact block,
-// or else that of what was put last.
+// space returns the space that a publish puts into, as far as it is known: that of its
+// artifact block, or else that of the last put.
 func (f *Front) space(addr string, last json.RawMessage) string {
 	var before Published
 	if json.Unmarshal(last, &before) != nil {
@@ -213,8 +213,8 @@ func (f *Front) space(addr string, last json.RawMessage) string {
 	return before.Space
 }
 
-// newest is the state of a publish of which somebody has said that it was done: the
-// newest version of its space counts.
+// newest returns the state of a publish whose put a person has resolved as done: with the
+// newest version of its space.
 func (f *Front) newest(ctx context.Context, t typeclient.Target, put *actions.Put, last json.RawMessage) (json.RawMessage, error) {
 	c, err := f.o.Client.Check(ctx, target(t), put.Info, artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true,
 		Space: f.space(t.Address, last)})
@@ -241,7 +241,7 @@ func encode(p Published) (json.RawMessage, error) {
 	return jsondoc.Encode(p)
 }
 
-// member is an object in a config.
+// member returns an object in a config, or an empty one.
 func member(config json.RawMessage, name string) json.RawMessage {
 	members, err := jsondoc.Object(config)
 	if err != nil || members[name] == nil {

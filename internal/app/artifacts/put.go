@@ -19,7 +19,7 @@ import (
 	"deployster/state/actions"
 )
 
-// put publishes, once.
+// put runs the put of a publish, once.
 func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.ActionInput,
 	told func(runner.Result, error) error) (runner.Result, error) {
 	r := f.publishes[t.Address]
@@ -70,12 +70,12 @@ func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.Action
 	return result, nil
 }
 
-// sensitive lists what of the config of a publish is never shown.
+// sensitive lists the JSON pointers to the values in the config of a publish that are never shown.
 func (f *Front) sensitive(r *config.Resource) (pointers []string) {
 	for _, pointer := range f.declared[r.Publish.Artifact].Source.Sensitive {
 		pointers = append(pointers, "/source"+pointer)
 	}
-	return append(pointers, "/params", "/triggers") // what of them is sensitive is known to the plan only
+	return append(pointers, "/params", "/triggers") // only the plan knows which parts of them are sensitive
 }
 
 // fill puts copies of the inputs into the directory of a put.
@@ -96,7 +96,7 @@ func (f *Front) fill(ctx context.Context, r *config.Resource, dir string) error 
 	return nil
 }
 
-// allowed is an error where the lists of a plug do not let a publish have it.
+// allowed returns an error if the lists of a plug do not allow a publish to use it.
 func (f *Front) allowed(r *config.Resource, in config.PublishInput) error {
 	if plug := f.plugs[in.Plug]; in.Plug != "" && !plugs.Allowed(plug, r) {
 		d := diag.Errorf("Plug not allowed", "Its input %s is the plug %q, and neither the resource_names nor the resource_types of that match "+
@@ -107,8 +107,8 @@ func (f *Front) allowed(r *config.Resource, in config.PublishInput) error {
 	return nil
 }
 
-// input is where the files of an input are. A link that an image could have made is not
-// followed, and what no container is given is not copied for one.
+// input returns the path of the files of an input. It follows no link that an image could
+// have made, and refuses paths that no container may get.
 func (f *Front) input(ctx context.Context, in config.PublishInput) (string, error) {
 	name, sub := f.artifactOf(in), ""
 	if name == "" {
@@ -131,11 +131,11 @@ func (f *Front) input(ctx context.Context, in config.PublishInput) (string, erro
 	return path, err
 }
 
-// settling are the pauses before a check is asked again that does not know yet what was
+// settling are the pauses before another check while the image does not list yet what was
 // published.
 var settling = []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second}
 
-// finish is the state that a put has led to: what it said, in the order and with the
+// finish returns the state that a put leads to: its answer, in the order and with the
 // metadata that its image lists.
 func (f *Front) finish(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, p artifact.Put,
 	last json.RawMessage) (json.RawMessage, error) {
@@ -165,10 +165,10 @@ func (f *Front) finish(ctx context.Context, t typeclient.Target, info artifact.I
 	return encode(out)
 }
 
-// listed finds the newest of what was created among what the image lists, which is asked
-// from what was published before. One of the first protocol, whose put makes one version, is
-// asked from that: many list no other that nobody has asked for. If it lists nothing at all
-// it is not asked again.
+// listed finds the newest of the created versions among those that the image lists from the
+// version that was published before. With the first protocol, whose put makes one version,
+// it lists from the created version: many images list no version that nobody has asked for.
+// If the image lists nothing at all listed does not check again.
 func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, created []artifact.Versioned,
 	before Published) (artifact.Versioned, bool) {
 	in := artifact.CheckInput{Source: member(config, "source"), Space: created[0].Space, Fresh: true}
@@ -189,7 +189,7 @@ func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.I
 		if failed = err; err != nil {
 			continue
 		}
-		if c.Silent { // as a notifier is: there is nothing to wait for, and what the put said is all there is
+		if c.Silent { // as a notifier is: waiting would not help, and the answer of the put is all there is
 			return artifact.Versioned{}, false
 		}
 		for i := len(c.Newest) - 1; i >= 0; i-- {
@@ -212,7 +212,7 @@ func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.I
 	return artifact.Versioned{}, false
 }
 
-// ReadPut reads what a put has said that another command began; nil = nothing is known
+// ReadPut reads the answer of a put that another command started; nil = nothing is known
 // of it.
 func ReadPut(c artifact.Client, addr string, put *actions.Put, r runner.Result) *artifact.Put {
 	answer, err := c.ReadPut(artifact.Target{Address: addr, Reference: put.Info.Reference, Digest: put.Info.Digest}, put.Info, r)

@@ -6,7 +6,7 @@ import (
 	"deployster/internal/artifact"
 )
 
-// Telling is a store that tells of files that were not here before.
+// Telling is a store that reports files that were not here before.
 type Telling struct {
 	artifact.Store
 	Fetched func(artifact.Held)

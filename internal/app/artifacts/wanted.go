@@ -9,15 +9,15 @@ import (
 	"deployster/state"
 )
 
-// Concern reports whether a manifest or a state has anything to do with artifacts.
+// Concern reports whether a manifest or a state uses artifacts.
 func Concern(m *config.Manifest, prior state.Snapshot) bool {
 	return len(m.Artifacts())+len(prior.Pins) > 0 ||
 		slices.ContainsFunc(slices.Collect(maps.Keys(prior.Resources)), func(a string) bool { return strings.HasPrefix(a, config.PublishPrefix) })
 }
 
-// Wanted lists the artifacts that what is chosen is made of, and of a whole plan the outputs and
-// what check blocks say.
-// Those whose files a plug shows are found when somebody asks for it.
+// Wanted lists the artifacts that the chosen resources depend on, and for a whole plan also
+// those of outputs and check blocks. Artifacts whose files only a plug shows are found later,
+// when a type asks for the plug.
 func Wanted(m *config.Manifest, chosen func(string) bool, whole bool) ([]string, error) {
 	set := map[string]bool{}
 	add := func(names []string) {
