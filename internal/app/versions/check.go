@@ -38,11 +38,11 @@ type Version struct {
 	Metadata artifact.Metadata `json:"metadata,omitempty"`
 }
 
-// Moves reports whether a version is there that is not in use.
+// Moves reports whether the newest version is not the one in use.
 func (c Checked) Moves() bool { return !c.Newest.Is(c.InUse) }
 
-// Check asks images for newer versions. No names are all artifacts that have files:
-// those that are only published to are left out. It writes nothing.
+// Check asks images for newer versions. No names means all artifacts but those that are
+// only the target of publishes. It writes nothing.
 func (d *Desk) Check(ctx context.Context, names []string, parallelism int) (Checks, error) {
 	out := Checks{Format: Format, Artifacts: []Checked{}}
 	if len(names) == 0 {
@@ -72,7 +72,7 @@ func (d *Desk) Check(ctx context.Context, names []string, parallelism int) (Chec
 	return out, nil
 }
 
-// sources are the artifacts that are more than the target of a publish.
+// sources returns the artifacts that are more than the target of a publish.
 func (d *Desk) sources() []string {
 	used, targets := map[string]bool{}, map[string]bool{}
 	for _, p := range d.o.Manifest.Plugs() {
@@ -93,8 +93,8 @@ func (d *Desk) sources() []string {
 	return slices.DeleteFunc(d.Names(), func(name string) bool { return targets[name] && !used[name] })
 }
 
-// newest finds the newest version of each artifact, whatever pins it, seen from the one
-// in use; and what its image listed.
+// newest finds the newest version of each artifact, whatever pins it, starting from the
+// one in use. It also returns what the images listed.
 func (d *Desk) newest(ctx context.Context, names []string, parallelism int) (map[string]artifacts.Pin, map[string]artifact.Checked, error) {
 	client, err := d.open(ctx, names...)
 	if err != nil {
@@ -128,7 +128,7 @@ func (d *Desk) newest(ctx context.Context, names []string, parallelism int) (map
 	return r.Pins(), listed, nil
 }
 
-// asIfRecorded is what a state would have if the held version were in use.
+// asIfRecorded returns what a state would have if the pinned version were in use.
 func asIfRecorded(a config.Artifact, p config.Pin) state.Artifact {
 	recorded := state.Artifact{Pin: state.Pin{Name: a.Name, Type: a.TypeRef, Sensitive: state.PinSensitive{Source: a.Source.Sensitive},
 		Recipe: artifact.Recipe{Source: a.Source.Value, Space: p.Space, Version: p.Version}}}

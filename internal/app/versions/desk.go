@@ -21,11 +21,11 @@ type Options struct {
 	Lock     *config.Lock // nil = there is no lock file
 	Store    artifact.Store
 
-	// Open brings in the images of artifacts, and returns who asks them.
+	// Open fetches the images of artifacts, and returns a client for them.
 	Open func(ctx context.Context, wanted func(address string) bool) (artifact.Client, error)
 }
 
-// Desk answers what is asked of artifacts.
+// Desk answers questions about the versions of artifacts.
 type Desk struct {
 	o        Options
 	declared map[string]config.Artifact
@@ -40,7 +40,7 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Names are the declared artifacts.
+// Names returns the declared artifacts.
 func (d *Desk) Names() []string { return slices.Sorted(maps.Keys(d.declared)) }
 
 // find returns a declared artifact.
@@ -56,14 +56,14 @@ func (d *Desk) find(name string) (config.Artifact, error) {
 		words.DidYouMean(name, d.Names()), words.All(d.Names()))
 }
 
-// open asks for images of artifacts.
+// open fetches the images of artifacts, and returns a client for them.
 func (d *Desk) open(ctx context.Context, names ...string) (artifact.Client, error) {
 	return d.o.Open(ctx, func(address string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return address == "artifact."+name })
 	})
 }
 
-// locked is the pin that the lock file has of an artifact.
+// locked returns the pin of an artifact in the lock file.
 func (d *Desk) locked(name string) (config.Pin, bool) {
 	if d.o.Lock == nil {
 		return config.Pin{}, false
@@ -72,7 +72,7 @@ func (d *Desk) locked(name string) (config.Pin, bool) {
 	return p, ok
 }
 
-// held is the version at which an artifact is held, and where that is said; "" = nowhere.
+// held returns the pin of an artifact, and where it is; "" = it is not pinned.
 func (d *Desk) held(a config.Artifact) (config.Pin, string) {
 	if a.Version != nil {
 		return config.Pin{Space: a.Space, Version: a.Version}, artifacts.InManifest
@@ -83,7 +83,7 @@ func (d *Desk) held(a config.Artifact) (config.Pin, string) {
 	return config.Pin{}, ""
 }
 
-// used is the version that is recorded, or "" if it is of another line than the block's.
+// used returns the recorded version of an artifact; false = none, or one of another source or space than the block's.
 func (d *Desk) used(a config.Artifact) (state.Artifact, bool) {
 	prior, ok := d.o.Prior.Artifacts[a.Name]
 	if !ok || !artifacts.SameLine(a, prior) || a.Space != "" && a.Space != prior.Recipe.Space {
@@ -92,8 +92,8 @@ func (d *Desk) used(a config.Artifact) (state.Artifact, bool) {
 	return prior, true
 }
 
-// current is the version that a plan would begin with: the held one, else the recorded
-// one; nil = there is neither.
+// current returns the version that a plan starts from: the pinned one, else the recorded
+// one; a nil Version = there is neither.
 func (d *Desk) current(a config.Artifact) (v artifact.Versioned, where string) {
 	if p, where := d.held(a); where != "" {
 		return artifact.Versioned{Space: p.Space, Version: p.Version}, where

@@ -13,15 +13,15 @@ import (
 	"deployster/plan/artifacts"
 )
 
-// Got is what was copied.
+// Got is the version that was copied, and how much.
 type Got struct {
 	Version artifact.Versioned
 	Files   int64
 	Bytes   int64
 }
 
-// Get copies the files of a version into a directory, which is made if it is not there,
-// and must be empty if it is. No parts mean the version in use.
+// Get copies the files of a version into a directory, which it creates if it does not
+// exist, and which must be empty if it does. No parts mean the version in use.
 func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version) (Got, error) {
 	a, err := d.find(name)
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version
 	return Got{Version: v, Files: held.Files, Bytes: held.Bytes}, nil
 }
 
-// empty makes a directory, or sees that it is empty.
+// empty creates a directory, or returns an error if it is not empty.
 func empty(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err == nil {
 		return nil
@@ -75,8 +75,8 @@ func empty(dir string) error {
 		"another one, or empty it.", dir)
 }
 
-// copyInto copies what is in one directory into another, which is empty. What an image made
-// becomes no program that runs as the one who copies it.
+// copyInto copies the content of one directory into another, which is empty. Files of an
+// image do not become programs that run with the rights of the user who copies them.
 func copyInto(ctx context.Context, from, to string) error {
 	entries, err := os.ReadDir(from)
 	for _, e := range entries {

@@ -29,8 +29,8 @@ type Line struct {
 // DefaultLimit is how many of the newest versions are shown.
 const DefaultLimit = 20
 
-// Versions lists the newest versions in a space; "" = that of the block, or of the pin,
-// or else the one that the image announces.
+// Versions lists the newest versions in a space; "" = that of the block, or of the
+// version in use, or else the default of the image.
 func (d *Desk) Versions(ctx context.Context, name, space string, limit int) (Line, error) {
 	a, err := d.find(name)
 	if err != nil {
@@ -65,8 +65,8 @@ func (d *Desk) Versions(ctx context.Context, name, space string, limit int) (Lin
 	return out, nil
 }
 
-// question asks for all that an image has: of the second protocol from the start, of the
-// first from the version in use, because it says no more than the newest one else.
+// question returns the input of a check that lists all that an image has: with the second protocol from the
+// start, with the first from the version in use, as it lists only the newest one otherwise.
 func (d *Desk) question(a config.Artifact, info artifact.Info, space string) artifact.CheckInput {
 	now, _ := d.current(a)
 	in := artifact.CheckInput{Source: a.Source.Value, Space: cmp.Or(space, a.Space, now.Space), Fresh: true}
@@ -79,7 +79,7 @@ func (d *Desk) question(a config.Artifact, info artifact.Info, space string) art
 	return in
 }
 
-// at says where an artifact is declared about which something is wrong.
+// at returns an error with the place of the artifact block that it refers to.
 func (d *Desk) at(a config.Artifact, err error) error {
 	list := diag.From("Cannot look at an artifact", err)
 	for i, one := range list {
@@ -90,8 +90,8 @@ func (d *Desk) at(a config.Artifact, err error) error {
 	return list
 }
 
-// noSpace is the error about an image that announces no space, or lists nothing in the
-// one that was asked for.
+// noSpace is the error about an image that announces no default space, or lists nothing
+// in the selected one.
 func noSpace(a config.Artifact, c artifact.Checked) error {
 	names := slices.Sorted(maps.Keys(c.Spaces))
 	if c.Selected == "" {

@@ -33,7 +33,7 @@ type Used struct {
 	Bytes  int64 `json:"bytes,omitempty"`
 }
 
-// List says which versions are in use. It runs nothing.
+// List returns which versions are in use. It runs nothing.
 func (d *Desk) List() (Listed, error) {
 	out := Listed{Format: Format, Artifacts: []Used{}}
 	for _, name := range d.Names() {

@@ -12,17 +12,17 @@ import (
 	"deployster/plan/artifacts"
 )
 
-// Change is what became of a pin.
+// Change is the change of a pin.
 type Change struct {
 	Name     string
-	Was, Now artifact.Version // nil = it is not pinned
+	Was, Now artifact.Version // nil = not pinned
 }
 
-// Moves reports whether anything became of it.
+// Moves reports whether the pin changed.
 func (c Change) Moves() bool { return !c.Was.Is(c.Now) }
 
 // Pin pins an artifact in the lock file. No parts mean the version in use; else the only
-// listed one that has them.
+// listed version that has them.
 func (d *Desk) Pin(ctx context.Context, name string, parts artifact.Version) (Change, error) {
 	a, err := d.find(name)
 	if err != nil {
@@ -50,8 +50,8 @@ func (d *Desk) Pin(ctx context.Context, name string, parts artifact.Version) (Ch
 	return Change{Name: name, Was: was.Version, Now: v.Version}, images.WritePins(d.o.Dir, d.o.Lock, pins)
 }
 
-// Unpin takes the pin of an artifact out of the lock file, also of one that is not
-// declared any more.
+// Unpin removes the pin of an artifact from the lock file, also if the artifact is no
+// longer declared.
 func (d *Desk) Unpin(name string) (Change, error) {
 	was, pinned := d.locked(name)
 	if !pinned {
@@ -70,8 +70,8 @@ func (d *Desk) Unpin(name string) (Change, error) {
 	return Change{Name: name, Was: was.Version}, images.WritePins(d.o.Dir, d.o.Lock, pins)
 }
 
-// Upgrade moves all pins of the lock file to the newest versions, or says only which of
-// them are of no artifact any more; those are removed.
+// Upgrade removes the pins of artifacts that are no longer declared from the lock file.
+// With newest it also moves all other pins to the newest versions.
 func (d *Desk) Upgrade(ctx context.Context, newest bool, parallelism int) (changes []Change, err error) {
 	pins := d.pins()
 	var names []string
@@ -102,7 +102,7 @@ func (d *Desk) Upgrade(ctx context.Context, newest bool, parallelism int) (chang
 	return changes, images.WritePins(d.o.Dir, d.o.Lock, pins)
 }
 
-// pins are those of the lock file, to be changed.
+// pins returns a copy of the pins of the lock file.
 func (d *Desk) pins() map[string]config.Pin {
 	out := map[string]config.Pin{}
 	if d.o.Lock != nil {

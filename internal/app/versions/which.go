@@ -12,7 +12,7 @@ import (
 	"deployster/plan/artifacts"
 )
 
-// ParsePairs reads KEY=VALUE words, which are parts of a version.
+// ParsePairs reads KEY=VALUE words as parts of a version.
 func ParsePairs(pairs []string) (artifact.Version, error) {
 	out := artifact.Version{}
 	for _, pair := range pairs {
@@ -29,7 +29,7 @@ func ParsePairs(pairs []string) (artifact.Version, error) {
 }
 
 // which finds the version that a person means: the only listed one that has the given
-// parts, or without any the one in use.
+// parts, or without parts the one in use.
 func (d *Desk) which(ctx context.Context, client artifact.Client, a config.Artifact, info artifact.Info,
 	parts artifact.Version) (artifact.Versioned, error) {
 	now, _ := d.current(a)
@@ -39,14 +39,14 @@ func (d *Desk) which(ctx context.Context, client artifact.Client, a config.Artif
 		return now, diag.Errorf("No version of artifact."+a.Name+" is in use", "None is recorded, and none is pinned. Name one by its parts, "+
 			"such as ref=c3d4: `deployster artifact versions %s` lists them.", a.Name)
 	case len(parts) == 0 && v1:
-		return now, nil // it cannot say whether it is still there: who brings it in finds out
+		return now, nil // a check cannot say whether it still exists: a fetch finds out
 	case len(parts) == 0:
 		parts = now.Version
 	}
 	found, c, err := d.matching(ctx, client, a, info, d.question(a, info, ""), parts)
 	if err == nil && len(found) == 0 && v1 {
 		in := d.question(a, info, "")
-		in.From = map[string]artifact.Version{"": parts} // by its convention it begins with that one, if it is there
+		in.From = map[string]artifact.Version{"": parts} // by convention the image lists from that one on, if it exists
 		found, _, err = d.matching(ctx, client, a, info, in, parts)
 	}
 	switch {
@@ -64,8 +64,8 @@ func (d *Desk) which(ctx context.Context, client artifact.Client, a config.Artif
 		pairsOf(parts), named(c.Newest[max(0, len(c.Newest)-5):]))
 }
 
-// matching asks for all versions, and returns those of the selected space that have some
-// parts: as many as it takes to see that it is not one.
+// matching lists all versions, and returns those of the selected space that have the
+// given parts: at most enough of them to see that there is more than one.
 func (d *Desk) matching(ctx context.Context, client artifact.Client, a config.Artifact, info artifact.Info, in artifact.CheckInput,
 	parts artifact.Version) ([]artifact.Versioned, artifact.Checked, error) {
 	const enough = 5
