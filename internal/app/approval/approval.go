@@ -14,39 +14,39 @@ import (
 	"deployster/state"
 )
 
-// Approval is what was said about questions, in order.
+// Approval is what the options say about approvals.
 type Approval struct {
-	confirm  string        // never, once, resource, action; "" = not said
-	deferred string        // apply, ask, stop; "" = not said
-	kinds    []plan.Change // that need no question; nil = not said
-	Other    bool          // things may be removed through another path than today's
-	ask      bool          // there is a person to ask, and that is wanted
+	confirm  string        // never, once, resource, action; "" = not given
+	deferred string        // apply, ask, stop; "" = not given
+	kinds    []plan.Change // approved without a question; nil = not given
+	Other    bool          // things may be destroyed through another path than today's
+	ask      bool          // there is a person to ask, and questions are allowed
 	saved    bool          // the plan was saved: it asks nothing by itself
 }
 
-// approvable are the kinds of change that -approve takes.
+// approvable returns the kinds of change that -approve takes.
 func approvable() []string {
 	return []string{string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy), string(plan.Forget),
 		string(plan.Publish), string(plan.Deferred)}
 }
 
-// approveWords are all that -approve takes.
+// approveWords returns all words that -approve takes.
 func approveWords() []string { return append(approvable(), string(repair.Kind), otherPath) }
 
-// otherPath is a word of -approve that stands for itself: nothing else covers a
-// removal through a path that is not today's, not even a yes.
+// otherPath is a word of -approve that nothing else includes: a removal through a path
+// that is not today's needs it, even if the plan is approved.
 const otherPath = "other-path"
 
-// Options say who answers for what is done. A nil string is not said.
+// Options say how approvals are given. A nil string is not given.
 type Options struct {
 	Auto     bool    // nothing is asked: Confirm is never
 	Confirm  *string // once (the default; a saved plan asks nothing), resource, action
-	Kinds    *string // of change that need no question, with commas between
-	Deferred *string // what becomes of what the plan could not show: apply, ask, stop
-	Ask      bool    // there is a person to ask, and that is wanted
+	Kinds    *string // the kinds of change that are approved without a question, separated by commas
+	Deferred *string // what apply does with what the plan could not show: apply, ask, stop
+	Ask      bool    // there is a person to ask, and questions are allowed
 }
 
-// Never is the way of asking of -auto-approve, and of a saved plan.
+// Never is the mode of -auto-approve, and of a saved plan.
 const Never = "never"
 
 // New reads the options.
@@ -94,8 +94,8 @@ func New(o Options, saved bool) (Approval, error) {
 	return a, nil
 }
 
-// OtherPathOnly reads what -approve says of a plan: it asks nothing, so only what
-// changes it is taken.
+// OtherPathOnly reads -approve of a plan command. A plan asks nothing, so only other-path
+// is allowed: it changes what is planned.
 func OtherPathOnly(kinds *string) (bool, error) {
 	if kinds != nil && *kinds != otherPath {
 		return false, diag.Errorf("Wrong command line", "-approve=%s says nothing about a plan, which changes nothing: it "+
@@ -104,7 +104,7 @@ func OtherPathOnly(kinds *string) (bool, error) {
 	return kinds != nil, nil
 }
 
-// Mode is the way of asking that holds.
+// Mode returns the mode in effect: when apply asks.
 func (a Approval) Mode() string {
 	switch {
 	case a.confirm != "":
@@ -115,8 +115,8 @@ func (a Approval) Mode() string {
 	return "once"
 }
 
-// open lists the kinds of change in a plan that nobody has said yes to yet, in
-// the order of approvable, with their resources.
+// open lists the kinds of change in a plan that are not approved yet, in the order of
+// approvable, with their resources.
 func (a Approval) open(p *plan.Plan, prior state.Snapshot) []string {
 	var open []string
 	kinds := p.Kinds()
@@ -135,8 +135,8 @@ func (a Approval) open(p *plan.Plan, prior state.Snapshot) []string {
 	return open
 }
 
-// answersForDeferred reports whether it is settled what becomes of deferred
-// resources: they can only turn out to be created or updated.
+// answersForDeferred reports whether the options decide about deferred resources: these
+// can only turn out to be created or updated.
 func (a Approval) answersForDeferred() bool {
 	return a.deferred == "apply" || a.deferred == "stop" ||
 		slices.Contains(a.kinds, plan.Create) && slices.Contains(a.kinds, plan.Update)
@@ -149,9 +149,9 @@ type UI interface {
 	Question(context.Context, apply.Question) (apply.Answer, error)
 }
 
-// Approve finds out whether a plan may be carried out, and sets what is to be
-// asked on the way. Where a question would be needed and nobody can be asked,
-// that is an error now, before anything is run.
+// Approve finds out whether a plan may be applied, and sets in o what apply has to ask on
+// its way. If a question would be needed and there is nobody to answer, it returns an
+// error now, before anything is run.
 func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.Snapshot, dir string, o *apply.Options) error {
 	if !a.Other {
 		if err := RefuseOtherPaths(p, dir); err != nil {
@@ -195,7 +195,7 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	return err
 }
 
-// nobody refuses a plan that would need an answer.
+// nobody refuses a plan that needs an answer.
 func (a Approval) nobody(p *plan.Plan, open []string) error {
 	why := "there is no terminal to ask on, or -input=false forbids it"
 	switch mode := a.Mode(); {

@@ -11,8 +11,8 @@ import (
 	"deployster/plan/plugs"
 )
 
-// otherPaths says of what a plan removes through another path than today's, for who
-// works in a directory.
+// otherPaths lists what a plan destroys through another path than today's, with paths
+// relative to dir.
 func otherPaths(p *plan.Plan, dir string) (list []string) {
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		step := p.Resources[addr]
@@ -28,7 +28,7 @@ func otherPaths(p *plan.Plan, dir string) (list []string) {
 	return list
 }
 
-// RefuseOtherPaths says what would be removed elsewhere than the manifest means.
+// RefuseOtherPaths is the error about things that would be destroyed through another path than today's.
 func RefuseOtherPaths(p *plan.Plan, dir string) error {
 	lines := otherPaths(p, dir)
 	if len(lines) == 0 {
