@@ -8,14 +8,14 @@ import (
 	"deployster/plan/hidden"
 )
 
-// Console evaluates expressions among the declarations of manifests.
+// Console evaluates expressions in the scope of manifests.
 type Console struct {
 	w        *Workspace
 	manifest *config.Manifest
 	scope    config.States
 }
 
-// Console returns one, where states of resources are those that the state recorded.
+// Console returns a Console, in which resources have their recorded states.
 func (w *Workspace) Console(ctx context.Context, in Inputs) (*Console, error) {
 	m, err := w.consoleManifest(ctx, in)
 	if err != nil {
@@ -32,15 +32,15 @@ func (w *Workspace) Console(ctx context.Context, in Inputs) (*Console, error) {
 	for addr, entry := range snapshot.Resources {
 		w.Secrets.Add(hidden.OfEntry(entry))
 		if entry.Incomplete() {
-			continue // what it is nobody knows
+			continue // its state is unknown
 		}
 		k.scope[addr] = config.ResourceState{Known: entry.State, Complete: true, Sensitive: entry.Sensitive.State}
 	}
 	return k, nil
 }
 
-// Evaluate returns the value of an expression as people write it. It tells what is
-// wrong with one, and then ok is false.
+// Evaluate returns the value of an expression in HCL. It reports the errors of the
+// expression, and then ok is false.
 func (k *Console) Evaluate(text string) (shown string, ok bool) {
 	shown, diags := k.manifest.Evaluate(text, k.scope)
 	k.w.Diagnostics(diags)

@@ -14,20 +14,20 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// FormatOptions say what becomes of files that are not in the canonical format.
+// FormatOptions say what to do with files that are not in the canonical format.
 type FormatOptions struct {
-	Stdin     io.Reader // what the argument - stands for
-	Recursive bool      // also the directories below
-	Write     bool      // the files are written
+	Stdin     io.Reader // read for the argument -
+	Recursive bool      // also in subdirectories
+	Write     bool      // write the formatted files
 	Changed   func(name string, before, after []byte)
 }
 
 // StdinName is the name of standard input among files.
 const StdinName = "<stdin>"
 
-// Format goes through files and directories, and tells o of each file that is not in
-// the canonical format, and of standard input in any case. One that cannot be
-// formatted does not keep the others from it.
+// Format formats files and directories. It calls o.Changed for each file that is not in
+// the canonical format, and for standard input in any case. An error in one file does not
+// keep it from formatting the others.
 func (w *Workspace) Format(args []string, o FormatOptions) diag.Diagnostics {
 	f := formatter{w: w, FormatOptions: o}
 	for _, arg := range args {
@@ -66,8 +66,8 @@ func (f *formatter) argument(arg string) {
 	}
 }
 
-// directory formats what is in a directory. What begins with a dot is left out,
-// and links to directories are not followed.
+// directory formats the files in a directory. It leaves out names that begin with a dot,
+// and does not follow links to directories.
 func (f *formatter) directory(dir string) {
 	entries, err := os.ReadDir(f.w.Path(dir)) // sorted by name
 	if err != nil {
@@ -101,14 +101,14 @@ func (f *formatter) file(name string) {
 		if err := durable.Replace(f.w.Path(name), out); err != nil {
 			f.fail("Cannot write the file", "%s: %s.", name, err)
 			if !errors.Is(err, durable.ErrUnsure) {
-				return // it is as it was
+				return // the file is unchanged
 			}
 		}
 	}
 	f.Changed(name, src, out)
 }
 
-// stdin formats what comes in.
+// stdin formats standard input.
 func (f *formatter) stdin() {
 	src, err := io.ReadAll(io.LimitReader(f.Stdin, config.MaxFileSize+1))
 	if err != nil {

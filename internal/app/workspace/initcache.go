@@ -9,16 +9,15 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// keepInits is how many answers of images are kept: more types than that one
-// project hardly has.
+// keepInits is how many init answers are kept: hardly a project has more types.
 const keepInits = 256
 
-// InitCache keeps what images have said they are, in a file each, so that the
-// next command need not ask them. It only saves time: what cannot be read or
-// written is as if it had never been.
+// InitCache keeps the init answers of images, in a file each, so that the next command
+// need not run them. It only saves time: an answer that cannot be read or written counts
+// as not kept.
 type InitCache struct{ dir string }
 
-// NewInitCache returns the one of a directory.
+// NewInitCache returns the InitCache of a directory.
 func NewInitCache(workdir string) InitCache {
 	return InitCache{filepath.Join(workdir, ".deployster", "types")}
 }
@@ -29,13 +28,13 @@ func (c InitCache) Get(key string) ([]byte, bool) {
 	return answer, err == nil
 }
 
-// Put implements typeclient.InitCache. Everybody may read the answers: validate needs
-// them, and no root.
+// Put implements typeclient.InitCache. All users may read the answers: validate needs
+// them, and runs without root.
 func (c InitCache) Put(key string, answer []byte) {
 	if os.MkdirAll(c.dir, 0o755) != nil || durable.WriteFile(filepath.Join(c.dir, key+".json"), answer, 0o644) != nil {
 		return
 	}
-	_ = os.WriteFile(filepath.Join(c.dir, "..", ".gitignore"), []byte("*\n"), 0o644) // it is of this machine only
+	_ = os.WriteFile(filepath.Join(c.dir, "..", ".gitignore"), []byte("*\n"), 0o644) // the cache belongs to this machine only
 	c.prune()
 }
 
@@ -54,6 +53,6 @@ func (c InitCache) prune() {
 	}
 	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
 	for _, e := range entries[:len(entries)-keepInits] {
-		_ = os.Remove(filepath.Join(c.dir, e.Name())) // the next one tries again
+		_ = os.Remove(filepath.Join(c.dir, e.Name())) // the next prune tries again
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"deployster/internal/base/encryption"
 )
 
-// Where keys are looked for when no manifest says.
+// Where keys are found when no manifest names them.
 const (
 	passphraseVariable     = "DEPLOYSTER_PASSPHRASE"
 	passphraseFileVariable = "DEPLOYSTER_PASSPHRASE_FILE"
 	identityFileVariable   = "DEPLOYSTER_IDENTITY_FILE"
 )
 
-// useKeys takes up what the manifest says of encryption. A manifest that says
-// nothing changes nothing: files stay as they are found.
+// useKeys applies the encryption block of a manifest. Without one, files stay encrypted
+// or not, as they are.
 func (w *Workspace) useKeys(m *config.Manifest) {
 	if m == nil || m.Encryption() == nil {
 		return
@@ -33,9 +33,8 @@ func (w *Workspace) useKeys(m *config.Manifest) {
 	w.Keys.Use(mode, func() (encryption.Keys, error) { return w.loadKeys(*e) })
 }
 
-// loadKeys finds the keys: what the encryption block names, and what the
-// environment gives. What is named and not there is no error as long as another
-// key does.
+// loadKeys finds the keys that the encryption block and the environment name. A missing
+// one is no error as long as another key works.
 func (w *Workspace) loadKeys(e config.Encryption) (encryption.Keys, error) {
 	keys := encryption.Keys{Recipients: e.Recipients}
 	file := func(path string) ([]byte, error) {

@@ -9,17 +9,17 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Inputs are the manifests that a command is about, and values of variables.
+// Inputs are the manifests that a command reads, and the values of variables.
 type Inputs struct {
-	Paths     []string         // of manifests and directories of them, which are not all there are; none = the whole workspace
-	Variables []config.VarFlag // in the order in which they count
+	Paths     []string         // manifests and directories of them, which may be only a part; none = the whole workspace
+	Variables []config.VarFlag // later ones override earlier ones
 	Ask       bool             // ask the UI for variables that have no value
 }
 
 // load is config.Load or config.Check.
 type load func(config.Sources, []config.VarInput, config.Builtins) (*config.Manifest, diag.Diagnostics)
 
-// Manifest reads the manifests and the variables, and tells warnings.
+// Manifest reads the manifests and the variables, and reports warnings.
 func (w *Workspace) Manifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
 	m, diags, err := w.read(ctx, in, config.Load)
 	if err != nil {
@@ -37,7 +37,7 @@ func (w *Workspace) CheckedManifest(ctx context.Context, in Inputs) (*config.Man
 	return w.accept(m, diags)
 }
 
-// Check reads the manifests and returns what is wrong with them.
+// Check reads the manifests and returns their errors and warnings.
 func (w *Workspace) Check(ctx context.Context, in Inputs) (*config.Manifest, diag.Diagnostics) {
 	m, diags, err := w.read(ctx, in, config.Check)
 	if err != nil {
@@ -47,8 +47,8 @@ func (w *Workspace) Check(ctx context.Context, in Inputs) (*config.Manifest, dia
 	return m, diags
 }
 
-// consoleManifest is Manifest for expressions, which can be evaluated also where
-// there are no manifests at all.
+// consoleManifest is Manifest for expressions, which can be evaluated even without any
+// manifest.
 func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
 	if _, diags := config.Find(w.Dir, nil, nil); len(in.Paths) == 0 && len(diags) == 1 && diags[0].Summary == config.NoManifest {
 		m, diags := config.Load(config.Sources{Workspace: w.Dir, Dir: w.Dir}, nil, w.builtins())
@@ -57,8 +57,8 @@ func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Man
 	return w.Manifest(ctx, in)
 }
 
-// NeededManifest reads the manifests of the workspace for a question about what
-// they need; nil = there are none.
+// NeededManifest reads the manifests of the workspace for a command that asks what they
+// need; nil = there are none.
 func (w *Workspace) NeededManifest() (*config.Manifest, error) {
 	sources, diags := config.Find(w.Dir, nil, nil)
 	if diags.HasErrors() {
@@ -73,7 +73,7 @@ func (w *Workspace) NeededManifest() (*config.Manifest, error) {
 	return m, nil
 }
 
-// read does not judge what the manifests' own mistakes mean.
+// read returns the errors in the manifests as diagnostics, and leaves it to the caller what they mean.
 func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Manifest, diag.Diagnostics, error) {
 	sources, diags := config.Find(w.Dir, in.Paths, in.Variables)
 	if diags.HasErrors() {
@@ -98,8 +98,8 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Man
 	return m, append(diags, more...), nil
 }
 
-// askVariables asks for variables that nothing else gives a value, when that is
-// all that is wrong.
+// askVariables asks for the values of variables that have none, if these are the only
+// errors.
 func (w *Workspace) askVariables(ctx context.Context, m *config.Manifest, diags diag.Diagnostics) ([]config.VarInput, error) {
 	wanted := m.Missing()
 	failed := 0
@@ -128,7 +128,7 @@ func (w *Workspace) askVariables(ctx context.Context, m *config.Manifest, diags 
 	return answers, nil
 }
 
-// Replay returns the manifests that a plan carries, as they were when it was made.
+// Replay returns the manifests that a plan has saved, as they were when it was made.
 func (w *Workspace) Replay(sources config.Sources, variables map[string]json.RawMessage, planned time.Time) (*config.Manifest, error) {
 	builtins := w.builtins()
 	builtins.PlanTime = planned
@@ -140,12 +140,12 @@ func (w *Workspace) Replay(sources config.Sources, variables map[string]json.Raw
 	return w.accept(m, append(diags, more...))
 }
 
-// Empty returns the manifest that declares nothing.
+// Empty returns a manifest that declares nothing.
 func (w *Workspace) Empty() (*config.Manifest, error) {
 	return w.Replay(config.Sources{Workspace: w.Dir, Dir: w.Dir, Replay: true}, nil, w.Started)
 }
 
-// accept tells warnings, and learns what must never be shown.
+// accept reports warnings, and learns the secrets and the keys of a manifest.
 func (w *Workspace) accept(m *config.Manifest, diags diag.Diagnostics) (*config.Manifest, error) {
 	if diags.HasErrors() {
 		return nil, diags
@@ -157,7 +157,7 @@ func (w *Workspace) accept(m *config.Manifest, diags diag.Diagnostics) (*config.
 }
 
 // PlugsAround returns the plugs that the manifests of the workspace declare, for a
-// command that is not about them.
+// command that does not work on them.
 func (w *Workspace) PlugsAround() []config.Plug {
 	if m := w.around(); m != nil {
 		return m.Plugs()
@@ -165,8 +165,8 @@ func (w *Workspace) PlugsAround() []config.Plug {
 	return nil
 }
 
-// TypesAround returns the types that the manifests of the workspace declare, for a
-// command that is not about them. The values of variables count that files give.
+// TypesAround returns the types that the manifests of the workspace declare, for a command that
+// does not work on them. It uses the values of variables that files and the environment give.
 func TypesAround(w *Workspace) []config.Type {
 	sources, diags := config.Find(w.Dir, nil, nil)
 	if diags.HasErrors() {
@@ -177,8 +177,8 @@ func TypesAround(w *Workspace) []config.Type {
 	return config.AllTypes(m)
 }
 
-// around reads the manifests of the workspace for a command that is not about
-// them: it takes their keys. That they have mistakes does not matter here.
+// around reads the manifests of the workspace for a command that does not work on them,
+// and uses their keys. It ignores their errors.
 func (w *Workspace) around() *config.Manifest {
 	sources, diags := config.Find(w.Dir, nil, nil)
 	if diags.HasErrors() {

@@ -7,37 +7,37 @@ import (
 )
 
 const (
-	// manyResources is from how many on what a command has in memory is worth more
-	// than what collecting garbage costs.
+	// manyResources is the number of resources from which on the memory of a command
+	// matters more than the time for collecting garbage.
 	manyResources = 3000
-	// resourceSize is how many bytes a resource takes in a manifest or a plan file, or more.
+	// resourceSize is the least number of bytes that a resource takes in a manifest or a plan file.
 	resourceSize = 100
-	// hostResources is how many resources take as much memory as what is under way at one
-	// time on a host: up to 80 actions, each with its output and its stack.
+	// hostResources is how many resources take as much memory as the work in progress on
+	// one host: up to 80 actions, each with its output and its stack.
 	hostResources = 100
 )
 
-// How much the heap of a command on many resources may grow beyond what is live, in
-// percent. While manifests are read little is live, and nearly all is soon garbage; what
-// follows has the most in memory.
+// How much the heap of a command on many resources may grow beyond its live data, in
+// percent. While manifests are read little is live, and nearly all is soon garbage; the
+// phases after that have the most in memory.
 const (
 	whileReading = 100
 	afterwards   = 40
 )
 
-// spareMemory has the heap of a command that works on many resources stay small:
-// package collector lets it grow, since most commands end before collecting pays.
+// spareMemory keeps the heap of a command small that works on many resources. Package
+// collector lets the heap grow, since most commands end before collecting pays.
 func (w *Workspace) spareMemory(resources, percent int) {
 	if resources > manyResources && w.Env("GOGC") == "" {
 		debug.SetGCPercent(percent) // a plan of 10,000 stays small: docs/internals/performance.md
 	}
 }
 
-// SpareForHosts is the same for a command that works on many hosts.
+// SpareForHosts is spareMemory for a command that works on n hosts.
 func SpareForHosts(w *Workspace, n int) { w.spareMemory(n*hostResources, afterwards) }
 
-// StayLong has the heap of a command that goes on for months stay small, and gives back
-// what its beginning has taken.
+// StayLong keeps the heap of a command small that runs for months, and returns unused
+// memory of its start to the operating system.
 func StayLong(w *Workspace, resources int) {
 	if w.Env("GOGC") == "" {
 		percent := 100
@@ -49,7 +49,7 @@ func StayLong(w *Workspace, resources int) {
 	debug.FreeOSMemory()
 }
 
-// atMost returns how many resources manifests can have, by their size.
+// atMost returns how many resources manifests can have at most, by their size.
 func atMost(s config.Sources) int {
 	size := 0
 	for _, f := range s.Manifests {

@@ -15,9 +15,9 @@ type OutputDocument struct {
 	Value     json.RawMessage `json:"value"`
 }
 
-// OutputDocuments returns what `output -json` prints: the keys are those of
-// `terraform output -json`, sensitive ones with their values: who asks programs for
-// them needs them. The page, events and records never have them.
+// OutputDocuments returns what `output -json` prints: the keys are those of `terraform
+// output -json`. Sensitive outputs have their values: programs that ask for them need
+// them. The web page, events and records never have them.
 func OutputDocuments(s state.Snapshot) (map[string]OutputDocument, error) {
 	all := make(map[string]OutputDocument, len(s.Outputs))
 	for name, o := range s.Outputs {

@@ -20,7 +20,7 @@ import (
 	"deployster/plan/planfile"
 )
 
-// SavePlan writes a plan file. It may hold secrets, so it is the owner's alone.
+// SavePlan writes a plan file. It may hold secrets, so only its owner can read it.
 func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) error {
 	var content bytes.Buffer
 	var err error
@@ -47,8 +47,8 @@ func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) 
 	return nil
 }
 
-// CheckPlanFile refuses the name of a plan file that could not be saved there, or
-// that apply would not take for a plan, before a plan is made.
+// CheckPlanFile returns an error if a plan could not be saved under a name, or apply
+// would not take the file for a plan. It is called before a plan is made.
 func (o Options) CheckPlanFile(file string) error {
 	err := o.Replaceable(file)
 	if err == nil && IsManifest(file) {
@@ -70,8 +70,8 @@ func (o Options) CheckPlanFile(file string) error {
 	return nil
 }
 
-// CheckNewManifest refuses the name of a manifest that cannot be written, before images are
-// asked what belongs into it.
+// CheckNewManifest returns an error if no manifest can be written under a name, before
+// images are asked for its content.
 func (o Options) CheckNewManifest(file string) error {
 	_, err := os.Lstat(o.Path(file))
 	switch {
@@ -85,7 +85,7 @@ func (o Options) CheckNewManifest(file string) error {
 	return nil
 }
 
-// Replaceable refuses what a result must not take the place of: a device, a
+// Replaceable returns an error if a result must not replace a file: a device, a
 // directory, a manifest.
 func (o Options) Replaceable(file string) error {
 	info, err := os.Lstat(o.Path(file))
@@ -102,8 +102,8 @@ func (o Options) Replaceable(file string) error {
 	return nil
 }
 
-// ReadPlan reads a plan file, and says who signed it; nil = nobody. The file is
-// read once, so that what was checked is what is used.
+// ReadPlan reads a plan file, and returns its signature; nil = not signed. It reads the
+// file once, so that the content that was checked is the content that is used.
 func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, error) {
 	content, err := readPlanFile(w.Options, file)
 	if err != nil {
@@ -161,18 +161,18 @@ func (w *Workspace) IsPlan(paths []string) bool {
 type PlanDocument struct {
 	*planfile.Document
 	Digest   string `json:"digest,omitempty"`    // what -require-digest compares
-	SignedBy string `json:"signed_by,omitempty"` // the public key; absent when nobody has signed it
+	SignedBy string `json:"signed_by,omitempty"` // the public key; absent = not signed
 }
 
-// SavedPlan is a plan, and what its file says of it.
+// SavedPlan is a plan with the digest and the signer of its file.
 type SavedPlan struct {
 	*plan.Plan
 	Digest, SignedBy string
 	File             string // as it was named
 }
 
-// ShowPlan reads a saved plan to be shown, and learns its secrets. If signature is
-// not nil it must be signed as that and the environment say. Digest asks for that.
+// ShowPlan reads a saved plan to be shown, and learns its secrets. If signature is not nil the plan must be
+// signed by a key of that file, and of the environment's. With digest it computes the digest.
 func (w *Workspace) ShowPlan(file string, signature *string, digest bool) (SavedPlan, error) {
 	p, signed, err := w.ReadPlan(file)
 	d := SavedPlan{Plan: p, File: file}

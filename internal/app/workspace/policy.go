@@ -16,34 +16,34 @@ import (
 	"deployster/plan/planfile"
 )
 
-// RequireSignature names keys that plans must be signed with on this
-// machine, whatever the command line says.
+// RequireSignature names the file of keys that plans must be signed with on this machine,
+// whatever the command line says.
 const RequireSignature = "DEPLOYSTER_REQUIRE_SIGNATURE"
 
-// maxKeyFile is how much of a file of keys is read, in bytes.
+// maxKeyFile limits how much of a file of keys is read, in bytes.
 const maxKeyFile = 1 << 20
 
-// keyring is keys of signers, and where they were named.
+// keyring is the keys of signers, and the option or variable that named them.
 type keyring struct {
 	keys []ed25519.PublicKey
 	from string
 }
 
-// Policy is what the operator asks of a plan before anything of it is done.
+// Policy is what the operator demands of a plan before any of it is applied.
 type Policy struct {
 	digest  string    // "" = any
-	open    bool      // somebody has answered for what a plan leaves to its apply
+	open    bool      // -deferred says what to do with what a plan leaves to its apply
 	signers []keyring // one key of each must have signed
 }
 
-// PolicyOptions are what a command asks of a plan; nil = it does not say.
+// PolicyOptions are what a command demands of a plan; nil = no demand.
 type PolicyOptions struct {
-	Digest    *string // it must have
-	Deferred  *string // what becomes of what the plan leaves to its apply
+	Digest    *string // the digest that it must have
+	Deferred  *string // what to do with what the plan leaves to its apply
 	Signature *string // the file of keys, one of which must have signed it
 }
 
-// Policy reads what a command and the environment ask for.
+// Policy reads the demands of a command and the environment.
 func (o Options) Policy(asked PolicyOptions) (Policy, error) {
 	p := Policy{open: asked.Deferred != nil}
 	if asked.Digest != nil {
@@ -92,8 +92,8 @@ func (o Options) keyFile(from, name string) ([]byte, error) {
 	return text, nil
 }
 
-// SavedOnly refuses a command that plans by itself, where plans must be signed:
-// nobody could have.
+// SavedOnly refuses a command that makes its own plan where plans must be signed: such a
+// plan cannot have a signature.
 func (p Policy) SavedOnly(command string) error {
 	if len(p.signers) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (p Policy) SavedOnly(command string) error {
 			"Make a plan with `deployster plan -out=FILE -sign-key=KEY`, and give that to `deployster apply`.", p.signers[0].from, command)
 }
 
-// Check refuses a saved plan that is not what the operator asks for.
+// Check refuses a saved plan that does not meet the policy.
 func (p Policy) Check(file string, pl *plan.Plan, sig *planfile.Signature) error {
 	for _, t := range p.signers {
 		if sig == nil {
@@ -119,7 +119,7 @@ func (p Policy) Check(file string, pl *plan.Plan, sig *planfile.Signature) error
 	return p.CheckDigest(pl)
 }
 
-// CheckDigest refuses a plan that is another than the one that was approved.
+// CheckDigest refuses a plan that differs from the approved one.
 func (p Policy) CheckDigest(pl *plan.Plan) error {
 	if p.digest == "" {
 		return nil
@@ -150,7 +150,7 @@ func names(keys []ed25519.PublicKey) string {
 	return "only " + strings.Join(slices.Compact(ids), ", ")
 }
 
-// SignKey reads the key that a plan is to be signed with.
+// SignKey reads the key to sign a plan with.
 func (o Options) SignKey(file string) (ed25519.PrivateKey, error) {
 	text, err := o.keyFile("-sign-key", file)
 	if err != nil {

@@ -43,7 +43,7 @@ type LoggedRun struct {
 	Stderr string `json:"stderr"`
 }
 
-// FindRun finds a run by its name, "" for the latest.
+// FindRun finds a run by its name; "" = the latest.
 func (w *Workspace) FindRun(name string) (runs.Run, error) {
 	w.around()
 	run, err := runs.Find(w.Dir, name)
@@ -75,7 +75,7 @@ func ReportOf(run runs.Run) (*apply.Report, error) {
 	return &report, nil
 }
 
-// LogsOf reads what was recorded of a resource, of all its steps or one.
+// LogsOf reads the records of a resource: of all its steps, or of one.
 func LogsOf(run runs.Run, address, step string) ([]LoggedRun, error) {
 	resource, err := config.ParseAddress(address)
 	if err != nil {
@@ -98,7 +98,7 @@ func LogsOf(run runs.Run, address, step string) ([]LoggedRun, error) {
 		for name, into := range map[string]*string{runs.Stdin: &l.Stdin, runs.Stdout: &l.Stdout, runs.Stderr: &l.Stderr} {
 			content, err := one.Read(name)
 			if name == runs.Stdin && errors.Is(err, fs.ErrNotExist) {
-				continue // of an action that an earlier run had started: it is recorded there
+				continue // an earlier run started this action, and has its input
 			}
 			if err != nil {
 				return nil, diag.Errorf("Cannot read the records", "%s.", err)
@@ -115,7 +115,7 @@ func LogsOf(run runs.Run, address, step string) ([]LoggedRun, error) {
 	return found, nil
 }
 
-// noLogs says that a run has no record of a resource, and of which it has.
+// noLogs is the error about a run that has no record of a resource: it names those that it has.
 func noLogs(run runs.Run, resource string) error {
 	steps, err := run.Steps("")
 	if err != nil {

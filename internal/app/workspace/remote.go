@@ -14,15 +14,15 @@ import (
 	"deployster/state/actions"
 )
 
-// The variables that say how patient a command is with a store, and with a host.
+// The variables that say how long a command waits for a store, and for a host.
 const (
 	patienceVariable = "DEPLOYSTER_STATE_PATIENCE"
 	hostVariable     = "DEPLOYSTER_HOST_PATIENCE"
 	fasterVariable   = "DEPLOYSTER_STATE_FASTER" // for tests: all times of the log are so much shorter
 )
 
-// Place returns where the state lies that a person has named: by a URL, or the path of
-// a file.
+// Place returns the place of the state that a person has named, by a URL or by the path
+// of a file.
 func (w *Workspace) Place(name string) state.Place {
 	if stores.IsURL(name) {
 		return remote(w, name)
@@ -30,7 +30,7 @@ func (w *Workspace) Place(name string) state.Place {
 	return state.File(w.Path(name))
 }
 
-// remote is the state that a URL names.
+// remote returns the state at a URL.
 func remote(w *Workspace, url string) *state.Remote {
 	p := &state.Remote{URL: url, Machine: machine(w.Options), Pending: filepath.Join(w.Dir, ".deployster", "pending"), Take: w.Take,
 		Claims: sharedlog.Presence(filepath.Join(w.DataDir, "claims"))}
@@ -56,7 +56,7 @@ func remote(w *Workspace, url string) *state.Remote {
 	return p
 }
 
-// timing says how patient the log of a state is.
+// timing returns the times of the log of a state, with the given patience.
 func timing(o Options) (sharedlog.Timing, error) {
 	t := sharedlog.DefaultTiming()
 	if text := o.Env(fasterVariable); text != "" {
@@ -71,12 +71,12 @@ func timing(o Options) (sharedlog.Timing, error) {
 	return t, err
 }
 
-// HostPatience is how long a host that was lost is waited for.
+// HostPatience returns how long a command waits for a host whose connection was lost.
 func HostPatience(o Options) (time.Duration, error) {
 	return patience(o, hostVariable, places.DefaultPatience, "a host is waited for whose connection was lost")
 }
 
-// patience reads a variable that says how long something is waited for.
+// patience reads a variable that says how long to wait for something.
 func patience(o Options, variable string, usual time.Duration, what string) (time.Duration, error) {
 	text := o.Env(variable)
 	if text == "" {
@@ -89,16 +89,16 @@ func patience(o Options, variable string, usual time.Duration, what string) (tim
 	return d, nil
 }
 
-// ActsHere reports whether it was a process of this start of this machine, dead by now,
-// that began its actions in the data directory of a workspace.
+// ActsHere reports whether a process that no longer runs started its actions on this
+// machine, since its last boot, in the data directory of this workspace.
 func ActsHere(w Options, by actions.By) bool {
 	_, boot := by.Here()
 	return boot && by.Boot != "" && by.Machine != "" && by.Machine == machine(w) && !by.Running()
 }
 
-// machine is the id of the directory in which this machine runs containers: who starts
-// actions there can find out how they ended. It is made when it is first asked for;
-// "" = it cannot be.
+// machine returns the ID of the data directory of this machine's containers: whoever has
+// it can find out how actions ended that were started there. The ID is created when it is
+// first needed; "" = it cannot be created.
 func machine(o Options) string {
 	if o.DataDir == "" {
 		return ""

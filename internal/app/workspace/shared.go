@@ -16,8 +16,7 @@ import (
 	stateplace "deployster/state/place"
 )
 
-// StateStatus is what is known of a state and of who uses it: all that `state status
-// -json` says.
+// StateStatus is what is known of a state and its user: what `state status -json` prints.
 type StateStatus struct {
 	State     string      `json:"state"` // its URL, or the path of its file
 	Serial    uint64      `json:"serial"`
@@ -25,29 +24,29 @@ type StateStatus struct {
 	Resources int         `json:"resources"`
 	Size      int64       `json:"size"` // in bytes, as it is stored
 	Encrypted bool        `json:"encrypted,omitempty"`
-	InUse     *StateInUse `json:"in_use,omitempty"`  // absent = by nobody
-	AtWork    []OpenWork  `json:"at_work,omitempty"` // actions whose end is not recorded: when nobody uses the state, it is not known
-	Pending   []string    `json:"pending,omitempty"` // files of this machine that the next command brings in
+	InUse     *StateInUse `json:"in_use,omitempty"`  // absent = by no command
+	AtWork    []OpenWork  `json:"at_work,omitempty"` // actions whose end is not recorded; while no command uses the state, their outcome is unknown
+	Pending   []string    `json:"pending,omitempty"` // actions without a recorded end; unknown if no command uses the state
 	MovedTo   string      `json:"moved_to,omitempty"`
 }
 
-// OpenWork is an action that was begun and whose end is not recorded.
+// OpenWork is an action that was started, and whose end is not recorded.
 type OpenWork struct {
 	Address string    `json:"address"`
 	Action  string    `json:"action"`
-	Host    string    `json:"host,omitempty"` // that it runs on, absent = the machine of who began it
+	Host    string    `json:"host,omitempty"` // the host that it runs on; absent = the machine that started it
 	Since   time.Time `json:"since"`
 }
 
-// StateInUse is who uses a state.
+// StateInUse is the command that uses a state.
 type StateInUse struct {
 	By    string    `json:"by"`
-	Claim string    `json:"claim,omitempty"` // what `state unlock` takes
+	Claim string    `json:"claim,omitempty"` // the claim to give to `state unlock`
 	Since time.Time `json:"since,omitzero"`
 	Heard time.Time `json:"heard,omitzero"` // when the last entry was written, by the clock of its machine
 }
 
-// Status says how a state is, and who uses it. It changes nothing.
+// Status returns the condition of the state, and its user. It changes nothing.
 func Status(ctx context.Context, w *Workspace) (StateStatus, error) {
 	place := w.StatePlaceAround()
 	status := StateStatus{State: place.String()}
@@ -106,7 +105,7 @@ func openWork(s state.Snapshot) (list []OpenWork) {
 	return list
 }
 
-// Claimable gives the state whose claims can be ended; one in a file has none.
+// Claimable returns the state if it has claims, which can be ended: a file has none.
 func Claimable(w *Workspace) (*state.Remote, error) {
 	place := w.StatePlaceAround()
 	if remote, ok := place.(*state.Remote); ok {
@@ -116,7 +115,7 @@ func Claimable(w *Workspace) (*state.Remote, error) {
 		"that process. `deployster state status` names it.", place)
 }
 
-// Unlock ends a claim on the state: who has it can record nothing more.
+// Unlock ends a claim on the state: its holder can record nothing more.
 func Unlock(ctx context.Context, w *Workspace, claim string) error {
 	remote, err := Claimable(w)
 	if err != nil {
@@ -146,9 +145,9 @@ func Unlock(ctx context.Context, w *Workspace, claim string) error {
 	return store.Close()
 }
 
-// MoveState makes another place that of the state. What was there says so from then
-// on, so that no second truth begins. It can be begun again when it was cut short. It gives
-// how many earlier states came along.
+// MoveState moves the state to another place. A mark stays at the old place, so that no
+// second state can begin there. After an interruption it can be run again. It returns how
+// many earlier states moved with it.
 func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 	from, target := w.StatePlaceAround(), w.Place(to)
 	if from.String() == target.String() {
@@ -183,8 +182,8 @@ func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 	return copies, nil
 }
 
-// mayLeave refuses to bring a state into a file while an action may still run on another
-// machine, which can tell only a store how that ended.
+// mayLeave refuses to move a state into a file while an action may still run on another
+// machine: only with a store could that machine still report how the action ended.
 func mayLeave(s state.Snapshot, from, to state.Place) error {
 	_, shared := to.(*state.Remote)
 	held := s.OnHold(from)
@@ -196,12 +195,12 @@ func mayLeave(s state.Snapshot, from, to state.Place) error {
 			"`deployster resolve -as=failed '%s'` when it is gone for good.", from, strings.Join(held, ", "), held[0])
 }
 
-// leave marks the place from where a state has moved.
+// leave marks the old place of a state that has moved.
 func leave(old *state.Store, from, to state.Place) error {
 	if _, shared := from.(*state.Remote); shared {
 		return old.MovedTo(to.String())
 	}
-	// The file is replaced, and never away: without one a second state could begin.
+	// The file is replaced, and exists at any time: without it a second state could begin.
 	err := putAside(from.String())
 	if err == nil {
 		err = durable.WriteFile(from.String(), stateplace.Mark{Format: state.Format, MovedTo: to.String()}.Bytes(), 0o600)
@@ -212,7 +211,7 @@ func leave(old *state.Store, from, to state.Place) error {
 	return nil
 }
 
-// putAside keeps what a state file holds beside it, unless an earlier try has done so.
+// putAside copies the content of a state file to a file beside it, unless an earlier try has done so.
 func putAside(path string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	stateplace "deployster/state/place"
 )
 
-// StatePlace returns where the state lies. What the options say wins over the
-// manifest, which may be nil. What nobody has said is a file.
+// StatePlace returns the place of the state: that of the options, or else of the
+// manifest, which may be nil, or else DefaultState.
 func (w *Workspace) StatePlace(m *config.Manifest) state.Place {
 	switch {
 	case w.State != "":
@@ -28,19 +28,19 @@ func (w *Workspace) StatePlace(m *config.Manifest) state.Place {
 	return w.Place(DefaultState)
 }
 
-// StatePlaceAround is StatePlace for commands that are about the state only: where
-// there are manifests that name a state file, it is that one.
+// StatePlaceAround is StatePlace for commands that only work on the state: if the
+// manifests of the workspace name a state, it is that one.
 func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.around()) }
 
-// stateOptions are how a command opens the state.
+// stateOptions returns how a command opens the state.
 func (w *Workspace) stateOptions(command string) state.Options {
 	return state.Options{Command: "deployster " + command, Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout, Waiting: func(who string) {
 		w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
 	}}
 }
 
-// OpenState opens a state for a command that changes it, and tells what an earlier
-// one has left behind.
+// OpenState opens a state for a command that changes it, and warns of what an earlier
+// command has left behind.
 func (w *Workspace) OpenState(ctx context.Context, place state.Place, command string) (*state.Store, error) {
 	o := w.stateOptions(command)
 	o.Machine = machine(w.Options)
@@ -55,8 +55,8 @@ func (w *Workspace) OpenState(ctx context.Context, place state.Place, command st
 	return store, err
 }
 
-// HoldState reads a state, and keeps others from changing it until it is closed, if
-// nobody has asked for no lock.
+// HoldState reads a state, and locks it against changes until it is closed, unless NoLock
+// is set.
 func (w *Workspace) HoldState(ctx context.Context, place state.Place, command string) (*state.Shared, error) {
 	if w.NoLock {
 		snapshot, recovery, err := state.Load(place, w.Keys)
@@ -74,11 +74,11 @@ func (w *Workspace) HoldState(ctx context.Context, place state.Place, command st
 	return held, err
 }
 
-// repairPatience is how long a person's command waits for a repair of a watch.
+// repairPatience is how long a command of a person waits for a repair by a watch.
 const repairPatience = 30 * time.Second
 
-// repairs reports whether a watch has the state, which is worth waiting for, and makes
-// the options wait.
+// repairs reports whether a watch holds the state, whose repair is soon done, and sets
+// the options to wait for it.
 func repairs(w *Workspace, err error, o *state.Options) bool {
 	if w.LockTimeout > 0 || o.Command == actions.WatchCommand || heldBy(err) != actions.WatchCommand {
 		return false
@@ -87,7 +87,7 @@ func repairs(w *Workspace, err error, o *state.Options) bool {
 	return true
 }
 
-// heldBy is the command that has a state, of which an error says that it is locked; "" = none is known.
+// heldBy returns the command that holds a state, from the error that says that it is locked; "" = unknown.
 func heldBy(err error) string {
 	if locked, ok := errors.AsType[*durable.LockedError](err); ok && locked.Holder != nil {
 		return locked.Holder.Command
@@ -105,7 +105,7 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 	if err != nil || recovery == nil {
 		return snapshot, err
 	}
-	// What looks as if an apply had died may be one that is at work.
+	// What looks like an apply that was killed may be one in progress.
 	if who, inUse := stateplace.InUse(place); inUse {
 		w.Note("An apply is in progress (%s); showing what it has recorded so far.", who)
 		return snapshot, nil
@@ -114,12 +114,12 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 	return snapshot, nil
 }
 
-// ReadStateAround is ReadState for commands that are about the state only.
+// ReadStateAround is ReadState for commands that only work on the state.
 func (w *Workspace) ReadStateAround(ctx context.Context) (state.Snapshot, error) {
 	return w.ReadState(ctx, w.StatePlaceAround())
 }
 
-// tellRecovery says what an earlier run left behind when it died.
+// tellRecovery warns of what an earlier run left behind when it ended unexpectedly.
 func (w *Workspace) tellRecovery(r *state.Recovery) {
 	if r != nil {
 		w.Warn(r.Warning())

@@ -18,22 +18,21 @@ import (
 	"deployster/state/moves"
 )
 
-// StateEdit is what a command has done to the state: all that it says with
-// -json.
+// StateEdit is what a command has changed in the state: what it prints with -json.
 type StateEdit struct {
 	Serial    uint64       `json:"serial"`              // of the state now
-	Kept      uint64       `json:"kept,omitempty"`      // serial of the copy that is the state as it was: `state restore` takes it
-	DryRun    bool         `json:"dry_run,omitempty"`   // nothing was done
+	Kept      uint64       `json:"kept,omitempty"`      // serial of the copy of the state before the change, for `state restore`
+	DryRun    bool         `json:"dry_run,omitempty"`   // nothing was changed
 	Forgotten []string     `json:"forgotten,omitempty"` // rm: addresses
 	Moved     []moves.Move `json:"moved,omitempty"`     // mv
 	Pushed    string       `json:"pushed,omitempty"`    // push: the file, - for stdin
 	Restored  uint64       `json:"restored,omitempty"`  // restore: the serial of the copy
-	Aside     string       `json:"aside,omitempty"`     // restore: where what was there is now
-	Resolved  []OpenAction `json:"resolved,omitempty"`  // resolve: what a person has said
-	Open      []OpenAction `json:"open,omitempty"`      // resolve without an address: what there is to say
+	Aside     string       `json:"aside,omitempty"`     // restore: the file that the replaced state was moved to
+	Resolved  []OpenAction `json:"resolved,omitempty"`  // resolve: the actions that were resolved
+	Open      []OpenAction `json:"open,omitempty"`      // resolve without an address: the actions whose outcome is unknown
 }
 
-// Sentence says it to a person.
+// Sentence returns the change as a sentence.
 func (d StateEdit) Sentence() string {
 	did := func(done, would, what string) string {
 		if d.DryRun {
@@ -58,18 +57,18 @@ func (d StateEdit) Sentence() string {
 	return did("Forgot ", "forget ", diag.Visible(strings.Join(d.Forgotten, ", ")))
 }
 
-// OpenAction is an action of which it is not known, or was not, how it ended.
+// OpenAction is an action whose outcome is unknown, or was.
 type OpenAction struct {
 	Address string          `json:"address"`
 	Action  string          `json:"action"`
 	Started time.Time       `json:"started"`
-	By      actions.By      `json:"by,omitzero"`       // the process that had started it
-	As      actions.Verdict `json:"as,omitempty"`      // what a person has said; absent = nothing yet
-	Key     string          `json:"idempotency_key"`   // what its image was given
-	Running bool            `json:"running,omitempty"` // it was found to run, so that its outcome comes by itself
+	By      actions.By      `json:"by,omitzero"`       // the process that started it
+	As      actions.Verdict `json:"as,omitempty"`      // the outcome that a person gave; absent = none yet
+	Key     string          `json:"idempotency_key"`   // the key that its image was given
+	Running bool            `json:"running,omitempty"` // it still runs, so apply will record its outcome
 }
 
-// OpenActions returns what nobody knows the end of, by address and start.
+// OpenActions returns the actions with an unknown outcome, by address and start.
 func OpenActions(s state.Snapshot, as actions.Verdict, addresses ...string) (list []OpenAction) {
 	for _, addr := range addresses {
 		u := s.Unsettled[addr]
@@ -89,16 +88,16 @@ func ActionsOf(list []OpenAction) string {
 	return strings.Join(names, ", ")
 }
 
-// Editor changes the state by hand.
+// Editor changes the state on behalf of a person.
 type Editor struct {
 	w      *Workspace
 	dryRun bool
 }
 
-// Editor returns one. With dryRun it only says what would be changed.
+// Editor returns an Editor. With dryRun it only returns what would be changed.
 func (w *Workspace) Editor(dryRun bool) Editor { return Editor{w, dryRun} }
 
-// Edit opens the state, makes a change, and says what was changed.
+// Edit opens the state, makes a change, and returns what was changed.
 func (e Editor) Edit(ctx context.Context, command string,
 	change func(now state.Snapshot) (state.Snapshot, StateEdit, error)) (StateEdit, error) {
 	store, err := e.w.OpenState(ctx, e.w.StatePlaceAround(), command)
@@ -121,7 +120,7 @@ func (e Editor) Edit(ctx context.Context, command string,
 	return done, nil
 }
 
-// Forget removes resources from the state, and leaves them as they are.
+// Forget removes resources from the state, and leaves the real objects unchanged.
 func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, error) {
 	return e.Edit(ctx, "state rm", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
 		names, err := Remembered(now, addresses)
@@ -142,8 +141,8 @@ func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, erro
 	})
 }
 
-// Move gives resources of the state another address: one, all instances of a
-// block, or what is in a module.
+// Move gives resources of the state another address: one, all instances of a block, or
+// all resources in a module.
 func (e Editor) Move(ctx context.Context, from, to string) (StateEdit, error) {
 	m, err := config.ParseMove(from, to)
 	if err != nil {
@@ -165,7 +164,7 @@ func (e Editor) Move(ctx context.Context, from, to string) (StateEdit, error) {
 	})
 }
 
-// cannotMove says why a move is not made.
+// cannotMove is the error about a move that is refused.
 func cannotMove(m config.Moved, err error) error {
 	why := err.Error()
 	var refused *moves.Error
@@ -178,7 +177,7 @@ func cannotMove(m config.Moved, err error) error {
 	return diag.Errorf(fmt.Sprintf("Cannot move %s to %s", m.From, m.To), "That cannot be: %s. Nothing was changed.", diag.Visible(why))
 }
 
-// nothingToMove says why there is nothing that a move speaks of.
+// nothingToMove is the error about a move whose address the state does not have, or which names several.
 func nothingToMove(now state.Snapshot, m config.Moved) error {
 	instances, err := among(slices.Sorted(maps.Keys(now.Resources)), []string{m.From})
 	if err != nil {
@@ -188,7 +187,7 @@ func nothingToMove(now state.Snapshot, m config.Moved) error {
 		words.List(instances, 5)))
 }
 
-// Push makes the content of a file the state. With force it may be of another
+// Push replaces the state by the content of a file. With force that may be of another
 // lineage, or older.
 func (e Editor) Push(ctx context.Context, name string, content func() ([]byte, error), force bool) (StateEdit, error) {
 	return e.Edit(ctx, "state push", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {

@@ -14,7 +14,7 @@ import (
 	"deployster/state/moves"
 )
 
-// Restore makes a kept copy the state again.
+// Restore makes a kept copy the current state again.
 func (w *Workspace) Restore(ctx context.Context, serial uint64) (*state.RestoreResult, error) {
 	return state.Restore(ctx, w.StatePlaceAround(), serial, w.stateOptions("state restore"))
 }
@@ -24,8 +24,8 @@ func (w *Workspace) Copies() ([]state.Copy, error) {
 	return state.Copies(w.StatePlaceAround(), w.Keys)
 }
 
-// Reencrypt writes the state file and its copies anew, as the encryption block of
-// the manifests says, and returns how many files that were.
+// Reencrypt rewrites the state file and its copies as the encryption block of the
+// manifests says, and returns how many files it wrote.
 func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
 	place := w.StatePlaceAround()
 	store, err := w.OpenState(ctx, place, "state reencrypt")
@@ -44,9 +44,9 @@ func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
 	return len(names), nil
 }
 
-// Remembered returns the resources at or below some addresses, sorted, also those
-// that were acted upon only and never valid. An address at which the state
-// knows nothing is an error. Without addresses it returns all.
+// Remembered returns the resources of the state at or below some addresses, sorted. This
+// includes resources that only have actions and were never valid. An address that covers
+// no resource is an error. Without addresses it returns all.
 func Remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(snapshot.Resources)), maps.Keys(snapshot.Unsettled))
 	natural.Sort(all)
@@ -56,7 +56,7 @@ func Remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
 	return among(all, addresses)
 }
 
-// among returns those of the known addresses that a person's spellings mean.
+// among returns those of the known addresses that the given ones cover.
 func among(known, spellings []string) ([]string, error) {
 	addresses, err := config.ParseAddresses(spellings)
 	if err != nil {
@@ -79,8 +79,8 @@ func among(known, spellings []string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// EntryDocument is what `state show -json` prints: an entry, empty when the
-// resource was never valid, and what is not settled of it.
+// EntryDocument is what `state show -json` prints: an entry, empty when the resource was
+// never valid, and its unsettled actions.
 type EntryDocument struct {
 	state.Entry
 	Unsettled *actions.Unsettled `json:"unsettled,omitempty"`

@@ -16,38 +16,38 @@ import (
 	"deployster/state"
 )
 
-// DefaultState is the name of the state file when nobody says another.
+// DefaultState is the name of the state file when none is given.
 const DefaultState = "deployster.state.json"
 
-// Std is the name of a plan or a report that comes from stdin, or goes to stdout.
+// Std is the name of a plan or a report on stdin or stdout.
 const Std = "-"
 
-// Options say where a workspace is, and who is told what goes on there.
+// Options say where a workspace is, and to whom it reports.
 type Options struct {
 	Dir         string   // absolute
-	Home        string   // of the user; "" = there is none
-	Environ     []string // NAME=VALUE; of a name that is there twice the last counts
+	Home        string   // the home directory of the user; "" = none
+	Environ     []string // NAME=VALUE; of a repeated name the last counts
 	Version     string   // of this program
 	Verbose     bool
-	Where       []string      // -chdir and -state as they were given, for commands that people are told to type
-	State       string        // the URL or the file of the state; "" = what the manifest names, or DefaultState
-	DataDir     string        // where this machine runs containers
-	Programs    string        // the directory with the programs that lie beside this one
-	Take        string        // a claim on a shared state that is ended; "" = none
-	NoLock      bool          // plan reads a state that others may change meanwhile
+	Where       []string      // -chdir and -state as they were given, for command lines that messages show
+	State       string        // the URL or the file of the state; "" = the one that the manifest names, or DefaultState
+	DataDir     string        // where this machine keeps the data of its containers
+	Programs    string        // the directory of the programs that belong to this one
+	Take        string        // the claim on a shared state to end; "" = none
+	NoLock      bool          // plan reads the state without a lock: others may change it meanwhile
 	LockTimeout time.Duration // how long a command waits for a state that is in use
 	Secrets     *redact.Redactor
-	Stdin       io.Reader          // what the file Std is when it is read; nil = there is none
-	Stdout      io.Writer          // what the file Std is when it is written; nil = there is none
-	UI          UI                 // nil = nobody looks on
-	Events      func(events.Event) // nil = no program does
+	Stdin       io.Reader          // what is read from the file Std; nil = nothing
+	Stdout      io.Writer          // where the file Std is written to; nil = nowhere
+	UI          UI                 // nil = there is no person
+	Events      func(events.Event) // nil = no program gets events
 }
 
-// UI is a person who looks on and can be asked.
+// UI is the person who runs the command.
 type UI interface {
 	// Diagnostics shows warnings, and errors that do not end the command.
 	Diagnostics(diag.Diagnostics)
-	// Printf remarks something.
+	// Printf prints a remark.
 	Printf(format string, args ...any)
 	// AskVariable asks for the value of a variable.
 	AskVariable(context.Context, config.Missing) (string, error)
@@ -56,9 +56,9 @@ type UI interface {
 // Workspace is a directory in which one command works.
 type Workspace struct {
 	Options
-	Keys    *encryption.Keyring // of what is encrypted
+	Keys    *encryption.Keyring // for encrypted files
 	Started time.Time           // the time of the plan that is made
-	Kept    *state.Kept         // of who opens the state again and again; nil = nobody does
+	Kept    *state.Kept         // for a process that opens the state again and again; nil = it does not
 }
 
 // New returns the workspace of one command.
@@ -82,7 +82,7 @@ func (o Options) Path(p string) string {
 	return filepath.Join(o.Dir, p)
 }
 
-// HomePath is Path where ~ is the home directory.
+// HomePath is Path where a leading ~ is the home directory.
 func (o Options) HomePath(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && o.Home != "" {
 		return filepath.Join(o.Home, rest)
@@ -100,7 +100,7 @@ func (o Options) Env(name string) string {
 	return ""
 }
 
-// Note remarks something, to people and to programs.
+// Note reports a remark, to people and to programs.
 func (w *Workspace) Note(format string, args ...any) {
 	e := events.Notef(format, args...)
 	w.Events(e)
@@ -109,8 +109,8 @@ func (w *Workspace) Note(format string, args ...any) {
 	}
 }
 
-// Diagnostics tells people and programs of warnings, and of errors that do not end
-// the command. What they quote is told without secrets.
+// Diagnostics reports warnings, and errors that do not end the command, to people and
+// programs. It hides secrets in them.
 func (w *Workspace) Diagnostics(list diag.Diagnostics) {
 	list = w.Secrets.Diagnostics(list)
 	for _, d := range list {
@@ -128,8 +128,8 @@ func (w *Workspace) builtins() config.Builtins {
 	return config.Builtins{Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir, Home: w.Home, PlanTime: w.Started}
 }
 
-// Typed returns a command line of this program as people type it, in the same
-// directory and on the same state.
+// Typed returns a command line of this program as people type it, with the same directory
+// and the same state.
 func (o Options) Typed(command string, args ...string) string {
 	line := append([]string{"deployster"}, o.Where...)
 	line = append(append(line, command), args...)
