@@ -25,8 +25,8 @@ type StateStatus struct {
 	Size      int64       `json:"size"` // in bytes, as it is stored
 	Encrypted bool        `json:"encrypted,omitempty"`
 	InUse     *StateInUse `json:"in_use,omitempty"`  // absent = by no command
-	AtWork    []OpenWork  `json:"at_work,omitempty"` // actions whose end is not recorded; while no command uses the state, their outcome is unknown
-	Pending   []string    `json:"pending,omitempty"` // actions without a recorded end; unknown if no command uses the state
+	AtWork    []OpenWork  `json:"at_work,omitempty"` // actions without a recorded end; unknown if no command uses the state
+	Pending   []string    `json:"pending,omitempty"` // files of this machine with records that the next command adds to the state
 	MovedTo   string      `json:"moved_to,omitempty"`
 }
 
