@@ -29,29 +29,29 @@ import (
 	"deployster/state"
 )
 
-// The longest time between two looks, where nobody has said another.
+// The longest time between two queries of a resource, if no option gives another.
 const (
-	pollBeside = time.Hour       // a process that tells of changes
+	pollBeside = time.Hour       // beside a process that reports changes
 	pollFast   = time.Minute     // where a worker or a shared container answers
-	pollCold   = 5 * time.Minute // where each look starts a container
+	pollCold   = 5 * time.Minute // where each query starts a container
 )
 
-// hangsAfter is how many times as long as its state may take a look does: it is tried again.
+// hangsAfter times the timeout of its state action is how long a query may take: the action is tried again.
 const hangsAfter = 6
 
-// How many looks there are at one time in a worker.
+// How many queries run concurrently in one worker.
 const inWorker = 40
 
-// generation is all that was read at one time.
+// generation is what was read by one reading of the manifests and the state.
 type generation struct {
 	watch.Generation
 	source *app.Source
 	look   *looker
-	types  map[string]string // of what is watched, as the manifest names them
-	left   map[string]string // what is not watched, and why
+	types  map[string]string // address -> type, as the manifest names it, of watched resources
+	left   map[string]string // address -> why it is not watched
 }
 
-// load reads the manifests and the state, and says what is watched.
+// load reads the manifests and the state, and decides what is watched.
 func (w *watcher) load(ctx context.Context) (*generation, error) {
 	w.stateMu.Lock()
 	defer w.stateMu.Unlock()
@@ -79,8 +79,8 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	return g, nil
 }
 
-// sameState refuses a state that is not the one that is watched: it is gone, or is
-// that of something else. What is watched was recorded nowhere but there.
+// sameState refuses a state that is missing or has another lineage than the watched one:
+// the watched resources were only recorded in that.
 func (w *watcher) sameState(now state.Snapshot) error {
 	w.mu.Lock()
 	was := w.current.look.prior.Lineage
@@ -97,7 +97,7 @@ func (w *watcher) sameState(now state.Snapshot) error {
 	}
 }
 
-// fill lists what is watched, and what is not.
+// fill lists the resources that are watched, and those that are not.
 func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	seen := g.look.seen()
 	g.Looker, g.Repairer, g.Places, g.Cold = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}, w.Parallelism
@@ -117,7 +117,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 			Request:  requested(r.Address, entry),
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
 		one.Cold = ty == nil || ty.Worker == nil
-		one.Watched = ty != nil && ty.WatchAction != nil && entry.Settings.Host == nil // its processes run here only
+		one.Watched = ty != nil && ty.WatchAction != nil && entry.Settings.Host == nil // such processes run on this machine only
 		cold := ty == nil || ty.Worker == nil && !ty.Reuse
 		one.Poll, one.Alone = pollBeside, pollFast
 		if g.Places[one.Lane] = inWorker; cold {
@@ -132,12 +132,12 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	}
 }
 
-// requested is a digest of what tells of changes to a resource is started with.
+// requested returns a digest of the inputs of the process that watches a resource.
 func requested(addr string, e state.Entry) string {
 	return digest(addr, e.Digest, e.Config, e.Settings, e.Mounts)
 }
 
-// renewed is what is watched after a repair has applied something else than was recorded.
+// renewed returns the generation to watch after a repair has applied something else than was recorded.
 func (w *watcher) renewed() *generation {
 	w.stateMu.Lock()
 	defer w.stateMu.Unlock()
@@ -149,13 +149,13 @@ func (w *watcher) renewed() *generation {
 	return g
 }
 
-// heard counts events. It knows of no generation: processes outlive these.
+// heard counts events. It has no generation: processes outlive generations.
 type heard struct {
 	watch.Source
 	count func(addr string)
 }
 
-// Watch tells of each event, and counts it.
+// Watch counts each event, and passes it on.
 func (h heard) Watch(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
 	count := h.count
 	return h.Source.Watch(ctx, addr, func(e watch.SourceEvent) {
@@ -167,12 +167,12 @@ func (h heard) Watch(ctx context.Context, addr string, tell func(watch.SourceEve
 func lane(e state.Entry) string { return digest(e.Digest, e.Settings, e.Mounts) }
 
 func digest(parts ...any) string {
-	text, _ := json.Marshal(parts) // what came from JSON goes to JSON
+	text, _ := json.Marshal(parts) // it was read from JSON
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
 
-// owed says that a resource is to be told of what it subscribes, or "".
+// owed returns a note if a resource that r subscribes to was acted on since r was last VALID, or "".
 func owed(r *config.Resource, e state.Entry, s state.Snapshot) string {
 	if len(refresh.Owed(r.Subscribes, e, s, func(string) bool { return false })) == 0 {
 		return ""
@@ -180,7 +180,7 @@ func owed(r *config.Resource, e state.Entry, s state.Snapshot) string {
 	return " is owed a refresh"
 }
 
-// looker looks at single resources. What they are held to may be exchanged.
+// looker queries single resources. The state that it compares them with can be exchanged.
 type looker struct {
 	w      *watcher
 	source *app.Source
@@ -192,7 +192,7 @@ type looker struct {
 	by     map[string]*config.Resource
 }
 
-// with holds resources to another state from now on.
+// with sets the state that resources are compared with from now on.
 func (l *looker) with(ctx context.Context, prior state.Snapshot) error {
 	next, spec, err := l.w.engine.Looker(ctx, l.source, prior)
 	if err != nil {
@@ -214,7 +214,7 @@ func (l *looker) seen() *plan.Looker {
 	return l.looker
 }
 
-// request says how what tells of changes to a resource is started, as things are now.
+// request returns how to start the process that watches a resource, by the current generation.
 func (w *watcher) request(ctx context.Context, addr string) (*watchclient.Request, error) {
 	w.mu.Lock()
 	look := w.current.look
@@ -222,7 +222,7 @@ func (w *watcher) request(ctx context.Context, addr string) (*watchclient.Reques
 	return look.request(ctx, addr)
 }
 
-// request is that of the generation of a looker.
+// request returns the same by the generation of a looker.
 func (l *looker) request(ctx context.Context, addr string) (*watchclient.Request, error) {
 	l.w.mu.Lock()
 	seen, start, r, prior := l.looker, l.spec, l.by[addr], l.prior
@@ -239,7 +239,7 @@ func (l *looker) request(ctx context.Context, addr string) (*watchclient.Request
 	return &watchclient.Request{Address: addr, Reference: target.Reference, Spec: spec}, err
 }
 
-// Look asks how one resource is.
+// Look queries one resource.
 func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	l.w.mu.Lock()
 	seen, r, prior := l.looker, l.by[addr], l.prior
@@ -266,7 +266,7 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	return look, nil
 }
 
-// marked is the mark of the state of a source; what is away has that of before.
+// marked returns the mark of the state of a source, or the last one if its place does not answer.
 func (w *watcher) marked(s *app.Source) string {
 	w.looked = time.Now()
 	mark, err := s.Place.Mark(context.Background()) // it bounds its time
@@ -276,8 +276,8 @@ func (w *watcher) marked(s *app.Source) string {
 	return mark
 }
 
-// changedElsewhere reports whether somebody else has changed the state. While a repair
-// goes on nobody has. A store is asked less often than a file.
+// changedElsewhere reports whether another command has changed the state. During a repair
+// none has. It asks a store less often than it reads a file.
 func (w *watcher) changedElsewhere() bool {
 	if !w.stateMu.TryLock() {
 		return false
@@ -292,14 +292,14 @@ func (w *watcher) changedElsewhere() bool {
 	return w.marked(w.current.source) != w.mark
 }
 
-// How a watch shares a state in a store with others. Who waits for it looks every five
-// seconds, and is to find it free between two repairs.
+// How a watch shares a state in a store with other commands. A command that waits for the
+// state checks it every five seconds, and must find it free between two repairs.
 const (
 	lookEvery = 5 * time.Second
 	leftFree  = 6 * time.Second
 )
 
-// hostsAgain is how long it takes until hosts are tried again that could not be reached.
+// hostsAgain is the time after which unreachable hosts are tried again.
 const hostsAgain = 5 * time.Minute
 
 // shared reports whether the state is in a store.
@@ -323,7 +323,7 @@ func (w *watcher) counted() watch.Counts {
 	return w.counts
 }
 
-// slept is for how long the machine was suspended since it was started.
+// slept returns how long the machine was suspended since it was started.
 func slept() time.Duration {
 	var up, awake unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) != nil {
@@ -332,5 +332,5 @@ func slept() time.Duration {
 	return time.Duration(up.Nano() - awake.Nano())
 }
 
-// unwatched lists what is not watched by why, for people.
+// unwatched lists the resources that are not watched, sorted.
 func (g *generation) unwatched() []string { return slices.Sorted(maps.Keys(g.left)) }

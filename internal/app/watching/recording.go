@@ -12,14 +12,14 @@ import (
 	"deployster/internal/ui/events"
 )
 
-// What the events of a repair may hold, and how long the end of one waits for them to be
-// written.
+// Limits of the records of a repair: the bytes of logs among its events, and how long its
+// end waits for the events to be written.
 const (
 	recordedLogs   = 4 << 20
 	writerPatience = 10 * time.Second
 )
 
-// Recording is a run of its own, with its records and events.
+// Recording is one run of a watch, with its records and events.
 type Recording struct {
 	Run     string
 	Records app.Records
@@ -27,9 +27,9 @@ type Recording struct {
 	End     func(apply.Status)
 }
 
-// Records returns what begins runs below the directory of an engine: repairs of a watch.
+// Records returns a function that starts runs of a watch, with records in the directory of an engine.
 func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
-	var last atomic.Int64 // when it was warned of records that are missing, in hours
+	var last atomic.Int64 // the hour in which missing records were warned of last
 	return func() Recording {
 		run := runs.Run{ID: runs.NewID(time.Now()), Command: runs.Watch, Deployster: e.Version, Started: time.Now().UTC()}
 		recorder := runs.New(runs.Options{Workdir: e.Dir, Run: run, Hide: e.Secrets.Hiding, Keys: e.Keys})
@@ -46,7 +46,7 @@ func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 					"Repairing goes on. This is told once an hour.", err))
 			}
 			stream.Send(events.OfEnd(status, code, time.Since(run.Started)))
-			_ = stream.Close(writerPatience, hurry) // what is missing is in the events that were written elsewhere
+			_ = stream.Close(writerPatience, hurry) // events that are missing here were also written elsewhere
 			recorder.Close()
 		}}
 	}

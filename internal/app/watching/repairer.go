@@ -18,18 +18,18 @@ import (
 	"deployster/state"
 )
 
-// busyEvery is how often a state that others hold is tried again.
+// busyEvery is how often a repair tries to open a state that another command holds.
 const busyEvery = 100 * time.Millisecond
 
-// repairer brings back what drifted: each time a run of its own.
+// repairer repairs what drifted: each repair is a run.
 type repairer struct {
 	w      *watcher
 	look   *looker
 	source *app.Source
-	whole  bool // it applies the manifests, as far as that is approved
+	whole  bool // it applies the manifests, as far as they are approved
 }
 
-// Repair does one repair. While others hold the state it waits.
+// Repair does one repair. While another command holds the state it waits.
 func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch.Outcome, error) {
 	held := false
 	for {
@@ -81,7 +81,7 @@ func (w *watcher) leaveFree(ctx context.Context) error {
 	}
 }
 
-// busy is how long it takes until a state is tried again that somebody has.
+// busy returns the time after which a state that another command holds is tried again.
 func (w *watcher) busy() time.Duration {
 	if w.shared() {
 		return lookEvery
@@ -89,14 +89,14 @@ func (w *watcher) busy() time.Duration {
 	return busyEvery
 }
 
-// holder says who has the state.
+// holder returns who holds the state.
 func holder(err error) string {
 	list := diag.From("", err)
 	text, _, _ := strings.Cut(list[0].Detail, ". ")
 	return text
 }
 
-// once is Repair, if the state is free.
+// once does one repair, if the state is free.
 func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.Outcome, error) {
 	w := r.w
 	w.stateMu.Lock()
@@ -120,7 +120,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	}
 	maps.Copy(w.reasons, done.Refused)
 	w.mu.Unlock()
-	if done.Report == nil && done.Broken != nil { // else its run has told that
+	if done.Report == nil && done.Broken != nil { // otherwise its run has reported it
 		w.engine.Diagnostics(diag.From("Cannot repair", done.Broken))
 	}
 	if r.whole {
@@ -142,11 +142,11 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	return outcomes, nil
 }
 
-// renew has those processes begun anew that were begun with what is not recorded any more,
-// and has watched what the manifest had changed, and the repair has applied.
+// renew has processes restarted whose inputs are no longer the recorded ones, and starts
+// to watch resources that the manifest had changed and the repair has applied.
 func (r *repairer) renew(prior state.Snapshot, done app.Repaired) {
 	if r.whole || done.Report == nil {
-		return // all is read after that
+		return // everything is read again after that
 	}
 	for addr := range done.Report.Resources {
 		if requested(addr, prior.Resources[addr]) != requested(addr, done.Snapshot.Resources[addr]) {
@@ -159,7 +159,7 @@ func (r *repairer) renew(prior state.Snapshot, done app.Repaired) {
 	}
 }
 
-// repairing notes what is being repaired, until end is called.
+// repairing notes which resources are being repaired, until end is called.
 func (w *watcher) repairing(addrs []string) (end func()) {
 	note := func(list []string) {
 		w.mu.Lock()
@@ -170,13 +170,13 @@ func (w *watcher) repairing(addrs []string) (end func()) {
 	return func() { note(nil) }
 }
 
-// outcomesOf says what became of each resource.
+// outcomesOf returns the outcome of each resource.
 func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	out := map[string]watch.Outcome{}
 	for _, addr := range addrs {
 		out[addr] = watch.NotApproved // it, or what it depends on
 		switch {
-		case slices.Contains(done.Planned, addr): // and nothing is to be done, unless there is a report
+		case slices.Contains(done.Planned, addr): // nothing is to be done, unless the report says otherwise
 			out[addr] = watch.Right
 		case done.Refused[addr] == "" && (done.Broken != nil || slices.Contains(done.Later, addr)):
 			out[addr] = watch.Failed // it is tried again
@@ -187,7 +187,7 @@ func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	}
 	for addr, r := range done.Report.Resources {
 		switch {
-		case done.Unrefreshed[addr]: // nothing is known of it
+		case done.Unrefreshed[addr]: // its state was not queried
 		case r.Status == apply.OK:
 			out[addr] = watch.Repaired
 		case r.Status == apply.Unchanged, r.Status == apply.Skipped:
@@ -201,8 +201,8 @@ func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	return out
 }
 
-// repairRun is the run of a repair: it begins when there is something to keep, and so a
-// repair that found nothing to do is none.
+// repairRun is the run of a repair. It begins when there is something to record: a repair
+// that finds nothing to do is no run.
 type repairRun struct {
 	w     *watcher
 	addrs []string
@@ -212,7 +212,7 @@ type repairRun struct {
 	from  time.Time
 }
 
-// Begin begins the records.
+// Begin starts the records of the run.
 func (b *repairRun) Begin() {
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()
@@ -236,7 +236,7 @@ func (b *repairRun) Begin() {
 	b.early, b.asked = nil, nil
 }
 
-// Add keeps an invocation.
+// Add records an invocation, or keeps it until the run begins.
 func (b *repairRun) Add(i typeclient.Invocation) {
 	b.w.mu.Lock()
 	run := b.run
@@ -249,13 +249,13 @@ func (b *repairRun) Add(i typeclient.Invocation) {
 	}
 }
 
-// Report keeps the report.
+// Report records the report.
 func (b *repairRun) Report(content []byte) {
 	b.Begin()
 	b.run.Records.Report(content)
 }
 
-// send is told the events of the plan and of the apply.
+// send takes the events of the plan and of the apply.
 func (b *repairRun) send(e events.Event) {
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()
@@ -285,7 +285,7 @@ func (b *repairRun) end(status apply.Status, report *apply.Report) {
 	b.run.End(status)
 }
 
-// summary says in a line what a repair did.
+// summary returns a line about what a repair did.
 func summary(report *apply.Report, took time.Duration) string {
 	var parts []string
 	for _, addr := range slices.Sorted(maps.Keys(report.Resources)) {

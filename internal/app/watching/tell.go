@@ -13,14 +13,14 @@ import (
 	"deployster/plan/drift"
 )
 
-// line prints a line for people, with the time of day.
+// line prints a line with the time of day for people.
 func (w *watcher) line(format string, args ...any) {
 	w.printing.Lock()
 	defer w.printing.Unlock()
 	w.Print("%s %s\n", time.Now().Format(time.TimeOnly), diag.Visible(w.engine.Secrets.Hide(fmt.Sprintf(format, args...))))
 }
 
-// status tells of the watch as a whole.
+// status reports a status of the whole watch.
 func (w *watcher) status(s Status, text, holder string) {
 	level := events.Info
 	if s == ReloadFailed || s == Held {
@@ -41,14 +41,14 @@ func (w *watcher) status(s Status, text, holder string) {
 	}
 }
 
-// body is the event of a status.
+// body returns the event of a status.
 func (w *watcher) body(s Status) events.Watch {
 	c := w.counted()
 	return events.Watch{Status: string(s), Resources: c.Resources, ByEvents: c.ByEvents, ByPoll: c.Resources - c.ByEvents,
 		Drifted: c.Drifted, Failed: c.Failed}
 }
 
-// count takes how all resources are.
+// count takes over the counts of the states of resources.
 func (w *watcher) count(c watch.Counts) {
 	w.mu.Lock()
 	w.counts = c
@@ -56,14 +56,14 @@ func (w *watcher) count(c watch.Counts) {
 	w.metrics.Counted(c)
 }
 
-// alive is called now and then by what owns the watch.
+// alive reports to systemd and metrics that the watch works. Package watch calls it every ten seconds.
 func (w *watcher) alive() {
 	c := w.counted()
 	w.metrics.Alive()
 	w.systemd.Alive(fmt.Sprintf("%s, %d drifted, %d failed", words.Count(c.Resources, "resource"), c.Drifted, c.Failed))
 }
 
-// tell tells what happened. It is called by one goroutine.
+// tell reports an event. It is called by one goroutine.
 func (w *watcher) tell(t watch.Event) {
 	w.metrics.Told(t, w.typeOf)
 	switch t := t.(type) {
@@ -116,7 +116,7 @@ func (w *watcher) tell(t watch.Event) {
 	}
 }
 
-// bottom is the line at the bottom of a terminal.
+// bottom returns the line at the bottom of a terminal.
 func (w *watcher) bottom() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +133,7 @@ func (w *watcher) bottom() string {
 		words.Count(c.Resources, "resource"), c.Resources-c.Drifted-c.Failed, c.Drifted, c.Failed, c.ByEvents, text))
 }
 
-// settled tells programs whether there is something to do.
+// settled sends an event that says whether there is something to do.
 func (w *watcher) settled(t watch.Settled) {
 	s, text := Unconverged, "something is to be done"
 	if t.Converged {
@@ -142,14 +142,14 @@ func (w *watcher) settled(t watch.Settled) {
 	w.engine.Events(events.Event{Level: events.Info, Message: text, Body: w.body(s)})
 }
 
-// typeOf is the type of a resource that is watched, as the manifest names it.
+// typeOf returns the type of a watched resource, as the manifest names it.
 func (w *watcher) typeOf(addr string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.current.types[addr]
 }
 
-// loaded tells what is watched from now on, and what is not.
+// loaded reports which resources are watched from now on, and which are not.
 func (w *watcher) loaded(t watch.Loaded) {
 	w.mu.Lock()
 	w.counts = t.Counts
@@ -170,7 +170,7 @@ func (w *watcher) loaded(t watch.Loaded) {
 	}
 }
 
-// how says how often is looked at what.
+// how says how often which resources are queried.
 func (g *generation) how() string {
 	every := map[time.Duration]int{}
 	var order []time.Duration
@@ -204,7 +204,7 @@ func (g *generation) how() string {
 	return strings.Join(parts, ", ")
 }
 
-// shortTime is a time as people write it.
+// shortTime returns a duration as people write it.
 func shortTime(d time.Duration) string {
 	text := d.String()
 	for _, end := range []string{"m0s", "h0m"} {
@@ -215,7 +215,7 @@ func shortTime(d time.Duration) string {
 	return text
 }
 
-// finding tells of a resource that is otherwise than before.
+// finding reports that a query found something else than the last one.
 func (w *watcher) finding(f watch.Finding) {
 	word := string(f.Look.Status)
 	if f.Look.Status == drift.None {
@@ -234,7 +234,7 @@ func (w *watcher) finding(f watch.Finding) {
 	body := events.ResourceWatch{Was: string(f.Was), Why: string(f.Why), Detail: detail, Next: f.Next.Seconds()}
 	if f.Look == (watch.Look{Status: drift.None}) && (f.Why == watch.ByRepair || f.Why == watch.Dependency) {
 		w.event(f.Address, string(f.Look.Status), body, word)
-		return // the line of the repair says so
+		return // the line of the repair reports it
 	}
 	text := fmt.Sprintf("%s (%s)", word, why)
 	if f.Look.Status == drift.Failed {
@@ -243,7 +243,7 @@ func (w *watcher) finding(f watch.Finding) {
 	w.resource(f.Address, string(f.Look.Status), body, text)
 }
 
-// resource tells of one resource.
+// resource reports an event of one resource.
 func (w *watcher) resource(addr, status string, body events.ResourceWatch, text string) {
 	w.event(addr, status, body, text)
 	w.line("%s  %s", addr, text)
@@ -258,7 +258,7 @@ func (w *watcher) event(addr, status string, body events.ResourceWatch, text str
 	w.engine.Events(events.Event{Level: level, Message: addr + ": " + text, Body: body})
 }
 
-// known tells once of drift that is in the baseline.
+// known reports drift that is in the baseline, once for each resource.
 func (w *watcher) known(addr string, found *drift.Resource) {
 	w.mu.Lock()
 	told := w.knows[addr]
@@ -269,7 +269,7 @@ func (w *watcher) known(addr string, found *drift.Resource) {
 	}
 }
 
-// process tells of a process that watches.
+// process reports the start or the end of a process that watches a resource.
 func (w *watcher) process(p watch.Process) {
 	body := events.WatchProcess{Resource: p.Address, Status: "running"}
 	level, text := events.Debug, p.Address+": a process watches it"

@@ -26,25 +26,25 @@ import (
 	"deployster/state/actions"
 )
 
-// Options say what is watched, and what may be done about it.
+// Options say what is watched, and what is approved.
 type Options struct {
 	app.SourceOptions
-	Approve     string         // kinds of change with commas between, or "none"
-	Poll        *time.Duration // for resources that say nothing; nil = by their kind
-	Parallelism int            // looks at one time that start a container
+	Approve     string         // kinds of change, separated by commas, or "none"
+	Poll        *time.Duration // for resources without events; nil = by their kind
+	Parallelism int            // how many queries that start a container run concurrently
 	Baseline    drift.Baseline
 	Converged   time.Duration
 	MaxRuntime  time.Duration
-	Metrics     string // where they are served: host:port, or unix:PATH; "" = nowhere
+	Metrics     string // where metrics are served: host:port, or unix:PATH; "" = nowhere
 	Verbose     bool
 
-	Reload <-chan struct{}                       // read everything anew; nil = nobody asks for that
-	Record func() Recording                      // begins the records of a repair, or of what failed
+	Reload <-chan struct{}                       // a request to read everything again; nil = there are none
+	Record func() Recording                      // starts the records of a repair, or of failed queries
 	Print  func(format string, args ...any)      // a line for people
 	Show   func(line func() string) (end func()) // keeps a line at the bottom of a terminal
 }
 
-// Status is what happened to the watch as a whole.
+// Status is an event of the whole watch.
 type Status string
 
 // The statuses.
@@ -62,36 +62,36 @@ const (
 // watcher is one watch.
 type watcher struct {
 	Options
-	engine  app.Keeper // of looks
+	engine  app.Keeper // for queries
 	kinds   []plan.Change
 	looks   *failures
-	told    *watchclient.Client // of changes
+	told    *watchclient.Client // of the processes that report changes
 	systemd sdnotify.Notifier
 	metrics *metrics.Metrics
 
-	again  chan struct{} // the state is another: read anew
+	again  chan struct{} // the state has changed: read everything again
 	renews chan struct{} // a repair has applied something else than was recorded
 
-	stateMu sync.Mutex // held by a repair, which changes the state
-	mark    string     // of the state as it is known; this and what follows are guarded by stateMu
-	looked  time.Time  // when its mark was asked for last
+	stateMu sync.Mutex // held by a repair, which changes the state; guards mark, looked, letGo and read
+	mark    string     // of the state as it is known
+	looked  time.Time  // when the mark was queried last
 	letGo   time.Time  // when a repair ended
-	read    time.Time  // when all was read
+	read    time.Time  // when everything was read
 
-	applying atomic.Bool // the manifests are applied, which is not to be cut short
+	applying atomic.Bool // the manifests are being applied, which must not be cut short
 
 	printing sync.Mutex // keeps lines whole
 
-	mu      sync.Mutex // guards what follows; nothing is printed while it is held: the terminal asks for its last line
+	mu      sync.Mutex // guards the rest; nothing is printed while it is held: the terminal asks for its last line
 	current *generation
 	counts  watch.Counts
-	repairs []string          // what is being repaired
-	holder  string            // who has the state, while a repair waits for it
-	knows   map[string]bool   // what is in the baseline, and was told
-	reasons map[string]string // why resources may not be repaired, as the last repair found
+	repairs []string          // the resources that are being repaired
+	holder  string            // who holds the state while a repair waits for it
+	knows   map[string]bool   // the resources whose drift in the baseline was reported
+	reasons map[string]string // address -> why it may not be repaired, by the last repair
 }
 
-// Run watches until ctx ends, or what the options say.
+// Run watches until ctx ends, or an option ends the watch.
 func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts, error) {
 	kinds, err := approved(o.Approve)
 	if err != nil {
@@ -112,7 +112,7 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	}
 	w.engine = app.Keeper{Engine: e}.Child(func(event events.Event) {
 		if event.Level != events.Debug || w.Verbose {
-			e.Events(event) // else each look would be told
+			e.Events(event) // otherwise each query would be reported
 		}
 	}, w.looks)
 	if w.told, err = app.NewWatchClient(ctx, w.engine.Engine); err != nil {
@@ -150,11 +150,11 @@ func (w *watcher) serve(ctx context.Context, e *app.Engine) (end func(), err err
 	return w.metrics.Serve(l), nil
 }
 
-// alone keeps other watchers from the state.
+// alone locks the state file against other watches.
 func alone(g *generation) (*durable.Lock, error) {
 	path := g.source.Place.String()
 	if !filepath.IsAbs(path) {
-		return &durable.Lock{}, nil // it lies in a service
+		return &durable.Lock{}, nil // it is in a store
 	}
 	lock, err := durable.TryLock(path+".watch.lock", true, actions.WatchCommand)
 	if locked, ok := errors.AsType[*durable.LockedError](err); ok {
@@ -169,7 +169,7 @@ func alone(g *generation) (*durable.Lock, error) {
 	return lock, nil
 }
 
-// run watches one generation after the other.
+// run watches one generation after another.
 func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.Counts) {
 	generations := make(chan watch.Generation, 1)
 	w.take(first)
@@ -188,11 +188,11 @@ func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.
 	return end, counts
 }
 
-// brokenFor is how long it takes until what could not be read is read again unasked.
+// brokenFor is the time after which a failed reload is tried again without a request.
 const brokenFor = time.Minute
 
-// reloadLoop reads everything anew when that is asked for, and when somebody else has
-// changed the state. What is broken leaves the generation that is watched.
+// reloadLoop reads everything again on request, and when another command has changed the
+// state. If that fails the current generation stays.
 func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Generation) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -234,7 +234,7 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 	}
 }
 
-// give has a generation watched.
+// give makes a generation the watched one.
 func (w *watcher) give(ctx context.Context, g *generation, generations chan<- watch.Generation) {
 	w.take(g)
 	select {
@@ -243,10 +243,10 @@ func (w *watcher) give(ctx context.Context, g *generation, generations chan<- wa
 	}
 }
 
-// forget forgets each day the secrets that are none any more.
+// forget forgets, once a day, the secrets that are no longer in use.
 func (w *watcher) forget(last *time.Time) {
 	if time.Since(*last) < oneDay || !w.stateMu.TryLock() {
-		return // a repair goes on, which may have learned of some before
+		return // a repair is in progress, and may have learned some of them
 	}
 	defer w.stateMu.Unlock()
 	*last = time.Now()
@@ -256,8 +256,8 @@ func (w *watcher) forget(last *time.Time) {
 	w.engine.Forget(prior)
 }
 
-// reload reads everything anew. Where that is wanted the manifests are applied before,
-// as far as they are approved: what is watched then is how it is after that.
+// reload reads everything again. With whole it first applies the manifests, as far as
+// they are approved: the new generation has the state after that.
 func (w *watcher) reload(ctx context.Context, whole bool) (*generation, error) {
 	for {
 		next, err := w.load(ctx)
@@ -267,7 +267,7 @@ func (w *watcher) reload(ctx context.Context, whole bool) (*generation, error) {
 		_, err = (&repairer{w: w, look: next.look, source: next.source, whole: true}).Repair(ctx, nil)
 		switch {
 		case errors.Is(err, watch.ErrElsewhere):
-			continue // a repair came in between, or another command
+			continue // a repair or another command changed the state meanwhile
 		case err != nil && ctx.Err() == nil:
 			w.engine.Diagnostics(diag.From("Cannot apply the manifests", err))
 			w.line("the manifests could not be applied: what can be watched is watched")
@@ -276,7 +276,7 @@ func (w *watcher) reload(ctx context.Context, whole bool) (*generation, error) {
 	}
 }
 
-// approved reads what may be done unattended.
+// approved reads the kinds of change that are approved without a question.
 func approved(text string) ([]plan.Change, error) {
 	if text == "none" {
 		return nil, nil
@@ -294,7 +294,7 @@ func approved(text string) ([]plan.Change, error) {
 	return kinds, nil
 }
 
-// failures keeps the records of looks that failed: in a run that begins anew each day.
+// failures keeps the records of failed queries, in a run that starts again each day.
 type failures struct {
 	record func() Recording
 
@@ -304,7 +304,7 @@ type failures struct {
 	bytes int
 }
 
-// What one run of failed looks holds.
+// Limits of one run of failed queries.
 const (
 	oneDay = 24 * time.Hour
 	oneRun = 16 << 20
