@@ -1,5 +1,5 @@
-// Package metrics counts what happens in a watch, and serves that to Prometheus, with
-// whether the watch goes on. It owns the names of the series. What package watch tells
-// comes in, HTTP goes out. No label has a resource in it: there are as many series for
+// Package metrics counts the events of a watch, and serves the counts, and whether the
+// watch works, to Prometheus. It owns the names of the series. Events of package watch
+// come in, HTTP goes out. No label contains an address: there are as many series for
 // 10,000 resources as for one.
 package metrics

@@ -22,7 +22,7 @@ type Metrics struct {
 	lockWait, reloadFailures                 prometheus.Counter
 }
 
-// New returns metrics that have counted nothing.
+// New returns metrics with all counts zero.
 func New() *Metrics {
 	m := &Metrics{registry: prometheus.NewPedanticRegistry()}
 	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
@@ -66,7 +66,7 @@ func keep[C prometheus.Collector](m *Metrics, c C) C {
 	return c
 }
 
-// Counted takes how all resources are.
+// Counted sets the numbers of resources in each condition.
 func (m *Metrics) Counted(c watch.Counts) {
 	for status, n := range map[drift.Status]int{drift.None: c.Resources - c.Drifted - c.Failed, drift.Drifted: c.Drifted - c.Gone,
 		drift.Gone: c.Gone, drift.Failed: c.Failed} {
@@ -80,7 +80,7 @@ func (m *Metrics) Counted(c watch.Counts) {
 	}
 }
 
-// Told takes what happened to a resource of a type.
+// Told counts an event. typeOf returns the type of a resource.
 func (m *Metrics) Told(t watch.Event, typeOf func(addr string) string) {
 	switch t := t.(type) {
 	case watch.Looked:
@@ -109,11 +109,11 @@ func (m *Metrics) Event(typeName string) { m.events.WithLabelValues(typeName).In
 // Repaired counts a repair.
 func (m *Metrics) Repaired(status string) { m.repairs.WithLabelValues(status).Inc() }
 
-// Waited adds a time in which another command had the state.
+// Waited adds a time in which another command held the state.
 func (m *Metrics) Waited(d time.Duration) { m.lockWait.Add(d.Seconds()) }
 
 // ReloadFailed counts a reload that failed.
 func (m *Metrics) ReloadFailed() { m.reloadFailures.Inc() }
 
-// Alive notes that the watch goes on.
+// Alive records that the watch works.
 func (m *Metrics) Alive() { m.health.beat() }

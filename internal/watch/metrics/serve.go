@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits of the server: who asks is a Prometheus beside us, and not the world.
+// Limits of the server: its client is a local Prometheus, and not the internet.
 const (
 	requestTime = 10 * time.Second
 	requestSize = 16 << 10
-	scrapes     = 4 // at one time
+	scrapes     = 4 // concurrently
 	stuckAfter  = 45 * time.Second
 )
 
-// Listen listens on host:port or unix:PATH. The socket of one who has died is replaced.
+// Listen listens on host:port or unix:PATH. It replaces a socket that no process listens on any more.
 func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	var config net.ListenConfig
 	path, local := strings.CutPrefix(addr, "unix:")
@@ -40,7 +40,7 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return l, err
 }
 
-// dead reports whether a path is a socket that nobody listens on any more.
+// dead reports whether a path is a socket that no process listens on.
 func dead(ctx context.Context, path string) bool {
 	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
 		return false
@@ -53,7 +53,7 @@ func dead(ctx context.Context, path string) bool {
 	return errors.Is(err, unix.ECONNREFUSED)
 }
 
-// Serve answers /metrics and /healthz, until end is called.
+// Serve serves /metrics and /healthz, until end is called.
 func (m *Metrics) Serve(l net.Listener) (end func()) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapes, Timeout: requestTime}))
@@ -66,27 +66,27 @@ func (m *Metrics) Serve(l net.Listener) (end func()) {
 		_ = s.Serve(l) // until end
 	}()
 	return func() {
-		_ = s.Close() // nothing of a scrape is worth waiting for
+		_ = s.Close() // no scrape is worth waiting for
 		<-served
 	}
 }
 
-// health is whether a watch goes on.
+// health has whether a watch works.
 type health struct {
 	loaded atomic.Bool
-	last   atomic.Int64 // the last sign of life, in nanoseconds of the clock that stands still in a suspend
+	last   atomic.Int64 // the last sign of life, in nanoseconds of a clock that stands still while the machine is suspended
 }
 
 func (h *health) beat() { h.last.Store(monotonic()) }
 
-// answer says how the watch is: 200 if it goes on.
+// answer writes whether the watch works: 200 if it does.
 func (h *health) answer(w http.ResponseWriter, _ *http.Request) {
 	silent := time.Duration(monotonic() - h.last.Load())
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	switch {
 	case !h.loaded.Load():
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = fmt.Fprintln(w, "starting") // who asked may have gone
+		_, _ = fmt.Fprintln(w, "starting") // the client may have gone
 	case silent > stuckAfter:
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = fmt.Fprintf(w, "stuck for %s\n", silent.Round(time.Second))
