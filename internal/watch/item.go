@@ -6,52 +6,52 @@ import (
 	"deployster/plan/drift"
 )
 
-// item is a resource, and all that is remembered of it. Times are counted from
-// the start of Run.
+// item is a resource with what the watch has recorded of it. Times are counted from the
+// start of Run.
 type item struct {
 	Resource
 	lane    *lane
-	process *process // nil: nobody watches it
+	process *process // nil = no process watches it
 
-	due   time.Duration // of the next look
-	why   Why           // of the next look, or of the one that runs
-	began time.Duration // of the last look
-	late  time.Duration // it began so long after it was due
+	due   time.Duration // when the next query is due
+	why   Why           // the reason of the next query, or of the one in progress
+	began time.Duration // when the last query started
+	late  time.Duration // how long after it was due it started
 
 	looking  bool
-	cold     bool   // the look that runs has a place among those that start a container
-	hangs    bool   // that the look which runs takes too long was told
-	dirty    bool   // something happened since the last look began
-	outdated bool   // the look that runs is of an earlier generation
-	fresh    bool   // it was not looked at in this generation
+	cold     bool   // the query in progress has a place among those that start a container
+	hangs    bool   // Hanging was reported for the query in progress
+	dirty    bool   // something happened since the last query started
+	outdated bool   // the query in progress is of an earlier generation
+	fresh    bool   // it was not queried in this generation
 	detail   string // of the last event
 
-	status   drift.Status // what the last look found; "" = none has
+	status   drift.Status // the result of the last query; "" = none yet
 	found    Look
-	failures int // looks in a row that failed
+	failures int // failed queries in a row
 
-	suspect   time.Duration // the first event or look that told of what is not right; never = it is
-	wanted    time.Duration // when it may be repaired; never = it need not
+	suspect   time.Duration // when the first event or query showed what is wrong; never = nothing is wrong
+	wanted    time.Duration // when it may be repaired; never = it needs no repair
 	repairing bool
-	drifted   bool          // a look found drift while a repair was at it
+	drifted   bool          // a query found drift during a repair
 	repairs   int           // in a row, without quiet between them
 	settled   time.Duration // the end of the last one
-	flapping  bool          // that was told
-	refused   Look          // the finding that was not approved
-	askAgain  time.Duration // when that is tried again
+	flapping  bool          // Flapping was reported
+	refused   Look          // the finding whose repair was not approved
+	askAgain  time.Duration // when that repair is tried again
 
 	live       bool // its process watches
 	busy       bool
-	missed     int           // polls that found what its process did not tell
+	missed     int           // polls that found what its process did not report
 	missedFrom time.Duration // the first of them
 	distrust   time.Duration // it is polled as if there were no process until then
 
 	useless     int // looks by events in a row that found nothing new
 	uselessFrom time.Duration
 	uselessLast time.Duration
-	noisy       bool // that was told
+	noisy       bool // Noisy was reported
 
-	urgentSlot, timedSlot, repairSlot int // its places in queues
+	urgentSlot, timedSlot, repairSlot int // its places in the queues
 
 	open    bool         // as it is counted
 	watched bool         // as it is counted
@@ -59,10 +59,10 @@ type item struct {
 	byEvent bool         // as it is counted
 }
 
-// urgent reports whether its next look comes before those that are due by time.
+// urgent reports whether its next query goes before due polls.
 func (it *item) urgent() bool { return it.why == ByEvent || it.why == ByRepair }
 
-// interval is the longest time until its next look; 0 = there is none by time.
+// interval returns the longest time until its next query; 0 = no polls.
 func (it *item) interval(now time.Duration) time.Duration {
 	if it.live && now >= it.distrust {
 		return it.Poll
@@ -70,8 +70,8 @@ func (it *item) interval(now time.Duration) time.Duration {
 	return it.Alone
 }
 
-// byTime is when it is looked at next if nothing happens. What begins together
-// does not stay together.
+// byTime returns when the next poll is due. It adds a random part, so that polls that
+// start together do not stay together.
 func (it *item) byTime(now time.Duration) time.Duration {
 	every := it.interval(now)
 	switch {
@@ -83,27 +83,27 @@ func (it *item) byTime(now time.Duration) time.Duration {
 	return now + about(every)
 }
 
-// byEvents is the earliest time for a look because of an event.
+// byEvents returns the earliest time for a query because of an event.
 func (it *item) byEvents(now time.Duration) time.Duration {
 	least := gap
 	if it.noisy {
 		least = noisyGap
 	}
 	if it.failures > 0 {
-		return max(now, it.due) // what cannot be asked is not asked more often
+		return max(now, it.due) // a query that fails is not repeated more often
 	}
 	return max(now, it.began+least)
 }
 
-// unsettled reports whether something is to be done about it, or is being done,
-// for another reason than that its time is up.
+// unsettled reports whether something is to be done about it, or in progress, for another
+// reason than a due poll.
 func (it *item) unsettled() bool {
 	looks := it.why != Poll && it.why != Again && (it.looking || it.due != never)
 	return looks || it.looking && it.dirty || it.wanted != never || it.repairing || it.busy
 }
 
-// useful notes what a look by an event was good for, and reports whether its
-// events have just turned out to be noise.
+// useful records whether a query because of an event found a change. It reports whether
+// its events have just turned out to be noise.
 func (it *item) useful(now time.Duration, changed bool) (noise bool) {
 	switch {
 	case changed:
@@ -118,8 +118,8 @@ func (it *item) useful(now time.Duration, changed bool) (noise bool) {
 	return noise
 }
 
-// overlooked notes that its process did not tell of a drift, and reports whether
-// it is not believed from now on.
+// overlooked records that its process did not report a drift. It reports whether the
+// process is not trusted from now on.
 func (it *item) overlooked(now time.Duration) (polled bool) {
 	if it.missed == 0 || now-it.missedFrom > day {
 		it.missed, it.missedFrom = 0, now

@@ -7,14 +7,14 @@ import (
 	"deployster/plan/drift"
 )
 
-// lane is what is looked at with the same program: one that hangs keeps its own
-// places busy, and nobody else's.
+// lane has the resources that are queried with the same program: one that hangs occupies
+// places of its own lane only.
 type lane struct {
 	places, running int
 	urgent, timed   queue
 }
 
-// lane gives the one of a name, with the places that it has in this generation.
+// lane returns the lane of a name, with its places in this generation.
 func (w *watcher) lane(name string) *lane {
 	l := w.lanes[name]
 	if l == nil {
@@ -44,7 +44,7 @@ func (l *lane) drop(it *item) {
 	l.timed.drop(it)
 }
 
-// pick gives the queue of what is looked at next; nil = nothing is due. Events come
+// pick returns the queue of the next query; nil = none is due. Queries by events go
 // before polls, but not before those that have waited long.
 func (l *lane) pick(now time.Duration) *queue {
 	urgent, timed := l.urgent.next(), l.timed.next()
@@ -59,7 +59,7 @@ func (l *lane) pick(now time.Duration) *queue {
 	return nil
 }
 
-// nextLook is when the next look begins that has a place; never = when another has ended.
+// nextLook returns when the next query that has a place is due; never = not before another has ended.
 func (w *watcher) nextLook() time.Duration {
 	at := never
 	for _, l := range w.lanes {
@@ -72,10 +72,10 @@ func (w *watcher) nextLook() time.Duration {
 	return at
 }
 
-// room reports whether a look at an item may begin beside those that start a container.
+// room reports whether the query of an item may start, by the limit of those that start a container.
 func (w *watcher) room(it *item) bool { return !it.Cold || w.gen.Cold == 0 || w.cold < w.gen.Cold }
 
-// giveUp gives the place of a look that starts a container to others.
+// giveUp releases the place of a query among those that start a container.
 func (w *watcher) giveUp(it *item) {
 	if it.cold {
 		it.cold = false
@@ -83,7 +83,7 @@ func (w *watcher) giveUp(it *item) {
 	}
 }
 
-// looked is how a look ended.
+// looked is the result of a query.
 type looked struct {
 	it   *item
 	lane *lane
@@ -91,7 +91,7 @@ type looked struct {
 	err  error
 }
 
-// startLooks starts the looks that are due, where there is a place.
+// startLooks starts the queries that are due and have a place.
 func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
 	looker := w.gen.Looker
 	for _, l := range w.lanes {
@@ -113,10 +113,10 @@ func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
 	}
 }
 
-// longLooks takes the places among those that start a container from looks that take long:
-// what hangs keeps places of its own lane only. It tells once of each look that should have
-// ended by itself, which nothing here can end, and reports whether nothing else is left:
-// no lane takes a look any more. Then all is to be started anew.
+// longLooks takes the places among those that start a container from queries that take
+// long, so that a hanging one keeps only a place of its own lane. It reports, once, each
+// query that should have ended by itself, and that nothing here can end. stands is true if
+// no lane can start a query any more: then the whole watch has to be restarted.
 func (w *watcher) longLooks(now time.Duration) (stands bool) {
 	all, hanging := map[*lane]int{}, map[*lane]int{}
 	for _, it := range w.items {
@@ -142,17 +142,17 @@ func (w *watcher) longLooks(now time.Duration) (stands bool) {
 	return len(all) > 0
 }
 
-// look brings forward the next look at an item, as far as its rate allows.
+// look brings forward the next query of an item, as far as its rate allows.
 func (w *watcher) look(it *item, at time.Duration, why Why) {
 	it.dirty = true
 	if it.looking {
-		return // looked says what follows
+		return // looked decides what follows
 	}
 	it.due, it.why = min(it.due, max(at, it.byEvents(w.now()))), why
 	w.placed(it)
 }
 
-// looked takes what a look found.
+// looked handles the result of a query.
 func (w *watcher) looked(l looked) {
 	l.lane.running--
 	w.giveUp(l.it)
@@ -185,7 +185,7 @@ func (w *watcher) looked(l looked) {
 	w.placed(it)
 }
 
-// judge holds what was found to what was found before.
+// judge compares the result of a query with the last one.
 func (w *watcher) judge(it *item, look Look, now time.Duration) {
 	if look.Status == drift.None && !look.Differs {
 		look = Look{Status: drift.None}
@@ -209,7 +209,7 @@ func (w *watcher) judge(it *item, look Look, now time.Duration) {
 	w.found(it, look, it.why, nil)
 }
 
-// found tells what was found, when that is not what was found before.
+// found reports the result of a query if it differs from the last one.
 func (w *watcher) found(it *item, look Look, why Why, err error) {
 	was := it.status
 	if look != it.found && (was != "" || look.wrong() || look.Status != drift.None) {

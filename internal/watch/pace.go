@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// never is the time of what does not come.
+// never is the time of an event that does not come.
 const never = time.Duration(1<<63 - 1)
 
-// How often things are done.
+// Intervals and limits.
 const (
-	gap      = time.Second      // between two looks by events
-	noisyGap = 10 * time.Second // the same, when events have told of nothing
-	head     = 5 * time.Second  // a look by an event goes before polls that are due this much earlier
+	gap      = time.Second      // between two queries by events
+	noisyGap = 10 * time.Second // the same, when events have reported no change
+	head     = 5 * time.Second  // a query by an event goes before polls that are due this much earlier
 
-	askFirst, askMost         = 5 * time.Second, 10 * time.Minute // before what could not be asked is asked again
+	askFirst, askMost         = 5 * time.Second, 10 * time.Minute // before a failed query is repeated
 	startFirst, startMost     = time.Second, 5 * time.Minute      // before a process is started again
-	refusedFirst, refusedMost = time.Second, time.Minute          // before a repair that could not begin is tried again
+	refusedFirst, refusedMost = time.Second, time.Minute          // before a repair that could not start is tried again
 	holdFirst, holdMost       = time.Second, 10 * time.Minute     // between the repairs of one resource
 
 	quiet     = 10 * time.Minute       // without drift, after which earlier repairs do not count
-	firstLine = time.Minute            // for a process to say that it watches
-	collect   = 5 * time.Millisecond   // what drifts together is repaired together; what comes later waits for the next repair
-	between   = 250 * time.Millisecond // of two repairs: others get at the state
+	firstLine = time.Minute            // for a process to report that it watches
+	collect   = 5 * time.Millisecond   // resources that drift within it are repaired together; later ones wait for the next repair
+	between   = 250 * time.Millisecond // of two repairs: other commands can use the state
 	batch     = 512
 
 	beat      = 10 * time.Second
-	placeMost = 30 * time.Second // a look keeps its place among those that start a container, and then others begin beside it
-	settles   = 10 * time.Second // without anything to do, until that is told
-	suspended = time.Minute      // more than that is a reason to look at all
+	placeMost = 30 * time.Second // after that a query loses its place among those that start a container
+	settles   = 10 * time.Second // without anything to do, until that is reported
+	suspended = time.Minute      // a longer suspend is a reason to query everything
 	spread    = 10 * time.Second
 	day       = 24 * time.Hour
 
@@ -39,7 +39,7 @@ const (
 	noisyFrom    = 20
 )
 
-// pause is how long to wait after the n-th time: twice as long each time.
+// pause returns how long to wait after the n-th time: twice as long each time.
 func pause(n int, first, most time.Duration) time.Duration {
 	for ; n > 1 && first < most; n-- {
 		first *= 2
@@ -47,7 +47,7 @@ func pause(n int, first, most time.Duration) time.Duration {
 	return min(first, most)
 }
 
-// hold is how long the next repair of a resource is held back after n of them.
+// hold returns how long the next repair of a resource is held back after n of them.
 func hold(n int) time.Duration {
 	if n < 2 {
 		return 0
@@ -55,11 +55,11 @@ func hold(n int) time.Duration {
 	return pause(n-1, holdFirst, holdMost)
 }
 
-// about is a time up to a tenth shorter or longer, so that what began together
-// does not stay together.
+// about returns a time up to a tenth shorter or longer than d, so that what starts
+// together does not stay together.
 func about(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
 }
 
-// within is a time up to d.
+// within returns a random time up to d.
 func within(d time.Duration) time.Duration { return time.Duration(float64(d) * rand.Float64()) }

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Why a process that watches is ended.
+// Why the process that watches a resource is ended.
 var (
 	errLate  = errors.New("it did not say within a minute that it watches")
 	errLies  = errors.New("it did not tell of what polls have found")
 	errEnded = errors.New("it has ended")
 )
 
-// process watches one resource, for ever: one that ends is started again.
+// process watches one resource forever: when its program ends it is started again.
 type process struct {
 	addr    string
 	stop    context.CancelFunc
-	current atomic.Pointer[context.CancelCauseFunc] // ends the one that runs
+	current atomic.Pointer[context.CancelCauseFunc] // ends the program that runs
 }
 
-// watch begins to watch a resource.
+// watch starts to watch a resource.
 func (w *watcher) watch(ctx context.Context, source Source, addr string) *process {
 	ctx, stop := context.WithCancel(ctx)
 	p := &process{addr: addr, stop: stop}
@@ -38,7 +38,7 @@ func (w *watcher) unwatch(it *item) {
 	}
 }
 
-// restart ends what runs, so that it is started again.
+// restart ends the running program, so that it is started again.
 func (p *process) restart() {
 	if end := p.current.Load(); end != nil {
 		(*end)(errLies)
@@ -72,7 +72,7 @@ func (p *process) run(ctx context.Context, source Source, mail *mailbox) {
 	}
 }
 
-// once watches until the process ends, or is ended.
+// once watches until the program ends, or is ended.
 func (p *process) once(ctx context.Context, source Source, mail *mailbox) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -94,9 +94,9 @@ func (p *process) once(ctx context.Context, source Source, mail *mailbox) error 
 	return err
 }
 
-// note is all that a process has told since it was last read.
+// note is everything that a process has reported since it was last read.
 type note struct {
-	turned, live bool // it has begun to watch or ended; as it is now
+	turned, live bool // it has started to watch or has ended; whether it watches now
 	dirty        bool
 	busy         *bool
 	detail       string
@@ -118,14 +118,14 @@ func (n *note) take(e SourceEvent) {
 	}
 }
 
-// mailbox has one note for each process at most, however much they tell.
+// mailbox has at most one note for each process, however many events it reports.
 type mailbox struct {
 	wake  chan struct{}
 	mu    sync.Mutex
 	notes map[*process]*note // guarded by mu
 }
 
-// add writes onto the note of a process. It never blocks.
+// add changes the note of a process. It never blocks.
 func (m *mailbox) add(p *process, write func(*note)) {
 	m.mu.Lock()
 	n := m.notes[p]
@@ -141,7 +141,7 @@ func (m *mailbox) add(p *process, write func(*note)) {
 	}
 }
 
-// empty gives all notes.
+// empty returns all notes, and removes them.
 func (m *mailbox) empty() map[*process]*note {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,7 +150,7 @@ func (m *mailbox) empty() map[*process]*note {
 	return notes
 }
 
-// read takes what processes have told.
+// read handles what processes have reported.
 func (w *watcher) read() {
 	now := w.now()
 	for p, n := range w.mail.empty() {

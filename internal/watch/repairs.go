@@ -8,8 +8,8 @@ import (
 	"deployster/plan/drift"
 )
 
-// want puts an item among those that are to be repaired, unless somebody is at it,
-// or has just refused it. What drifts again and again is held back.
+// want schedules the repair of an item, unless a repair is in progress or was just
+// refused. An item that drifts again and again is held back.
 func (w *watcher) want(it *item, look Look, now time.Duration) {
 	switch {
 	case !it.Repair || it.wanted != never:
@@ -29,15 +29,15 @@ func (w *watcher) want(it *item, look Look, now time.Duration) {
 	}
 }
 
-// repaired is how a repair ended.
+// repaired is the result of a repair.
 type repaired struct {
-	number   int // of the generation that began it
+	number   int // of the generation that started it
 	outcomes map[string]Outcome
 	err      error
 }
 
-// nextRepair is when the next repair begins. What drifts together is repaired
-// together.
+// nextRepair returns when the next repair starts. Resources that drift together are
+// repaired together.
 func (w *watcher) nextRepair() time.Duration {
 	at := w.waiting.next()
 	if at == never || w.batch != nil {
@@ -49,7 +49,7 @@ func (w *watcher) nextRepair() time.Duration {
 	return max(at, w.pauseTo)
 }
 
-// startRepair begins the repair of what waits for one. There is one at a time.
+// startRepair starts the repair of the items that wait for one. Only one repair runs at a time.
 func (w *watcher) startRepair(ctx context.Context, now time.Duration) {
 	if now < w.nextRepair() {
 		return
@@ -69,7 +69,7 @@ func (w *watcher) startRepair(ctx context.Context, now time.Duration) {
 	})
 }
 
-// tellSlow tells once of a repair for which others have to wait long.
+// tellSlow reports, once, a repair for which others have to wait long.
 func (w *watcher) tellSlow(now time.Duration) {
 	if w.batch == nil || w.slow || now-w.batchAt < slowFrom || w.waiting.next() > now {
 		return
@@ -82,8 +82,8 @@ func (w *watcher) tellSlow(now time.Duration) {
 	w.tell(s)
 }
 
-// repaired takes the outcome of a repair. One that could not begin is tried again:
-// what it was for stays wanted.
+// repaired handles the result of a repair. A repair that could not start is tried again,
+// for the same items.
 func (w *watcher) repaired(r repaired) {
 	items, now := w.batch, w.now()
 	w.batch = nil
@@ -94,7 +94,7 @@ func (w *watcher) repaired(r repaired) {
 		wait = pause(w.refusals, refusedFirst, refusedMost)
 		w.tell(Refused{Resources: len(items), Err: r.err, Next: wait})
 	} else if r.number == w.number {
-		wait = refusedMost // the next generation ends it
+		wait = refusedMost // until the next generation, which resets the pause
 	}
 	w.pauseTo = now + wait
 	for _, it := range items {
@@ -117,7 +117,7 @@ func (w *watcher) repaired(r repaired) {
 	}
 }
 
-// outcome takes what became of one resource that was to be repaired.
+// outcome handles the outcome of one of the resources of a repair.
 func (w *watcher) outcome(it *item, o Outcome, now time.Duration) {
 	switch o {
 	case Repaired:
@@ -138,11 +138,11 @@ func (w *watcher) outcome(it *item, o Outcome, now time.Duration) {
 		}
 	}
 	if it.drifted {
-		w.look(it, now, ByRepair) // since it was right, or failed to be, something has changed
+		w.look(it, now, ByRepair) // something has changed since it was repaired, or the repair failed
 	}
 }
 
-// touched takes what became of a resource that depends on one that was repaired.
+// touched handles the outcome of a resource that depends on a repaired one.
 func (w *watcher) touched(it *item, o Outcome, now time.Duration) {
 	switch o {
 	case Repaired, Right:
@@ -153,14 +153,14 @@ func (w *watcher) touched(it *item, o Outcome, now time.Duration) {
 	w.placed(it)
 }
 
-// right notes that a repair has found a resource VALID. A look that began before
-// that has nothing to say any more.
+// right records that a repair has found a resource VALID. The result of a query that
+// started before is ignored.
 func (w *watcher) right(it *item, why Why, now time.Duration) {
 	it.wanted, it.suspect, it.failures = never, never, 0
 	switch {
 	case it.looking:
 		it.outdated, it.dirty = true, true
-	case it.dirty: // an event of the repair itself, or of a change after the repair had looked
+	case it.dirty: // an event of the repair itself, or of a change after the query of the repair
 		it.due, it.why = min(it.due, it.byEvents(now)), ByEvent
 	default:
 		it.due, it.why = it.byTime(now), Poll

@@ -9,44 +9,44 @@ import (
 	"deployster/plan/drift"
 )
 
-// watcher owns all that changes.
+// watcher owns everything that changes.
 type watcher struct {
 	Options
 	tell  func(Event)
 	start time.Time
 
 	gen     Generation
-	number  int // of generations until now
+	number  int // of generations so far
 	items   map[string]*item
 	lanes   map[string]*lane
-	cold    int // looks that have a place among those that start a container
+	cold    int // queries that have a place among those that start a container
 	looks   chan looked
 	mail    *mailbox
 	running sync.WaitGroup // looks, the repair, processes
 
-	waiting  queue // what is to be repaired
+	waiting  queue // the resources to repair
 	repairs  chan repaired
-	batch    []*item       // the repair that runs
-	batchAt  time.Duration // when it began
-	slow     bool          // it was told that others wait for it
-	pauseTo  time.Duration // no repair begins before
+	batch    []*item       // the repair in progress
+	batchAt  time.Duration // when it started
+	slow     bool          // Slow was reported for it
+	pauseTo  time.Duration // no repair starts before
 	refusals int           // in a row
 
 	counts     Counts
-	reported   Counts        // what Counted was told last
-	settled    bool          // that nothing is to be done was told
-	quietSince time.Duration // nothing is to be done since then; never = something is
+	reported   Counts        // the last argument of Counted
+	settled    bool          // Settled was reported with Converged
+	quietSince time.Duration // since when there is nothing to do; never = there is something
 	slept      time.Duration
 	beatAt     time.Duration
 }
 
-// now is the time since the start. It stands still while the machine is suspended,
-// and nobody can set it.
+// now returns the time since the start. It stands still while the machine is suspended,
+// and no change of the clock affects it.
 func (w *watcher) now() time.Duration { return time.Since(w.start) }
 
-// Run watches one generation of resources after the other, the first of which it
-// waits for, until ctx ends or what the options say. When it returns, all that it
-// began has ended. tell is called by one goroutine.
+// Run watches one generation of resources after another, until ctx ends or an option ends
+// it. It waits for the first generation. When it returns, all that it started has ended.
+// tell is called by one goroutine.
 func Run(ctx context.Context, o Options, generations <-chan Generation, tell func(Event)) (End, Counts) {
 	work, stop := context.WithCancel(ctx)
 	w := &watcher{Options: o, tell: tell, start: time.Now(), items: map[string]*item{}, lanes: map[string]*lane{}, looks: make(chan looked),
@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options, generations <-chan Generation, tell fun
 	go func() { w.running.Wait(); close(ended) }()
 	for {
 		select {
-		case <-w.looks: // it was cut short, and says nothing
+		case <-w.looks: // it was cut short, and its result does not count
 		case r := <-w.repairs:
 			w.repaired(r)
 		case <-ended:
@@ -70,7 +70,7 @@ func Run(ctx context.Context, o Options, generations <-chan Generation, tell fun
 	}
 }
 
-// loop does what is due, and waits for what comes next.
+// loop does what is due, and waits for the next event.
 func (w *watcher) loop(ctx, work context.Context, generations <-chan Generation) End {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -118,7 +118,7 @@ func (w *watcher) over(ctx context.Context, now time.Duration) (End, bool) {
 	return Over, w.MaxRuntime > 0 && now >= w.MaxRuntime && !busy
 }
 
-// next is when there is something to do if nothing happens.
+// next returns when there is something to do if no event comes.
 func (w *watcher) next() time.Duration {
 	at := w.beatAt
 	if w.Converged > 0 && w.quietSince != never {
@@ -133,7 +133,7 @@ func (w *watcher) next() time.Duration {
 	return min(at, w.nextLook(), w.nextRepair())
 }
 
-// report says how all is, when that is otherwise than it was said last.
+// report reports counts and Settled when they have changed.
 func (w *watcher) report(now time.Duration) {
 	if w.Counted != nil && w.counts != w.reported {
 		w.reported = w.counts
@@ -147,11 +147,11 @@ func (w *watcher) report(now time.Duration) {
 	}
 }
 
-// settles is how long nothing is to be done until that is told.
+// settles returns how long there must be nothing to do until that is reported.
 func (w *watcher) settles() time.Duration { return cmp.Or(w.Converged, settles) }
 
-// beat says now and then that all goes on, and finds out whether the machine was
-// suspended: then anything may have happened.
+// beat reports regularly that the watch works. It also finds out whether the machine was
+// suspended: then all resources are queried, as anything may have happened.
 func (w *watcher) beat(now time.Duration) {
 	if now < w.beatAt {
 		return
@@ -176,8 +176,8 @@ func (w *watcher) beat(now time.Duration) {
 	w.slept = slept
 }
 
-// generation takes over the resources of a new generation. What is the same in
-// both goes on as it is; back-off and counters stay with the addresses.
+// generation takes over the resources of a new generation. What is equal in both goes on
+// unchanged; back-off and counters stay with the addresses.
 func (w *watcher) generation(ctx context.Context, g Generation) {
 	first, now := w.gen.Looker == nil, w.now()
 	gone := w.items
@@ -209,7 +209,7 @@ func (w *watcher) generation(ctx context.Context, g Generation) {
 	w.tell(Loaded{First: first, Counts: w.counts})
 }
 
-// take gives an item what a new generation says of it.
+// take sets an item to its resource in a new generation.
 func (w *watcher) take(ctx context.Context, it *item, r Resource, now time.Duration) {
 	was, watched := it.Resource, r.Watched && w.gen.Source != nil
 	if it.lane != nil {
@@ -238,7 +238,7 @@ func (w *watcher) take(ctx context.Context, it *item, r Resource, now time.Durat
 	w.placed(it)
 }
 
-// forget ends all about a resource that is watched no more.
+// forget ends everything about a resource that is no longer watched.
 func (w *watcher) forget(it *item) {
 	it.lane.drop(it)
 	w.giveUp(it)
@@ -247,18 +247,18 @@ func (w *watcher) forget(it *item) {
 	it.due, it.wanted, it.busy, it.repairing, it.looking = never, never, false, false, false
 	it.status, it.Watched = "", false
 	w.recount(it)
-	it.Address = "" // what comes back for it finds nobody
+	it.Address = "" // results that arrive for it later are ignored
 	w.counts.Resources--
 }
 
-// placed brings an item to its places in all queues, and counts it.
+// placed puts an item into its places in all queues, and counts it.
 func (w *watcher) placed(it *item) {
 	it.lane.put(it)
 	w.waiting.put(it)
 	w.recount(it)
 }
 
-// recount counts how an item is now.
+// recount updates the counts for an item.
 func (w *watcher) recount(it *item) {
 	count := func(status drift.Status, by int) {
 		switch status {

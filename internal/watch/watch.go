@@ -8,17 +8,17 @@ import (
 	"deployster/plan/drift"
 )
 
-// Looker asks how one resource is. An error says that it could not be asked.
+// Looker queries one resource. An error says that the query failed, and the state is unknown.
 type Looker interface {
 	Look(ctx context.Context, addr string) (Look, error)
 }
 
-// Look is what was found of a resource.
+// Look is the result of a query of a resource.
 type Look struct {
 	Status  drift.Status
 	Reason  string // in words
-	Differs bool   // it is VALID, and its state is not the one that is recorded
-	Found   string // a digest of what was found: equal ones are the same finding
+	Differs bool   // it is VALID, but its state is not the recorded one
+	Found   string // a digest of the result: equal digests mean the same finding
 }
 
 // wrong reports whether a repair has something to do.
@@ -26,93 +26,93 @@ func (l Look) wrong() bool {
 	return l.Status == drift.Drifted || l.Status == drift.Gone || l.Status == drift.None && l.Differs
 }
 
-// Repairer brings resources back to what was approved. Cancelling ctx starts
+// Repairer repairs resources as far as that is approved. After ctx is cancelled it starts
 // nothing new.
 type Repairer interface {
 	Repair(ctx context.Context, addrs []string) (map[string]Outcome, error)
 }
 
-// ErrElsewhere says that the state is not the one of this generation any more:
-// nothing was repaired, and a new generation comes.
+// ErrElsewhere says that the state is no longer that of this generation: nothing was
+// repaired, and a new generation follows.
 var ErrElsewhere = errors.New("the state was changed by another command")
 
-// Outcome is what became of a resource in a repair.
+// Outcome is the result of a repair for one resource.
 type Outcome string
 
-// The outcomes. A resource that has none counts as failed.
+// The outcomes. A resource without one counts as failed.
 const (
-	Right       Outcome = "valid"        // there was nothing to do any more
-	Repaired    Outcome = "repaired"     // its actions helped
-	Failed      Outcome = "failed"       // they did not, or something before it failed
-	NotApproved Outcome = "not_approved" // nobody has approved what would have to be done
+	Right       Outcome = "valid"        // it needed no repair any more
+	Repaired    Outcome = "repaired"     // its actions repaired it
+	Failed      Outcome = "failed"       // they did not, or an earlier step failed
+	NotApproved Outcome = "not_approved" // an action that it needs is not approved
 )
 
-// Source tells of changes to a resource, until ctx ends or the process that watches
-// does. tell never blocks.
+// Source reports changes to a resource, until ctx or the watching process ends. tell
+// never blocks.
 type Source interface {
 	Watch(ctx context.Context, addr string, tell func(SourceEvent)) error
 }
 
-// Event says that a resource is to be looked at. It never says what is wrong.
+// SourceEvent says that a resource has to be queried. It never says what changed.
 type SourceEvent struct {
 	First  bool   // the process watches from now on
-	Busy   *bool  // something goes on, or no more, during which nothing counts as converged
+	Busy   *bool  // something starts or ends in progress; meanwhile nothing counts as converged
 	Detail string // for people
 }
 
-// What a Source may return, wrapped.
+// Errors that a Source may return, wrapped.
 var (
-	// ErrPolled says that no process can be had for a resource for now: it is polled,
-	// that is told once, and another one is tried for every five minutes.
+	// ErrPolled says that no process is available for a resource for now: it is polled,
+	// which is reported once, and a process is tried again every five minutes.
 	ErrPolled = errors.New("it is polled")
-	// ErrAnew says that the process is to begin anew, through no fault of its own.
+	// ErrAnew says that the process has to be started again, through no fault of its own.
 	ErrAnew = errors.New("it begins anew")
 )
 
-// Resource is one that is watched.
+// Resource is a watched resource.
 type Resource struct {
 	Address  string
-	Lane     string        // what is looked at with the same program, and so shares its places
-	Poll     time.Duration // the longest time between two looks while a process watches it; 0 = no looks by time
-	Alone    time.Duration // the same while none does
-	Longest  time.Duration // a look ends by itself within that; 0 = nobody knows when
-	Watched  bool          // the Source tells of it
-	Repair   bool          // else it is only told of
-	Cold     bool          // a look at it starts a container: Generation.Cold of these begin at one time
-	Request  string        // a digest of what its process is started with: an equal one goes on
-	Recorded string        // a digest of what it is held to: it is looked at anew when that differs
+	Lane     string        // resources with the same program have the same lane, and share its places
+	Poll     time.Duration // the longest time between two queries while a process watches it; 0 = no polls
+	Alone    time.Duration // the same while no process watches it
+	Longest  time.Duration // the time after which a query ends by itself; 0 = unknown
+	Watched  bool          // the Source reports its changes
+	Repair   bool          // drift is repaired; otherwise it is only reported
+	Cold     bool          // its query starts a container: at most Generation.Cold of these start concurrently
+	Request  string        // a digest of the inputs of its process, which goes on while that is equal
+	Recorded string        // a digest of the entry that it is compared with; if that changes it is queried again
 }
 
-// Generation is all that is watched, from one reading of the manifests and the
+// Generation is everything that is watched, from one reading of the manifests and the
 // state.
 type Generation struct {
 	Resources []Resource
-	Places    map[string]int // how many looks each lane takes at one time; without a number one
-	Cold      int            // how many looks that start a container there are at one time, in all lanes; 0 = no limit
+	Places    map[string]int // how many queries each lane runs concurrently; missing = one
+	Cold      int            // how many queries that start a container run concurrently, in all lanes; 0 = no limit
 	Looker    Looker
 	Repairer  Repairer
-	Source    Source // nil: nobody tells of events
+	Source    Source // nil = no events
 }
 
-// Options steer Run.
+// Options control Run.
 type Options struct {
-	Converged  time.Duration        // Run returns when nothing was to be done for that long; 0 = it does not
-	MaxRuntime time.Duration        // Run returns after that; 0 = it does not
-	Busy       func() bool          // something is done beside, the end of which is waited for: nothing has converged; nil = never
-	Slept      func() time.Duration // for how long the machine was suspended until now; nil = never
-	Alive      func()               // called each ten seconds by the goroutine that owns all, unless all that is looked at hangs; nil = nobody
-	Counted    func(Counts)         // the same, whenever they are others; nil = nobody
+	Converged  time.Duration        // Run returns when there was nothing to do for that long; 0 = never
+	MaxRuntime time.Duration        // Run returns after that time; 0 = never
+	Busy       func() bool          // other work is in progress: nothing counts as converged, and MaxRuntime waits; nil = never
+	Slept      func() time.Duration // how long the machine was suspended until now; nil = never
+	Alive      func()               // called every ten seconds by the goroutine that owns all, unless all queries hang; nil = not
+	Counted    func(Counts)         // called by the same goroutine when the counts change; nil = not called
 }
 
-// Counts says how all resources are.
+// Counts has the number of resources in each condition.
 type Counts struct {
 	Resources int
-	ByEvents  int // have a process that watches
-	Watched   int // shall have one
+	ByEvents  int // a process watches it
+	Watched   int // a process should watch it
 	Drifted   int // drifted or gone
-	Gone      int // those of them that are gone
-	Failed    int // could not be asked
-	Open      int // are to be looked at or repaired for another reason than that time is up
+	Gone      int // those of Drifted that are gone
+	Failed    int // its query failed
+	Open      int // has to be queried or repaired for another reason than a due poll
 }
 
 // End is why Run returned.
@@ -125,7 +125,7 @@ const (
 	Over      End = "max_runtime"
 )
 
-// Why is the reason of a look.
+// Why is the reason of a query.
 type Why string
 
 // The reasons.
@@ -134,44 +134,44 @@ const (
 	ByEvent    Why = "event"
 	Poll       Why = "poll"
 	ByRepair   Why = "repair"
-	Dependency Why = "dependency" // the repair of another resource has looked at it
-	Again      Why = "again"      // it could not be asked before
+	Dependency Why = "dependency" // the repair of another resource has queried it
+	Again      Why = "again"      // the last query failed
 )
 
 // Event is something that happened.
 type Event interface{ event() }
 
-// Finding is a resource of which something else was found than before.
+// Finding is a query of a resource that found something else than the last one.
 type Finding struct {
 	Address string
-	Was     drift.Status // "" at the first look
+	Was     drift.Status // "" at the first query
 	Look    Look
 	Why     Why
 	Detail  string        // of the event
 	Next    time.Duration // until it may be repaired
-	Error   error         // why it could not be asked
+	Error   error         // why the query failed
 }
 
-// Flapping is a resource that drifts as often as it is repaired.
+// Flapping is a resource that drifts again after each repair.
 type Flapping struct {
 	Address string
-	Times   int           // that it was repaired
+	Times   int           // how often it was repaired
 	Next    time.Duration // until it may be repaired again
 }
 
-// Unapproved is a resource that nobody has approved to repair.
+// Unapproved is a resource whose repair is not approved.
 type Unapproved struct{ Address string }
 
-// Missed is a drift that was found by time though a process watches the resource.
+// Missed is drift that a poll found though a process watches the resource.
 type Missed struct {
 	Address string
-	Polled  bool // the process is not believed: the resource is polled as if there were none
+	Polled  bool // the process is not trusted: the resource is polled as if it had none
 }
 
-// Noisy is a resource whose events have again and again told of nothing.
+// Noisy is a resource whose events again and again reported no change.
 type Noisy struct{ Address string }
 
-// Process is the one that watches a resource.
+// Process is the start or the end of the process that watches a resource.
 type Process struct {
 	Address string
 	Running bool // it watches from now on; otherwise it has ended
@@ -179,47 +179,47 @@ type Process struct {
 	Restart time.Duration // until it is started again
 }
 
-// Refused is a repair that could not begin.
+// Refused is a repair that could not start.
 type Refused struct {
 	Resources int
 	Err       error
 	Next      time.Duration // until it is tried again
 }
 
-// Slow is a repair that takes long, while others wait for its end.
+// Slow is a repair that takes long while others wait for its end.
 type Slow struct {
-	Resources []string // that are being repaired
-	Waiting   int      // that are to be
+	Resources []string // in the repair
+	Waiting   int      // how many wait for a repair
 	Since     time.Duration
 }
 
-// Hanging is a resource whose look should have ended by itself long ago. It is not looked at
-// before that ends.
+// Hanging is a resource whose query should have ended by itself long ago. It is not queried
+// again before that ends.
 type Hanging struct {
 	Address string
 	Since   time.Duration
 }
 
-// Looked is a look that ended, whatever it found.
+// Looked is a query that ended, whatever its result.
 type Looked struct {
 	Address string
 	Why     Why
 	Status  drift.Status
 	Took    time.Duration
-	Late    time.Duration // it began so long after it was due
+	Late    time.Duration // how long after it was due it started
 }
 
-// Righted is a resource that a repair has brought back.
+// Righted is a resource that was repaired.
 type Righted struct {
 	Address string
-	Took    time.Duration // since the first event or look that told of it
+	Took    time.Duration // since the first event or query that showed the drift
 }
 
-// Settled tells that there is nothing to do but what time is up for, after a while of
-// that, or that there is something, at once.
+// Settled says, after a while, that there is nothing to do but due polls, or, at once,
+// that there is something to do.
 type Settled struct{ Converged bool }
 
-// Loaded says that a generation is watched from now on.
+// Loaded says that a new generation is watched from now on.
 type Loaded struct {
 	First  bool
 	Counts Counts
