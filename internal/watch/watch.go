@@ -56,7 +56,7 @@ type Source interface {
 // SourceEvent says that a resource has to be queried. It never says what changed.
 type SourceEvent struct {
 	First  bool   // the process watches from now on
-	Busy   *bool  // something starts or ends in progress; meanwhile nothing counts as converged
+	Busy   *bool  // true: work is in progress, and nothing counts as converged; false: it has ended
 	Detail string // for people
 }
 
