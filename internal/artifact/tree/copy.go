@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Copy makes a copy of a file or a directory at a path where nothing is. Links are made as
-// they are written; modes and times of files are kept, and all belongs to whom the
-// directory belongs that the copy lies in. Where the file system can, contents are shared
-// until one of the two is changed.
+// Copy copies a file or a directory to a path that does not exist. It copies links
+// unchanged, and keeps modes and the times of files. The copies get the owner of the
+// directory that they are in. Where the file system can, contents are shared until one of
+// the two is changed.
 func Copy(ctx context.Context, from, to string) error {
 	return copyFrom(copier{ctx: ctx}, from, to, os.OpenRoot)
 }
 
-// CopyPlain is Copy without setuid and setgid: whoever made the files is not to decide as
-// whom somebody runs the copies.
+// CopyPlain is Copy without setuid and setgid: whoever made the files must not decide as
+// which user somebody runs the copies.
 func CopyPlain(ctx context.Context, from, to string) error {
 	return copyFrom(copier{ctx: ctx, without: fs.ModeSetuid | fs.ModeSetgid}, from, to, os.OpenRoot)
 }
 
-// CopyReal is Copy of what must be reached without a symbolic link: whoever can write to a
-// directory on the way could lead it anywhere.
+// CopyReal is Copy from a path without symbolic links: whoever can write to a directory on
+// the way could lead it anywhere.
 func CopyReal(ctx context.Context, from, to string) error {
 	return copyFrom(copier{ctx: ctx}, from, to, func(dir string) (*os.Root, error) {
 		f, err := OpenNoLinks(dir)
@@ -41,7 +41,7 @@ func CopyReal(ctx context.Context, from, to string) error {
 	})
 }
 
-// copyFrom is Copy with who opens directories.
+// copyFrom is Copy with a function that opens directories.
 func copyFrom(c copier, from, to string, open func(dir string) (*os.Root, error)) error {
 	owner, err := os.Stat(filepath.Dir(to))
 	if err != nil {
@@ -78,11 +78,11 @@ type copier struct {
 	from     *os.Root
 	to       string
 	uid, gid int
-	without  fs.FileMode // of modes
+	without  fs.FileMode // mode bits that are cleared
 }
 
-// all copies a directory. The modes of directories come last: one may be closed to
-// writers.
+// all copies a directory. The modes of directories are set last: a directory may be
+// read-only.
 func (c copier) all() error {
 	type mode struct {
 		path string
@@ -111,7 +111,7 @@ func (c copier) all() error {
 	return nil
 }
 
-// one copies what is no directory.
+// one copies a file that is no directory.
 func (c copier) one(name, as string, info fs.FileInfo) error {
 	to := filepath.Join(c.to, as)
 	if kind := special(info.Mode()); kind != "" {
@@ -137,12 +137,12 @@ func (c copier) one(name, as string, info fs.FileInfo) error {
 		return err
 	}
 	err = c.content(out, in)
-	// The owner first: to change him takes away setuid.
+	// The owner comes first: changing it clears setuid.
 	err = errors.Join(err, out.Chown(c.uid, c.gid), out.Chmod(info.Mode()&^c.without), out.Close())
 	return errors.Join(err, os.Chtimes(to, time.Time{}, info.ModTime()))
 }
 
-// content copies, or shares, what is in a file.
+// content copies or shares the content of a file.
 func (c copier) content(out, in *os.File) error {
 	if unix.IoctlFileClone(int(out.Fd()), int(in.Fd())) == nil {
 		return nil

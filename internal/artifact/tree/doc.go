@@ -1,5 +1,5 @@
-// Package tree reads trees of files that somebody else made: it gives the hash of one, and
-// copies one. Directories come in; hashes and copies go out, or what is in the way. Links
-// are read and never followed; devices, sockets and FIFOs are refused; how much there may
-// be is bounded.
+// Package tree reads trees of files of unknown origin: it hashes a tree, and copies one.
+// Directories come in; hashes and copies go out, or an error that names the file. Links
+// are read and never followed; devices, sockets and FIFOs are refused; the number of files
+// and the length of paths are limited.
 package tree

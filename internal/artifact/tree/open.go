@@ -8,16 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenNoLinks opens a path of this host, without reading what is there. No part
-// of it may be a symbolic link: whoever can write to a directory on the way
-// could lead it anywhere.
+// OpenNoLinks opens a path of this host without reading the file. No part of the path may
+// be a symbolic link: whoever can write to a directory on the way could lead it anywhere.
 func OpenNoLinks(name string) (*os.File, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, name, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	})
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
-		// Before Linux 5.6. What is mounted is compared with what was opened, so that
-		// an exchange between these two is found too.
+		// Before Linux 5.6. Package sandbox compares what is mounted with what was opened,
+		// so it also finds an exchange between these two calls.
 		if real, err := filepath.EvalSymlinks(name); err != nil || real != name {
 			return nil, errors.Join(err, unix.ELOOP)
 		}

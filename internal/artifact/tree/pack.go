@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pack writes a directory as a tar archive, in the order of its paths. Modes, owners and
-// times are kept. Nobody may change it meanwhile.
+// Pack writes a directory as a tar archive, in the order of its paths. It keeps modes,
+// owners and times. The directory must not change meanwhile.
 func Pack(ctx context.Context, w io.Writer, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -50,8 +50,8 @@ func pack(ctx context.Context, archive *tar.Writer, root *os.Root, e *entry) err
 	return err
 }
 
-// Unpack makes a directory of what Pack has written, at a path where nothing is. What
-// lies outside of it is not touched, whatever the archive says.
+// Unpack creates a directory from an archive of Pack, at a path that does not exist. It
+// touches nothing outside of it, whatever the archive contains.
 func Unpack(ctx context.Context, r io.Reader, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -61,7 +61,7 @@ func Unpack(ctx context.Context, r io.Reader, dir string) error {
 		return err
 	}
 	defer root.Close()
-	var dirs []*tar.Header // their modes come last: one may be closed to writers
+	var dirs []*tar.Header // their modes come last: a directory may be read-only
 	archive := tar.NewReader(readerOf(ctx, r))
 	for n := 1; ; n++ {
 		h, err := archive.Next()
@@ -111,8 +111,8 @@ func unpack(root *os.Root, content io.Reader, h *tar.Header) error {
 	return &RefusedError{h.Name, "is neither a file, nor a directory, nor a link"}
 }
 
-// setAttributes gives a file or a directory its owner, its mode and its time. The owner first:
-// to change him takes away setuid.
+// setAttributes sets the owner, the mode and the time of a file or a directory. The owner
+// comes first: changing it clears setuid.
 func setAttributes(root *os.Root, h *tar.Header) error {
 	return errors.Join(root.Lchown(h.Name, h.Uid, h.Gid), root.Chmod(h.Name, h.FileInfo().Mode()), root.Chtimes(h.Name, h.ModTime, h.ModTime))
 }

@@ -21,13 +21,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The most that a tree may have.
+// Limits of a tree.
 const (
 	MaxEntries = 1_000_000
 	MaxPath    = 4 << 10 // bytes
 )
 
-// RefusedError says what of a tree is not taken.
+// RefusedError says which file of a tree is refused.
 type RefusedError struct {
 	Path   string // below the root; "." is the root
 	Reason string // "is a FIFO"
@@ -35,14 +35,14 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("%q %s", e.Path, e.Reason) }
 
-// Sum is what a tree is.
+// Sum is the hash and the size of a tree.
 type Sum struct {
 	Hash  string // "sha256:...", over paths, kinds, modes and contents
-	Files int64  // that are no directories
-	Bytes int64  // in plain files
+	Files int64  // without directories
+	Bytes int64  // in regular files
 }
 
-// entry is something in a tree. Its path has slashes.
+// entry is a file, a directory or a link in a tree. Its path has slashes.
 type entry struct {
 	path   string
 	mode   fs.FileMode
@@ -51,7 +51,7 @@ type entry struct {
 	sum    [sha256.Size]byte
 }
 
-// Measure reads a tree. Nobody may change it meanwhile.
+// Measure returns the Sum of a tree, which must not change meanwhile.
 func Measure(ctx context.Context, dir string) (Sum, error) { return measure(ctx, dir, MaxEntries) }
 
 // measure is Measure of a tree of at most so many entries.
@@ -90,10 +90,10 @@ func measure(ctx context.Context, dir string, most int) (s Sum, err error) {
 	return s, err
 }
 
-// batchSize is how many files are read side by side before the next are looked for.
+// batchSize is how many files are read in parallel before the walk goes on.
 const batchSize = 1024
 
-// sumContents reads the plain files.
+// sumContents hashes the regular files.
 func sumContents(ctx context.Context, root *os.Root, batch []*entry) error {
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -119,7 +119,7 @@ func sumContents(ctx context.Context, root *os.Root, batch []*entry) error {
 	return errors.Join(g.Wait(), context.Cause(ctx))
 }
 
-// readerOf reads until the context ends.
+// readerOf returns a reader that fails when the context ends.
 func readerOf(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
 
 type reader struct {
@@ -134,7 +134,7 @@ func (r reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// writeTo hashes an entry: each part with its length, so that none runs into the next.
+// writeTo hashes an entry: each part with its length, so that parts cannot be confused.
 func (e *entry) writeTo(h hash.Hash) {
 	w := bufio.NewWriterSize(h, 512)
 	text := func(s string) {
@@ -153,13 +153,13 @@ func (e *entry) writeTo(h hash.Hash) {
 	_ = w.Flush()
 }
 
-// walk visits what is in a tree in the order of its paths, directories before what is in
-// them, and refuses one of more than so many entries. The root is ".".
+// walk visits the entries of a tree in the order of their paths, a directory before its
+// content. It refuses a tree of more than so many entries. The root is ".".
 func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error) error {
 	n := 0
 	var into func(dir string) error
 	see := func(name string) error {
-		if ctx.Err() != nil { // the way to one file may be thousands of directories long
+		if ctx.Err() != nil { // the path to one file may have thousands of directories
 			return context.Cause(ctx)
 		}
 		if n++; n > most {
@@ -216,7 +216,7 @@ func namesIn(root *os.Root, dir string) ([]string, error) {
 	return names, nil
 }
 
-// special names what is neither a plain file, nor a directory, nor a link.
+// special names a file that is neither regular, nor a directory, nor a link.
 func special(m fs.FileMode) string {
 	switch {
 	case m.IsRegular(), m.IsDir(), m&fs.ModeSymlink != 0:
