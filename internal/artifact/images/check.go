@@ -12,7 +12,7 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// checkV2 is what an image of artifacts-2 is asked.
+// checkV2 is the input of a check of artifacts-2.
 type checkV2 struct {
 	Config       json.RawMessage             `json:"config"`
 	From         map[string]artifact.Version `json:"from"`
@@ -70,8 +70,8 @@ func (c *Client) checkV2(ctx context.Context, t artifact.Target, i artifact.Info
 	return l.checked(), nil
 }
 
-// checkV1 asks a v1 image. One that was asked from a version and names none is asked once
-// more from the start: git-resource does so when the history was rewritten.
+// checkV1 checks with a v1 image. If it lists no version from the given one it is asked
+// once more from the start: git-resource lists none when the history was rewritten.
 func (c *Client) checkV1(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.CheckInput) (artifact.Checked, error) {
 	out, err := c.askV1(ctx, t, i, in, in.From[""])
 	if err == nil && len(out.Spaces) == 0 && in.From[""] != nil {

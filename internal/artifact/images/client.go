@@ -14,7 +14,7 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// The places in a container.
+// Paths in a container.
 const (
 	getDir       = "/tmp/build/get"
 	putDir       = "/tmp/build/put"
@@ -24,7 +24,7 @@ const (
 // Options are what a Client works with.
 type Options struct {
 	Types     *typeclient.Client // runs the images
-	Inspector runner.Inspector   // looks into them
+	Inspector runner.Inspector   // inspects them
 }
 
 // Client is an artifact.Client.
@@ -41,16 +41,16 @@ func New(o Options) *Client {
 	return &Client{o: o, infos: map[string]*once[artifact.Info]{}, checks: map[string]*once[artifact.Checked]{}}
 }
 
-// once is a question that is asked once for all who ask the same at the same time or
-// later. One that failed is asked again by who comes later.
+// once is the answer to a question, shared by all who ask the same at the same time or
+// later. After a failure the next one asks again.
 type once[T any] struct {
 	done  chan struct{}
 	value T
 	err   error
 }
 
-// ask answers a question by what is known, or by asking. The asker's own interrupt is
-// nobody else's.
+// ask answers a question from known answers, or by calling f. An interrupt of one caller
+// does not fail the others.
 func ask[T any](ctx context.Context, mu *sync.Mutex, known map[string]*once[T], key string, f func() (T, error)) (T, error) {
 	for {
 		mu.Lock()
@@ -80,13 +80,13 @@ func ask[T any](ctx context.Context, mu *sync.Mutex, known map[string]*once[T], 
 	}
 }
 
-// target is the target of an artifact as the typeclient takes it.
+// target converts the target of an artifact for the typeclient.
 func target(t artifact.Target) typeclient.Target {
 	return typeclient.Target{Address: t.Address, Reference: t.Reference, Digest: t.Digest, Settings: t.Settings, Pull: t.Pull,
 		Verify: t.Verify}
 }
 
-// orElse returns a time, or what stands for none.
+// orElse returns d, or none if d is 0.
 func orElse(d, none time.Duration) time.Duration {
 	if d == 0 {
 		return none
@@ -103,7 +103,7 @@ func encode(message any) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// object returns a JSON object in canonical form; nothing is the empty one.
+// object returns a JSON object in canonical form; no input means {}.
 func object(o json.RawMessage) (json.RawMessage, error) {
 	if len(o) == 0 {
 		return json.RawMessage("{}"), nil
@@ -118,7 +118,7 @@ func object(o json.RawMessage) (json.RawMessage, error) {
 	return c, nil
 }
 
-// classed gives an error of the typeclient its class, and keeps its words.
+// classed gives an error of the typeclient its class, and keeps its message.
 func classed(err error) error {
 	class := artifact.Class("")
 	switch {
@@ -136,7 +136,7 @@ func classed(err error) error {
 	return withClass(class, err)
 }
 
-// withClass puts a class into the causes of a diagnostic.
+// withClass adds a class to the causes of a diagnostic.
 func withClass(class artifact.Class, err error) error {
 	var told *diag.Caused
 	if !errors.As(err, &told) {

@@ -11,13 +11,13 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// The programs of a v1 image.
+// programs returns the paths of the programs of a v1 image.
 func programs() []string {
 	return []string{"/opt/resource/check", "/opt/resource/in", "/opt/resource/out"}
 }
 
-// What stands on the stdin of a v1 image, in this order, and nothing else: some refuse
-// what they do not know.
+// The inputs of a v1 image, with exactly these keys in this order: some images refuse
+// unknown keys.
 type checkV1 struct {
 	Source  json.RawMessage  `json:"source"`
 	Version artifact.Version `json:"version,omitempty"`
@@ -34,7 +34,7 @@ type putV1 struct {
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
-// unlessEmpty leaves out an object that has nothing.
+// unlessEmpty returns nil for an empty object.
 func unlessEmpty(o json.RawMessage) json.RawMessage {
 	if string(o) == "{}" {
 		return nil
@@ -42,8 +42,8 @@ func unlessEmpty(o json.RawMessage) json.RawMessage {
 	return o
 }
 
-// firstValue returns the first JSON value of an answer, which alone counts; nil where
-// there is none. It may still be one that no image may say.
+// firstValue returns the first JSON value of an answer, which alone counts; nil if there
+// is none. The protocol may still forbid that value.
 func firstValue(answer []byte) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(answer)) == 0 {
 		return nil, nil
@@ -58,8 +58,8 @@ func firstValue(answer []byte) (json.RawMessage, error) {
 	return first, nil
 }
 
-// readVersions reads the answer of check: a list, oldest first. null and nothing stand
-// for an empty one.
+// readVersions reads the answer of check: a list, oldest first. null and an empty answer
+// mean an empty list.
 func (l *listed) readVersions(answer []byte) error {
 	first, err := firstValue(answer)
 	if err != nil || first == nil || string(first) == "null" {
@@ -72,7 +72,7 @@ func (l *listed) readVersions(answer []byte) error {
 	if err := json.Unmarshal(first, &list); err != nil {
 		return err
 	}
-	for i, one := range list { // one by one: there may be more than a document may have values
+	for i, one := range list { // one by one: there may be more versions than values are allowed in a document
 		var v artifact.Version
 		err := jsondoc.Check(one)
 		if err == nil {

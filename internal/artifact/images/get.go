@@ -11,14 +11,14 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// getV2 is what an image of artifacts-2 is asked.
+// getV2 is the input of a get of artifacts-2.
 type getV2 struct {
 	Config  json.RawMessage  `json:"config"`
 	Space   string           `json:"space"`
 	Version artifact.Version `json:"version"`
 }
 
-// overlay lays the members of one object over those of another.
+// overlay merges two objects; members of params win.
 func overlay(source, params json.RawMessage) (json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	for _, o := range []json.RawMessage{source, params} {
@@ -54,7 +54,7 @@ func (c *Client) Get(ctx context.Context, t artifact.Target, i artifact.Info, in
 	if !a.Says {
 		return nil, nil
 	}
-	_, metadata, err := readMade(r.Stdout) // it may name another version than was asked for: the asked one stays
+	_, metadata, err := readMade(r.Stdout) // it may name another version than the requested one, which stays
 	if err != nil {
 		return nil, classed(typeclient.Broken(target(t), a, r.Stdout, err))
 	}

@@ -69,7 +69,7 @@ func (c *Client) info(ctx context.Context, t artifact.Target, digest string) (ar
 	return i, nil
 }
 
-// foreign says that an image is none of artifacts.
+// foreign is the error about an image that is no artifact image.
 func foreign(t artifact.Target, cause error, why string, args ...any) error {
 	cause = &artifact.Error{Class: artifact.Foreign, Err: cause}
 	return typeclient.Failed(target(t), artifact.StepInfo, cause, "The image is not one of artifacts",
@@ -79,8 +79,8 @@ func foreign(t artifact.Target, cause error, why string, args ...any) error {
 
 var errNoArtifacts = errors.New("it has no \"artifacts\"")
 
-// readInfo reads the answer to info. What has no artifacts is errNoArtifacts, also when
-// it is no JSON.
+// readInfo reads the answer to info. For an answer without artifacts, or one that is no
+// JSON, it returns errNoArtifacts.
 func readInfo(answer []byte) (i artifact.Info, keep bool, err error) {
 	o, err := jsondoc.Object(answer)
 	if err != nil || o["artifacts"] == nil {
@@ -116,7 +116,7 @@ func readInfo(answer []byte) (i artifact.Info, keep bool, err error) {
 	return i, string(o["cache"]) != "false", nil
 }
 
-// command reads a command: text, or an entrypoint with its arguments.
+// command reads a command: a string, or an entrypoint with its arguments.
 func command(name string, raw json.RawMessage) (cmd protocol.Command, err error) {
 	what := fmt.Sprintf("\"artifacts.%s\"", name)
 	switch {
@@ -155,7 +155,7 @@ func command(name string, raw json.RawMessage) (cmd protocol.Command, err error)
 	return cmd, nil
 }
 
-// split takes a command apart at its blanks. ' and " quote; nothing is expanded.
+// split splits a command at its blanks. ' and " quote; nothing is expanded.
 func split(line string) (words []string, err error) {
 	var word strings.Builder
 	begun, quote := false, rune(0)

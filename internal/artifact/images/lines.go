@@ -17,8 +17,8 @@ const (
 	maxLines       = 2_000_000
 )
 
-// eachLine reads a response file: a JSON object a line. The error has the number of the
-// line that is not right. r is nil where there is no file.
+// eachLine reads a response file with one JSON object per line. Errors have the number of
+// the invalid line. r is nil if there is no file.
 func eachLine(r io.Reader, each func(line []byte) error) error {
 	if r == nil {
 		return nil
@@ -55,16 +55,16 @@ func eachLine(r io.Reader, each func(line []byte) error) error {
 	}
 }
 
-// listed collects what a check lists.
+// listed collects the versions that a check lists.
 type listed struct {
 	in     artifact.CheckInput
 	out    artifact.Checked
-	kept   map[string][]artifact.Versioned // the newest by space, until the selected one is known
-	strict bool                            // only a first line continues
+	kept   map[string][]artifact.Versioned // the newest versions by space, until the selected space is known
+	strict bool                            // only the first version of a space can show that it continues
 }
 
-// The spaces of which something is kept while nobody knows which one is selected, and
-// those that are told of beside it.
+// Limits of the number of spaces: of those that a check may list, and of those whose
+// versions are kept while the selected space is unknown, or that are reported beside it.
 const (
 	maxSpaces = 100_000
 	toldOf    = 1000
@@ -115,7 +115,7 @@ func (l *listed) checkLine(line []byte) error {
 	return l.add(v)
 }
 
-// selectSpace lets go of what is kept of the others.
+// selectSpace selects a space, and drops the versions of the others.
 func (l *listed) selectSpace(space string) {
 	l.out.Selected = space
 	for name := range l.kept {
@@ -125,7 +125,7 @@ func (l *listed) selectSpace(space string) {
 	}
 }
 
-// add takes a version, in the order of the image.
+// add adds a version, in the order of the image.
 func (l *listed) add(v artifact.Versioned) error {
 	s, known := l.out.Spaces[v.Space]
 	if !known && len(l.out.Spaces) >= maxSpaces && v.Space != l.out.Selected {
@@ -140,7 +140,7 @@ func (l *listed) add(v artifact.Versioned) error {
 	l.out.Spaces[v.Space] = s
 	if selected := l.out.Selected; v.Space == selected || selected == "" && (len(l.kept) < toldOf || l.kept[v.Space] != nil) {
 		list := append(l.kept[v.Space], v)
-		if len(list) >= 2*l.in.Keep { // so that each is moved at most once
+		if len(list) >= 2*l.in.Keep { // so that each version is moved at most once
 			list = append(list[:0:0], list[len(list)-l.in.Keep:]...)
 		}
 		l.kept[v.Space] = list
@@ -151,7 +151,7 @@ func (l *listed) add(v artifact.Versioned) error {
 	return nil
 }
 
-// checked is all that was listed.
+// checked returns the result of the check.
 func (l *listed) checked() artifact.Checked {
 	newest := l.kept[l.out.Selected]
 	l.out.Newest = newest[max(len(newest)-l.in.Keep, 0):]
@@ -165,10 +165,10 @@ func (l *listed) checked() artifact.Checked {
 	return l.out
 }
 
-// errNothing says that a put left nobody any wiser.
+// errNothing says that the answer to put names no version.
 var errNothing = errors.New("put did not say what it made")
 
-// putLines reads the answer to put. What was read before an error is returned with it.
+// putLines reads the answer to put. With an error it also returns what was read before.
 func putLines(r io.Reader) (out artifact.Put, err error) {
 	err = eachLine(r, func(line []byte) error {
 		o, err := jsondoc.Object(line)
@@ -202,7 +202,7 @@ func putLines(r io.Reader) (out artifact.Put, err error) {
 	return out, err
 }
 
-// spaces lists those that a put touched.
+// spaces lists the spaces that a put touched.
 func spaces(p artifact.Put) map[string]bool {
 	touched := map[string]bool{}
 	for _, list := range [][]artifact.Versioned{p.Created, p.Deleted} {

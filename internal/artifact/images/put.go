@@ -17,7 +17,7 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// putV2 is what an image of artifacts-2 is asked.
+// putV2 is the input of a put of artifacts-2.
 type putV2 struct {
 	Config       json.RawMessage `json:"config"`
 	ResponsePath string          `json:"response_path"`
@@ -94,7 +94,7 @@ func (c *Client) ReadPut(t artifact.Target, i artifact.Info, r runner.Result) (a
 	return readPut(t, i, r, typeclient.Ended(target(t), putAsk(t, i), r))
 }
 
-// readPut reads what a put said. Of one that failed it is what can be read.
+// readPut reads the answer of a put. For one that failed it returns what can be read.
 func readPut(t artifact.Target, i artifact.Info, r runner.Result, ended error) (p artifact.Put, err error) {
 	if i.Protocol == artifact.Concourse1 {
 		p, err = putV1Said(r.Stdout)

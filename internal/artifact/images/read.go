@@ -11,13 +11,13 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// The most that an image may say.
+// Limits of the answer of an image.
 const (
 	maxFields = 100 // of metadata
 	maxLine   = 1 << 20
 )
 
-// member returns a member of an object by its name, in any case; the exact one wins.
+// member returns a member of an object by its name, in any case; an exact match wins.
 func member(o map[string]json.RawMessage, name string) json.RawMessage {
 	if raw, ok := o[name]; ok {
 		return raw
@@ -30,7 +30,7 @@ func member(o map[string]json.RawMessage, name string) json.RawMessage {
 	return nil
 }
 
-// text reads a member that must be text.
+// text reads a member that must be a string.
 func text(what string, raw json.RawMessage) (s string, err error) {
 	switch {
 	case raw == nil:
@@ -41,7 +41,7 @@ func text(what string, raw json.RawMessage) (s string, err error) {
 	return s, json.Unmarshal(raw, &s)
 }
 
-// version reads an object of text.
+// version reads an object of strings.
 func version(raw json.RawMessage) (artifact.Version, error) {
 	if raw == nil {
 		return nil, errors.New("the version is missing")
@@ -51,7 +51,7 @@ func version(raw json.RawMessage) (artifact.Version, error) {
 	}
 	v := artifact.Version{}
 	if !bytes.Contains(raw, []byte("null")) && json.Unmarshal(raw, &v) == nil {
-		return v, nil // as it nearly always is
+		return v, nil // the usual case
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
@@ -68,8 +68,8 @@ func version(raw json.RawMessage) (artifact.Version, error) {
 	return v, nil
 }
 
-// metadata reads a list of names and values. The keys may be in any case, and others are
-// ignored. empty: what is missing or null is empty text, as Concourse reads it.
+// metadata reads a list of names and values. Keys may be in any case; unknown ones are
+// ignored. empty: a missing or null value is an empty string, as Concourse reads it.
 func metadata(raw json.RawMessage, empty bool) (artifact.Metadata, error) {
 	if raw == nil {
 		return nil, nil
@@ -116,7 +116,7 @@ func metadata(raw json.RawMessage, empty bool) (artifact.Metadata, error) {
 	return out, nil
 }
 
-// plainMetadata reads metadata that is right. What is wrong with other, others say.
+// plainMetadata reads valid metadata. Errors in other metadata are reported by metadata.
 func plainMetadata(raw json.RawMessage) (out artifact.Metadata, ok bool) {
 	var list []struct{ Name, Value *string }
 	if json.Unmarshal(raw, &list) != nil || len(list) > maxFields {
