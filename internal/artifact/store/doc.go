@@ -1,5 +1,5 @@
 // Package store keeps the files of artifacts in a directory: it is the artifact.Store. An
-// order comes in; a directory that is held goes out, whose files were brought in by a
-// Client once. It owns what lies there: an entry is whole or not there, also after a power
-// cut, is never changed, and is removed only when nobody holds it.
+// order comes in; a directory that is held goes out, with files that a Client has fetched
+// once. It owns the content of the store: an entry is complete or does not exist, also
+// after a power cut; it is never changed, and is removed only when nothing holds it.
 package store

@@ -19,8 +19,8 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// meta is what lies beside the files of an entry. It has nothing of the recipe but the
-// version: sources hold secrets.
+// meta is the file beside the files of an entry. Of the recipe it has only the version:
+// sources hold secrets.
 type meta struct {
 	Format   int               `json:"format"` // metaFormat
 	Key      string            `json:"key"`
@@ -40,7 +40,7 @@ const (
 	metaFormat = 1
 )
 
-// read returns an entry that is there.
+// read returns an existing entry.
 func (s *Store) read(key string) (e artifact.Entry, err error) {
 	b, err := os.ReadFile(filepath.Join(s.dir(key), metaName))
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *Store) read(key string) (e artifact.Entry, err error) {
 		Files: m.Files, Bytes: m.Bytes, Used: info.ModTime()}, nil
 }
 
-// fetch brings the files of a key in. Its lock is held. All is written elsewhere first,
-// and brought to the disk before it gets its name.
+// fetch fetches the files of a key, whose lock is held. It writes them to a draft first,
+// and syncs that before it gets its name.
 func (s *Store) fetch(ctx context.Context, key string, fill filler) (err error) {
 	draft := s.draft(key)
 	if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(s.dir(key)), os.Mkdir(draft, 0o700)); err != nil {
@@ -87,7 +87,7 @@ func (s *Store) fetch(ctx context.Context, key string, fill filler) (err error) 
 	return nil
 }
 
-// get lets an image bring files in.
+// get fetches files with an image.
 func (s *Store) get(ctx context.Context, o artifact.Order, data string) (meta, error) {
 	m := meta{Name: o.Name, Image: o.Target.Reference, Space: o.Recipe.Space, Version: o.Recipe.Version}
 	info, err := s.o.Client.Info(ctx, o.Target)
@@ -111,7 +111,7 @@ func (s *Store) get(ctx context.Context, o artifact.Order, data string) (meta, e
 	return m, err
 }
 
-// keepDiagnostic joins what went wrong afterwards, if anything did.
+// keepDiagnostic joins err with a later error, if there is one.
 func keepDiagnostic(err, after error) error {
 	if after == nil {
 		return err
@@ -119,7 +119,7 @@ func keepDiagnostic(err, after error) error {
 	return errors.Join(err, after)
 }
 
-// take moves a directory, or copies it where it lies on another file system.
+// take moves a directory, or copies it if it is on another file system.
 func take(ctx context.Context, dir, to string) error {
 	err := os.Rename(dir, to)
 	if errors.Is(err, syscall.EXDEV) {
@@ -128,7 +128,7 @@ func take(ctx context.Context, dir, to string) error {
 	return err
 }
 
-// commit makes a draft an entry: it is on the disk as a whole, then it has its name.
+// commit makes a draft an entry: it syncs the draft, and then renames it.
 func (s *Store) commit(key string, m meta) error {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Store) commit(key string, m meta) error {
 	return durable.SyncDir(s.o.Dir)
 }
 
-// syncAll brings all of a file system to the disk: one call for any number of files.
+// syncAll syncs a whole file system: one call for any number of files.
 func syncAll(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -160,7 +160,7 @@ func syncAll(dir string) error {
 	return nil
 }
 
-// refusal says why what an image brought is not taken.
+// refusal says why the files that an image fetched are refused.
 func refusal(o artifact.Order, err error) error {
 	var refused *tree.RefusedError
 	if !errors.As(err, &refused) {

@@ -40,11 +40,11 @@ func (s *Store) prune(ctx context.Context, all bool) (removed []artifact.Entry, 
 	return removed, errors.Join(append(errs, context.Cause(ctx))...)
 }
 
-// weight is how much room an entry counts.
+// weight returns how many bytes an entry counts.
 func weight(e artifact.Entry) int64 { return e.Bytes + perFile*e.Files }
 
-// remove removes an entry that nobody holds. It loses its name first, so that what a
-// crash leaves is no entry.
+// remove removes an entry that nothing holds. It renames the entry first, so that a crash
+// leaves no incomplete entry.
 func (s *Store) remove(key string) (gone bool, err error) {
 	lock, err := s.try(key, true)
 	if lock == nil || err != nil {
@@ -60,8 +60,8 @@ func (s *Store) remove(key string) (gone bool, err error) {
 	return true, os.RemoveAll(s.draft(key))
 }
 
-// leave lets go of a lock that is held alone. One of nothing is removed: that comes last,
-// because another may have the lock from then on.
+// leave releases an exclusive lock. It removes the lock file if there is no entry and no
+// draft. That comes last, because another process may take the lock from then on.
 func (s *Store) leave(key string, lock *durable.Lock) error {
 	for _, path := range []string{s.dir(key), s.draft(key)} {
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
@@ -71,8 +71,8 @@ func (s *Store) leave(key string, lock *durable.Lock) error {
 	return lock.Remove()
 }
 
-// sweep removes what dead processes have left: drafts that nobody is at, directories that
-// are no entries, and locks of nothing.
+// sweep removes what killed processes have left: drafts that nothing holds, and locks
+// without an entry.
 func (s *Store) sweep() error {
 	entries, err := os.ReadDir(s.o.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -116,7 +116,7 @@ func (s *Store) Verify(ctx context.Context) (damaged []artifact.Damage, err erro
 	return damaged, errors.Join(append(errs, context.Cause(ctx))...)
 }
 
-// verify returns what is wrong with an entry; nil = nothing is, or it is being made or
+// verify returns how an entry is damaged; nil = it is not, or it is being fetched or
 // removed.
 func (s *Store) verify(ctx context.Context, key string) (d *artifact.Damage, err error) {
 	lock, err := s.try(key, false)

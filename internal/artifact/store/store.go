@@ -19,23 +19,23 @@ import (
 	"deployster/internal/runner"
 )
 
-// DefaultMax is how many bytes are kept where nothing else is said.
+// DefaultMax is the limit of the store in bytes if none is given.
 const DefaultMax = 20 << 30
 
-// inUse is how long what was used stays, whatever the bounds.
+// inUse is how long an entry stays after its last use, whatever the limit.
 const inUse = time.Hour
 
-// perFile is what a file counts, beside its bytes.
+// perFile is how many bytes a file counts, beside its content.
 const perFile = 4 << 10
 
-// Options are where files are kept, and who brings them in.
+// Options say where files are kept, and how they are fetched.
 type Options struct {
-	Dir     string // the store; its volumes lie on the same file system
+	Dir     string // the store; its volumes are on the same file system
 	Client  artifact.Client
-	Command string // for who waits for a lock: "deployster plan"
-	Max     int64  // bytes; 0 = DefaultMax
+	Command string // shown to a command that waits for a lock: "deployster plan"
+	Max     int64  // the limit in bytes; 0 = DefaultMax
 
-	Hide func(text string) string // takes secrets out of what images say; nil = there are none
+	Hide func(text string) string // takes secrets out of answers of images; nil = there are none
 }
 
 // Store is an artifact.Store.
@@ -48,9 +48,9 @@ type Store struct {
 	added bool
 }
 
-// holding is a key in this process.
+// holding is the use of a key in this process.
 type holding struct {
-	mu   sync.Mutex // held while the files are looked for
+	mu   sync.Mutex // held while the files are being obtained
 	lock *durable.Lock
 	held artifact.Held
 }
@@ -64,7 +64,7 @@ func New(o Options) *Store {
 	return &Store{o: o, now: time.Now, keys: map[string]*holding{}}
 }
 
-// The names in the directory of the store.
+// Paths in the directory of the store.
 func (s *Store) dir(key string) string   { return filepath.Join(s.o.Dir, key) }
 func (s *Store) draft(key string) string { return filepath.Join(s.o.Dir, key+draftSuffix) }
 func (s *Store) lock(key string) string  { return filepath.Join(s.o.Dir, key+lockSuffix) }
@@ -85,8 +85,8 @@ func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 	return s.obtain(ctx, key, o.Target.Address, func(ctx context.Context, data string) (meta, error) { return s.get(ctx, o, data) })
 }
 
-// Receive returns the files of a key, and takes them from another machine where they are
-// not here: unpack makes their directory, and tree is the hash that they must have.
+// Receive returns the files of a key, and takes them from another machine if they are not
+// here: unpack creates their directory, and hash is the hash that they must have.
 func (s *Store) Receive(ctx context.Context, key, name, hash string, unpack func(dir string) error) (artifact.Held, error) {
 	if !filepath.IsLocal(key) || filepath.Base(key) != key {
 		return artifact.Held{}, fmt.Errorf("%q is no key of files", key)
@@ -103,11 +103,11 @@ func (s *Store) Receive(ctx context.Context, key, name, hash string, unpack func
 	})
 }
 
-// filler makes the directory data with the files of a key, and says what they are.
+// filler creates the directory data with the files of a key, and describes them.
 type filler func(ctx context.Context, data string) (meta, error)
 
-// obtain returns files that are here, or brings them in. addr is who needs them, for
-// people.
+// obtain returns files that are here, or obtains them by fill. addr names what needs
+// them, for people.
 func (s *Store) obtain(ctx context.Context, key, addr string, fill filler) (artifact.Held, error) {
 	s.mu.Lock()
 	h := s.keys[key]
@@ -130,7 +130,7 @@ func (s *Store) obtain(ctx context.Context, key, addr string, fill filler) (arti
 		lock, e, err := s.hold(key)
 		if lock != nil {
 			h.lock = lock
-			_ = os.Chtimes(s.dir(key), time.Time{}, s.now()) // who used it last is a matter of order only
+			_ = os.Chtimes(s.dir(key), time.Time{}, s.now()) // the last use only matters for the order
 			h.held = artifact.Held{Entry: e, Dir: filepath.Join(runner.RealDir(s.o.Dir), key, dataName), Fetched: fetched}
 			return h.held, nil
 		}
@@ -144,7 +144,7 @@ func (s *Store) obtain(ctx context.Context, key, addr string, fill filler) (arti
 		if fetched = fetched || done; done {
 			continue
 		}
-		select { // another brings it in, or removes it
+		select { // another process fetches it, or removes it
 		case <-ctx.Done():
 			return artifact.Held{}, diag.Because(context.Cause(ctx), "Interrupted", "%s was waiting for files that another command fetches.",
 				addr)
@@ -153,12 +153,12 @@ func (s *Store) obtain(ctx context.Context, key, addr string, fill filler) (arti
 	}
 }
 
-// lookEvery is how often is looked whether another command has brought files in.
+// lookEvery is how often obtain checks whether another command has fetched files.
 const lookEvery = 20 * time.Millisecond
 
-// hold takes the lock of files that are here, to share it; nil where they are not, or
-// another has the lock alone. It does not wait: who has the files holds them for as long
-// as his command takes.
+// hold takes a shared lock of files that are here; nil if they are not, or another
+// process has an exclusive lock. It does not wait: a command holds files for as long as
+// it runs.
 func (s *Store) hold(key string) (*durable.Lock, artifact.Entry, error) {
 	lock, err := s.try(key, false)
 	if lock == nil || err != nil {
@@ -171,7 +171,7 @@ func (s *Store) hold(key string) (*durable.Lock, artifact.Entry, error) {
 	return lock, e, nil
 }
 
-// try takes a lock, if nobody else has it; nil = somebody has.
+// try takes a lock if no other process has it; nil = another has.
 func (s *Store) try(key string, alone bool) (*durable.Lock, error) {
 	lock, err := durable.TryLock(s.lock(key), alone, s.o.Command)
 	if diag.Is[*durable.LockedError](err) {
@@ -180,13 +180,13 @@ func (s *Store) try(key string, alone bool) (*durable.Lock, error) {
 	if err != nil {
 		return nil, errStore(s.o.Dir, err)
 	}
-	if !lock.InPlace() { // who had it alone has just removed the entry
+	if !lock.InPlace() { // its last exclusive holder has just removed the entry
 		return nil, lock.Unlock()
 	}
 	return lock, nil
 }
 
-// bring fetches the files of a key, unless somebody else is at it or has done it.
+// bring fetches the files of a key, unless another process is fetching them or has done so.
 func (s *Store) bring(ctx context.Context, key string, fill filler) (fetched bool, err error) {
 	lock, err := s.try(key, true)
 	if lock == nil || err != nil {
@@ -219,7 +219,7 @@ func (s *Store) Look(key string) (artifact.Entry, bool) {
 func (s *Store) List() (list []artifact.Entry, err error) {
 	keys, err := s.present()
 	for _, key := range keys {
-		if e, err := s.read(key); err == nil { // else it is being removed, or for Verify
+		if e, err := s.read(key); err == nil { // else it is being removed, or Verify reports it
 			list = append(list, e)
 		}
 	}
