@@ -1,4 +1,4 @@
-// Package artifacttest has an artifact.Client and an artifact.Store for tests of those
-// that use them: a World of artifacts in memory, which can be changed behind everybody's
-// back, and a Store in a directory. It owns nothing that a command uses.
+// Package artifacttest has an artifact.Client and an artifact.Store for tests of their
+// users: a World of artifacts in memory, which a test can change at any time, and a Store
+// in a directory. No command uses it.
 package artifacttest

@@ -10,7 +10,7 @@ import (
 	"deployster/internal/artifact"
 )
 
-// Store is an artifact.Store in a directory of a test, that never forgets by itself.
+// Store is an artifact.Store in a directory of a test, which removes nothing by itself.
 type Store struct {
 	mu      sync.Mutex
 	dir     string
@@ -81,7 +81,7 @@ func (s *Store) List() (list []artifact.Entry, err error) {
 	return list, nil
 }
 
-// Prune implements artifact.Store: with all, everything goes.
+// Prune implements artifact.Store: with all it removes everything, else nothing.
 func (s *Store) Prune(_ context.Context, all bool) (removed []artifact.Entry, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Store) Prune(_ context.Context, all bool) (removed []artifact.Entry, er
 	return removed, nil
 }
 
-// Verify implements artifact.Store: all is well.
+// Verify implements artifact.Store: nothing is ever damaged.
 func (s *Store) Verify(context.Context) ([]artifact.Damage, error) { return nil, nil }
 
 // Close implements artifact.Store.

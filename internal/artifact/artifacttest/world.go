@@ -16,21 +16,21 @@ import (
 	"deployster/protocol"
 )
 
-// World is an artifact.Client over lines of versions in memory: a line for each source.
+// World is an artifact.Client with versions in memory: a Line for each source.
 type World struct {
 	mu    sync.Mutex
 	infos map[string]artifact.Info
 	lines map[string]*Line
 	log   []string
-	fail  map[string]error // by step
+	fail  map[string]error // step -> error
 }
 
-// Line is the versions of a source.
+// Line has the versions of a source.
 type Line struct {
-	Default string                                   // the space that is announced
+	Default string                                   // the default space
 	Spaces  map[string][]artifact.Versioned          // oldest first
 	Files   map[string]map[string]string             // version key -> path -> content; none = one file "version"
-	OnPut   func(dir string, params json.RawMessage) // looks at the inputs
+	OnPut   func(dir string, params json.RawMessage) // called with the inputs of a put
 }
 
 // NewWorld returns a World without images.
@@ -38,7 +38,7 @@ func NewWorld() *World {
 	return &World{infos: map[string]artifact.Info{}, lines: map[string]*Line{}, fail: map[string]error{}}
 }
 
-// AddImage makes an image known.
+// AddImage adds an image.
 func (w *World) AddImage(reference string, speaks artifact.Protocol) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *World) AddImage(reference string, speaks artifact.Protocol) {
 		Get: cmd(artifact.StepGet), Put: &put}
 }
 
-// Change lets a test change the line of a source, which is made where there is none.
+// Change lets a test change the Line of a source, which is created if it does not exist.
 func (w *World) Change(source string, change func(*Line)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,7 +71,7 @@ func (w *World) Fail(step string, err error) {
 	w.fail[step] = err
 }
 
-// TakeLog returns what was asked since the last call: "check artifact.site".
+// TakeLog returns the calls since the last TakeLog: "check artifact.site".
 func (w *World) TakeLog() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
