@@ -19,7 +19,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// titles say what is true when a check passes, by its name in reports.
+// titles say what is true when a check passes, by the name of the check.
 var titles = map[string]string{
 	"info":               "the image says what it is",
 	"info-again":         "it says the same when it is asked again",
@@ -158,7 +158,7 @@ func (e *engine) checkFromUnknown(ctx context.Context) outcome {
 	return pass("")
 }
 
-// unknown is a version like another one, that is not there.
+// unknown returns a version that resembles v and does not exist.
 func unknown(v artifact.Version) artifact.Version {
 	out := artifact.Version{}
 	for key, text := range v {
@@ -172,7 +172,7 @@ func unknown(v artifact.Version) artifact.Version {
 	return out
 }
 
-// checkTerm asks check to end, at several moments. What it answers then does not matter.
+// checkTerm asks check to end, at several moments. Its answer does not matter.
 func (e *engine) checkTerm(ctx context.Context) outcome {
 	moments := []time.Duration{2 * time.Millisecond, 20 * time.Millisecond}
 	usual := time.Duration(0)
@@ -202,7 +202,7 @@ func (e *engine) checkTerm(ctx context.Context) outcome {
 	return pass("")
 }
 
-// fetch gets a version into nothing that stays.
+// fetch gets a version, and keeps only the sum of its files.
 func (e *engine) fetch(ctx context.Context, v artifact.Version) (sum tree.Sum, err error) {
 	_, err = e.client.Get(ctx, e.target, e.info, artifact.GetInput{
 		Recipe: artifact.NewRecipe(e.info, e.target.Settings, e.o.Source, nil, artifact.Versioned{Space: e.newest.Space, Version: v}),
@@ -269,10 +269,10 @@ func (e *engine) getCwd(ctx context.Context) outcome {
 	return pass("with read_only_rootfs too")
 }
 
-// maxLooked is how large a file is in which secrets are looked for.
+// maxLooked is the size up to which files are searched for secrets.
 const maxLooked = 8 << 20
 
-// lookForSecrets notes the fetched files that hold secrets of the source.
+// lookForSecrets notes the fetched files that contain secrets of the source.
 func (e *engine) lookForSecrets(dir string) error {
 	hidden := e.secretTexts()
 	if len(hidden) == 0 {

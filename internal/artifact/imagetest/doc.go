@@ -1,4 +1,4 @@
-// Package imagetest tests whether an image of artifacts keeps its protocol: it asks it all
-// that deployster ever asks, and what happens on bad days only. In goes an image with a
-// source; out comes the report that a test of a resource type gives too.
+// Package imagetest tests whether an artifact image keeps its protocol: it makes all calls
+// that deployster ever makes, also those that are rare. An image and a source come in; a
+// report goes out, of the same form as for a resource type.
 package imagetest

@@ -16,17 +16,17 @@ import (
 	"deployster/internal/runner/typeclient"
 )
 
-// Options are what is tested, and how.
+// Options say what to test, and how.
 type Options struct {
 	Runner    runner.Runner
 	Inspector runner.Inspector
 	Image     string
 	Source    json.RawMessage   // an object
-	Sensitive []string          // JSON pointers of what is secret in it
-	Put       json.RawMessage   // params of a put; nil = nothing is published
+	Sensitive []string          // JSON pointers to its secrets
+	Put       json.RawMessage   // params of a put; nil = no put
 	Inputs    map[string]string // of the put: files and directories of this host
 	Settings  runner.Settings
-	Timeout   time.Duration // of each run; 0 = what deployster gives
+	Timeout   time.Duration // of each run; 0 = deployster's default
 	Version   string        // of deployster
 	Workspace string
 	Verbose   bool
@@ -36,8 +36,8 @@ type Options struct {
 	Log  func(typeclient.Line)
 }
 
-// Run tests an image. The error says why the test could not be made; what the image does
-// wrong is in the report.
+// Run tests an image. The error says why the test could not run; the faults of the image
+// are in the report.
 func Run(ctx context.Context, o Options) (conformance.Report, error) {
 	began := time.Now()
 	image, err := o.Runner.Resolve(ctx, o.Image)
@@ -65,20 +65,20 @@ type engine struct {
 	report conformance.Report
 
 	info    artifact.Info
-	newest  artifact.Versioned // what check listed last
+	newest  artifact.Versioned // the newest version that check listed
 	tree    string             // hash of the files of a get
-	holding []string           // fetched files in which secrets are
-	made    artifact.Put       // by the put
+	holding []string           // fetched files that contain secrets
+	made    artifact.Put       // the answer of the put
 	failed  error              // why the test cannot go on; not the image's fault
 
 	mu    sync.Mutex
-	edit  func(*runner.Spec) // changes how the image is run; nil = nothing is changed
+	edit  func(*runner.Spec) // changes how the image is run; nil = no change
 	runs  []run
-	mark  int      // where the runs of the current check begin
+	mark  int      // index in runs where the current check started
 	lines []string // that the image printed
 }
 
-// run is one run of the image, as it was.
+// run is one run of the image.
 type run struct {
 	spec   runner.Spec
 	result runner.Result
@@ -90,7 +90,7 @@ func (e *engine) Resolve(ctx context.Context, reference string) (runner.Image, e
 	return e.o.Runner.Resolve(ctx, reference)
 }
 
-// Run implements runner.Runner: all runs are recorded.
+// Run implements runner.Runner, and records all runs.
 func (e *engine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if e.edit != nil {
 		e.edit(&s)
@@ -102,7 +102,7 @@ func (e *engine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) 
 	return r, err
 }
 
-// newClient is one that knows nothing yet.
+// newClient returns a client without known answers.
 func (e *engine) newClient() artifact.Client {
 	types := typeclient.New(typeclient.Options{Runner: e, Version: e.o.Version, Verbose: e.o.Verbose, Workspace: e.o.Workspace,
 		Log: func(line typeclient.Line) {
@@ -135,8 +135,8 @@ func fail(fix, format string, args ...any) outcome {
 	return outcome{verdict: conformance.Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
 }
 
-// failWith is a failure with the words that users get for an error. One that is the
-// machine's affair is no verdict.
+// failWith is a failure with the message that users get for an error. A fault of the
+// machine gives no verdict.
 func failWith(fix string, err error) outcome {
 	switch artifact.ClassOf(err) {
 	case artifact.Other, artifact.Interrupted, artifact.Unclear:
@@ -152,7 +152,7 @@ func wordsOf(err error) string {
 	return err.Error()
 }
 
-// check makes one check, and reports whether those that need it can be made.
+// check makes one check, and reports whether the checks that depend on it can be made.
 func (e *engine) check(ctx context.Context, name string, f func(context.Context) outcome) bool {
 	if ctx.Err() != nil || e.failed != nil {
 		return false
@@ -179,7 +179,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	return out.verdict != conformance.Fail
 }
 
-// killed reports whether a run had to be killed, after it was asked to end.
+// killed reports whether a run was asked to end, and whether it had to be killed.
 func killed(err error) (asked, had bool) {
 	var t *runner.TimeoutError
 	asked = errors.As(err, &t)

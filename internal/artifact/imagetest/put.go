@@ -17,7 +17,7 @@ import (
 
 const fixPut = "put says what it has made, once it has: docs/artifact-images.md shows how."
 
-// publish puts once.
+// publish runs one put.
 func (e *engine) publish(ctx context.Context) (artifact.Put, error) {
 	e.report.LeftBehind = true
 	var unfilled error
@@ -46,7 +46,7 @@ func (e *engine) put(ctx context.Context) outcome {
 	return pass("%s created, %d deleted", words.Count(len(e.made.Created), "version"), len(e.made.Deleted))
 }
 
-// putCheck looks whether check lists what was put, as often as an apply would.
+// putCheck tests whether check lists what was put, with as many tries as an apply makes.
 func (e *engine) putCheck(ctx context.Context) outcome {
 	if len(e.made.Created) == 0 {
 		return skip("the put created no version")
@@ -89,7 +89,7 @@ func (e *engine) putTwice(ctx context.Context) outcome {
 	return pass("")
 }
 
-// shown is a value as a person sees it.
+// shown returns a value as JSON, for people.
 func shown(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
