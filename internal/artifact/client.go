@@ -9,7 +9,7 @@ import (
 	"deployster/protocol"
 )
 
-// Protocol is what an image speaks.
+// Protocol is the protocol of an image.
 type Protocol string
 
 // The protocols. An image with /opt/resource/check, in or out speaks the first.
@@ -18,7 +18,7 @@ const (
 	Artifacts2 Protocol = "artifacts-2"
 )
 
-// The steps, as they appear in lines, records and errors.
+// The steps, as they appear in output lines, records and errors.
 const (
 	StepInfo  = "info"
 	StepCheck = "check"
@@ -26,17 +26,17 @@ const (
 	StepPut   = "put"
 )
 
-// The times that these get when nothing else is asked. A put may take any.
+// The timeouts of check and get when none is given. A put has none.
 const (
 	DefaultCheckTimeout = 10 * time.Minute
 	DefaultGetTimeout   = time.Hour
 )
 
-// Target is the image that is asked, and how it is run.
+// Target is the image to run, and how to run it.
 type Target struct {
 	Address      string // "artifact.site", "publish.release"
 	Reference    string // as the manifest names the image
-	Digest       string // of the image to use whatever the reference means now; "" = resolve it
+	Digest       string // of the image to use, whatever the reference means now; "" = resolve it
 	Settings     runner.Settings
 	Pull         runner.PullPolicy
 	Verify       *runner.Verify
@@ -45,42 +45,42 @@ type Target struct {
 	PutTimeout   time.Duration // 0 = none
 }
 
-// Info is what an image is. Images with Protocol Concourse1 have no commands of their own.
+// Info says which protocol an image has, and its commands.
 type Info struct {
 	Protocol   Protocol          `json:"protocol"`
-	Reference  string            `json:"reference"` // as it was asked for
+	Reference  string            `json:"reference"` // as the manifest names it
 	Digest     string            `json:"digest"`
 	APIVersion string            `json:"api_version,omitempty"`
 	Check      protocol.Command  `json:"check,omitzero"`
 	Get        protocol.Command  `json:"get,omitzero"`
-	Put        *protocol.Command `json:"put,omitempty"` // nil = it cannot
+	Put        *protocol.Command `json:"put,omitempty"` // absent = it cannot put
 }
 
 // CanPut reports whether the image publishes.
 func (i Info) CanPut() bool { return i.Put != nil }
 
-// CheckInput asks which versions there are.
+// CheckInput is the input of a check.
 type CheckInput struct {
 	Source json.RawMessage    // an object
-	From   map[string]Version // by space, where to begin; a v1 image has the space ""
-	Space  string             // the selected one; "" = the one that the image announces
-	Keep   int                // newest of the selected space that are kept; 0 = DefaultKeep
-	Each   func(Versioned)    // gets every version in the order of the image; nil = nobody does
-	Fresh  bool               // ask, whatever was answered before
+	From   map[string]Version // by space, the version to start from; a v1 image has the space ""
+	Space  string             // the selected one; "" = the default of the image
+	Keep   int                // how many of the newest versions of the selected space are kept; 0 = DefaultKeep
+	Each   func(Versioned)    // gets every version in the order of the image; nil = none
+	Fresh  bool               // run the image, even if an answer is known
 }
 
 // DefaultKeep is how many of the newest versions of the selected space are kept.
 const DefaultKeep = 100
 
-// Checked is what an image listed.
+// Checked is the result of a check.
 type Checked struct {
-	Default  string           // the space that it announced; "" = none
-	Selected string           // the space that was asked for, or else announced
+	Default  string           // the default space of the image; "" = none
+	Selected string           // the requested space, or else the default
 	Spaces   map[string]Space // those with a version, by name
 	Newest   []Versioned      // of the selected space, oldest first
 
-	// Silent: a v1 image named no version, also when it was asked from the start: by
-	// its convention the one it was asked from, if any, is still the newest.
+	// Silent: a v1 image listed no version, even when it was asked from the start. By its
+	// convention the version that it was asked from, if any, is still the newest.
 	Silent bool
 }
 
@@ -90,62 +90,62 @@ func (c Checked) Found() (Versioned, bool) {
 	return s.Last, ok
 }
 
-// Space is what was listed in one.
+// Space describes the versions that were listed in one space.
 type Space struct {
-	Last      Versioned // listed last: the newest
+	Last      Versioned // the last one listed: the newest
 	Count     int
-	Continues bool // the one that was asked from is still there
+	Continues bool // the version that was asked from still exists
 }
 
-// GetInput asks for the files of a version, which are put into a directory of the run.
+// GetInput is the input of a get, which writes the files of a version into a directory of the run.
 type GetInput struct {
 	Recipe Recipe
 
-	// Take gets the directory when the image has ended well, and may rename it away; the
-	// directory is on the file system of the runner's data. With its error the get fails.
+	// Take gets the directory when the image has ended with exit code 0, and may rename it away. It
+	// is on the file system of the runner's data. If Take returns an error the get fails.
 	Take func(dir string) error
 }
 
-// PutInput publishes.
+// PutInput is the input of a put.
 type PutInput struct {
 	ID     string // of the action, by which it can be adopted
 	Source json.RawMessage
 	Params json.RawMessage
 
-	// Fill puts the inputs into the working directory of the put, which is made anew; nil
+	// Fill writes the inputs into the working directory of the put, which is new; nil
 	// leaves it empty.
 	Fill func(dir string) error
 
-	// Ended is told of the end, while a later command can still adopt the put; see
-	// runner.Spec. Put is what the image said, also when it failed.
+	// Ended is called at the end, while a later command can still adopt the put; see
+	// runner.Spec. Put is the answer of the image, also when it failed.
 	Ended func(Put, runner.Result, error) error
 }
 
-// Put is what an image says that it did.
+// Put is the answer of an image to a put.
 type Put struct {
 	Created  []Versioned `json:"created,omitempty"`
 	Deleted  []Versioned `json:"deleted,omitempty"`
-	Metadata Metadata    `json:"metadata,omitempty"` // of the last created; v1 only
+	Metadata Metadata    `json:"metadata,omitempty"` // of the last created version; v1 only
 }
 
-// Client asks images. It is safe for concurrent use. Its errors are diagnostics; ClassOf
-// says what they are about.
+// Client runs artifact images. It is safe for concurrent use. Its errors are diagnostics;
+// ClassOf returns their class.
 type Client interface {
-	// Info says what an image speaks. The answer is kept.
+	// Info returns the protocol of an image. The answer is kept.
 	Info(ctx context.Context, t Target) (Info, error)
 
-	// Check lists versions. Equal ones share one answer for the life of the Client, unless
-	// they are Fresh, or have an Each.
+	// Check lists versions. Equal inputs share one answer for the life of the Client,
+	// unless they are Fresh, or have an Each.
 	Check(ctx context.Context, t Target, i Info, in CheckInput) (Checked, error)
 
-	// Get brings the files of a version, and returns what a v1 image said of them.
+	// Get fetches the files of a version, and returns the metadata in the answer of a v1 image.
 	Get(ctx context.Context, t Target, i Info, in GetInput) (Metadata, error)
 
-	// Put publishes, once. What it did is returned with an error too: an image that failed
-	// may have said what it did before.
+	// Put publishes, once. It returns the answer of the image with an error too: an image
+	// that failed may have answered before.
 	Put(ctx context.Context, t Target, i Info, in PutInput) (Put, error)
 
-	// ReadPut reads what a put said that another command began, and that has exited, as
-	// Put does.
+	// ReadPut reads the answer of a put that another command started, and that has ended,
+	// as Put does.
 	ReadPut(t Target, i Info, r runner.Result) (Put, error)
 }

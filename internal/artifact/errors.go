@@ -8,22 +8,22 @@ import (
 	"deployster/internal/runner"
 )
 
-// Class says what a failure is about, for those who decide what follows of it.
+// Class is the kind of a failure, for callers that decide what to do.
 type Class string
 
 // The classes.
 const (
-	Broken      Class = "protocol"    // the image said what no image may say, or nothing where it must
+	Broken      Class = "protocol"    // the image gave an answer that the protocol forbids, or none where it must
 	Failed      Class = "failed"      // it ended with an exit code other than zero; of a get: the version is unavailable
-	Refused     Class = "refused"     // its files are of a kind or a number that is not taken
-	TimedOut    Class = "timeout"     // its time was up
-	Unclear     Class = "unknown"     // nobody knows how it ended
+	Refused     Class = "refused"     // its files are of a kind, or of a number, that is refused
+	TimedOut    Class = "timeout"     // its timeout expired
+	Unclear     Class = "unknown"     // it is unknown how it ended
 	Interrupted Class = "interrupted" // by the user
 	Foreign     Class = "foreign"     // it is no artifact image
-	Other       Class = "other"       // the machine's affair: no image, no container, no disk
+	Other       Class = "other"       // a fault of this machine: no image, no container, no disk
 )
 
-// Error is the cause of a failure that has a class of its own.
+// Error is the cause of a failure that has its own class.
 type Error struct {
 	Class Class
 	Err   error

@@ -12,8 +12,8 @@ import (
 	"deployster/internal/runner"
 )
 
-// Recipe is all that decides which files a get brings: who has it has them again. It
-// is made of secrets too, and so is its key.
+// Recipe is everything that decides which files a get fetches: the same recipe fetches
+// the same files. It contains secrets, and its key depends on them.
 type Recipe struct {
 	Protocol Protocol          `json:"protocol"`
 	Digest   string            `json:"digest"` // of the image
@@ -39,7 +39,7 @@ func orEmpty(object json.RawMessage) json.RawMessage {
 	return object
 }
 
-// Key names the files of a recipe, in 64 hexadecimal digits: other files, another key.
+// Key returns the name of the files of a recipe, 64 hexadecimal digits: other files have another key.
 func (r Recipe) Key() (string, error) {
 	for _, part := range []*json.RawMessage{&r.Source, &r.Params} {
 		c, err := jsondoc.CanonicalOwn(orEmpty(*part))
@@ -49,20 +49,20 @@ func (r Recipe) Key() (string, error) {
 		*part = c
 	}
 	if r.UserNS == runner.HostUserNS {
-		r.UserNS = "" // the same
+		r.UserNS = "" // means the same
 	}
 	sum := sha256.Sum256(canonical(r))
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// mountPrefix tells the source of a mount from a path of this host.
+// mountPrefix distinguishes the source of such a mount from a path of this host.
 const mountPrefix = "artifact:"
 
-// MountSource is the source of a mount that shows the files of a key, or what is at a
-// path below their root.
+// MountSource returns the source of a mount that shows the files of a key, or the part of
+// them at a path below their root.
 func MountSource(key, sub string) string { return mountPrefix + path.Join(key, path.Clean("/"+sub)) }
 
-// ParseMount takes the source of a mount apart, if it is of that kind.
+// ParseMount splits the source of a mount of artifact files; ok = it is one.
 func ParseMount(source string) (key, sub string, ok bool) {
 	rest, ok := strings.CutPrefix(source, mountPrefix)
 	if !ok {

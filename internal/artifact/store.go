@@ -8,67 +8,67 @@ import (
 	"time"
 )
 
-// Order is what is needed to bring files in: the recipe, and how its image is run.
+// Order is what a Store needs to fetch files: the recipe, and how to run its image.
 type Order struct {
 	Name   string // of the artifact, for people
 	Target Target
 	Recipe Recipe
 }
 
-// Entry is what is known of files that are kept.
+// Entry describes kept files.
 type Entry struct {
 	Key      string
-	Name     string // of the artifact for which they were brought in first
+	Name     string // of the artifact that they were first fetched for
 	Space    string
 	Version  Version
-	Metadata Metadata  // v1: what get said
-	Tree     string    // hash over everything in it, "sha256:..."
-	Files    int64     // that are no directories
-	Bytes    int64     // in plain files
-	Used     time.Time // last
+	Metadata Metadata  // v1: the answer of get
+	Tree     string    // hash of everything in it, "sha256:..."
+	Files    int64     // without directories
+	Bytes    int64     // in regular files
+	Used     time.Time // the last use
 }
 
-// Held are files that stay until the Store is closed, whoever prunes.
+// Held describes files that stay until the Store is closed, whoever prunes meanwhile.
 type Held struct {
 	Entry
-	Dir     string // absolute, without links; to be read only
+	Dir     string // absolute, without links; only for reading
 	Fetched bool   // they were not here before
 }
 
-// Store keeps files by their recipes. It is safe for concurrent use, by many processes
-// too.
+// Store keeps files by their recipes. It is safe for concurrent use, also by many
+// processes.
 type Store interface {
-	// Fetch returns the files of a recipe, and brings them in where they are not here:
-	// once for each key, however many ask at the same time.
+	// Fetch returns the files of a recipe, and fetches them if they are not here: once
+	// for each key, however many callers ask at the same time.
 	Fetch(ctx context.Context, o Order) (Held, error)
 
-	// Look returns what is known of files that are here, and holds nothing.
+	// Look returns the entry of files that are here, and holds nothing.
 	Look(key string) (Entry, bool)
 
-	// List returns all that are here, the last used first.
+	// List returns all entries that are here, the last used first.
 	List() ([]Entry, error)
 
-	// Prune removes what nobody holds: all of it, or what is beyond the bounds.
+	// Prune removes entries that nothing holds: all of them, or those beyond the limits.
 	Prune(ctx context.Context, all bool) (removed []Entry, err error)
 
-	// Verify reads all files again. Those that are not what was brought in are removed,
-	// where nobody holds them.
+	// Verify reads all files again. Files that have changed since they were fetched are
+	// removed, unless something holds them.
 	Verify(ctx context.Context) ([]Damage, error)
 
-	// Close gives up what is held. If something was brought in, it removes what is beyond
-	// the bounds of the store.
+	// Close releases the files that are held. If something was fetched, it removes
+	// entries beyond the limits of the store.
 	Close() error
 }
 
-// Damage is an entry that is not what it was.
+// Damage is an entry that has changed.
 type Damage struct {
 	Entry   Entry
 	Reason  string
 	Removed bool
 }
 
-// Sub returns the real place of a path below the root of files that are held. Links are
-// followed inside the tree only: one that leads out of it is an error.
+// Sub returns the real path of a path below the root of held files. Links are followed
+// inside the tree only: one that leads out of it is an error.
 func Sub(dir, sub string) (string, error) {
 	if sub == "" {
 		return dir, nil

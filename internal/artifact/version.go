@@ -10,14 +10,14 @@ import (
 // Version names one version in its space: {"ref": "c3d4"}.
 type Version map[string]string
 
-// Key is the version in canonical JSON, as a name for maps.
+// Key returns the version in canonical JSON, for use as a map key.
 func (v Version) Key() string { return string(canonical(v)) }
 
 // Is reports whether both are the same version.
 func (v Version) Is(other Version) bool { return maps.Equal(v, other) }
 
-// String is the version for people: the value alone where there is one only. It is
-// text of an image, to be made visible before it is shown.
+// String returns the version for people: only the value if there is only one. It is text
+// of an image: make it visible before you show it.
 func (v Version) String() string {
 	if len(v) == 1 {
 		for _, value := range v {
@@ -31,16 +31,16 @@ func (v Version) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Metadata says things of a version to people, in the order of the image.
+// Metadata describes a version to people, in the order of the image.
 type Metadata []Field
 
-// Field is one of them.
+// Field is one field of metadata.
 type Field struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Map is the metadata by name; the last of equal names counts.
+// Map returns the metadata by name; of equal names the last counts.
 func (m Metadata) Map() map[string]string {
 	out := make(map[string]string, len(m))
 	for _, f := range m {
@@ -49,14 +49,14 @@ func (m Metadata) Map() map[string]string {
 	return out
 }
 
-// Versioned is a version with what is said of it.
+// Versioned is a version with its space and metadata.
 type Versioned struct {
 	Space    string   `json:"space"`
 	Version  Version  `json:"version"`
 	Metadata Metadata `json:"metadata,omitempty"`
 }
 
-// canonical encodes a value that has nothing which could fail. Keys are sorted.
+// canonical encodes a value whose encoding cannot fail. Keys are sorted.
 func canonical(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
