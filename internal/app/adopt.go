@@ -26,14 +26,14 @@ import (
 
 // adopt finds out how actions ended whose end is unknown because their command was killed
 // or interrupted. It waits for those that still run, records what it finds, and warns
-// about the rest: there the state action finds the current state.
+// about the rest: for those resources the state action finds the current state.
 //
 // The output of an action may hold secrets that only its config reveals. Where the config
 // is neither in the state nor in the saved plan p, which may be nil, the output is not
 // shown and not kept.
 //
-// Actions on hosts are searched on the machines where they were started. adopt returns
-// the resources whose machine is unreachable: an action may still run there.
+// Actions on hosts are searched for on the machines where they were started. adopt
+// returns the resources whose machine is unreachable: an action may still run there.
 func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Store, m *config.Manifest, p *plan.Plan) (left []string,
 	err error) {
 	snapshot, err := placed(ctx, e, m, store.Snapshot(), func(u actions.Unsettled) bool { return p != nil && u.Plan == p.ID })
@@ -184,8 +184,8 @@ func (e *Engine) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, w
 	e.Warn(d)
 }
 
-// whyUnknown says why the end of an action is unknown. For an action on a host, why is
-// the answer, whichever machine started it: only the host knows.
+// whyUnknown says why the end of an action is unknown. For an action on a host it returns
+// why: only the host knows, whichever machine started the action.
 func whyUnknown(by actions.By, on *runner.Host, why string) string {
 	host, boot := by.Here()
 	switch {

@@ -214,13 +214,13 @@ func (e *Engine) planning(event plan.Event) {
 	e.ui.Planning(event)
 }
 
-// applying tells them what happens while a plan is carried out.
+// applying tells people and programs what happens while a plan is applied.
 func (e *Engine) applying(event apply.Event) {
 	e.Events(events.OfApply(event))
 	e.ui.Applying(event)
 }
 
-// Line tells them what an image prints.
+// Line tells people and programs what an image prints.
 func (e *Engine) Line(l typeclient.Line) {
 	e.Events(events.OfLine(l))
 	e.ui.Line(l)

@@ -31,8 +31,8 @@ const DefaultParallelism = 10
 // needs no container, and journal entries that are written together are synced once.
 const inWorkers = 80
 
-// inWorkersStored is the same in an apply that records in a remote store: each journal entry waits
-// for an answer of the store, and those that wait meanwhile fill the next one.
+// inWorkersStored is the same in an apply that records in a remote store: each write waits for an
+// answer of the store, and the journal entries that come meanwhile are written together next.
 const inWorkersStored = 240
 
 // PlanOptions say what to plan, and what to do with the plan.
@@ -48,7 +48,7 @@ type PlanOptions struct {
 }
 
 // limits returns how many resources are worked on concurrently, and how many of those
-// that have a worker; 0 = as many.
+// that have a worker; 0 = the same number.
 func limits(parallelism int) (resources, workers int) {
 	if parallelism == 0 {
 		return DefaultParallelism, inWorkers

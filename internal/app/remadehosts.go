@@ -14,11 +14,11 @@ import (
 	"deployster/state"
 )
 
-// madeAnew plans the resources that define the address of the hosts that are known by the
-// state and unreachable. Where the plan creates or replaces one of these resources, the
-// old machine no longer exists; where it updates one, the machine may only be switched
-// off. madeAnew removes such hosts from late, pins them as not known yet, and returns the
-// manifest without their addresses, so that the resources on them wait.
+// madeAnew handles unreachable hosts whose address the state defines: it plans the
+// resources that the address depends on. Where the plan creates or replaces one of these,
+// the old machine no longer exists; where it updates one, the machine may only be
+// switched off. madeAnew removes such hosts from late, pins them as not known yet, and
+// returns the manifest without their addresses, so that the resources on them wait.
 func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection, found hosts.Reached,
 	late map[string]runner.Host) (*config.Manifest, error) {
 	made, down := found.Sources(m, late, s)

@@ -46,7 +46,7 @@ type item struct {
 	missedFrom time.Duration // the first of them
 	distrust   time.Duration // it is polled as if there were no process until then
 
-	useless     int // looks by events in a row that found nothing new
+	useless     int // queries by events in a row that found no change
 	uselessFrom time.Duration
 	uselessLast time.Duration
 	noisy       bool // Noisy was reported

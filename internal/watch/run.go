@@ -22,7 +22,7 @@ type watcher struct {
 	cold    int // queries that have a place among those that start a container
 	looks   chan looked
 	mail    *mailbox
-	running sync.WaitGroup // looks, the repair, processes
+	running sync.WaitGroup // queries, the repair, processes
 
 	waiting  queue // the resources to repair
 	repairs  chan repaired

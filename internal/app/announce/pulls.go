@@ -10,7 +10,7 @@ import (
 	"deployster/internal/ui/events"
 )
 
-// Pulls records which pulls events were sent of. Its zero value is ready.
+// Pulls records for which pulls events were sent. Its zero value is ready.
 type Pulls struct {
 	mu   sync.Mutex
 	last map[string]time.Time // reference -> time of the last event

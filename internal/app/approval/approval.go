@@ -195,7 +195,7 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	return err
 }
 
-// nobody refuses a plan that needs an answer.
+// nobody refuses a plan that needs an answer: there is no terminal to ask on.
 func (a Approval) nobody(p *plan.Plan, open []string) error {
 	why := "there is no terminal to ask on, or -input=false forbids it"
 	switch mode := a.Mode(); {

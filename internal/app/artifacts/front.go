@@ -195,7 +195,7 @@ func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
 // prefetches is how many artifacts are fetched concurrently.
 const prefetches = 4
 
-// Prefetch fetches the files that those steps of a plan need that may act.
+// Prefetch fetches the files that the steps of a plan need, if these may act.
 func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 	keys := map[string]string{} // key -> the address that needs it
 	for addr, step := range p.Resources {
@@ -226,7 +226,7 @@ func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 	return cmp.Or(failed...)
 }
 
-// fetch fetches the files of one key, which the resource who needs.
+// fetch fetches the files of one key. who is the address of the resource that needs them.
 func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error {
 	order, err := f.order(ctx, key)
 	if err != nil {

@@ -86,7 +86,7 @@ func Planned(p *plan.Plan) []runner.Host {
 // Former adds the recorded resources to on, at the host that their machine is today. It
 // returns the hosts that only the state has: as far as it records machines, none of them
 // is a declared host. Where another machine answers under the name of a recorded host,
-// the recorded host is one of them if it was reached in another way.
+// the recorded host is returned too if it was reached in another way.
 func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[string]*Resident {
 	former, names := map[string]*Resident{}, f.names()
 	for _, addr := range sorted(prior.Resources) {

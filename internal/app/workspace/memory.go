@@ -25,7 +25,7 @@ const (
 	afterwards   = 40
 )
 
-// spareMemory keeps the heap of a command small that works on many resources. Package
+// spareMemory keeps the heap small of a command that works on many resources. Package
 // collector lets the heap grow, since most commands end before collecting pays.
 func (w *Workspace) spareMemory(resources, percent int) {
 	if resources > manyResources && w.Env("GOGC") == "" {
@@ -36,7 +36,7 @@ func (w *Workspace) spareMemory(resources, percent int) {
 // SpareForHosts is spareMemory for a command that works on n hosts.
 func SpareForHosts(w *Workspace, n int) { w.spareMemory(n*hostResources, afterwards) }
 
-// StayLong keeps the heap of a command small that runs for months, and returns unused
+// StayLong keeps the heap small of a command that runs for months, and returns unused
 // memory of its start to the operating system.
 func StayLong(w *Workspace, resources int) {
 	if w.Env("GOGC") == "" {

@@ -74,7 +74,7 @@ func Status(ctx context.Context, w *Workspace) (StateStatus, error) {
 		if who, inUse := stateplace.InUse(place); inUse {
 			status.InUse = &StateInUse{By: who}
 		}
-		if info, err := os.Stat(place.String()); err == nil { // what is wrong with it is said below
+		if info, err := os.Stat(place.String()); err == nil { // state.Load below reports its errors
 			status.Size = info.Size()
 		}
 	}

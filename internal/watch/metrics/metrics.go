@@ -10,7 +10,7 @@ import (
 	"deployster/plan/drift"
 )
 
-// Metrics are those of one watch. It is safe for concurrent use.
+// Metrics has the metrics of one watch. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	health   health
