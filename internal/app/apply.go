@@ -26,7 +26,7 @@ import (
 // ApplyOptions say what is applied, and who approves it.
 type ApplyOptions struct {
 	workspace.Inputs      // Paths may be one saved plan
-	Destroy          bool // carry out the plan of an empty manifest
+	Destroy          bool // apply the plan of an empty manifest
 	Selection        plan.Selection
 	Parallelism      int  // as for PlanOptions
 	KeepGoing        bool // after a failure go on with the resources that do not depend on it

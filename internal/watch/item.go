@@ -53,10 +53,10 @@ type item struct {
 
 	urgentSlot, timedSlot, repairSlot int // its places in the queues
 
-	open    bool         // as it is counted
-	watched bool         // as it is counted
-	counted drift.Status // as it is counted
-	byEvent bool         // as it is counted
+	open    bool         // its value in the counts
+	watched bool         // its value in the counts
+	counted drift.Status // its value in the counts
+	byEvent bool         // its value in the counts
 }
 
 // urgent reports whether its next query goes before due polls.

@@ -32,7 +32,7 @@ const (
 	spread    = 10 * time.Second
 	day       = 24 * time.Hour
 
-	slowFrom = time.Minute // a repair for which others wait
+	slowFrom = time.Minute // a longer repair is slow, if others wait for it
 
 	flappingFrom = 4
 	missedFrom   = 3

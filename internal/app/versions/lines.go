@@ -23,7 +23,7 @@ type Line struct {
 	DefaultSpace string         `json:"default_space,omitempty"` // The one that the image announces.
 	Spaces       map[string]int `json:"spaces"`                  // How many versions there are in each.
 	Versions     []Version      `json:"versions"`                // Oldest first.
-	LeftOut      int            `json:"left_out,omitempty"`      // Older ones, which are not among them.
+	LeftOut      int            `json:"left_out,omitempty"`      // How many older versions are left out.
 }
 
 // DefaultLimit is how many of the newest versions are shown.

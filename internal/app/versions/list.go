@@ -16,7 +16,7 @@ type Listed struct {
 	Artifacts []Used `json:"artifacts"`
 }
 
-// Used is what is known of an artifact without asking anybody.
+// Used is what is known of an artifact without running its image.
 type Used struct {
 	Name string `json:"name"`
 	Type string `json:"type"` // The image, as the manifest names it.

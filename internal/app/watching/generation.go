@@ -269,7 +269,7 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 // marked returns the mark of the state of a source, or the last one if its place does not answer.
 func (w *watcher) marked(s *app.Source) string {
 	w.looked = time.Now()
-	mark, err := s.Place.Mark(context.Background()) // it bounds its time
+	mark, err := s.Place.Mark(context.Background()) // Mark limits its own time
 	if err != nil {
 		return w.mark
 	}
