@@ -28,7 +28,7 @@ type Checked struct {
 	Metadata artifact.Metadata `json:"metadata,omitempty"` // Of the newest.
 	Newer    int               `json:"newer"`              // How many came after the one in use.
 	Unlisted bool              `json:"unlisted,omitempty"` // The one in use is not listed any more.
-	Between  []Version         `json:"between,omitempty"`  // The versions after the one in use, oldest first, at most the last 100.
+	Between  []Version         `json:"between,omitempty"`  // Versions after the one in use, oldest first, at most the last 100.
 }
 
 // Version is one that an image lists.
