@@ -22,7 +22,7 @@ type Checked struct {
 	Name     string            `json:"name"`
 	Type     string            `json:"type"` // The image, as the manifest names it.
 	Space    string            `json:"space,omitempty"`
-	InUse    artifact.Version  `json:"in_use,omitempty"` // The one that it is pinned to, or else the recorded one; missing: there is none.
+	InUse    artifact.Version  `json:"in_use,omitempty"` // The pinned version, or else the recorded one; missing: there is none.
 	Pinned   string            `json:"pinned,omitempty"` // Where it is pinned: "manifest" or "lock file".
 	Newest   artifact.Version  `json:"newest"`
 	Metadata artifact.Metadata `json:"metadata,omitempty"` // Of the newest.
