@@ -5,16 +5,16 @@ import (
 	"runtime/debug"
 )
 
-// percent lets the heap grow to five times what is live: most commands end before
-// collecting pays. Package workspace spares memory in large ones.
+// percent lets the heap grow to five times the live heap: most commands end before a
+// collection pays off. Package workspace reduces it in large workspaces.
 const percent = 400
 
 func init() { set(percent) }
 
-// Usual is for what goes on for long: the heap grows to the double of what is live.
+// Usual sets Go's default for long-running commands: the heap grows to twice the live heap.
 func Usual() { set(100) }
 
-// set leaves to the user what he sets.
+// set sets the percentage, unless the user has set GOGC.
 func set(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)

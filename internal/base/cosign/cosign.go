@@ -18,7 +18,7 @@ import (
 	"github.com/sigstore/sigstore/pkg/signature/dsse"
 )
 
-// The reasons why a signature does not count.
+// The reasons why a signature is not accepted.
 var (
 	ErrOtherKey   = errors.New("it is of another key")
 	ErrOtherImage = errors.New("it is of another image")
@@ -26,7 +26,7 @@ var (
 	ErrPrehashed  = errors.New("it is of that key, but an Ed25519ph signature, which does not count: sign with Ed25519, ECDSA or RSA")
 )
 
-// Keys are public keys; a signature of any of them will do.
+// Keys are public keys; a signature by any one of them is sufficient.
 type Keys []crypto.PublicKey
 
 const (
@@ -68,7 +68,7 @@ func ParseKeys(text []byte) (Keys, error) {
 	return keys, nil
 }
 
-// Repository completes the name of a repository as docker does, without tag
+// Repository returns the full name of a repository as docker completes it, without tag
 // and digest: "acme/file" is docker.io/acme/file.
 func Repository(name string) (string, error) {
 	named, err := reference.ParseNormalizedNamed(name)
@@ -78,14 +78,14 @@ func Repository(name string) (string, error) {
 	return reference.TrimNamed(named).String(), nil
 }
 
-// verifiers are the ways in which keys may have signed.
+// verifiers returns a verifier for each way in which one of the keys may have signed.
 func (k Keys) verifiers() []signature.Verifier {
 	var all []signature.Verifier
 	for _, key := range k {
 		if v, err := signature.LoadVerifier(key, crypto.SHA256); err == nil {
 			all = append(all, v)
 		}
-		// For larger keys newer versions of cosign take a longer hash.
+		// For larger keys, newer versions of cosign use a longer hash.
 		if v, err := signature.LoadDefaultVerifier(key); err == nil {
 			all = append(all, v)
 		}
@@ -93,7 +93,7 @@ func (k Keys) verifiers() []signature.Verifier {
 	return all
 }
 
-// payload is what a signature beside an image signs.
+// payload is the content that a signature stored beside an image signs.
 type payload struct {
 	Critical struct {
 		Type     string `json:"type"`
@@ -108,10 +108,10 @@ type payload struct {
 
 const payloadType = "cosign container image signature"
 
-// VerifyPayload judges a signature beside an image: that signed, in base64, is
-// of one of the keys, and that what it signed names this digest and this
-// repository. So a signature cannot be put beside another image, nor the image
-// under another name.
+// VerifyPayload verifies a signature stored beside an image: signed, in base64, must be
+// by one of the keys, and the content that it signs must name this digest and this
+// repository. So nobody can put a signature beside another image, or the image under
+// another name.
 func (k Keys) VerifyPayload(signed string, content []byte, digest, repository string) error {
 	raw, err := base64.StdEncoding.DecodeString(signed)
 	if err != nil || len(raw) == 0 {
@@ -136,7 +136,7 @@ func (k Keys) VerifyPayload(signed string, content []byte, digest, repository st
 	return nil
 }
 
-// verify returns nil if one of the keys has signed, else why that does not count.
+// verify returns nil if one of the keys has signed, else the reason why the signature is not accepted.
 func (k Keys) verify(try func(signature.Verifier) error) error {
 	for _, v := range k.verifiers() {
 		if try(v) == nil {
@@ -153,7 +153,7 @@ func (k Keys) verify(try func(signature.Verifier) error) error {
 	return ErrOtherKey
 }
 
-// bundle is the newer form, of which only what a key signs is looked at.
+// bundle is the newer form; only the part that a key signs is read.
 type bundle struct {
 	Envelope *envelope `json:"dsseEnvelope"`
 }
@@ -177,20 +177,20 @@ type statement struct {
 const (
 	statementMedia = "application/vnd.in-toto+json"
 	statementType  = "https://in-toto.io/Statement/"
-	// signPredicate tells a signature from attestations, which say something
-	// about an image that need not be good.
+	// signPredicate marks a signature. Attestations, whose statements about an image need
+	// not be favourable, have other predicates.
 	signPredicate = "https://sigstore.dev/cosign/sign/v1"
 )
 
-// VerifyBundle judges a bundle: that it is of one of the keys, that it is a
-// signature, and of this digest. It does not name a repository.
+// VerifyBundle verifies a bundle: it must be signed by one of the keys, be a signature
+// and no attestation, and refer to this digest. A bundle does not name a repository.
 func (k Keys) VerifyBundle(content []byte, digest string) error {
 	var b bundle
 	if err := json.Unmarshal(content, &b); err != nil || b.Envelope == nil {
 		return fmt.Errorf("%w: no bundle with an envelope", ErrBroken)
 	}
-	// The verifier reads JSON itself. It gets ours, so that it cannot understand
-	// something else than what is looked at below.
+	// The verifier parses JSON itself. It gets JSON encoded here, so that it cannot
+	// understand it differently from the code below.
 	e := *b.Envelope
 	plain, err := json.Marshal(e)
 	if err != nil {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// crashFrames is how many places of a stack are told.
+// crashFrames is how many stack frames the diagnostic lists.
 const crashFrames = 8
 
-// Crash says that this program has a fault: what it panicked with, and where.
-// Stack is what debug.Stack gives in the function that recovered. Said is what
-// the reader is to do or to know, in sentences.
+// Crash returns a diagnostic for a bug in deployster: the value of the panic, and where
+// it happened. Stack is the result of debug.Stack in the function that recovered. Said is
+// what the reader should do or know, in sentences.
 func Crash(panicked any, stack []byte, said string) *Diagnostic {
 	var places []string
 	lines := strings.Split(string(stack), "\n")
 	started := false
 	for i, line := range lines {
 		if strings.HasPrefix(line, "panic(") {
-			places, started = nil, true // what is above it is the way to here
+			places, started = nil, true // the lines above it are of the recovery
 			continue
 		}
 		if place, ok := strings.CutPrefix(line, "\t"); ok && started && i > 0 && strings.HasPrefix(lines[i-1], "deployster/") &&

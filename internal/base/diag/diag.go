@@ -29,7 +29,7 @@ func (s Severity) String() string {
 // MarshalText writes the severity as a word in JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads it again.
+// UnmarshalText reads the word that MarshalText writes.
 func (s *Severity) UnmarshalText(text []byte) error {
 	for _, known := range []Severity{Error, Warning} {
 		if known.String() == string(text) {
@@ -54,7 +54,7 @@ type Range struct {
 	End      Position `json:"end"`
 }
 
-// String gives file:line.
+// String returns file:line.
 func (r Range) String() string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
 // Snippet is the source text that a diagnostic points to.
@@ -65,11 +65,11 @@ type Snippet struct {
 	// HighlightStart and HighlightEnd are byte offsets into Code.
 	HighlightStart int `json:"highlight_start_offset"`
 	HighlightEnd   int `json:"highlight_end_offset"`
-	// Values are what the variables in the code were, sensitive ones hidden.
+	// Values are the values of the variables in the code, sensitive ones hidden.
 	Values []Value `json:"values"`
 }
 
-// Value says what a variable of an expression was: `var.size` `is "200gb"`.
+// Value is the value of a variable in an expression: `var.size` `is "200gb"`.
 type Value struct {
 	Name string `json:"traversal"`
 	Text string `json:"statement"`
@@ -80,14 +80,14 @@ type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	Summary  string   `json:"summary"`           // what happened, in a few words
 	Detail   string   `json:"detail"`            // the whole story, and what to do now
-	Address  string   `json:"address,omitempty"` // of the resource, artifact, publish or host it is about
+	Address  string   `json:"address,omitempty"` // of the resource, artifact, publish or host it refers to
 	Action   string   `json:"action,omitempty"`  // the step of that resource: init, state, or an action's name
 	Range    *Range   `json:"range,omitempty"`
 	Snippet  *Snippet `json:"snippet,omitempty"`
 }
 
-// About names what the address is of: "resource web". That of an artifact, a publish or a
-// host says itself what it is.
+// About returns the address with its kind: "resource web". The address of an artifact, a
+// publish or a host already contains its kind.
 func (d *Diagnostic) About() string {
 	for _, kind := range []string{"artifact.", "publish.", "host."} {
 		if strings.HasPrefix(d.Address, kind) {
@@ -116,8 +116,8 @@ func (d *Diagnostic) Error() string {
 	return b.String()
 }
 
-// Diagnostics is a list of them. It is an error value only when HasErrors; use
-// Err to pass it on as one.
+// Diagnostics is a list of diagnostics. It is an error only when HasErrors; use Err to
+// return it as one.
 type Diagnostics []*Diagnostic
 
 func (ds Diagnostics) Error() string {
@@ -128,7 +128,7 @@ func (ds Diagnostics) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// HasErrors reports whether anything in the list is more than a warning.
+// HasErrors reports whether the list contains an error.
 func (ds Diagnostics) HasErrors() bool {
 	for _, d := range ds {
 		if d.Severity == Error {
@@ -138,7 +138,7 @@ func (ds Diagnostics) HasErrors() bool {
 	return false
 }
 
-// Err is nil when the list holds no error, else the list.
+// Err returns nil when the list contains no error, else the list.
 func (ds Diagnostics) Err() error {
 	if !ds.HasErrors() {
 		return nil
@@ -146,25 +146,25 @@ func (ds Diagnostics) Err() error {
 	return ds
 }
 
-// Errorf makes an error without a place.
+// Errorf returns an error without a source range.
 func Errorf(summary, detail string, args ...any) *Diagnostic {
 	return &Diagnostic{Severity: Error, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
 }
 
-// Warningf makes a warning without a place.
+// Warningf returns a warning without a source range.
 func Warningf(summary, detail string, args ...any) *Diagnostic {
 	return &Diagnostic{Severity: Warning, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
 }
 
-// From makes a list of any error: its own diagnostics where it carries some,
-// else one whose summary is the given one and whose detail is the error's text.
+// From converts any error to a list: the diagnostics that it wraps, or else one with the
+// given summary, whose detail is the text of the error.
 func From(summary string, err error) Diagnostics {
 	if err == nil {
 		return nil
 	}
 	var list Diagnostics
 	if reflect.TypeOf(err) == reflect.TypeOf(errors.Join(err)) {
-		// Several errors that only stand side by side: each is told.
+		// Several errors that are only joined: each gets its diagnostics.
 		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
 			list = append(list, From(summary, e)...)
 		}

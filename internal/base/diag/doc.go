@@ -1,5 +1,4 @@
-// Package diag owns the one form in which every part of the tool says what went wrong:
-// what happened, where, and what to do now. Errors and places in sources come in,
-// diagnostics go out, each with its own source line, so that whoever prints it needs no
-// files.
+// Package diag owns the one form in which every part of the tool reports a problem: what
+// happened, where, and what to do now. Errors and places in sources come in, diagnostics
+// go out, each with its own source lines, so that code that prints it needs no files.
 package diag

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Report is a list of diagnostics for programs. Its keys, and those of what is
-// in it, are those that `terraform validate -json` prints, so that what reads
-// those reads these; `address` and `action` are added where they are known.
+// Report is a list of diagnostics for programs. Its keys, and those of the values in it,
+// are the keys that `terraform validate -json` prints, so that programs that read
+// Terraform's output can read it; `address` and `action` are added where they are known.
 type Report struct {
 	FormatVersion string      `json:"format_version"` // "1.0": a new key does not change it
 	Valid         bool        `json:"valid"`
@@ -16,8 +16,8 @@ type Report struct {
 	Diagnostics   Diagnostics `json:"diagnostics"` // never null
 }
 
-// NewReport counts and makes fit to be shown: hide takes secrets out of every
-// text of the list (nil = there are none). The list itself stays as it is.
+// NewReport returns a report with its counts. hide removes secrets from every text (nil =
+// there are none). The list itself does not change.
 func NewReport(list Diagnostics, hide func(string) string) Report {
 	r := Report{FormatVersion: "1.0", Valid: true, Diagnostics: Diagnostics{}}
 	for _, d := range list {
@@ -42,8 +42,8 @@ func (r Report) Encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Hidden is a copy of the diagnostic with every text passed through hide. What
-// is underlined stays underlined although the text before it may get shorter.
+// Hidden returns a copy of the diagnostic with every text passed through hide. The
+// highlight stays on the same code although the text before it may get shorter.
 func (d *Diagnostic) Hidden(hide func(string) string) *Diagnostic {
 	c := *d
 	if hide == nil {
@@ -56,7 +56,7 @@ func (d *Diagnostic) Hidden(hide func(string) string) *Diagnostic {
 	s := *d.Snippet
 	from, to := min(s.HighlightStart, len(s.Code)), min(s.HighlightEnd, len(s.Code))
 	code := hide(s.Code)
-	if code != s.Code { // a secret may reach across the edges: then no edge is certain
+	if code != s.Code { // a secret may extend across the highlight's edges: then the edges are approximate
 		before, marked := hide(s.Code[:from]), hide(s.Code[from:max(from, to)])
 		s.HighlightStart, s.HighlightEnd = min(len(before), len(code)), min(len(before)+len(marked), len(code))
 	}
@@ -69,8 +69,8 @@ func (d *Diagnostic) Hidden(hide func(string) string) *Diagnostic {
 	return &c
 }
 
-// MarshalJSON writes a snippet with all its keys: a context that is not known is
-// null, and values that are not there are an empty list.
+// MarshalJSON writes a snippet with all its keys: an unknown context is null, and without
+// values the list is empty.
 func (s Snippet) MarshalJSON() ([]byte, error) {
 	type plain Snippet // without this method
 	out := struct {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Sort orders a list by place, then by resource: what is equal stays in its order.
+// Sort sorts a list by place, then by address; equal diagnostics keep their order.
 func (l Diagnostics) Sort() { slices.SortStableFunc(l, compareDiagnostics) }
 
-// compareDiagnostics sorts by place, then by resource.
+// compareDiagnostics compares by place, then by address, summary and detail.
 func compareDiagnostics(a, b *Diagnostic) int {
 	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail,
 		b.Detail))
@@ -27,7 +27,7 @@ func compareRanges(a, b *Range) int {
 	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Line, b.Start.Line), cmp.Compare(a.Start.Column, b.Start.Column))
 }
 
-// Errors says how many of a list are more than warnings.
+// Errors returns how many diagnostics of the list are errors.
 func (l Diagnostics) Errors() int {
 	n := 0
 	for _, d := range l {
@@ -38,7 +38,7 @@ func (l Diagnostics) Errors() int {
 	return n
 }
 
-// Headline is the summary as it may stand within a sentence.
+// Headline returns the summary for use within a sentence: without its capital.
 func (d *Diagnostic) Headline() string {
 	s := d.Summary
 	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {

@@ -35,8 +35,8 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Plain reports whether a text is safe to show as it is. It says so of most texts,
-// and of none that is not.
+// Plain reports whether a text is surely safe to show as it is: most safe texts are
+// plain, and no unsafe one is.
 func Plain(text []byte) bool { return plain(text) }
 
 func plain[T string | []byte](text T) bool {
@@ -48,7 +48,7 @@ func plain[T string | []byte](text T) bool {
 	return true
 }
 
-// hidden reports whether a character does something other than being seen.
+// hidden reports whether a character has another effect than to be seen.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Holder is who holds a lock. It is written into the lock file for people to
-// read; whether the lock is held is known by the kernel alone.
+// Holder describes the process that holds a lock. It is written into the lock file for
+// people to read; only the kernel knows whether the lock is held.
 type Holder struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
@@ -25,10 +25,10 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s (process %d on %s, since %s)", h.Command, h.PID, h.Host, h.Since.Format(time.RFC3339))
 }
 
-// LockedError says that somebody else holds the lock.
+// LockedError reports that another process holds the lock.
 type LockedError struct {
 	Path   string
-	Holder *Holder // nil when the lock file does not tell
+	Holder *Holder // nil when the lock file does not name it
 }
 
 func (e *LockedError) Error() string {
@@ -38,18 +38,17 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by %s", e.Path, e.Holder)
 }
 
-// Lock is a held lock on a file of its own. The kernel lets go of it when its
-// process ends, however it ends, so nothing ever has to be unlocked by hand.
-// The file stays, because another process may be about to lock it, unless all who lock
-// it look whether it is InPlace.
+// Lock is a held lock on a file that exists only for it. The kernel releases it when its
+// process ends, however it ends, so nobody ever has to unlock by hand. The file stays,
+// because another process may be about to lock it, unless all that lock it check InPlace.
 type Lock struct {
 	f         *os.File
 	exclusive bool
 }
 
-// TryLock takes the lock at path, shared by many or exclusively, and fails at
-// once with a *LockedError when that cannot be. The command is for display. To
-// share it a file that can only be read will do.
+// TryLock takes the lock at path, shared or exclusively, and fails at once with a
+// *LockedError if another process holds it. The command is for display. A shared lock
+// needs only a readable file.
 func TryLock(path string, exclusive bool, command string) (*Lock, error) {
 	// flock, not fcntl: a POSIX lock is lost as soon as any descriptor of the
 	// file is closed in this process. os.OpenFile sets O_CLOEXEC, so that no
@@ -85,8 +84,8 @@ func TryLock(path string, exclusive bool, command string) (*Lock, error) {
 	return &Lock{f: f, exclusive: exclusive}, nil
 }
 
-// forReading opens a lock file that cannot be written, for a shared lock. Without
-// one on a file system that is read-only nobody can lock here, and there is none.
+// forReading opens a lock file that cannot be written, for a shared lock. It returns nil if the
+// file does not exist on a read-only file system: nobody can lock there, and no lock is needed.
 func forReading(path string, cannot error) (*os.File, error) {
 	if !errors.Is(cannot, syscall.EROFS) && !errors.Is(cannot, os.ErrPermission) {
 		return nil, cannot
@@ -96,13 +95,13 @@ func forReading(path string, cannot error) (*os.File, error) {
 	case missing && errors.Is(cannot, syscall.EROFS):
 		return nil, nil
 	case missing:
-		return nil, cannot // that it does not exist is why it was to be made
+		return nil, cannot // the file had to be created, because it does not exist
 	}
 	return f, err
 }
 
-// pollInterval is how often WaitLock looks again: short beside the 100 ms that
-// a person notices.
+// pollInterval is how often WaitLock tries again: short beside the 100 ms that a person
+// notices.
 const pollInterval = 20 * time.Millisecond
 
 // WaitLock is TryLock that waits until the lock is free or ctx ends; the error
@@ -124,7 +123,7 @@ func WaitLock(ctx context.Context, path string, exclusive bool, command string) 
 	}
 }
 
-// Unlock lets go of the lock. The file stays.
+// Unlock releases the lock. The file stays.
 func (l *Lock) Unlock() error {
 	if l.f == nil {
 		return nil
@@ -132,8 +131,8 @@ func (l *Lock) Unlock() error {
 	if l.exclusive {
 		_ = l.f.Truncate(0) // the holder's name is for display only
 	}
-	// Said in so many words, because a child that is between fork and exec at
-	// this moment has the file open too, and closing ours would not do.
+	// The unlock is explicit, because a child between fork and exec at this moment has
+	// the file open too: closing it here would not release the lock.
 	err := syscall.Flock(int(l.f.Fd()), syscall.LOCK_UN)
 	return errors.Join(err, l.f.Close())
 }
@@ -152,12 +151,12 @@ func (l *Lock) InPlace() bool {
 	return err == nil && os.SameFile(have, there)
 }
 
-// Remove removes the file of a lock that is InPlace and exclusive, and lets go of it. From
-// then on another may have the lock.
+// Remove removes the file of a lock that is InPlace and exclusive, and releases the lock.
+// From then on another process may hold the lock.
 func (l *Lock) Remove() error { return errors.Join(os.Remove(l.f.Name()), l.Unlock()) }
 
-// writeHolder leaves a note for whoever finds the lock held. It is no part of
-// the locking, so its failures change nothing.
+// writeHolder writes the holder for those who find the lock held. It is no part of the
+// locking, so its failures are ignored.
 func writeHolder(f *os.File, command string) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -175,7 +174,7 @@ func writeHolder(f *os.File, command string) {
 
 func readHolder(f *os.File) *Holder {
 	b := make([]byte, 4096)
-	n, _ := f.ReadAt(b, 0) // a short file ends in io.EOF, which is what is expected
+	n, _ := f.ReadAt(b, 0) // io.EOF of a short file is expected
 	line, _, _ := strings.Cut(string(b[:n]), "\n")
 	var h Holder
 	if json.Unmarshal([]byte(line), &h) != nil || h.PID == 0 {

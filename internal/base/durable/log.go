@@ -8,39 +8,39 @@ import (
 	"sync"
 )
 
-// Log is a file that only grows. Writers put their bytes down in order with
-// Write and then wait with Sync until the disk has them; callers that wait at
-// the same time share one write and one fsync. After any failure the log is
-// broken for good: each later call gives the first error, because what the disk
-// holds from there on is not known. It is safe for concurrent use.
+// Log is a file that only grows. Writers append bytes in order with Write and then wait
+// with Sync until the disk has them; callers that wait at the same time share one write
+// and one fsync. After any failure the log is broken for good: each later call returns
+// the first error, because the content of the disk after that point is unknown. It is
+// safe for concurrent use.
 type Log struct {
 	o ops
 	f *os.File
 
 	mu      sync.Mutex
-	pending []byte // not given to the kernel yet: what came since the last fsync began
+	pending []byte // not given to the kernel yet: written since the last fsync began
 	spare   []byte // the other buffer, empty
-	written int64  // bytes so far, those that are pending too
-	room    int64  // up to where the disk has promised room
+	written int64  // bytes so far, pending ones included
+	room    int64  // the size for which the disk has reserved room
 	durable int64  // bytes that the disk has confirmed
 	err     error
 
 	flying *batch // what is being synced; nil = nothing
-	next   *batch // who comes meanwhile
+	next   *batch // the callers that arrive meanwhile
 }
 
-// batch is who shares an fsync.
+// batch is the callers that share an fsync.
 type batch struct {
-	begun  bool          // who comes now comes too late
-	covers int64         // up to where, once it has begun
-	led    bool          // somebody waits for his turn to begin it
-	over   chan struct{} // closed when it has ended, well or not
+	begun  bool          // callers that arrive now are too late
+	covers int64         // the size that it syncs, once it has begun
+	led    bool          // a caller waits to begin it
+	over   chan struct{} // closed when it has ended, successfully or not
 }
 
 func newBatch() *batch { return &batch{over: make(chan struct{})} }
 
-// CreateLog makes a new, empty log. It fails when the file is there already.
-// The name is durable when it returns.
+// CreateLog creates an empty log. It fails when the file exists. When it returns, the
+// name is durable.
 func CreateLog(path string, mode os.FileMode) (*Log, error) {
 	return createLog(system(), path, mode)
 }
@@ -56,8 +56,8 @@ func createLog(o ops, path string, mode os.FileMode) (*Log, error) {
 	return &Log{o: o, f: f, next: newBatch()}, nil
 }
 
-// Write appends b and returns where it ends; it is durable only after a Sync
-// to there, and until then perhaps in nobody's hands but ours. The order of the
+// Write appends b and returns the size after it; b is durable only after a Sync up to
+// that size, and until then may be only in the memory of this process. The order of the
 // calls is the order in the file.
 func (l *Log) Write(b []byte) (end int64, err error) {
 	l.mu.Lock()
@@ -70,9 +70,9 @@ func (l *Log) Write(b []byte) (end int64, err error) {
 	return l.written, nil
 }
 
-// Reserve returns when the disk has promised room for n more bytes than are
-// written. Room is asked for in large pieces, so that most calls cost nothing.
-// A refusal does not break the log: what needs no more room can still be written.
+// Reserve returns when the disk has reserved room for n more bytes than are written. It
+// reserves large pieces, so that most calls cost nothing. An error does not break the
+// log: writes that need no more room still succeed.
 func (l *Log) Reserve(n int64) error {
 	const piece = 1 << 20
 	l.mu.Lock()
@@ -96,8 +96,8 @@ func (l *Log) Reserve(n int64) error {
 	return nil
 }
 
-// Release gives reserved room back to the disk. A failure is none of the
-// caller's business: the room goes with the file.
+// Release returns reserved room to the disk. It ignores a failure: the room is freed when
+// the file is removed.
 func (l *Log) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func (l *Log) Release() {
 	}
 }
 
-// flush gives the kernel what is pending, when nobody else does.
+// flush writes what is pending to the kernel, when no fsync is in progress.
 func (l *Log) flush() {
 	for l.flying != nil {
 		l.wait(l.flying)
@@ -131,7 +131,7 @@ func (l *Log) Sync(end int64) error {
 			l.syncOnce()
 		case !l.flying.begun || end <= l.flying.covers:
 			l.wait(l.flying)
-		case l.next.led: // he begins it, for all who have come by then
+		case l.next.led: // that caller begins it, for all who have arrived by then
 			l.wait(l.next)
 		default:
 			next := l.next
@@ -153,13 +153,13 @@ func (l *Log) wait(b *batch) {
 	<-b.over
 }
 
-// syncOnce writes what is pending and runs one fsync, with the lock released, so
-// that others can come meanwhile.
+// syncOnce writes what is pending and runs one fsync, with the lock released, so that
+// other callers can arrive meanwhile.
 func (l *Log) syncOnce() {
 	b := l.next
 	l.flying, l.next = b, newBatch()
 	l.mu.Unlock()
-	runtime.Gosched() // whoever is about to write comes along
+	runtime.Gosched() // writers that are about to write are included
 	l.mu.Lock()
 	b.begun, b.covers = true, l.written
 	content := l.pending
@@ -183,7 +183,7 @@ func (l *Log) syncOnce() {
 	close(b.over)
 }
 
-// fail is for good. Whoever waits for an fsync that will never begin goes.
+// fail records the first error for good. It wakes the callers that wait for an fsync that will never begin.
 func (l *Log) fail(err error) {
 	if l.err == nil {
 		l.err = err
@@ -191,14 +191,14 @@ func (l *Log) fail(err error) {
 	}
 }
 
-// Durable says how many bytes the disk has confirmed.
+// Durable returns how many bytes the disk has confirmed.
 func (l *Log) Durable() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.durable
 }
 
-// Close closes the file. It does not sync: what matters was synced before.
+// Close closes the file. It does not sync: callers sync what matters before.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

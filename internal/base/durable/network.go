@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// shared names the file systems that several machines may have mounted at
-// once, by the magic numbers of statfs(2). There a flock may hold on one
-// machine only, and an fsync may reach the server later than it says.
+// shared names the file systems that several machines may mount at the same time, by the
+// magic numbers of statfs(2). There a flock may hold on one machine only, and an fsync
+// may reach the server later than it says.
 var shared = map[int64]string{
 	0x6969:     "NFS",
 	0x517b:     "SMB",
@@ -25,8 +25,8 @@ var shared = map[int64]string{
 	0x65735546: "FUSE",
 }
 
-// SharedFS names the network or user-space file system that holds a file, or
-// that would hold it; "" = a local one.
+// SharedFS returns the name of the network or user-space file system that a file is on,
+// or would be on; "" = a local one.
 func SharedFS(path string) (string, error) { return sharedFS(path, syscall.Statfs) }
 
 func sharedFS(path string, statfs func(string, *syscall.Statfs_t) error) (string, error) {

@@ -6,15 +6,15 @@ import (
 	"syscall"
 )
 
-// ops are the steps that can fail on a bad or full disk. It is a seam: tests
-// put faults here, everything else uses system().
+// ops are the operations that can fail on a bad or full disk. Tests inject faults here;
+// everything else uses system().
 type ops struct {
 	write   func(f *os.File, b []byte) (int, error)
 	sync    func(f *os.File) error
 	rename  func(from, to string) error
 	syncDir func(dir string) error
-	// allocate gives a file room on the disk for n bytes from off on, without
-	// changing how long it is.
+	// allocate reserves room on the disk for n bytes of a file from off on, without
+	// changing its size.
 	allocate func(f *os.File, off, n int64) error
 }
 
@@ -28,8 +28,8 @@ func system() ops {
 	}
 }
 
-// SyncDir makes the names in a directory durable: a rename or a new file is
-// only sure to be found after a power cut when its directory was synced.
+// SyncDir makes the names in a directory durable: only after its directory is synced does
+// a rename or a new file surely survive a power cut.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -42,11 +42,11 @@ func SyncDir(dir string) error {
 	return d.Close()
 }
 
-// allocate asks the file system for room. One that cannot promise any (NFS
-// before 4.2, for one) is no error: then a full disk shows at the next write.
+// allocate asks the file system for room. If the file system cannot reserve any (for
+// example NFS before 4.2), that is no error: a full disk then shows at the next write.
 func allocate(f *os.File, off, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
-	// The kernel asks the process's own limit only when a file grows.
+	// The kernel checks the process's own limit only when a file grows.
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err == nil && uint64(off+n) > limit.Cur {
 		return &os.PathError{Op: "fallocate", Path: f.Name(), Err: syscall.EFBIG}

@@ -11,22 +11,22 @@ import (
 	"syscall"
 )
 
-// ErrUnsure is wrapped when a file was replaced, but the disk did not confirm
-// it: the new content is there now and may be gone after a power cut.
+// ErrUnsure is wrapped when a file was replaced, but the disk did not confirm it: the new
+// content is readable now and may be lost in a power cut.
 var ErrUnsure = errors.New("the disk did not confirm that the change is stored")
 
-// WriteFile replaces the file at path with data, or makes it. When it returns
-// nil, the new content survives a power cut. When it fails, the old file is
-// untouched and no temporary file is left, except that an error which wraps
-// ErrUnsure comes after the replacement. A failed fsync is never tried again:
-// the kernel forgets the lost pages, and a second fsync would claim success.
+// WriteFile replaces the file at path with data, or creates it. When it returns nil, the
+// new content survives a power cut. When it fails, the old file is untouched and no
+// temporary file is left, except that an error which wraps ErrUnsure comes after the
+// replacement. A failed fsync is never tried again: the kernel forgets the lost pages,
+// and a second fsync would claim success.
 //
-// A symbolic link is followed: its target is replaced or made, the link stays.
+// A symbolic link is followed: its target is replaced or created, the link stays.
 func WriteFile(path string, data []byte, mode os.FileMode) error {
 	return writeFile(system(), path, data, mode, nil)
 }
 
-// WriteFrom is WriteFile for what is too large for memory: write puts down the content.
+// WriteFrom is WriteFile for content that is too large for memory: write writes it.
 func WriteFrom(path string, mode os.FileMode, write func(io.Writer) error) error {
 	path, err := Follow(path)
 	if err != nil {
@@ -35,15 +35,14 @@ func WriteFrom(path string, mode os.FileMode, write func(io.Writer) error) error
 	return replaceAt(system(), path, func(f *os.File) error { return write(f) }, mode, nil)
 }
 
-// WriteFileHere is WriteFile that follows no symbolic link at path: where there
-// is one, the file takes its place. So nobody who may write to the directory
-// chooses what is replaced.
+// WriteFileHere is WriteFile without following a symbolic link at path: the file replaces
+// the link. So nobody who may write to the directory can choose which file is replaced.
 func WriteFileHere(path string, data []byte, mode os.FileMode) error {
 	return replaceAt(system(), path, content(system(), data), mode, nil)
 }
 
-// WriteUnsynced is WriteFileHere for what may be lost: nobody sees half of it
-// while the machine runs, but a power cut may take it, or leave it torn.
+// WriteUnsynced is WriteFileHere for content that may be lost: no reader sees half of it
+// while the machine runs, but a power cut may lose it, or leave it torn.
 func WriteUnsynced(path string, data []byte, mode os.FileMode) error {
 	o := system()
 	o.sync = func(*os.File) error { return nil }
@@ -51,9 +50,9 @@ func WriteUnsynced(path string, data []byte, mode os.FileMode) error {
 	return replaceAt(o, path, content(o, data), mode, nil)
 }
 
-// Replace is WriteFile for a file that is there: it keeps its permission bits
-// and its owner. Where the owner cannot be kept it fails, and the old file is
-// untouched. Other links to the file keep the old content.
+// Replace is WriteFile for an existing file: it keeps its permission bits and its owner.
+// Where the owner cannot be kept it fails, and the old file is untouched. Other links to
+// the file keep the old content.
 func Replace(path string, data []byte) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -63,7 +62,7 @@ func Replace(path string, data []byte) error {
 	return writeFile(system(), path, data, info.Mode()&bits, info)
 }
 
-// writeFile replaces a file; like, if there is one, is whose owner it gets.
+// writeFile replaces a file; like is the file whose owner it gets (nil = none).
 func writeFile(o ops, path string, data []byte, mode os.FileMode, like os.FileInfo) error {
 	path, err := Follow(path)
 	if err != nil {
@@ -72,7 +71,7 @@ func writeFile(o ops, path string, data []byte, mode os.FileMode, like os.FileIn
 	return replaceAt(o, path, content(o, data), mode, like)
 }
 
-// replaceAt replaces the file of that very name.
+// replaceAt replaces the file at path itself, without following a link.
 func replaceAt(o ops, path string, write func(*os.File) error, mode os.FileMode, like os.FileInfo) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")
@@ -91,9 +90,9 @@ func replaceAt(o ops, path string, write func(*os.File) error, mode os.FileMode,
 	return nil
 }
 
-// RemoveTemporary removes from a directory what processes that were killed have
-// left of files which they were about to replace, those whose name of says. The
-// caller must be the only one who may replace them now.
+// RemoveTemporary removes from a directory the temporary files of processes that were
+// killed while they replaced a file, if of accepts that file's name. The caller must be
+// the only one who may replace these files now.
 func RemoveTemporary(dir string, of func(name string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -111,8 +110,8 @@ func RemoveTemporary(dir string, of func(name string) bool) error {
 	return err
 }
 
-// Follow gives the file that a path leads to through symbolic links, whether
-// or not there is one yet: a link to nothing is a name for what shall be made.
+// Follow returns the file to which a path leads through symbolic links, whether or not it
+// exists: a link to nothing names a file to be created.
 func Follow(path string) (string, error) {
 	const most = 40 // as the kernel's
 	for range most {
@@ -123,7 +122,7 @@ func Follow(path string) (string, error) {
 		path = filepath.Join(dir, filepath.Base(path))
 		target, err := os.Readlink(path)
 		if err != nil {
-			return path, nil // no link: a file, or nothing at all
+			return path, nil // no link: a file, or it does not exist
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(dir, target)
@@ -133,11 +132,11 @@ func Follow(path string) (string, error) {
 	return "", &os.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
-// fill gives f its content and closes it in every case.
+// fill writes the content of f and closes it in every case.
 func fill(o ops, f *os.File, write func(*os.File) error, mode os.FileMode, like os.FileInfo) error {
 	err := own(f, like)
 	if err == nil {
-		err = f.Chmod(mode) // after the owner, whose change takes bits away
+		err = f.Chmod(mode) // after the change of owner, which clears mode bits
 	}
 	if err == nil {
 		err = write(f)
@@ -168,7 +167,7 @@ func own(f *os.File, like os.FileInfo) error {
 	return f.Chown(int(want.Uid), int(want.Gid))
 }
 
-// content writes what is in memory.
+// content returns a function that writes data.
 func content(o ops, data []byte) func(*os.File) error {
 	return func(f *os.File) error { return writeAll(o, f, data) }
 }
@@ -188,8 +187,7 @@ func discard(temp string) error {
 	return nil
 }
 
-// Remove deletes a file and makes that durable. A file that is not there is
-// no error.
+// Remove deletes a file and makes that durable. A file that does not exist is no error.
 func Remove(path string) error {
 	return remove(system(), path)
 }
@@ -208,7 +206,7 @@ func remove(o ops, path string) error {
 	return nil
 }
 
-// Pattern is a pattern of filepath.Glob that matches a path only.
+// Pattern returns a pattern of filepath.Glob that matches only the path itself.
 func Pattern(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

@@ -1,10 +1,9 @@
-// Package encryption encrypts the files that deployster keeps: the state file, its
-// copies and its journal, plan files, records of runs. A random data key is
-// wrapped with age, for recipients or with a passphrase, and stands in the head
-// of every file; the content is encrypted by AES-256-GCM under a key of its own,
-// derived from the data key and the file's salt. So a process derives a key
-// from a passphrase once, however many files it reads and writes, and the facts
-// of a journal cost microseconds each.
+// Package encryption encrypts the files that deployster keeps: the state file, its copies
+// and its journal, plan files, records of runs. A random data key is wrapped with age,
+// for recipients or with a passphrase, and stored in the head of every file; the content
+// is encrypted with AES-256-GCM under a key of its own, derived from the data key and the
+// file's salt. So a process derives a key from a passphrase once, however many files it
+// reads and writes, and each record of a journal costs microseconds.
 //
 // A file is:
 //
@@ -24,7 +23,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Kind is what a file is. One kind is never taken for another.
+// Kind is the kind of a file. A file of one kind is never accepted as another.
 type Kind string
 
 // The kinds, as messages name them.
@@ -35,11 +34,11 @@ const (
 	Record  Kind = "record"
 )
 
-// Format is the version of the envelope that is written.
+// Format is the version of the envelope that this version writes.
 const Format = 1
 
-// Why a file cannot be decrypted or encrypted. The errors of this package carry a
-// *diag.Diagnostic for the user and wrap one of these.
+// The reasons why a file cannot be decrypted or encrypted. The errors of this package
+// carry a *diag.Diagnostic for the user and wrap one of these.
 var (
 	ErrNoKey    = errors.New("no key for an encrypted file")
 	ErrWrongKey = errors.New("the keys do not fit an encrypted file")

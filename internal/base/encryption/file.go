@@ -18,17 +18,17 @@ const (
 	maxHead  = 1 << 20 // a thousand recipients
 )
 
-// Head is what stands in clear before what is encrypted.
+// Head is the clear text at the beginning of a file, before the encrypted content.
 type Head struct {
 	Key  []byte `json:"key"`  // the data key, wrapped by age
-	Salt []byte `json:"salt"` // of the file, to derive its own key
+	Salt []byte `json:"salt"` // of the file, from which its own key is derived
 }
 
-// Is reports whether data is an encrypted file, whole or not.
+// Is reports whether data is an encrypted file, complete or not.
 func Is(data []byte) bool { return bytes.HasPrefix(data, []byte(magic)) }
 
-// Encrypt returns the bytes of a file: encrypted, or as they are where no encryption
-// is wanted.
+// Encrypt returns the bytes of a file: encrypted, or unchanged if the keyring does not
+// encrypt.
 func (k *Keyring) Encrypt(kind Kind, plain []byte) ([]byte, error) {
 	if !k.Encrypts() {
 		return plain, nil
@@ -43,14 +43,14 @@ func (k *Keyring) Encrypt(kind Kind, plain []byte) ([]byte, error) {
 	}
 	out := make([]byte, 0, len(line)+len(plain)+256)
 	out = fmt.Appendf(out, "%s%s %d\n%s\n", magic, kind, Format, line)
-	// The key is this file's alone, so that its nonce can be any.
+	// Each file has a key of its own, so that the nonce may be constant.
 	out = aead.Seal(out, make([]byte, aead.NonceSize()), plain, out)
 	sum := sha256.Sum256(out)
 	return append(out, sum[:]...), nil
 }
 
-// Open gives the content of a file that Encrypt made; a file that is not
-// encrypted is given as it is. The name is for messages.
+// Open returns the content of a file that Encrypt made; it returns the data of a file
+// that is not encrypted unchanged. The name is for messages.
 func (k *Keyring) Open(kind Kind, name string, data []byte) ([]byte, error) {
 	if !Is(data) {
 		return data, nil
@@ -99,12 +99,12 @@ func (k *Keyring) begin(kind Kind) (Head, cipher.AEAD, error) {
 		return Head{}, nil, err
 	}
 	h := Head{Key: d.wrapped, Salt: make([]byte, saltSize)}
-	rand.Read(h.Salt) // never fails: the program ends before it would
+	rand.Read(h.Salt) // never returns an error: the program crashes instead
 	aead, err := d.cipher(kind, h.Salt)
 	return h, aead, err
 }
 
-// resume gives the cipher of a file that is there.
+// resume returns the cipher of an existing file.
 func (k *Keyring) resume(kind Kind, name string, h Head) (cipher.AEAD, error) {
 	if len(h.Salt) != saltSize || len(h.Key) == 0 {
 		return nil, damaged(name, "its head cannot be read")
@@ -129,7 +129,7 @@ func (d *dataKey) cipher(kind Kind, salt []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// strict decodes a line of ours, which knows all its keys.
+// strict decodes a line that deployster wrote, all of whose keys must be known.
 func strict(line []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
@@ -142,7 +142,7 @@ func strict(line []byte, into any) error {
 	return nil
 }
 
-// printable is a word of a file in a message.
+// printable returns a word of a file for a message, if it has only small letters.
 func printable(word []byte) string {
 	for _, b := range word {
 		if b < 'a' || b > 'z' {

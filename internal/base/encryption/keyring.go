@@ -7,20 +7,19 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Mode says how files are written.
+// Mode selects whether files are written encrypted.
 type Mode int
 
-// The modes. Nothing is decrypted by leaving something out: who asks for
-// nothing gets files as the first one was that was read.
+// The modes. Leaving out the encryption settings decrypts nothing: AsFound writes files
+// like the first encrypted file that was read.
 const (
 	AsFound Mode = iota // encrypted when the first encrypted file was opened, with its key
 	Encrypt
 	Decrypt
 )
 
-// Keyring decrypts and encrypts the files of one process. A nil Keyring has no keys:
-// it writes clear text and refuses what is encrypted. It is safe for concurrent
-// use.
+// Keyring decrypts and encrypts the files of one process. A nil Keyring has no keys: it
+// writes clear text and refuses encrypted files. It is safe for concurrent use.
 type Keyring struct {
 	cost int // of a passphrase, see workFactor
 
@@ -28,26 +27,26 @@ type Keyring struct {
 	load   func() (Keys, error)
 	mode   Mode
 	keys   *Keys
-	opened map[string]*dataKey // by their wrapping
-	first  *dataKey            // that was opened
+	opened map[string]*dataKey // by the wrapped key
+	first  *dataKey            // the first one that was opened
 	writer *dataKey            // chosen
 }
 
-// New makes a keyring. Load is called once, when a key is needed for the first
-// time: a project without encrypted files needs none. Its error is given to
-// whoever needed the key.
+// New returns a keyring. Load is called once, when a key is needed for the first time: a
+// project without encrypted files needs none. Its error is returned to the caller that
+// needed the key.
 func New(mode Mode, load func() (Keys, error)) *Keyring {
 	return &Keyring{load: load, mode: mode, cost: workFactor, opened: map[string]*dataKey{}}
 }
 
-// Use changes the mode and the keys; what is open stays open.
+// Use changes the mode and the keys; data keys that are opened stay opened.
 func (k *Keyring) Use(mode Mode, load func() (Keys, error)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load, k.mode, k.keys, k.writer = load, mode, nil, nil
 }
 
-// Encrypts reports whether what is written now is encrypted.
+// Encrypts reports whether the keyring encrypts what is written now.
 func (k *Keyring) Encrypts() bool {
 	if k == nil {
 		return false
@@ -57,8 +56,8 @@ func (k *Keyring) Encrypts() bool {
 	return k.mode == Encrypt || k.mode == AsFound && k.first != nil
 }
 
-// Ready finds out whether files can be written as they are to be: it makes the
-// key that they are encrypted with, if there is to be one.
+// Ready checks that files can be written in the selected mode: if it encrypts, Ready
+// makes the key for it.
 func (k *Keyring) Ready() error {
 	if !k.Encrypts() {
 		return nil
@@ -69,7 +68,7 @@ func (k *Keyring) Ready() error {
 	return err
 }
 
-// given loads the keys of the user.
+// given returns the keys of the user, and loads them the first time.
 func (k *Keyring) given() (Keys, error) {
 	if k.keys != nil {
 		return *k.keys, nil
@@ -82,9 +81,9 @@ func (k *Keyring) given() (Keys, error) {
 	return keys, nil
 }
 
-// writing gives the data key that files are encrypted with. That of a file which
-// the present passphrase opened encrypts the next one too: to make another one of
-// a passphrase would cost a second.
+// writing returns the data key for encryption. If the present passphrase opened a file,
+// its data key encrypts the next one too: to wrap another one with a passphrase would
+// cost a second.
 func (k *Keyring) writing() (*dataKey, error) {
 	if k.writer != nil {
 		return k.writer, nil
@@ -113,8 +112,8 @@ func (k *Keyring) writing() (*dataKey, error) {
 	return d, nil
 }
 
-// reading opens the data key of a file, once. The name is the file's, for the
-// message.
+// reading returns the data key of a file, and unwraps each only once. The name is the
+// file's, for the message.
 func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 	if k == nil {
 		return nil, locked(ErrNoKey, name, wrapped, Keys{})
@@ -139,7 +138,7 @@ func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 	return d, nil
 }
 
-// advice says where a key can be given, for messages.
+// advice tells where the user can give a key, for messages.
 func advice(wrapped []byte) string {
 	if byPassphrase(wrapped) {
 		return "Give the passphrase in DEPLOYSTER_PASSPHRASE, or in a file that DEPLOYSTER_PASSPHRASE_FILE or the encryption block of the " +
@@ -148,7 +147,7 @@ func advice(wrapped []byte) string {
 	return "Name the file with the private key in DEPLOYSTER_IDENTITY_FILE, or in identity_files in the encryption block of the manifests."
 }
 
-// locked words why a data key cannot be opened.
+// locked returns the error for a data key that cannot be opened.
 func locked(err error, name string, wrapped []byte, keys Keys) error {
 	what := "for recipients"
 	if byPassphrase(wrapped) {

@@ -11,22 +11,22 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// MinPassphrase is the least length of a passphrase that is written with, in
-// bytes: each guess costs a second, and shorter ones are in word lists.
+// MinPassphrase is the minimum length, in bytes, of a passphrase used for encryption:
+// each guess costs a second, and shorter ones are in word lists.
 const MinPassphrase = 8
 
-// Keys are what a user has given to open files, and to encrypt them for.
+// Keys are the keys that the user has given to decrypt files and to encrypt them.
 type Keys struct {
 	// Passphrases open files. The first one also encrypts, when there are no
 	// Recipients.
 	Passphrases []string
-	// Recipients are whom files are encrypted for: age1..., ssh-ed25519 ...,
-	// ssh-rsa ....
+	// Recipients are the public keys that files are encrypted for: age1..., ssh-ed25519
+	// ..., ssh-rsa ....
 	Recipients []string
 	// Identities are the contents of identity files: of age or of ssh.
 	Identities []Identities
-	// Missing are keys that were named and are not there, each a half sentence
-	// for messages.
+	// Missing are keys that were named but do not exist, each a half sentence for
+	// messages.
 	Missing []string
 }
 
@@ -36,13 +36,13 @@ type Identities struct {
 	Content []byte
 }
 
-// CheckRecipient says what is wrong with a recipient; nil = nothing.
+// CheckRecipient returns an error if a recipient is not valid.
 func CheckRecipient(text string) error {
 	_, err := recipient(text)
 	return err
 }
 
-// recipient reads the public key of age or ssh.
+// recipient parses a public key of age or ssh.
 func recipient(text string) (age.Recipient, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -58,7 +58,7 @@ func recipient(text string) (age.Recipient, error) {
 	case strings.HasPrefix(text, "ssh-"):
 		return agessh.ParseRecipient(text)
 	case strings.HasPrefix(strings.ToUpper(text), "AGE-SECRET-KEY-"), strings.Contains(text, "PRIVATE KEY"):
-		// Not repeated: it is a secret.
+		// The message does not contain it: it is a secret.
 		return nil, errors.New("this is a private key, and must never stand here; `age-keygen -y FILE` prints the public one, which is meant")
 	}
 	return nil, errors.New(`it is neither a public key of age ("age1...") nor of ssh ("ssh-ed25519 ...", "ssh-rsa ...")`)
@@ -76,7 +76,7 @@ func recipients(texts []string) ([]age.Recipient, error) {
 	return out, nil
 }
 
-// parse reads an identity file of age, or a private key of ssh.
+// parse parses an identity file of age, or a private key of ssh.
 func (i Identities) parse() ([]age.Identity, error) {
 	text := bytes.TrimSpace(i.Content)
 	switch {

@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// lines is what the first line of an encrypted file that grows says in the place of
-// the format of a whole one.
+// lines stands in the first line of an encrypted file that grows, before the format.
 const lines = "lines"
 
 // lineWriter encrypts each Write as a line of its own.
@@ -19,8 +18,8 @@ type lineWriter struct {
 	n      uint64
 }
 
-// Lines gives a writer to a file that grows, which is new and empty: what is
-// written to it is encrypted, or as it is where no encryption is wanted.
+// Lines returns a writer for a new, empty file that grows: it encrypts what is written to
+// it, or returns w itself if the keyring does not encrypt.
 func (k *Keyring) Lines(kind Kind, w io.WriteCloser) (io.WriteCloser, error) {
 	stream, err := k.NewStream(kind)
 	if err != nil || stream == nil {
@@ -44,9 +43,9 @@ func (l *lineWriter) Write(b []byte) (int, error) {
 
 func (l *lineWriter) Close() error { return l.w.Close() }
 
-// OpenLines gives the content of a file that Lines wrote; one that is not
-// encrypted is given as it is. A last line that was half written is left out.
-// The name is for messages.
+// OpenLines returns the content of a file that Lines wrote; it returns the data of a file
+// that is not encrypted unchanged. An incomplete last line is left out. The name is for
+// messages.
 func (k *Keyring) OpenLines(kind Kind, name string, data []byte) ([]byte, error) {
 	if !Is(data) {
 		return data, nil

@@ -5,15 +5,15 @@ import (
 	"encoding/binary"
 )
 
-// Stream encrypts the records of a file that grows, each by itself. What a record
-// is bound to, and its number, are authenticated with it, so that none can be
-// lost, doubled or moved. The file's owner keeps the head and the order.
+// Stream encrypts the records of a file that grows, each separately. Each record is
+// authenticated with its number and the text it is bound to, so that none can be lost,
+// doubled or moved unnoticed. The caller stores the head and the order.
 type Stream struct {
 	head Head
 	aead cipher.AEAD
 }
 
-// NewStream begins a file; nil = it is written in clear text.
+// NewStream begins a file; it returns nil if the keyring does not encrypt.
 func (k *Keyring) NewStream(kind Kind) (*Stream, error) {
 	if !k.Encrypts() {
 		return nil, nil
@@ -25,7 +25,7 @@ func (k *Keyring) NewStream(kind Kind) (*Stream, error) {
 	return &Stream{head, aead}, nil
 }
 
-// OpenStream goes on with a file that is there. The name is for messages.
+// OpenStream continues an existing file. The name is for messages.
 func (k *Keyring) OpenStream(kind Kind, name string, h Head) (*Stream, error) {
 	aead, err := k.resume(kind, name, h)
 	if err != nil {
@@ -34,16 +34,15 @@ func (k *Keyring) OpenStream(kind Kind, name string, h Head) (*Stream, error) {
 	return &Stream{h, aead}, nil
 }
 
-// Head is what must stand in clear in the file.
+// Head returns the head, which must be stored in the file in clear text.
 func (s *Stream) Head() Head { return s.head }
 
-// Encrypt encrypts the record number n, which must never be encrypted a second time with
-// other content.
+// Encrypt encrypts record n. A number must never be used a second time for other content.
 func (s *Stream) Encrypt(n uint64, bound string, plain []byte) []byte {
 	return s.aead.Seal(nil, s.nonce(n), plain, []byte(bound))
 }
 
-// Open opens the record number n, and refuses one that is not what was encrypted.
+// Open decrypts record n, and refuses data that Encrypt did not make of it.
 func (s *Stream) Open(n uint64, bound string, data []byte) ([]byte, error) {
 	plain, err := s.aead.Open(nil, s.nonce(n), data, []byte(bound))
 	if err != nil {

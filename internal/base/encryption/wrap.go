@@ -12,21 +12,21 @@ import (
 
 const (
 	keySize = 32
-	// The cost of a passphrase, as a power of two: that of age, about a second
-	// and 256 MiB. A file that demands more than the second one is refused, so
-	// that a file cannot take all memory.
+	// The cost of a passphrase, as a power of two: that of age, about a second and 256
+	// MiB. A file that demands more than maxWorkFactor is refused, so that no file can
+	// take all memory.
 	workFactor    = 18
 	maxWorkFactor = 20
 )
 
-// dataKey is what the keys of files are derived from, with its wrapping.
+// dataKey is the key from which the keys of files are derived, with its wrapped form.
 type dataKey struct {
 	wrapped []byte // an age file that holds key
 	key     []byte
 	by      string // the passphrase that it was wrapped or opened with; "" = none
 }
 
-// wrap makes a new data key, for recipients or else for a passphrase.
+// wrap makes a new data key and wraps it for recipients, or else with a passphrase.
 func (k Keys) wrap(cost int) (*dataKey, error) {
 	to, err := k.recipientsOf(cost)
 	if err != nil {
@@ -36,7 +36,7 @@ func (k Keys) wrap(cost int) (*dataKey, error) {
 	if len(k.Recipients) == 0 {
 		d.by = k.Passphrases[0]
 	}
-	rand.Read(d.key) // never fails: the program ends before it would
+	rand.Read(d.key) // never returns an error: the program crashes instead
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, to...)
 	if err == nil {
@@ -77,13 +77,13 @@ func (k Keys) recipientsOf(cost int) ([]age.Recipient, error) {
 	return []age.Recipient{r}, nil
 }
 
-// unwrap opens a data key. Its errors have no words yet.
+// unwrap decrypts a data key. Its errors have no text for the user yet.
 func (k Keys) unwrap(wrapped []byte) (*dataKey, error) {
 	if byPassphrase(wrapped) {
 		for _, p := range k.Passphrases {
 			id, err := age.NewScryptIdentity(p)
 			if err != nil {
-				continue // an empty one fits nothing
+				continue // an empty one opens nothing
 			}
 			id.SetMaxWorkFactor(maxWorkFactor)
 			if d, err := decrypt(wrapped, id); !errors.Is(err, ErrWrongKey) {
@@ -108,7 +108,7 @@ func (k Keys) unwrap(wrapped []byte) (*dataKey, error) {
 	return decrypt(wrapped, ids...)
 }
 
-// missing is a sentence about keys that were named and are not there, or "".
+// missing returns a sentence about keys that were named but do not exist, or "".
 func (k Keys) missing() string {
 	if len(k.Missing) == 0 {
 		return ""
@@ -132,6 +132,5 @@ func decrypt(wrapped []byte, ids ...age.Identity) (*dataKey, error) {
 	return &dataKey{wrapped: wrapped, key: key}, nil
 }
 
-// byPassphrase reports whether a key is wrapped with a passphrase, and not for
-// recipients.
+// byPassphrase reports whether a key is wrapped with a passphrase, not for recipients.
 func byPassphrase(wrapped []byte) bool { return bytes.Contains(wrapped, []byte("\n-> scrypt ")) }

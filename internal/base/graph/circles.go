@@ -1,7 +1,7 @@
 package graph
 
-// Circles numbers the nodes so that two have one number exactly when each comes
-// before the other, by whatever way: they lie in a circle.
+// Circles numbers the nodes so that two have the same number exactly when each precedes
+// the other, directly or indirectly: they are in a cycle.
 func (g Graph) Circles() map[string]int {
 	c := circles{graph: g, index: make(map[string]int, len(g)), low: make(map[string]int, len(g)), number: make(map[string]int, len(g))}
 	for n := range g {
@@ -12,18 +12,17 @@ func (g Graph) Circles() map[string]int {
 	return c.number
 }
 
-// circles is the walk, by Tarjan's algorithm, with a stack of its own: graphs may be
-// deep.
+// circles finds cycles by Tarjan's algorithm, with an explicit stack: graphs may be deep.
 type circles struct {
 	graph  Graph
 	index  map[string]int // when a node was reached; 0 = not yet
-	low    map[string]int // the earliest that is reached from it
-	number map[string]int // of those that are through
-	stack  []string       // those that are not
+	low    map[string]int // the earliest node that it reaches
+	number map[string]int // of the nodes that are done
+	stack  []string       // the nodes that are not done
 	count  int
 }
 
-// visit is a node on the way, and the edge that is next.
+// visit is a node on the current path, and its next edge.
 type visit struct {
 	node string
 	next int
@@ -61,7 +60,7 @@ func (c *circles) walk(from string) {
 	}
 }
 
-// close ends the circle that began with a node.
+// close numbers the nodes of the cycle that was entered at the node first.
 func (c *circles) close(first string) {
 	for {
 		n := c.stack[len(c.stack)-1]

@@ -8,13 +8,13 @@ import (
 	"deployster/internal/base/natural"
 )
 
-// Graph says, for every node, which nodes come before it. A node that nothing
-// comes before has an empty list; every name in a list must be a node too.
+// Graph lists, for every node, the nodes that come before it. A node without predecessors
+// has an empty list; every name in a list must be a node too.
 type Graph map[string][]string
 
-// Layers sorts the nodes topologically: every node stands in a later layer than
-// all that come before it, and names within a layer are sorted. A cycle is an
-// error that names its members.
+// Layers sorts the nodes topologically: every node is in a later layer than all nodes
+// before it, and names within a layer are sorted. A cycle is an error that names its
+// members and the nodes after it.
 func (g Graph) Layers() ([][]string, error) {
 	f := NewFrontier(g)
 	var layers [][]string
@@ -31,7 +31,7 @@ func (g Graph) Layers() ([][]string, error) {
 	return layers, nil
 }
 
-// Reverse turns every edge around.
+// Reverse returns the graph with every edge reversed.
 func (g Graph) Reverse() Graph {
 	r := make(Graph, len(g))
 	for n := range g {
@@ -48,8 +48,8 @@ func (g Graph) Reverse() Graph {
 	return r
 }
 
-// Frontier walks a graph: it knows which nodes are ready, and what becomes
-// ready when one is done. Not safe for concurrent use: it has one owner.
+// Frontier walks a graph: it has the nodes that are ready, and the nodes that become
+// ready when one is done. It is not safe for concurrent use: it has one owner.
 type Frontier struct {
 	blockers map[string]int // how many nodes before it are not done
 	after    Graph
@@ -69,21 +69,21 @@ func NewFrontier(g Graph) *Frontier {
 			f.ready = append(f.ready, n)
 		}
 	}
-	natural.Sort(f.ready) // which a heap may be
+	natural.Sort(f.ready) // a sorted slice is a valid heap
 	return f
 }
 
-// Lenient makes nodes become ready also when what comes before them was dropped.
+// Lenient lets nodes become ready also when a node before them was dropped.
 func (f *Frontier) Lenient(nodes ...string) {
 	for _, n := range nodes {
 		f.lenient[n] = true
 	}
 }
 
-// Open says how many nodes are neither done nor dropped.
+// Open returns how many nodes are neither done nor dropped.
 func (f *Frontier) Open() int { return f.open }
 
-// TakeAll gives all nodes that are ready now.
+// TakeAll returns all nodes that are ready now, and marks them as taken.
 func (f *Frontier) TakeAll() []string {
 	all := f.ready.all()
 	for _, n := range all {
@@ -92,7 +92,7 @@ func (f *Frontier) TakeAll() []string {
 	return all
 }
 
-// Done frees the nodes that waited for this one only.
+// Done marks a node as done: the nodes that waited for it alone become ready.
 func (f *Frontier) Done(node string) {
 	f.open--
 	for _, n := range f.after[node] {
@@ -102,8 +102,8 @@ func (f *Frontier) Done(node string) {
 	}
 }
 
-// Drop ends a node that failed and gives everything that can never become
-// ready because of it, sorted: all that waited for it but what is lenient.
+// Drop ends a node that failed and returns all nodes that can never become ready because
+// of it, sorted: all that waited for it, directly or indirectly, except lenient ones.
 func (f *Frontier) Drop(node string) []string {
 	f.open--
 	seen := map[string]bool{}
@@ -125,7 +125,7 @@ func (f *Frontier) Drop(node string) []string {
 	}
 	lost := make([]string, 0, len(seen))
 	for n := range seen {
-		f.taken[n] = true // it is accounted for: a second failure does not report it again
+		f.taken[n] = true // it is dropped: a second failure does not report it again
 		lost = append(lost, n)
 	}
 	f.open -= len(lost)

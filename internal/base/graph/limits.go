@@ -6,51 +6,51 @@ import (
 	"deployster/internal/base/natural"
 )
 
-// Lane is where a node is worked on, and what kind of work it is there: each kind has
-// its own limit at each place.
+// Lane is the place where a node runs and the kind of its work: each kind has its own
+// limit at each place.
 type Lane struct {
 	Place string
-	Host  bool // the place is one of those of which so many are worked on at one time
+	Host  bool // the place counts towards the limit of hosts in use at a time
 	Kind  int
 }
 
-// Limits say how many nodes of each kind may run at one time at each place, and at how
-// many hosts: what of a frontier may start now. A node that waits for room in its own
-// lane holds up no other. Not safe for concurrent use: it has one owner, as the frontier.
+// Limits decide which ready nodes of a frontier may start now: they bound how many nodes of each kind
+// run at a time at each place, and at how many hosts. A node that waits for room in its own lane
+// holds up no other. Not safe for concurrent use: it has one owner, like the frontier.
 type Limits struct {
 	frontier *Frontier
 	laneOf   func(node string) Lane
 	most     []int
-	hosts    int // at one time; 0 = any number
+	hosts    int // in use at a time; 0 = any number
 	places   map[string]*place
-	busy     []*place // that have nodes which are ready, sorted by name
-	idle     []*place // that may have nothing to do any more
-	open     int      // hosts that are worked on
+	busy     []*place // the places with ready nodes, sorted by name
+	idle     []*place // the places that may have nothing to do any more
+	open     int      // the number of hosts in use
 	running  int
-	closed   bool // no host is begun any more
+	closed   bool // no further host is begun
 }
 
-// place is where nodes are worked on.
+// place is a place where nodes run.
 type place struct {
 	name    string
 	host    bool
 	ready   []ready // taken from the frontier, by kind
 	running []int
-	waiting int // in all of ready
-	at      int // in all of running
+	waiting int // the sum of ready
+	at      int // the sum of running
 	open    bool
 	begun   bool
 	stopped bool
 }
 
-// NewLanes returns limits of each kind at each place, and of how many hosts are worked
-// on at one time: one is finished, as far as order allows, before the next is begun.
+// NewLanes returns limits of each kind at each place, and of the number of hosts in use
+// at a time: one host is finished, as far as the order allows, before the next is begun.
 func NewLanes(f *Frontier, laneOf func(node string) Lane, hosts int, most ...int) *Limits {
 	return &Limits{frontier: f, laneOf: laneOf, most: most, hosts: hosts, places: map[string]*place{}}
 }
 
-// Take gives a node that may start, if there is one: the first one by name of its lane,
-// of a host that is worked on before one that is not.
+// Take returns a node that may start, if any: the first one by name of its lane. Hosts in
+// use come before others, and hosts that were begun before new ones.
 func (l *Limits) Take() (node string, ok bool) {
 	for _, node := range l.frontier.TakeAll() {
 		l.put(node)
@@ -79,10 +79,10 @@ func (l *Limits) Take() (node string, ok bool) {
 	return "", false
 }
 
-// full reports whether no other host may be worked on.
+// full reports whether no further host may be used now.
 func (l *Limits) full() bool { return l.hosts > 0 && l.open >= l.hosts }
 
-// room is the first kind of which a node waits at a place where it may start; -1 = none.
+// room returns the first kind that has a waiting node and room to start it; -1 = none.
 func (l *Limits) room(p *place) int {
 	for kind, most := range l.most {
 		if len(p.ready[kind]) > 0 && p.running[kind] < most {
@@ -102,7 +102,7 @@ func (l *Limits) place(lane Lane) *place {
 	return p
 }
 
-// put takes note of a node that is ready.
+// put adds a node that is ready.
 func (l *Limits) put(node string) {
 	lane := l.laneOf(node)
 	p := l.place(lane)
@@ -113,12 +113,12 @@ func (l *Limits) put(node string) {
 	}
 }
 
-// find says where a place stands among those that are busy.
+// find returns the index of a place among the busy ones.
 func (l *Limits) find(p *place) (int, bool) {
 	return slices.BinarySearchFunc(l.busy, p, func(a, b *place) int { return natural.Compare(a.name, b.name) })
 }
 
-// take begins a node.
+// take removes the first ready node of a kind and counts it as running.
 func (l *Limits) take(p *place, kind int) string {
 	if p.begun = true; p.host && !p.open {
 		p.open = true
@@ -135,8 +135,8 @@ func (l *Limits) take(p *place, kind int) string {
 	return p.ready[kind].take()
 }
 
-// Ended is called when a node that was taken does not run any more, beside Done
-// or Drop of the frontier.
+// Ended records that a taken node no longer runs. The caller also calls Done or Drop of
+// the frontier.
 func (l *Limits) Ended(node string) {
 	lane := l.laneOf(node)
 	p := l.place(lane)
@@ -147,15 +147,15 @@ func (l *Limits) Ended(node string) {
 	}
 }
 
-// Stop begins nothing more at the place of a node.
+// Stop prevents further nodes from starting at the place of this node.
 func (l *Limits) Stop(node string) {
 	p := l.place(l.laneOf(node))
 	p.stopped = true
 	l.idle = append(l.idle, p)
 }
 
-// Enough begins no host any more that was not begun yet.
+// Enough prevents the limits from beginning further hosts.
 func (l *Limits) Enough() { l.closed = true }
 
-// Running is how many have not ended.
+// Running returns how many nodes have started and not ended.
 func (l *Limits) Running() (n int) { return l.running }

@@ -1,8 +1,8 @@
 package graph
 
-// Pool does what its limits let start, each node in a goroutine of its own. The
-// goroutines stay for the nodes after it: who has done one has a stack that is
-// large enough. Not safe for concurrent use: it has one owner, as its limits.
+// Pool runs the nodes that its limits let start, each in a goroutine. The goroutines are
+// used again for later nodes, since their stacks are already large enough. Not safe for
+// concurrent use: it has one owner, like its limits.
 type Pool[R any] struct {
 	limits  *Limits
 	do      func(node string) R
@@ -11,12 +11,12 @@ type Pool[R any] struct {
 	results chan R
 }
 
-// NewPool returns a pool that does nodes in any number at once that the limits allow.
+// NewPool returns a pool that runs do for as many nodes at once as the limits allow.
 func NewPool[R any](limits *Limits, do func(node string) R) *Pool[R] {
 	return &Pool[R]{limits: limits, do: do, next: make(chan string), results: make(chan R)}
 }
 
-// Start begins all that may start now, for as long as more is wanted.
+// Start starts all nodes that may start now, as long as more returns true.
 func (p *Pool[R]) Start(more func() bool) {
 	for more() {
 		node, ok := p.limits.Take()
@@ -37,9 +37,9 @@ func (p *Pool[R]) work() {
 	}
 }
 
-// Results gives what became of each node that was started. Its owner tells the
-// limits that the node has ended, and then starts what may start now.
+// Results returns the channel with the result of each node that was started. The owner
+// then calls Ended of the limits, and starts the nodes that may start now.
 func (p *Pool[R]) Results() <-chan R { return p.results }
 
-// Close lets the goroutines end; nothing may run any more.
+// Close ends the goroutines; no node may be running any more.
 func (p *Pool[R]) Close() { close(p.next) }

@@ -5,8 +5,8 @@ import (
 	"deployster/internal/base/natural"
 )
 
-// ready is a set of names that gives the first one by name quickly, however
-// many there are. It implements heap.Interface.
+// ready is a set of names that returns the first one by name quickly, however many it
+// has. It implements heap.Interface.
 type ready []string
 
 func (r ready) Len() int           { return len(r) }
@@ -26,7 +26,7 @@ func (r *ready) put(name string) { heap.Push(r, name) }
 // take removes the first name.
 func (r *ready) take() string { return heap.Pop(r).(string) }
 
-// all removes every name and gives them sorted.
+// all removes all names and returns them sorted.
 func (r *ready) all() []string {
 	all := *r
 	*r = nil

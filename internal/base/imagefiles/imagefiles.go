@@ -27,23 +27,23 @@ func (s *Set) LeftOut() []string { return s.left }
 
 // file is one file of an image.
 type file struct {
-	root   *os.Root    // where it is read; nil = it is what content says
+	root   *os.Root    // where it is read; nil = its content is data
 	name   string      // below root
-	info   fs.FileInfo // of root's
+	info   fs.FileInfo // of the file in root
 	mode   fs.FileMode // with its type
 	link   string      // of a symbolic link
 	data   []byte
-	weight int // the heavier one of two of one name wins
+	weight int // of two files of one name, the heavier one wins
 }
 
-// What stands in the way of each other: the user's own files win over those
-// that come along.
+// The weights of files: the user's own files replace those that are included
+// automatically.
 const (
 	along = iota
 	own
 )
 
-// Close lets go of the directories. The Set cannot be written afterwards.
+// Close closes the directories. The Set cannot be written afterwards.
 func (s *Set) Close() error {
 	var errs []error
 	for _, r := range s.roots {
@@ -53,8 +53,8 @@ func (s *Set) Close() error {
 	return errors.Join(errs...)
 }
 
-// AddTree adds what is below a directory of this machine. target is where in
-// the image it is put; "/" = at its root.
+// AddTree adds the content of a directory of this machine. target is its directory in the
+// image; "/" = the root.
 func (s *Set) AddTree(dir, target string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Set) addFrom(root *os.Root, name, target string, weight int) error {
 	return s.put(target, f)
 }
 
-// put gives a file its place.
+// put adds a file at a name in the image.
 func (s *Set) put(target string, f file) error {
 	name := strings.TrimPrefix(path.Join("/", target), "/")
 	if name == "" {
@@ -128,8 +128,8 @@ func (s *Set) put(target string, f file) error {
 	return nil
 }
 
-// Has reports whether there is a file of that name in the image. What lies behind
-// a symbolic link to a directory is taken to be there.
+// Has reports whether the image has a file of that name. Every path below a symbolic link
+// to a directory is assumed to exist.
 func (s *Set) Has(target string) bool {
 	name := strings.TrimPrefix(path.Join("/", target), "/")
 	if _, ok := s.files[name]; ok {
@@ -143,8 +143,8 @@ func (s *Set) Has(target string) bool {
 	return false
 }
 
-// Executable makes a file of the set one that can be run, and reports whether it
-// is there. A script from an editor often is not.
+// Executable sets the execute bits of a file of the set, and reports whether it is a
+// regular file of the set. Scripts saved by an editor often lack these bits.
 func (s *Set) Executable(target string) bool {
 	name := strings.TrimPrefix(path.Join("/", target), "/")
 	f, ok := s.files[name]
@@ -171,12 +171,12 @@ func (s *Set) head(target string) []byte {
 	}
 	defer opened.Close()
 	buf := make([]byte, 256)
-	n, _ := io.ReadFull(opened, buf) // a short file is short
+	n, _ := io.ReadFull(opened, buf) // a short file is no error
 	return buf[:n]
 }
 
-// Interpreter gives the program that a script's first line names; "" for what
-// is no script, or not there.
+// Interpreter returns the program that a script's first line names; "" if the file is no
+// script or does not exist.
 func (s *Set) Interpreter(target string) string {
 	line, _, _ := strings.Cut(string(s.head(target)), "\n")
 	rest, ok := strings.CutPrefix(line, "#!")
@@ -186,16 +186,16 @@ func (s *Set) Interpreter(target string) string {
 	return ""
 }
 
-// WindowsLines reports whether the first line of a script ends with a carriage
-// return, which is then a part of the name, or of the flag, that stands there.
+// WindowsLines reports whether the first line of a script ends with a carriage return,
+// which the kernel then takes as part of the interpreter's name or flag.
 func (s *Set) WindowsLines(target string) bool {
 	line, _, _ := strings.Cut(string(s.head(target)), "\n")
 	return strings.HasPrefix(line, "#!") && strings.HasSuffix(line, "\r")
 }
 
-// Program reports whether a file is one that a kernel runs: a program, or a script
-// whose first line names its interpreter. A file that is not a regular one of
-// the set is taken for one.
+// Program reports whether the kernel can run a file: a program, or a script whose first
+// line names its interpreter. It returns true for all that is not a regular file of the
+// set.
 func (s *Set) Program(target string) bool {
 	f, ok := s.files[strings.TrimPrefix(path.Join("/", target), "/")]
 	if !ok || !f.mode.IsRegular() {
@@ -205,7 +205,7 @@ func (s *Set) Program(target string) bool {
 	return strings.HasPrefix(head, "\x7fELF") || strings.HasPrefix(head, "#!")
 }
 
-// WriteTar writes the files: sorted, without times and owners.
+// WriteTar writes the files to a tar, sorted and without times and owners.
 func (s *Set) WriteTar(ctx context.Context, to io.Writer) error {
 	s.addParents()
 	out := tar.NewWriter(to)

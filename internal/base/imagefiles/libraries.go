@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// AddLibraries adds what the shared libraries of the set need that were read from
-// this machine, each at its own place. The modules of an interpreter are such
-// libraries: nothing but the module names what it needs.
+// AddLibraries adds the libraries that the set's shared libraries from this machine need,
+// each at its own path. The modules of an interpreter are such libraries: only the module
+// itself names what it needs.
 func (s *Set) AddLibraries(ctx context.Context) error {
 	var paths []string
 	for name, f := range s.files {
@@ -63,8 +63,8 @@ func needsLibraries(path string) bool {
 	return err == nil && len(needed) > 0
 }
 
-// linkerHere returns the dynamic linker of this machine's own programs, "" if it
-// has none.
+// linkerHere returns the dynamic linker of this machine's own programs, "" if there is
+// none.
 func linkerHere() string {
 	for _, program := range []string{"/usr/bin/env", "/bin/sh", "/bin/ls"} {
 		if linker, err := linkerOf(program); err == nil && linker != "" {

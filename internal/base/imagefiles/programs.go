@@ -39,7 +39,7 @@ func (s *Set) AddProgram(ctx context.Context, path string) error {
 	return nil
 }
 
-// linkerOf gives the dynamic linker that a program asks for; "" for a static one.
+// linkerOf returns the dynamic linker that a program requests; "" for a static one.
 func linkerOf(path string) (string, error) {
 	f, err := elf.Open(path)
 	var format *elf.FormatError
@@ -62,7 +62,7 @@ func linkerOf(path string) (string, error) {
 	return "", nil
 }
 
-// linkerLimit is what the dynamic linker may take to look libraries up.
+// linkerLimit is how long the dynamic linker may take to look up libraries.
 const linkerLimit = time.Minute
 
 // librariesOf asks the dynamic linker which libraries a program needs. It looks
@@ -78,7 +78,7 @@ func librariesOf(ctx context.Context, linker, path string) ([]string, error) {
 	for line := range strings.Lines(string(out)) {
 		name, rest, arrow := strings.Cut(strings.TrimSpace(line), " => ")
 		if !arrow {
-			continue // the linker itself, and what the kernel brings
+			continue // the linker itself, and the library that the kernel provides
 		}
 		at, _, _ := strings.Cut(rest, " (")
 		if !strings.HasPrefix(at, "/") {
@@ -94,7 +94,7 @@ func librariesOf(ctx context.Context, linker, path string) ([]string, error) {
 //go:embed json.sh
 var jsonScript []byte
 
-// busyboxPlaces are where a busybox may be.
+// busyboxPlaces are the paths where a busybox may be.
 var busyboxPlaces = []string{"/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"}
 
 // AddShell adds what shell scripts need: this machine's busybox under all its

@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// askPython prints where an interpreter and its standard library lie.
+// askPython prints the paths of an interpreter and its standard library.
 const askPython = `import json, sys, sysconfig
 paths = sysconfig.get_paths()
 print(json.dumps({"program": sys.executable, "libraries": [paths["stdlib"], paths["platstdlib"]]}))`
 
-// authorities is where the certificates lie that HTTPS needs.
+// authorities is the file with the certificates that HTTPS needs.
 const authorities = "/etc/ssl/certs/ca-certificates.crt"
 
 // unneeded are parts of the standard library that no type needs in a container.
 var unneeded = []string{"__pycache__", "test", "tests", "idlelib", "turtledemo", "tkinter", "ensurepip", "site-packages", "dist-packages"}
 
 // AddPython adds the Python of this machine: the interpreter at its own path, its
-// standard library, and the libraries that the modules of that need, such as those
-// of ssl, sqlite3 and lzma. The certificates of this machine come along.
+// standard library, and the libraries that its modules need, such as those of ssl,
+// sqlite3 and lzma. The certificates of this machine are included.
 func (s *Set) AddPython(ctx context.Context) error {
 	found, err := exec.LookPath("python3")
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Set) AddPython(ctx context.Context) error {
 	return s.AddLibraries(ctx)
 }
 
-// addStandard adds the standard library of Python at its own place.
+// addStandard adds Python's standard library at its own path.
 func (s *Set) addStandard(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Set) addStandard(dir string) error {
 		case d.IsDir() && (slices.Contains(unneeded, d.Name()) || strings.HasPrefix(d.Name(), "config-")):
 			return fs.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
-			// What it leads to may lie elsewhere: the file itself is what counts.
+			// Its target may lie elsewhere, so the file itself is added in place of the link.
 			if real, err := filepath.EvalSymlinks(filepath.Join(dir, name)); err == nil {
 				return s.addFile(real, path.Join(dir, name), along)
 			}

@@ -8,13 +8,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Canonical gives the one form of a document that equal documents share: keys
-// sorted, no spaces, nothing escaped that need not be, every digit as it was.
-// The document is checked first.
+// Canonical returns the one form that equal documents share: keys sorted, no spaces, only
+// necessary escapes, every digit unchanged. It checks the document first.
 func Canonical(data []byte) (json.RawMessage, error) { return canonical(data, foreign()) }
 
-// Same compares two documents by what they say. What is no JSON is like nothing but
-// itself.
+// Same reports whether two documents have the same canonical form. Text that is not JSON
+// is the same only as itself.
 func Same(a, b json.RawMessage) bool {
 	if string(a) == string(b) {
 		return true
@@ -27,7 +26,7 @@ func Same(a, b json.RawMessage) bool {
 	return err == nil && string(left) == string(right)
 }
 
-// SameValue compares two values by what is written of them.
+// SameValue reports whether two values have the same JSON encoding.
 func SameValue(a, b any) bool {
 	left, err := json.Marshal(a)
 	if err != nil {
@@ -37,7 +36,7 @@ func SameValue(a, b any) bool {
 	return err == nil && string(left) == string(right)
 }
 
-// CanonicalOwn is Canonical of what this tool has written itself; see CheckOwn.
+// CanonicalOwn is Canonical for a document that deployster has written; see CheckOwn.
 func CanonicalOwn(data []byte) (json.RawMessage, error) { return canonical(data, own()) }
 
 func canonical(data []byte, within limits) (json.RawMessage, error) {
@@ -54,12 +53,12 @@ func canonical(data []byte, within limits) (json.RawMessage, error) {
 	return jsontext.AppendFormat(make([]byte, 0, len(data)), data, jsontext.ReorderRawObjects(true), jsontext.EscapeForJS(true))
 }
 
-// beyondUTF16 reports whether a character is sorted differently in UTF-16, by which
-// jsontext sorts, than in UTF-8, by which the canonical form does.
+// beyondUTF16 reports whether UTF-16, by which jsontext sorts keys, may sort a character
+// differently than UTF-8, by which the canonical form does.
 func beyondUTF16(r rune) bool { return r > 0xffff }
 
-// Encode writes a value compactly and without escaping HTML. Maps come out
-// with sorted keys.
+// Encode encodes a value compactly and without escaping HTML. The keys of maps are
+// sorted.
 func Encode(v any) (json.RawMessage, error) {
 	var b taken
 	enc := json.NewEncoder(&b)
@@ -70,8 +69,7 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(json.RawMessage(b), []byte("\n")), nil
 }
 
-// taken is what was written. An encoder writes all at once, so it has no room to
-// spare.
+// taken is a buffer without spare capacity: an encoder writes everything at once.
 type taken []byte
 
 func (t *taken) Write(p []byte) (int, error) {
@@ -79,7 +77,7 @@ func (t *taken) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// AppendText writes a text as a JSON string, as Encode does.
+// AppendText appends a text as a JSON string, in the form of Encode.
 func AppendText(to []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// SyntaxError says what is wrong with a document, and where.
+// SyntaxError describes what is invalid in a document, and where.
 type SyntaxError struct {
 	Offset  int64 // in bytes from the start
 	Path    string
@@ -26,15 +26,15 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s (%s)", e.Message, at)
 }
 
-// ErrEmpty says that there is no JSON at all.
+// ErrEmpty reports a document without any JSON.
 var ErrEmpty = errors.New("no JSON: it is empty")
 
-// Check reports whether data is exactly one well-behaved JSON value.
+// Check returns an error unless data is exactly one valid JSON value within the limits.
 func Check(data []byte) error { return check(data, foreign()) }
 
-// CheckOwn is Check of what this tool has written itself. There documents that
-// others have made stand side by side and inside others: so it may have any
-// number of values, and be nested more deeply.
+// CheckOwn is Check for a document that deployster has written. Such a document contains
+// documents of others, side by side and nested: so it may have any number of values, and
+// be nested more deeply.
 func CheckOwn(data []byte) error { return check(data, own()) }
 
 func check(data []byte, within limits) error {
@@ -44,7 +44,7 @@ func check(data []byte, within limits) error {
 	return explain(data, within)
 }
 
-// explain is check token by token, which takes longer and finds what is wrong and
+// explain is check token by token, which takes longer and finds what is invalid and
 // where.
 func explain(data []byte, within limits) error {
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -90,7 +90,7 @@ func atName(dec *jsontext.Decoder) bool {
 	return kind == '{' && tokens%2 == 1
 }
 
-// checkEnd refuses what follows the first value.
+// checkEnd returns an error if anything follows the first value.
 func checkEnd(data []byte, dec *jsontext.Decoder) error {
 	rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n")
 	if len(rest) == 0 {
@@ -103,7 +103,7 @@ func checkEnd(data []byte, dec *jsontext.Decoder) error {
 	return &SyntaxError{Offset: at, Message: "something follows the JSON value"}
 }
 
-// syntaxError puts the library's error into words.
+// syntaxError converts the library's error to a SyntaxError.
 func syntaxError(data []byte, dec *jsontext.Decoder, err error) error {
 	var se *jsontext.SyntacticError
 	switch {
@@ -118,7 +118,7 @@ func syntaxError(data []byte, dec *jsontext.Decoder, err error) error {
 	return &SyntaxError{Message: "not JSON: " + err.Error()}
 }
 
-// path writes a pointer as the messages do: servers[0].name.
+// path formats a pointer as messages show it: servers[0].name.
 func path(dec *jsontext.Decoder, pointer jsontext.Pointer) string {
 	var b strings.Builder
 	depth := 0
@@ -136,7 +136,7 @@ func path(dec *jsontext.Decoder, pointer jsontext.Pointer) string {
 	return b.String()
 }
 
-// KindOf says what a value is, for messages: "an object", "a string", ...
+// KindOf returns the kind of a value, for messages: "an object", "a string", ...
 func KindOf(data []byte) string {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {

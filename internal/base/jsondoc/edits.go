@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// Edit is a place in which a document differs from an older one. It has no values:
+// Edit is a place where a document differs from an older one. It has no values, because
 // these may be secret.
 type Edit struct {
 	Path string `json:"path"` // a JSON pointer
 	How  string `json:"how"`  // Added, Removed or Changed
 }
 
-// The ways in which a place differs.
+// The ways in which a place can differ.
 const (
 	Added   = "added"
 	Removed = "removed"
 	Changed = "changed"
 )
 
-// Edits lists the places in which two documents differ, sorted. Objects, and lists of
-// one length, are compared member by member. What is no JSON differs as a whole.
+// Edits returns the places where two documents differ, sorted. Objects, and lists of equal
+// length, are compared member by member. A document that is not JSON differs as a whole.
 func Edits(old, now json.RawMessage) []Edit {
 	was, err := Value(old)
 	is, err2 := Value(now)
@@ -76,14 +76,14 @@ func edits(path []string, was, is any, add func(path []string, how string)) {
 	}
 }
 
-// same reports whether two values are written alike.
+// same reports whether two values have the same encoding.
 func same(a, b any) bool {
 	left, err := Encode(a)
 	right, err2 := Encode(b)
 	return err == nil && err2 == nil && string(left) == string(right)
 }
 
-// EditWords writes edits down for a person: the first three, and how many more there are.
+// EditWords describes edits for a person: the first three, and the number of the others.
 func EditWords(list []Edit) string {
 	const most = 3
 	var words []string

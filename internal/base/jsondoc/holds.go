@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Unfulfilled says what of a forecast a state does not hold, or "". Objects
-// may hold more than was forecast; everything else must be equal.
+// Unfulfilled describes the first difference between a state and its forecast, or returns
+// "". Objects may have more members than were forecast; everything else must be equal.
 func Unfulfilled(forecast, state json.RawMessage) string {
 	if len(forecast) == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The bounds of what is read.
+// The bounds of a document of others.
 const (
 	MaxDepth    = 64      // nested objects and arrays
 	MaxNodes    = 500_000 // values in one document
@@ -16,14 +16,14 @@ const (
 	MaxExponent = 400     // of a number, either sign
 )
 
-// limits are how large a document may be.
+// limits bound the size of a document.
 type limits struct{ depth, values int }
 
 func foreign() limits { return limits{MaxDepth, MaxNodes} }
 func own() limits     { return limits{2 * MaxDepth, math.MaxInt} }
 
-// allow reports whether valid JSON is surely within the limits. It counts what stands
-// outside strings, and leaves a number with an exponent to explain.
+// allow reports whether valid JSON is surely within the limits. It counts the characters
+// outside strings, and returns false for a number with an exponent, so that explain checks it.
 func (l limits) allow(data []byte) bool {
 	depth, values, digits := 0, 1, 0
 	for i := 0; i < len(data); i++ {
@@ -52,7 +52,7 @@ func (l limits) allow(data []byte) bool {
 	return true
 }
 
-// stringLength returns how many bytes the string takes that data begins with.
+// stringLength returns the length in bytes of the string at the beginning of data.
 func stringLength(data []byte) int {
 	for end := 1; ; end++ {
 		end += bytes.IndexByte(data[end:], '"')
@@ -66,7 +66,7 @@ func stringLength(data []byte) int {
 	}
 }
 
-// checkNumber says what is wrong with a number, or "".
+// checkNumber describes what is invalid about a number, or returns "".
 func checkNumber(number string) string {
 	if len(number) > MaxDigits {
 		return fmt.Sprintf("a number of more than %d digits", MaxDigits)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// TopLevel lists the JSON pointers of the keys of an object that another does not
-// have, sorted.
+// TopLevel returns the JSON pointers of the keys that object has and but does not,
+// sorted.
 func TopLevel(object, but json.RawMessage) []string {
 	var keys, other map[string]json.RawMessage
 	if json.Unmarshal(object, &keys) != nil || len(but) > 0 && json.Unmarshal(but, &other) != nil {
@@ -22,8 +22,8 @@ func TopLevel(object, but json.RawMessage) []string {
 	return pointers
 }
 
-// Without is a document without what is at the pointers: a list of which an element
-// goes is left out as a whole.
+// Without returns a document without the values at the pointers: a pointer to an element
+// of a list removes the whole list.
 func Without(doc json.RawMessage, pointers []string) json.RawMessage {
 	if len(pointers) == 0 || len(doc) == 0 {
 		return doc
@@ -56,7 +56,7 @@ func Without(doc json.RawMessage, pointers []string) json.RawMessage {
 	return left
 }
 
-// Filled returns an object with those members of another one that it does not have.
+// Filled returns an object plus the members of another object that it does not have.
 func Filled(object, others json.RawMessage) (json.RawMessage, error) {
 	if len(others) == 0 {
 		return object, nil

@@ -29,7 +29,7 @@ func JoinPointer(steps []string) string {
 	return b.String()
 }
 
-// Leaves visits the values of a decoded document that hold no others, and their paths.
+// Leaves visits the values of a decoded document that contain no others, with their paths.
 func Leaves(v any, visit func(path []string, leaf any)) { leaves(v, nil, visit) }
 
 func leaves(v any, path []string, visit func(path []string, leaf any)) {
@@ -66,8 +66,8 @@ func At(v any, steps []string) any {
 	return v
 }
 
-// Reference returns the part of a JSON Schema to which a $ref within it leads, or nil:
-// names of anchors and other documents are not followed.
+// Reference returns the part of a JSON Schema to which a local $ref leads, or nil: it
+// does not follow anchors and references to other documents.
 func Reference(schema any, ref string) any {
 	fragment, local := strings.CutPrefix(ref, "#")
 	pointer, err := url.PathUnescape(fragment)

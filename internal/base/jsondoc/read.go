@@ -10,11 +10,11 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// errUnread says that explain is to say what is wrong.
+// errUnread reports that reading failed; explain then finds out what is invalid.
 var errUnread = errors.New("not read")
 
-// Value reads a document into maps, slices, strings, bools and json.Number.
-// The document is checked meanwhile.
+// Value decodes a document into maps, slices, strings, bools and json.Number, and checks
+// it at the same time.
 func Value(data []byte) (any, error) { return value(data, foreign()) }
 
 func value(data []byte, within limits) (any, error) {
@@ -25,13 +25,13 @@ func value(data []byte, within limits) (any, error) {
 	return r.whole, nil
 }
 
-// valueReader reads one document in one pass. At the first thing that is wrong it ends,
-// and leaves it to explain to say what that is. The library, which calls it, keeps its
-// decoders for the next document: to make one costs more than to read a small document.
+// valueReader reads one document in one pass. It stops at the first error, and explain
+// then describes it. The library, which calls it, uses its decoders again for the next
+// document: to make one costs more than to read a small document.
 type valueReader struct {
 	dec   *jsontext.Decoder
 	left  limits
-	whole any // what was read
+	whole any // the result
 }
 
 // UnmarshalJSONFrom implements jsonv2.UnmarshalerFrom.
@@ -103,11 +103,11 @@ func (r *valueReader) elements() ([]any, bool) {
 	return list, err == nil
 }
 
-// Object reads one object into its members, with exact-case keys. The document
-// is checked meanwhile. The members are parts of it, which is not to be changed.
+// Object decodes one object into its members, with exact-case keys, and checks the document at
+// the same time. The members share the memory of data, which must not be changed.
 func Object(data []byte) (map[string]json.RawMessage, error) { return object(data, foreign()) }
 
-// OwnObject is Object of what this tool has written itself; see CheckOwn.
+// OwnObject is Object for a document that deployster has written; see CheckOwn.
 func OwnObject(data []byte) (map[string]json.RawMessage, error) { return object(data, own()) }
 
 func object(data []byte, within limits) (map[string]json.RawMessage, error) {
@@ -152,7 +152,7 @@ func (r *memberReader) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// Text returns the text of a string that was checked, "" of what is none.
+// Text returns the text of a JSON string that was checked, and "" for any other value.
 func Text(raw json.RawMessage) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
@@ -161,8 +161,8 @@ func Text(raw json.RawMessage) string {
 	return string(text)
 }
 
-// Read decodes one value that others have made, all of whose keys must be known. The
-// document is checked first.
+// Read decodes one value of others, all of whose keys must be known. It checks the
+// document first.
 func Read(data []byte, into any) error {
 	if err := Check(data); err != nil {
 		return err
@@ -170,8 +170,8 @@ func Read(data []byte, into any) error {
 	return DecodeStrict(data, into)
 }
 
-// DecodeStrict decodes one value of ours, all of whose keys must be known, as
-// encoding/json does.
+// DecodeStrict decodes one value that deployster has written, all of whose keys must be
+// known, by the rules of encoding/json.
 func DecodeStrict(data []byte, into any) error {
 	return jsonv2.Unmarshal(data, into, jsonv1.DefaultOptionsV1(), jsonv2.RejectUnknownMembers(true))
 }

@@ -8,16 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Place is where a text stands in a document.
+// Place is the place of a text in a document.
 type Place struct {
-	Path []string // the keys that lead to it; elements of arrays have none of their own. Not to be kept
-	Key  bool     // it is a key itself, the last one of Path not being it
+	Path []string // the keys that lead to it, without indexes of arrays. It must not be kept after the call
+	Key  bool     // the text is a key; Path does not include it
 }
 
-// Rewrite passes every string and every number of a document through change,
-// and leaves everything else as it is to the byte. A number that is changed
-// becomes a string. The document must be valid JSON; from where it is not,
-// change is given it as one text.
+// Rewrite passes every string and every number of a document through change, and leaves
+// every other byte unchanged. A number that changes becomes a string. The document should
+// be valid JSON; where it ceases to be, change gets the rest as one text.
 func Rewrite(data []byte, change func(text string, at Place) string) []byte {
 	r := rewriter{dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
 		change: change, out: make([]byte, 0, len(data)+len(data)/16)}
@@ -36,19 +35,18 @@ func Rewrite(data []byte, change func(text string, at Place) string) []byte {
 	}
 }
 
-// rewriter is at one place of a document.
+// rewriter is the position in a document.
 type rewriter struct {
 	dec    *jsontext.Decoder
 	change func(string, Place) string
 	out    []byte
-	done   int // up to where the document was taken over
+	done   int // how many bytes of the document are copied to out
 
 	path []string
-	open []int // how long the path was when each object and array around began
+	open []int // the length of path at the begin of each enclosing object and array
 }
 
-// next reads one token, and returns it with what stands in its place; brackets have
-// no literal.
+// next reads one token, and returns it with its replacement; brackets have no literal.
 func (r *rewriter) next() (literal, changed []byte, err error) {
 	kind := r.dec.PeekKind()
 	switch kind {
@@ -73,7 +71,7 @@ func (r *rewriter) next() (literal, changed []byte, err error) {
 	}
 	key := atName(r.dec)
 	if key {
-		r.path = r.path[:r.open[len(r.open)-1]] // the member before it has ended
+		r.path = r.path[:r.open[len(r.open)-1]] // the previous member has ended
 	}
 	after := r.change(text, Place{r.path, key})
 	if key {

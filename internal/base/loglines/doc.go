@@ -1,4 +1,4 @@
-// Package loglines cuts what programs print into lines that are safe to show. Bytes go in,
-// in pieces of any size; lines go out, each when it has ended. It owns where a line is cut
-// that has no end.
+// Package loglines cuts the output of programs into lines that are safe to show. Bytes go
+// in, in pieces of any size; lines go out, each when it has ended. It owns where a line
+// without an end is cut.
 package loglines

@@ -7,8 +7,8 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// MaxLine is where a long line is cut: a program that prints no newline must
-// not fill the memory or the screen.
+// MaxLine is the length at which a line is cut: a program that prints no newline must not
+// fill the memory or the screen.
 const MaxLine = 16 << 10
 
 // Writer cuts output into lines and makes them safe to show.
@@ -50,14 +50,14 @@ func (w *Writer) end() {
 	w.rest, w.cut = w.rest[:0], false
 }
 
-// Flush gives the last line, when it has no newline.
+// Flush emits the last line if it has no newline.
 func (w *Writer) Flush() {
 	if len(w.rest) > 0 {
 		w.end()
 	}
 }
 
-// wholeRunes drops the part of a character that a cut has left at the end.
+// wholeRunes drops an incomplete character at the end.
 func wholeRunes(b []byte) []byte {
 	for i := 1; i <= utf8.UTFMax && i <= len(b); i++ {
 		if start := len(b) - i; utf8.RuneStart(b[start]) {
@@ -70,5 +70,5 @@ func wholeRunes(b []byte) []byte {
 	return b
 }
 
-// New returns a Writer that gives each line, without its newline, to a function.
+// New returns a Writer that calls emit with each line, without its newline.
 func New(emit func(text string)) *Writer { return &Writer{emit: emit} }

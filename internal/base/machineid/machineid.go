@@ -11,8 +11,8 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// Of returns the name of the machine with a data directory. It makes both if they
-// are not there. Of many who come first at one time, all get one name.
+// Of returns the name of the machine with a data directory. It creates both if they do
+// not exist. Callers that do so concurrently all get the same name.
 func Of(dataDir string) (string, error) {
 	path := filepath.Join(dataDir, "id")
 	id, err := read(path)
@@ -23,13 +23,13 @@ func Of(dataDir string) (string, error) {
 		return "", err
 	}
 	random := make([]byte, 16)
-	_, _ = rand.Read(random) // it never fails
+	_, _ = rand.Read(random) // it never returns an error
 	mine := hex.EncodeToString(random)
 	temporary := path + "." + mine
 	if err := durable.WriteFile(temporary, []byte(mine+"\n"), 0o644); err != nil {
 		return "", err
 	}
-	err = os.Link(temporary, path) // whoever is first decides
+	err = os.Link(temporary, path) // the first caller decides
 	if removed := os.Remove(temporary); err == nil || errors.Is(err, os.ErrExist) {
 		err = removed
 	}

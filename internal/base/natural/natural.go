@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Compare compares two names: runs of digits as numbers, all else as text. Names
-// that differ in leading zeros only are compared as text, so that the order is total.
+// Compare compares two names: runs of digits as numbers, everything else as text. Names
+// that differ only in leading zeros are compared as text, so that the order is total.
 func Compare(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Pool keeps goroutines that have nothing to do. The zero value is ready; it is
-// safe for concurrent use. It needs no end: they go when nobody has it any more.
+// Pool keeps idle goroutines. The zero value is ready to use; it is safe for concurrent use. It
+// need not be closed: the goroutines end when nothing refers to their runner any more.
 type Pool struct{ idle sync.Pool }
 
-// runner is one goroutine. It knows the channels only, so that the runner itself
-// can be collected when nobody wants it any more, and ends it then.
+// runner is one goroutine. The goroutine refers only to the channels, so that the runner
+// itself can be collected when it is unused, which ends the goroutine.
 type runner struct {
 	work chan func()
-	done chan struct{} // gets one for each work that ended
+	done chan struct{} // receives one value for each function that ended
 	tick *time.Timer
 }
 
@@ -32,9 +32,9 @@ func serve(work <-chan func(), done chan<- struct{}) {
 	}
 }
 
-// RunOrAbandon runs f and waits for its end. As long as that does not come it asks again
-// and again, at an interval, whether to wait on; when the answer is no, f is left
-// behind, and it is not ended. What f has written may be read only when it has.
+// RunOrAbandon runs f and waits until it ends. Meanwhile it calls wait at the given
+// interval; when wait returns false, RunOrAbandon returns and f goes on in its goroutine.
+// The caller may read what f has written only if ended is true.
 func (p *Pool) RunOrAbandon(f func(), every time.Duration, wait func() bool) (ended bool) {
 	r, _ := p.idle.Get().(*runner)
 	if r == nil {

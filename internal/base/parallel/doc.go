@@ -1,5 +1,4 @@
-// Package parallel owns two ways to run things side by side: work on many things, shared
-// out to all processors (For), and a function that may never end, which can be abandoned
-// (Pool). Functions come in, their results go out, in the order of what they were called
-// with.
+// Package parallel owns two ways to run things concurrently: work on many things, divided
+// among all processors (For), and a function that may never end and can be abandoned
+// (Pool). Functions come in, their results go out, in the order of their arguments.
 package parallel

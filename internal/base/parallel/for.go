@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// least is how many things are worth a goroutine.
+// least is the number of things from which on a goroutine of their own pays off.
 const least = 100
 
-// For has do deal with n things, numbered from 0: with those from one number up
-// to, and not with, another. Each processor gets a part, and few things are one
-// part. It returns when all is done; a panic in a part is one of its own then.
+// For divides n things, numbered from 0, into parts and calls do for each part, with the
+// numbers from <= i < to. Each processor gets a part; few things are one part. It returns
+// when all parts are done; if one panicked, For then panics with its value.
 func For(n int, do func(from, to int)) {
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
 	var wait sync.WaitGroup
@@ -29,7 +29,7 @@ func For(n int, do func(from, to int)) {
 	}
 }
 
-// Map returns what of gives for each of a list, in its order. It works as For does.
+// Map returns the result of the function of for each element of a list, in order. It works concurrently, like For.
 func Map[T, U any](list []T, of func(T) U) []U {
 	out := make([]U, len(list))
 	For(len(list), func(from, to int) {
@@ -40,7 +40,7 @@ func Map[T, U any](list []T, of func(T) U) []U {
 	return out
 }
 
-// TryMap is Map of what may fail. The error is the first in the order of the list.
+// TryMap is Map for a function that may fail. The error is the first in the order of the list.
 func TryMap[T, U any](list []T, of func(T) (U, error)) ([]U, error) {
 	failed := make([]error, len(list))
 	out := make([]U, len(list))

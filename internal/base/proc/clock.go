@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ProcessorTime is how much of the processors' time this process has had. A
-// bound on work is one on this: the clock also counts what others do meanwhile.
+// ProcessorTime returns how much processor time this process has used. Bounds on work are
+// bounds on this time: wall-clock time also counts the work of other processes.
 func ProcessorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil { // it has no reason to fail

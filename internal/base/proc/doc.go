@@ -1,5 +1,5 @@
-// Package proc reads what the kernel says of a process of this machine: whether it is
-// there, by which name, and since when. A number goes in, a Status goes out. It owns the
-// form of /proc/PID/stat, in which a name may hold anything. Of this process it says how
-// long it had a processor, and which part of its environment another program gets.
+// Package proc reads the kernel's data about a process of this machine: whether it exists, its
+// name, and when it started. A process id goes in, a Status goes out. It parses /proc/PID/stat,
+// in which a name may contain any character. For this process it returns the processor time
+// used, and the part of the environment that other programs get.
 package proc

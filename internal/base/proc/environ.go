@@ -2,8 +2,8 @@ package proc
 
 import "strings"
 
-// WithoutSecrets returns the entries NAME=VALUE of an environment that a program gets
-// which has no use for the variables of a manifest or the passphrase of a state. A
+// WithoutSecrets returns an environment (entries NAME=VALUE) without the variables of a
+// manifest and the passphrase of a state, for a program that does not need them. A
 // process that outlives its parent shows its environment for as long as it runs.
 func WithoutSecrets(environ []string) []string {
 	kept := make([]string, 0, len(environ))

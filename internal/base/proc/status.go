@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Status is a process at the moment when it was asked for. The zero Status is that of a
-// process that there is not.
+// Status is the status of a process when it was read. The zero Status means that the
+// process does not exist.
 type Status struct {
 	Name    string // of its program, at most 15 bytes
 	Letter  byte   // of its state, such as T for a suspended one
-	Started string // in ticks since the machine was started: numbers of processes come again, with another time
+	Started string // in ticks since the machine was started: a process id that is used again has another time
 }
 
 // Of returns the status of a process.
@@ -23,7 +23,7 @@ func Of(pid int) Status {
 	return parse(string(stat))
 }
 
-// parse reads a line of /proc/PID/stat. What is no such line is a process that there is not.
+// parse parses a line of /proc/PID/stat. It returns the zero Status for any other text.
 func parse(stat string) Status {
 	open, end := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')')
 	if open < 0 || end < open {
@@ -36,11 +36,11 @@ func parse(stat string) Status {
 	return Status{Name: stat[open+1 : end], Letter: fields[0][0], Started: fields[19]}
 }
 
-// Ended reports whether the process runs no more: it is not there, or only its number
-// still is, until somebody has waited for it.
+// Ended reports whether the process runs no more: it does not exist, or is a zombie until
+// its parent has waited for it.
 func (s Status) Ended() bool { return s.Letter == 0 || s.Letter == 'Z' || s.Letter == 'X' }
 
-// Since returns Started of a process that has not ended, and "" of one that has.
+// Since returns Started of a process that has not ended, else "".
 func (s Status) Since() string {
 	if s.Ended() {
 		return ""

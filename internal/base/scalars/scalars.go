@@ -9,29 +9,29 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Converter converts documents. It remembers the schemas that it has read, and may
-// be used from many goroutines.
+// Converter converts documents. It caches the schemas that it has read, and is safe for
+// concurrent use.
 type Converter struct {
 	mu    sync.Mutex
 	known map[string]*place // by the text of the schema
 }
 
-// place is what a schema wants of a value, and of those in it.
+// place is the type that a schema requires of a value, and of the values in it.
 type place struct {
 	want   string // string, number, integer or boolean; "" = no conversion
 	inside map[string]*place
-	others *place // of other members
+	others *place // for members that are not in inside
 	items  *place
 }
 
-// limits of a schema that is looked at.
+// The limits of a schema; everything beyond them is not converted.
 const (
 	maxDepth  = 32
 	maxPlaces = 10_000
 )
 
-// Convert converts what the schema names, but for the places in except, by their
-// JSON pointers: there are values in the place of others.
+// Convert converts the values whose type the schema names. It skips the places in except,
+// by their JSON pointers: the values there stand for others.
 func (c *Converter) Convert(schema, document json.RawMessage, except map[string]string) json.RawMessage {
 	p := c.read(schema)
 	if p == nil {
@@ -52,7 +52,7 @@ func (c *Converter) Convert(schema, document json.RawMessage, except map[string]
 	return converted
 }
 
-// read returns what a schema wants; nil = nothing that could be converted to.
+// read returns the types that a schema requires; nil = none to convert to.
 func (c *Converter) read(schema json.RawMessage) *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *reader) read(schema any, depth int) *place {
 	return p
 }
 
-// wanted returns the one kind of scalar that a type names; beside it may be null.
+// wanted returns the one type of scalar that a schema names, apart from null.
 func wanted(kinds any) string {
 	list, ok := kinds.([]any)
 	if !ok {
@@ -122,7 +122,7 @@ func wanted(kinds any) string {
 	return want
 }
 
-// walk goes through one document.
+// walk converts one document.
 type walk struct {
 	except  map[string]string
 	changed bool
@@ -164,7 +164,7 @@ var (
 	plainInteger = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})$`)
 )
 
-// convert converts a scalar to the kind that is wanted, if that loses nothing.
+// convert converts a scalar to the required type, if that loses nothing.
 func convert(want string, value any) (any, bool) {
 	switch v := value.(type) {
 	case string:

@@ -1,4 +1,4 @@
-// Package sdnotify tells systemd how a service is: that it is ready, reads its
-// configuration anew, lives, and ends. It owns the form of these messages. The address
-// of a socket comes in, datagrams go out. Without a socket nobody is told.
+// Package sdnotify reports the status of a service to systemd: that it is ready, reloads
+// its configuration, is alive, and stops. It owns the form of these messages. The address
+// of a socket comes in, datagrams go out. Without a socket it sends nothing.
 package sdnotify

@@ -9,37 +9,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Notifier tells one systemd. The zero value tells nobody.
+// Notifier sends messages to systemd. The zero value sends none.
 type Notifier struct{ socket string }
 
-// New returns a notifier for what NOTIFY_SOCKET holds.
+// New returns a notifier for the value of NOTIFY_SOCKET.
 func New(socket string) Notifier {
 	if strings.HasPrefix(socket, "@") {
-		socket = "\x00" + socket[1:] // an abstract one
+		socket = "\x00" + socket[1:] // an abstract socket
 	}
 	return Notifier{socket}
 }
 
-// Ready says that the service does what it is there for, or does again, and how it is: one
+// Ready reports that the service is ready, or is ready again, with its status: in one
 // message, so that nobody sees the one without the other.
 func (n Notifier) Ready(status string) { n.send("READY=1\n" + line(status)) }
 
-// Reloading says that the service reads its configuration anew, until it is ready.
+// Reloading reports that the service reloads its configuration, until Ready.
 func (n Notifier) Reloading() {
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // never fails on Linux
 	n.send(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Nano()/int64(time.Microsecond)))
 }
 
-// Alive says that the service is not stuck, and how it is.
+// Alive reports that the service is not stuck, with its status.
 func (n Notifier) Alive(status string) { n.send("WATCHDOG=1\n" + line(status)) }
 
-// Stopping says that the service ends.
+// Stopping reports that the service stops.
 func (n Notifier) Stopping() { n.send("STOPPING=1") }
 
 func line(status string) string { return "STATUS=" + strings.ReplaceAll(status, "\n", " ") }
 
-// send sends a message. Who does not listen misses it.
+// send sends a message, and ignores errors.
 func (n Notifier) send(message string) {
 	if n.socket == "" {
 		return

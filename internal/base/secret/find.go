@@ -8,13 +8,13 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// MinEmbedded is the length, in bytes, from which on a secret is also looked for
+// MinEmbedded is the minimum length, in bytes, of a secret that is also searched for
 // inside longer texts.
 const MinEmbedded = 4
 
-// Values returns the text of every value that stands at or below the pointers:
-// strings as they are, numbers as they are written. Booleans, null and the empty
-// string are no secrets that could be recognised again.
+// Values returns the text of every value at or below the pointers: strings unchanged,
+// numbers as they are written. Booleans, null and the empty string are left out: they
+// could not be recognised as secrets.
 func Values(value json.RawMessage, pointers []string) []string {
 	var secrets []string
 	eachLeaf(value, pointers, func(path []string, leaf any) {
@@ -26,7 +26,7 @@ func Values(value json.RawMessage, pointers []string) []string {
 	return slices.Compact(secrets)
 }
 
-// Below returns the pointers of all leaves that stand at or below the given ones.
+// Below returns the pointers of all leaves at or below the given pointers.
 func Below(value json.RawMessage, pointers []string) []string {
 	var found []string
 	eachLeaf(value, pointers, func(path []string, _ any) {
@@ -37,8 +37,8 @@ func Below(value json.RawMessage, pointers []string) []string {
 	return found
 }
 
-// Find returns the pointers to where secrets come back in a value, such as a
-// password that an image repeats in its state, sorted.
+// Find returns the pointers to the leaves of a value that contain a secret, sorted: for
+// example a password that an image repeats in its state.
 func Find(value json.RawMessage, secrets []string) []string {
 	var found []string
 	eachLeaf(value, secrets, func(path []string, leaf any) {
@@ -50,8 +50,8 @@ func Find(value json.RawMessage, secrets []string) []string {
 	return found
 }
 
-// FindEnv returns the names of the environment variables whose values hold a
-// secret, sorted.
+// FindEnv returns the names of the environment variables whose values contain a secret,
+// sorted.
 func FindEnv(env map[string]string, secrets []string) []string {
 	var names []string
 	for name, value := range env {
@@ -63,7 +63,7 @@ func FindEnv(env map[string]string, secrets []string) []string {
 	return names
 }
 
-// Touches reports whether a path is one of the pointers, above or below one.
+// Touches reports whether a path equals one of the pointers, or is above or below one.
 func Touches(pointers []string, path string) bool {
 	return slices.ContainsFunc(pointers, func(p string) bool {
 		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")
@@ -76,8 +76,8 @@ func holdsAny(text string, secrets []string) bool {
 	})
 }
 
-// Cut ends a JSON pointer at the first of the sensitive places that it leads
-// through: the keys below that may be made of secrets.
+// Cut shortens a JSON pointer to the first sensitive place on its way: the keys below it
+// may contain secrets.
 func Cut(pointer string, sensitive []string) string {
 	steps := jsondoc.Pointer(pointer)
 	for i := range steps {
@@ -88,7 +88,7 @@ func Cut(pointer string, sensitive []string) string {
 	return pointer
 }
 
-// CutAll does it for several, and sorts them.
+// CutAll applies Cut to several pointers, and sorts them.
 func CutAll(pointers, sensitive []string) []string {
 	if len(sensitive) == 0 {
 		return pointers
@@ -101,7 +101,7 @@ func CutAll(pointers, sensitive []string) []string {
 	return slices.Compact(out)
 }
 
-// isBelow reports whether one of the pointers is the path or stands above it.
+// isBelow reports whether one of the pointers equals the path or is above it.
 func isBelow(path, pointers []string) bool {
 	return slices.ContainsFunc(pointers, func(p string) bool {
 		steps := jsondoc.Pointer(p)
@@ -109,7 +109,7 @@ func isBelow(path, pointers []string) bool {
 	})
 }
 
-// eachLeaf visits the leaves of a JSON value, if there is something to look for.
+// eachLeaf visits the leaves of a JSON value, unless wanted is empty.
 func eachLeaf(value json.RawMessage, wanted []string, visit func(path []string, leaf any)) {
 	if len(value) == 0 || len(wanted) == 0 {
 		return

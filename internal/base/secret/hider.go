@@ -11,21 +11,21 @@ import (
 	"sync"
 )
 
-// minLine is what MinEmbedded is for one line of a secret that has several.
+// minLine is the counterpart of MinEmbedded for one line of a secret of several lines.
 const minLine = 8
 
-// Hider takes secrets out of texts. It may learn of more of them, and is safe for
-// concurrent use.
+// Hider removes secrets from texts. Secrets can be added later; it is safe for concurrent
+// use.
 type Hider struct {
 	mu    sync.RWMutex
 	exact map[string]bool
-	// embedded are the forms that are looked for in longer texts, by their first MinEmbedded
-	// bytes, the longest first: one secret may be part of another.
+	// embedded are the forms that are searched for in longer texts, by their first
+	// MinEmbedded bytes, the longest first: one secret may be part of another.
 	embedded map[string][]string
 }
 
-// NewHider returns what hides the secrets, in the forms in which programs print
-// one: as it is, as JSON writes it, as base64 and as part of an address.
+// NewHider returns a Hider for the secrets, in the forms in which programs print them:
+// unchanged, quoted, as JSON, as base64 and escaped for a URL.
 func NewHider(secrets []string) *Hider {
 	h := &Hider{exact: map[string]bool{}, embedded: map[string][]string{}}
 	for _, s := range secrets {
@@ -34,7 +34,7 @@ func NewHider(secrets []string) *Hider {
 	return h
 }
 
-// Add hides one secret more.
+// Add adds a secret.
 func (h *Hider) Add(s string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,7 +45,7 @@ func (h *Hider) Add(s string) {
 			h.embed(form)
 		}
 	}
-	// A log is hidden line by line, and a key has many.
+	// Logs are hidden line by line, and a key may have many lines.
 	for line := range strings.SplitSeq(s, "\n") {
 		if line = strings.TrimSpace(line); len(line) >= minLine && line != s {
 			h.embed(line)
@@ -53,7 +53,7 @@ func (h *Hider) Add(s string) {
 	}
 }
 
-// embed has a form looked for. The lock is held.
+// embed adds a form to search for. The lock is held.
 func (h *Hider) embed(form string) {
 	start := form[:MinEmbedded]
 	list := h.embedded[start]
@@ -69,7 +69,7 @@ func longestFirst(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Hide returns a text without the secrets.
+// Hide returns a text with the secrets masked.
 func (h *Hider) Hide(text string) string {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -96,7 +96,7 @@ func (h *Hider) Hide(text string) string {
 	return out.String()
 }
 
-// at is the longest form that a text begins with; "" = none. The lock is held.
+// at returns the longest form at the beginning of a text; "" = none. The lock is held.
 func (h *Hider) at(text string) string {
 	for _, form := range h.embedded[text[:MinEmbedded]] {
 		if strings.HasPrefix(text, form) {
@@ -106,8 +106,8 @@ func (h *Hider) at(text string) string {
 	return ""
 }
 
-// jsonText is a string as JSON writes it, without its quotes. Some writers also
-// escape what HTML would mind.
+// jsonText returns a string in its JSON form, without the quotes. Some encoders also
+// escape the special characters of HTML.
 func jsonText(s string, html bool) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -7,12 +7,12 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Masked is what stands in the place of a sensitive value.
+// Masked is the text that replaces a sensitive value.
 const Masked = "(sensitive value)"
 
-// Mask returns a copy of a document in which the values at the JSON pointers are
-// replaced by the Masked text. A pointer to nothing changes nothing; the empty
-// pointer is the whole document. What cannot be read is masked as a whole.
+// Mask returns a copy of a document in which the values at the JSON pointers are replaced
+// by the Masked text. A pointer to nothing changes nothing; the empty pointer is the
+// whole document. A document that cannot be read is masked as a whole.
 func Mask(raw json.RawMessage, pointers []string) json.RawMessage {
 	if len(raw) == 0 || len(pointers) == 0 {
 		return raw
@@ -32,8 +32,8 @@ func Mask(raw json.RawMessage, pointers []string) json.RawMessage {
 	return out
 }
 
-// MaskPart masks a value that stands at a path of a document: as a whole if one of
-// the pointers touches the path, and else where secrets come back in it.
+// MaskPart masks a value at a path of a document: as a whole if one of the pointers
+// touches the path, else the leaves that contain secrets.
 func MaskPart(value json.RawMessage, path string, pointers, secrets []string) json.RawMessage {
 	if Touches(pointers, path) {
 		return Mask(value, []string{""})

@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// Set is the secrets that a command has learned so far. It learns of more while the
+// Set is the secrets that a command has learned so far. It learns more of them while the
 // command runs, before the first program can repeat them.
 type Set struct {
 	mu     sync.Mutex
 	always map[string]bool // of Add
 	new    map[string]bool // of Learn, since the last Age
 	old    map[string]bool // of Learn, before that
-	short  bool            // some of them are too short to be looked for in longer texts
-	hider  *Hider          // of all of them; nil = to be made, or there is none
+	short  bool            // some are too short to be searched for in longer texts
+	hider  *Hider          // for all of them; nil = not made yet, or there is none
 }
 
-// Add takes note of secrets for as long as the command runs.
+// Add adds secrets for as long as the command runs.
 func (s *Set) Add(secrets []string) { s.take(&s.always, secrets) }
 
-// Learn takes note of secrets until the second Age after it.
+// Learn adds secrets until the second call of Age after it.
 func (s *Set) Learn(secrets []string) { s.take(&s.new, secrets) }
 
 func (s *Set) take(into *map[string]bool, secrets []string) {
@@ -41,8 +41,8 @@ func (s *Set) take(into *map[string]bool, secrets []string) {
 	}
 }
 
-// Age forgets what was learned before the last Age, and not since: a command that lives
-// for months learns of secrets that are none any more.
+// Age forgets the secrets that were learned before the last call of Age, and not again
+// since: a command that runs for months learns secrets that are no longer secret.
 func (s *Set) Age() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,14 +52,14 @@ func (s *Set) Age() {
 	}
 }
 
-// all returns the secrets that are known. The lock is held.
+// all returns all known secrets. The lock is held.
 func (s *Set) all() []string {
 	list := slices.Collect(maps.Keys(s.always))
 	list = slices.AppendSeq(list, maps.Keys(s.new))
 	return slices.AppendSeq(list, maps.Keys(s.old))
 }
 
-// Hide takes the secrets out of a text.
+// Hide masks the secrets in a text.
 func (s *Set) Hide(text string) string {
 	if hide := s.Hiding(); hide != nil {
 		return hide(text)
@@ -67,7 +67,7 @@ func (s *Set) Hide(text string) string {
 	return text
 }
 
-// Hiding returns what hides the secrets that are known now; nil = there are none.
+// Hiding returns a function that masks the secrets known now; nil = there are none.
 func (s *Set) Hiding() func(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Set) Hiding() func(text string) string {
 	return s.hider.Hide
 }
 
-// Private reports whether there may be a secret in a text. A short one may be in any.
+// Private reports whether a text may contain a secret. Any text may contain a short one.
 func (s *Set) Private(text string) bool {
 	s.mu.Lock()
 	none, short := len(s.always)+len(s.new)+len(s.old) == 0, s.short

@@ -19,7 +19,7 @@ import (
 // `openssl pkey -pubin -outform DER | sha256sum` prints too.
 type KeyID string
 
-// ID names a public key.
+// ID returns the name of a public key.
 func ID(key ed25519.PublicKey) KeyID {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -57,8 +57,8 @@ func ParsePrivate(text []byte) (ed25519.PrivateKey, error) {
 		"makes one")
 }
 
-// ParsePublic reads the public keys of a file, at least one: PEM blocks, or
-// lines as in an authorized_keys file. The errors are as those of ParsePrivate.
+// ParsePublic reads the public keys of a file, at least one: PEM blocks, or lines of an
+// authorized_keys file. The errors have the form of ParsePrivate's.
 func ParsePublic(text []byte) ([]ed25519.PublicKey, error) {
 	read := parseLines
 	if bytes.Contains(text, []byte("-----BEGIN ")) {
@@ -118,7 +118,7 @@ func parseLines(text []byte) ([]crypto.PublicKey, error) {
 	return keys, nil
 }
 
-// Trusts reports whether a key is among those of a list.
+// Trusts reports whether a list contains a key.
 func Trusts(list []ed25519.PublicKey, key ed25519.PublicKey) bool {
 	return slices.ContainsFunc(list, func(k ed25519.PublicKey) bool { return k.Equal(key) })
 }

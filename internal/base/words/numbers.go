@@ -14,7 +14,7 @@ func Count(n int, noun string) string {
 	return Thousands(n) + " " + noun
 }
 
-// Thousands returns a number so that its size is seen: 1,234,567.
+// Thousands returns a number with separators: 1,234,567.
 func Thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/base/natural"
 )
 
-// List returns the first names of a list with commas between, and counts the others.
+// List returns the first most names of a list, separated by commas, and the number of the others.
 func List(names []string, most int) string {
 	if more := len(names) - most; more > 0 {
 		return fmt.Sprintf("%s and %s more", All(names[:most]), Thousands(more))
@@ -19,11 +19,11 @@ func List(names []string, most int) string {
 	return All(names)
 }
 
-// All returns all names with commas between.
+// All returns all names, separated by commas.
 func All(names []string) string { return diag.Visible(strings.Join(names, ", ")) }
 
-// Claim says something of the first three names of a list, and of the others by their
-// count: "a does not exist yet", "a, b, c and 7 more do not exist yet". Of none: "".
+// Claim makes a sentence about the first three names of a list, and the number of the others:
+// "a does not exist yet", "a, b, c and 7 more do not exist yet". Without names: "".
 func Claim(names []string, claim string) string {
 	switch len(names) {
 	case 0:
@@ -41,7 +41,7 @@ func Claim(names []string, claim string) string {
 
 var plural = map[string]string{"is": "are", "was": "were", "does": "do", "has": "have"}
 
-// ThereAre returns what there is, for a sentence: `there are none`, `there are a and b`.
+// ThereAre lists the names that exist, for a sentence: `there are none`, `there are a and b`.
 func ThereAre(names []string) string {
 	const most = 8
 	names = slices.Sorted(slices.Values(names))
@@ -57,11 +57,11 @@ func ThereAre(names []string) string {
 	}
 }
 
-// DidYouMean returns a sentence with the name that was probably meant and a space
-// before it, or "".
+// DidYouMean returns a sentence that suggests the name that was probably meant, with a
+// space before it, or "".
 func DidYouMean(wrong string, names []string) string { return Guess(Nearest(wrong, names)) }
 
-// Guess is DidYouMean with the name that was probably meant; "" = there is none.
+// Guess is DidYouMean for a name that is already found; "" = there is none.
 func Guess(name string) string {
 	switch {
 	case name == "":
@@ -72,8 +72,8 @@ func Guess(name string) string {
 	return fmt.Sprintf(" Did you mean %q?", name)
 }
 
-// Nearest returns the name that was probably meant, the first of those that are
-// equally near, or "".
+// Nearest returns the name that was probably meant, the first by name of equally near
+// ones, or "".
 func Nearest(wrong string, names []string) string {
 	best, least := "", -1
 	for _, name := range slices.Sorted(slices.Values(names)) {
@@ -88,9 +88,9 @@ func Nearest(wrong string, names []string) string {
 	return best
 }
 
-// Distance returns how many letters differ between two names, and whether they are so
-// few that one was probably meant by the other: beyond a third it would be a guess. Two
-// letters that changed places count as one, capitals as none.
+// Distance returns how many letters differ between two names, and whether the difference
+// is small enough that one is probably a misspelling of the other: at most a third. Two
+// swapped neighbouring letters count as one, a difference in case as none.
 func Distance(wrong, name string) (letters int, near bool) {
 	switch {
 	case strings.EqualFold(wrong, name):
@@ -101,12 +101,12 @@ func Distance(wrong, name string) (letters int, near bool) {
 	letters = levenshtein.Distance(wrong, name, nil)
 	most := max(2, len(wrong)/3)
 	if len(wrong) <= 3 {
-		most = min(len(wrong), 2) - 1 // one letter is like every other
+		most = min(len(wrong), 2) - 1 // names of one letter are all alike
 	}
 	return letters, letters <= most
 }
 
-// isSwapped reports whether two names differ by two neighbours that changed places.
+// isSwapped reports whether two names differ only by two neighbouring letters that are swapped.
 func isSwapped(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -129,7 +129,7 @@ func Article(noun string) string {
 	return "a " + noun
 }
 
-// Articles returns nouns with their articles, one of which is meant.
+// Articles returns nouns with their articles, joined by "or".
 func Articles(nouns []string) string {
 	all := make([]string, len(nouns))
 	for i, noun := range nouns {
@@ -138,7 +138,7 @@ func Articles(nouns []string) string {
 	return strings.Join(all, " or ")
 }
 
-// Shell quotes a word for a POSIX shell, if it must be.
+// Shell quotes a word for a POSIX shell, if necessary.
 func Shell(word string) string {
 	special := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("_-+=:,./@%", r)
