@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// object writes what stands in a body as the lines of an object: nested blocks become
-// lists, or an object where there is one, unless it is to be a list.
+// object returns the content of a body as the lines of an object. Nested blocks of one
+// type become a list, or an object if there is only one and lists does not name them.
 func (e *emitter) object(body *hclsyntax.Body, except, lists []string) string {
 	all, rest := items(e.file, body)
 	byType := map[string][]item{}
@@ -40,7 +40,7 @@ func (e *emitter) object(body *hclsyntax.Body, except, lists []string) string {
 	return b.String() + rest
 }
 
-// blockName is what a block is called, which a dynamic one says in its label.
+// blockName returns the type of a block; a dynamic block has it as its label.
 func blockName(b *hclsyntax.Block) string {
 	if b.Type == "dynamic" && len(b.Labels) == 1 {
 		return b.Labels[0]
@@ -77,7 +77,7 @@ func (e *emitter) blocks(list []item, asList bool) string {
 	return "concat(" + strings.Join(parts, ", ") + ")"
 }
 
-// dynamic writes blocks that are made of a collection as a list of as many objects.
+// dynamic returns a dynamic block as a list with one object for each element.
 func (e *emitter) dynamic(b *hclsyntax.Block) string {
 	iterator, over := b.Labels[0], b.Body.Attributes["for_each"]
 	if a := b.Body.Attributes["iterator"]; a != nil {
@@ -94,7 +94,7 @@ func (e *emitter) dynamic(b *hclsyntax.Block) string {
 		inner.object(b.Body.Blocks[i].Body, nil, nil))
 }
 
-// resource writes a resource or a data source.
+// resource returns the block for a resource or a data source.
 func (e *emitter) resource(b *hclsyntax.Block) string {
 	k := resourceKey{b.Type == "data", b.Labels[0], b.Labels[1]}
 	key := keyOf(b)
@@ -135,8 +135,8 @@ func (e *emitter) resource(b *hclsyntax.Block) string {
 	return out.String()
 }
 
-// lifecycle writes the block of that name; lists are the blocks of the config that its
-// paths take for lists.
+// lifecycle returns the lifecycle block; lists are the blocks of the config that its
+// paths refer to, which must therefore be lists.
 func (e *emitter) lifecycle(of, b *hclsyntax.Block) (text string, lists []string) {
 	var out strings.Builder
 	all, rest := items(e.file, b.Body)
@@ -173,8 +173,8 @@ func (e *emitter) lifecycle(of, b *hclsyntax.Block) (text string, lists []string
 	return "lifecycle {\n" + out.String() + rest + "}\n", lists
 }
 
-// ignored gives the paths of ignore_changes that are written in the config: only those can
-// change.
+// ignored returns the paths of ignore_changes that the config contains, since only those
+// can change, and as lists those of them that are blocks.
 func (e *emitter) ignored(of *hclsyntax.Block, x hclsyntax.Expression) (kept string, lists []string) {
 	if hcl.ExprAsKeyword(x) == "all" {
 		return "all", nil

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// isNeeded reports whether something of the module may have to be changed before a thing is
-// destroyed: another resource, or what others are told of it by a local value, a module or an
-// output of a module. The outputs of the root module have nobody behind them.
+// isNeeded reports whether something may have to be changed before a thing is destroyed:
+// another resource of the module, or dependants elsewhere, which refer to it by a local value,
+// a module or an output of a module. Nothing depends on the outputs of the root module.
 func (d *module) isNeeded(of *hclsyntax.Block) bool {
 	for _, f := range d.files {
 		for _, b := range f.body.Blocks {
@@ -17,7 +17,7 @@ func (d *module) isNeeded(of *hclsyntax.Block) bool {
 				continue
 			}
 			found := false
-			_ = hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics { // it reports nothing
+			_ = hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics { // the function returns no diagnostics
 				x, ok := n.(*hclsyntax.ScopeTraversalExpr)
 				if !ok || len(x.Traversal) < 2 || x.Traversal.RootName() != of.Labels[0] {
 					return nil
@@ -34,7 +34,7 @@ func (d *module) isNeeded(of *hclsyntax.Block) bool {
 	return false
 }
 
-// createFirst takes create_before_destroy out, where nobody depends on the thing.
+// createFirst leaves out create_before_destroy if nothing depends on the thing, else it refuses it.
 func (e *emitter) createFirst(of *hclsyntax.Block, it item) {
 	if e.isNeeded(of) {
 		e.refuse(it.at(), "create_before_destroy", "%s.%s has it, and is referred to: here the type replaces, and destroys first.",

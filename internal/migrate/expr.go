@@ -10,12 +10,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// emitter writes one block anew.
+// emitter writes one block in the new form.
 type emitter struct {
 	*module
 	file      *file
-	iterators []string // of the dynamic blocks around
-	self      bool     // self stands for a resource
+	iterators []string // of the enclosing dynamic blocks
+	self      bool     // self refers to a resource
 	bare      bool     // references are to resources, not to their states
 }
 
@@ -32,10 +32,10 @@ type rewriter struct {
 	done  map[hclsyntax.Node]bool
 }
 
-// expr gives the text of an expression, with the references of the new manifests.
+// expr returns the text of an expression, with its references in the new form.
 func (e *emitter) expr(x hclsyntax.Expression) string {
 	r := &rewriter{emitter: e, done: map[hclsyntax.Node]bool{}}
-	_ = hclsyntax.VisitAll(x, func(n hclsyntax.Node) hcl.Diagnostics { // it passes on what is returned, which is nothing
+	_ = hclsyntax.VisitAll(x, func(n hclsyntax.Node) hcl.Diagnostics { // the function returns no diagnostics
 		r.visit(n)
 		return nil
 	})
@@ -44,7 +44,7 @@ func (e *emitter) expr(x hclsyntax.Expression) string {
 	var b strings.Builder
 	for _, change := range r.edits {
 		if change.from < at {
-			continue // within another
+			continue // inside another edit
 		}
 		b.Write(e.file.text[at:change.from])
 		b.WriteString(change.text)
@@ -87,7 +87,7 @@ func (r *rewriter) visit(n hclsyntax.Node) {
 	}
 }
 
-// counted gives the new name of a resource with instances, when an expression is just that.
+// counted returns the new name of a resource with instances, if the expression is exactly a reference to it.
 func (r *rewriter) counted(x hclsyntax.Expression) (name string, ok bool) {
 	t, is := x.(*hclsyntax.ScopeTraversalExpr)
 	if !is {
@@ -105,7 +105,7 @@ func hasInstances(b *hclsyntax.Block) bool {
 	return b.Body.Attributes["count"] != nil || b.Body.Attributes["for_each"] != nil
 }
 
-// keyOfTraversal reads TYPE.NAME or data.TYPE.NAME, and says how many steps that is.
+// keyOfTraversal parses TYPE.NAME or data.TYPE.NAME, and returns how many steps that takes.
 func keyOfTraversal(t hcl.Traversal) (k resourceKey, used int, ok bool) {
 	if k.data = t.RootName() == "data"; k.data {
 		used = 1
@@ -127,7 +127,7 @@ func keyOfTraversal(t hcl.Traversal) (k resourceKey, used int, ok bool) {
 	return k, used + 2, is
 }
 
-// cut gives the range of the first steps of a traversal.
+// cut returns the range of the first steps of a traversal.
 func cut(t hcl.Traversal, steps int) hcl.Range {
 	return hcl.RangeBetween(t[0].SourceRange(), t[steps-1].SourceRange())
 }
@@ -162,7 +162,7 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 	}
 }
 
-// literal puts a text in the place of a reference, also where that is within a text.
+// literal replaces a reference by a text, also inside a template.
 func (r *rewriter) literal(at hcl.Range, text string) {
 	before, after := string(r.file.text[:at.Start.Byte]), string(r.file.text[at.End.Byte:])
 	if strings.HasSuffix(before, "${") && strings.HasPrefix(after, "}") && !strings.HasSuffix(before, "$${") {
@@ -202,8 +202,8 @@ func (r *rewriter) resource(x *hclsyntax.ScopeTraversalExpr, t hcl.Traversal) {
 	}
 }
 
-// addressOf reads module.A["k"].TYPE.NAME["k"]: the modules, as they are written in
-// manifests, the resource, and its key.
+// addressOf parses module.A["k"].TYPE.NAME["k"]: the modules, in the form of the
+// manifests, the resource, and its instance key.
 func addressOf(x hcl.Expression) (modules []string, k resourceKey, key string, ok bool) {
 	t, diags := hcl.AbsTraversalForExpr(x)
 	if diags.HasErrors() {

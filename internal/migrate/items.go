@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// item is an attribute or a block of a body, with the comments before it and behind it.
+// item is an attribute or a block of a body, with the comments before and after it.
 type item struct {
 	lead, trail string
 	name        string
@@ -23,7 +23,7 @@ func (i item) at() hcl.Range {
 	return hcl.RangeBetween(i.block.TypeRange, i.block.CloseBraceRange)
 }
 
-// items are all that stands in a body, in its order; rest are the comments after the last.
+// items returns all attributes and blocks of a body in their order; rest are the comments after the last.
 func items(f *file, body *hclsyntax.Body) (list []item, rest string) {
 	for name, a := range body.Attributes {
 		list = append(list, item{name: name, attr: a})
@@ -33,7 +33,7 @@ func items(f *file, body *hclsyntax.Body) (list []item, rest string) {
 	}
 	slices.SortFunc(list, func(a, b item) int { return a.at().Start.Byte - b.at().Start.Byte })
 	at, end := body.SrcRange.Start.Byte, body.SrcRange.End.Byte
-	if at < len(f.text) && f.text[at] == '{' { // the body of a block has its braces
+	if at < len(f.text) && f.text[at] == '{' { // the range of a block's body includes its braces
 		at, end = at+1, end-1
 	}
 	for i := range list {
@@ -51,7 +51,7 @@ func items(f *file, body *hclsyntax.Body) (list []item, rest string) {
 	return list, comments(gap)
 }
 
-// splitGap cuts what follows an item in its line from what comes then.
+// splitGap separates the text on the same line after an item from the text of the next lines.
 func splitGap(gap string) (trail, rest string) {
 	trail, rest, _ = strings.Cut(gap, "\n")
 	if trail = strings.TrimSpace(trail); trail != "" {
@@ -60,7 +60,7 @@ func splitGap(gap string) (trail, rest string) {
 	return trail, rest
 }
 
-// comments are the lines of a gap, without empty ones.
+// comments returns the lines of a gap, without empty ones.
 func comments(gap string) string {
 	var b strings.Builder
 	for line := range strings.Lines(gap) {
@@ -71,10 +71,10 @@ func comments(gap string) string {
 	return b.String()
 }
 
-// metaArguments are those of a resource that Terraform reads itself.
+// metaArguments are the arguments and blocks of a resource that Terraform itself reads.
 var metaArguments = []string{"count", "for_each", "depends_on", "provider", "lifecycle", "provisioner", "connection"}
 
-// configItems are the attributes and blocks of a provider.
+// configItems returns the names of the attributes and blocks in a provider's config.
 func configItems(body *hclsyntax.Body) (names []string) {
 	for name := range body.Attributes {
 		if name != "alias" && name != "version" {

@@ -17,43 +17,43 @@ import (
 	"deployster/state"
 )
 
-// Options say what is migrated.
+// Options are the inputs of a migration.
 type Options struct {
-	Dir   string // with the root module
-	State string // the state file, of version 4; "" = that of Dir, when it is there
+	Dir   string // the directory of the root module
+	State string // the state file, of version 4; "" = that of Dir, if it exists
 
 	Version string    // of this tool
-	Environ []string  // as terraform has it: it gives variables values
-	Now     time.Time // when the state is recorded
+	Environ []string  // the environment, as for terraform: it can set variables
+	Now     time.Time // the time at which the state is recorded
 }
 
-// Result is what a migration comes to. Nothing of it is written yet.
+// Result is the result of a migration. Run does not write any of it.
 type Result struct {
-	Files    map[string][]byte // by their path below the new directory
+	Files    map[string][]byte // by their paths below the new directory
 	Snapshot state.Snapshot
-	Packs    []string // the commands that make the images, sorted
-	Notes    []string // what is to be looked at by a person, in the order of the files
+	Packs    []string // the commands that build the images, sorted
+	Notes    []string // what a person has to check, in the order of the files
 }
 
 // migration is one run.
 type migration struct {
 	dir       string
-	workspace string // which terraform has chosen
+	workspace string // the one selected in terraform
 	result    Result
 	problems  diag.Diagnostics
 	modules   map[string]*module // by their directories
 	images    map[string]*provider
 	locked    map[string]string // versions of providers, by address
-	things    map[string]thing  // that the state has, by their new addresses
+	things    map[string]thing  // in the state, by their new addresses
 	types     map[string]string // the type blocks of providers that the root module configures, by name or name.alias
 	plain     map[string]bool   // type blocks of providers without a config
-	varFiles  []string          // files that give variables values without being named
-	// configured are the names of providers that have a config in some module: others need
-	// none.
+	varFiles  []string          // files of variable values that Terraform reads automatically
+	// configured are the names of providers that have a config in some module; other
+	// providers need none.
 	configured map[string]bool
 }
 
-// provider is one that resources use, an image in the new manifests.
+// provider is a provider that resources use; it is an image in the new manifests.
 type provider struct {
 	name    string // of the type block
 	address string // registry.terraform.io/hashicorp/aws
@@ -62,7 +62,7 @@ type provider struct {
 
 func (p *provider) image() string { return "tf/" + p.name + ":" + p.version }
 
-// Run reads a configuration and its state. The error has all that cannot be carried over.
+// Run reads a configuration and its state. The error lists everything that cannot be migrated.
 func Run(o Options) (Result, error) {
 	m := &migration{dir: o.Dir, modules: map[string]*module{}, images: map[string]*provider{}, configured: map[string]bool{},
 		things: map[string]thing{}, plain: map[string]bool{}}
@@ -93,7 +93,7 @@ func Run(o Options) (Result, error) {
 	return m.result, nil
 }
 
-// refuse says what cannot be carried over, and where.
+// refuse reports something that cannot be migrated, and where.
 func (m *migration) refuse(at hcl.Range, what, format string, args ...any) {
 	d := diag.Errorf(what, format, args...)
 	if at.Filename != "" {
@@ -102,17 +102,17 @@ func (m *migration) refuse(at hcl.Range, what, format string, args ...any) {
 	m.problems = append(m.problems, d)
 }
 
-// note says what a person has to look at.
+// note reports something that a person has to check.
 func (m *migration) note(at hcl.Range, format string, args ...any) {
 	m.result.Notes = append(m.result.Notes, fmt.Sprintf("%s:%d: ", at.Filename, at.Start.Line)+fmt.Sprintf(format, args...))
 }
 
-// readLock gives the versions of providers that terraform has chosen.
+// readLock returns the versions of providers in terraform's lock file.
 func (m *migration) readLock() map[string]string {
 	locked := map[string]string{}
 	text, err := os.ReadFile(filepath.Join(m.dir, ".terraform.lock.hcl"))
 	if err != nil {
-		return locked // what is not there locks nothing
+		return locked // a missing file locks nothing
 	}
 	body := m.parse(text, ".terraform.lock.hcl")
 	if body == nil {
@@ -128,7 +128,7 @@ func (m *migration) readLock() map[string]string {
 	return locked
 }
 
-// providerOf gives the image of a provider that is known by a name.
+// providerOf returns the provider with a name and a source, and adds it if it is new.
 func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
 	source = cmp.Or(source, "hashicorp/"+name)
 	if strings.Count(source, "/") == 1 {
@@ -152,7 +152,7 @@ func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
 	return p
 }
 
-// writeTypes declares the images of providers without a config, and says how to make all.
+// writeTypes writes the type blocks of providers without a config, and lists the commands that build all images.
 func (m *migration) writeTypes() {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.images)) {
@@ -171,7 +171,7 @@ func (m *migration) writeTypes() {
 	}
 }
 
-// copyVariables takes over the files that give values to variables without being named.
+// copyVariables copies the files of variable values that Terraform reads automatically.
 func (m *migration) copyVariables() {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil {

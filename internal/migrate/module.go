@@ -16,26 +16,26 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// module is a directory of Terraform's.
+// module is the directory of a Terraform module.
 type module struct {
 	*migration
-	dir string // where it is
-	out string // where it goes, below the new directory
+	dir string // the directory itself
+	out string // its path below the new directory
 
 	files     []*file
-	names     map[resourceKey]string // of all that is declared, was moved or removed
+	names     map[resourceKey]string // of all resources that are declared, moved or removed
 	resources map[resourceKey]*hclsyntax.Block
 	calls     map[string]*call
 	sources   map[string]string           // of providers, by their names
 	providers map[string]*hclsyntax.Block // by name or name.alias
 	needs     map[string]bool             // providers whose config it gets from its callers, by name or name.alias
-	values    map[string]bool             // those of its own providers whose config it gives to modules, likewise
+	values    map[string]bool             // its own providers whose config it passes to modules, by name or name.alias
 	callers   []caller
-	found     bool // needs are known
-	inOne     bool // it asks which workspace it is in, itself or by what it calls
+	found     bool // findProviders has set needs
+	inOne     bool // it refers to terraform.workspace, itself or in modules that it calls
 }
 
-// file is one file, whose bytes are kept with their comments.
+// file is one file with its text, which has the comments.
 type file struct {
 	name string // below the root module
 	text []byte
@@ -48,7 +48,7 @@ type call struct {
 	module *module
 }
 
-// resourceKey names a resource as Terraform does, in its module.
+// resourceKey is the Terraform name of a resource in its module.
 type resourceKey struct {
 	data       bool
 	kind, name string
@@ -61,7 +61,7 @@ func (k resourceKey) String() string {
 	return k.kind + "." + k.name
 }
 
-// parse reads a file in HCL; nil when it is none.
+// parse parses a file in HCL; nil when it is not valid.
 func (m *migration) parse(text []byte, name string) *hclsyntax.Body {
 	f, diags := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
 	if diags.HasErrors() {
@@ -72,7 +72,7 @@ func (m *migration) parse(text []byte, name string) *hclsyntax.Body {
 	return body
 }
 
-// load reads a module and those that it calls; out is where it goes.
+// load reads a module and the modules that it calls; out is its new path.
 func (m *migration) load(dir, out string) *module {
 	if known := m.modules[dir]; known != nil {
 		return known
@@ -133,7 +133,7 @@ func (d *module) read(name string) {
 	}
 }
 
-// declare takes down what a block declares.
+// declare records what a block declares.
 func (d *module) declare(b *hclsyntax.Block) {
 	switch {
 	case (b.Type == "resource" || b.Type == "data") && len(b.Labels) == 2:
@@ -169,7 +169,7 @@ func (d *module) declare(b *hclsyntax.Block) {
 	}
 }
 
-// require takes down where providers come from.
+// require records the sources of providers.
 func (d *module) require(b *hclsyntax.Block) {
 	for name, a := range b.Body.Attributes {
 		pairs, diags := hcl.ExprMap(a.Expr)
@@ -186,7 +186,7 @@ func (d *module) require(b *hclsyntax.Block) {
 	}
 }
 
-// nameAll gives each resource a name of its own: its own name, where no other one has it.
+// nameAll gives each resource a unique name: its present one, if no other resource has it.
 func (d *module) nameAll() {
 	count := map[string]int{}
 	for k := range d.names {
@@ -208,7 +208,7 @@ func (d *module) nameAll() {
 	}
 }
 
-// find gives the directory of a module that is called, and where it goes.
+// find returns the directory of a called module, and its new path.
 func (d *module) find(name string, b *hclsyntax.Block) (from, to string, ok bool) {
 	a := b.Body.Attributes["source"]
 	if a == nil {
@@ -241,7 +241,7 @@ func (d *module) find(name string, b *hclsyntax.Block) (from, to string, ok bool
 	return from, to, true
 }
 
-// goesTo reports whether another directory than this goes to a place.
+// goesTo reports whether the path is taken: by another module, or by a file that exists.
 func (m *migration) goesTo(to, from string) bool {
 	for _, d := range m.modules {
 		if d.out == to && d.dir != from {
@@ -252,7 +252,7 @@ func (m *migration) goesTo(to, from string) bool {
 	return err == nil
 }
 
-// vendor copies what lies beside the configuration of a module that comes from elsewhere.
+// vendor copies the other files of a module that comes from elsewhere.
 func (m *migration) vendor(from, to string, at hcl.Range) {
 	entries, err := os.ReadDir(from)
 	if err != nil {
@@ -275,7 +275,7 @@ func (m *migration) vendor(from, to string, at hcl.Range) {
 	}
 }
 
-// write makes the manifests of a module.
+// write writes the manifests of a module.
 func (d *module) write() {
 	for _, f := range d.files {
 		var b strings.Builder
@@ -290,7 +290,7 @@ func (d *module) write() {
 		}
 		b.WriteString(rest)
 		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.name), ".json"), ".tf") + ".hcl"
-		if d.result.Files[path.Join(d.out, name)] != nil { // it has the name of one that is not in JSON
+		if d.result.Files[path.Join(d.out, name)] != nil { // a file that is not in JSON has the same name
 			name = strings.TrimSuffix(name, ".hcl") + "-json.hcl"
 		}
 		if name == "types.hcl" && d.out == "." {

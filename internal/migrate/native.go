@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// native writes a file in JSON as the blocks that it stands for. Each key stays in its line,
-// as far as there is room, so that places can be named.
+// native converts a file in JSON to native syntax. Each key stays on its line, as far as
+// there is room, so that errors can name lines.
 func native(text []byte) (out []byte, err error) {
 	n := &nativeWriter{text: text, dec: json.NewDecoder(bytes.NewReader(text)), line: 1}
 	n.dec.UseNumber()
@@ -33,12 +33,12 @@ func native(text []byte) (out []byte, err error) {
 	return n.out.Bytes(), err
 }
 
-// topLabels are the blocks of a file, and how many labels they have.
+// topLabels are the block types of a file, with their numbers of labels.
 var topLabels = map[string]int{"terraform": 0, "provider": 1, "variable": 1, "locals": 0, "output": 1, "resource": 2, "data": 2,
 	"module": 1, "moved": 0, "removed": 0, "import": 0, "check": 1, "ephemeral": 2}
 
-// innerLabels are the blocks that Terraform itself reads in others, by these. What providers
-// read is written as values, which the new manifests have too.
+// innerLabels are the nested block types that Terraform itself reads, by the type of the
+// enclosing block. Blocks of providers are written as values, as the new manifests have them.
 var innerLabels = map[string]map[string]int{
 	"terraform": {"required_providers": 0, "backend": 1, "cloud": 0, "provider_meta": 1},
 	"variable":  {"validation": 0},
@@ -52,7 +52,7 @@ var innerLabels = map[string]map[string]int{
 	"content":   {"dynamic": 1},
 }
 
-// references are the arguments whose texts are names or types, and no templates.
+// references are the arguments whose strings are references or types, not templates.
 var references = map[string][]string{
 	"resource": {"provider", "depends_on"}, "data": {"provider", "depends_on"}, "module": {"providers", "depends_on"},
 	"output":   {"depends_on"},
@@ -65,10 +65,10 @@ type nativeWriter struct {
 	text []byte
 	dec  *json.Decoder
 	out  bytes.Buffer
-	line int // which is written
+	line int // the line that is being written
 }
 
-// now is the line that is read.
+// now returns the line that is being read.
 func (n *nativeWriter) now() int { return 1 + bytes.Count(n.text[:n.dec.InputOffset()], []byte("\n")) }
 
 func (n *nativeWriter) write(text string) {
@@ -76,14 +76,14 @@ func (n *nativeWriter) write(text string) {
 	n.line += strings.Count(text, "\n")
 }
 
-// begin goes on in the line that is read.
+// begin writes newlines up to the line that is being read.
 func (n *nativeWriter) begin() {
 	for n.line < n.now() {
 		n.write("\n")
 	}
 }
 
-// members visits each member of the object that comes.
+// members reads an object and calls visit for each member.
 func (n *nativeWriter) members(visit func(key string) error) error {
 	if t, err := n.dec.Token(); err != nil || t != json.Delim('{') {
 		return n.unexpected("an object", err)
@@ -93,7 +93,7 @@ func (n *nativeWriter) members(visit func(key string) error) error {
 		if err != nil {
 			return n.unexpected("a name", err)
 		}
-		if err := visit(t.(string)); err != nil { // a name in an object is a text
+		if err := visit(t.(string)); err != nil { // a key is always a string
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (n *nativeWriter) skip() error {
 	return n.dec.Decode(&unused)
 }
 
-// blocks writes the blocks of one type, whose labels are the names around them.
+// blocks writes the blocks of one type; their labels are the enclosing keys.
 func (n *nativeWriter) blocks(kind string, more int, labels []string) error {
 	if more > 0 {
 		return n.each(func() error {
@@ -142,7 +142,7 @@ func (n *nativeWriter) blocks(kind string, more int, labels []string) error {
 	})
 }
 
-// each does something with what comes, or with each that is in a list of it.
+// each calls do once, or for each element if the next value is a list.
 func (n *nativeWriter) each(do func() error) error {
 	rest := bytes.TrimLeft(n.text[n.dec.InputOffset():], " \t\r\n:,")
 	if !bytes.HasPrefix(rest, []byte("[")) {
@@ -180,7 +180,7 @@ func (n *nativeWriter) member(kind, key string) error {
 	return nil
 }
 
-// value writes a value; the texts of names are written as they are.
+// value returns a value in native syntax; with names, strings are written without quotes.
 func (n *nativeWriter) value(v any, names bool) (string, error) {
 	switch x := v.(type) {
 	case string:
@@ -224,7 +224,7 @@ func (n *nativeWriter) value(v any, names bool) (string, error) {
 	return fmt.Sprint(v), nil
 }
 
-// template writes a text in which ${ } stands for values: what is nothing else as the value.
+// template returns a template in native syntax: if it is only one ${ }, as that expression.
 func template(text string) (string, error) {
 	x, diags := hclsyntax.ParseTemplate([]byte(text), "", hcl.InitialPos)
 	if diags.HasErrors() {
@@ -259,7 +259,7 @@ func template(text string) (string, error) {
 	return `"` + b.String() + text[at:] + `"`, nil
 }
 
-// quoted is a text as a label.
+// quoted returns a text as a label.
 func quoted(text string) string { return `"` + escaped(text) + `"` }
 
 func escaped(text string) string {

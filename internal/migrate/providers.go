@@ -12,11 +12,11 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// providerName is the name of the local value or the variable that has the config of a
-// provider, which is called NAME or NAME.ALIAS.
+// providerName returns the name of the local value or variable that has the config of a
+// provider; the key is NAME or NAME.ALIAS.
 func providerName(key string) string { return "provider_" + strings.ReplaceAll(key, ".", "_") }
 
-// keyOf gives the provider of a resource, as its module calls it.
+// keyOf returns the provider of a resource, by its name in the module.
 func keyOf(b *hclsyntax.Block) string {
 	if a := b.Body.Attributes["provider"]; a != nil {
 		return keyIn(a.Expr)
@@ -25,7 +25,7 @@ func keyOf(b *hclsyntax.Block) string {
 	return name
 }
 
-// keyIn reads the name of a provider.
+// keyIn parses a reference to a provider.
 func keyIn(e hcl.Expression) string {
 	traversal, diags := hcl.AbsTraversalForExpr(e)
 	if diags.HasErrors() {
@@ -40,14 +40,14 @@ func keyIn(e hcl.Expression) string {
 	return key
 }
 
-// nameIn is a provider's name without its alias.
+// nameIn returns the name of a provider without its alias.
 func nameIn(key string) string {
 	name, _, _ := strings.Cut(key, ".")
 	return name
 }
 
-// findProviders finds the images that a module uses, and the configs that it is given by
-// those who call it.
+// findProviders finds the images that a module uses, and the configs of providers that it
+// gets from its callers.
 func (d *module) findProviders() {
 	if d.found {
 		return
@@ -79,7 +79,7 @@ func (d *module) findProviders() {
 
 func byText(a, b resourceKey) int { return strings.Compare(a.String(), b.String()) }
 
-// need notes that a config is used here that comes from elsewhere, and not from one place.
+// need records that this module uses a config that its callers pass, if it is not always the same one of the root module.
 func (d *module) need(key string) {
 	if d.out == "." || !d.configured[nameIn(key)] || d.providers[key] != nil {
 		return
@@ -89,8 +89,8 @@ func (d *module) need(key string) {
 	}
 }
 
-// leadsTo is the provider of the root module that a provider of this module is, when all who
-// call it give it the same.
+// leadsTo returns the provider of the root module that a provider of this module stands
+// for, if all callers pass the same.
 func (d *module) leadsTo(key string) (found string, one bool) {
 	if d.out == "." || d.providers[key] != nil {
 		return key, d.out == "."
@@ -105,13 +105,13 @@ func (d *module) leadsTo(key string) (found string, one bool) {
 	return found, len(d.callers) > 0
 }
 
-// caller is a call of a module, and the module in which that stands.
+// caller is a call of a module, with the module that contains it.
 type caller struct {
 	by   *module
 	call *call
 }
 
-// findCallers notes of each module who calls it.
+// findCallers records the callers of each module.
 func (m *migration) findCallers() {
 	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
 		d := m.modules[dir]
@@ -123,7 +123,7 @@ func (m *migration) findCallers() {
 	}
 }
 
-// nameTypes names the type block of each provider that the root module configures.
+// nameTypes chooses the name of the type block of each provider that the root module configures.
 func (m *migration) nameTypes(root *module) {
 	m.types = map[string]string{}
 	taken := map[string]bool{}
@@ -141,8 +141,8 @@ func (m *migration) nameTypes(root *module) {
 	}
 }
 
-// typeOf is the type block of a provider, and what its resources say of its config besides;
-// "" = that is said by the block, or there is none.
+// typeOf returns the type block of a provider, and the config that its resources must
+// give; "" = the type block has it, or there is none.
 func (d *module) typeOf(key string) (name, config string) {
 	if !d.configured[nameIn(key)] {
 		return d.plainType(nameIn(key)), ""
@@ -156,7 +156,7 @@ func (d *module) typeOf(key string) (name, config string) {
 	return d.plainType(nameIn(key)), d.providerConfig(key)
 }
 
-// plainType is the type block of a provider, of which no alias is meant.
+// plainType returns the type block of a provider without an alias.
 func (m *migration) plainType(name string) string {
 	if m.types[name] == "" {
 		m.plain[name] = true
@@ -164,10 +164,10 @@ func (m *migration) plainType(name string) string {
 	return name
 }
 
-// given is what a caller calls the provider that the module calls so.
+// given returns the caller's name of the provider that the called module names key.
 func (c *call) given(key string) string {
 	if a := c.block.Body.Attributes["providers"]; a != nil {
-		pairs, _ := hcl.ExprMap(a.Expr) // what is no object is refused by terraform
+		pairs, _ := hcl.ExprMap(a.Expr) // terraform rejects anything else than an object
 		for _, p := range pairs {
 			if k, ok := p.Key.(*hclsyntax.ObjectConsKeyExpr); ok && keyIn(k.Wrapped) == key {
 				return keyIn(p.Value)
@@ -177,8 +177,8 @@ func (c *call) given(key string) string {
 	return key
 }
 
-// providerConfig is the expression for the config of a provider, as a module gives it to one
-// that it calls.
+// providerConfig returns the expression for the config of a provider, which a module
+// passes to a module that it calls.
 func (d *module) providerConfig(key string) string {
 	switch {
 	case d.providers[key] != nil:
@@ -189,7 +189,7 @@ func (d *module) providerConfig(key string) string {
 	return "var." + providerName(key)
 }
 
-// installed finds a module that `terraform init` has fetched.
+// installed returns the directory of a module that `terraform init` has fetched.
 func (d *module) installed(name string) (dir string, ok bool) {
 	text, err := os.ReadFile(filepath.Join(d.migration.dir, ".terraform/modules/modules.json"))
 	if err != nil {

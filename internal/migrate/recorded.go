@@ -20,17 +20,17 @@ import (
 // thing is an instance in Terraform's state.
 type thing struct {
 	attributes json.RawMessage
-	sensitive  []string         // JSON pointers into them
-	block      *hclsyntax.Block // nil = the configuration declares it elsewhere
+	sensitive  []string         // JSON pointers into the attributes
+	block      *hclsyntax.Block // nil = the configuration does not declare it under this address
 }
 
-// record completes the entries of what the new manifests declare: their configs are those
-// that the manifests make of the recorded states, so that the first plan finds nothing that
-// is not recorded already. What cannot be told stays begun, and the first plan adopts it.
+// record completes the entries of the resources that the new manifests declare: the config of an
+// entry is what the manifests yield with the recorded states, so that the first plan finds no change.
+// An entry whose config cannot be determined stays incomplete, and the first plan adopts the thing.
 func (m *migration) record(o Options) {
 	manifest, diags := m.manifest(o)
 	if diags.HasErrors() {
-		return // each command says what is wrong with the manifests
+		return // each command reports what is invalid in the manifests
 	}
 	scope := config.States{}
 	for address, t := range m.things {
@@ -62,7 +62,7 @@ func (m *migration) record(o Options) {
 	}
 }
 
-// manifest reads what is to be written, with the values that variables have for Terraform.
+// manifest loads the new manifests, with the values that variables have in Terraform.
 func (m *migration) manifest(o Options) (*config.Manifest, diag.Diagnostics) {
 	var flags []config.VarFlag
 	for _, file := range m.varFiles {
@@ -99,8 +99,8 @@ func (m *migration) manifest(o Options) (*config.Manifest, diag.Diagnostics) {
 	return config.Check(src, vars, config.Builtins{Version: o.Version})
 }
 
-// expanded makes instances of the blocks whose numbers follow from the states; nil = that
-// cannot be done.
+// expanded creates the instances of blocks whose numbers depend on the states; nil = it
+// failed.
 func expanded(m *config.Manifest, scope config.States) *config.Manifest {
 	for {
 		open := slices.DeleteFunc(slices.Clone(m.Pending()), func(p config.Pending) bool {
@@ -117,8 +117,8 @@ func expanded(m *config.Manifest, scope config.States) *config.Manifest {
 	}
 }
 
-// recordedConfig is the config with which a thing is as it should be: of what is ignored,
-// and of what is not known here, it has what the state has.
+// recordedConfig returns the config with which a thing needs no change: paths of
+// ignore_changes and values that are unknown here are taken from the state.
 func recordedConfig(m *config.Manifest, address string, scope config.States, t thing) (config.Resolved, diag.Diagnostics) {
 	out, diags := m.Config(address, scope)
 	if diags.HasErrors() {
@@ -157,16 +157,16 @@ func recordedConfig(m *config.Manifest, address string, scope config.States, t t
 	return out, diags
 }
 
-// isBlock reports whether a part of the config is written as blocks.
+// isBlock reports whether the configuration writes a part of the config as blocks.
 func (t thing) isBlock(name string) bool {
 	return t.block != nil && slices.ContainsFunc(t.block.Body.Blocks, func(b *hclsyntax.Block) bool { return blockName(b) == name })
 }
 
-// within is what a state has of what is written in blocks: the rest of them is computed.
+// within returns the state's values for what the blocks contain; all else in the state is computed.
 func within(written, was any) any {
 	switch w := written.(type) {
 	case map[string]any:
-		if list, ok := was.([]any); ok && len(list) == 1 { // one block, which may be written as an object
+		if list, ok := was.([]any); ok && len(list) == 1 { // one block, which may be an object in the config
 			was = list[0]
 		}
 		own, ok := was.(map[string]any)
@@ -194,14 +194,14 @@ func within(written, was any) any {
 	return was
 }
 
-// fill puts what a state has in the place of what is unknown, and nothing where it has nothing.
+// fill replaces unknown values by those of the state, and removes them if the state has none.
 func fill(c *config.Resolved, attributes any, sensitive []string) {
 	if len(c.Unknown) == 0 {
 		return
 	}
 	value, err := jsondoc.Value(c.Value)
 	if err != nil {
-		return // it is refused where it is read
+		return // the caller reports the error when it reads the value
 	}
 	for _, pointer := range slices.Sorted(maps.Keys(c.Unknown)) {
 		steps := jsondoc.Pointer(pointer)

@@ -18,7 +18,7 @@ import (
 	"deployster/state"
 )
 
-// tfState is a state file of Terraform's, of version 4: what of it is needed.
+// tfState is a Terraform state file of version 4, as far as it is needed.
 type tfState struct {
 	Version   int `json:"version"`
 	Outputs   map[string]tfOutput
@@ -54,7 +54,7 @@ type tfStep struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// pointers are the paths of what is sensitive.
+// pointers returns the JSON pointers of the sensitive values.
 func (i tfInstance) pointers() (list []string) {
 	for _, steps := range i.Sensitive {
 		var path []string
@@ -63,7 +63,7 @@ func (i tfInstance) pointers() (list []string) {
 			if s.Type == "get_attr" {
 				key.Value = jsondoc.Text(s.Value)
 			} else if json.Unmarshal(s.Value, &key) != nil {
-				break // all that is around it is sensitive
+				break // the whole enclosing value is sensitive
 			}
 			path = append(path, fmt.Sprint(key.Value))
 		}
@@ -72,7 +72,7 @@ func (i tfInstance) pointers() (list []string) {
 	return list
 }
 
-// key is how the instance is told apart from others of its block.
+// key returns the instance key in brackets, "" without one.
 func (i tfInstance) key() string {
 	switch key := i.Key.(type) {
 	case string:
@@ -83,7 +83,7 @@ func (i tfInstance) key() string {
 	return ""
 }
 
-// memory is what the image of a provider remembers of a thing.
+// memory is what the image of a provider keeps about a thing in its entry.
 type memory struct {
 	Kind    string          `json:"kind"`
 	Version int64           `json:"version"`
@@ -92,8 +92,8 @@ type memory struct {
 	Tainted bool            `json:"tainted,omitempty"`
 }
 
-// readState makes an entry of each instance: what is declared is recorded, with what its
-// provider remembers. What is not known to be declared is begun, as a dead apply leaves it.
+// readState makes an entry of each instance: record completes those that are declared.
+// The others stay incomplete, as an apply that was killed leaves them.
 func (m *migration) readState(root *module, o Options) {
 	usual := "terraform.tfstate"
 	if m.workspace != "default" {
@@ -135,7 +135,7 @@ func (m *migration) readResource(root *module, r tfResource) {
 	at := root.under(modules)
 	if !ok || at == nil || at.names[k] == "" {
 		if k.data {
-			return // it is looked up again
+			return // it is read again
 		}
 		if at = root.movedModule(r.Module); at == nil || at.names[k] == "" {
 			m.stateProblem("A resource that is not declared",
@@ -180,7 +180,7 @@ func (m *migration) stateProblem(what, format string, args ...any) {
 	m.refuse(hcl.Range{}, what, format, args...)
 }
 
-// modulePath reads module.A["k"].module.B.
+// modulePath parses module.A["k"].module.B.
 func modulePath(address string) (modules []string, ok bool) {
 	if address == "" {
 		return nil, true
@@ -193,7 +193,7 @@ func modulePath(address string) (modules []string, ok bool) {
 	return modules, ok && k.kind == ""
 }
 
-// movedModule is the module that one of the root's moved blocks leads to.
+// movedModule returns the module to which a moved block of the root module leads.
 func (d *module) movedModule(address string) *module {
 	modules, _ := modulePath(address)
 	name := func(module string) string { before, _, _ := strings.Cut(module, "["); return before }

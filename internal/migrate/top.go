@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// top writes a block of a file; "" = it has no place in the new manifests.
+// top returns the new form of a top-level block; "" = the new manifests do not have it.
 func (e *emitter) top(b *hclsyntax.Block) string {
 	switch b.Type {
 	case "resource", "data":
@@ -37,7 +37,7 @@ func (e *emitter) top(b *hclsyntax.Block) string {
 	return ""
 }
 
-// settings looks at a terraform block, of which only faults are left.
+// settings checks a terraform block, which the new manifests do not have.
 func (e *emitter) settings(b *hclsyntax.Block) {
 	for _, inner := range b.Body.Blocks {
 		switch inner.Type {
@@ -50,8 +50,8 @@ func (e *emitter) settings(b *hclsyntax.Block) {
 	}
 }
 
-// provider writes a provider with its config as a type block whose resources have that by
-// default; within modules, and for modules that are not always given the same, as a local value.
+// provider returns a provider as a type block whose defaults have its config. In modules
+// it is a local value; if a module may get different configs, also in the root module.
 func (e *emitter) provider(b *hclsyntax.Block) string {
 	key := b.Labels[0]
 	for k, known := range e.providers {
@@ -61,7 +61,7 @@ func (e *emitter) provider(b *hclsyntax.Block) string {
 	}
 	p := e.images[nameIn(key)]
 	if p == nil {
-		return "" // nothing uses it
+		return "" // no resource uses it
 	}
 	config := "{\n" + e.object(b.Body, []string{"alias", "version"}, nil) + "}"
 	local := fmt.Sprintf("locals {\n%s = %s\n}", providerName(key), config)
@@ -78,7 +78,7 @@ func (e *emitter) provider(b *hclsyntax.Block) string {
 	return fmt.Sprintf("%s\n\ntype %q {\nimage = %q\ndefaults = { provider = local.%s }\n}", local, e.types[key], p.image(), providerName(key))
 }
 
-// same writes a block that is here what it is there.
+// same returns a block that has the same form in manifests.
 func (e *emitter) same(b *hclsyntax.Block) string {
 	var out strings.Builder
 	out.WriteString(b.Type)
@@ -104,7 +104,7 @@ func (e *emitter) same(b *hclsyntax.Block) string {
 	return out.String() + rest + "}"
 }
 
-// call writes a module block.
+// call returns a module block.
 func (e *emitter) call(b *hclsyntax.Block) string {
 	c := e.calls[b.Labels[0]]
 	if c.module == nil {
@@ -144,7 +144,7 @@ func (e *emitter) call(b *hclsyntax.Block) string {
 	return out.String() + rest + "}"
 }
 
-// moved writes a moved block.
+// moved returns a moved block.
 func (e *emitter) moved(b *hclsyntax.Block) string {
 	from, fromKey, ok1 := e.address(b.Body.Attributes["from"])
 	to, toKey, ok2 := e.address(b.Body.Attributes["to"])
@@ -161,7 +161,7 @@ func (e *emitter) moved(b *hclsyntax.Block) string {
 	return fmt.Sprintf("moved {\nfrom = %s\nto = %s\n}", from, to)
 }
 
-// removed writes a removed block.
+// removed returns a removed block.
 func (e *emitter) removed(b *hclsyntax.Block) string {
 	from, _, ok := e.address(b.Body.Attributes["from"])
 	if !ok {
@@ -180,7 +180,7 @@ func (e *emitter) removed(b *hclsyntax.Block) string {
 	return out.String() + "}"
 }
 
-// address gives a resource or a module as it is written in manifests.
+// address returns a resource or a module as manifests refer to it.
 func (e *emitter) address(a *hclsyntax.Attribute) (text string, k resourceKey, ok bool) {
 	if a == nil {
 		return "", k, false
@@ -199,7 +199,7 @@ func (e *emitter) address(a *hclsyntax.Attribute) (text string, k resourceKey, o
 	return strings.Join(append(modules, "resource."+name+key), "."), k, true
 }
 
-// under gives the module that is called by a path; nil = there is none.
+// under returns the module at a path of calls; nil = there is none.
 func (d *module) under(modules []string) *module {
 	for _, step := range modules {
 		name, _, _ := strings.Cut(strings.TrimPrefix(step, "module."), "[")

@@ -5,13 +5,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// workspaceName is the variable that stands for terraform.workspace, in each module that asks.
+// workspaceName is the variable that replaces terraform.workspace, in each module that uses it.
 const workspaceName = "terraform_workspace"
 
 // asksWorkspace reports whether a module itself refers to terraform.workspace.
 func (d *module) asksWorkspace() (found bool) {
 	for _, f := range d.files {
-		_ = hclsyntax.VisitAll(f.body, func(n hclsyntax.Node) hcl.Diagnostics { // it reports nothing
+		_ = hclsyntax.VisitAll(f.body, func(n hclsyntax.Node) hcl.Diagnostics { // the function returns no diagnostics
 			if x, ok := n.(*hclsyntax.ScopeTraversalExpr); ok && len(x.Traversal) > 1 {
 				found = found || x.Traversal.RootName() == "terraform" && stepName(x.Traversal[1]) == "workspace"
 			}

@@ -10,7 +10,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Write writes the files into a directory, all of them or none. It replaces nothing.
+// Write writes the files into a directory, all of them or none. It overwrites no file.
 func (r Result) Write(dir string) (err error) {
 	var written []string
 	defer func() {
