@@ -21,10 +21,10 @@ import (
 	"deployster/internal/cli/process"
 )
 
-// Version is this tool's.
+// Version is the version of deployster.
 const Version = "0.1.0"
 
-// The exit codes that people's scripts depend on.
+// The exit codes, on which scripts of users depend.
 const (
 	exitDone        = 0
 	exitError       = 1
@@ -33,7 +33,7 @@ const (
 	exitInterrupted = 130
 )
 
-// Env is all that a run of the tool takes from the process around it.
+// Env is all that a run of deployster takes from its process.
 type Env struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
@@ -41,23 +41,23 @@ type Env struct {
 	Environ        []string
 	Dir            string // absolute: the working directory
 	Home           string
-	Interactive    bool                       // there is a person to ask: stdin and stderr are a terminal
+	Interactive    bool                       // a person can be asked: stdin and stderr are a terminal
 	Color          bool                       // stdout is a terminal
 	ErrColor       bool                       // stderr is a terminal
-	Size           func() (width, height int) // of the terminal that stderr is, in cells; nil = it is none
+	Size           func() (width, height int) // of the terminal on stderr, in cells; nil = stderr is no terminal
 	Abort          <-chan struct{}            // closed at the second interrupt; the first cancels the context
-	Hangup         func() <-chan struct{}     // takes over SIGHUP, which else is an interrupt; nil = there are no signals
+	Hangup         func() <-chan struct{}     // takes over SIGHUP, which otherwise is an interrupt; nil = there are no signals
 
-	line commandline.Line // what Args say; Run reads them
-	run  *runContext      // of this run; Run makes it
+	line commandline.Line // the parsed Args; Run sets it
+	run  *runContext      // of this run; Run sets it
 }
 
-// exitStatus ends a command with an exit code and nothing more to say.
+// exitStatus ends a command with an exit code and no further message.
 type exitStatus int
 
 func (e exitStatus) Error() string { return "" }
 
-// Run carries out one command line and gives the exit code.
+// Run runs one command line and returns the exit code.
 func Run(ctx context.Context, e Env) (code int) {
 	var err error
 	defer func() {
@@ -79,8 +79,8 @@ func Run(ctx context.Context, e Env) (code int) {
 	return e.run.finish(e, delivered(result, e, conclude(e, err)))
 }
 
-// execute does what the command line says. A fault of this program is an error
-// like others, so that all accounts of the run end as they should.
+// execute runs the command of the command line. It returns a panic as an error, so that
+// all outputs of the run end as they should.
 func execute(ctx context.Context, e Env) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -100,13 +100,13 @@ func execute(ctx context.Context, e Env) (err error) {
 	return app.RunContext(ctx, append([]string{app.Name}, e.line.Args()...))
 }
 
-// faulty words a panic; it is called by what recovers from it.
+// faulty returns the error for a panic; the function that recovers from it calls faulty.
 func faulty(panicked any) error {
 	return diag.Crash(panicked, debug.Stack(),
 		"If it was an apply, what it did is recorded beside the state file, and the next command folds it in.")
 }
 
-// conclude tells an error and is the one place where exit codes are chosen.
+// conclude prints an error. It is the one place that chooses exit codes.
 func conclude(e Env, err error) int {
 	var status exitStatus
 	switch {
@@ -126,7 +126,7 @@ func conclude(e Env, err error) int {
 	return exitError
 }
 
-// newApp describes the command line.
+// newApp returns the description of the command line.
 func newApp(e Env) *cli.App {
 	app := &cli.App{
 		Name:            "deployster",
@@ -156,7 +156,7 @@ func newApp(e Env) *cli.App {
 	return app
 }
 
-// usageError words a mistake on the command line.
+// usageError returns the error for a mistake on the command line.
 func usageError(c *cli.Context, err error, _ bool) error {
 	name := "deployster"
 	if c.Command != nil && c.Command.Name != "" {
@@ -165,11 +165,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return diag.Errorf("Wrong command line", "%s.%s `%s -help` lists what there is.", err, takes(c, err), name)
 }
 
-// ofFlag finds the flag in an error of the library about a value.
+// ofFlag finds the flag in an error of the library about its value.
 var ofFlag = regexp.MustCompile(`^invalid (?:boolean )?value ".*" for (?:flag )?-([a-z-]+): `)
 
-// takes says of the flag that an error is about what a right value is; "" where that is not
-// known.
+// takes describes the valid values of the flag that an error of the library names; ""
+// where the flag or its kind is unknown.
 func takes(c *cli.Context, err error) string {
 	found := ofFlag.FindStringSubmatch(err.Error())
 	if found == nil {
@@ -195,14 +195,14 @@ func takes(c *cli.Context, err error) string {
 	return ""
 }
 
-// wantsColor reports whether there may be colours: not with -no-color, NO_COLOR or
+// wantsColor reports whether colours are allowed: not with -no-color, NO_COLOR or
 // TERM=dumb.
 func (e Env) wantsColor() bool {
 	return e.get("NO_COLOR") == "" && colorprofile.Env(e.Environ) >= colorprofile.ANSI && !e.line.On("no-color")
 }
 
-// liveSize gives the size of a terminal on which something can be drawn; nil =
-// there is none.
+// liveSize returns the size of a terminal on which a display can be redrawn; nil = there
+// is none.
 func (e Env) liveSize() func() (width, height int) {
 	if !e.ErrColor || e.Size == nil || e.get("TERM") == "" || e.get("TERM") == "dumb" {
 		return nil
@@ -213,7 +213,7 @@ func (e Env) liveSize() func() (width, height int) {
 // get returns the value of an environment variable.
 func (e Env) get(name string) string { return workspace.Options{Environ: e.Environ}.Env(name) }
 
-// path makes a path of the user's absolute, before -chdir.
+// path makes a path of the user absolute, relative to the directory before -chdir.
 func (e Env) path(p string) string {
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p)

@@ -56,7 +56,7 @@ func applyOptions(c *cli.Context, s *session) app.ApplyOptions {
 		Report:      c.String("report"), Approval: approvalOptions(c, s), Policy: policy(c)}
 }
 
-// applied returns how a command ends whose apply ended so.
+// applied returns the error with which a command ends after this result of an apply.
 func applied(report *apply.Report, err error) error {
 	switch {
 	case err != nil:

@@ -28,7 +28,7 @@ func consoleCommand(e Env) *cli.Command {
 	}
 }
 
-// console evaluates what somebody types.
+// console evaluates the expressions that a user types.
 type console struct {
 	s *session
 	k *workspace.Console
@@ -48,11 +48,11 @@ func runConsole(c *cli.Context, s *session) error {
 	return k.pipe(s.env.Stdin)
 }
 
-// maxExpression is how long a line may be, in bytes.
+// maxExpression is the maximum length of an expression, in bytes.
 const maxExpression = 1 << 20
 
-// pipe evaluates each line of stdin. It goes on after a mistake, and ends with
-// an error when there was one.
+// pipe evaluates each line of stdin. It goes on after an invalid one, and returns an
+// error at the end if there was any.
 func (k console) pipe(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxExpression)
@@ -82,8 +82,8 @@ An open bracket or quote goes on in the next line. Up and down bring back what
 was typed. Ctrl-C throws away what is typed; exit, quit and Ctrl-D end.
 `
 
-// answer evaluates one expression or does one of the console's own words, and
-// reports whether that was the end, and whether it went well.
+// answer evaluates one expression or runs one of the console's own commands. done reports
+// whether the console ends, ok whether the expression was valid.
 func (k console) answer(text string) (done, ok bool) {
 	switch strings.TrimSpace(text) {
 	case "":
@@ -101,7 +101,7 @@ func (k console) answer(text string) (done, ok bool) {
 	return false, ok
 }
 
-// historyFile is where what was typed at consoles is kept, "" if nowhere.
+// historyFile returns the file in which the inputs of consoles are kept, "" if none.
 func (e Env) historyFile() string {
 	dir := e.get("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {

@@ -6,13 +6,13 @@ import (
 	"deployster/internal/cli/hosts"
 )
 
-// farCommand is what ssh starts on a host: people have no use for it.
+// farCommand is the command that ssh starts on a host: people do not use it.
 func farCommand(e Env) *cli.Command {
 	return &cli.Command{Name: "far", Hidden: true, Usage: "serve one client on stdin and stdout", Action: e.action(runFar)}
 }
 
 func runFar(c *cli.Context, s *session) error {
-	s.keep = 0 // nothing of a client stays here
+	s.keep = 0 // no container of a client stays here
 	if _, err := s.open(c.Context, c); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func formatCommand(e Env) *cli.Command {
 	}
 }
 
-// exitUnformatted is the exit code of `fmt -check`, which it shares with
+// exitUnformatted is the exit code of `fmt -check` for unformatted files, the same as
 // Terraform's.
 const exitUnformatted = 3
 
@@ -47,7 +47,7 @@ func runFormat(c *cli.Context, s *session) error {
 			case c.Bool("diff") && !(stdin && check):
 				s.out.Diff(name, before, after)
 			case !stdin || check:
-			case s.env.Color: // a terminal: nothing in the text may steer it
+			case s.env.Color: // a terminal: the text must not control it
 				s.out.Printf("%s", after)
 			default:
 				s.out.Raw(string(after))

@@ -18,9 +18,9 @@ func imageCommand(e Env) *cli.Command {
 	})
 }
 
-// store connects to the containerd whose images a command is about.
+// store connects to the containerd whose images a command uses.
 func (s *session) store(ctx context.Context) (appimages.Store, error) {
-	s.keep = 0 // of these commands only a test of a type starts anything that lasts, and it is to have that fresh
+	s.keep = 0 // of these commands only a test of a type starts a container that lasts, and it needs a fresh one
 	if _, err := s.Runtime(ctx); err != nil {
 		return nil, err
 	}

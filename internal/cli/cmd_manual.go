@@ -32,8 +32,8 @@ func completionCommand(e Env) *cli.Command {
 	}
 }
 
-// completeCommand is what these scripts ask. It is silent about what goes wrong:
-// whoever types has not asked for anything yet.
+// completeCommand is the command that the completion scripts call. It prints no errors:
+// the user has not run a command yet.
 func completeCommand(e Env) *cli.Command {
 	return &cli.Command{Name: commandline.CompleteCommand, Hidden: true, Action: e.action(func(c *cli.Context, s *session) error {
 		if c.NArg() == 0 {
@@ -46,7 +46,7 @@ func completeCommand(e Env) *cli.Command {
 	})}
 }
 
-// remembered gives the names that the state has.
+// remembered returns a function that lists the names in the state.
 func (s *session) remembered(c *cli.Context) manual.Known {
 	return func(kind string) []string {
 		snapshot, err := s.ReadState(c.Context, s.StatePlaceAround())
@@ -61,7 +61,7 @@ func (s *session) remembered(c *cli.Context) manual.Known {
 	}
 }
 
-// manCommand is what `make man` runs.
+// manCommand is the command that `make man` runs.
 func manCommand(e Env) *cli.Command {
 	return &cli.Command{Name: "man", Hidden: true, Action: e.action(func(c *cli.Context, s *session) error {
 		if c.NArg() != 1 {

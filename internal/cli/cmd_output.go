@@ -72,13 +72,13 @@ func runOutput(c *cli.Context, s *session) error {
 		return printBare(s.out, name, o)
 	case c.Bool("json"):
 		s.out.JSON(o.Value)
-	default: // who asks for one by its name wants to see it
+	default: // a user who names one output expects its value
 		s.out.Printf("%s\n", jsondiff.TextWithin(jsondiff.Value{JSON: o.Value}, 0, -1, nil))
 	}
 	return nil
 }
 
-// printOutputs prints every output. Sensitive ones are named and not shown.
+// printOutputs prints every output. Sensitive ones are listed without their values.
 func printOutputs(p terminal.Printer, s state.Snapshot, asJSON bool) error {
 	if asJSON {
 		all, err := workspace.OutputDocuments(s)
@@ -93,7 +93,7 @@ func printOutputs(p terminal.Printer, s state.Snapshot, asJSON bool) error {
 	return nil
 }
 
-// printBare prints a string, number or bool as a shell wants it.
+// printBare prints a string, number or bool as bare text, for shells.
 func printBare(p terminal.Printer, name string, o state.Output) error {
 	var text string
 	if string(o.Value) == "null" {

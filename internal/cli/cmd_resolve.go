@@ -46,7 +46,7 @@ func runResolve(c *cli.Context, s *session) error {
 	return printEdit(c, s, done, err)
 }
 
-// listOpen lists what there is to resolve, and changes nothing.
+// listOpen lists the actions whose outcome is unknown, and changes nothing.
 func listOpen(c *cli.Context, s *session) error {
 	snapshot, err := s.recorded(c.Context)
 	if err != nil {

@@ -88,7 +88,7 @@ func runRunsShow(c *cli.Context, s *session) error {
 	return nil
 }
 
-// printProblems lists what of an apply did not go well.
+// printProblems prints the problems of an apply.
 func printProblems(p terminal.Printer, r *apply.Report) {
 	if r == nil {
 		return

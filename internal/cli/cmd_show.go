@@ -83,8 +83,8 @@ func showPlan(c *cli.Context, s *session) error {
 	return nil
 }
 
-// printPage prints a plan as a page. Secrets are hidden in each of its texts: in the
-// page as a whole that would hide words of its markup too.
+// printPage prints a plan as a web page. Secrets are hidden in each of its texts: hiding
+// them in the whole page could also hide words of its markup.
 func printPage(s *session, saved workspace.SavedPlan) error {
 	p := planpage.Page{Plan: saved.Plan, File: filepath.Base(saved.File), Digest: saved.Digest, SignedBy: saved.SignedBy, Hide: s.Secrets.Hide}
 	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) {

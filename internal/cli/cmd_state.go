@@ -104,7 +104,7 @@ func runStateShow(c *cli.Context, s *session) error {
 		return nil
 	}
 	name := names[0]
-	if len(names) > 1 { // one, and what was deposed there
+	if len(names) > 1 { // one entry, and deposed ones at the same address
 		name, _ = moves.RecordedAt(name)
 	}
 	if slices.ContainsFunc(names[1:], func(other string) bool {
@@ -121,7 +121,7 @@ func runStateShow(c *cli.Context, s *session) error {
 	return s.out.Document(shown)
 }
 
-// showRemembered prints what the state knows of one resource.
+// showRemembered prints what the state has of one resource.
 func showRemembered(s *session, snapshot state.Snapshot, name string, running map[string]bool) {
 	mark := render.Unsettled(snapshot.Unsettled[name], running)
 	entry, recorded := snapshot.Resources[name]

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// printEdit says what was changed in the state, or would be.
+// printEdit prints what a command has changed in the state, or would change.
 func printEdit(c *cli.Context, s *session, done workspace.StateEdit, err error) error {
 	sentence := strings.TrimSuffix(done.Sentence(), ".")
 	switch {
@@ -23,7 +23,7 @@ func printEdit(c *cli.Context, s *session, done workspace.StateEdit, err error) 
 		return s.out.Document(done)
 	case done.DryRun:
 		s.out.Printf("%s\n", done.Sentence())
-	case done.Kept == 0: // there was no state
+	case done.Kept == 0: // no state existed before
 		s.out.Printf("%s (serial %d).\n", sentence, done.Serial)
 	default:
 		s.out.Printf("%s (serial %d). Undo: deployster state restore %d\n", sentence, done.Serial, done.Kept)

@@ -10,7 +10,7 @@ import (
 	"deployster/internal/cli/sharedstate"
 )
 
-// sharedStateCommands are those about where a state lies, and about who uses it.
+// sharedStateCommands returns the commands for the place of a state and its users.
 func sharedStateCommands(e Env) []*cli.Command {
 	return []*cli.Command{
 		{Name: "status", Usage: "show where the state is and who uses it", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},

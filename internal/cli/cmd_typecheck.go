@@ -46,7 +46,7 @@ func testType(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.keep = 0 // it is to have everything fresh
+	s.keep = 0 // the test needs fresh containers
 	asJSON := c.Bool("json")
 	o.About = func(ty protocol.Type) { typeview.TestBegins(s.err, o, ty) }
 	if !asJSON {
@@ -70,7 +70,7 @@ func testType(c *cli.Context, s *session) error {
 	return nil
 }
 
-// testArtifacts is for an image of artifacts.
+// testArtifacts tests an image of artifacts.
 func testArtifacts(c *cli.Context, s *session) error {
 	env, err := flagvalues.Environment(c)
 	if err != nil {
@@ -83,7 +83,7 @@ func testArtifacts(c *cli.Context, s *session) error {
 	return err
 }
 
-// testEnded is for a test that could not be made to its end.
+// testEnded returns the error of a test that did not complete.
 func testEnded(s *session, err error, r conformance.Report) error {
 	if !errors.Is(err, context.Canceled) {
 		return err

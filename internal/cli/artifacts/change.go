@@ -62,7 +62,7 @@ func unpin(c *cli.Context, s Session) (int, error) {
 	return changed(s, change, err)
 }
 
-// changed says what became of a pin.
+// changed prints the change of a pin.
 func changed(s Session, c versions.Change, err error) (int, error) {
 	if err != nil {
 		return failed, err
@@ -104,7 +104,7 @@ func prune(c *cli.Context, s Session) (int, error) {
 	return done, err
 }
 
-// entry is what is kept, for people. Its key is made of secrets too.
+// entry returns an entry of the store of artifacts as text for people, without its key: secrets are a part of that.
 func entry(e artifact.Entry) string {
 	if e.Name == "" {
 		return "(unknown)"

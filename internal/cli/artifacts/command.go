@@ -12,14 +12,14 @@ import (
 	"deployster/internal/ui/terminal"
 )
 
-// Session is what a command works with.
+// Session is the session in which a command runs.
 type Session struct {
 	*app.Engine
-	Out, Err terminal.Printer // results, and all else
+	Out, Err terminal.Printer // Out is for results, Err for everything else
 	Inputs   workspace.Inputs // without arguments
 }
 
-// Run carries out a command, and gives its exit code.
+// Run runs a command and returns its exit code.
 type Run func(*cli.Context, Session) (code int, err error)
 
 // The exit codes of these commands.
@@ -31,8 +31,8 @@ const (
 	interrupted = 130
 )
 
-// Command describes the command. variables makes the flags for values of variables, and
-// action runs something in a session.
+// Command returns the command. variables returns the flags for values of variables, and
+// action makes a cli action of a function that runs in a session.
 func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.Command {
 	asJSON := func() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "as JSON"} }
 	flags := func(own ...cli.Flag) []cli.Flag { return slices.Concat(variables(), own) }
@@ -64,7 +64,7 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 	}
 }
 
-// takes refuses too few and too many arguments.
+// takes returns an error for too few or too many arguments.
 func takes(c *cli.Context, least, most int) error {
 	if c.NArg() >= least && (most < 0 || c.NArg() <= most) {
 		return nil

@@ -46,7 +46,7 @@ func list(c *cli.Context, s Session) (int, error) {
 	return done, nil
 }
 
-// inSpace is a version with its space; "-" where there is none.
+// inSpace returns a version with its space; "-" without a version.
 func inSpace(space string, v artifact.Version) string {
 	switch {
 	case v == nil:
@@ -107,7 +107,7 @@ func printChecked(s Session, a versions.Checked) {
 	}
 }
 
-// described is a version with what its image says of it.
+// described returns a version with its metadata.
 func described(v versions.Version) string {
 	text := diag.Visible(v.Version.String())
 	if about := render.Metadata(v.Metadata); about != "" {

@@ -17,7 +17,7 @@ import (
 	"deployster/internal/ui/typeview"
 )
 
-// TestFlags are those of `type test` for images of artifacts.
+// TestFlags returns the flags of `type test` for images of artifacts.
 func TestFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "source", Usage: "test an image of artifacts: `FILE` with its source"},
@@ -26,7 +26,7 @@ func TestFlags() []cli.Flag {
 	}
 }
 
-// Test tests an image of artifacts. env are the variables of its containers.
+// Test tests an image of artifacts. env is the environment of its containers.
 func Test(c *cli.Context, s Session, env map[string]string) (int, error) {
 	o, err := testOptions(c, s)
 	if err != nil {

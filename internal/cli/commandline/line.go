@@ -16,20 +16,20 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Line is what the arguments of the process say. It is read before the flag
-// library reads it: events and the words of mistakes depend on it, and the library
-// wants flags before arguments, where people write them where they think of them.
+// Line is the parsed command line. It is parsed before the flag library parses it: events
+// and the messages about mistakes depend on it, and the library requires flags before
+// arguments, while people write them anywhere.
 type Line struct {
 	Global []string          // flags that all commands have
 	Local  []string          // flags of the command
 	Rest   []string          // arguments
 	Path   []string          // the command, and the command within it
-	Values map[string]string // of the flags; a switch that is on has "true"
+	Values map[string]string // of the flags; "true" for a switch that is on
 	Err    error             // the first mistake
 }
 
-// Read reads it to its end, whatever mistakes are in it. lenient are flags whose
-// values are read also where the command has none of them.
+// Read parses the arguments to their end, whatever mistakes they have. It also reads the
+// values of the lenient flags, even if the command does not have them.
 func Read(app *cli.App, args []string, lenient []cli.Flag) Line {
 	if len(args) > 0 && args[0] == CompleteCommand {
 		return completing(app, args)
@@ -41,7 +41,7 @@ func Read(app *cli.App, args []string, lenient []cli.Flag) Line {
 		arg := args[i]
 		switch {
 		case len(line.Path) == 0 && (arg == "--version" || arg == "-version"):
-			arg = "version" // where people look for it first
+			arg = "version" // people try this form first
 		case len(line.Path) == 0 && arg == "help":
 			arg = "-help"
 		}
@@ -73,7 +73,7 @@ func Read(app *cli.App, args []string, lenient []cli.Flag) Line {
 		}
 		if flag == nil && !isHelp(name) {
 			fail(unknownFlag(arg, line.Path, slices.Concat(local, app.Flags)))
-			flag = lookup(lenient, name) // the mistake is told by them
+			flag = lookup(lenient, name) // these flags decide how the mistake is reported
 		}
 		*into = append(*into, arg)
 		if _, isBool := flag.(*cli.BoolFlag); (isBool || flag == nil && isHelp(name)) && !hasValue {
@@ -93,11 +93,11 @@ func Read(app *cli.App, args []string, lenient []cli.Flag) Line {
 	return line
 }
 
-// CompleteCommand is the hidden command by which shells complete words: what
-// follows it are words of another command line, which may be wrong.
+// CompleteCommand is the hidden command by which shells complete words: its arguments are
+// the words of another command line, which may be invalid.
 const CompleteCommand = "complete"
 
-// completing gives the line of that command. It works where the other one would.
+// completing returns the line of that command, with the directory and the state of the other command line.
 func completing(app *cli.App, args []string) Line {
 	words := args[1:]
 	if len(words) > 0 && words[0] == "--" {
@@ -114,14 +114,14 @@ func completing(app *cli.App, args []string) Line {
 	return line
 }
 
-// Help reports whether all that is wanted is to know what the command takes.
+// Help reports whether the user asks only for the help of the command.
 func (l Line) Help() bool { return l.On("help") || l.On("h") }
 
-// standingArgs is the environment variable with flags of all commands; followed by
-// _COMMAND, such as DEPLOYSTER_CLI_ARGS_plan, with those of one.
+// standingArgs is the environment variable with flags for all commands; with _COMMAND
+// after it, such as DEPLOYSTER_CLI_ARGS_plan, it has the flags for one.
 const standingArgs = "DEPLOYSTER_CLI_ARGS"
 
-// WithStanding adds the flags of the environment. Those of the command line win.
+// WithStanding adds the flags of the environment. Flags of the command line override them.
 func (l Line) WithStanding(app *cli.App, env func(string) string) Line {
 	words := strings.Fields(env(standingArgs))
 	if len(l.Path) > 0 {
@@ -146,7 +146,7 @@ func (l Line) WithStanding(app *cli.App, env func(string) string) Line {
 	return l
 }
 
-// Args are the arguments as the library wants them.
+// Args returns the arguments in the order that the library requires.
 func (l Line) Args() []string {
 	args := slices.Concat(l.Global, l.Path, l.Local)
 	if len(l.Rest) > 0 {
@@ -158,8 +158,8 @@ func (l Line) Args() []string {
 // takesPaths are the commands whose arguments are manifests and directories.
 var takesPaths = []string{"init", "plan", "apply", "drift", "watch", "validate", "graph", "console"}
 
-// emptyPath refuses an argument without a character: it is of a variable that is
-// not set, and to take it for none would mean the whole directory.
+// emptyPath returns an error for an empty argument: it comes from a variable that is not
+// set, and ignoring it would mean the whole directory.
 func emptyPath(l Line) error {
 	if !slices.Contains(l.Rest, "") || !slices.Contains(append(takesPaths, "fmt", "show"), l.Command()) {
 		return nil
@@ -168,8 +168,8 @@ func emptyPath(l Line) error {
 		"not set. Leave it out to mean the working directory, or name a file.", l.Command())
 }
 
-// InDirectory gives the line that works in the one directory that it names: as
-// an argument that means what -chdir to it means. path makes paths absolute.
+// InDirectory turns a single argument that is a directory into -chdir, for the commands
+// to which both mean the same. path makes paths absolute.
 func (l Line) InDirectory(path func(string) string) Line {
 	if len(l.Rest) != 1 || !slices.Contains(takesPaths, l.Command()) {
 		return l
@@ -196,7 +196,7 @@ func (l Line) Command() string {
 
 // On reports whether a switch is on.
 func (l Line) On(name string) bool {
-	on, _ := strconv.ParseBool(l.Values[name]) // what is no bool is an error of the library, later
+	on, _ := strconv.ParseBool(l.Values[name]) // the library reports an invalid value later
 	return on
 }
 
@@ -233,7 +233,7 @@ func unknownCommand(path []string, commands []*cli.Command) error {
 // notFlag reports whether a word may be a command, or the value of a flag.
 func notFlag(word string) bool { return !strings.HasPrefix(word, "-") }
 
-// noValue is of a flag after which nothing stands, or the command.
+// noValue returns the error for a flag after which nothing, or the command, stands.
 func noValue(arg string, next []string) error {
 	after := ""
 	if len(next) > 0 {
@@ -253,5 +253,5 @@ func unknownFlag(arg string, path []string, flags []cli.Flag) error {
 		command, diag.Visible(name), words.DidYouMean("-"+strings.TrimLeft(name, "-"), names), command)
 }
 
-// isHelp names the flag that the library adds to every command.
+// isHelp reports whether a flag is the help flag, which the library adds to every command.
 func isHelp(name string) bool { return name == "help" || name == "h" }
