@@ -11,8 +11,8 @@ import (
 	"deployster/internal/cli/process"
 )
 
-// printsOnly reports whether what a command prints is all that it is for: the exit
-// codes of others tell something too.
+// printsOnly reports whether the only purpose of a command is its output: the exit codes
+// of other commands have a meaning too.
 func printsOnly(l commandline.Line) bool {
 	switch l.Command() {
 	case "show", "output", "graph", "version":
@@ -28,16 +28,15 @@ func printsOnly(l commandline.Line) bool {
 	return false
 }
 
-// delivered gives the exit code that tells the truth. Where to print was all that
-// there was to do, a result that was not delivered is an error; an apply has done
-// what it has done. A reader who went away has what was wanted, and needs no
-// message.
+// delivered returns the exit code with regard to the output. If a command only prints, a
+// result that could not be written is an error; an apply has done its work all the same.
+// A reader that closed the pipe has read what it needs, and gets no message.
 func delivered(w *process.Output, e Env, code int) int {
 	err := w.Err()
 	if errors.Is(err, process.ErrClosed) && !printsOnly(e.line) {
 		return code
 	}
-	if err == nil || e.run.json { // of the events it was said already
+	if err == nil || e.run.json { // the end of the events has reported it
 		return code
 	}
 	if slices.Contains([]string{"apply", "destroy"}, e.line.Command()) {

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// globalFlags may stand anywhere on the command line.
+// globalFlags returns the flags of all commands, which may stand anywhere.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "chdir", Usage: "work in `DIR`"},
@@ -26,8 +26,8 @@ func globalFlags() []cli.Flag {
 	}
 }
 
-// varFlags makes the flags -var and -var-file of one command. They share a
-// list, since the later one on the command line wins, whichever it is.
+// varFlags returns the flags -var and -var-file of one command. They share a list, since
+// the last one on the command line wins, whichever it is.
 func varFlags() []cli.Flag {
 	list := &flagvalues.Variables{}
 	return []cli.Flag{
@@ -46,8 +46,8 @@ func inputs(c *cli.Context, s *session) workspace.Inputs {
 	return in
 }
 
-// selectionFlags limit what a command is about. with and without say what goes
-// with a target, and what stays away with what is excluded.
+// selectionFlags returns the flags that limit a command to some resources. with says what
+// is included with a target, without what is excluded with an excluded address.
 func selectionFlags(with, without string) []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "target", Value: &flagvalues.Words{},
@@ -56,12 +56,12 @@ func selectionFlags(with, without string) []cli.Flag {
 	}
 }
 
-// planSelectionFlags are those of commands that plan.
+// planSelectionFlags returns the selection flags of commands that plan.
 func planSelectionFlags() []cli.Flag {
 	return selectionFlags("with its dependencies", " and its dependants")
 }
 
-// refreshFlags say what is asked of what is there, and done to it.
+// refreshFlags returns the flags for reading the current states, and for replacing.
 func refreshFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "replace", Value: &flagvalues.Words{}, Usage: "destroy `ADDRESS` and create it again; may be repeated"},
@@ -70,7 +70,7 @@ func refreshFlags() []cli.Flag {
 	}
 }
 
-// wordsOf returns the values of such a flag.
+// wordsOf returns the values of a flag that may be repeated.
 func wordsOf(c *cli.Context, name string) []string {
 	if list, ok := c.Generic(name).(*flagvalues.Words); ok {
 		return list.List
@@ -78,8 +78,8 @@ func wordsOf(c *cli.Context, name string) []string {
 	return nil
 }
 
-// selectionOf reads the flags. A command that has only some of them has the
-// others as if they were not given.
+// selectionOf returns the selection that the flags make. A flag that the command does not
+// have counts as not given.
 func selectionOf(c *cli.Context) plan.Selection {
 	return plan.Selection{Targets: wordsOf(c, "target"), Excludes: wordsOf(c, "exclude"), Replace: wordsOf(c, "replace"),
 		Destroy: c.Bool("destroy"), NoRefresh: c.IsSet("refresh") && !c.Bool("refresh"), RefreshOnly: c.Bool("refresh-only")}
@@ -99,7 +99,7 @@ func parallelismFlag() cli.Flag {
 		}}
 }
 
-// parallelism returns what was said of it; 0 = nothing.
+// parallelism returns the value of -parallelism; 0 = it is not given.
 func parallelism(c *cli.Context) int {
 	if !c.IsSet("parallelism") {
 		return 0
@@ -107,7 +107,7 @@ func parallelism(c *cli.Context) int {
 	return c.Int("parallelism")
 }
 
-// inputFlag belongs to the commands that ask for variables.
+// inputFlag returns the flag -input, of commands that ask for variables.
 func inputFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "input", Value: true, Usage: "ask for nothing, neither variables nor a yes, also on a terminal"}
 }
@@ -117,7 +117,7 @@ func explainFlag() cli.Flag {
 		Usage: "explain why the resource at `ADDRESS` changes; may be repeated"}
 }
 
-// approvalFlags say who answers for what is done.
+// approvalFlags returns the flags that say which changes need whose approval.
 func approvalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "auto-approve", Usage: "approve everything; ask nothing"},
@@ -129,7 +129,7 @@ func approvalFlags() []cli.Flag {
 	}
 }
 
-// approvalOptions returns what the flags say.
+// approvalOptions returns the options that the approval flags set.
 func approvalOptions(c *cli.Context, s *session) approval.Options {
 	return approval.Options{Auto: c.Bool("auto-approve"), Confirm: given(c, "confirm"), Kinds: given(c, "approve"),
 		Deferred: given(c, "deferred"), Ask: s.env.Interactive && c.Bool("input")}
@@ -155,13 +155,13 @@ func requireFlags() []cli.Flag {
 	}
 }
 
-// policy returns what they say of the plan.
+// policy returns the conditions of the flags on a plan.
 func policy(c *cli.Context) workspace.PolicyOptions {
 	return workspace.PolicyOptions{Digest: given(c, "require-digest"), Deferred: given(c, "deferred"),
 		Signature: given(c, "require-signature")}
 }
 
-// eventFlags belong to those commands.
+// eventFlags returns the flags of commands that send events.
 func eventFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "json", Usage: "print events as JSON on stdout, one a line, and nothing else"},

@@ -10,10 +10,10 @@ import (
 	"deployster/internal/cli/process"
 )
 
-// Main runs the command line of this process and returns its exit code. Results
-// go to stdout, which is Stdout() but for tests. The first signal asks the command
-// to stop, the second one to stop at once, the third ends the process. A reader of
-// stdout who goes away does not.
+// Main runs the command line of this process and returns its exit code. Results go to
+// stdout, which is Stdout() except in tests. The first signal asks the command to stop,
+// the second one to stop at once, the third ends the process. A reader that closes stdout
+// does not end it.
 func Main(stdout io.Writer) int {
 	ctx, abort, hangup := process.Interrupts(exitInterrupted)
 	dir, err := os.Getwd()

@@ -19,32 +19,32 @@ import (
 	"deployster/internal/ui/terminal"
 )
 
-// readerPatience is how long the end of a command waits for readers of its
-// events who take nothing.
+// readerPatience is how long the end of a command waits for readers of its events that do
+// not read.
 const readerPatience = 10 * time.Second
 
-// recordedLogs bounds what images print in the events that are recorded; all of
-// it stands beside them, in the records of the invocations.
+// recordedLogs bounds the output of images in the recorded events; the records of the
+// invocations contain all of it.
 const recordedLogs = 4 << 20
 
-// runContext is one run of the tool as programs see it: its events, and the records
-// that it keeps. It is there before the command line is understood and until the
-// exit code is known, so that both begin and end in every case.
+// runContext is one run of deployster as programs see it: its events, and its records. It
+// exists before the command line is parsed and until the exit code is known, so that both
+// begin and end in every case.
 type runContext struct {
 	run      runs.Run
-	secrets  *redact.Redactor // what must never be shown
+	secrets  *redact.Redactor // the secrets, which must never be shown
 	stream   *events.Stream
 	json     bool   // stdout has the events, and nothing else
-	into     string // a file has them too; "" = none
+	into     string // a file that gets them too; "" = none
 	recorder *runs.Recorder
-	ready    chan *runs.Recorder // passes it on to the reader that records the events
+	ready    chan *runs.Recorder // passes the recorder to the reader that records the events
 }
 
-// streaming are the commands that tell events.
+// streaming are the commands that send events.
 var streaming = []string{"plan", "apply", "destroy", "drift", "watch"}
 
-// newRunContext returns the context of a command line. Its events tell of mistakes
-// too.
+// newRunContext returns the context of a command line. Its events report mistakes of the
+// command line too.
 func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 	secrets, command := &redact.Redactor{}, line.Command()
 	r := &runContext{secrets: secrets, stream: events.NewStream(secrets.Hiding, time.Now), ready: make(chan *runs.Recorder, 1),
@@ -53,7 +53,7 @@ func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 		return r, nil
 	}
 	r.json = line.On("json")
-	if command != "watch" { // whose repairs have records of their own
+	if command != "watch" { // the repairs of watch have records of their own
 		r.stream.To("records", r.recordEvents, events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
 	}
 	if r.json {
@@ -76,7 +76,7 @@ func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 	return r, err
 }
 
-// writeInto adds a file of the user's to those who get the events.
+// writeInto adds a file of the user to the readers of the events.
 func (r *runContext) writeInto(path string) error {
 	for _, ending := range []string{".hcl", ".hcl.json", ".state.json"} {
 		if strings.HasSuffix(path, ending) {
@@ -90,8 +90,7 @@ func (r *runContext) writeInto(path string) error {
 	return err
 }
 
-// recordEvents waits for the records, which begin when there is something to
-// keep.
+// recordEvents waits for the recorder, which starts when there is something to record.
 func (r *runContext) recordEvents(<-chan struct{}) (io.WriteCloser, error) {
 	recorder := <-r.ready
 	if recorder == nil {
@@ -100,8 +99,7 @@ func (r *runContext) recordEvents(<-chan struct{}) (io.WriteCloser, error) {
 	return recorder.Events()
 }
 
-// record gives the records, which begin below a working directory when it is
-// called for the first time.
+// record returns the recorder. The first call starts it, below a working directory.
 func (r *runContext) record(workdir string, keys *encryption.Keyring) *runs.Recorder {
 	if r.recorder != nil {
 		return r.recorder
@@ -111,7 +109,7 @@ func (r *runContext) record(workdir string, keys *encryption.Keyring) *runs.Reco
 	return r.recorder
 }
 
-// diagnostics tells programs of errors and warnings, or people.
+// diagnostics sends errors and warnings as events, and prints them unless stdout has the events.
 func (r *runContext) diagnostics(e Env, list ...*diag.Diagnostic) {
 	for _, d := range list {
 		r.stream.Send(events.OfDiagnostic(d))
@@ -121,13 +119,13 @@ func (r *runContext) diagnostics(e Env, list ...*diag.Diagnostic) {
 	}
 }
 
-// printer writes to stderr.
+// printer returns a printer to stderr.
 func (r *runContext) printer(e Env) terminal.Printer {
 	return terminal.Printer{Out: e.Stderr, Hide: r.secrets.Hide, Color: e.ErrColor && e.wantsColor()}
 }
 
-// finish ends the records and the events, and gives the exit code: a result
-// that nobody got was not delivered.
+// finish ends the records and the events, and returns the exit code: a result that could
+// not be written is an error for commands that only report.
 func (r *runContext) finish(e Env, code int) int {
 	status := apply.Error
 	switch code {
@@ -148,14 +146,14 @@ func (r *runContext) finish(e Env, code int) int {
 	if r.recorder != nil {
 		r.recorder.Close()
 	}
-	p := terminal.Printer{Out: e.Stderr, Hide: r.secrets.Hide} // there are no events any more
+	p := terminal.Printer{Out: e.Stderr, Hide: r.secrets.Hide} // the events have ended
 	if err := problems["file"]; err != nil {
 		p.Diagnostic(diag.Warningf("The events are not complete", "-json-into=%s: %s.", r.into, err))
 	}
 	if err := problems["stdout"]; err != nil {
 		p.Diagnostic(diag.Errorf("The events are not complete", "They could not be written to stdout: %s.", err))
 		if code == exitDone && (r.run.Command == "plan" || r.run.Command == "drift") {
-			return exitError // there was nothing else to do than to tell
+			return exitError // the command only reports
 		}
 	}
 	return code

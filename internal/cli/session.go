@@ -21,18 +21,18 @@ import (
 	"deployster/state"
 )
 
-// session is one command: the engine, and the terminal that shows it.
+// session is the session of one command: the engine, and the terminal that shows it.
 type session struct {
 	*app.Engine
 	env      Env
 	ui       *terminal.UI
-	out, err terminal.Printer // results, and everything else
+	out, err terminal.Printer // out is for results, err for everything else
 
-	containerd *containerd.Runtime // once the engine has asked for a runtime
-	keep       time.Duration       // for which idle workers are kept for the next command
+	containerd *containerd.Runtime // set when the engine has opened a runtime
+	keep       time.Duration       // how long idle workers are kept for the next command
 }
 
-// action makes a command of what is done in a session.
+// action makes a cli action of a function that runs in a session.
 func (e Env) action(run func(*cli.Context, *session) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		s, err := newSession(c, e)
@@ -47,7 +47,7 @@ func (e Env) action(run func(*cli.Context, *session) error) cli.ActionFunc {
 	}
 }
 
-// newSession reads the flags that all commands have.
+// newSession returns the session that the flags of all commands describe.
 func newSession(c *cli.Context, e Env) (*session, error) {
 	dir := e.Dir
 	if to := c.String("chdir"); to != "" {
@@ -96,7 +96,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 func where(c *cli.Context, e Env) (flags []string) {
 	dir := c.String("chdir")
 	if rel, err := filepath.Rel(e.Dir, dir); err == nil && filepath.IsLocal(rel) {
-		dir = rel // it came as PATH, which was made absolute
+		dir = rel // it was given as PATH, which was made absolute
 	}
 	if dir != "" && dir != "." {
 		flags = append(flags, "-chdir="+dir)
@@ -107,8 +107,8 @@ func where(c *cli.Context, e Env) (flags []string) {
 	return flags
 }
 
-// recorded reads the state of a command that shows it. Where none is, that is said; where
-// one was named, it is an error.
+// recorded reads the state for a command that shows it. If there is no state, it prints a
+// note; if the user named a state, that is an error.
 func (s *session) recorded(ctx context.Context) (state.Snapshot, error) {
 	place := s.StatePlaceAround()
 	snapshot, err := s.ReadState(ctx, place)
@@ -122,13 +122,13 @@ func (s *session) recorded(ctx context.Context) (state.Snapshot, error) {
 	return snapshot, nil
 }
 
-// noState is of a state that was named, or is needed, and is not there.
+// noState returns the error for a state that is named or needed, but does not exist.
 func noState(place state.Place) error {
 	return diag.Errorf("No state file", "There is no state file at %s.", place)
 }
 
-// shownOn returns where results for people go, and whether that is a terminal.
-// Where stdout has a plan or a report, they go to stderr.
+// shownOn returns the writer of results for people, and whether it is a terminal. If
+// stdout gets a plan or a report, it is stderr.
 func (e Env) shownOn() (io.Writer, bool, error) {
 	for _, flag := range []string{"out", "report"} {
 		switch {
@@ -146,7 +146,7 @@ func (e Env) shownOn() (io.Writer, bool, error) {
 	return e.Stdout, e.Color, nil
 }
 
-// open connects to containerd, starting the embedded one if need be.
+// open connects to containerd, and starts the embedded one if necessary.
 func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error) {
 	env := settings.Lookup(s.Env)
 	maxImage, err := env.Size("DEPLOYSTER_MAX_IMAGE")
@@ -173,7 +173,7 @@ func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error)
 	return s.containerd, nil
 }
 
-// dockerConfig is where docker keeps credentials for registries.
+// dockerConfig returns the file where docker keeps credentials for registries.
 func (s *session) dockerConfig() string {
 	if dir := s.Env("DOCKER_CONFIG"); dir != "" {
 		return filepath.Join(s.Path(dir), "config.json")

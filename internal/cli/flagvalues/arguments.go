@@ -8,7 +8,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Environment reads the -env flags.
+// Environment returns the values of the -env flags.
 func Environment(c *cli.Context) (map[string]string, error) {
 	env := map[string]string{}
 	for _, pair := range c.StringSlice("env") {
@@ -21,7 +21,7 @@ func Environment(c *cli.Context) (map[string]string, error) {
 	return env, nil
 }
 
-// AtMost refuses what a command would not look at.
+// AtMost returns an error for more arguments than a command takes.
 func AtMost(c *cli.Context, most int) error {
 	if c.NArg() <= most {
 		return nil

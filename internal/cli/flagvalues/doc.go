@@ -1,4 +1,4 @@
-// Package flagvalues owns what the flag library does not read of the command line: flags
-// that may be repeated, NAME=VALUE pairs, and arguments that nothing takes. Words come
-// in, one by one; lists, maps and errors go out.
+// Package flagvalues parses what the flag library does not: flags that may be repeated,
+// NAME=VALUE pairs, and surplus arguments. Words come in, one by one; lists, maps and
+// errors go out.
 package flagvalues

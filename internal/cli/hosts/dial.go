@@ -15,11 +15,11 @@ import (
 	"deployster/internal/runner"
 )
 
-// sshCommand names what is called in the place of ssh.
+// sshCommand is the variable with the command that replaces ssh.
 const sshCommand = "DEPLOYSTER_SSH"
 
-// Dialer reaches hosts from where a command works. version is that of the program,
-// which both ends must have.
+// Dialer returns a function that connects to hosts. version is the version of this
+// program, which both ends must have.
 func Dialer(o workspace.Options, version string) func(context.Context, runner.Host, far.Hello) (*far.Client, error) {
 	return func(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {
 		as.Build = version
@@ -32,7 +32,7 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 	}
 }
 
-// bundle is this program with what it needs, for a host that lacks it.
+// bundle returns this program with the programs that it needs, for a host without them.
 func bundle(ctx context.Context, o workspace.Options) (reach.Bundle, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -48,7 +48,7 @@ func bundle(ctx context.Context, o workspace.Options) (reach.Bundle, error) {
 	if own := o.Env("DEPLOYSTER_RUNC"); own != "" {
 		programs["runc"] = o.Path(own)
 	} else if programs["runc"] == "" {
-		programs["runc"], _ = exec.LookPath("runc") // a host may have one of its own
+		programs["runc"], _ = exec.LookPath("runc") // a host may have its own runc
 	}
 	data := cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
 	return reach.MakeBundle(ctx, programs, filepath.Join(o.Path(data), "bundles"))

@@ -13,7 +13,7 @@ import (
 	"deployster/plan/order"
 )
 
-// UnreachableFlag says what becomes of what is on hosts that cannot be reached.
+// UnreachableFlag returns the flag that says what to do with resources on hosts that cannot be reached.
 func UnreachableFlag() cli.Flag {
 	return &cli.StringFlag{Name: "unreachable", Value: "leave",
 		Usage: "`WHAT` to do when a host cannot be reached: leave its resources as they are, or fail",
@@ -25,22 +25,22 @@ func UnreachableFlag() cli.Flag {
 		}}
 }
 
-// AtOnceFlag says how many hosts are worked on at one time.
+// AtOnceFlag returns the flag for the number of hosts in use at a time.
 func AtOnceFlag() cli.Flag {
 	return number("hosts", order.Hosts, 1, "work on `N` hosts at one time: one is finished, as far as order allows, before the next is begun")
 }
 
-// MaxFailedFlag says how many hosts may fail before no other is begun.
+// MaxFailedFlag returns the flag for the number of failed hosts after which no other is begun.
 func MaxFailedFlag() cli.Flag {
 	return number("max-failed-hosts", 0, 0, "begin no further host after `N` have failed; 0: begin all")
 }
 
-// OptionsOf reads what the flags say.
+// OptionsOf returns the options that these flags set.
 func OptionsOf(c *cli.Context) app.HostOptions {
 	return app.HostOptions{FailUnreachable: c.String("unreachable") == "fail", AtOnce: c.Int("hosts"), MaxFailed: c.Int("max-failed-hosts")}
 }
 
-// number is a flag with a number of hosts, of at least so many.
+// number returns a flag for a number of hosts, with its minimum.
 func number(name string, value, least int, usage string) cli.Flag {
 	return &cli.IntFlag{Name: name, Value: value, Usage: usage, Action: func(_ *cli.Context, n int) error {
 		if n < least {
@@ -50,10 +50,10 @@ func number(name string, value, least int, usage string) cli.Flag {
 	}}
 }
 
-// leastRoom is what a first image needs, with what is made of it.
+// leastRoom is the disk space that a first image with its extracted files may need.
 const leastRoom = 1 << 30
 
-// maxClock is how much the clock of a host may differ before it is told.
+// maxClock is the difference between the clocks that is not reported yet.
 const maxClock = time.Minute
 
 // shown is what `host check -json` prints.
@@ -62,7 +62,7 @@ type shown struct {
 	Hosts  []app.HostCheck `json:"hosts"`
 }
 
-// Print prints what was found of hosts, for people or for programs.
+// Print prints the results of checked hosts, for people or as JSON.
 func Print(out terminal.Printer, found []app.HostCheck, json bool) error {
 	if json {
 		return out.Document(shown{Format: 1, Hosts: found})

@@ -24,19 +24,19 @@ import (
 	"deployster/plan/plugs"
 )
 
-// Runtime is what runs images on the host.
+// Runtime runs images on the host.
 type Runtime interface {
 	runner.Runner
 	runner.Launcher
 	machine.Runtime
-	Artifacts() string // where their files are kept
+	Artifacts() string // the directory of the artifacts' files
 	RuncVersion(context.Context) string
 	Close() error
 }
 
-// Serve serves one client on stdin and stdout. When the client is lost the process
-// ends at once, with an exit code: what was begun goes on, and the next client
-// adopts it. To tidy up would end it, or wait for it.
+// Serve serves one client on stdin and stdout. When the connection is lost, the process
+// exits at once, with the code lost: actions in progress go on, and the next client
+// adopts them. A cleanup would end them, or wait for them.
 func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
 	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
@@ -48,7 +48,7 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 	if _, err := fmt.Fprintln(o.Stdout, reach.Ready); err != nil {
 		return err
 	}
-	// A signal ends this process as a lost client does.
+	// A signal ends this process like a lost connection.
 	context.AfterFunc(ctx, func() { os.Exit(lost) })
 	if err := far.Serve(context.WithoutCancel(ctx), stdio{o.Stdin, o.Stdout}, here, far.DefaultTiming()); err != nil {
 		os.Exit(lost)
@@ -57,13 +57,13 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 	return errors.Join(files.Close(), at.Close())
 }
 
-// stdio is this process's standard input and output as one stream.
+// stdio is the standard input and output of this process as one stream.
 type stdio struct {
 	io.Reader
 	io.Writer
 }
 
-// Close lets who reads see the end; who waits for input is not woken by it.
+// Close makes later reads end; it does not wake a read that waits for input.
 func (s stdio) Close() error {
 	if file, ok := s.Reader.(io.Closer); ok {
 		return file.Close()
@@ -71,8 +71,8 @@ func (s stdio) Close() error {
 	return nil
 }
 
-// home is the home directory of this process's user, whatever sudo has left in HOME; "" =
-// there is none.
+// home returns the home directory of this process's user, whatever HOME is after sudo; ""
+// = there is none.
 func home() string {
 	me, err := user.Current()
 	if err != nil {
@@ -81,14 +81,14 @@ func home() string {
 	return me.HomeDir
 }
 
-// lead says where a plug of another machine's manifest leads here, where ~ is home.
+// lead returns a function that finds the path on this host of a plug of another machine's manifest; ~ is home.
 func lead(home string) func(plug far.Plug, all []far.Plug) (string, error) {
 	return func(plug far.Plug, all []far.Plug) (string, error) {
 		declared := map[string]config.Plug{}
 		for _, p := range all {
 			path, below := p.Path, p.Path == "~" || strings.HasPrefix(p.Path, "~/")
 			if below && home == "" {
-				continue // nothing can be given of it
+				continue // there is no home directory to resolve it
 			}
 			if below {
 				path = filepath.Join(home, path[1:])

@@ -16,20 +16,20 @@ import (
 	"deployster/internal/ui/terminal"
 )
 
-// Session is what a command works with.
+// Session is the session in which a command runs.
 type Session struct {
 	*app.Engine
-	Out, Err    terminal.Printer // results, and all else
-	Interactive bool             // there is a terminal to ask on
+	Out, Err    terminal.Printer // Out is for results, Err for everything else
+	Interactive bool             // a person can be asked on the terminal
 	Confirm     func(ctx context.Context, question string, whole bool) (bool, error)
-	// Store connects to the containerd whose images a command is about.
+	// Store connects to the containerd whose images a command uses.
 	Store func(context.Context) (images.Store, error)
 }
 
-// Run carries out a command.
+// Run runs a command.
 type Run func(*cli.Context, Session) error
 
-// Command describes the command. action runs something in a session.
+// Command returns the command. action makes a cli action of a function that runs in a session.
 func Command(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{
 		Name:  "image",

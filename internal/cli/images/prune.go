@@ -86,7 +86,7 @@ func pruneImages(c *cli.Context, s Session) error {
 	return err
 }
 
-// confirmPrune asks whether images are to be removed.
+// confirmPrune asks for approval to remove images.
 func confirmPrune(ctx context.Context, s Session, unused []imagestore.Image) error {
 	printImages(s.Err, unused)
 	s.Err.Printf("\n%s", lostWarning(unused))
@@ -101,7 +101,7 @@ func confirmPrune(ctx context.Context, s Session, unused []imagestore.Image) err
 	return err
 }
 
-// lostWarning says how many images cannot be had again from a registry.
+// lostWarning returns a sentence that says whether all the images can be pulled again.
 func lostWarning(list []imagestore.Image) string {
 	lost := 0
 	for _, i := range list {
@@ -115,7 +115,7 @@ func lostWarning(list []imagestore.Image) string {
 	return "Those without a FROM were packed or imported here, and cannot be pulled again.\n"
 }
 
-// printRemoved says what went, and how much that was.
+// printRemoved prints the removed images, and their size.
 func printRemoved(p terminal.Printer, list []imagestore.Image) {
 	var size int64
 	counted := map[string]bool{}

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Candidate is a word that may stand where the cursor is.
+// Candidate is a word that may stand at the cursor.
 type Candidate struct{ Word, Means string }
 
-// Known gives the names that are known where the command works, by the word that
-// the manual has for them: ADDRESS, OUTPUT. Nil = none.
+// Known returns the names that exist in the working directory, by their kind in the
+// manual: ADDRESS, OUTPUT. Nil = none.
 type Known func(kind string) []string
 
-// choices are the values of flags that take one of a few words.
+// choices are the values of flags that take one of a fixed set of words.
 var choices = map[string][]string{
 	"confirm": {"once", "resource", "action"}, "deferred": {"apply", "ask", "stop"}, "unreachable": {"leave", "fail"},
 	"format": {"dot", "mermaid", "svg"}, "as": {"done", "failed"}, "network": {"host", "none"},
 	"approve": {"create", "update", "replace", "destroy", "forget", "deferred", "drift", "other-path"},
 }
 
-// Complete returns what the last word may be, after those before it. None means
-// that it is a file, which shells find by themselves.
+// Complete returns the possible completions of the last word, after the words before it.
+// None means that the word is a file, which shells complete themselves.
 func (p Page) Complete(words []string, known Known) []Candidate {
 	last, command, args, value := words[len(words)-1], p, 0, ""
 	for i := 0; i < len(words)-1; i++ {
@@ -65,7 +65,7 @@ func (p Page) Complete(words []string, known Known) []Candidate {
 	return beginning(last, command.arguments(args, known))
 }
 
-// flag returns the flag of a name, of the command or of all commands.
+// flag returns the flag with a name, of the command or of all commands.
 func (p Page) flag(name string) (Flag, bool) {
 	for _, f := range slices.Concat(p.Flags, p.Common) {
 		if slices.Contains(f.Names, name) {
@@ -97,7 +97,7 @@ func (p Page) values(f Flag, known Known) []Candidate {
 	return plain(choices[f.Names[0]])
 }
 
-// arguments are the words that the argument with an index may be.
+// arguments returns the words that the argument with an index may be.
 func (p Page) arguments(index int, known Known) []Candidate {
 	switch {
 	case strings.Contains(p.Args, "ADDRESS"), p.Args == "FROM TO" && index == 0:

@@ -1,7 +1,7 @@
 package manual
 
-// examples are command lines as people type them, by the command. A test reads
-// each as the program would.
+// examples are command lines as people type them, by the command. A test parses each as
+// the program would.
 var examples = map[string][]string{
 	"": {"deployster plan -out=plan.bin", "deployster apply plan.bin"},
 	"init": {

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Page is what there is to say of one command.
+// Page is the documentation of one command.
 type Page struct {
 	Path        []string // the words after "deployster"
 	Summary     string
@@ -22,13 +22,13 @@ type Page struct {
 // Flag is one flag of a command.
 type Flag struct {
 	Names   []string
-	Value   string // the word for its value; "" = a switch
+	Value   string // the placeholder of its value; "" = a switch
 	Usage   string
-	Default string // "" = nothing to say
-	On      bool   // a switch that is on when nobody says anything
+	Default string // "" = not mentioned
+	On      bool   // a switch that is on by default
 }
 
-// Of makes the pages of a program: the first one, with all others in it.
+// Of returns the page of a program, with the pages of all commands in it.
 func Of(app *cli.App) Page {
 	common := flagsOf(app.Flags)
 	p := Page{Summary: app.Usage, Args: "COMMAND", Flags: common, Examples: examples[""]}
@@ -76,7 +76,7 @@ func flagsOf(flags []cli.Flag) (list []Flag) {
 	return list
 }
 
-// Find returns the page of a command; the nearest one above, where there is none.
+// Find returns the page of a command, or of the nearest command above if it does not exist.
 func (p Page) Find(path []string) Page {
 	for _, word := range path {
 		at := slices.IndexFunc(p.Commands, func(c Page) bool { return c.Path[len(c.Path)-1] == word })
@@ -97,10 +97,10 @@ func (p Page) All() []Page {
 	return all
 }
 
-// Name is what is typed to call the command.
+// Name returns the words that call the command.
 func (p Page) Name() string { return strings.Join(append([]string{"deployster"}, p.Path...), " ") }
 
-// Usage is the form of its command line.
+// Usage returns the form of the command line.
 func (p Page) Usage() string {
 	usage := p.Name() + " [FLAGS]"
 	if p.Args != "" {
@@ -109,7 +109,7 @@ func (p Page) Usage() string {
 	return usage
 }
 
-// Form is the flag as it is typed: "-t, -tag NAME", "-refresh=false".
+// Form returns the flag as users type it: "-t, -tag NAME", "-refresh=false".
 func (f Flag) Form() string {
 	text := "-" + strings.Join(f.Names, ", -")
 	switch {
@@ -121,7 +121,7 @@ func (f Flag) Form() string {
 	return text
 }
 
-// Meaning says what the flag does, and what is so without it.
+// Meaning returns the description of the flag, with its default.
 func (f Flag) Meaning() string {
 	if f.Default == "" || strings.Contains(f.Usage, "default:") {
 		return f.Usage

@@ -2,10 +2,10 @@ package manual
 
 import "strings"
 
-// ManName is the name of its man page, such as "deployster-state-mv".
+// ManName returns the name of the man page, such as "deployster-state-mv".
 func (p Page) ManName() string { return strings.ReplaceAll(p.Name(), " ", "-") }
 
-// Man is the page in roff, for man(1).
+// Man returns the page in roff, for man(1).
 func (p Page) Man(version string) string {
 	var b strings.Builder
 	section := func(title string) { b.WriteString(".SH " + title + "\n") }
@@ -16,7 +16,7 @@ func (p Page) Man(version string) string {
 	b.WriteString(".B " + escaped(p.Usage()) + "\n")
 	if p.Description != "" {
 		section("DESCRIPTION")
-		for _, line := range paragraphs(p.Description) { // those that are indented stand on lines of their own
+		for _, line := range paragraphs(p.Description) { // indented lines are not joined
 			b.WriteString(text(line))
 		}
 	}
@@ -53,7 +53,7 @@ func (p Page) Man(version string) string {
 	return b.String()
 }
 
-// text is a line that is no request of roff.
+// text returns a line that roff does not take for a request.
 func text(line string) string {
 	line = escaped(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
@@ -62,7 +62,7 @@ func text(line string) string {
 	return line + "\n"
 }
 
-// escaped writes what roff would read otherwise.
+// escaped escapes the characters that are special in roff.
 func escaped(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "\"", `\(dq`).Replace(s)
 }

@@ -1,10 +1,10 @@
 package manual
 
-// Shells are those that scripts of completion are there for.
+// Shells returns the shells that have a completion script.
 func Shells() []string { return []string{"bash", "zsh", "fish"} }
 
-// Script is what a shell must read so that it completes the words of deployster:
-// it asks the program itself, by its hidden command complete.
+// Script returns the script that makes a shell complete the words of deployster: it calls
+// the hidden command complete.
 func Script(shell string) (text string, ok bool) {
 	text, ok = scripts[shell]
 	return text, ok

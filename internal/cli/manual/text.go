@@ -2,13 +2,13 @@ package manual
 
 import "strings"
 
-// columns is how wide a page of help is.
+// columns is the width of a page of help.
 const columns = 100
 
-// helpFlag is the one that every command has.
+// helpFlag is the flag that every command has.
 var helpFlag = Flag{Names: []string{"help", "h"}, Usage: "print this help"}
 
-// Text is the page as the flag -help prints it.
+// Text returns the page as the flag -help prints it.
 func (p Page) Text() string {
 	var b strings.Builder
 	b.WriteString("NAME:\n   " + p.Name() + " - " + p.Summary + "\n\nUSAGE:\n   " + p.Usage() + "\n")
@@ -36,7 +36,7 @@ func (p Page) Text() string {
 	return b.String()
 }
 
-// paragraphs joins the lines of a text, but for those that are indented.
+// paragraphs joins the lines of a text, except indented ones.
 func paragraphs(text string) (list []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if last := len(list) - 1; last >= 0 && !strings.HasPrefix(line, " ") && !strings.HasPrefix(list[last], " ") {
@@ -48,7 +48,7 @@ func paragraphs(text string) (list []string) {
 	return list
 }
 
-// table has two columns. What is too long for the second one goes on below it.
+// table returns a table of two columns. Text that is too long for the second one continues below it.
 func table[T any](rows []T, cells func(T) (string, string)) string {
 	width := 0
 	for _, r := range rows {
@@ -64,8 +64,8 @@ func table[T any](rows []T, cells func(T) (string, string)) string {
 	return b.String()
 }
 
-// indented folds a line at words, with spaces before each piece. Spaces at its
-// beginning stay, and are those of all its pieces.
+// indented wraps a line at words, and indents each part by a number of spaces, plus the
+// line's own indentation.
 func indented(line string, by int) string {
 	own := len(line) - len(strings.TrimLeft(line, " "))
 	before := strings.Repeat(" ", by+own)

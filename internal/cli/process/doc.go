@@ -1,4 +1,4 @@
-// Package process is what the command line takes from the process around it: the size of
-// the terminal, a standard output that may have been closed, signals that a command takes
-// over. It knows no command.
+// Package process gives the command line access to its process: the size of the terminal,
+// a standard output that may have been closed, signals that a command takes over. It does
+// not depend on any command.
 package process

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Output is stdout, and remembers whether all that was printed there got there. What
-// is printed goes on all the same: that nobody reads must not stop an apply.
+// Output is stdout, and records the first error of writing there. Printing goes on after
+// an error: an apply must not stop because nobody reads its output.
 type Output struct {
 	To io.Writer
 
@@ -27,7 +27,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Err returns why something did not get there, or nil.
+// Err returns the first error of writing, or nil.
 func (o *Output) Err() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,13 +13,13 @@ import (
 	"deployster/internal/cli/streams"
 )
 
-// Interrupts begins to listen for signals. The first one ends ctx, the second closes abort,
-// the third ends the process with an exit code. hangup takes SIGHUP out of them.
+// Interrupts begins to listen for signals. The first one ends ctx, the second closes abort, the third
+// ends the process with an exit code. hangup removes SIGHUP from them and returns a channel for it.
 func Interrupts(exit int) (ctx context.Context, abort chan struct{}, hangup func() <-chan struct{}) {
 	signal.Ignore(syscall.SIGPIPE)
 	signals, hangups := make(chan os.Signal, 3), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup: who goes away wants it to go on
+	if !signal.Ignored(syscall.SIGHUP) { // ignored with nohup: the user wants the command to go on
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -35,7 +35,7 @@ func Interrupts(exit int) (ctx context.Context, abort chan struct{}, hangup func
 	return ctx, abort, func() <-chan struct{} { return takeHangups(signals, hangups) }
 }
 
-// Aborted reports whether a second interrupt came.
+// Aborted reports whether a second interrupt has arrived.
 func Aborted(abort <-chan struct{}) bool {
 	select {
 	case <-abort:
@@ -45,7 +45,7 @@ func Aborted(abort <-chan struct{}) bool {
 	}
 }
 
-// takeHangups makes of SIGHUP what a command asks for it, in place of an interrupt.
+// takeHangups returns a channel that receives each SIGHUP, which is no interrupt from then on.
 func takeHangups(signals, hangups chan os.Signal) <-chan struct{} {
 	signal.Notify(hangups, syscall.SIGHUP)
 	signal.Stop(signals)
@@ -59,8 +59,8 @@ func takeHangups(signals, hangups chan os.Signal) <-chan struct{} {
 	return reload
 }
 
-// TerminalSize returns the size of the terminal that stderr is, as it is now, and
-// 80 by 24 where the terminal does not say.
+// TerminalSize returns the present size of the terminal on stderr, and 80 by 24 if it is
+// unknown.
 func TerminalSize() (width, height int) {
 	width, height, err := term.GetSize(int(os.Stderr.Fd()))
 	if err != nil || width <= 0 || height <= 0 {
@@ -69,8 +69,8 @@ func TerminalSize() (width, height int) {
 	return width, height
 }
 
-// Stdout returns the standard output of this process, or a writer that fails if
-// it was closed when the process began (`>&-`).
+// Stdout returns the standard output of this process, or a writer that fails if stdout
+// was closed when the process began (`>&-`).
 func Stdout() io.Writer {
 	if streams.WasClosed(int(os.Stdout.Fd())) {
 		return closedStdout{}
@@ -78,12 +78,12 @@ func Stdout() io.Writer {
 	return os.Stdout
 }
 
-// ErrClosed is what a stdout gives that seems to have been closed when the
-// program began. That cannot be known for sure, so it counts only where a run
-// without output would be of no use to anybody.
+// ErrClosed is the error of a stdout that seems to have been closed when the program
+// began. That is not certain, so it counts only for runs that are useless without their
+// output.
 var ErrClosed = errors.New("it is closed")
 
-// closedStdout refuses what nobody would get.
+// closedStdout fails every write, since nobody would get it.
 type closedStdout struct{}
 
 func (closedStdout) Write([]byte) (int, error) { return 0, ErrClosed }

@@ -1,4 +1,4 @@
-// Package settings reads what the environment of a command sets. A way to look variables
-// up comes in; sizes, times and paths go out, or an error that names the variable which is
-// not right.
+// Package settings parses the settings in a command's environment. A function that looks
+// variables up comes in; sizes, times and paths go out, or an error that names the
+// invalid variable.
 package settings

@@ -11,7 +11,7 @@ import (
 // Lookup returns the value of an environment variable; "" if it is not set.
 type Lookup func(name string) string
 
-// Size is a number of bytes; 0 = it is not said.
+// Size returns the number of bytes in a variable; 0 = it is not set.
 func (env Lookup) Size(name string) (int64, error) {
 	text := env(name)
 	if text == "" {
@@ -24,7 +24,7 @@ func (env Lookup) Size(name string) (int64, error) {
 	return size, nil
 }
 
-// KeepWorkers is how long idle workers are kept for the next command.
+// KeepWorkers returns how long idle workers are kept for the next command.
 func (env Lookup) KeepWorkers() (time.Duration, error) {
 	text := env("DEPLOYSTER_KEEP")
 	if text == "" {
@@ -38,13 +38,13 @@ func (env Lookup) KeepWorkers() (time.Duration, error) {
 	return keep, nil
 }
 
-// IdleExit is how long the embedded containerd waits for work; 0 = as usual.
+// IdleExit returns how long the embedded containerd waits for work; 0 = the default.
 func (env Lookup) IdleExit() time.Duration {
 	idle, _ := time.ParseDuration(env("DEPLOYSTER_IDLE_EXIT")) // not a duration: the default
 	return idle
 }
 
-// CertDirs are the directories with the certificates of registries.
+// CertDirs returns the directories with the certificates of registries.
 func (env Lookup) CertDirs() []string {
 	if dirs := filepath.SplitList(env("DEPLOYSTER_CERTS_DIR")); len(dirs) > 0 {
 		return dirs

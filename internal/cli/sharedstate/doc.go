@@ -1,3 +1,3 @@
-// Package sharedstate is what the command line says of where a state is and of who uses
-// it. A status comes in, and lines for people go out.
+// Package sharedstate prints where a state is and who uses it. A status comes in, and
+// lines for people go out.
 package sharedstate

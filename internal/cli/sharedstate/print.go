@@ -31,7 +31,7 @@ func Print(out terminal.Printer, status workspace.StateStatus) {
 	}
 }
 
-// printUse prints who uses a state, and which actions have no end on record.
+// printUse prints who uses a state, and its actions without a recorded end.
 func printUse(out terminal.Printer, status workspace.StateStatus) {
 	switch u := status.InUse; {
 	case u == nil:
