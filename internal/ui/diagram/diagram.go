@@ -7,31 +7,31 @@ import (
 	"unicode"
 )
 
-// Diagram is what is to be drawn.
+// Diagram is a graph to draw.
 type Diagram struct {
 	Title string
 	Nodes []Node
 	Edges []Edge
 }
 
-// Node is one box.
+// Node is a node, drawn as a box.
 type Node struct {
 	ID    string   // unique
 	Lines []string // the text in it
-	Note  string   // shown when the pointer rests on it, where that is possible
-	Kind  string   // how it looks, and a word of the legend; "" = plain
-	Link  string   // where a click on it leads in a picture, a URL; "" = nowhere
+	Note  string   // shown when the mouse pointer is on it, where possible
+	Kind  string   // its appearance, and a word of the legend; "" = plain
+	Link  string   // the URL that a click on it opens in a picture; "" = none
 	Group []string // the modules that it is in, outermost first
 }
 
-// Edge says that From needs To: the arrow points at To, which comes first.
-// Edges of nodes that are not there are left out.
+// Edge says that From depends on To: the arrow points at To, which comes first. Edges of
+// nodes that do not exist are left out.
 type Edge struct {
 	From, To string
 	Weak     bool // order only
 }
 
-// kinds are the changes of a plan, and how they look.
+// kinds are the changes of a plan, with their appearance.
 var kinds = []struct{ name, fill, line, text string }{
 	{"", "#f6f8fa", "#57606a", "#1f2328"},
 	{"valid", "#f6f8fa", "#8c959f", "#57606a"},
@@ -49,7 +49,7 @@ var kinds = []struct{ name, fill, line, text string }{
 	{"read_failed", "#ffebe9", "#cf222e", "#66101a"},
 }
 
-// legendWord returns what the legend calls a kind.
+// legendWord returns the name of a kind in the legend.
 func legendWord(kind int) string {
 	if name := kinds[kind].name; name != "valid" {
 		return strings.ReplaceAll(name, "_", " ")
@@ -67,9 +67,9 @@ func kindIndex(name string) int {
 	return 0
 }
 
-// tidy returns a copy with sorted nodes and edges, each once, without edges that lead
-// nowhere, and with texts that are fit to be shown: the drawing of one graph is
-// always the same.
+// tidy returns a copy with sorted nodes and edges without duplicates, without edges of
+// missing nodes, and with texts that are safe to show: the drawing of a graph is always
+// the same.
 func (d Diagram) tidy() Diagram {
 	d.Nodes, d.Edges = slices.Clone(d.Nodes), slices.Clone(d.Edges)
 	slices.SortFunc(d.Nodes, func(a, b Node) int {
@@ -106,7 +106,7 @@ func (d Diagram) legend() []int {
 	return used
 }
 
-// maxLine is how many characters of a line are shown.
+// maxLine is the number of characters of a line that are shown.
 const maxLine = 48
 
 func shorten(s string) string {
@@ -116,7 +116,7 @@ func shorten(s string) string {
 	return s
 }
 
-// oneLine replaces what is no visible character, also in XML's eyes.
+// oneLine replaces invisible characters, and those that XML forbids.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == 0xfffd {
@@ -126,7 +126,7 @@ func oneLine(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// box is a group with what is directly in it; the outermost has no name.
+// box is a group with its direct members; the outermost one has no name.
 type box struct {
 	path  []string
 	nodes []int // into Nodes

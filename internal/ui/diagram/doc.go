@@ -1,5 +1,5 @@
-// Package diagram draws what depends on what. It owns the looks of a graph: in come
-// nodes and edges, out goes a graph for Graphviz, a flowchart for Mermaid, or an SVG
-// picture that needs no other program. Names may have any characters in them, and
-// come out as text that is shown, never as markup.
+// Package diagram draws dependencies. It owns the appearance of a graph: nodes and edges
+// come in; a graph for Graphviz, a flowchart for Mermaid, or an SVG picture that needs no
+// other program goes out. Names may contain any characters, and are output as text that
+// is shown, never as markup.
 package diagram

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// DOT returns the diagram in Graphviz's language. Nodes are called by their IDs.
+// DOT returns the diagram in Graphviz's language. The names of its nodes are their IDs.
 func (d Diagram) DOT() string {
 	d = d.tidy()
 	var b strings.Builder
@@ -43,7 +43,7 @@ func (d Diagram) dotBox(b *strings.Builder, g *box, indent string, clusters *int
 	}
 }
 
-// dotText quotes a text. A backslash would begin one of Graphviz's own signs.
+// dotText quotes a text. It escapes backslashes, which begin Graphviz's own escapes.
 func dotText(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

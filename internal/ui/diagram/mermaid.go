@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mermaid returns the diagram as a flowchart, as Markdown pages can show it.
+// Mermaid returns the diagram as a Mermaid flowchart, for Markdown pages.
 func (d Diagram) Mermaid() string {
 	d = d.tidy()
 	var b strings.Builder
@@ -51,8 +51,8 @@ func (d Diagram) mermaidBox(b *strings.Builder, g *box, indent string, boxes *in
 	}
 }
 
-// mermaidText writes everything but letters, digits and a few safe signs by number:
-// the language has many signs that mean something somewhere.
+// mermaidText writes all characters but letters, digits and a few safe ones by number:
+// many characters have a meaning somewhere in the language.
 func mermaidText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

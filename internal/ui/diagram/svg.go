@@ -24,10 +24,10 @@ const (
 	legendRoom = 34
 )
 
-// SVG returns a picture of the diagram: boxes in layers, what comes first on top. The
-// picture needs nothing else: no font, no script, no other file. A page that it
-// stands in can give it other colours: its parts have the classes paper, legend,
-// edges and node, and those of the legend and the nodes their kind too.
+// SVG returns a picture of the diagram: boxes in layers, dependencies on top. The picture
+// needs no font, no script and no other file. A page that contains it can change its
+// colours: its parts have the classes paper, legend, edges and node; those of the legend
+// and the nodes have their kind as a class too.
 func (d Diagram) SVG() string { return newPicture(d.tidy()).draw() }
 
 // picture is a tidy diagram with a place in pixels for each node.
@@ -38,11 +38,11 @@ type picture struct {
 	b             strings.Builder
 }
 
-// spot is where the box of a node stands.
-type spot struct{ x, y, width, height float64 } // x and y of its middle
+// spot is the place of a node's box.
+type spot struct{ x, y, width, height float64 } // x and y of the centre
 
-// newPicture places the layers below each other, each in the middle, and in a layer
-// the nodes of a module side by side, near those that they need.
+// newPicture places the layers below each other, each centred, and within a layer the
+// nodes of a module side by side, near the nodes that they depend on.
 func newPicture(d Diagram) *picture {
 	p := &picture{d: d, boxes: map[string]*spot{}}
 	nodes, needs := map[string]Node{}, map[string][]string{}
@@ -62,7 +62,7 @@ func newPicture(d Diagram) *picture {
 		wish := map[string]float64{}
 		for _, id := range layer {
 			for _, needed := range needs[id] {
-				if at := p.boxes[needed]; at != nil { // one in a circle has no place yet
+				if at := p.boxes[needed]; at != nil { // a node in a cycle has no place yet
 					wish[id] += at.x / float64(len(needs[id]))
 				}
 			}
@@ -91,8 +91,8 @@ func newPicture(d Diagram) *picture {
 	return p
 }
 
-// layersOf returns the layers of a graph: each node in a later one than all that it
-// needs, nodes in a circle in the last. A very wide layer is cut into several.
+// layersOf returns the layers of a graph: each node in a later one than its dependencies,
+// nodes in a cycle in the last. A very wide layer is split into several.
 func layersOf(d Diagram) (layers [][]string) {
 	needs := graph.Graph{}
 	for _, n := range d.Nodes {
@@ -112,7 +112,7 @@ func layersOf(d Diagram) (layers [][]string) {
 	return slices.AppendSeq(layers, slices.Chunk(frontier.Waiting(), widest))
 }
 
-// text returns what stands in a node's box: its module, if it is in one, and its lines.
+// text returns the text in a node's box: its module, if it is in one, and its lines.
 func (n Node) text() []string {
 	if len(n.Group) == 0 {
 		return n.Lines
@@ -120,7 +120,7 @@ func (n Node) text() []string {
 	return append([]string{shorten(oneLine(strings.Join(n.Group, ".")))}, n.Lines...)
 }
 
-// sizeOf returns the size of a node's box, which has no place yet.
+// sizeOf returns the size of a node's box, without a place.
 func sizeOf(n Node) *spot {
 	chars, lines := 4, n.text()
 	for _, line := range lines {
@@ -207,9 +207,9 @@ func (p *picture) node(n Node, at *spot) {
 	p.printf("\n")
 }
 
-// escape writes text for XML.
+// escape escapes text for XML.
 func escape(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer does not fail
+	_ = xml.EscapeText(&b, []byte(s)) // writing to a buffer does not fail
 	return b.String()
 }

@@ -8,24 +8,24 @@ import (
 	"deployster/plan/artifacts"
 )
 
-// ArtifactChecked says which version of an artifact its image was found to have.
+// ArtifactChecked reports which version of an artifact its image has.
 type ArtifactChecked struct {
 	Artifact string            `json:"artifact"`
 	Space    string            `json:"space,omitempty"`
-	Version  artifact.Version  `json:"version"`          // that the plan uses
-	Was      artifact.Version  `json:"was,omitempty"`    // recorded
+	Version  artifact.Version  `json:"version"`          // the version that the plan uses
+	Was      artifact.Version  `json:"was,omitempty"`    // the recorded version
 	Newer    int               `json:"newer,omitempty"`  // versions between the recorded one, or a pin, and the newest
-	Pinned   string            `json:"pinned,omitempty"` // where it is held: manifest or lock file
+	Pinned   string            `json:"pinned,omitempty"` // where it is pinned: manifest or lock file
 	Unlisted bool              `json:"unlisted,omitempty"`
 	Metadata artifact.Metadata `json:"metadata,omitempty"`
 }
 
-// ArtifactFetched says that the files of a version were fetched.
+// ArtifactFetched reports that the files of a version were fetched.
 type ArtifactFetched struct {
 	Artifact string           `json:"artifact"`
 	Space    string           `json:"space,omitempty"`
 	Version  artifact.Version `json:"version"`
-	Tree     string           `json:"tree"` // a hash over all of them
+	Tree     string           `json:"tree"` // a hash over all files
 	Files    int64            `json:"files"`
 	Bytes    int64            `json:"bytes"`
 }

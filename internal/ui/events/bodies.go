@@ -20,7 +20,7 @@ type Version struct {
 	Format     int    `json:"format"`
 	Deployster string `json:"deployster"` // the tool's version
 	Command    string `json:"command"`
-	Run        string `json:"run"` // names the run's records
+	Run        string `json:"run"` // the id of the run's records
 }
 
 // Diagnostic is an error or a warning. Its level is the diagnostic's severity.
@@ -28,55 +28,55 @@ type Diagnostic struct {
 	Diagnostic *diag.Diagnostic `json:"diagnostic"`
 }
 
-// Note says something that has its message only.
+// Note is an event with only a message.
 type Note struct{}
 
-// Pull says how far it is with an image that is fetched.
+// Pull reports the progress of an image that is pulled.
 type Pull struct {
 	Image string `json:"image"`
 	Phase string `json:"phase"` // downloading, retrying, done, failed
 	Done  int64  `json:"done_bytes"`
-	Total int64  `json:"total_bytes"` // 0 = not known
+	Total int64  `json:"total_bytes"` // 0 = unknown
 }
 
-// ResourceAsking says that a resource's image is being asked for its state.
+// ResourceAsking reports that a resource's image starts to read its state.
 type ResourceAsking struct {
 	Resource string  `json:"resource"`
 	Purpose  Purpose `json:"purpose"`
 }
 
-// Purpose is why a state is asked.
+// Purpose is why a state is read.
 type Purpose string
 
 // The purposes.
 const (
 	ToPlan     Purpose = "plan"
-	BeforeActs Purpose = "before" // right before the actions: is it still as it was shown?
-	AfterActs  Purpose = "after"  // did they help?
+	BeforeActs Purpose = "before" // right before the actions: has it changed since the plan?
+	AfterActs  Purpose = "after"  // does it match the config now?
 )
 
-// ResourceDecided says what a plan found of a resource.
+// ResourceDecided reports which change the plan has for a resource.
 type ResourceDecided struct {
 	Resource string       `json:"resource"`
 	Status   apply.Status `json:"status"` // ok, or error: a diagnostic says why
 	Change   plan.Change  `json:"change,omitempty"`
 }
 
-// PlannedChange is what a plan wants to do with a resource. There is none for
-// those that are valid and stay as and where they are.
+// PlannedChange is the planned change of a resource. Resources that are valid and stay
+// unchanged at their address have none.
 type PlannedChange struct {
 	Resource  string            `json:"resource"`
 	Change    plan.Change       `json:"change"`
-	Host      string            `json:"host,omitempty"` // that it is on; "" = this machine
-	Image     string            `json:"image"`          // the reference, as the manifest has it
+	Host      string            `json:"host,omitempty"` // the host that it is on; "" = this machine
+	Image     string            `json:"image"`          // the reference in the manifest
 	Digest    string            `json:"digest,omitempty"`
 	Actions   []protocol.Action `json:"actions,omitempty"`
 	Shutdown  *protocol.Action  `json:"shutdown_first,omitempty"`
 	Reasons   []protocol.Reason `json:"reasons,omitempty"`
 	Reason    string            `json:"reason,omitempty"`
 	MovedFrom string            `json:"moved_from,omitempty"`
-	Replaces  string            `json:"replaces,omitempty"` // create: what goes when this one is made
-	Deposed   string            `json:"deposed,omitempty"`  // the address that it had until another thing took it
+	Replaces  string            `json:"replaces,omitempty"` // create: the key of the old entry, which ends afterwards
+	Deposed   string            `json:"deposed,omitempty"`  // the address that it had before another resource took it
 	MayChange bool              `json:"may_change,omitempty"`
 	Expected  plan.Change       `json:"expected,omitempty"`
 	MovedWhy  string            `json:"moved_why,omitempty"`
@@ -86,36 +86,36 @@ type PlannedChange struct {
 	Drifted   bool              `json:"drifted,omitempty"`
 }
 
-// PlanSummary ends the planning.
+// PlanSummary is the last event of planning.
 type PlanSummary struct {
-	Plan    string       `json:"plan"` // its id
+	Plan    string       `json:"plan"` // the plan's id
 	Summary plan.Summary `json:"summary"`
-	Changes bool         `json:"changes"` // whether there is anything to do
+	Changes bool         `json:"changes"` // whether the plan has changes
 	Moves   []moves.Move `json:"moves,omitempty"`
 	Outputs []string     `json:"changed_outputs,omitempty"`
-	// LeftOpen lists the resources about which apply may decide by itself.
+	// LeftOpen lists the resources whose actions apply may still decide.
 	LeftOpen []string `json:"left_open,omitempty"`
-	File     string   `json:"file,omitempty"` // where it was saved
+	File     string   `json:"file,omitempty"` // the file to which it was saved
 }
 
-// Drift is what drift found.
+// Drift is the report of a drift check.
 type Drift struct {
 	Drift *drift.Report `json:"drift"`
 }
 
-// ApplyStarted says that a plan is carried out from now on.
+// ApplyStarted reports that the apply of a plan begins.
 type ApplyStarted struct {
 	Plan string `json:"plan"`
 }
 
-// ActionStarted says that an action runs.
+// ActionStarted reports that an action starts.
 type ActionStarted struct {
 	Resource    string `json:"resource"`
 	Action      string `json:"action"`
-	Host        string `json:"host,omitempty"` // that it runs on; "" = this machine
+	Host        string `json:"host,omitempty"` // the host that it runs on; "" = this machine
 	Description string `json:"description,omitempty"`
 	First       bool   `json:"shutdown_first,omitempty"` // it is the resource's shutdown_first
-	// and runs right before the other actions of its resource, and not before everything else
+	// it runs right before the other actions of its resource, not before those of all resources
 	Late bool `json:"late,omitempty"`
 }
 
@@ -127,26 +127,26 @@ type Log struct {
 	Line     string `json:"line"`
 }
 
-// ActionEnded says how an action ended.
+// ActionEnded reports how an action ended.
 type ActionEnded struct {
 	Resource string       `json:"resource"`
 	Action   string       `json:"action"`
-	Host     string       `json:"host,omitempty"` // that it ran on; "" = this machine
+	Host     string       `json:"host,omitempty"` // the host that it ran on; "" = this machine
 	Status   apply.Status `json:"status"`
 	Reason   string       `json:"reason,omitempty"`
 	Took     float64      `json:"took_seconds"`
 }
 
-// Retrying says that a resource has failed, and is tried again.
+// Retrying reports that a resource has failed, and is tried again.
 type Retrying struct {
 	Resource string  `json:"resource"`
-	Attempt  int     `json:"attempt"` // that comes
+	Attempt  int     `json:"attempt"` // the number of the next attempt
 	Of       int     `json:"of"`
 	Pause    float64 `json:"next_seconds"`
 	Reason   string  `json:"reason"`
 }
 
-// ResourceEnded says what became of a resource.
+// ResourceEnded reports the result of a resource.
 type ResourceEnded struct {
 	Resource string      `json:"resource"`
 	Change   plan.Change `json:"change"`
@@ -154,14 +154,14 @@ type ResourceEnded struct {
 	Took float64 `json:"took_seconds"`
 }
 
-// Stopping says that nothing new is started.
+// Stopping reports that no new action is started.
 type Stopping struct {
-	Interrupted bool   `json:"interrupted"`    // by the user; else because something failed
-	Host        string `json:"host,omitempty"` // where; "" = anywhere, "this machine" = only here
-	Running     int    `json:"running"`        // resources that are waited for
+	Interrupted bool   `json:"interrupted"`    // by the user; else because an action failed
+	Host        string `json:"host,omitempty"` // the host where; "" = everywhere, "this machine" = only here
+	Running     int    `json:"running"`        // the number of resources that are still in progress
 }
 
-// Checks is what the check blocks say.
+// Checks are the results of the check blocks.
 type Checks struct {
 	Checks []config.CheckResult `json:"checks"`
 }
@@ -182,8 +182,8 @@ type Report struct {
 	Report *apply.Report `json:"report"`
 }
 
-// Dropped says that events were left out, because the reader was too slow or
-// there were too many.
+// Dropped reports that events were left out, because the reader was too slow or there
+// were too many.
 type Dropped struct {
 	Count int `json:"count"`
 }
@@ -195,7 +195,7 @@ type End struct {
 	Took     float64      `json:"took_seconds"`
 }
 
-// All returns one of each, in the order in which a run may send them.
+// All returns one event body of each type, in the order in which a run may send them.
 func All() []Body {
 	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ArtifactChecked{}, ArtifactFetched{}, ResourceAsking{}, ResourceDecided{},
 		PlannedChange{}, PlanSummary{}, Drift{},

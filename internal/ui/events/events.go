@@ -9,16 +9,16 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Format is the version of the stream. Within it new types of events and new
-// keys may appear; none goes away or changes what it means.
+// Format is the version of the stream. Within a version, new types of events and new keys
+// may be added; none is removed or changes its meaning.
 const Format = 1
 
-// Level says how much an event matters.
+// Level is the severity of an event.
 type Level string
 
-// The levels, as diagnostics name theirs.
+// The levels, named like those of diagnostics.
 const (
-	Debug   Level = "debug" // steps in between
+	Debug   Level = "debug" // intermediate steps
 	Info    Level = "info"
 	Warning Level = "warning"
 	Error   Level = "error"
@@ -29,14 +29,14 @@ type Event struct {
 	Level   Level
 	Message string // a sentence for people
 	Body    Body
-	Run     string // the run that it belongs to, where one stream tells of several
+	Run     string // the run that it belongs to, if a stream has the events of several
 }
 
-// Body is what an event of one type says beyond its message: a struct of this package.
+// Body is the data of an event of one type, besides its message: a struct of this package.
 type Body any
 
-// TypeOf returns the word by which programs know events with a body: planned_change of
-// PlannedChange.
+// TypeOf returns the type of an event with this body, as programs see it: planned_change
+// for PlannedChange.
 func TypeOf(b Body) string {
 	name := reflect.TypeOf(b).Name()
 	word := make([]byte, 0, len(name)+4)
@@ -58,11 +58,11 @@ func (e Event) minor() bool {
 	return e.Level == Debug || isLog
 }
 
-// timeForm is RFC 3339, always as long.
+// timeForm is RFC 3339 with a fixed length.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-// encode gives the event's line, with what must not be shown hidden. It uses b,
-// and keeps nothing of it.
+// encode returns the event's line, with secrets hidden. It uses b as a buffer; the result
+// does not refer to it.
 func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) ([]byte, error) {
 	b.Reset()
 	b.WriteString(`{"type":"` + TypeOf(e.Body) + `","time":"`)
@@ -83,8 +83,8 @@ func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) 
 	return escaped(line), nil
 }
 
-// writeMembers writes the members of a body behind those of all events, and the
-// end of the line.
+// writeMembers writes the members of a body after the members of all events, and the end
+// of the line.
 func writeMembers(b *bytes.Buffer, body Body) error {
 	end := b.Len()
 	enc := json.NewEncoder(b)

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// fifoInterval is the time between two looks for a reader of a FIFO.
+// fifoInterval is the time between two attempts to open a FIFO.
 const fifoInterval = 20 * time.Millisecond
 
-// descriptor matches the names of what this process has open already.
+// descriptor matches the paths of this process's open file descriptors.
 var descriptor = regexp.MustCompile(`^/(?:dev/fd|proc/self/fd)/([0-9]{1,9})$`)
 
-// OpenFile returns the opener for a file that a user names: a regular file, which
-// is made anew for its owner alone, a FIFO, which is waited for to be read, or
-// what this process has inherited, as /dev/fd/3. What cannot be opened is an
-// error at once, but for a FIFO.
+// OpenFile returns the opener for a file that a user names: a regular file, which is
+// created or truncated, with access for its owner alone if it is new; a FIFO, whose
+// opener waits for its reader; or an inherited file such as /dev/fd/3. A file that cannot
+// be opened is an error at once, except a FIFO.
 func OpenFile(path string) (Opener, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 && descriptor.FindString(path) == "" {
 		return func(stop <-chan struct{}) (io.WriteCloser, error) { return openFIFO(path, stop) }, nil
@@ -36,8 +36,8 @@ func OpenFile(path string) (Opener, error) {
 	return func(<-chan struct{}) (io.WriteCloser, error) { return f, nil }, nil
 }
 
-// openInherited returns a file that is open already: opening its name would truncate
-// a regular file. Programs do not inherit it: its reader would wait for their end.
+// openInherited returns a file that is already open: opening its path would truncate a regular
+// file. Child processes do not inherit it: otherwise its reader would wait for their end.
 func openInherited(number, path string) (*os.File, error) {
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < 3 {
@@ -51,7 +51,7 @@ func openInherited(number, path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openFIFO waits for a reader, who may come late.
+// openFIFO opens a FIFO, and waits for a reader that may come late.
 func openFIFO(path string, stop <-chan struct{}) (io.WriteCloser, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
@@ -69,7 +69,7 @@ func openFIFO(path string, stop <-chan struct{}) (io.WriteCloser, error) {
 	}
 }
 
-// WithoutClose returns a writer that is not to be closed, such as stdout.
+// WithoutClose returns an opener for a writer that must not be closed, such as stdout.
 func WithoutClose(w io.Writer) Opener {
 	return func(<-chan struct{}) (io.WriteCloser, error) { return nopCloser{w}, nil }
 }

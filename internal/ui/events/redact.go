@@ -11,9 +11,9 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// A secret may have the same letters as a word of ours. What programs go by
-// stays as it is: keys, but for those of a user's values, and the words and
-// names by which an event says what it is about.
+// A secret may equal a word of the protocol. The texts that programs depend on are never
+// hidden: keys, except those in values of the user, and the words and names that identify
+// an event.
 var (
 	identifiers = []string{"type", "time", "level", "resource", "change", "status", "purpose", "stream", "command", "run", "phase",
 		"image", "started", "artifact"}
@@ -22,8 +22,8 @@ var (
 		"create", "update", "replace", "destroy", "forget", "deferred", "record", "left", "read_failed"}
 )
 
-// Redact takes secrets out of a document of ours. Keys and the words by which
-// programs go stay.
+// Redact hides secrets in a document of deployster. Keys and the words that programs
+// depend on stay.
 func Redact(line []byte, hide func(string) string) []byte {
 	return jsondoc.Rewrite(line, func(text string, at jsondoc.Place) string {
 		if isOurs(text, at) {
@@ -45,8 +45,8 @@ func isOurs(text string, at jsondoc.Place) bool {
 		slices.Contains(ourWords, under) && slices.Contains(wordValues, text)
 }
 
-// escaped returns a copy of a line in which what a terminal might obey is written as
-// JSON allows: \u009b.
+// escaped returns a copy of a line in which characters that may control a terminal are
+// escaped as JSON allows: \u009b.
 func escaped(line []byte) []byte {
 	if diag.Plain(line) {
 		return bytes.Clone(line)

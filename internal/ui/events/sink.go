@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// chunk is how many bytes are written at one time: so it is seen that a reader takes
-// nothing any more.
+// chunk is how many bytes are written at a time: small enough to notice that a reader no
+// longer reads.
 const chunk = 64 << 10
 
-// ErrNoReader means that nobody reads what is written.
+// ErrNoReader reports that nobody reads the events.
 var ErrNoReader = errors.New("nobody reads it")
 
 // sink is one reader, served by a goroutine of its own.
 type sink struct {
 	name   string
 	limits Limits
-	stop   chan struct{} // closed when no reader is waited for any more
+	stop   chan struct{} // closed when the sink no longer waits for a reader
 	done   chan struct{} // closed when the goroutine has ended
 	wake   chan struct{} // has an element when there may be something to write
 
 	mu      sync.Mutex
 	waiting [][]byte
-	size    int   // bytes of waiting, and of what is being written
+	size    int   // bytes of waiting, and of the lines being written
 	taken   int64 // bytes that the reader has taken
 	logs    int64
-	dropped int // events since the last one that was added
+	dropped int // events dropped since the last one that was added
 	closed  bool
 	err     error
 }
@@ -89,11 +89,11 @@ func (k *sink) push(line []byte) {
 	k.size += len(line)
 	select {
 	case k.wake <- struct{}{}:
-	default: // it is awake
+	default: // it is woken already
 	}
 }
 
-// serve writes until there is nothing more to come.
+// serve writes lines until the sink is closed and empty.
 func (k *sink) serve(open Opener) {
 	defer close(k.done)
 	w, err := open(k.stop)
@@ -116,7 +116,7 @@ func (k *sink) serve(open Opener) {
 	k.fail(errors.Join(err, w.Close()))
 }
 
-// take returns the lines that wait, and whether they are the last.
+// take returns the waiting lines, and whether they are the last.
 func (k *sink) take() ([][]byte, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -125,8 +125,7 @@ func (k *sink) take() ([][]byte, bool) {
 	return lines, k.closed
 }
 
-// write writes lines, many together, and long ones in pieces, through a buffer
-// that is empty.
+// write writes lines, several at a time and long ones in pieces, through an empty buffer.
 func (k *sink) write(w io.Writer, lines [][]byte, buffer []byte) error {
 	flush := func() error {
 		n, err := w.Write(buffer)
@@ -154,7 +153,7 @@ func (k *sink) write(w io.Writer, lines [][]byte, buffer []byte) error {
 	return flush()
 }
 
-// fail ends the sink and drops what waits.
+// fail ends the sink and drops the waiting lines.
 func (k *sink) fail(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -162,7 +161,7 @@ func (k *sink) fail(err error) {
 	k.closed = true
 }
 
-// close waits for the reader, as Stream.Close does.
+// close waits for the reader; see Stream.Close.
 func (k *sink) close(patience time.Duration, hurry <-chan struct{}) error {
 	k.mu.Lock()
 	k.closed = true

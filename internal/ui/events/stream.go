@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Stream sends events to its readers, and never waits for one. It may be used from
-// many goroutines.
+// Stream sends events to its readers, and never waits for one. It is safe for concurrent
+// use.
 type Stream struct {
 	hide Hide
 	now  func() time.Time
 
-	mu     sync.Mutex // keeps the order of the events the same for all
+	mu     sync.Mutex // keeps the order of the events the same for all readers
 	buffer bytes.Buffer
 	sinks  []*sink
 	closed bool
 }
 
-// Hide returns what takes the secrets known now out of a text; nil = there are none.
+// Hide returns a function that hides the secrets known now; nil = there are none.
 type Hide func() func(text string) string
 
-// NewStream returns a stream without readers. A nil hide says that there are never
-// any secrets.
+// NewStream returns a stream without readers. A nil hide means that there are never any
+// secrets.
 func NewStream(hide Hide, now func() time.Time) *Stream {
 	if hide == nil {
 		hide = func() func(string) string { return nil }
@@ -32,18 +32,18 @@ func NewStream(hide Hide, now func() time.Time) *Stream {
 	return &Stream{hide: hide, now: now}
 }
 
-// Opener opens the writer of a reader, and may wait for that until stop is closed. A
-// nil writer means that there will be no reader.
+// Opener opens the writer for a reader, and may wait for the reader until stop is closed.
+// A nil writer means that there will be no reader.
 type Opener func(stop <-chan struct{}) (io.WriteCloser, error)
 
-// Limits bound what is kept for one reader.
+// Limits bound the events that are kept for one reader.
 type Limits struct {
 	Waiting int   // bytes that may wait for a slow reader before minor events are left out
-	Most    int   // bytes that may wait at all; then only the first, the report and the last are added
+	Most    int   // bytes that may wait at all; beyond it only Version, Report and End are added
 	Logs    int64 // bytes of log lines that the reader gets in all; 0 = any number
 }
 
-// DefaultLimits returns those of readers outside.
+// DefaultLimits returns the limits of readers outside deployster.
 func DefaultLimits() Limits { return Limits{Waiting: 8 << 20, Most: 64 << 20} }
 
 // To adds a reader, which gets every event that is sent from now on.
@@ -53,7 +53,7 @@ func (s *Stream) To(name string, open Opener, l Limits) {
 	s.sinks = append(s.sinks, newSink(name, open, l))
 }
 
-// Send passes an event on to all readers.
+// Send sends an event to all readers.
 func (s *Stream) Send(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Stream) Send(e Event) {
 	}
 }
 
-// line encodes an event; one without a JSON form becomes a note that says so.
+// line encodes an event; one that cannot be encoded becomes a note about that.
 func (s *Stream) line(e Event) []byte {
 	now, hide := s.now(), s.hide()
 	line, err := e.encode(&s.buffer, now, hide)
@@ -83,8 +83,8 @@ func (s *Stream) line(e Event) []byte {
 	return line
 }
 
-// Close waits until each reader has got everything, or takes nothing for as long as
-// patience, or hurry is closed. It returns the errors by the names of readers.
+// Close waits until each reader has read everything, or has read nothing for the duration
+// of patience, or hurry is closed. It returns the errors by the names of the readers.
 func (s *Stream) Close(patience time.Duration, hurry <-chan struct{}) map[string]error {
 	s.mu.Lock()
 	sinks := s.sinks

@@ -14,12 +14,12 @@ import (
 	"deployster/plan"
 )
 
-// newEvent returns an event of the one run that a stream tells of.
+// newEvent returns an event without a run, for a stream of one run.
 func newEvent(level Level, message string, body Body) Event {
 	return Event{Level: level, Message: message, Body: body}
 }
 
-// OfPlan returns an event of planning.
+// OfPlan converts an event of planning.
 func OfPlan(e plan.Event) Event {
 	switch e := e.(type) {
 	case plan.Asking:
@@ -32,7 +32,7 @@ func OfPlan(e plan.Event) Event {
 	return ofUnknown(e)
 }
 
-// OfApply returns an event of an apply.
+// OfApply converts an event of an apply.
 func OfApply(e apply.Event) Event {
 	switch e := e.(type) {
 	case apply.Checking:
@@ -66,7 +66,7 @@ func OfApply(e apply.Event) Event {
 	return ofUnknown(e)
 }
 
-// ofUnknown returns an event that has no form of its own.
+// ofUnknown converts an event that has no type of its own here.
 func ofUnknown(e any) Event { return newEvent(Info, fmt.Sprintf("%T: %+v", e, e), Note{}) }
 
 func actionEnded(e apply.ActionEnded) Event {
@@ -96,12 +96,12 @@ func resourceEnded(e apply.ResourceEnded) Event {
 	return newEvent(level, message, ResourceEnded{Resource: e.Address, Change: e.Change, ResourceReport: e.Report, Took: seconds(e.Took)})
 }
 
-// OfLine returns a line that an image printed.
+// OfLine returns the event of a line that an image printed.
 func OfLine(l typeclient.Line) Event {
 	return newEvent(Info, fmt.Sprintf("%s %s | %s", l.Address, l.Step, l.Text), Log{l.Address, l.Step, string(l.Stream), l.Text})
 }
 
-// OfDiagnostic returns an error or a warning.
+// OfDiagnostic returns the event of an error or a warning.
 func OfDiagnostic(d *diag.Diagnostic) Event {
 	level := Error
 	if d.Severity == diag.Warning {
@@ -110,7 +110,7 @@ func OfDiagnostic(d *diag.Diagnostic) Event {
 	return newEvent(level, strings.TrimSuffix(d.Summary+": "+d.Detail, ": "), Diagnostic{d})
 }
 
-// Notef returns an event that is a message only.
+// Notef returns an event with only a message.
 func Notef(format string, args ...any) Event {
 	return newEvent(Info, fmt.Sprintf(format, args...), Note{})
 }
@@ -127,7 +127,7 @@ func OfEnd(status apply.Status, exit int, took time.Duration) Event {
 	return newEvent(level, fmt.Sprintf("%s after %s, exit code %d", message, round(took), exit), End{status, exit, seconds(took)})
 }
 
-// OfChecks returns the results of the check blocks.
+// OfChecks returns the event with the results of the check blocks.
 func OfChecks(list []config.CheckResult) Event {
 	failed := 0
 	for _, c := range list {
@@ -142,7 +142,7 @@ func OfChecks(list []config.CheckResult) Event {
 	return newEvent(level, fmt.Sprintf("%d checks, %d failed", len(list), failed), Checks{list})
 }
 
-// OfReport returns the report of an apply.
+// OfReport returns the event with the report of an apply.
 func OfReport(r *apply.Report) Event {
 	level := Info
 	switch r.Status {
@@ -159,7 +159,7 @@ func ofDropped(count int) Event {
 		Dropped{count})
 }
 
-// round returns a duration for people.
+// round rounds a duration for people.
 func round(d time.Duration) time.Duration {
 	if d < time.Second {
 		return d.Round(time.Millisecond)

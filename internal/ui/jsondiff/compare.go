@@ -13,11 +13,11 @@ import (
 type comparer struct {
 	options    Options
 	have, want side
-	nested     bool // what is there and not wanted counts, below the first keys
+	nested     bool // values that exist but are not declared count, below the first keys
 	diff       Diff
 }
 
-// place is where in the two values a comparison is.
+// place is the place of a comparison in the two values.
 type place struct {
 	path       string
 	have, want string // JSON pointers
@@ -40,7 +40,7 @@ func (c *comparer) add(r Row) {
 	c.diff.Rows = append(c.diff.Rows, r)
 }
 
-// compare looks at two values that are both there.
+// compare compares two values that both exist.
 func (c *comparer) compare(have, want any, at place) {
 	if c.addMasked(have, want, at) {
 		return
@@ -73,8 +73,8 @@ func (c *comparer) compare(have, want any, at place) {
 	c.values(have, want, at)
 }
 
-// addMasked adds the difference of values that cannot be shown, and reports whether
-// they are such.
+// addMasked adds the difference of values that cannot be shown, and reports whether they
+// are of that kind.
 func (c *comparer) addMasked(have, want any, at place) bool {
 	_, unknown := c.want.unknown[at.want]
 	switch {
@@ -95,7 +95,7 @@ func (c *comparer) addMasked(have, want any, at place) bool {
 	return true
 }
 
-// objects compares by key.
+// objects compares two objects by key.
 func (c *comparer) objects(have, want map[string]any, at place) {
 	top := at.path == ""
 	for _, k := range keys(want) {
@@ -120,14 +120,14 @@ func (c *comparer) objects(have, want map[string]any, at place) {
 	}
 }
 
-// values sets two values against each other.
+// values adds a row with both values.
 func (c *comparer) values(have, want any, at place) {
 	c.add(Row{Op: Change, Pointer: at.want, Path: at.path,
 		Have: c.have.text(have, at.have, 8, MaxText), Want: c.want.text(want, at.want, 8, MaxText)})
 }
 
-// newRow returns the row of a value where nothing is there. A text of many lines is
-// shown as such.
+// newRow returns the row of a value that is only in the second document. A text of many
+// lines is shown line by line.
 func (c *comparer) newRow(want any, at place) Row {
 	r := Row{Op: Add, Pointer: at.want, Path: at.path}
 	text, ok := want.(string)
@@ -139,7 +139,7 @@ func (c *comparer) newRow(want any, at place) Row {
 	return r
 }
 
-// equal compares two JSON values.
+// equal reports whether two JSON values are equal.
 func equal(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
@@ -168,7 +168,7 @@ func equal(a, b any) bool {
 	return a == b
 }
 
-// canonical writes a value so that equal ones have one text.
+// canonical returns a text that is the same for equal values.
 func canonical(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -7,25 +7,25 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Known is what stands in the place of a value that is not known before apply.
+// Known is the text that replaces a value that is unknown before apply.
 const Known = "(known after apply)"
 
-// mayChange stands behind a value that is only expected to be so.
+// mayChange is added to a value that is only expected.
 const mayChange = " (may change)"
 
-// Value is a JSON document with what must not, or cannot, be shown of it.
+// Value is a JSON document, with the pointers to values that must not, or cannot, be shown.
 type Value struct {
 	JSON      json.RawMessage
 	Sensitive []string          // JSON pointers
 	Unknown   map[string]string // JSON pointers -> what makes it unknown
-	MayChange []string          // JSON pointers: what is shown is only expected
+	MayChange []string          // JSON pointers to values that are only expected
 }
 
-// Op says what happens to a value or to a line.
+// Op is the operation on a value or on a line.
 type Op byte
 
-// The operations. Same and Gap are of lines only: a Gap stands for lines that
-// are not shown, and says how many.
+// The operations. Same and Gap are for lines only: a Gap replaces lines that are not
+// shown, and says how many.
 const (
 	Add    Op = '+'
 	Remove Op = '-'
@@ -37,15 +37,15 @@ const (
 // Row is one value that differs.
 type Row struct {
 	Op      Op
-	Pointer string // JSON pointer into what is wanted, or into what is there when it goes
+	Pointer string // JSON pointer into the wanted value, or for Remove into the present one
 	Path    string // the same for people: `tags.owner`, `rules[2].port`
 
-	// Have and Want are the two values; "" where there is none. One that has
-	// several lines is indented to stand eight columns in.
+	// Have and Want are the two values; "" where there is none. The further lines of a
+	// value of several lines are indented by eight columns.
 	Have, Want string
 
-	// Lines tell the difference where that is clearer than both values: in long
-	// texts and lists. Have and Want are empty then.
+	// Lines show the difference where that is clearer than both values: in long texts and
+	// lists. Have and Want are empty then.
 	Lines []Line
 }
 
@@ -55,30 +55,30 @@ type Line struct {
 	Text string
 }
 
-// Diff is what differs between two values.
+// Diff is the difference between two values.
 type Diff struct {
 	Rows      []Row
 	Unchanged int // keys that are the same in both
-	More      int // rows beyond the most that are kept
+	More      int // rows beyond the limit
 }
 
-// Options steer a comparison.
+// Options control a comparison.
 type Options struct {
-	// Hide takes secrets out of texts that are marked nowhere; nil = there are none.
+	// Hide hides secrets in texts that are not marked as sensitive; nil = there are none.
 	Hide func(string) string
 
-	// Missing: what is wanted and not there counts at the first level too.
-	// Extra: so does what is there and not wanted, at every level. Without them
-	// only the keys that both speak of do: an id in a state, a password in a
-	// config differ from nothing.
+	// Missing: keys that only the wanted value has also differ at the first level. Extra:
+	// keys that only the present value has differ too, at every level. Without these
+	// options only keys in both are compared: an id in a state or a password in a config
+	// is then no difference.
 	Missing, Extra bool
 
-	// Path and Pointer are where in a larger document the two values stand; "" =
-	// they are the whole.
+	// Path and Pointer are the place of the two values in a larger document; "" = they
+	// are the whole document.
 	Path, Pointer string
 }
 
-// The most that is shown of one thing.
+// The limits of what is shown.
 const (
 	MaxText = 1000 // bytes of one value
 	maxRows = 50
@@ -87,8 +87,8 @@ const (
 	context = 2   // lines that are shown around a changed one
 )
 
-// Compare says what differs between what is there and what is wanted. A
-// document that cannot be read differs from nothing.
+// Compare returns the differences between the present and the wanted value. A document
+// that cannot be read has no differences.
 func Compare(have, want Value, o Options) Diff {
 	h, err := jsondoc.Value(have.JSON)
 	if err != nil {
@@ -101,7 +101,7 @@ func Compare(have, want Value, o Options) Diff {
 	c := &comparer{options: o, have: newSide(have, o.Hide), want: newSide(want, o.Hide)}
 	c.compare(h, w, place{path: o.Path})
 	if len(c.diff.Rows) == 0 && !o.Extra {
-		// The difference must be somewhere: in what is there and not wanted.
+		// There must be a difference: it is in keys that only the present value has.
 		c.diff, c.nested = Diff{}, true
 		c.compare(h, w, place{path: o.Path})
 	}
@@ -109,14 +109,14 @@ func Compare(have, want Value, o Options) Diff {
 	return c.diff
 }
 
-// setPointers says where the rows stand in a larger document.
+// setPointers prefixes the pointers of the rows with their place in a larger document.
 func (d *Diff) setPointers(base string) {
 	for i := range d.Rows {
 		d.Rows[i].Pointer = base + d.Rows[i].Pointer
 	}
 }
 
-// List returns all of a value, as if nothing were there.
+// List returns all of a value as added rows.
 func List(want Value, o Options) Diff {
 	w, err := jsondoc.Value(want.JSON)
 	if err != nil {
@@ -136,13 +136,13 @@ func List(want Value, o Options) Diff {
 	return c.diff
 }
 
-// Text renders a whole value, its first MaxText bytes or a little more; lines
-// after the first are indented by so many spaces.
+// Text renders a whole value, its first MaxText bytes or a little more; lines after the
+// first are indented by the given number of spaces.
 func Text(v Value, indent int, hide func(string) string) string {
 	return TextWithin(v, indent, MaxText, hide)
 }
 
-// TextWithin is Text with another limit; below 0 there is none.
+// TextWithin is Text with another limit; a negative one means none.
 func TextWithin(v Value, indent, most int, hide func(string) string) string {
 	tree, err := jsondoc.Value(v.JSON)
 	if err != nil {
@@ -152,7 +152,7 @@ func TextWithin(v Value, indent, most int, hide func(string) string) string {
 	return s.text(tree, "", indent, most)
 }
 
-// Path writes a JSON pointer as a path for people.
+// Path converts a JSON pointer to a path for people.
 func Path(pointer string) string {
 	at := place{}
 	for _, step := range jsondoc.Pointer(pointer) {
@@ -165,7 +165,7 @@ func Path(pointer string) string {
 	return at.path
 }
 
-// At renders the part of a value at a JSON pointer, as Text does.
+// At renders the part of a value at a JSON pointer, like Text.
 func At(v Value, pointer string, indent int, hide func(string) string) string {
 	tree, err := jsondoc.Value(v.JSON)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"deployster/internal/base/words"
 )
 
-// strings compares two texts: JSON in them by key, lines by line, and of long
-// lines the part that differs.
+// strings compares two texts: JSON documents by key, texts of several lines line by line,
+// and of long lines the part that differs.
 func (c *comparer) strings(have, want string, at place) {
 	if c.documents(have, want, at) {
 		return
@@ -28,7 +28,7 @@ func (c *comparer) strings(have, want string, at place) {
 	c.add(r)
 }
 
-// documents compares texts that are both JSON as what they say.
+// documents compares two texts as JSON documents, and reports whether it did.
 func (c *comparer) documents(have, want string, at place) bool {
 	const most = 1 << 20
 	if len(have) > most || len(want) > most || !isJSONDocument(have) || !isJSONDocument(want) {
@@ -58,7 +58,7 @@ func isJSONDocument(text string) bool {
 	return len(text) > 1 && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text))
 }
 
-// quoteBoth quotes two texts of one line; of long ones the part that differs.
+// quoteBoth quotes two texts of one line; of long ones only the part that differs.
 func quoteBoth(have, want string) (string, string) {
 	const long, around = 200, 30
 	if len(have) <= long && len(want) <= long {
@@ -91,7 +91,7 @@ func quoteBoth(have, want string) (string, string) {
 	return part(have), part(want)
 }
 
-// body returns a text of many lines of which nothing is there.
+// body returns the lines of a text that is new.
 func body(text string) []Line {
 	lines := split(text)
 	var out []Line
@@ -104,8 +104,7 @@ func body(text string) []Line {
 	return out
 }
 
-// split returns the lines of a text. What a last line without an end is told by is
-// a note, as diff has it.
+// split returns the lines of a text. It marks a last line without a newline.
 func split(text string) []string {
 	lines := strings.Split(text, "\n")
 	if last := len(lines) - 1; lines[last] == "" {
@@ -115,8 +114,8 @@ func split(text string) []string {
 	return lines
 }
 
-// noEnd stands behind a last line that has no newline; no text holds it by
-// itself, as NUL is not shown.
+// noEnd marks a last line without a newline; no text contains it, because NUL is not
+// shown.
 const noEnd = "\x00"
 
 func cleanLine(line string) string {
@@ -131,21 +130,21 @@ func cleanLine(line string) string {
 	return line
 }
 
-// textLines returns the difference of two texts.
+// textLines returns the lines of the difference between two texts.
 func textLines(have, want string) []Line {
 	h, w := split(have), split(want)
 	return fold(script(h, w), "line", cleanLine, func(i int, _ bool) string { return h[i] }, func(j int) string { return w[j] })
 }
 
-// edit is one step of the way from one list to another: an element that stays,
-// goes or comes. have and want are indexes, where they mean something.
+// edit is one step from one list to another: an element that stays, is removed or added.
+// have and want are indexes, where they apply.
 type edit struct {
 	op         Op
 	have, want int
 }
 
-// script returns the way from one list of texts to another. It is short, though not
-// always the shortest: of two that have little in common that would take too
+// script returns the edits from one list of texts to another. They are few, but not
+// always the fewest: for lists that have little in common, finding these would take too
 // long.
 func script(have, want []string) []edit {
 	out, h, w := []edit(nil), 0, 0
@@ -167,7 +166,7 @@ func script(have, want []string) []edit {
 	return out
 }
 
-// fold keeps what changed and a little around it, and counts the rest.
+// fold keeps the changed lines and a few around them, and counts the others.
 func fold(edits []edit, what string, show func(string) string, have func(i int, alone bool) string, want func(j int) string) []Line {
 	near := make([]bool, len(edits))
 	for i, e := range edits {
@@ -214,7 +213,7 @@ func countChanges(edits []edit) int {
 	return n
 }
 
-// gap stands for so many things that are not shown.
+// gap returns the line that replaces n things that are not shown.
 func gap(n int, what, note string) Line {
 	text := words.Count(n, what)
 	if note != "" {

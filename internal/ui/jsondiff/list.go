@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// lists compares two lists: elements that have names by their names, and others
-// by what the lists have in common.
+// lists compares two lists: elements that have names by their names, others by the common
+// elements of the lists.
 func (c *comparer) lists(have, want []any, at place) {
 	for _, key := range []string{"name", "id", "key"} {
 		if h, w := byName(c.have, have, key, at.have), byName(c.want, want, key, at.want); h != nil && w != nil {
@@ -40,10 +40,10 @@ func (c *comparer) lists(have, want []any, at place) {
 		func(j int) string { return element(c.want, want[j], at.index(j, j).want) })})
 }
 
-// joinLines makes one line of an element that had several.
+// joinLines joins the lines of an element.
 func joinLines(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// texts returns the elements of a list, to be compared.
+// texts returns the canonical texts of the elements of a list.
 func texts(list []any) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
@@ -52,7 +52,7 @@ func texts(list []any) []string {
 	return out
 }
 
-// isReordered reports whether two lists hold the same in another order.
+// isReordered reports whether two lists contain the same elements in another order.
 func isReordered(have, want []string) bool {
 	if len(have) != len(want) {
 		return false
@@ -60,8 +60,8 @@ func isReordered(have, want []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(have)), slices.Sorted(slices.Values(want)))
 }
 
-// changedInPlace returns which elements were changed in place, when that is all there
-// is: objects or lists whose inside tells more.
+// changedInPlace returns the elements that changed in place, if nothing else changed and
+// all of them are objects or lists, whose content shows more.
 func changedInPlace(edits []edit, have, want []any) []edit {
 	if len(have) != len(want) {
 		return nil
@@ -84,8 +84,8 @@ func changedInPlace(edits []edit, have, want []any) []edit {
 	return pairs
 }
 
-// byName returns the elements of a list of objects that have distinct names under
-// a key, which may be shown; nil when it is no such list.
+// byName returns the indexes of a list's objects by the distinct names that they have
+// under a key; nil if the list is not of that kind, or a name must not be shown.
 func byName(s side, list []any, key, pointer string) map[string]int {
 	names := map[string]int{}
 	for i, v := range list {
@@ -105,8 +105,8 @@ func byName(s side, list []any, key, pointer string) map[string]int {
 	return names
 }
 
-// namedLists compares element by element: first what is wanted, in its order, then
-// what goes.
+// namedLists compares element by element: first the wanted elements, in their order, then
+// the removed ones.
 func (c *comparer) namedLists(have, want []any, h, w map[string]int, key string, at place) {
 	nameOf := func(v any) string { return v.(map[string]any)[key].(string) }
 	changes := len(c.diff.Rows)

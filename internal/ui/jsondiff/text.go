@@ -36,7 +36,7 @@ func newSide(v Value, hide func(string) string) side {
 	return s
 }
 
-// placeholder returns what is shown in place of a value that cannot be.
+// placeholder returns the text that replaces a value that cannot be shown.
 func (s side) placeholder(pointer string) (string, bool) {
 	if s.sensitive[pointer] {
 		return secret.Masked, true
@@ -47,7 +47,7 @@ func (s side) placeholder(pointer string) (string, bool) {
 	return "", false
 }
 
-// clean takes the secrets out of a text.
+// clean hides the secrets in a text.
 func (s side) clean(text string) string {
 	if s.hide == nil {
 		return text
@@ -55,7 +55,7 @@ func (s side) clean(text string) string {
 	return s.hide(text)
 }
 
-// text renders a value in about so many bytes at the most.
+// text renders a value in about most bytes at the most.
 func (s side) text(tree any, pointer string, indent, most int) string {
 	w := &writer{side: s, left: most, whole: most < 0}
 	if w.whole {
@@ -65,11 +65,11 @@ func (s side) text(tree any, pointer string, indent, most int) string {
 	return w.String()
 }
 
-// writer renders a value and stops where nobody would read on.
+// writer renders a value, and stops when its limit is reached.
 type writer struct {
 	strings.Builder
 	side
-	left  int  // bytes
+	left  int  // bytes that may still be written
 	whole bool // nothing is left out
 }
 
@@ -157,7 +157,7 @@ func (w *writer) list(items []any, pointer string, indent int) {
 	w.WriteString(pad + "]")
 }
 
-// quoted renders a string, cut where it is too long.
+// quoted renders a string, and cuts it if it is too long.
 func (w *writer) quoted(text string) string {
 	if text = w.clean(text); w.whole {
 		return quote(text)
@@ -165,7 +165,7 @@ func (w *writer) quoted(text string) string {
 	return cut(text, max(min(w.left, MaxText), 40))
 }
 
-// cut quotes a text, and only its beginning when it is longer.
+// cut quotes a text, or only its beginning if it is longer than most.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return quote(text)
@@ -173,7 +173,7 @@ func cut(text string, most int) string {
 	return quote(wholeRunes(text[:most/2])) + fmt.Sprintf("... (%s bytes in all)", words.Thousands(len(text)))
 }
 
-// wholeRunes drops the half of a character that a cut has left at the end.
+// wholeRunes drops an incomplete character at the end.
 func wholeRunes(text string) string {
 	for i := 0; i < 3 && len(text) > 0 && text[len(text)-1] >= 0x80; i++ {
 		if strings.ToValidUTF8(text[max(0, len(text)-4):], "") == text[max(0, len(text)-4):] {
@@ -187,7 +187,7 @@ func wholeRunes(text string) string {
 // quote escapes every control and format character.
 func quote(text string) string { return diag.Visible(strconv.Quote(text)) }
 
-// scalar renders a leaf that is no string.
+// scalar renders a scalar that is no string.
 func scalar(leaf any) string {
 	switch leaf := leaf.(type) {
 	case nil:
@@ -200,7 +200,7 @@ func scalar(leaf any) string {
 	return "?"
 }
 
-// cutPlain shortens what needs no quotes.
+// cutPlain shortens a number.
 func cutPlain(text string) string {
 	if len(text) <= maxLine {
 		return text
@@ -208,7 +208,7 @@ func cutPlain(text string) string {
 	return text[:maxLine/2] + fmt.Sprintf("... (%s digits in all)", words.Thousands(len(text)))
 }
 
-// Key renders an attribute's name, quoted where it is no plain word.
+// Key renders an attribute's name, quoted if it is no plain word.
 func Key(k string) string {
 	for i, r := range k {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -222,7 +222,7 @@ func Key(k string) string {
 	return k
 }
 
-// Padded fills a text with spaces.
+// Padded pads a text with spaces to a width.
 func Padded(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-len([]rune(s))))
 }

@@ -14,8 +14,8 @@ import (
 // artifactRow is a version that a plan uses.
 type artifactRow struct {
 	Class, Name, Type text
-	Was, Now          text // Was: "" = the version stays; what was recorded before, if anything was
-	New               bool // nothing was recorded
+	Was, Now          text // Was: the recorded version; "" = the version stays, or none was recorded
+	New               bool // no version was recorded
 	About             text
 }
 
@@ -36,8 +36,8 @@ func (v *view) artifacts() (list []artifactRow) {
 	return list
 }
 
-// drawArtifacts draws the artifacts of a plan, with the versions that it uses. What is made
-// of one its manifest says, and of a plug's the mounts.
+// drawArtifacts adds the artifacts of a plan, with the versions that it uses. Edges come
+// from the plan's manifests, and for plugs from the mounts of the steps.
 func drawArtifacts(d *diagram.Diagram, p *plan.Plan) {
 	if len(p.Artifacts) == 0 {
 		return
@@ -45,7 +45,7 @@ func drawArtifacts(d *diagram.Diagram, p *plan.Plan) {
 	inputs, diags := config.Pinned(p.Variables)
 	m, more := config.Load(p.Sources, inputs, config.Builtins{Workspace: p.Sources.Workspace, PlanTime: p.Created})
 	if diags.HasErrors() || more.HasErrors() {
-		return // a plan that cannot be read again is drawn without
+		return // a plan whose manifests cannot be loaded again is drawn without artifacts
 	}
 	for _, a := range m.Artifacts() {
 		n := diagram.Node{ID: artifactPrefix + a.Name, Lines: []string{artifactPrefix + a.Name, a.TypeRef}, Note: a.Range.String()}

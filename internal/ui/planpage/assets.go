@@ -15,8 +15,8 @@ var (
 	script string
 )
 
-// policy returns what a browser lets the page do: nothing but its own style and
-// its own script, which are told by their hashes. Nothing is fetched from anywhere.
+// policy returns the Content-Security-Policy of the page: it allows only the page's own
+// style and script, identified by their hashes. The page fetches nothing.
 func policy() string {
 	hash := func(s string) string {
 		sum := sha256.Sum256([]byte(s))

@@ -14,10 +14,10 @@ import (
 	"deployster/plan/order"
 )
 
-// maxDrawn is how many boxes of a graph a person can still read.
+// maxDrawn is the number of boxes of a graph that a person can still read.
 const maxDrawn = 150
 
-// Diagram draws all resources of a plan, each by itself, and the artifacts.
+// Diagram returns a drawing of all resources of a plan, and of the artifacts.
 func Diagram(p *plan.Plan) diagram.Diagram {
 	d := diagram.Diagram{Title: "deployster plan"}
 	for addr, step := range p.Resources {
@@ -40,8 +40,8 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 	return d
 }
 
-// arrow points at what is needed. What is removed goes before what it needs, so an
-// edge of a removal has them the other way round.
+// arrow returns an edge from a dependant to its dependency. A removal comes before its
+// dependencies, so an edge of a removal has them in reverse.
 func arrow(e plan.Edge, later, earlier string) diagram.Edge {
 	if e.Origin == order.Removal {
 		later, earlier = earlier, later
@@ -52,12 +52,12 @@ func arrow(e plan.Edge, later, earlier string) diagram.Edge {
 // graphic is the graph of a page.
 type graphic struct {
 	Open  bool
-	SVG   template.HTML // "" = it would have too many boxes
-	Boxes text          // what a box stands for
+	SVG   template.HTML // "" = it has too many boxes
+	Boxes text          // what each box represents
 }
 
-// graph draws a plan: its resources, or its blocks with all their instances where
-// those are too many.
+// graph draws the resources of a plan, or if those are too many, its blocks with all
+// their instances.
 func (v *view) graph() *graphic {
 	if len(v.plan.Edges)+len(v.plan.Artifacts) == 0 {
 		return nil
@@ -77,8 +77,8 @@ func (v *view) graph() *graphic {
 	return &graphic{}
 }
 
-// svg draws a diagram. Secrets are taken out of what is written into it: to do so
-// later would take them out of its markup too.
+// svg draws a diagram. It hides secrets in the texts before drawing: to hide them in the
+// SVG could also hide parts of its markup.
 func (v *view) svg(d diagram.Diagram) template.HTML {
 	for i, n := range d.Nodes {
 		for j := range n.Lines {
@@ -104,7 +104,7 @@ func blockOf(addr string) (group []string, name string) {
 	return group, name
 }
 
-// blocks draws a box for each block.
+// blocks returns a drawing with a box for each block.
 func (v *view) blocks() diagram.Diagram {
 	p := v.plan
 	d := diagram.Diagram{Title: "deployster plan"}
@@ -129,7 +129,7 @@ func (v *view) blocks() diagram.Diagram {
 				continue
 			}
 			d.Nodes[i].Lines = append(d.Nodes[i].Lines, fmt.Sprintf("%s %s", words.Thousands(count), k.many))
-			d.Nodes[i].Kind = cmp.Or(d.Nodes[i].Kind, string(k.Class)) // the first is what matters most
+			d.Nodes[i].Kind = cmp.Or(d.Nodes[i].Kind, string(k.Class)) // the first one is the most important
 		}
 	}
 	for _, e := range p.Edges {
@@ -138,7 +138,7 @@ func (v *view) blocks() diagram.Diagram {
 	return d
 }
 
-// SplitModules takes the modules off an address: module.a["x.y"].web is web in
+// SplitModules splits an address into modules and name: module.a["x.y"].web is web in
 // module.a["x.y"].
 func SplitModules(address string) (modules []string, name string) {
 	const prefix = "module."

@@ -9,10 +9,10 @@ import (
 	"deployster/internal/places"
 )
 
-// hostRow is a machine that a plan is about.
+// hostRow is a host that a plan refers to.
 type hostRow struct {
 	Class, Name, Address text
-	About                text // what is done there, and what it is; or why it cannot be reached
+	About                text // its changes, and a description of the machine; or why it cannot be reached
 }
 
 // hosts returns the hosts of a plan, in the order of their names.
@@ -44,11 +44,11 @@ func (v *view) hosts() (list []hostRow) {
 	return list
 }
 
-// machineOf says what a host is, as far as it has answered.
+// machineOf describes the machine of a host, if its facts are known.
 func machineOf(pin places.Pin) []string {
 	f := pin.Facts
 	if f == nil {
-		return nil // it is made by the same plan
+		return nil // the same plan creates it
 	}
 	return []string{f.Hostname, strings.TrimSpace(f.OS + " " + f.OSVersion), f.Arch, words.Count(f.CPUs, "processor"), words.Bytes(f.Memory)}
 }

@@ -5,7 +5,7 @@ import (
 	"deployster/plan"
 )
 
-// kind is how the page speaks of what becomes of a resource.
+// kind is a change of a resource as the page shows it.
 type kind struct {
 	Class text
 	Sign  text
@@ -15,13 +15,13 @@ type kind struct {
 	is    func(*plan.Step) bool
 }
 
-// change is the kind of steps with a change, also of those that are expected to have it.
+// change returns a function that reports whether a step has a change, or is expected to have it.
 func change(c plan.Change) func(*plan.Step) bool {
 	return func(s *plan.Step) bool { return s.Expected == c || s.Expected == "" && s.Shown() == c }
 }
 
-// kinds are all kinds, in the order in which a person wants to see them. The first that a
-// step is of is its kind.
+// kinds are all kinds, in the order in which the page shows them. The kind of a step is
+// the first one that applies.
 var kinds = []kind{
 	{"read_failed", "!", "failed", "failed", "it could not be planned: the plan cannot be applied", change(plan.ReadFailed)},
 	{"create", "+", "create", "to create", "it does not exist yet", change(plan.Create)},
@@ -48,13 +48,13 @@ func kindOf(s *plan.Step) kind {
 	return kind{Sign: "?", Word: text(diag.Visible(string(s.Change)))}
 }
 
-// trait is something that a resource is besides its change.
+// trait is a property of a resource besides its change.
 type trait struct {
 	Class text // for the filter
 	Word  text
 	Hint  text
 	is    func(*plan.Step) bool
-	quiet bool // it stands at its resources, and has no chip: a kind of that word has one
+	quiet bool // it is shown at its resources, and has no chip: a kind with the same word has one
 }
 
 var traits = []trait{

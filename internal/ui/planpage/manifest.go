@@ -5,8 +5,8 @@ import (
 	"deployster/internal/ui/diagram"
 )
 
-// Declared returns a drawing of what manifests declare. A block whose instances are not
-// known yet is one node; an artifact is one too, and no step of any plan.
+// Declared returns a drawing of the declarations in manifests. A block whose instances
+// are unknown yet is one node; so is an artifact, although it is no step of a plan.
 func Declared(m *config.Manifest) diagram.Diagram {
 	d := diagram.Diagram{Title: "deployster"}
 	for _, a := range m.Artifacts() {
@@ -36,8 +36,8 @@ func Declared(m *config.Manifest) diagram.Diagram {
 
 const artifactPrefix = "artifact."
 
-// inputsOf are the arrows to the artifacts that a resource is made of. Nothing waits for
-// them, so they are dashed.
+// inputsOf returns the edges to the artifacts that a resource uses. They do not delay the
+// resource, so they are dashed.
 func inputsOf(m *config.Manifest, r *config.Resource) (list []diagram.Edge) {
 	add := func(name string) {
 		if name != "" {

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// module is a module with what is in it.
+// module is a module with its content.
 type module struct {
 	Path, Name text
 	First      text // the address of a resource
-	Changes    int  // resources to which something happens, with those further inside
-	All        int  // all resources
+	Changes    int  // the number of resources that change, including those in nested modules
+	All        int  // the number of all resources
 	Inside     []*module
 }
 
-// maxModules is how many modules are listed.
+// maxModules is the maximum number of modules that are listed.
 const maxModules = 1000
 
-// modules returns the tree of modules, in the order of their names; nil means
-// that there are none.
+// modules returns the tree of modules, in the order of their names; nil = there are none.
 func (v *view) modules() *module {
 	root := &module{Name: "(root)"}
 	byPath := map[string]*module{"": root}
