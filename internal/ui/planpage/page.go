@@ -17,26 +17,26 @@ import (
 	"deployster/plan/order"
 )
 
-// Page is what is to be shown.
+// Page is the content of a page.
 type Page struct {
 	Plan     *plan.Plan
 	File     string // the name of the plan file
 	Digest   string
-	SignedBy string              // the key; "" = nobody
-	Hide     func(string) string // takes secrets out of a text; nil = there are none
+	SignedBy string              // the key; "" = not signed
+	Hide     func(string) string // hides secrets in a text; nil = there are none
 
-	// Changes returns the diff of a step, and what its image says of the values, by
-	// the pointers of the rows.
+	// Changes returns the diff of a step, and the image's remarks on the values, by the
+	// pointers of the rows.
 	Changes func(*plan.Step) (jsondiff.Diff, map[string][]string)
 }
 
 // The limits of a page.
 const (
-	maxPage  = 64 << 20 // bytes, from which on resources are only named
-	openUpTo = 300      // resources: of more, all are folded
+	maxPage  = 64 << 20 // bytes, from which on resources are listed without details
+	openUpTo = 300      // resources: if there are more, all are collapsed
 )
 
-// view turns a plan into what page.html shows of it.
+// view converts a plan to the document that page.html shows.
 type view struct {
 	page            Page
 	plan            *plan.Plan
@@ -47,7 +47,7 @@ type view struct {
 	maxValue        int      // bytes of one whole value
 }
 
-// document is what page.html shows.
+// document is the data that page.html shows.
 type document struct {
 	Policy string
 	Style  template.CSS
@@ -60,8 +60,8 @@ type document struct {
 	Created                  time.Time
 	Serial                   uint64
 	Checks                   []check
-	Graph                    *graphic // nil = nothing depends on anything
-	Modules                  *module  // nil = all is in the root
+	Graph                    *graphic // nil = there are no dependencies
+	Modules                  *module  // nil = all resources are in the root module
 	Artifacts                []artifactRow
 	Hosts                    []hostRow
 	ChangedCount, QuietCount int
@@ -69,7 +69,7 @@ type document struct {
 	Outputs, Variables       []row
 }
 
-// chip is a number with its word; scripts make a filter of it.
+// chip is a number with its word; the script makes a filter of it.
 type chip struct {
 	Class, Sign, Word, Hint text
 	Count                   int
@@ -105,7 +105,7 @@ func newView(p Page, out *sizeWriter) *view {
 		v.maxValue = 1500
 	}
 	for _, e := range p.Plan.Edges {
-		if e.Origin == order.Removal { // what is removed goes before what it needs
+		if e.Origin == order.Removal { // a removal comes before its dependencies
 			e.From, e.To = e.To, e.From
 		}
 		if !slices.Contains(v.needs[e.To], e.From) {
@@ -122,7 +122,7 @@ func newView(p Page, out *sizeWriter) *view {
 	return v
 }
 
-// sizeWriter counts what is written.
+// sizeWriter counts the bytes that it writes.
 type sizeWriter struct {
 	out  io.Writer
 	size int // bytes
@@ -171,7 +171,7 @@ func (v *view) count(is func(*plan.Step) bool) (n int) {
 	return n
 }
 
-// warnings returns what a person must know before reading on.
+// warnings returns what a reader must know first.
 func (v *view) warnings() []text {
 	p := v.plan
 	var list []string

@@ -14,7 +14,7 @@ import (
 	"deployster/protocol"
 )
 
-// resource is a line, and below it all that the plan has about a resource.
+// resource is the line of a resource, with all details of its step below it.
 type resource struct {
 	ID, Modules, Name, Type text
 	Kind                    kind
@@ -26,15 +26,15 @@ type resource struct {
 type body struct {
 	Why             []sentence
 	Rows            []row
-	More, Unchanged int    // values that are no rows
-	Reasons         []text // what the image says that belongs to no row
+	More, Unchanged int    // numbers of values without a row
+	Reasons         []text // the image's remarks that belong to no row
 	Actions         []actions
 	Documents       []documentText
 	Facts           []fact
 	Near            []neighbours
 }
 
-// sentence says something about why a step is what it is.
+// sentence explains an aspect of a step.
 type sentence struct{ Class, Text text }
 
 type actions struct {
@@ -44,7 +44,7 @@ type actions struct {
 
 type action struct{ Name, Description, Command text }
 
-// documentText is a whole value, folded.
+// documentText is a whole value, shown collapsed.
 type documentText struct{ Title, Text text }
 
 type fact struct {
@@ -56,7 +56,7 @@ type fact struct {
 type neighbours struct {
 	Title     text
 	Resources []neighbour
-	More      int // that are not named
+	More      int // the number of those that are not listed
 }
 
 type neighbour struct {
@@ -64,8 +64,8 @@ type neighbour struct {
 	Kind kind
 }
 
-// resources returns resources one after the other: a page of many is never held
-// in memory.
+// resources returns the resources one by one, so that a page of many is never in memory
+// as a whole.
 func (v *view) resources(addrs []string) iter.Seq[resource] {
 	return func(yield func(resource) bool) {
 		for _, addr := range addrs {
@@ -95,7 +95,7 @@ func (v *view) resource(addr string, s *plan.Step) resource {
 	return r
 }
 
-// why says in sentences why a step is what it is.
+// why returns sentences that explain a step.
 func (v *view) why(s *plan.Step) (list []sentence) {
 	say := func(class text, s string) { list = append(list, sentence{class, v.clipped(s)}) }
 	if s.MovedFrom != "" {
@@ -140,7 +140,7 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	return list
 }
 
-// addChanges adds the diff, with what the image says of each value beside it.
+// addChanges adds the diff, with the image's remarks beside their values.
 func (v *view) addChanges(b *body, s *plan.Step) {
 	diff, notes := v.page.Changes(s)
 	b.More, b.Unchanged = diff.More, diff.Unchanged
@@ -154,7 +154,7 @@ func (v *view) addChanges(b *body, s *plan.Step) {
 	}
 }
 
-// actions lists what would be run.
+// actions returns the actions that apply would run.
 func (v *view) actions(s *plan.Step) (lists []actions) {
 	add := func(title text, all ...protocol.Action) {
 		list := actions{Title: title}
@@ -178,7 +178,7 @@ func (v *view) actions(s *plan.Step) (lists []actions) {
 	return lists
 }
 
-// commandText says what is run where it is not simply the image.
+// commandText describes the command of an action where it differs from the image's default.
 func commandText(c protocol.Command) string {
 	var parts []string
 	if c.Image != "" {
@@ -197,14 +197,14 @@ func commandText(c protocol.Command) string {
 	return strings.Join(parts, ", ")
 }
 
-// documents returns the config and what is there.
+// documents returns the config, and the recorded and the present state.
 func (v *view) documents(s *plan.Step) (list []documentText) {
 	add := func(title text, value jsondiff.Value) {
 		if len(value.JSON) > 0 && string(value.JSON) != "{}" {
 			list = append(list, documentText{title, v.text(jsondiff.TextWithin(value, 0, v.maxValue, v.hide))})
 		}
 	}
-	if s.Change != plan.Create && s.Change != plan.Deferred { // there it is the diff
+	if s.Change != plan.Create && s.Change != plan.Deferred { // the diff shows it
 		add("Config", jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying})
 	}
 	if s.Was != nil {
@@ -219,7 +219,7 @@ func (v *view) documents(s *plan.Step) (list []documentText) {
 	return list
 }
 
-// facts returns where a resource comes from and how it is run.
+// facts returns the origin and the settings of a resource.
 func (v *view) facts(s *plan.Step) (list []fact) {
 	add := func(name text, values ...string) {
 		if len(values) > 0 && values[0] != "" {
@@ -253,10 +253,10 @@ func (v *view) facts(s *plan.Step) (list []fact) {
 	return list
 }
 
-// maxNeighbours is how many neighbours are named.
+// maxNeighbours is the maximum number of neighbours that are listed.
 const maxNeighbours = 24
 
-// neighbours returns nothing when there are none.
+// neighbours returns an empty list when there are no neighbours.
 func (v *view) neighbours(title text, addrs []string) []neighbours {
 	if len(addrs) == 0 {
 		return nil

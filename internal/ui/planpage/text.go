@@ -7,17 +7,17 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// text is what the page shows of a value. Only view.text and view.clipped make
-// one of what stands in a plan: no secret gets onto the page without passing them.
+// text is text on the page. Only view.text and view.clipped make one of the texts of a
+// plan: so no secret gets onto the page unhidden.
 type text string
 
-// text returns a text without secrets, and without what is not seen.
+// text returns a text with secrets hidden, and invisible characters escaped.
 func (v *view) text(s string) text { return text(diag.Visible(v.hide(s))) }
 
-// maxText is how many bytes are shown of a sentence of an image, or of an argument.
+// maxText is the maximum length, in bytes, of a sentence of an image, or of an argument.
 const maxText = 2000
 
-// clipped returns a text that ends where nobody would read on.
+// clipped is text that cuts a long text at maxText.
 func (v *view) clipped(s string) text {
 	if s = v.hide(s); len(s) > maxText {
 		s = strings.ToValidUTF8(s[:maxText], "") + fmt.Sprintf("... (%d bytes in all)", len(s))

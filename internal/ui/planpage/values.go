@@ -9,16 +9,16 @@ import (
 	"deployster/internal/ui/jsondiff"
 )
 
-// row is one value: one that differs, an output or a variable.
+// row is one value: a difference, an output or a variable.
 type row struct {
 	Class, Sign, Word text
 	Path              text
 	Have, Want        text
-	Lines             []line // in place of both
-	Notes             []text // what the image says of it
+	Lines             []line // instead of Have and Want
+	Notes             []text // the image's remarks on it
 }
 
-// Steps are the parts of the path: a line may break between them, not within one.
+// Steps returns the parts of the path: a line may break between them, not within one.
 func (r row) Steps() (steps []text) {
 	from := 0
 	for i, c := range r.Path {
@@ -29,14 +29,14 @@ func (r row) Steps() (steps []text) {
 	return append(steps, r.Path[from:])
 }
 
-// line is a line of a text that differs.
+// line is a line of the difference of two texts.
 type line struct{ Class, Text text }
 
-// opClasses name the operations in page.html and page.css.
+// opClasses are the classes of the operations in page.html and page.css.
 var opClasses = map[jsondiff.Op]text{jsondiff.Add: "add", jsondiff.Remove: "remove", jsondiff.Change: "change", jsondiff.Same: "same",
 	jsondiff.Gap: "gap"}
 
-// row returns a row without the sign of its operation.
+// row converts a row of a diff.
 func (v *view) row(r jsondiff.Row, notes []string) row {
 	out := row{Class: opClasses[r.Op], Path: v.text(r.Path), Have: v.text(dedent(r.Have)), Want: v.text(dedent(r.Want)),
 		Notes: v.clippedAll(notes)}
@@ -54,16 +54,15 @@ func (v *view) row(r jsondiff.Row, notes []string) row {
 	return out
 }
 
-// dedent takes the eight columns off, in which the lines of a value stand that
-// are not its first.
+// dedent removes the eight columns by which the further lines of a value are indented.
 func dedent(s string) string { return strings.ReplaceAll(s, "\n        ", "\n") }
 
-// valueText writes a value as the value of a row.
+// valueText renders a value for a row.
 func (v *view) valueText(value jsondiff.Value) string {
 	return jsondiff.TextWithin(value, 8, v.maxValue, v.hide)
 }
 
-// outputs returns what the outputs are expected to be.
+// outputs returns the expected values of the outputs.
 func (v *view) outputs() (rows []row) {
 	for _, name := range slices.Sorted(maps.Keys(v.plan.Outputs)) {
 		o := v.plan.Outputs[name]
@@ -86,7 +85,7 @@ func (v *view) outputs() (rows []row) {
 	return rows
 }
 
-// variables returns what the manifests were evaluated with.
+// variables returns the variables with which the manifests were evaluated.
 func (v *view) variables() (rows []row) {
 	for _, name := range slices.Sorted(maps.Keys(v.plan.Variables)) {
 		var variable struct{ Value json.RawMessage }

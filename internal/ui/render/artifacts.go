@@ -15,14 +15,14 @@ import (
 	"deployster/plan/artifacts"
 )
 
-// The most that is shown of a version, and of what its image says of it, in bytes.
+// The maximum lengths of a version, and of its metadata, in bytes.
 const (
 	maxVersion  = 60
 	maxMetadata = 400
 )
 
-// ShortVersion returns a version as a person recognizes it: digests and commits by how
-// they begin.
+// ShortVersion returns a version in the form that people recognise: digests and commits
+// are shortened to their beginning.
 func ShortVersion(v artifact.Version) string {
 	text := v.String()
 	if len(v) == 1 && len(text) == 40 && strings.Trim(text, "0123456789abcdef") == "" {
@@ -34,7 +34,7 @@ func ShortVersion(v artifact.Version) string {
 	return cut(diag.Visible(text), maxVersion)
 }
 
-// cut returns text with at most so many bytes.
+// cut shortens a text to a number of bytes.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -42,7 +42,7 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
-// Metadata returns what an image says of a version, in a line.
+// Metadata returns the metadata of a version on one line.
 func Metadata(m artifact.Metadata) string {
 	var parts []string
 	for _, f := range m {
@@ -58,13 +58,13 @@ func Metadata(m artifact.Metadata) string {
 	return cut(strings.Join(parts, ", "), maxMetadata)
 }
 
-// foldVersions makes one row of the versions of an input, from which one to which one.
+// foldVersions replaces the rows of each input's version by one row with the old and the new version.
 func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsondiff.Diff {
 	var was, now struct {
 		Inputs map[string]json.RawMessage `json:"inputs"`
 	}
 	if s.Was == nil || json.Unmarshal(s.Was.State, &was) != nil || json.Unmarshal(s.Config, &now) != nil {
-		return d // a diff of all values is true as well
+		return d // the diff of all values is valid as well
 	}
 	var rows []jsondiff.Row
 	folded := map[string]bool{}
@@ -86,12 +86,12 @@ func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsond
 	return d
 }
 
-// versionIn is the version of an input; nil where it has files of this host.
+// versionIn returns the version of an input; nil if it has files of this host.
 func versionIn(input json.RawMessage) artifact.Version {
 	var in struct {
 		Version artifact.Version `json:"version"`
 	}
-	_ = json.Unmarshal(input, &in) // else it is the name of a plug, or is not there
+	_ = json.Unmarshal(input, &in) // otherwise it is the name of a plug, or missing
 	return in.Version
 }
 
@@ -118,7 +118,7 @@ func Artifacts(pins map[string]artifacts.Pin) string {
 	return b.String()
 }
 
-// movement is from which version to which one an artifact goes.
+// movement returns the old and the new version of an artifact, or the present one if it stays.
 func movement(p artifacts.Pin) string {
 	now := ShortVersion(p.Recipe.Version)
 	switch {
@@ -130,7 +130,7 @@ func movement(p artifacts.Pin) string {
 	return ShortVersion(p.Was) + " -> " + now
 }
 
-// AboutArtifact says what there is to know of an artifact besides its version.
+// AboutArtifact describes an artifact, apart from its version.
 func AboutArtifact(p artifacts.Pin) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

@@ -13,38 +13,37 @@ import (
 	"deployster/plan"
 )
 
-// What is shown on a terminal of a plan with many changes.
+// The limits of a plan with many changes on a terminal.
 const (
-	maxSimilar = 10  // blocks that differ in their values only; more become one
-	maxBlocks  = 100 // blocks with all their detail
-	maxLines   = 200 // further ones as a line
+	maxSimilar = 10  // blocks that differ in their values only; more are merged into one
+	maxBlocks  = 100 // blocks that are shown in full
+	maxLines   = 200 // further blocks that are shown on one line
 	maxNames   = 4   // addresses in the header of a block
 
-	chunkSize = 1000 // resources that are previewed at one time, to bound the memory
+	chunkSize = 1000 // resources that are previewed at a time, to bound the memory
 )
 
-// block is what is shown of one resource, or of several whose changes are equal or
-// similar.
+// block is the display of one resource, or of several whose changes are equal or similar.
 type block struct {
 	addrs   []string
-	step    *plan.Step      // of the first
-	detail  *detail         // nil = only a line is shown
-	similar bool            // the values differ: those of the first are shown
-	varies  []bool          // by row: others have another value there
-	hosts   map[string]bool // that they are on; nil = here
+	step    *plan.Step      // the step of the first one
+	detail  *detail         // nil = it is shown on one line
+	similar bool            // the values differ: those of the first one are shown
+	varies  []bool          // by row: other resources have another value
+	hosts   map[string]bool // the hosts of the resources; nil = this machine
 }
 
-// shape collects the blocks that differ in their values only.
+// shape is a set of blocks that differ in their values only.
 type shape struct {
 	equal  map[[sha256.Size]byte]*block
 	blocks []*block
 	merged *block // instead of blocks, when there are too many
-	whole  bool   // there never are too many
+	whole  bool   // blocks are never merged
 }
 
-// blocksOf folds the steps at the addresses into blocks, in the order in which
-// the first of each stands. What is similar is folded only when there is much of
-// it: a person who decides wants to see values.
+// blocksOf folds the steps at the addresses into blocks, in the order of the first step
+// of each. It merges similar steps only when there are many: a person who decides needs
+// to see the values.
 func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 	shapes, order := map[string]*shape{}, []*shape(nil)
 	kept := 0
@@ -76,13 +75,13 @@ func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 	return out
 }
 
-// preview is what a step shows; those of the same shape may be folded.
+// preview is the display of a step; steps of the same shape may be folded.
 type preview struct {
 	detail detail
 	shape  string
 }
 
-// previews all at the steps at the addresses, on all processors.
+// previews returns the previews of the steps at the addresses, computed on all processors.
 func previews(p *plan.Plan, addrs []string, o Options) []preview {
 	return parallel.Map(addrs, func(addr string) (v preview) {
 		s := p.Resources[addr]
@@ -158,7 +157,7 @@ func Block(addr string) string {
 	return b.String()
 }
 
-// merge adds a step whose values may be others.
+// merge adds a step whose values may differ.
 func (b *block) merge(addr string, d detail) {
 	b.addrs = append(b.addrs, addr)
 	for i, r := range d.rows {
@@ -168,7 +167,7 @@ func (b *block) merge(addr string, d detail) {
 	}
 }
 
-// text returns all of a row that may differ.
+// text returns all parts of a row that may differ.
 func (r row) text() string {
 	text := r.Have + "\x00" + r.Want
 	for _, l := range r.Lines {
@@ -177,15 +176,15 @@ func (r row) text() string {
 	return text
 }
 
-// sum returns what only equal details have in common.
+// sum returns a hash that only equal details share.
 func (d detail) sum() [sha256.Size]byte {
 	var b strings.Builder
 	d.write(&b, Options{})
 	return sha256.Sum256([]byte(b.String()))
 }
 
-// shape returns what similar details have in common: what happens to which keys, and
-// by which actions.
+// shape returns a text that similar details share: the operations on the keys, and the
+// actions.
 func (d detail) shape(s *plan.Step) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Shown(), s.MayChange, s.Type, s.Source,
@@ -244,7 +243,7 @@ func (b *block) write(w *strings.Builder, o Options) {
 	w.WriteByte('\n')
 }
 
-// example returns the detail of the first of many, with a note at what varies.
+// example returns the detail of the first of many, with a note at the values that differ.
 func (b *block) example() detail {
 	d := *b.detail
 	d.rows = append([]row(nil), d.rows...)
@@ -264,8 +263,7 @@ func (b *block) line() string {
 	return fmt.Sprintf("%s %s  %s", symbol, Names(b.addrs, maxNames), Dim(outline(b.step)))
 }
 
-// names returns the addresses of a block. One that has lost its address is told by what
-// names its thing.
+// names returns the addresses of a block. A deposed resource is shown with its identity.
 func (b *block) names(o Options) string {
 	s := b.step
 	if s.Deposed == "" || len(b.addrs) > 1 || len(s.Init.Identity) == 0 {
@@ -274,14 +272,14 @@ func (b *block) names(o Options) string {
 	var was []string
 	for _, pointer := range s.Init.Identity {
 		value := jsondiff.At(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive}, pointer, 0, o.Hide)
-		if value != "null" { // that stands for the default of its schema
+		if value != "null" { // null means the default of its schema
 			was = append(was, value)
 		}
 	}
 	return Bold(diag.Visible(s.Deposed)) + " (was " + strings.Join(was, ", ") + ")"
 }
 
-// Names returns a list of addresses, the first few by name, the others as a number.
+// Names returns a list of addresses: the first few, and the number of the others.
 func Names(addrs []string, most int) string {
 	shown := make([]string, 0, min(most, len(addrs))+1)
 	for i, addr := range addrs {
@@ -296,7 +294,7 @@ func Names(addrs []string, most int) string {
 	return strings.Join(shown, ", ")
 }
 
-// outline returns in a few words what a step does.
+// outline describes a step in a few words.
 func outline(s *plan.Step) string {
 	var parts []string
 	if s.MovedFrom != "" {

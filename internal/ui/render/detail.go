@@ -14,19 +14,19 @@ import (
 	"deployster/protocol"
 )
 
-// Options are how much is shown, and where.
+// Options control how much is shown, and where.
 type Options struct {
 	Compact bool                // one line per resource
-	Verbose bool                // each resource by itself, and those that are as declared
-	Width   int                 // cells of the terminal; 0 = it is none
-	Whole   bool                // nothing is left out for its length: nobody scrolls past it
-	Hide    func(string) string // takes secrets out of a text; nil = there are none
+	Verbose bool                // each resource by itself, and unchanged ones too
+	Width   int                 // cells of the terminal; 0 = no terminal
+	Whole   bool                // nothing is left out because of its length: the output does not scroll past a reader
+	Hide    func(string) string // hides secrets in a text; nil = there are none
 }
 
-// all reports whether long lists are shown to their end.
+// all reports whether long lists are shown in full.
 func (o Options) all() bool { return o.Verbose || o.Whole }
 
-// names is how many addresses of a block are shown.
+// names returns how many addresses of a block are shown.
 func (o Options) names() int {
 	if o.Whole {
 		return math.MaxInt32
@@ -34,27 +34,27 @@ func (o Options) names() int {
 	return maxNames
 }
 
-// row is a difference with what the image says of it.
+// row is a difference with the image's remarks on it.
 type row struct {
 	jsondiff.Row
 	notes []string
 }
 
-// detail is what is shown of a step below its header.
+// detail is the display of a step below its header.
 type detail struct {
-	why        []string // lines about the whole
+	why        []string // lines about the whole step
 	rows       []row
 	unchanged  int
-	more       int      // rows that are not shown
-	remarks    []string // of the image, that belong to no row
+	more       int      // the number of rows that are not shown
+	remarks    []string // remarks of the image that belong to no row
 	first      string   // the shutdown_first action
 	actions    []string
-	destroying int // how many of these, the first, destroy the old one
+	destroying int // how many of the first actions destroy the old resource
 }
 
-// Changes returns what a step would change, as the rows of its diff: all of the
-// config of what is to be made, and of what is there what differs. notes are
-// what the image says of a row, by its pointer.
+// Changes returns the changes of a step as the rows of its diff: the whole config of a
+// resource to be created, only the differences of one that exists. notes are the image's
+// remarks on the rows, by their pointers.
 func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map[string][]string) {
 	notes = map[string][]string{}
 	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
@@ -85,7 +85,7 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	return d, notes
 }
 
-// compareToWas compares a config with the one that was recorded.
+// compareToWas compares a config with the recorded one.
 func compareToWas(was *plan.Was, want jsondiff.Value, o jsondiff.Options) jsondiff.Diff {
 	want.Sensitive, o.Missing, o.Extra = slices.Concat(want.Sensitive, was.Sensitive), true, true
 	return jsondiff.Compare(jsondiff.Value{JSON: was.State, Sensitive: want.Sensitive}, want, o)
@@ -100,7 +100,7 @@ func valuesThatMayChange(v jsondiff.Value, hide func(string) string) (rows []jso
 	return rows
 }
 
-// compareToRecord compares what was found with the state file.
+// compareToRecord compares the state that was read with the one in the state file.
 func compareToRecord(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 	found := jsondiff.Value{JSON: s.State, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}
 	if s.State == nil {
@@ -113,8 +113,8 @@ func compareToRecord(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 	return jsondiff.Compare(jsondiff.Value{JSON: s.Was.State, Sensitive: slices.Concat(found.Sensitive, s.Was.Sensitive)}, found, o)
 }
 
-// diffOfReasons returns the diff of the values in the reasons of the image: only it
-// knows what is the same though it is written otherwise.
+// diffOfReasons returns the diff of the values in the image's reasons: only the image
+// knows which values are equal though they are written differently.
 func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 	secrets, places := secret.Values(s.Config, s.Sensitive), slices.Concat(s.Sensitive, s.Hidden)
 	var all jsondiff.Diff
@@ -144,7 +144,7 @@ func maskedValue(raw json.RawMessage, secrets []string) jsondiff.Value {
 	return jsondiff.Value{JSON: raw, Sensitive: secret.Find(raw, secrets)}
 }
 
-// compareToConfig compares what is there with the config, and with the forecast.
+// compareToConfig compares the present state with the config, and with the forecast.
 func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) jsondiff.Diff {
 	there := jsondiff.Value{JSON: s.Stale, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}
 	want.Sensitive = there.Sensitive
@@ -162,7 +162,7 @@ func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) json
 	return d
 }
 
-// detailOf returns what is shown of a step.
+// detailOf returns the detail of a step.
 func detailOf(s *plan.Step, o Options) detail {
 	d := detail{why: reasons(s)}
 	if more := s.Settings.Widened(); len(more) > 0 {
@@ -195,7 +195,7 @@ func detailOf(s *plan.Step, o Options) detail {
 	return d
 }
 
-// reasons returns a line that says why a step is what it is.
+// reasons returns a line that explains a step.
 func reasons(s *plan.Step) []string {
 	var parts []string
 	if s.MovedFrom != "" {
@@ -221,7 +221,7 @@ func reasons(s *plan.Step) []string {
 	return []string{Dim(strings.Join(parts, "; "))}
 }
 
-// action returns the name of an action, and what it says of itself.
+// action returns the name of an action, and its description.
 func action(a protocol.Action, hide func(string) string) string {
 	text := oneLine(clean(hide, a.Name))
 	if a.Description != "" && a.Description != a.Name {
@@ -230,10 +230,10 @@ func action(a protocol.Action, hide func(string) string) string {
 	return text
 }
 
-// maxWords is how many bytes are shown of a text of an image.
+// maxWords is the maximum length, in bytes, of a text of an image.
 const maxWords = 400
 
-// oneLine makes a text one line of a bearable length.
+// oneLine joins a text to one line, and shortens it to maxWords.
 func oneLine(text string) string {
 	text = diag.Visible(strings.Join(strings.Fields(text), " "))
 	if len(text) > maxWords {
@@ -249,7 +249,7 @@ func clean(hide func(string) string, text string) string {
 	return hide(text)
 }
 
-// write prints the detail, as it stands below the header.
+// write prints the detail, indented below the header.
 func (d detail) write(b *strings.Builder, o Options) {
 	for _, line := range d.why {
 		fmt.Fprintf(b, "    %s\n", line)
@@ -285,8 +285,8 @@ func (d detail) write(b *strings.Builder, o Options) {
 // usualWidth is the width of lines without a terminal.
 const usualWidth = 100
 
-// write prints one difference: both values in a line, one below the other where
-// a line would be too long, or the lines that differ.
+// write prints one difference: both values on one line, or below each other if that line
+// would be too long, or the lines that differ.
 func (r row) write(b *strings.Builder, width int, o Options) {
 	path := fill(r.Path, width)
 	notes := ""

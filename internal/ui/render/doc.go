@@ -1,6 +1,6 @@
-// Package render writes plans, states, reports and progress for people. Values come
-// in, text goes out: what is equal is folded, what nobody would read is counted, and
-// the size is bounded whatever comes in. The text is not safe for a terminal yet:
-// internal/ui/terminal escapes it, hides secrets in it a last time, and turns its
-// marks into colours.
+// Package render formats plans, states, reports and progress for people. Values come in,
+// text goes out: equal parts are folded, long lists are counted instead of listed, and
+// the size is always bounded. The text is not safe for a terminal yet:
+// internal/ui/terminal escapes it, hides secrets in it a last time, and converts its
+// marks to colours.
 package render

@@ -10,7 +10,7 @@ import (
 	"deployster/plan/drift"
 )
 
-// driftWords are the words for each status, in the order of a summary.
+// driftWords are the texts for each status, in the order of a summary.
 var driftWords = []struct {
 	status          drift.Status
 	symbol, summary string
@@ -25,7 +25,7 @@ var driftWords = []struct {
 	{drift.None, " ", "unchanged", "is unchanged"},
 }
 
-// Drift returns the report of drift.
+// Drift returns the report of drift as text.
 func Drift(r *drift.Report, o Options) string {
 	var b strings.Builder
 	shown, left := 0, 0
@@ -53,7 +53,7 @@ func Drift(r *drift.Report, o Options) string {
 	return b.String()
 }
 
-// writeDrift prints what stands below the header of a resource.
+// writeDrift prints the details of a resource below its header.
 func writeDrift(b *strings.Builder, d *drift.Resource, o Options) {
 	if d.Reason != "" {
 		fmt.Fprintf(b, "    %s\n", Dim(diag.Visible(d.Reason)))

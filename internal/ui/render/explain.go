@@ -15,12 +15,12 @@ import (
 	"deployster/state"
 )
 
-// maxExplained is how many values of a config are explained.
+// maxExplained is the maximum number of values of a config that are explained.
 const maxExplained = 20
 
-// ToExplain returns the pointers to the values of a config that are explained: those
-// that the manifest has changed since the last apply, else those that differ from
-// what is there.
+// ToExplain returns the pointers to the values of a config to explain: those that the
+// manifest has changed since the last apply, or if there are none, those that differ from
+// the present state.
 func ToExplain(s *plan.Step, prior *state.Entry) []string {
 	var rows []jsondiff.Row
 	if prior != nil {
@@ -43,8 +43,8 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 	return pointers
 }
 
-// declares reports whether there is a value at a pointer into the config: of what
-// only the image knows no source can be told.
+// declares reports whether the config has a value at a pointer: a value that only the
+// image has comes from no source.
 func declares(s *plan.Step, pointer string) bool {
 	if _, unknown := s.Unknown[pointer]; unknown {
 		return true
@@ -53,14 +53,14 @@ func declares(s *plan.Step, pointer string) bool {
 	return err == nil && jsondoc.At(tree, jsondoc.Pointer(pointer)) != nil
 }
 
-// configChanges returns what the manifest has changed since the last apply.
+// configChanges returns the changes of the config since the last apply.
 func configChanges(s *plan.Step, prior *state.Entry, hide func(string) string) jsondiff.Diff {
 	return jsondiff.Compare(jsondiff.Value{JSON: prior.Config, Sensitive: append(prior.Sensitive.Config, s.Sensitive...)},
 		jsondiff.Value{JSON: s.Config, Sensitive: append(s.Sensitive, prior.Sensitive.Config...),
 			Unknown: s.Unknown, MayChange: s.Staying}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
 }
 
-// Explain returns which inputs, from where, make the change of one resource.
+// Explain returns a text that explains which inputs, and from where, cause the change of one resource.
 func Explain(e *explain.Explanation, o Options) string {
 	var b strings.Builder
 	symbol, words := mark(e.Step)
@@ -82,7 +82,7 @@ func Explain(e *explain.Explanation, o Options) string {
 	return b.String()
 }
 
-// writeReasons prints the reasons of the image.
+// writeReasons prints the reasons that the image gives.
 func writeReasons(b *strings.Builder, e *explain.Explanation, o Options) {
 	for i, r := range e.Step.Reasons {
 		if i == maxExplained {
@@ -152,7 +152,7 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 	}
 }
 
-// shortDigest returns the part of a digest that people read.
+// shortDigest returns the beginning of a digest.
 func shortDigest(digest string) string {
 	if len(digest) > 19 {
 		return diag.Visible(digest[:19])
@@ -172,7 +172,7 @@ func writeDifferences(b *strings.Builder, d jsondiff.Diff, title string, o Optio
 	rows.write(b, o)
 }
 
-// writeNeeds prints the resources that it waits for, if something happens to them.
+// writeNeeds prints the dependencies of the resource that change.
 func writeNeeds(b *strings.Builder, e *explain.Explanation, o Options) {
 	shown := 0
 	for _, n := range e.Needs {
@@ -202,7 +202,7 @@ func explainValue(b *strings.Builder, s *plan.Step, x explain.ConfigValue, o Opt
 	}
 }
 
-// writeInput prints one thing that a value is made of.
+// writeInput prints one input of a value.
 func writeInput(b *strings.Builder, in config.Input, o Options) {
 	pad := strings.Repeat("  ", in.Depth+2)
 	if in.Depth > 0 {

@@ -11,8 +11,8 @@ import (
 	"deployster/plan"
 )
 
-// onThem says on which hosts a block's resources are: of one also how it is reached;
-// "" = here.
+// onThem lists the hosts of a block's resources, a single one with its address; "" = this
+// machine.
 func (b *block) onThem(o Options) string {
 	if b.hosts == nil {
 		return ""
@@ -28,7 +28,7 @@ func (b *block) onThem(o Options) string {
 	return "on " + diag.Visible(strings.Join(shown, ", ")) + more
 }
 
-// onHost says on which host something is; "" = here.
+// onHost names a host with its address; "" = this machine.
 func onHost(h *runner.Host) string {
 	if h == nil {
 		return ""
@@ -43,7 +43,7 @@ func newBlock(addr string, s *plan.Step, d *detail) *block {
 	return b
 }
 
-// at notes where a step of the block is.
+// at records the host of a step of the block.
 func (b *block) at(host *runner.Host) {
 	if host == nil {
 		return
@@ -54,14 +54,14 @@ func (b *block) at(host *runner.Host) {
 	b.hosts[host.Name] = true
 }
 
-// joined takes over where the steps of another block are.
+// joined adds the hosts of another block's steps.
 func (b *block) joined(other *block) {
 	for name := range other.hosts {
 		b.hosts[name] = true
 	}
 }
 
-// place tells steps that are here from those on hosts.
+// place distinguishes steps on this machine from steps on hosts.
 func place(s *plan.Step) string {
 	if s.Settings.Host == nil {
 		return "here"

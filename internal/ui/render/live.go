@@ -9,19 +9,19 @@ import (
 	"deployster/plan"
 )
 
-// Progress is how far a plan or an apply is.
+// Progress is the progress of a plan or an apply.
 type Progress struct {
-	Verb     string // Planning, Applying; "" = there is only a note
+	Verb     string // Planning, Applying; "" = only the note is shown
 	Since    time.Time
 	Total    int // resources
-	Done     int // of them
-	Failed   int // of those
+	Done     int // resources that are done
+	Failed   int // done resources that failed
 	Stopping bool
-	Tasks    []Task // what runs, the longest first
-	Note     string // one more line: what is being pulled
+	Tasks    []Task // the running tasks, the longest first
+	Note     string // one more line, such as the image that is being pulled
 }
 
-// Task is something that runs.
+// Task is a running task.
 type Task struct {
 	Address, Step string
 	Since         time.Time
@@ -34,9 +34,9 @@ const (
 	timeCells    = 6
 )
 
-// Frame draws progress in lines that fit a terminal of that size, one cell less
-// than its width: what fills a line to its end is wrapped by some. It is never
-// higher than the terminal less one line.
+// Frame returns progress as lines that fit a terminal of that size, one cell less than
+// its width, because some terminals wrap a full line. It has at most one line less than
+// the terminal.
 func Frame(p Progress, now time.Time, width, height int) []string {
 	width--
 	most := height - 1
@@ -65,7 +65,7 @@ func Frame(p Progress, now time.Time, width, height int) []string {
 	}
 	step = min(step, maxStepCells)
 	widest := width * 2 / 5
-	if width < 60 { // a last line has no room there
+	if width < 60 { // there is no room for a task's last line
 		widest = max(widest, width-step-timeCells-6)
 	}
 	address = min(address, widest)
@@ -111,7 +111,7 @@ func headline(p Progress, now time.Time, width int) string {
 	return text
 }
 
-// line returns a task: address, step, time and last line.
+// line returns the line of a task: address, step, time and last output line.
 func (t Task) line(now time.Time, address, step, width int) string {
 	name := FitMiddle(singleLine(t.Address), address)
 	what := Fit(singleLine(t.Step), step)
@@ -127,12 +127,12 @@ func (t Task) line(now time.Time, address, step, width int) string {
 	return head
 }
 
-// singleLine returns a text in one line, safe to show.
+// singleLine returns a text on one line, safe to show.
 func singleLine(text string) string {
 	return diag.Visible(strings.Join(strings.Fields(text), " "))
 }
 
-// Clock returns a duration that grows: 0.4s, 12s, 3m05s, 1h02m.
+// Clock formats a duration that still grows: 0.4s, 12s, 3m05s, 1h02m.
 func Clock(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -147,7 +147,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Took returns a duration that is over: 340ms, 1.2s, 3m5s.
+// Took formats a duration that has ended: 340ms, 1.2s, 3m5s.
 func Took(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(time.Millisecond).String()

@@ -9,8 +9,8 @@ import (
 	"deployster/plan"
 )
 
-// LeftOpen lists what apply may decide by itself, because the plan cannot show it; ""
-// when there is no such thing.
+// LeftOpen lists the resources whose change apply may decide itself, because the plan
+// cannot show it; "" if there are none.
 func LeftOpen(p *plan.Plan) string {
 	open := p.LeftOpen()
 	if len(open) == 0 {

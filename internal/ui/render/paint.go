@@ -8,9 +8,9 @@ import (
 	"deployster/internal/ui/jsondiff"
 )
 
-// Until it is printed a colour is a character of Unicode's private use area, so
-// that everything else in a text can be made safe at the one place that prints.
-// An image that prints such a character can colour its text, and no more.
+// Until it is printed, a colour is a character of Unicode's private use area, so that all
+// other text can be made safe at the one place that prints. An image that prints such a
+// character can colour its text, but cannot do anything else.
 const (
 	markReset  = "\uf8e0"
 	markBold   = "\uf8e1"
@@ -34,21 +34,21 @@ func Bold(t string) string { return paint(markBold, t) }
 // Dim returns a faint text.
 func Dim(t string) string { return paint(markDim, t) }
 
-// Red returns a text in the colour of what fails and what is removed.
+// Red returns a text in the colour of failures and removals.
 func Red(t string) string { return paint(markRed, t) }
 
-// Green returns a text in the colour of what is made and what succeeds.
+// Green returns a text in the colour of creations and successes.
 func Green(t string) string { return paint(markGreen, t) }
 
-// Yellow returns a text in the colour of what changes and of warnings.
+// Yellow returns a text in the colour of changes and warnings.
 func Yellow(t string) string { return paint(markYellow, t) }
 
-// Cyan returns a text in the colour of what is deferred or moved.
+// Cyan returns a text in the colour of deferred and moved resources.
 func Cyan(t string) string { return paint(markCyan, t) }
 
-// Colors turns the marks into what a terminal understands, or into nothing. The
-// colours are the terminal's own, which its user has chosen to be read on light
-// or dark.
+// Colors converts the marks to escape sequences of a terminal, or removes them. The
+// colours are those of the terminal's palette, which its user has chosen to be readable
+// on light or dark.
 func Colors(text string, on bool) string {
 	at := strings.Index(text, markLead)
 	if at < 0 {
@@ -77,10 +77,10 @@ func Colors(text string, on bool) string {
 	return b.String()
 }
 
-// markLead is the first bytes of each mark.
+// markLead is the common first bytes of the marks.
 const markLead = "\xef\xa3"
 
-// escapeCode returns the number of a mark in the escape sequence of a terminal.
+// escapeCode returns the number of a mark in a terminal's escape sequence.
 func escapeCode(mark string) (code string, ok bool) {
 	switch mark {
 	case markReset:
@@ -101,7 +101,7 @@ func escapeCode(mark string) (code string, ok bool) {
 	return "", false
 }
 
-// sign returns an operation in its colour.
+// sign returns the sign of an operation in its colour.
 func sign(op jsondiff.Op) string {
 	switch op {
 	case jsondiff.Add:
@@ -114,7 +114,7 @@ func sign(op jsondiff.Op) string {
 	return " "
 }
 
-// Width returns how many cells a text takes, without its colours.
+// Width returns how many cells a text takes, without its marks.
 func Width(text string) int {
 	text = Colors(text, false)
 	for i := 0; i < len(text); i++ {
@@ -125,7 +125,7 @@ func Width(text string) int {
 	return len(text)
 }
 
-// Fit returns a text without colours, cut to a number of cells.
+// Fit cuts a text without colours to a number of cells.
 func Fit(text string, cells int) string {
 	if cells <= 0 {
 		return ""
@@ -133,8 +133,7 @@ func Fit(text string, cells int) string {
 	return ansi.Truncate(text, cells, "…")
 }
 
-// FitMiddle is Fit for addresses, whose ends tell them apart: it leaves out what
-// stands in the middle.
+// FitMiddle is Fit for addresses, which differ at their ends: it cuts the middle.
 func FitMiddle(text string, cells int) string {
 	width := Width(text)
 	if width <= cells || cells < 5 {
@@ -144,7 +143,7 @@ func FitMiddle(text string, cells int) string {
 	return ansi.Truncate(text, cells-1-tail, "") + "…" + ansi.TruncateLeft(text, width-tail, "")
 }
 
-// fill returns a text with spaces up to a number of cells.
+// fill pads a text with spaces to a number of cells.
 func fill(text string, cells int) string {
 	return text + strings.Repeat(" ", max(0, cells-Width(text)))
 }

@@ -14,7 +14,7 @@ import (
 	"deployster/plan"
 )
 
-// Plan returns what a plan would do, for a person who decides about it.
+// Plan returns the text of a plan, for a person who decides about it.
 func Plan(p *plan.Plan, o Options) string {
 	var b strings.Builder
 	changes, ignored := classify(p, o)
@@ -37,7 +37,7 @@ func Plan(p *plan.Plan, o Options) string {
 	return b.String()
 }
 
-// writeUnreachable tells of the hosts that could not be reached.
+// writeUnreachable prints the hosts that could not be reached.
 func writeUnreachable(b *strings.Builder, p *plan.Plan) {
 	some := false
 	for _, name := range slices.Sorted(maps.Keys(p.Hosts)) {
@@ -51,8 +51,8 @@ func writeUnreachable(b *strings.Builder, p *plan.Plan) {
 	}
 }
 
-// classify returns the addresses at which something would be done, and those that
-// are only mentioned.
+// classify returns the addresses that the plan shows, and those with ignored changes,
+// described.
 func classify(p *plan.Plan, o Options) (changes, ignored []string) {
 	for _, addr := range p.Order() {
 		step := p.Resources[addr]
@@ -66,7 +66,7 @@ func classify(p *plan.Plan, o Options) (changes, ignored []string) {
 	return changes, ignored
 }
 
-// joinNames returns names with commas between, at most a few lines of them.
+// joinNames joins names with commas, at most a few lines of them.
 func joinNames(names []string, o Options) string {
 	if o.all() {
 		return words.All(names)
@@ -74,7 +74,7 @@ func joinNames(names []string, o Options) string {
 	return words.List(names, 40)
 }
 
-// ignoredChanges returns the paths in a config that ignore_changes leaves alone.
+// ignoredChanges returns the paths in a config whose changes ignore_changes ignores.
 func ignoredChanges(s *plan.Step) string {
 	paths := make([]string, len(s.Ignored))
 	for i, pointer := range s.Ignored {
@@ -85,8 +85,8 @@ func ignoredChanges(s *plan.Step) string {
 	return strings.Join(paths, ", ")
 }
 
-// writeBlocks prints the first blocks in full, those that destroy before all
-// others, then lines, and counts the rest.
+// writeBlocks prints the first blocks in full, those that destroy first, then others as
+// lines, and counts the rest.
 func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 	order := make([]int, len(blocks))
 	for i := range order {
@@ -132,7 +132,7 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 	b.WriteByte('\n')
 }
 
-// urgency returns 1 for what must not be overlooked.
+// urgency returns 1 for a block that must not be overlooked.
 func urgency(b *block) int {
 	switch b.step.Shown() {
 	case plan.Destroy, plan.Replace, plan.ReadFailed:
@@ -141,7 +141,7 @@ func urgency(b *block) int {
 	return 0
 }
 
-// maxAddress is how wide the column of addresses becomes.
+// maxAddress is the maximum width of the column of addresses.
 const maxAddress = 80
 
 // writeCompact prints a line for each resource.
@@ -164,11 +164,11 @@ func writeCompact(b *strings.Builder, p *plan.Plan, addrs []string) {
 	}
 }
 
-// MaxPage is how many bytes are shown of a value that may fill a page: an output, a
+// MaxPage is the maximum length, in bytes, of a value that may fill a page: an output, a
 // state.
 const MaxPage = 8000
 
-// writeOutputs shows the outputs that will have other values.
+// writeOutputs prints the outputs whose values change.
 func writeOutputs(b *strings.Builder, p *plan.Plan, o Options) {
 	shown, left := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
@@ -201,7 +201,7 @@ func writeOutputs(b *strings.Builder, p *plan.Plan, o Options) {
 	}
 }
 
-// Checks returns how many check blocks passed, and what is wrong with those that
+// Checks returns the numbers of check blocks by status, and the messages of those that
 // failed.
 func Checks(list []config.CheckResult) string {
 	if len(list) == 0 {

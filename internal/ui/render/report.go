@@ -12,8 +12,8 @@ import (
 	"deployster/plan"
 )
 
-// Report returns the end of an apply: a table of what was done, what failed, and
-// the numbers. took has the duration of each resource.
+// Report returns the report of an apply: a table of the results, the failures, and the
+// numbers. took has the duration of each resource.
 func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Options) string {
 	var b strings.Builder
 	b.WriteString(resultTable(p, r, took, o))
@@ -33,7 +33,7 @@ func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Opti
 	case r.Status != apply.OK:
 		headline = Red(did + " failed.")
 	case !p.HasChanges():
-		return b.String() // the plan said already that there was nothing to do
+		return b.String() // the plan has shown already that there is nothing to do
 	}
 	if parts := totals(p, r); len(parts) > 0 {
 		fmt.Fprintf(&b, "\n%s Resources: %s.%s\n", Bold(headline), strings.Join(parts, ", "), hostTotals(r))
@@ -43,7 +43,7 @@ func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Opti
 	return b.String()
 }
 
-// hostTotals counts hosts; "" where there are none.
+// hostTotals returns the numbers of hosts by status; "" if there are none.
 func hostTotals(r *apply.Report) string {
 	if len(r.Hosts) == 0 {
 		return ""
@@ -93,13 +93,13 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 	add(counts[apply.Interrupted], "interrupted")
 	add(counts[apply.NotStarted], "not started")
 	if len(r.Moves) > 0 {
-		add(p.Summary.Move, "moved") // as the plan counts: what gives up its address is none of them
+		add(p.Summary.Move, "moved") // as the plan counts: deposed resources are not included
 	}
 	return parts
 }
 
-// ended says what was done in a step that ended well: of a deferred one what it turned out
-// to need, or what was expected.
+// ended returns the word for the result of a successful step: for a deferred one the
+// change that it turned out to need, or the expected one.
 func ended(s *plan.Step, res *apply.ResourceReport) string {
 	switch {
 	case res.Became != "":
@@ -112,26 +112,25 @@ func ended(s *plan.Step, res *apply.ResourceReport) string {
 	return Past(s.Shown())
 }
 
-// result is a row of the table: one resource, or several of one block that
-// ended in the same way.
+// result is a row of the table: one resource, or several of one block with the same
+// result.
 type result struct {
 	addrs          []string
 	change         plan.Change
 	actions, words string
 	least, most    time.Duration
-	failed         bool // it stands at the end, where people look
+	failed         bool // it is printed at the end, where people look
 	paint          func(string) string
 }
 
-// The limits of the table: more rows than maxResults are folded by block, and not
-// more than maxFoldedLines are printed.
+// The limits of the table: more than maxResults rows are folded by block, and at most
+// maxFoldedLines are printed.
 const (
 	maxResults     = 25
 	maxFoldedLines = 60
 )
 
-// resultTable lists what was done, in the order of the plan; "" when nothing was
-// to be done.
+// resultTable lists the results, in the order of the plan; "" when there are none.
 func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Options) string {
 	var rows []*result
 	for _, addr := range p.Order() {
@@ -159,7 +158,7 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 	var b strings.Builder
 	b.WriteByte('\n')
 	left := 0
-	if !o.all() && !o.Compact && len(rows) > maxFoldedLines { // what failed stays
+	if !o.all() && !o.Compact && len(rows) > maxFoldedLines { // failures are at the end, and stay
 		left = len(rows) - maxFoldedLines
 		rows = rows[left:]
 	}
@@ -196,7 +195,7 @@ func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Du
 	return row
 }
 
-// foldResults makes one row of those of one block with the same end.
+// foldResults merges the rows of one block with the same result.
 func foldResults(rows []*result) []*result {
 	by, out := map[string]*result{}, []*result(nil)
 	for _, row := range rows {
@@ -212,7 +211,7 @@ func foldResults(rows []*result) []*result {
 	return out
 }
 
-// writeResults prints the table. The first column gives way when it is wide.
+// writeResults prints the table. It shortens the first column when that is too wide.
 func writeResults(b *strings.Builder, rows []*result, o Options) {
 	head := [4]string{"resource", "change", "actions", "time"}
 	widths := [4]int{Width(head[0]), Width(head[1]), Width(head[2]), Width(head[3])}
@@ -253,7 +252,7 @@ func (r *result) time() string {
 	return Took(r.least) + " - " + Took(r.most)
 }
 
-// writeUnfinished lists what failed and what was not done, in the order of the plan.
+// writeUnfinished lists the resources that failed or were not started, in the order of the plan.
 func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Options) {
 	b.WriteByte('\n')
 	failed, waiting := 0, 0
@@ -285,7 +284,7 @@ func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Option
 	}
 }
 
-// writeFailed prints what of a resource failed, and its last lines.
+// writeFailed prints what failed of a resource, and its last lines.
 func writeFailed(b *strings.Builder, addr string, res *apply.ResourceReport) {
 	fmt.Fprintf(b, "  %s %s: %s\n", Red("x"), diag.Visible(addr), res.Status)
 	if len(res.Completed) > 0 {

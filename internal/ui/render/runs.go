@@ -17,8 +17,8 @@ func RunTook(r runs.Run) string {
 	return Took(r.Ended.Sub(r.Started))
 }
 
-// Began says when a step began, from the beginning of its run: what another run
-// had started began before.
+// Began returns when a step began, relative to the beginning of its run: a step that
+// another run started began before it.
 func Began(run runs.Run, step runs.Step) string {
 	after := step.Started.Sub(run.Started)
 	if after < 0 {
@@ -27,7 +27,7 @@ func Began(run runs.Run, step runs.Step) string {
 	return "+" + Took(after)
 }
 
-// Steps returns a table of the steps of a run. Where all ran on this machine, none has a host.
+// Steps returns a table of the steps of a run, with a column for hosts if any step ran on one.
 func Steps(run runs.Run, steps []runs.Step) [][]string {
 	head := []string{"RESOURCE", "STEP", "BEGAN", "TOOK", "EXIT"}
 	hosts := slices.ContainsFunc(steps, func(s runs.Step) bool { return s.Host != "" })
@@ -53,7 +53,7 @@ func StepHost(s runs.Step) string {
 	return diag.Visible("on " + s.Host + ", ")
 }
 
-// Ending says how a run ended.
+// Ending describes how a run ended.
 func Ending(r runs.Run) string {
 	switch {
 	case r.Status == runs.Running:

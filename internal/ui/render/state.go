@@ -15,7 +15,7 @@ import (
 	"deployster/state/moves"
 )
 
-// State returns the content of a state file.
+// State returns the content of a state file as text.
 func State(s state.Snapshot, o Options) string {
 	var b strings.Builder
 	if len(s.Resources) == 0 {
@@ -50,7 +50,7 @@ func State(s state.Snapshot, o Options) string {
 	return b.String()
 }
 
-// Entry returns what a state file holds of one resource.
+// Entry returns the entry of one resource as text.
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
 	head := fmt.Sprintf("%s  %s", Bold(diag.Visible(addr)), Dim("("+about(entry)+")"))
@@ -91,7 +91,7 @@ func lastValid(entry state.Entry) string {
 	return "valid at " + entry.ValidAt.Format(time.RFC3339)
 }
 
-// Outputs returns the outputs that were recorded; "" when there are none.
+// Outputs returns the recorded outputs; "" when there are none.
 func Outputs(s state.Snapshot, o Options) string {
 	if len(s.Outputs) == 0 {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"deployster/protocol"
 )
 
-// Step returns one resource as a plan shows it, in full: what a person is asked about
-// in the middle of an apply.
+// Step returns one resource in full, in the form of a plan: apply shows it when it asks
+// for approval of one step.
 func Step(addr string, s *plan.Step, o Options) string {
 	d := detailOf(s, o)
 	var b strings.Builder
@@ -19,10 +19,10 @@ func Step(addr string, s *plan.Step, o Options) string {
 	return b.String()
 }
 
-// Action returns an action with what its image says of it.
+// Action returns the name of an action, and its description.
 func Action(a protocol.Action, o Options) string { return action(a, o.Hide) }
 
-// MovedFrom says which address a resource had, and how that is known.
+// MovedFrom returns the former address of a resource, and how that is known.
 func MovedFrom(s *plan.Step) string {
 	words := "moved from " + diag.Visible(s.MovedFrom)
 	switch s.MovedWhy {
@@ -34,12 +34,12 @@ func MovedFrom(s *plan.Step) string {
 	return words
 }
 
-// Edited says in what a config has changed to no effect.
+// Edited describes the changes of a config that need no action.
 func Edited(s *plan.Step) string {
 	return fmt.Sprintf("changed (%s); its type finds nothing to do", diag.Visible(jsondoc.EditWords(s.Edited)))
 }
 
-// onlyEdited reports whether that is all that there is to say of a step.
+// onlyEdited reports whether such changes are all that a step shows.
 func onlyEdited(s *plan.Step) bool {
 	return len(s.Edited) > 0 && !s.MayChange && s.MovedFrom == ""
 }
