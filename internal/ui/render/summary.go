@@ -8,13 +8,13 @@ import (
 	"deployster/plan"
 )
 
-// adopts and mayChange stand for what is no change of a step, and is counted as one.
+// adopts and mayChange are no changes of a step, but the summary counts them like changes.
 const (
 	adopts    plan.Change = "adopt"
 	mayChange plan.Change = "may_change"
 )
 
-// changeWords are the words for each change, in the order of a summary.
+// changeWords are the texts for each change, in the order of a summary.
 var changeWords = []struct {
 	change                  plan.Change
 	symbol, legend, summary string
@@ -34,15 +34,15 @@ var changeWords = []struct {
 	{plan.ReadFailed, Red("!"), "failed", "failed", "cannot be planned"},
 }
 
-// published is said of a publish whose put was not seen to its end by who began it.
+// published describes a publish whose put succeeded without the run that began it seeing its end.
 const published = "was published, and will be recorded"
 
-// ofMany makes the words of one step those of several.
+// ofMany changes the words of one step to those of several.
 var ofMany = strings.NewReplacer("is unchanged", "are unchanged", "is deferred", "are deferred", "a new address", "new addresses",
 	"exists already", "exist already", "stays as it was", "stay as they were", "as it is", "as they are",
 	"its dependencies", "their dependencies", "was published", "were published", "the new one first", "the new ones first")
 
-// reasonOfMany makes the reason of one step that of several.
+// reasonOfMany changes the reason of one step to that of several.
 var reasonOfMany = strings.NewReplacer("it is ", "they are ", "it was ", "they were ", "it stays as it is", "they stay as they are",
 	"left as it is", "left as they are", "its type", "their type", "it exists already and is adopted", "they exist already and are adopted",
 	"its thing is", "their things are")
@@ -120,7 +120,7 @@ func Summary(p *plan.Plan) string {
 	return Bold("Plan:") + " " + what
 }
 
-// onHosts says on how many hosts a plan is carried out; "" where it is about none.
+// onHosts returns on how many hosts a plan is applied; "" if it has no hosts.
 func onHosts(p *plan.Plan) string {
 	n := 0
 	for _, pin := range p.Hosts {
@@ -137,7 +137,7 @@ func onHosts(p *plan.Plan) string {
 	return fmt.Sprintf(" On %d of %s.", n, words.Count(len(p.Hosts), "host"))
 }
 
-// Counts returns how many resources there are of each change.
+// Counts returns how many resources have each change.
 func Counts(p *plan.Plan) string {
 	s := p.Summary
 	rest := fmt.Sprintf("%d unchanged", s.Valid-s.Adopt-s.MayChange)
@@ -150,8 +150,8 @@ func Counts(p *plan.Plan) string {
 	return rest
 }
 
-// toDo returns how many resources there are of each change, in the order of
-// changeWords. Those that are expected to be created count as such.
+// toDo returns how many resources have each change, in the order of changeWords. Deferred
+// ones with an expected change count for that change.
 func toDo(p *plan.Plan) (parts []string) {
 	s := p.Summary
 	n, expected := counts(s), map[plan.Change]int{
@@ -175,7 +175,7 @@ func toDo(p *plan.Plan) (parts []string) {
 	return parts
 }
 
-// noChanges returns a sentence about a plan that would do nothing.
+// noChanges returns a sentence for a plan without changes.
 func noChanges(p *plan.Plan) string {
 	n := p.Summary.Valid
 	switch {

@@ -8,9 +8,9 @@ import (
 	"deployster/state/actions"
 )
 
-// Unsettled returns which actions were started on a resource since it was last
-// valid, and what is known of their outcomes; "" when there are none. Of the open ones,
-// running holds the keys of those that were found to run.
+// Unsettled returns which actions were started on a resource since it was last valid, and
+// their outcomes as far as they are known; "" when there are none. running has the keys
+// of the actions without an outcome that are still running.
 func Unsettled(u actions.Unsettled, running map[string]bool) string {
 	var parts []string
 	for i, a := range u.Actions {

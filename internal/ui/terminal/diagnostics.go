@@ -10,8 +10,8 @@ import (
 	"deployster/internal/ui/render"
 )
 
-// Diagnostics prints a list, with an empty line between two. What is so for many
-// resources, such as the instances of one block, is said once.
+// Diagnostics prints a list, with an empty line between two. A diagnostic that is the
+// same for several resources, such as the instances of one block, is printed once.
 func (p Printer) Diagnostics(list diag.Diagnostics) {
 	type same struct{ severity, summary, detail, place, action string }
 	first, others := map[same]int{}, map[int][]string{}
@@ -41,7 +41,7 @@ func (p Printer) Diagnostics(list diag.Diagnostics) {
 	}
 }
 
-// Diagnostic prints one: what, where with the source line, and what to do.
+// Diagnostic prints a diagnostic: what happened, where with the source line, and what to do.
 func (p Printer) Diagnostic(d *diag.Diagnostic) {
 	label := render.Bold(render.Red("Error:"))
 	if d.Severity == diag.Warning {
@@ -65,7 +65,7 @@ func (p Printer) Diagnostic(d *diag.Diagnostic) {
 	}
 }
 
-// place says where in one line.
+// place returns where the problem is, on one line.
 func place(d *diag.Diagnostic) string {
 	var parts []string
 	if d.Range != nil {
@@ -89,7 +89,7 @@ func (p Printer) snippet(s *diag.Snippet) {
 		number := fmt.Sprintf("%5d", s.StartLine+i)
 		p.Printf("%s %s\n", render.Dim(number+" |"), diag.Visible(strings.TrimSuffix(line, "\r")))
 		from, to := max(s.HighlightStart-offset, 0), min(s.HighlightEnd-offset, len(line))
-		if s.HighlightStart == offset+len(line) { // the end of the line is at fault
+		if s.HighlightStart == offset+len(line) { // the highlight is at the end of the line
 			to = from
 		}
 		if from < to || s.HighlightStart == offset+len(line) {
@@ -103,7 +103,7 @@ func (p Printer) snippet(s *diag.Snippet) {
 	}
 }
 
-// blank gives the same width in spaces; a tab stays one, as it may be wider.
+// blank returns spaces of the same width; a tab stays a tab, as it may be wider.
 func blank(lead string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

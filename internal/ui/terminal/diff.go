@@ -7,10 +7,10 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Diff prints what differs, as diff -u does.
+// Diff prints the differences in the form of diff -u.
 func (p Printer) Diff(name string, from, to []byte) {
 	text := string(diff.Diff("old/"+name, from, "new/"+name, to))
-	_, text, _ = strings.Cut(text, "\n") // the command line of a diff that was not run
+	_, text, _ = strings.Cut(text, "\n") // the first line, which names a command that was not run
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
 		switch {
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):

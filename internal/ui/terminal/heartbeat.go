@@ -12,18 +12,18 @@ import (
 	"deployster/plan"
 )
 
-// heartbeatEvery is how often somebody who waits is told what for.
+// heartbeatEvery is how often a waiting user is told what still runs.
 const heartbeatEvery = 10 * time.Second
 
-// heartbeat knows what is going on, and says so while it takes long: nobody
-// shall think that the tool hangs.
+// heartbeat records what is running, and prints it when it takes long: nobody should
+// think that deployster hangs.
 type heartbeat struct {
 	mu    sync.Mutex
 	since map[string]time.Time // what is running -> when it began
 	done  chan struct{}
 }
 
-// startHeartbeat begins to tell, through say, what has run for a while.
+// startHeartbeat calls say at an interval with what has been running that long.
 func startHeartbeat(every time.Duration, say func(string)) *heartbeat {
 	h := &heartbeat{since: map[string]time.Time{}, done: make(chan struct{})}
 	ticker := time.NewTicker(every)
@@ -43,10 +43,10 @@ func startHeartbeat(every time.Duration, say func(string)) *heartbeat {
 	return h
 }
 
-// stop ends it.
+// stop stops the heartbeat.
 func (h *heartbeat) stop() { close(h.done) }
 
-// waiting lists what has run for at least so long, "" when nothing has.
+// waiting lists what has been running for at least that long, "" when nothing has.
 func (h *heartbeat) waiting(now time.Time, atLeast time.Duration) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,7 +75,7 @@ func (h *heartbeat) end(what string) {
 	delete(h.since, what)
 }
 
-// Planning learns from the events of a plan.
+// Planning implements watcher: it records reads of states.
 func (h *heartbeat) Planning(e plan.Event) {
 	switch e := e.(type) {
 	case plan.Asking:
@@ -87,10 +87,10 @@ func (h *heartbeat) Planning(e plan.Event) {
 	}
 }
 
-// Line is no news: who prints may still take long.
+// Line implements watcher. It does nothing: an image that prints may still take long.
 func (h *heartbeat) Line(typeclient.Line) {}
 
-// Applying learns from the events of an apply.
+// Applying implements watcher: it records reads of states and actions.
 func (h *heartbeat) Applying(e apply.Event) {
 	switch e := e.(type) {
 	case apply.Checking:

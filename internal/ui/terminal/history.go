@@ -9,19 +9,19 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// maxHistory is how many lines of a console are kept.
+// maxHistory is the maximum number of lines of a history.
 const maxHistory = 1000
 
-// history are the lines that were typed at consoles, the oldest first. It is a
-// person's, not a project's, and only that person may read it: somebody may
-// have typed a secret.
+// history is the lines that were typed at consoles, the oldest first. It belongs to a
+// person, not to a project, and only that person may read it: it may contain a secret
+// that was typed.
 type history struct {
 	file  string // "" = it is not kept
 	lines []string
 	added bool
 }
 
-// openHistory reads a file of them; "" = they are not kept.
+// openHistory reads the file of a history; "" = the history is not kept.
 func openHistory(file string) (*history, diag.Diagnostics) {
 	h := &history{file: file}
 	if file == "" {
@@ -40,8 +40,8 @@ func openHistory(file string) (*history, diag.Diagnostics) {
 	return h, nil
 }
 
-// Add takes note of a line. A line that is the same as the one before it, or
-// that begins with a space, is not kept, as in a shell.
+// Add adds a line. Like a shell, it ignores a line that equals the previous one, or that
+// begins with a space.
 func (h *history) Add(line string) {
 	if strings.TrimSpace(line) == "" || line[0] == ' ' || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
 		return
@@ -52,14 +52,14 @@ func (h *history) Add(line string) {
 	}
 }
 
-// Len is how many lines there are.
+// Len returns the number of lines.
 func (h *history) Len() int { return len(h.lines) }
 
-// At is a line, counted back from the last one.
+// At returns a line, counted back from the last one.
 func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
-// close keeps the lines. That it cannot is no reason to end a session with an
-// error.
+// close writes the lines to the file. It ignores a failure: that is no reason to end a
+// session with an error.
 func (h *history) close() {
 	if h.file == "" || !h.added {
 		return

@@ -16,19 +16,19 @@ import (
 
 const (
 	promptFirst = "> "
-	promptMore  = "... " // of the further lines of an expression
+	promptMore  = "... " // for the further lines of an expression
 )
 
-// Console describes a prompt at which texts of one or more lines are typed.
+// Console describes a prompt for texts of one or more lines.
 type Console struct {
 	Input      *os.File
-	History    string                       // the file with what was typed earlier; "" = it is not kept
-	Unfinished func(text string) bool       // it goes on in the next line
-	Answer     func(text string) (end bool) // is called with each text
+	History    string                       // the file with earlier inputs; "" = they are not kept
+	Unfinished func(text string) bool       // reports whether the text continues on the next line
+	Answer     func(text string) (end bool) // is called with each complete text
 }
 
-// Console reads texts from a person until the end, with line editing and history.
-// What is typed is seen on stderr, so that stdout has the answers only.
+// Console reads texts from a person until the end, with line editing and history. The
+// input is echoed on stderr, so that stdout has only the answers.
 func (u *UI) Console(ctx context.Context, c Console) error {
 	history, warning := openHistory(c.History)
 	defer history.close()
@@ -69,16 +69,15 @@ func (u *UI) Console(ctx context.Context, c Console) error {
 	return context.Cause(ctx)
 }
 
-// editLine reads one line, key by key. Only while it does so does the terminal
-// leave keys and lines to it: what is printed in between, and a Ctrl-C then, are
-// as everywhere.
+// editLine reads one line, key by key. The terminal is in raw mode only meanwhile: output
+// in between, and a Ctrl-C then, work as usual.
 func editLine(file *os.File, screen *term.Terminal) (string, error) {
 	fd := int(file.Fd())
 	before, err := term.MakeRaw(fd)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = term.Restore(fd, before) }() // nothing is left to be done about it
+	defer func() { _ = term.Restore(fd, before) }() // a failure cannot be handled here
 	if width, height, err := term.GetSize(fd); err == nil && width > 0 && height > 0 {
 		if err := screen.SetSize(width, height); err != nil {
 			return "", err
@@ -87,22 +86,22 @@ func editLine(file *os.File, screen *term.Terminal) (string, error) {
 	return screen.ReadLine()
 }
 
-// What a keyboard sends, and what the line editor takes for it: go to the end of
-// the line, delete all before it, and enter what is left.
+// A Ctrl-C of the keyboard, and the keys that replace it for the line editor: go to the
+// end of the line, delete everything before it, and enter the empty line.
 const (
 	ctrlC     = 0x03
 	clearLine = "\x05\x15\r"
 )
 
-// keyboard makes a Ctrl-C throw away what is typed; the line editor would end
-// the input there.
+// keyboard makes a Ctrl-C discard the typed line; the line editor itself would end the
+// input.
 type keyboard struct {
 	io.Reader
 	pending     []byte
-	interrupted int // lines still to come that stand for a Ctrl-C
+	interrupted int // pending lines that stand for a Ctrl-C
 }
 
-// Read gives the keys up to a Ctrl-C, and then what stands for that.
+// Read returns the keys up to a Ctrl-C, and then the keys that replace it.
 func (k *keyboard) Read(buf []byte) (int, error) {
 	if len(k.pending) == 0 {
 		keys := make([]byte, len(buf))
@@ -125,8 +124,7 @@ func (k *keyboard) Read(buf []byte) (int, error) {
 	return n, nil
 }
 
-// wasInterrupted reports whether the line that was just read is what stands for a
-// Ctrl-C.
+// wasInterrupted reports whether the line that was just read stands for a Ctrl-C.
 func (k *keyboard) wasInterrupted() bool {
 	if k.interrupted == 0 {
 		return false

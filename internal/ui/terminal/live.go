@@ -12,7 +12,7 @@ import (
 	"deployster/plan"
 )
 
-// live is the picture of what is going on that a terminal shows below the text.
+// live is the progress that a terminal shows below the text.
 type live struct {
 	hide func(string) string
 	now  func() time.Time
@@ -27,14 +27,14 @@ func newLive(hide func(string) string) *live {
 	return &live{hide: hide, now: time.Now, tasks: map[string]*render.Task{}}
 }
 
-// begin starts a new picture: of so many resources.
+// begin starts the progress of a number of resources.
 func (l *live) begin(verb string, total int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.p, l.tasks = render.Progress{Verb: verb, Since: l.now(), Total: total}, map[string]*render.Task{}
 }
 
-// frame draws it.
+// frame returns the lines that show the progress.
 func (l *live) frame(now time.Time, width, height int) []string {
 	l.mu.Lock()
 	p := l.p
@@ -50,26 +50,26 @@ func (l *live) frame(now time.Time, width, height int) []string {
 	return render.Frame(p, now, width, height)
 }
 
-// total is of how many resources the picture is.
+// total returns the number of resources.
 func (l *live) total() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.p.Total
 }
 
-// setNote changes the line about what is not a resource's: pulls.
+// setNote changes the line that belongs to no resource: pulls.
 func (l *live) setNote(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.note = text
 }
 
-// start says that something runs now for a resource.
+// start records that a step of a resource runs now.
 func (l *live) start(addr, step string) {
 	l.tasks[addr] = &render.Task{Address: addr, Step: step, Since: l.now()}
 }
 
-// stop says that nothing runs for a resource any more, as it is done with.
+// stop records that a resource is done.
 func (l *live) stop(addr string, failed bool) {
 	delete(l.tasks, addr)
 	if l.p.Done++; failed {
@@ -77,7 +77,7 @@ func (l *live) stop(addr string, failed bool) {
 	}
 }
 
-// Line notes the last line of what runs.
+// Line records the last line that a task printed.
 func (l *live) Line(line typeclient.Line) {
 	text := l.hide(line.Text)
 	l.mu.Lock()
@@ -87,7 +87,7 @@ func (l *live) Line(line typeclient.Line) {
 	}
 }
 
-// Planning learns from the events of a plan.
+// Planning implements watcher.
 func (l *live) Planning(e plan.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,8 +101,8 @@ func (l *live) Planning(e plan.Event) {
 	}
 }
 
-// Applying learns from the events of an apply. What has nothing to be done is
-// not counted: it would hide how far the rest is.
+// Applying implements watcher. It does not count resources without actions: they would
+// hide how far the others are.
 func (l *live) Applying(e apply.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,18 +11,18 @@ import (
 	"text/tabwriter"
 )
 
-// Printer writes for people. Its methods end what they write with a newline.
+// Printer prints text for people. Its methods end their output with a newline.
 type Printer struct {
 	Out     io.Writer
-	Hide    func(string) string // takes secrets out; nil = there are none
-	Color   bool                // colours are wanted
-	Verbose bool                // everything is wanted
+	Hide    func(string) string // hides secrets; nil = there are none
+	Color   bool                // print colours
+	Verbose bool                // print everything
 	Compact bool                // one line for each resource
-	Whole   bool                // it is no terminal: nothing is cut for its length
-	Width   func() int          // cells of the terminal; nil = it is none
+	Whole   bool                // no terminal: nothing is shortened
+	Width   func() int          // cells of the terminal; nil = no terminal
 }
 
-// Options returns how what is printed is rendered.
+// Options returns the options for rendering.
 func (p Printer) Options() render.Options {
 	o := render.Options{Verbose: p.Verbose, Compact: p.Compact, Whole: p.Whole, Hide: p.Hide}
 	if p.Width != nil {
@@ -31,8 +31,8 @@ func (p Printer) Options() render.Options {
 	return o
 }
 
-// Printf is the one place through which text reaches a person: secrets are
-// taken out of it here, and nothing in it can steer a terminal.
+// Printf is the one place through which text reaches a person: it hides secrets, and
+// escapes everything that could control a terminal.
 func (p Printer) Printf(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.Hide != nil {
@@ -41,12 +41,12 @@ func (p Printer) Printf(format string, args ...any) {
 	p.Raw(render.Colors(diag.Visible(text), p.Color))
 }
 
-// Raw writes for programs: a text as it is. That nobody reads any more must not
-// stop an apply.
+// Raw writes a text unchanged, for programs. It ignores errors: an apply must not stop
+// because nobody reads its output.
 func (p Printer) Raw(text string) { _, _ = io.WriteString(p.Out, text) }
 
-// JSON writes JSON for programs. What a terminal might obey is escaped, as JSON
-// allows.
+// JSON writes JSON for programs. Characters that may control a terminal are escaped, as
+// JSON allows.
 func (p Printer) JSON(content []byte) {
 	var b strings.Builder
 	for _, r := range string(content) {
@@ -72,8 +72,8 @@ func (p Printer) Document(document any) error {
 	return nil
 }
 
-// Table prints a table whose cells are made safe first: a tab or a newline of
-// an image must not move the others.
+// Table prints a table. It makes the cells safe first: a tab or a newline of an image
+// must not shift other cells.
 func (p Printer) Table(indent string, rows [][]string) {
 	var text bytes.Buffer
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -85,7 +85,7 @@ func (p Printer) Table(indent string, rows [][]string) {
 		}
 		_, _ = fmt.Fprintln(table, indent+strings.Join(cells, "\t"))
 	}
-	_ = table.Flush() // into memory
+	_ = table.Flush() // writing to memory does not fail
 	for line := range strings.Lines(text.String()) {
 		p.Printf("%s\n", strings.TrimRight(line, " \n"))
 	}

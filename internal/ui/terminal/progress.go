@@ -11,21 +11,21 @@ import (
 	"deployster/plan"
 )
 
-// progress tells on stderr what is going on.
+// progress prints on stderr what happens.
 type progress struct {
 	Printer
-	live *live // shows what runs by itself; nil = there is no terminal for it
+	live *live // shows running tasks itself; nil = there is no terminal for it
 
-	total func() int // of how many resources it is
+	total func() int // returns the number of resources
 }
 
-// Line shows what an image prints, under its resource's name. What init and
-// state say on stderr is meant for the user; what an action prints is too.
+// Line prints a line of an image, after the name of its resource. The output of init and
+// state on stderr is for the user; so is the output of an action.
 func (p progress) Line(l typeclient.Line) {
 	p.Printf("%s %s\n", render.Dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.Hide(l.Text))
 }
 
-// Planning shows the events of a plan, for those who want to see them.
+// Planning prints the events of a plan, if output is verbose.
 func (p progress) Planning(e plan.Event) {
 	if !p.Verbose {
 		return
@@ -38,7 +38,7 @@ func (p progress) Planning(e plan.Event) {
 	}
 }
 
-// Applying shows the events of an apply.
+// Applying prints the events of an apply.
 func (p progress) Applying(e apply.Event) {
 	switch e := e.(type) {
 	case apply.Checking:
@@ -79,20 +79,20 @@ func (p progress) Applying(e apply.Event) {
 	}
 }
 
-// manyResources is how many there are when who has no terminal is told of each
-// resource in one line: that it ended, and how.
+// manyResources is the number of resources above which a user without a terminal gets
+// only one line for each: its result.
 const manyResources = 500
 
-// tellsActions reports whether each action gets lines: on a terminal it is seen.
+// tellsActions reports whether actions get lines of their own: on a terminal the live display shows them.
 func (p progress) tellsActions() bool {
 	return p.Verbose || p.live == nil && p.total() <= manyResources
 }
 
-// quietAbove is how many resources there are when a terminal is no longer told
-// of each that ended well: it sees how many they are, and all at the end.
+// quietAbove is the number of resources above which a terminal does not show each
+// success: it shows their number, and all of them at the end.
 const quietAbove = 50
 
-// ended is the last line about a resource.
+// ended prints the last line of a resource.
 func (p progress) ended(e apply.ResourceEnded) {
 	quiet := p.live != nil && !p.Verbose && p.live.total() > quietAbove
 	name, took := render.Bold(diag.Visible(e.Address)), render.Dim("("+render.Took(e.Took)+")")

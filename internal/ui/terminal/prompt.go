@@ -29,9 +29,8 @@ func readAnswer(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// hideInput keeps a terminal from showing what is typed, until the returned
-// function is called. It comes before the question: a fast typist must not be
-// seen either.
+// hideInput turns off the terminal's echo, until the returned function is called. It is
+// called before the question is printed: input that comes early must not be shown either.
 func hideInput(in io.Reader) (show func(), err error) {
 	file, ok := in.(*os.File)
 	if !ok {
@@ -48,11 +47,11 @@ func hideInput(in io.Reader) (show func(), err error) {
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &silent); err != nil {
 		return nil, err
 	}
-	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, before) }, nil // there is nobody to tell
+	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, before) }, nil // a failure cannot be reported here
 }
 
-// readLine reads to the end of a line and no further: what follows is the answer
-// to another question.
+// readLine reads to the end of a line and not beyond: the next line answers another
+// question.
 func readLine(in io.Reader) (string, error) {
 	var line []byte
 	for one := make([]byte, 1); ; {

@@ -11,20 +11,20 @@ import (
 	"deployster/internal/ui/render"
 )
 
-// pullView shows how far pulls are: on a terminal in one line that changes,
-// and otherwise in a few lines.
+// pullView shows the progress of pulls: on a terminal on one changing line, otherwise as
+// a few lines.
 type pullView struct {
 	Printer
-	note func(string) // shows all in one line; nil = there is no terminal
+	note func(string) // shows all pulls on one line; nil = there is no terminal
 
 	mu   sync.Mutex
 	open map[string]*pullShown
 }
 
-// pullShown is what was said of one pull.
+// pullShown is what was printed about one pull.
 type pullShown struct {
 	now   imagestore.Progress
-	since time.Time // when the download began; zero = it has not
+	since time.Time // when the download began; zero = not yet
 	told  time.Time
 }
 
@@ -32,7 +32,7 @@ func newPullView(p Printer, note func(string)) *pullView {
 	return &pullView{Printer: p, note: note, open: map[string]*pullShown{}}
 }
 
-// progress is told of every pull, from any goroutine.
+// progress receives the progress of every pull. It is safe for concurrent use.
 func (v *pullView) progress(p imagestore.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -67,7 +67,7 @@ func (v *pullView) progress(p imagestore.Progress) {
 	}
 }
 
-// summary is all of it in one line.
+// summary returns the progress of all pulls on one line.
 func (v *pullView) summary() string {
 	var done, total int64
 	var one imagestore.Progress

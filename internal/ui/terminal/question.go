@@ -12,8 +12,8 @@ import (
 	"deployster/protocol"
 )
 
-// Confirm asks a person a question that only y or yes answers with yes; where
-// whole is set, the word alone. No answer and the end of the input are a no.
+// Confirm asks a person for approval. y or yes approves; if whole is set, only yes does.
+// An empty answer and the end of the input decline.
 func (u *UI) Confirm(ctx context.Context, question string, whole bool) (bool, error) {
 	p, choices := Printer{Out: u.stderr}, "[y/N]"
 	if whole {
@@ -31,9 +31,9 @@ func (u *UI) Confirm(ctx context.Context, question string, whole bool) (bool, er
 	return err == nil && (word == "yes" || word == "y" && !whole), nil
 }
 
-// Question asks, in the middle of an apply, about one resource or one action.
-// It shows what is to be done as a plan would. Until it is answered nothing else
-// is printed: what runs meanwhile waits with its lines.
+// Question asks for approval of one resource or one action, in the middle of an apply. It
+// shows the change in the form of a plan. Other output waits until the question is
+// answered.
 func (u *UI) Question(ctx context.Context, q apply.Question) (apply.Answer, error) {
 	var text strings.Builder
 	p := u.Err
@@ -64,7 +64,7 @@ func (u *UI) Question(ctx context.Context, q apply.Question) (apply.Answer, erro
 		if ctx.Err() != nil {
 			return apply.No, context.Cause(ctx)
 		} else if err != nil {
-			return apply.Quit, nil // nobody types any more
+			return apply.Quit, nil // the input has ended
 		}
 		if answer, ok := answers()[strings.ToLower(strings.TrimSpace(line))]; ok {
 			return answer, nil
@@ -74,14 +74,14 @@ func (u *UI) Question(ctx context.Context, q apply.Question) (apply.Answer, erro
 	}
 }
 
-// answers are the words that a question takes.
+// answers returns the answers that a question accepts.
 func answers() map[string]apply.Answer {
 	return map[string]apply.Answer{"": apply.No, "n": apply.No, "no": apply.No, "y": apply.Yes, "yes": apply.Yes,
 		"a": apply.All, "all": apply.All, "q": apply.Quit, "quit": apply.Quit}
 }
 
-// isFirst reports whether an action is the first that is asked about: then all are
-// shown.
+// isFirst reports whether an action is the first one of its step to be asked about: then
+// the question shows the whole step.
 func isFirst(s *plan.Step, a *protocol.Action) bool {
 	first := s.Shutdown
 	if first == nil && len(s.Actions) > 0 {

@@ -10,24 +10,24 @@ import (
 	"deployster/state"
 )
 
-// What is rendered by internal/ui/render is printed here.
+// The methods below print what internal/ui/render renders.
 
-// Plan prints what a plan would do, for a person to decide upon.
+// Plan prints a plan, for a person who decides about it.
 func (p Printer) Plan(pl *plan.Plan) {
 	p.selectionHead(pl)
 	p.Printf("%s", render.Plan(pl, p.Options()))
 }
 
-// State prints what is remembered.
+// State prints the state.
 func (p Printer) State(s state.Snapshot) { p.Printf("%s", render.State(s, p.Options())) }
 
 // Outputs prints the outputs.
 func (p Printer) Outputs(s state.Snapshot) { p.Printf("%s", render.Outputs(s, p.Options())) }
 
-// Checks prints what the check blocks say.
+// Checks prints the results of the check blocks.
 func (p Printer) Checks(list []config.CheckResult) { p.Printf("%s", render.Checks(list)) }
 
-// Report prints the end of an apply; took says how long each resource took.
+// Report prints the report of an apply; took has the duration of each resource.
 func (p Printer) Report(pl *plan.Plan, r *apply.Report, took map[string]time.Duration) {
 	p.Printf("%s", render.Report(pl, r, took, p.Options()))
 }

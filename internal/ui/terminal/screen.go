@@ -10,16 +10,16 @@ import (
 	"deployster/internal/ui/render"
 )
 
-// redrawEvery is how often the region below the text is drawn anew.
+// redrawEvery is how often the region below the text is redrawn.
 const redrawEvery = 100 * time.Millisecond
 
-// maxPending is how much text may wait for the next drawing, in bytes.
+// maxPending is the maximum size, in bytes, of text that waits for the next redraw.
 const maxPending = 64 << 10
 
-// screen lets many goroutines print whole pieces. On a terminal it keeps a
-// region below them, which is drawn anew a few times a second while something
-// is going on, together with the text that came meanwhile: so nothing flickers,
-// and a program that prints much does not make the terminal the slowest part.
+// screen lets many goroutines print whole pieces. On a terminal it keeps a region below
+// them, which it redraws a few times a second while a task runs, together with the text
+// that has arrived meanwhile: so nothing flickers, and a program that prints much is not
+// slowed down by the terminal.
 type screen struct {
 	size   func() (width, height int) // of the terminal; nil = there is none
 	colors bool
@@ -27,13 +27,13 @@ type screen struct {
 	mu      sync.Mutex
 	w       io.Writer
 	frame   func(now time.Time, width, height int) []string // nil = there is no region
-	drawn   []int                                           // cells of the lines that stand there
-	shown   string                                          // those lines
-	wide    int                                             // the terminal when they were drawn
-	pending strings.Builder                                 // text above the region that waits
-	broken  bool                                            // the last piece did not end its line: somebody may be typing in it
-	held    int                                             // questions that are being asked
-	asking  bool                                            // one of them keeps what others print waiting
+	drawn   []int                                           // cells of the region's lines on the terminal
+	shown   string                                          // the text of these lines
+	wide    int                                             // the width of the terminal when they were drawn
+	pending strings.Builder                                 // text that waits to be printed above the region
+	broken  bool                                            // the last piece did not end its line: a user may be typing there
+	held    int                                             // the number of open questions
+	asking  bool                                            // one of the questions makes other output wait
 	done    chan struct{}
 	ended   sync.WaitGroup
 }
@@ -56,8 +56,8 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// also makes another writer to the same terminal, such as stdout, keep clear of
-// the region.
+// also returns a writer for another stream on the same terminal, such as stdout: it
+// removes the region before it writes.
 func (s *screen) also(w io.Writer) io.Writer { return &beside{s, w} }
 
 type beside struct {
@@ -72,13 +72,13 @@ func (b *beside) Write(p []byte) (int, error) {
 	return b.w.Write(p)
 }
 
-// width is that of the terminal.
+// width returns the width of the terminal.
 func (s *screen) width() int {
 	width, _ := s.size()
 	return width
 }
 
-// begin draws what frame gives from now on, until end.
+// begin draws the lines of frame in the region, until end.
 func (s *screen) begin(frame func(now time.Time, width, height int) []string) {
 	if s.size == nil {
 		return
@@ -108,7 +108,7 @@ func (s *screen) begin(frame func(now time.Time, width, height int) []string) {
 	})
 }
 
-// end takes the region away, and leaves the text.
+// end removes the region, and leaves the text.
 func (s *screen) end() {
 	s.mu.Lock()
 	if s.frame == nil {
@@ -122,8 +122,7 @@ func (s *screen) end() {
 	s.ended.Wait()
 }
 
-// hold takes the region away while a question is asked, until what it gives is
-// called.
+// hold removes the region while a question is asked, until release is called.
 func (s *screen) hold() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,9 +136,8 @@ func (s *screen) hold() (release func()) {
 	}
 }
 
-// ask is hold for a question in the middle of an apply: what others print waits
-// for the answer, so that the question stays where it can be read. It is written
-// to w.
+// ask is hold for a question in the middle of an apply: other output waits for the
+// answer, so that the question stays readable. The caller writes the question to w.
 func (s *screen) ask() (w io.Writer, release func()) {
 	free := s.hold()
 	s.mu.Lock()
@@ -153,8 +151,8 @@ func (s *screen) ask() (w io.Writer, release func()) {
 	}
 }
 
-// flush writes the text that waits, and draws the region below it or takes it
-// away: all in one piece.
+// flush writes the waiting text, and draws or removes the region below it: all in one
+// write.
 func (s *screen) flush(draw bool) {
 	if s.frame == nil {
 		return
@@ -166,7 +164,7 @@ func (s *screen) flush(draw bool) {
 	}
 	text := render.Colors(strings.Join(lines, "\n"), s.colors)
 	if s.pending.Len() == 0 && text == s.shown && width == s.wide {
-		return // a watch shows the same for days
+		return // a watch may show the same for days
 	}
 	var b strings.Builder
 	s.erase(&b, width)
@@ -178,12 +176,12 @@ func (s *screen) flush(draw bool) {
 	}
 	s.shown, s.wide = text, width
 	if b.Len() > 0 {
-		_, _ = io.WriteString(s.w, b.String()) // nobody who reads no more must stop an apply
+		_, _ = io.WriteString(s.w, b.String()) // an apply must not stop because nobody reads
 	}
 }
 
-// erase removes the region, and leaves the cursor where it began. A terminal
-// that has become narrower since has broken its lines.
+// erase removes the region, and leaves the cursor at its beginning. It counts the rows of
+// lines that a terminal has wrapped because it became narrower.
 func (s *screen) erase(b *strings.Builder, width int) {
 	if len(s.drawn) == 0 {
 		return

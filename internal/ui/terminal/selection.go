@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// selectionHead says what a plan was limited to, before anything else.
+// selectionHead prints what a plan is limited to, before the plan.
 func (p Printer) selectionHead(pl *plan.Plan) {
 	s := pl.Selection
 	if s.IsZero() {

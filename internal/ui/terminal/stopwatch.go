@@ -9,7 +9,7 @@ import (
 	"deployster/plan"
 )
 
-// stopwatch remembers how long each resource took in an apply.
+// stopwatch records how long each resource took in an apply.
 type stopwatch struct {
 	mu   sync.Mutex
 	took map[string]time.Duration
@@ -31,7 +31,7 @@ func (w *stopwatch) Applying(e apply.Event) {
 func (w *stopwatch) Planning(plan.Event)  {}
 func (w *stopwatch) Line(typeclient.Line) {}
 
-// all returns how long each resource has taken.
+// all returns how long each resource took.
 func (w *stopwatch) all() map[string]time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,23 +18,23 @@ import (
 	"deployster/state"
 )
 
-// Options say what a UI reads and writes.
+// Options are the inputs and outputs of a UI.
 type Options struct {
 	Stdin           io.Reader
 	Stdout, Stderr  io.Writer
-	Hide            func(string) string // takes secrets out of what is printed
-	Color, ErrColor bool                // colours are wanted on stdout, on stderr
-	OneTerminal     bool                // stdout is a terminal, most likely the one that stderr is
+	Hide            func(string) string // hides secrets in all output
+	Color, ErrColor bool                // print colours on stdout, on stderr
+	OneTerminal     bool                // stdout is a terminal, most likely the same as stderr
 	Size            func() (width, height int)
-	Events          bool // stdout has events for programs: people are shown errors only by them
+	Events          bool // stdout has events for programs: errors are shown only as events
 	Verbose         bool
 	Compact         bool
 }
 
-// UI shows on stderr what goes on, and asks there. Its methods may be called from
-// many goroutines.
+// UI shows on stderr what happens, and asks questions there. It is safe for concurrent
+// use.
 type UI struct {
-	Out, Err Printer // results, and everything else
+	Out, Err Printer // Out is for results, Err for everything else
 
 	stdin  io.Reader
 	stderr io.Writer
@@ -44,11 +44,11 @@ type UI struct {
 	pulls  *pullView
 	took   stopwatch
 	start  sync.Once
-	beat   *heartbeat // nil = there is a terminal, or nothing was to be shown
+	beat   *heartbeat // nil = there is a terminal, or nothing has been shown
 	all    watchers
 }
 
-// New returns a UI. Where o.Size is nil there is no terminal to draw on.
+// New returns a UI. If o.Size is nil, there is no terminal to draw on.
 func New(o Options) *UI {
 	s := &screen{w: o.Stderr, size: o.Size, colors: o.ErrColor}
 	u := &UI{stdin: o.Stdin, stderr: o.Stderr, events: o.Events, screen: s, live: newLive(o.Hide),
@@ -64,7 +64,7 @@ func New(o Options) *UI {
 	}
 	u.pulls = newPullView(u.Err, func(text string) {
 		u.live.setNote(text)
-		s.begin(u.live.frame) // until Close, where nothing else is drawn
+		s.begin(u.live.frame) // until Close, if nothing else is drawn
 	})
 	u.Err.Width = s.width
 	if o.OneTerminal {
@@ -73,7 +73,7 @@ func New(o Options) *UI {
 	return u
 }
 
-// Close takes away what is drawn.
+// Close removes what is drawn on the terminal.
 func (u *UI) Close() {
 	u.screen.end()
 	if u.beat != nil {
@@ -81,7 +81,7 @@ func (u *UI) Close() {
 	}
 }
 
-// Begin shows the progress of so many resources, until end is called.
+// Begin shows the progress of a number of resources, until end is called.
 func (u *UI) Begin(verb string, total int) (end func()) {
 	if u.events {
 		return func() {}
@@ -99,12 +99,12 @@ func (u *UI) Status(line func() string) (end func()) {
 	if u.events {
 		return func() {}
 	}
-	u.screen.end() // a pull may have left its picture
+	u.screen.end() // a pull may have left its region
 	u.screen.begin(func(_ time.Time, width, _ int) []string { return []string{render.Dim(render.Fit(line(), width-1))} })
 	return u.screen.end
 }
 
-// watchers returns those who are told what goes on.
+// watchers returns the watchers of this UI.
 func (u *UI) watchers() watchers {
 	u.start.Do(func() {
 		u.all = watchers{&u.took}
@@ -120,23 +120,23 @@ func (u *UI) watchers() watchers {
 	return u.all
 }
 
-// Planning shows what happens while a plan is made.
+// Planning shows an event of planning.
 func (u *UI) Planning(e plan.Event) { u.watchers().Planning(e) }
 
-// Applying shows what happens while a plan is carried out.
+// Applying shows an event of an apply.
 func (u *UI) Applying(e apply.Event) { u.watchers().Applying(e) }
 
-// Line shows what an image prints.
+// Line shows a line that an image printed.
 func (u *UI) Line(l typeclient.Line) { u.watchers().Line(l) }
 
-// Pulling shows how far the pull of an image is.
+// Pulling shows the progress of the pull of an image.
 func (u *UI) Pulling(p imagestore.Progress) {
 	if !u.events {
 		u.pulls.progress(p)
 	}
 }
 
-// Printf says something to people that programs know from an event.
+// Printf prints for people what programs learn from an event.
 func (u *UI) Printf(format string, args ...any) {
 	if !u.events {
 		u.Err.Printf(format, args...)
@@ -153,7 +153,7 @@ func (u *UI) Diagnostics(list diag.Diagnostics) {
 // Plan shows a plan.
 func (u *UI) Plan(p *plan.Plan) { u.Out.Plan(p) }
 
-// Explain shows what makes the changes of some resources of a plan.
+// Explain shows the causes of the changes of some resources of a plan.
 func (u *UI) Explain(p *plan.Plan, list []*explain.Explanation) {
 	for _, e := range list {
 		u.Out.Printf("%s", render.Explain(e, u.Out.Options()))
@@ -161,8 +161,8 @@ func (u *UI) Explain(p *plan.Plan, list []*explain.Explanation) {
 	u.Out.Printf("%s\n", render.Summary(p))
 }
 
-// Report shows how an apply ended; recorded is the state then, nil if it did not
-// end well.
+// Report shows the report of an apply; recorded is the state afterwards, nil if the apply
+// was not successful.
 func (u *UI) Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot) {
 	u.Out.Report(p, r, u.took.all())
 	u.Out.Checks(r.Checks)
@@ -193,7 +193,7 @@ func (u *UI) AskVariable(ctx context.Context, v config.Missing) (string, error) 
 	u.Err.Printf("%s", label)
 	text, err := readAnswer(ctx, u.stdin)
 	if v.Sensitive || err != nil {
-		u.Err.Printf("\n") // what ended the line was not shown
+		u.Err.Printf("\n") // the terminal did not show the user's newline
 	}
 	return text, err
 }

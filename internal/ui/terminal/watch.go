@@ -6,16 +6,15 @@ import (
 	"deployster/plan"
 )
 
-// watcher is told what goes on while a plan is made and carried out: as it
-// happens, from many goroutines. It must not keep them waiting. To show more, be
-// one more watcher of the UI.
+// watcher receives the events of plans and applies as they happen, from many goroutines.
+// It must not block. To show more, add a watcher to the UI.
 type watcher interface {
 	Planning(plan.Event)
 	Applying(apply.Event)
-	Line(typeclient.Line) // what an image prints
+	Line(typeclient.Line) // a line that an image printed
 }
 
-// watchers passes everything on, in their order.
+// watchers passes all events on to each watcher, in order.
 type watchers []watcher
 
 func (ws watchers) Planning(e plan.Event) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestBegins says what is going to happen, before it does.
+// TestBegins prints what a test is going to do.
 func TestBegins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 	label := o.Image
 	if ty.Label != "" {
@@ -52,7 +52,7 @@ func Checked(p terminal.Printer, c conformance.Check) {
 	}
 }
 
-// printExchange prints what the image was sent and what it said.
+// printExchange prints the input and the output of one run of the image.
 func printExchange(p terminal.Printer, x conformance.Exchange) {
 	how := fmt.Sprintf("exit code %d", x.ExitCode)
 	if x.Error != "" {
@@ -92,7 +92,7 @@ func printIndented(p terminal.Printer, indent, text string) {
 	}
 }
 
-// Summary prints the last line.
+// Summary prints the last line of a test.
 func Summary(p terminal.Printer, r conformance.Report) {
 	verdict := render.Green("PASS:")
 	if r.Status != conformance.Pass {

@@ -13,28 +13,28 @@ import (
 	"deployster/internal/ui/jsondiff"
 )
 
-// Property is one line of a schema as people read it.
+// Property is one property of a schema, in a form for people.
 type Property struct {
-	Name        string   `json:"name"` // with its way from the top: net.port, list[], map.*
+	Name        string   `json:"name"` // with its path from the top: net.port, list[], map.*
 	Type        string   `json:"type"`
 	Required    bool     `json:"required"`
 	Default     string   `json:"default,omitempty"` // as JSON
 	Secret      bool     `json:"write_only,omitempty"`
-	Rules       []string `json:"rules,omitempty"` // what else must be: "at least 1"
+	Rules       []string `json:"rules,omitempty"` // further constraints: "at least 1"
 	Description string   `json:"description,omitempty"`
 	depth       int
 	leaf        string // the last part of Name
 }
 
-// The bounds of what is listed of a schema, which may refer to itself.
+// The bounds of the list of a schema, which may refer to itself.
 const (
 	maxSchemaDepth = 8
 	maxSchemaRows  = 1000
 	maxTypeName    = 200 // bytes
 )
 
-// schemaRows lists the properties of a schema, those of objects below their
-// own. open says that others are allowed too.
+// schemaRows returns the properties of a schema, those of nested objects below their own.
+// open reports whether other properties are allowed too.
 func schemaRows(raw json.RawMessage) (rows []Property, open bool) {
 	if len(raw) == 0 {
 		return nil, true
@@ -52,8 +52,8 @@ func schemaRows(raw json.RawMessage) (rows []Property, open bool) {
 type schemaWalker struct {
 	root  any
 	rows  []Property
-	open  map[uintptr]string // the schemas that this one stands in, and where
-	types map[uintptr]string // the names of the types of schemas, see typeOf
+	open  map[uintptr]string // the enclosing schemas, and their paths
+	types map[uintptr]string // what typeOf has returned for a schema
 }
 
 // resolve follows references within the schema.
@@ -69,7 +69,7 @@ func (w *schemaWalker) resolve(v any) map[string]any {
 	return nil
 }
 
-// object lists what is in an object, also what its allOf adds.
+// object lists the properties of an object, including those of its allOf.
 func (w *schemaWalker) object(s map[string]any, path string, depth int) {
 	if depth > maxSchemaDepth || len(w.rows) > maxSchemaRows {
 		return
@@ -129,8 +129,8 @@ func (w *schemaWalker) property(s map[string]any, parent, leaf string, required 
 	w.object(s, path, depth+1)
 }
 
-// typeOf names what a value may be: "string", "list of integer", "string or null". Within
-// itself, and where the name would be too long, a schema is "any".
+// typeOf returns the types that a value may have: "string", "list of integer", "string or null".
+// It returns "any" for a schema within itself, and instead of a text that is too long.
 func (w *schemaWalker) typeOf(s map[string]any) string {
 	id := reflect.ValueOf(s).Pointer()
 	if name, known := w.types[id]; known {
@@ -143,7 +143,7 @@ func (w *schemaWalker) typeOf(s map[string]any) string {
 	return w.types[id]
 }
 
-// nameOf is typeOf for a schema that was not named yet.
+// nameOf returns what typeOf returns for a schema that is asked for the first time.
 func (w *schemaWalker) nameOf(s map[string]any) string {
 	var names []string
 	switch kind := s["type"].(type) {
@@ -177,7 +177,7 @@ func (w *schemaWalker) nameOf(s map[string]any) string {
 	return "any"
 }
 
-// rules words the keywords that bound a value; those of a list's items too.
+// rules describes the keywords that constrain a value, and the items of a list.
 func rules(s map[string]any) []string {
 	var out []string
 	add := func(keyword, words string) {
@@ -224,7 +224,7 @@ func rules(s map[string]any) []string {
 	return out
 }
 
-// Inline writes a value of a schema on one line.
+// Inline returns a value of a schema on one line.
 func Inline(v any) string {
 	b, err := jsondoc.Encode(v)
 	if err != nil {

@@ -42,7 +42,7 @@ type Document struct {
 	configUnknown bool // there is no schema
 }
 
-// Describe returns what an image has said it is.
+// Describe returns the document for a type, as its image describes it.
 func Describe(name string, ty protocol.Type) Document {
 	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Protocol, ConfigSchema: ty.ConfigSchema,
 		StateSchema: ty.StateSchema,
@@ -67,7 +67,7 @@ func Describe(name string, ty protocol.Type) Document {
 	return t
 }
 
-// Print prints what an image is, for people.
+// Print prints a type for people.
 func Print(p terminal.Printer, t Document) {
 	if t.Label != "" {
 		p.Printf("%s\n", render.Bold(t.Label))
@@ -111,7 +111,7 @@ func Print(p terminal.Printer, t Document) {
 	}
 }
 
-// identityText says which values of a config name the thing.
+// identityText returns which values of a config identify the thing.
 func identityText(t Document) string {
 	text := strings.Join(t.Identity, ", ")
 	if text == "" {
@@ -137,7 +137,7 @@ func plugText(p protocol.PlugRequest) string {
 	return text
 }
 
-// commandText says how a step is run.
+// commandText describes the command of a step.
 func commandText(c protocol.Command) string {
 	words := []string{"its entrypoint, with"}
 	if c.Entrypoint != "" {
