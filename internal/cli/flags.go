@@ -117,7 +117,7 @@ func explainFlag() cli.Flag {
 		Usage: "explain why the resource at `ADDRESS` changes; may be repeated"}
 }
 
-// approvalFlags returns the flags that say which changes need whose approval.
+// approvalFlags returns the flags that say how changes are approved.
 func approvalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "auto-approve", Usage: "approve everything; ask nothing"},

@@ -92,8 +92,8 @@ type memory struct {
 	Tainted bool            `json:"tainted,omitempty"`
 }
 
-// readState makes an entry of each instance: record completes those that are declared.
-// The others stay incomplete, as an apply that was killed leaves them.
+// readState makes an entry of each instance, with its provider's memory: record completes those
+// that are declared. The others stay incomplete, as an apply that was killed leaves them.
 func (m *migration) readState(root *module, o Options) {
 	usual := "terraform.tfstate"
 	if m.workspace != "default" {

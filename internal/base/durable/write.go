@@ -150,7 +150,7 @@ func fill(o ops, f *os.File, write func(*os.File) error, mode os.FileMode, like 
 	return err
 }
 
-// own gives f the owner that another file has.
+// own sets the owner of f to that of another file.
 func own(f *os.File, like os.FileInfo) error {
 	if like == nil {
 		return nil

@@ -49,8 +49,8 @@ func NewLanes(f *Frontier, laneOf func(node string) Lane, hosts int, most ...int
 	return &Limits{frontier: f, laneOf: laneOf, most: most, hosts: hosts, places: map[string]*place{}}
 }
 
-// Take returns a node that may start, if any: the first one by name of its lane. Hosts in
-// use come before others, and hosts that were begun before new ones.
+// Take returns a node that may start, if any. Places in use come before hosts that were begun
+// earlier, and those before new hosts; within a lane the first node by name comes first.
 func (l *Limits) Take() (node string, ok bool) {
 	for _, node := range l.frontier.TakeAll() {
 		l.put(node)

@@ -109,7 +109,7 @@ func isBelow(path, pointers []string) bool {
 	})
 }
 
-// eachLeaf visits the leaves of a JSON value, unless wanted is empty.
+// eachLeaf visits the leaves of a JSON value, if there is anything to search for.
 func eachLeaf(value json.RawMessage, wanted []string, visit func(path []string, leaf any)) {
 	if len(value) == 0 || len(wanted) == 0 {
 		return

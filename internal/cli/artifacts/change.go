@@ -91,7 +91,7 @@ func prune(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	defer func() { _ = files.Close() }() // nothing is held
+	defer func() { _ = files.Close() }() // the command holds no artifacts
 	removed, err := files.Prune(c.Context, c.Bool("all"))
 	bytes := int64(0)
 	for _, e := range removed {
@@ -120,7 +120,7 @@ func verify(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	defer func() { _ = files.Close() }() // nothing is held
+	defer func() { _ = files.Close() }() // the command holds no artifacts
 	damaged, err := files.Verify(c.Context)
 	for _, d := range damaged {
 		what := "it is in use, and stays"

@@ -93,7 +93,7 @@ type PlanSummary struct {
 	Changes bool         `json:"changes"` // whether the plan has changes
 	Moves   []moves.Move `json:"moves,omitempty"`
 	Outputs []string     `json:"changed_outputs,omitempty"`
-	// LeftOpen lists the resources whose actions apply may still decide.
+	// LeftOpen lists the resources whose actions are decided during apply.
 	LeftOpen []string `json:"left_open,omitempty"`
 	File     string   `json:"file,omitempty"` // the file to which it was saved
 }

@@ -37,11 +37,11 @@ const (
 // Row is one value that differs.
 type Row struct {
 	Op      Op
-	Pointer string // JSON pointer into the wanted value, or for Remove into the present one
+	Pointer string // JSON pointer into the desired value, or for Remove into the present one
 	Path    string // the same for people: `tags.owner`, `rules[2].port`
 
-	// Have and Want are the two values; "" where there is none. The further lines of a
-	// value of several lines are indented by eight columns.
+	// Have and Want are the present and the desired value; "" where there is none. The
+	// further lines of a value of several lines are indented by eight columns.
 	Have, Want string
 
 	// Lines show the difference where that is clearer than both values: in long texts and
@@ -67,10 +67,10 @@ type Options struct {
 	// Hide hides secrets in texts that are not marked as sensitive; nil = there are none.
 	Hide func(string) string
 
-	// Missing: keys that only the wanted value has also differ at the first level. Extra:
-	// keys that only the present value has differ too, at every level. Without these
-	// options only keys in both are compared: an id in a state or a password in a config
-	// is then no difference.
+	// Missing: keys that only the desired value has also differ at the first level.
+	// Extra: keys that only the present value has differ too, at every level. Without
+	// these options only keys in both are compared: an id in a state or a password in a
+	// config is then no difference.
 	Missing, Extra bool
 
 	// Path and Pointer are the place of the two values in a larger document; "" = they
@@ -87,7 +87,7 @@ const (
 	context = 2   // lines that are shown around a changed one
 )
 
-// Compare returns the differences between the present and the wanted value. A document
+// Compare returns the differences between the present and the desired value. A document
 // that cannot be read has no differences.
 func Compare(have, want Value, o Options) Diff {
 	h, err := jsondoc.Value(have.JSON)

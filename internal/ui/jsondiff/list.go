@@ -105,8 +105,8 @@ func byName(s side, list []any, key, pointer string) map[string]int {
 	return names
 }
 
-// namedLists compares element by element: first the wanted elements, in their order, then
-// the removed ones.
+// namedLists compares element by element: first the desired elements, in their order,
+// then the removed ones.
 func (c *comparer) namedLists(have, want []any, h, w map[string]int, key string, at place) {
 	nameOf := func(v any) string { return v.(map[string]any)[key].(string) }
 	changes := len(c.diff.Rows)

@@ -17,7 +17,7 @@ func (v *view) text(s string) text { return text(diag.Visible(v.hide(s))) }
 // maxText is the maximum length, in bytes, of a sentence of an image, or of an argument.
 const maxText = 2000
 
-// clipped is text that cuts a long text at maxText.
+// clipped is view.text, but cuts a long text at maxText.
 func (v *view) clipped(s string) text {
 	if s = v.hide(s); len(s) > maxText {
 		s = strings.ToValidUTF8(s[:maxText], "") + fmt.Sprintf("... (%d bytes in all)", len(s))

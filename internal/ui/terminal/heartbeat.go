@@ -19,7 +19,7 @@ const heartbeatEvery = 10 * time.Second
 // think that deployster hangs.
 type heartbeat struct {
 	mu    sync.Mutex
-	since map[string]time.Time // what is running -> when it began
+	since map[string]time.Time // running step -> when it began
 	done  chan struct{}
 }
 
