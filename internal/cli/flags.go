@@ -46,8 +46,8 @@ func inputs(c *cli.Context, s *session) workspace.Inputs {
 	return in
 }
 
-// selectionFlags returns the flags that limit a command to some resources. with says what
-// is included with a target, without what is excluded with an excluded address.
+// selectionFlags returns the flags that limit a command to some resources. with is the
+// text for what -target includes besides, without for what -exclude leaves out besides.
 func selectionFlags(with, without string) []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "target", Value: &flagvalues.Words{},

@@ -174,7 +174,7 @@ func (e *emitter) lifecycle(of, b *hclsyntax.Block) (text string, lists []string
 }
 
 // ignored returns the paths of ignore_changes that the config contains, since only those
-// can change, and as lists those of them that are blocks.
+// can change; lists are those of the paths that name blocks.
 func (e *emitter) ignored(of *hclsyntax.Block, x hclsyntax.Expression) (kept string, lists []string) {
 	if hcl.ExprAsKeyword(x) == "all" {
 		return "all", nil

@@ -172,7 +172,7 @@ func writeDifferences(b *strings.Builder, d jsondiff.Diff, title string, o Optio
 	rows.write(b, o)
 }
 
-// writeNeeds prints the dependencies of the resource that change.
+// writeNeeds prints the dependencies of the resource that change or may change.
 func writeNeeds(b *strings.Builder, e *explain.Explanation, o Options) {
 	shown := 0
 	for _, n := range e.Needs {
