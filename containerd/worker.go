@@ -67,7 +67,7 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 			select {
 			case <-p.ended:
 			case <-time.After(killLimit):
-				end() // even SIGKILL did not help
+				end() // SIGKILL had no effect
 			}
 		}()
 	}

@@ -11,7 +11,7 @@ import (
 	"deployster/config/values"
 )
 
-// duration parses a time span such as "5m".
+// duration parses a duration such as "5m".
 func duration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {

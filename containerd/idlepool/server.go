@@ -147,7 +147,7 @@ func (k *Server) put(h *pooledWorker) {
 	k.open.Go(func() { k.watch(h) })
 }
 
-// remove removes a worker from the list, and reports whether it was there. The caller holds the lock.
+// remove removes a worker from the list, and reports whether it was listed. The caller holds the lock.
 func (k *Server) remove(h *pooledWorker) bool {
 	i := slices.Index(k.workers, h)
 	if i < 0 {

@@ -60,7 +60,7 @@ func mutants() []mutation.Fault {
 		at("what cannot be asked is asked as ever", "looks.go", "wait := about(pause(it.failures, askFirst, askMost))", "wait := about(askFirst)"),
 		at("a process is started again at once", "process.go", "wait := about(pause(failures, startFirst, startMost))", "wait := about(startFirst)"),
 		at("what a repair found of others is forgotten", "repairs.go", "\tcase Failed:\n\t\tw.look(it, now, Dependency)\n", "\tcase Failed:\n"),
-		at("the state of others is asked for again and again", "repairs.go", "wait = refusedMost // the next generation ends it", "wait = between"),
+		at("the state of others is asked for again and again", "repairs.go", "wait = refusedMost", "wait = between"),
 	}
 }
 

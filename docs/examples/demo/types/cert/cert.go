@@ -62,7 +62,7 @@ func load(path string) (*pair, string) {
 	return &pair{cert, key}, ""
 }
 
-// fits says why a certificate is not what is wanted, or "".
+// fits returns why a certificate is not the declared one, or "".
 func fits(have *pair, c config) string {
 	switch {
 	case have.cert.Subject.CommonName != c.CommonName:

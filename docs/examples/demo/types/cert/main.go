@@ -60,7 +60,7 @@ func run(args []string) error {
 	return fmt.Errorf("unknown action %q", args[0])
 }
 
-// look compares what is there with what is wanted.
+// look compares the certificate that exists with the declared one.
 func look(c config, intent protocol.Intent) map[string]any {
 	have, problem := load(c.Path)
 	if intent == protocol.Absent {
