@@ -8,15 +8,15 @@ import (
 
 // Started returns what is known after a process has started an action for a plan.
 func (u Unsettled) Started(plan string, by By, a Attempt) Unsettled {
-	was := u.Begun()
+	was, before := u.Begun(), u.Was
+	if was.Put != nil && !was.Put.NotBegun || was.Put == nil && u.Plan != plan && len(was.Actions) > 0 {
+		before = &was
+	}
 	if u.Plan != plan {
 		// The image was asked for the state again since the actions of an earlier plan.
 		u = Unsettled{Plan: plan}
 	}
-	if u.Put, u.Was = nil, nil; was.Put != nil && !was.Put.NotBegun {
-		u.Was = &was
-	}
-	u.By = by
+	u.Put, u.Was, u.By = nil, before, by
 	u.Actions = slices.DeleteFunc(slices.Clone(u.Actions), func(b Attempt) bool { return b.Key == a.Key && b.Action == a.Action })
 	u.Actions = append(u.Actions, a)
 	return u

@@ -20,8 +20,8 @@ type Unsettled struct {
 	// Held says that its actions may still run on another machine, which has lost the
 	// state: deployster does nothing about the resource unless its image says VALID.
 	Held bool `json:"held,omitempty"`
-	// Was is, of a publish, the earlier put whose end was not recorded either. It is what
-	// remains known if the program of this put was never started.
+	// Was is what was unsettled before: what an earlier plan did, or the put before this one.
+	// It is what is known when the program of this one was never started.
 	Was *Unsettled `json:"was,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (a Attempt) open() bool { return a.Exit == nil && a.Said == "" }
 
 // Begun returns what is known of the last put whose program may have been started.
 func (u Unsettled) Begun() Unsettled {
-	if u.Was != nil && (u.Put == nil || u.Put.NotBegun) {
+	if u.Was != nil && u.Was.Put != nil && (u.Put == nil || u.Put.NotBegun) {
 		return *u.Was
 	}
 	u.Was = nil
