@@ -62,7 +62,10 @@ func (r *Recorder) Begin() {
 	}
 	defer close(r.started)
 	runs := filepath.Dir(r.dir)
-	err := errors.Join(os.MkdirAll(filepath.Dir(runs), 0o755), os.MkdirAll(r.dir, 0o700)) // others may read the directory above
+	err := os.MkdirAll(filepath.Dir(runs), 0o755) // others may read the directory above
+	if err == nil {
+		err = os.MkdirAll(r.dir, 0o700)
+	}
 	if err == nil {
 		if r.lock, err = os.Open(r.dir); err == nil {
 			// Without locks the newest runs are kept anyway.
@@ -72,7 +75,8 @@ func (r *Recorder) Begin() {
 	if err == nil {
 		err = ignore(filepath.Dir(runs))
 	}
-	if r.addError(errors.Join(err, r.writeRun())); r.run.Command == Watch {
+	r.addError(err)
+	if r.addError(r.writeRun()); r.run.Command == Watch {
 		return // `latest` is the latest run that a person started
 	}
 	link := filepath.Join(runs, latestName)
