@@ -402,6 +402,42 @@ func TestCheck_OfMany(t *testing.T) {
 	}
 }
 
+// What is kept of a check is bounded in sum; what is only passed on is not.
+func TestCheck_OfMuch(t *testing.T) {
+	const n, each = 100, 1000
+	for name, c := range map[string]struct {
+		selected, space string // of a line
+		room            int
+		refused         bool
+	}{
+		"one space":              {"s", "s", 8 * each, false}, // three newest, up to twice, and the last
+		"one that is not chosen": {"s", "t", 2 * each, false},
+		"many spaces":            {"s", "", n * each / 2, true},
+		"nobody knows which":     {"", "", n*each + n*each/2, true},
+		"there is room for it":   {"", "", 3 * n * each, false},
+	} {
+		l := newListed(artifact.CheckInput{Space: c.selected, Keep: 3})
+		l.room = c.room
+		var err error
+		for i := 0; i < n && err == nil; i++ {
+			space := c.space
+			if space == "" {
+				space = fmt.Sprint(i)
+			}
+			err = l.checkLine(fmt.Appendf(nil, `{"space":%q,"version":{"ref":"%d"},"metadata":[{"name":"m","value":%q}]}`, space, i, strings.Repeat("x", each)))
+		}
+		if err == nil {
+			l.selectSpace("0")
+		}
+		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "that is kept of a check") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if last := l.out.Spaces["0"].Last; name == "there is room for it" && l.room != c.room-n*size(last)-size(last)-2*(n-10) {
+			t.Errorf("%d bytes of room are left of %d", l.room, c.room)
+		}
+	}
+}
+
 func TestCheck_IsShared(t *testing.T) {
 	l := newLab(t, &image{check: `[{"ref":"1"}]`})
 	in := artifact.CheckInput{Source: json.RawMessage(source)}

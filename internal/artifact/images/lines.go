@@ -15,6 +15,7 @@ const (
 	maxCheckAnswer = 256 << 20 // bytes
 	maxPutAnswer   = 16 << 20
 	maxLines       = 2_000_000
+	maxKept        = 64 << 20 // bytes of text, of one check
 )
 
 // eachLine reads a response file with one JSON object per line. Errors have the number of
@@ -61,6 +62,7 @@ type listed struct {
 	out    artifact.Checked
 	kept   map[string][]artifact.Versioned // the newest versions by space, until the selected space is known
 	strict bool                            // only the first version of a space can show that it continues
+	room   int                             // bytes of text that it may still keep
 }
 
 // Limits of the number of spaces: of those that a check may list, and of those whose
@@ -74,7 +76,7 @@ func newListed(in artifact.CheckInput) *listed {
 	if in.Keep <= 0 {
 		in.Keep = artifact.DefaultKeep
 	}
-	return &listed{in: in, kept: map[string][]artifact.Versioned{}, strict: true,
+	return &listed{in: in, kept: map[string][]artifact.Versioned{}, strict: true, room: maxKept,
 		out: artifact.Checked{Selected: in.Space, Spaces: map[string]artifact.Space{}}}
 }
 
@@ -118,11 +120,31 @@ func (l *listed) checkLine(line []byte) error {
 // selectSpace selects a space, and drops the versions of the others.
 func (l *listed) selectSpace(space string) {
 	l.out.Selected = space
-	for name := range l.kept {
+	for name, list := range l.kept {
 		if name != space {
+			l.drop(list)
 			delete(l.kept, name)
 		}
 	}
+}
+
+// drop returns the room of versions that are not kept any more.
+func (l *listed) drop(list []artifact.Versioned) {
+	for _, v := range list {
+		l.room += size(v)
+	}
+}
+
+// size returns the bytes of text of a version, with its metadata.
+func size(v artifact.Versioned) int {
+	n := len(v.Space)
+	for name, value := range v.Version {
+		n += len(name) + len(value)
+	}
+	for _, f := range v.Metadata {
+		n += len(f.Name) + len(f.Value)
+	}
+	return n
 }
 
 // add adds a version, in the order of the image.
@@ -136,14 +158,20 @@ func (l *listed) add(v artifact.Versioned) error {
 	if asked && (!known || !l.strict) && v.Version.Is(from) {
 		s.Continues = true
 	}
+	l.room += size(s.Last) - size(v)
 	s.Last = v
 	l.out.Spaces[v.Space] = s
 	if selected := l.out.Selected; v.Space == selected || selected == "" && (len(l.kept) < toldOf || l.kept[v.Space] != nil) {
 		list := append(l.kept[v.Space], v)
 		if len(list) >= 2*l.in.Keep { // so that each version is moved at most once
+			l.drop(list[:len(list)-l.in.Keep])
 			list = append(list[:0:0], list[len(list)-l.in.Keep:]...)
 		}
-		l.kept[v.Space] = list
+		l.kept[v.Space], l.room = list, l.room-size(v)
+	}
+	if l.room < 0 {
+		return fmt.Errorf("the last version of each space and the newest %d have more than %d bytes with their metadata, and that is all "+
+			"that is kept of a check", l.in.Keep, maxKept)
 	}
 	if l.in.Each != nil {
 		l.in.Each(v)
