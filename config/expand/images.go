@@ -1,11 +1,13 @@
 package expand
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/decl"
@@ -13,6 +15,7 @@ import (
 	"deployster/config/source"
 	"deployster/internal/base/cosign"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // TypesOf returns the types that the root declares, sorted by name.
@@ -41,6 +44,41 @@ func TypesOfAll(m *Instances) (list []instance.Type) {
 		}
 	})
 	return list
+}
+
+// signedTwice returns an error for each type block whose verify block names another
+// repository than that of an earlier block with the same image.
+func signedTwice(top *instance.Module) hcl.Diagnostics {
+	type want struct {
+		repository string // as it is written
+		at         hcl.Range
+	}
+	var diags hcl.Diagnostics
+	first := map[string]want{}
+	byPlace := func(a, b *decl.Block) int {
+		return cmp.Or(cmp.Compare(a.At.Filename, b.At.Filename), cmp.Compare(a.At.Start.Byte, b.At.Start.Byte))
+	}
+	top.Each(func(mod *instance.Module) {
+		for _, b := range slices.SortedFunc(maps.Values(mod.Decl.Types), byPlace) {
+			t := mod.Settings[b]
+			full, _, err := imagestore.FullName(t.Image)
+			if t.Verify == nil || err != nil {
+				continue
+			}
+			now := want{"no repository", b.At}
+			if t.Verify.Repository != "" {
+				now.repository = "the repository " + t.Verify.Repository
+			}
+			if before, known := first[full]; !known {
+				first[full] = now
+			} else if before.repository != now.repository {
+				diags = append(diags, source.Failure(b.At, "Signatures of two repositories",
+					"Here the verify block of %s names %s, and at %s it names %s. Write the same in all types of one image.",
+					full, now.repository, source.FromHCL(before.at), before.repository))
+			}
+		}
+	})
+	return diags
 }
 
 // source decodes when to pull the image of a type, and whose signature it must have.

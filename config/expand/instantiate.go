@@ -20,6 +20,7 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 	diags := append(m.readHosts(), m.makeInstances()...)
 	static := m.Evaluator(nil)
 	m.Top.Each(func(mod *instance.Module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
+	diags = append(diags, signedTwice(m.Top)...)
 	e := m.Evaluator(nil) // static cached resources without their types
 	e.Dry = true
 	if d := m.link(e); d.HasErrors() {
