@@ -95,9 +95,14 @@ func legend(p *plan.Plan) string {
 	n[plan.Deferred] -= expected.All()
 	var words []string
 	for _, c := range changeWords {
-		if n[c.change] > 0 {
-			words = append(words, c.symbol+" "+c.legend)
+		if n[c.change] == 0 {
+			continue
 		}
+		what := c.legend
+		if p.Errored && (c.change == plan.Deferred || c.change == mayChange) {
+			what = c.summary + " (not decided, as planning failed)" // it is not applied
+		}
+		words = append(words, c.symbol+" "+what)
 	}
 	if len(words) == 0 && p.Summary.Move == 0 {
 		return ""

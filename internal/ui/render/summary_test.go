@@ -1,0 +1,32 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"deployster/plan"
+)
+
+// What is not decided because planning failed is not decided by an apply either: there is none.
+func TestPlan_LegendOfAFailedPlan(t *testing.T) {
+	t.Parallel()
+	p := &plan.Plan{Layers: [][]string{{"broken"}, {"later", "perhaps"}}, Resources: map[string]*plan.Step{
+		"broken":  {Change: plan.ReadFailed, Type: "a:1"},
+		"later":   {Change: plan.Deferred, Type: "a:1"},
+		"perhaps": {Change: plan.Valid, MayChange: true, Type: "a:1"},
+	}}
+	p.Summary = plan.Summary{ReadFailed: 1, Deferred: 1, Valid: 1, MayChange: 1}
+	if text := Plan(p, Options{}); strings.Count(text, "decided during apply") != 2 {
+		t.Errorf("a plan that can be applied:\n%s", text)
+	}
+	p.Errored = true
+	text := Plan(p, Options{})
+	for _, want := range []string{"deferred (not decided, as planning failed)", "may change (not decided, as planning failed)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "decided during apply") {
+		t.Errorf("nothing of it is decided during an apply:\n%s", text)
+	}
+}
