@@ -78,7 +78,7 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 			continue
 		}
 		if v.Tip.N == 0 && o.Probe {
-			if err := Probe(ctx, l.Store); err != nil {
+			if err := l.Probe(ctx); err != nil {
 				return nil, err
 			}
 		}

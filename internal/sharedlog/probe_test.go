@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"deployster/internal/sharedlog"
@@ -70,5 +72,69 @@ func TestProbe_RefusesStoresThatLie(t *testing.T) {
 		if err != nil && !c.refuse {
 			t.Error(err)
 		}
+	}
+}
+
+// hanging is a store that does not answer some calls about what is probed.
+type hanging struct {
+	sharedlog.Store
+	on string
+}
+
+func (s hanging) hang(ctx context.Context, call, key string) error {
+	if call != s.on || !strings.HasPrefix(key, "probe/") {
+		return nil
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (s hanging) Create(ctx context.Context, key string, data []byte) error {
+	return errors.Join(s.hang(ctx, "create", key), s.Store.Create(ctx, key, data))
+}
+
+func (s hanging) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := s.hang(ctx, "get", key); err != nil {
+		return nil, err
+	}
+	return s.Store.Get(ctx, key)
+}
+
+func (s hanging) List(ctx context.Context, prefix string) ([]string, error) {
+	if err := s.hang(ctx, "list", prefix); err != nil {
+		return nil, err
+	}
+	return s.Store.List(ctx, prefix)
+}
+
+func (s hanging) Delete(ctx context.Context, key string) error {
+	return errors.Join(s.hang(ctx, "delete", key), s.Store.Delete(ctx, key))
+}
+
+// A store that hangs while it is probed ends the command in the time of its other calls, and
+// one that only keeps the probed object is none that lies.
+func TestProbe_StoreThatHangs(t *testing.T) {
+	for _, on := range []string{"create", "get", "list", "delete"} {
+		t.Run(on, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				begun := time.Now()
+				claim, err := logIn(hanging{plain{newWorld(1)}, on}).Open(ctx, sharedlog.Options{Probe: true})
+				if took := time.Since(begun); took > time.Minute {
+					t.Errorf("it took %s", took)
+				}
+				if err == nil {
+					claim.Abandon()
+				}
+				if on == "delete" {
+					if err != nil {
+						t.Error(err)
+					}
+				} else if !errors.Is(err, sharedlog.ErrUnreachable) || !strings.Contains(err.Error(), "whether the store holds locks") {
+					t.Errorf("it is told %v", err)
+				}
+			})
+		})
 	}
 }

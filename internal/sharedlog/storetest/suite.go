@@ -25,7 +25,7 @@ func Suite(t *testing.T, times int, open func(*testing.T) sharedlog.Store) {
 	t.Run("a canceled call ends", func(t *testing.T) { canceled(t, open(t)) })
 	t.Run("large objects", func(t *testing.T) { large(t, open(t)) })
 	t.Run("the probe", func(t *testing.T) {
-		if err := sharedlog.Probe(t.Context(), open(t)); err != nil {
+		if err := sharedlog.New(open(t), sharedlog.DefaultTiming()).Probe(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
