@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"os"
 	"slices"
@@ -150,4 +151,58 @@ func pendingFile(t *testing.T, m *machine) string {
 		t.Fatalf("pending: %v, %v", list, err)
 	}
 	return m.pending + "/" + list[0].Name()
+}
+
+// removing is a store in which something happens before a state is read for the first time.
+type removing struct {
+	sharedlog.Store
+	first *func()
+}
+
+func (s removing) Get(ctx context.Context, key string) ([]byte, error) {
+	if do := *s.first; do != nil && strings.HasPrefix(key, "state/") {
+		*s.first = nil
+		do()
+	}
+	return s.Store.Get(ctx, key)
+}
+
+// Who reads without a lock while the state that it has found is removed, as a repair removes
+// that of the repair before, reads the one that came after.
+func TestRemote_IsReadBesideACompaction(t *testing.T) {
+	t.Parallel()
+	a, b := two(t, inDir())
+	on := func(m *machine, store sharedlog.Store) *Remote {
+		at := m.place()
+		at.Connect = func() (*sharedlog.Log, error) { return sharedlog.New(store, sharedlog.DefaultTiming()), nil }
+		return at
+	}
+	repair := func() {
+		s, err := Open(t.Context(), on(a, a.root()), Options{Command: actions.WatchCommand})
+		ok(t, err)
+		ok(t, mustBegin(t, s, NewID()).Finish(StatusOK), s.Close())
+	}
+	reader := func() *Remote {
+		repair()
+		first := repair
+		return on(b, removing{b.root(), &first})
+	}
+	if s, _, err := Load(reader()); err != nil || s.Serial != 2 {
+		t.Errorf("it is loaded with the serial %d: %v", s.Serial, err)
+	}
+	held, err := ReadShared(t.Context(), reader(), Options{})
+	if err != nil || held.Snapshot.Serial != 4 {
+		t.Fatalf("it is read with %+v: %v", held, err)
+	}
+	ok(t, held.Close())
+
+	// One whose object is lost for good is not looked for for ever.
+	objects, err := a.root().List(t.Context(), "state/")
+	ok(t, err)
+	for _, key := range objects {
+		ok(t, a.root().Delete(t.Context(), key))
+	}
+	if _, _, err := Load(on(b, b.root())); err == nil || !strings.Contains(err.Error(), "is gone") {
+		t.Errorf("a state without its object: %v", err)
+	}
 }

@@ -56,8 +56,9 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	if w.Claim == "" {
 		w.Claim = NewID()
 	}
+	var v *View // what was seen at the last look
 	for {
-		v, err := l.View(ctx)
+		now, err := l.viewSince(ctx, v)
 		if errors.Is(err, ErrUnreachable) && w.left() > 0 {
 			l.forgetTip() // its holder could append nothing meanwhile
 			if err := w.pause(ctx); err != nil {
@@ -68,6 +69,7 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 		if err != nil {
 			return nil, err
 		}
+		v = now
 		if to := v.MovedTo(); to != "" {
 			return nil, &MovedError{To: to}
 		}

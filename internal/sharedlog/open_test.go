@@ -3,6 +3,7 @@ package sharedlog_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,4 +98,55 @@ func TestOpen_InVainIsGivenBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// counting is a store that counts what is read.
+type counting struct {
+	sharedlog.Store
+	reads *int
+}
+
+func (s counting) Get(ctx context.Context, key string) ([]byte, error) {
+	*s.reads++
+	return s.Store.Get(ctx, key)
+}
+
+// Who waits reads what is new at each look, and has read it all in the end.
+func TestOpen_ReadsEntriesOnceWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := plain{newWorld(1)}
+		holder, err := logIn(store).Open(t.Context(), sharedlog.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		holder.Abandon()
+		record := func(n int) {
+			for range n {
+				if _, err := holder.Append(sharedlog.Entry{Kind: sharedlog.KindJournal, Run: "r", Body: []byte("record\n")}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		record(200)
+		go func() {
+			for range 20 {
+				time.Sleep(30 * time.Second)
+				record(1)
+			}
+		}()
+		reads := 0
+		next, err := logIn(counting{store, &reads}).Open(t.Context(), sharedlog.Options{Wait: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		next.Abandon()
+		v := next.View()
+		if text := string(v.Journal); strings.Count(text, "record\n") != 220 || v.Run != "r" || next.Took() != holder.ID() {
+			t.Errorf("it has read %q of %s, and took over %s", text, v.Run, next.Took())
+		}
+		// All twice, at the first look and after it was opened; the tip at each look in eleven minutes.
+		if reads > 2*225+200 {
+			t.Errorf("it has read %d objects", reads)
+		}
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -46,34 +48,50 @@ func (v *View) LastHeard(now time.Time) time.Duration { return max(now.Sub(v.Tip
 var errAgain = errors.New("the log was compacted meanwhile")
 
 // View reads the log. It changes nothing, and does not block writers.
-func (l *Log) View(ctx context.Context) (*View, error) {
+func (l *Log) View(ctx context.Context) (*View, error) { return l.viewSince(ctx, nil) }
+
+// viewSince is View without reading the entries of an earlier view again; nil = there is none.
+func (l *Log) viewSince(ctx context.Context, before *View) (v *View, err error) {
+	err = l.again(ctx, func() (err error) {
+		v, err = l.view(ctx, before)
+		return err
+	})
+	return v, err
+}
+
+// again repeats a read until none of its entries was compacted meanwhile.
+func (l *Log) again(ctx context.Context, read func() error) error {
 	const attempts = 100
 	for try := 1; ; try++ {
-		v, err := l.view(ctx)
+		err := read()
 		if !errors.Is(err, errAgain) {
-			return v, err
+			return err
 		}
 		if try == attempts {
-			return nil, fmt.Errorf("%w: entries that the last one names are gone", ErrDamaged)
+			return fmt.Errorf("%w: entries that the last one names are gone", ErrDamaged)
 		}
 		if err := l.Clock.Sleep(ctx, l.firstWait()); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
 
 // StateAt returns the number of the last entry of the kind state; 0 = there is none. It
 // costs less than View.
-func (l *Log) StateAt(ctx context.Context) (uint64, error) {
-	last, err := l.last(ctx)
-	if err != nil || last == 0 {
-		return 0, err
-	}
-	tip, _, err := l.entry(ctx, last)
-	if tip.Kind == KindState {
-		return tip.N, err
-	}
-	return tip.StateAt, err
+func (l *Log) StateAt(ctx context.Context) (at uint64, err error) {
+	err = l.again(ctx, func() error {
+		at = 0
+		last, err := l.last(ctx)
+		if err != nil || last == 0 {
+			return err
+		}
+		tip, _, err := l.entry(ctx, last)
+		if at = tip.StateAt; tip.Kind == KindState {
+			at = tip.N
+		}
+		return err
+	})
+	return at, err
 }
 
 // last returns the number of the tip.
@@ -85,7 +103,7 @@ func (l *Log) last(ctx context.Context) (last uint64, err error) {
 	return last, err
 }
 
-func (l *Log) view(ctx context.Context) (*View, error) {
+func (l *Log) view(ctx context.Context, before *View) (*View, error) {
 	last, err := l.last(ctx)
 	if err != nil {
 		return nil, err
@@ -100,6 +118,13 @@ func (l *Log) view(ctx context.Context) (*View, error) {
 	first := max(tip.StateAt, 1)
 	if tip.StateAt > last {
 		return nil, fmt.Errorf("%w: %s says that the state is at %d", ErrDamaged, logKey(last), tip.StateAt)
+	}
+	v, goesOn := &View{read: map[uint64]Entry{}}, before != nil && first <= before.Tip.N && before.Tip.N <= last
+	if goesOn && before.Tip.N == last && before.hash == hash(data) {
+		return before, nil
+	}
+	if goesOn && before.Tip.N < last {
+		v, first = before.copy(), before.Tip.N+1
 	}
 	list := make([]Entry, last-first+1)
 	hashes := make([]string, len(list))
@@ -116,17 +141,23 @@ func (l *Log) view(ctx context.Context) (*View, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	for i := range list[1:] {
-		if list[i+1].Prev != hashes[i] {
-			return nil, l.broken(ctx, last, list[i+1].N)
+	for i, e := range list {
+		if v.hash != "" && e.Prev != v.hash {
+			return nil, l.broken(ctx, last, e.N)
 		}
-	}
-	v := &View{Tip: tip, hash: hashes[len(list)-1], read: map[uint64]Entry{}}
-	v.Tip.Body = nil
-	for _, e := range list {
+		v.hash = hashes[i]
 		v.take(e)
 	}
+	v.Tip = tip
+	v.Tip.Body = nil
 	return v, nil
+}
+
+// copy returns a view that can be extended.
+func (v *View) copy() *View {
+	next := *v
+	next.Journal, next.read = slices.Clip(v.Journal), maps.Clone(v.read)
+	return &next
 }
 
 // broken returns the error for an entry that does not continue the one before. Either the log

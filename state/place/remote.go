@@ -115,18 +115,30 @@ func (b *remote) fetch(s sharedlog.State) ([]byte, error) {
 	return b.log.Fetch(ctx, s)
 }
 
+// Read reads the state. Who takes no lock keeps nobody from removing an object that
+// its view names: then it looks again, where the state is another one by now.
 func (b *remote) Read() ([]byte, error) {
-	if err := b.look(); err != nil {
-		return nil, err
+	const attempts = 10
+	gone := ""
+	for try := 1; ; try++ {
+		if err := b.look(); err != nil {
+			return nil, err
+		}
+		if len(b.states) == 0 {
+			return nil, os.ErrNotExist
+		}
+		present := b.states[0]
+		if present.Object == gone || try > attempts {
+			return nil, fmt.Errorf("its object %s is gone", gone)
+		}
+		data, err := b.fetch(present)
+		if !errors.Is(err, os.ErrNotExist) {
+			return data, err
+		}
+		if gone = present.Object; b.claim == nil {
+			b.view = nil
+		}
 	}
-	if len(b.states) == 0 {
-		return nil, os.ErrNotExist
-	}
-	data, err := b.fetch(b.states[0])
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("its object %s is gone", b.states[0].Object)
-	}
-	return data, err
 }
 
 func (b *remote) Write(serial uint64, data []byte) error {
