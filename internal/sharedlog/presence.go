@@ -12,9 +12,9 @@ import (
 // proves nothing: the claim may be another machine's.
 type Presence string
 
-// Show creates the file of a claim. end(false) removes it. end(true) leaves it unlocked, as a process that is
-// killed does: the claim may still hold a log. If Show fails, others only have to wait longer for the log.
-func (p Presence) Show(claim string) (end func(held bool)) {
+// Show creates the file of a claim, which names its log. end(false) removes it. end(true) leaves it unlocked, as a
+// process that is killed does: the claim may still hold the log. If Show fails, others only have to wait longer.
+func (p Presence) Show(claim, log string) (end func(held bool)) {
 	none := func(bool) {}
 	if p == "" || os.MkdirAll(string(p), 0o700) != nil {
 		return none
@@ -28,11 +28,27 @@ func (p Presence) Show(claim string) (end func(held bool)) {
 		_, _ = f.Close(), os.Remove(path)
 		return none
 	}
+	_, _ = f.WriteString(log) // without it the file only stays longer
 	return func(held bool) {
 		if !held {
 			_ = os.Remove(path) // a file that stays says only that its process is dead
 		}
 		_ = f.Close()
+	}
+}
+
+// Sweep removes the files of dead processes that had claims of a log. Who calls it has the
+// log by a claim of its own: nothing is to be proven of the others any more.
+func (p Presence) Sweep(log string) {
+	if p == "" || log == "" {
+		return
+	}
+	files, _ := os.ReadDir(string(p)) // the next one sweeps what cannot be read now
+	for _, file := range files {
+		path := filepath.Join(string(p), file.Name())
+		if of, err := os.ReadFile(path); err == nil && string(of) == log && p.Dead(file.Name()) {
+			_ = os.Remove(path)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 		return noLock{}, nil
 	}
 	id := sharedlog.NewID()
-	end := b.place.Claims.Show(id)
+	end := b.place.Claims.Show(id, b.place.URL)
 	claim, err := b.log.Open(ctx, sharedlog.Options{Claim: id, Wait: o.Wait, Take: b.place.Take, Dead: b.place.Claims.Dead, Probe: true,
 		By: sharedlog.By{Command: o.Command, PID: os.Getpid(), Host: host(), Machine: b.place.Machine},
 		Waiting: func(v *sharedlog.View) {
@@ -60,6 +60,7 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 		}
 		return nil, b.word(err)
 	}
+	b.place.Claims.Sweep(b.place.URL)
 	b.claim = claim
 	b.see(claim.View())
 	return claimed{claim: claim, end: end}, nil
