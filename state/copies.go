@@ -71,6 +71,7 @@ func (s storage) copyOf(serial uint64) (snapshot Snapshot, encrypted bool, err e
 		return snapshot, encrypted, err
 	}
 	snapshot, err = Parse(name, data)
+	snapshot.ArrivesFrom = "" // what a move has left that was cut short is whole
 	if err == nil && snapshot.Serial != serial {
 		err = refuse(ErrForeign, "Not the copy that its name says", "%s holds the serial %d.", name, snapshot.Serial)
 	}
@@ -114,6 +115,9 @@ func Restore(ctx context.Context, place Place, serial uint64, o Options) (*Resto
 func restoreCopy(at storage, serial uint64) (*RestoreResult, error) {
 	s, _, err := at.copyOf(serial)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := at.snapshot(); errors.Is(err, ErrArrives) {
 		return nil, err
 	}
 	out := &RestoreResult{}

@@ -17,6 +17,7 @@ var (
 	ErrForeign = errors.New("not a deployster state, or another one")
 	ErrBroken  = errors.New("the journal cannot be written any more")
 	ErrNoCopy  = errors.New("the state was written, and no copy of it could be kept")
+	ErrArrives = errors.New("the state was not moved here to the end")
 )
 
 // refuse words an error for the user, unless it is a diagnostic already.

@@ -147,7 +147,9 @@ func fixture(t *testing.T, name string, content []byte) []byte {
 // also what is written, to the byte.
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	now, err := everyField().Encode()
+	arrived := everyField()
+	arrived.ArrivesFrom = "" // else nobody may load it
+	now, err := arrived.Encode()
 	ok(t, err)
 	var lines []byte
 	prev := ""

@@ -3,55 +3,93 @@ package state
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
+	"slices"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/sharedlog"
 	"deployster/state/place"
 )
 
 // TakeOver writes the state of another place, with its copies, to this place, which must
-// be empty or have this very state from an interrupted move. It returns the number of
-// copies that it wrote, and the serials of the copies that it left out: they cannot be
-// read, or are later than the state.
+// be empty or have this very state from an interrupted move. No command can use it here
+// before Arrived. It returns the number of copies that it wrote, and the serials of those
+// that it left out: they cannot be read, are later than the state, or exceed what is kept.
 func (s *Store) TakeOver(from *Store) (copies int, stay []uint64, err error) {
-	if s.snapshot.Lineage != "" && (s.snapshot.Lineage != from.snapshot.Lineage || s.snapshot.Serial > from.snapshot.Serial) {
+	arrives := s.snapshot.ArrivesFrom != "" && s.snapshot.Lineage == from.snapshot.Lineage
+	if s.snapshot.Lineage != "" && !arrives && !equal(s.snapshot, from.snapshot) {
 		return 0, nil, refuse(os.ErrExist, "There is a state already",
 			"%s has the lineage %s and the serial %d. Nothing was changed. Move that one away, or name another place.", s.at.State,
 			s.snapshot.Lineage, s.snapshot.Serial)
 	}
-	list, err := from.at.copyList()
-	if err != nil {
-		return 0, nil, err
-	}
-	for _, file := range list {
-		earlier, _, err := from.at.copyOf(file.Serial)
-		if file.Serial == from.snapshot.Serial {
-			continue // it is the state itself
-		}
-		if err != nil || file.Serial > from.snapshot.Serial {
-			stay = append(stay, file.Serial)
-			continue
-		}
-		if err := s.at.save(earlier); err != nil {
-			return 0, nil, err
-		}
-		if back, _, err := s.at.copyOf(file.Serial); err != nil || !equal(back, earlier) {
-			return 0, nil, s.notArrived(err)
-		}
-		copies++
-	}
-	if err := s.at.save(from.snapshot); err != nil {
+	s.at.arriving = true
+	next := from.snapshot.clone()
+	next.ArrivesFrom = from.at.State
+	if _, err := s.at.write(next); err != nil {
 		return 0, nil, err
 	}
 	back, err := s.at.snapshot()
 	if err != nil {
 		return 0, nil, err
 	}
-	if !equal(back, from.snapshot) {
-		return 0, nil, s.notArrived(nil)
+	if !equal(back, next) {
+		return 0, nil, s.lost(nil)
 	}
 	s.snapshot = back
+	return s.takeCopies(from)
+}
+
+// takeCopies brings the copies that have room here, the latest ones.
+func (s *Store) takeCopies(from *Store) (copies int, stay []uint64, err error) {
+	list, err := from.at.copyList()
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, file := range slices.Backward(list) {
+		if file.Serial == from.snapshot.Serial {
+			continue // it is the state
+		}
+		earlier, _, err := from.at.copyOf(file.Serial)
+		if err != nil || file.Serial > from.snapshot.Serial || copies == s.at.MaxCopies-1 {
+			stay = append(stay, file.Serial)
+			continue
+		}
+		data, err := s.at.encrypt(earlier)
+		if err == nil {
+			err = s.at.WriteCopy(file.Serial, data)
+		}
+		if err != nil {
+			return 0, nil, s.lost(err)
+		}
+		if back, _, err := s.at.copyOf(file.Serial); err != nil || !equal(back, earlier) {
+			return 0, nil, s.lost(err)
+		}
+		copies++
+	}
+	slices.Sort(stay)
 	return copies, stay, nil
+}
+
+// Arrived ends a move: commands can use the state here. The other place must be marked before.
+func (s *Store) Arrived() error {
+	next := s.snapshot.clone()
+	next.ArrivesFrom = ""
+	data, err := s.at.write(next)
+	if err == nil {
+		err = s.at.WriteCopy(next.Serial, data)
+	}
+	if err == nil {
+		s.snapshot = next
+	}
+	return err
+}
+
+// notArrived returns the error for a state that is being moved, or whose move was interrupted.
+func notArrived(here, from string) error {
+	return refuse(ErrArrives, "The state has not arrived",
+		"%s is being moved to %s, or that was cut short. Nothing was changed. `deployster -state='%s' state move '%s'` finishes it.",
+		diag.Visible(from), here, diag.Visible(from), here)
 }
 
 // equal reports whether two states have the same bytes in a file.
@@ -61,7 +99,8 @@ func equal(a, b Snapshot) bool {
 	return err == nil && err2 == nil && bytes.Equal(one, two)
 }
 
-func (s *Store) notArrived(err error) error {
+// lost says that what was written is not there.
+func (s *Store) lost(err error) error {
 	what := "it is not what comes back"
 	if err != nil {
 		what = err.Error()
@@ -83,6 +122,6 @@ func movedAway(path string, members map[string]json.RawMessage) error {
 	if members["moved_to"] == nil || json.Unmarshal(members["moved_to"], &to) != nil {
 		return nil
 	}
-	return refuse(ErrForeign, "The state has moved", "%s was moved to %s. Change the manifest or -state. Nothing was changed.", path,
+	return refuse(errors.Join(ErrForeign, &sharedlog.MovedError{To: to}), "The state has moved", "%s was moved to %s. Change the manifest or -state. Nothing was changed.", path,
 		diag.Visible(to))
 }

@@ -24,6 +24,8 @@ type storage struct {
 	place.Found
 	keys *encryption.Keyring // nil = everything is in clear text
 	kept *Kept
+
+	arriving bool // also a state that is being moved here is read
 }
 
 // storageOf finds a state. At most one keyring may be given.
@@ -48,7 +50,11 @@ func (s storage) snapshot() (Snapshot, error) {
 	if data, err = s.decrypt(s.State, data); err != nil {
 		return Snapshot{}, err
 	}
-	return s.kept.parse(s.State, data)
+	snapshot, err := s.kept.parse(s.State, data)
+	if err == nil && snapshot.ArrivesFrom != "" && !s.arriving {
+		return Snapshot{}, notArrived(s.State, snapshot.ArrivesFrom)
+	}
+	return snapshot, err
 }
 
 // journalBytes reads the journal that an earlier command left behind, if there is one.
@@ -66,19 +72,28 @@ func (s storage) journalBytes() (data []byte, there bool, err error) {
 // save replaces the state, and keeps a copy. An error that wraps ErrNoCopy means that the
 // state was written.
 func (s storage) save(next Snapshot) error {
-	data, err := s.encrypt(next)
-	if err == nil {
-		err = s.Write(next.Serial, data)
-	}
+	data, err := s.write(next)
 	if err != nil {
-		return refuse(err, "Cannot write the state file", "%s: %s. Check the disk and the permissions of the directory. "+
-			"What an apply has recorded is in the journal beside it, and the next command puts that into the state file.", s.State, err)
+		return err
 	}
 	if err := s.keepCopy(next, data); err != nil {
 		return refuse(fmt.Errorf("%w: %w", ErrNoCopy, err), "Cannot keep a copy of the state",
 			"%s: %s. The state file itself is written and whole. Check the disk and the permissions of that directory.", s.Copies, err)
 	}
 	return nil
+}
+
+// write replaces the state, and returns its bytes.
+func (s storage) write(next Snapshot) ([]byte, error) {
+	data, err := s.encrypt(next)
+	if err == nil {
+		err = s.Write(next.Serial, data)
+	}
+	if err != nil {
+		return nil, refuse(err, "Cannot write the state file", "%s: %s. Check the disk and the permissions of the directory. "+
+			"What an apply has recorded is in the journal beside it, and the next command puts that into the state file.", s.State, err)
+	}
+	return data, nil
 }
 
 // keepCopy stores a copy of a state that was just written, and removes the oldest copies.

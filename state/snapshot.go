@@ -35,6 +35,10 @@ type Snapshot struct {
 	// files again that entries mount, by the key of their recipe.
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
 	Pins      map[string]Pin      `json:"pins,omitempty"`
+
+	// ArrivesFrom is the place from which this state is being moved here: as long as it is
+	// named, nobody uses the state but who moves it.
+	ArrivesFrom string `json:"arrives_from,omitempty"`
 }
 
 // Entry is the record of a resource: how it was when it was last VALID, and what is

@@ -59,6 +59,8 @@ type Options struct {
 	// its own.
 	Machine string
 	Kept    *Kept // what an earlier Open has read or written; a file that has not changed since is not parsed again
+	// Arriving also opens a state that is being moved here, see TakeOver.
+	Arriving bool
 
 	// Waiting is called once with the holder of the lock when the lock is waited for; nil
 	// = no notice is needed.
@@ -117,7 +119,7 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	at.kept = o.Kept
+	at.kept, at.arriving = o.Kept, o.Arriving
 	lock, err := at.Lock(ctx, true, o.lock())
 	if err != nil {
 		return nil, err
@@ -211,7 +213,7 @@ func (s *Store) Replace(next Snapshot) error {
 			"The state was edited during an apply in one process, which is a fault in deployster.")
 	}
 	next = next.clone()
-	next.Format, next.Serial = Format, s.snapshot.Serial+1
+	next.Format, next.Serial, next.ArrivesFrom = Format, s.snapshot.Serial+1, s.snapshot.ArrivesFrom
 	if s.snapshot.Lineage != "" {
 		next.Lineage = s.snapshot.Lineage
 	}

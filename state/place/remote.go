@@ -256,11 +256,11 @@ func (b *remote) ReadCopy(serial uint64) ([]byte, error) {
 	return b.fetch(b.states[at])
 }
 
-// WriteCopy replaces a copy that exists already. For the present state it does nothing:
-// Write has stored it as an object of its own.
+// WriteCopy replaces a copy, or adds one among the others. For the present state it does
+// nothing: Write has stored it as an object of its own.
 func (b *remote) WriteCopy(serial uint64, data []byte) error {
 	at := b.copyAt(serial)
-	if at <= 0 {
+	if at == 0 || len(b.states) == 0 {
 		return nil
 	}
 	s, err := b.claim.Put(serial, data, encryption.Is(data))
@@ -268,8 +268,13 @@ func (b *remote) WriteCopy(serial uint64, data []byte) error {
 		return b.word(err)
 	}
 	states := slices.Clone(b.states)
-	s.At, states[at] = states[at].At, s
-	return b.become(states)
+	if at > 0 {
+		s.At, states[at] = states[at].At, s
+		return b.become(states)
+	}
+	for at = 1; at < len(states) && states[at].Serial > serial; at++ {
+	}
+	return b.become(slices.Insert(states, at, s))
 }
 
 // RemoveCopy removes an earlier state from the list. Its object is removed when the log is released.

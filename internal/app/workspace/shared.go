@@ -146,14 +146,18 @@ func Unlock(ctx context.Context, w *Workspace, claim string) error {
 }
 
 // MoveState moves the state to another place. A mark stays at the old place, so that no
-// second state can begin there. After an interruption it can be run again. It returns how
-// many earlier states moved with it.
+// second state can begin there: before the mark only the state at the old place can be used,
+// and after it only the one at the new place. After an interruption it can be run again. It
+// returns how many earlier states moved with it.
 func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 	from, target := w.StatePlaceAround(), w.Place(to)
 	if from.String() == target.String() {
 		return 0, diag.Errorf("Wrong command line", "The state is at %s already.", from)
 	}
 	old, err := w.OpenState(ctx, from, "state move")
+	if moved, ok := errors.AsType[*sharedlog.MovedError](err); ok && moved.To == target.String() {
+		return finishMove(ctx, w, from, target, err)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -164,7 +168,7 @@ func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 	if err := mayLeave(old.Snapshot(), from, target); err != nil {
 		return 0, err
 	}
-	there, err := w.OpenState(ctx, target, "state move")
+	there, err := w.openArriving(ctx, target)
 	if err != nil {
 		return 0, err
 	}
@@ -174,12 +178,43 @@ func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 		return 0, err
 	}
 	if len(stay) > 0 {
-		w.Warn(diag.Warningf("Earlier states stay where they are", "%s: %v cannot be read, or are later than the state.", from, stay))
+		w.Warn(diag.Warningf("Earlier states stay where they are",
+			"%s: %v cannot be read, are later than the state, or are more than %s keeps.", from, stay, target))
 	}
 	if err := leave(old, from, target); err != nil {
 		return 0, err
 	}
-	return copies, nil
+	return copies, there.Arrived()
+}
+
+// openArriving opens the state at a place also when it is being moved there.
+func (w *Workspace) openArriving(ctx context.Context, place state.Place) (*state.Store, error) {
+	o := w.stateOptions("state move")
+	o.Arriving = true
+	return w.openState(ctx, place, o)
+}
+
+// finishMove finishes a move that was interrupted after the old place was marked. If the
+// state at the new place did not come from the old one, it returns moved, the error for a
+// state that is elsewhere.
+func finishMove(ctx context.Context, w *Workspace, from, target state.Place, moved error) (int, error) {
+	found, err := from.Find()
+	if err != nil {
+		return 0, err
+	}
+	there, err := w.openArriving(ctx, target)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = there.Close() }()
+	if there.Snapshot().ArrivesFrom != found.State {
+		return 0, moved
+	}
+	if err := there.Arrived(); err != nil {
+		return 0, err
+	}
+	copies, err := state.Copies(target, w.Keys)
+	return max(len(copies)-1, 0), err
 }
 
 // mayLeave refuses to move a state into a file while an action may still run on another
@@ -206,7 +241,8 @@ func leave(old *state.Store, from, to state.Place) error {
 		err = durable.WriteFile(from.String(), stateplace.Mark{Format: state.Format, MovedTo: to.String()}.Bytes(), 0o600)
 	}
 	if err != nil {
-		return diag.Errorf("Cannot mark the old state", "%s: %s. The state is at %s now: move the old file away.", from, err, to)
+		return diag.Errorf("Cannot mark the old state", "%s: %s. The state is still there, and nobody can use what is at %s. Repeat the command.",
+			from, err, to)
 	}
 	return nil
 }

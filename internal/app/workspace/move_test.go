@@ -1,0 +1,64 @@
+package workspace
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"deployster/internal/sharedlog"
+	"deployster/state"
+)
+
+// A move that is cut short anywhere is finished by the same command, and there is one state
+// at most that can be used.
+func TestMoveState_BegunAgain(t *testing.T) {
+	for name, c := range map[string]struct{ from, to string }{
+		"from a file":  {"state.json", "dir://" + filepath.Join(t.TempDir(), "state")},
+		"from a store": {"dir://" + filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "state.json")},
+	} {
+		for _, marked := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				w := New(Options{Dir: t.TempDir(), DataDir: t.TempDir(), State: c.from + map[bool]string{true: "2"}[marked]})
+				to := c.to + map[bool]string{true: "2"}[marked]
+				from, target := w.StatePlaceAround(), w.Place(to)
+				old, err := w.OpenState(t.Context(), from, "test")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					if err := old.Replace(old.Snapshot()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				there, err := w.openArriving(t.Context(), target)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, _, err := there.TakeOver(old); err != nil {
+					t.Fatal(err)
+				}
+				if marked {
+					err = leave(old, from, target)
+				}
+				if err := errors.Join(err, there.Close(), old.Close()); err != nil {
+					t.Fatal(err)
+				}
+				if _, _, err := state.Load(w.Place(to)); !errors.Is(err, state.ErrArrives) {
+					t.Errorf("it can be used before it has arrived: %v", err)
+				}
+				if _, _, err := state.Load(w.StatePlaceAround()); errors.Is(err, sharedlog.ErrMoved) != marked || !marked && err != nil {
+					t.Errorf("where it was: %v", err)
+				}
+				if n, err := MoveState(t.Context(), w, to); err != nil || n != 1 {
+					t.Errorf("the same command brings %d copies: %v", n, err)
+				}
+				if s, _, err := state.Load(w.Place(to)); err != nil || s.Serial != 2 {
+					t.Errorf("then there is %+v: %v", s, err)
+				}
+				if _, err := MoveState(t.Context(), w, to); !errors.Is(err, sharedlog.ErrMoved) {
+					t.Errorf("once more: %v", err)
+				}
+			})
+		}
+	}
+}
