@@ -122,6 +122,6 @@ func movedAway(path string, members map[string]json.RawMessage) error {
 	if members["moved_to"] == nil || json.Unmarshal(members["moved_to"], &to) != nil {
 		return nil
 	}
-	return refuse(errors.Join(ErrForeign, &sharedlog.MovedError{To: to}), "The state has moved", "%s was moved to %s. Change the manifest or -state. Nothing was changed.", path,
-		diag.Visible(to))
+	return refuse(errors.Join(ErrForeign, &sharedlog.MovedError{To: to}), "The state has moved",
+		"%s was moved to %s. Change the manifest or -state. Nothing was changed.", path, diag.Visible(to))
 }

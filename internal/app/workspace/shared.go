@@ -168,7 +168,7 @@ func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 	if err := mayLeave(old.Snapshot(), from, target); err != nil {
 		return 0, err
 	}
-	there, err := w.openArriving(ctx, target)
+	there, err := openArriving(ctx, w, target)
 	if err != nil {
 		return 0, err
 	}
@@ -188,10 +188,10 @@ func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 }
 
 // openArriving opens the state at a place also when it is being moved there.
-func (w *Workspace) openArriving(ctx context.Context, place state.Place) (*state.Store, error) {
+func openArriving(ctx context.Context, w *Workspace, place state.Place) (*state.Store, error) {
 	o := w.stateOptions("state move")
 	o.Arriving = true
-	return w.openState(ctx, place, o)
+	return openState(ctx, w, place, o)
 }
 
 // finishMove finishes a move that was interrupted after the old place was marked. If the
@@ -202,7 +202,7 @@ func finishMove(ctx context.Context, w *Workspace, from, target state.Place, mov
 	if err != nil {
 		return 0, err
 	}
-	there, err := w.openArriving(ctx, target)
+	there, err := openArriving(ctx, w, target)
 	if err != nil {
 		return 0, err
 	}

@@ -42,10 +42,10 @@ func (w *Workspace) stateOptions(command string) state.Options {
 // OpenState opens a state for a command that changes it, and warns of what an earlier
 // command has left behind.
 func (w *Workspace) OpenState(ctx context.Context, place state.Place, command string) (*state.Store, error) {
-	return w.openState(ctx, place, w.stateOptions(command))
+	return openState(ctx, w, place, w.stateOptions(command))
 }
 
-func (w *Workspace) openState(ctx context.Context, place state.Place, o state.Options) (*state.Store, error) {
+func openState(ctx context.Context, w *Workspace, place state.Place, o state.Options) (*state.Store, error) {
 	o.Machine = machine(w.Options)
 	store, err := state.Open(ctx, place, o)
 	if repairs(w, err, &o) {
