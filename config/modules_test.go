@@ -83,7 +83,7 @@ module.web["b"].disk[0]: early(depends_on) first
 module.web["b"].disk[1]: early(depends_on) first
 module.web["b"].module.inner.leaf: early(depends_on) module.web["b"].disk[0] module.web["b"].disk[1]
 module.web["b"].other: early(depends_on) module.web["b"].disk[0](depends_on) module.web["b"].disk[1](depends_on)
-user: module.web["a"].disk[0]
+user: early module.web["a"].disk[0]
 `
 	want = strings.ReplaceAll(want, `["b"].inner.leaf`, `["b"].module.inner.leaf`)
 	if got := edgesOf(m); got != want {
@@ -278,5 +278,121 @@ resource "inside" {
 		if _, diags := m.Outputs(scope(zone)); len(diags) != 1 || !strings.Contains(diags[0].Detail, want) {
 			t.Errorf("outputs with %s: %v", zone, diags)
 		}
+	}
+}
+
+// Who reads an output of a module comes after what the module depends on, whatever the
+// value is made of.
+func TestModules_ReadersWait(t *testing.T) {
+	t.Parallel()
+	m := loadFiles(t, map[string]string{"main.hcl": `
+resource "early" { type = "x" }
+resource "first" { type = "x" }
+module "m" {
+  source     = "./web"
+  depends_on = [resource.early]
+}
+module "free" { source = "./web/inner" }
+locals {
+  name  = "n-${module.m.plain}"
+  list  = module.m.list
+  mixed = { names = ["k"], of = resource.first.state.id }
+}
+output "of" { value = module.m.plain }
+module "reader" {
+  source = "./web/named"
+  name   = local.name
+}
+module "many" {
+  source   = "./web/named"
+  for_each = module.m.list
+  name     = "x"
+}
+resource "direct" {
+  type   = "x"
+  config = { a = module.m.plain }
+}
+resource "local" {
+  type   = "x"
+  config = { a = local.name }
+}
+resource "nested" {
+  type   = "x"
+  config = { a = module.m.nested }
+}
+resource "each" {
+  type     = "x"
+  for_each = module.m.list
+}
+resource "through" {
+  type     = "x"
+  for_each = local.list
+}
+resource "counted" {
+  type  = "x"
+  count = length(local.list)
+}
+module "passed" {
+  source = "./web/each"
+  names  = local.list
+}
+resource "partly" {
+  type     = "x"
+  for_each = toset(local.mixed.names)
+}
+resource "none" {
+  type   = "x"
+  config = { a = module.free.plain }
+}
+`, "web": `
+output "plain" { value = "p" }
+output "list" { value = toset(["k"]) }
+resource "held" { type = "x" }
+module "inner" {
+  source     = "./inner"
+  depends_on = [resource.held]
+}
+output "nested" { value = module.inner.plain }
+resource "inside" {
+  type   = "x"
+  config = { a = module.inner.plain }
+}
+`, "web/inner": `
+variable "v" { default = "w" }
+output "plain" { value = var.v }
+`, "web/named": `
+variable "name" { type = string }
+resource "r" {
+  type   = "x"
+  config = { a = var.name }
+}
+`, "web/each": `
+variable "names" { type = set(string) }
+resource "r" {
+  type     = "x"
+  for_each = toset(var.names)
+}
+`})
+	want := `counted[0]: early
+direct: early
+each["k"]: early
+early:
+first:
+local: early
+module.m.held: early(depends_on)
+module.m.inside: early module.m.held
+module.many["k"].r: early(depends_on)
+module.passed.r["k"]: early
+module.reader.r: early
+nested: early module.m.held
+none:
+partly["k"]:
+through["k"]: early
+`
+	if got := edgesOf(m); got != want {
+		t.Errorf("got:\n%swant:\n%s", got, want)
+	}
+	if reach, _ := m.OutputReach(); !reflect.DeepEqual(reach["of"].Resources, []string{"early"}) {
+		t.Errorf("the output waits for %v", reach["of"].Resources)
 	}
 }

@@ -48,6 +48,8 @@ type Block struct {
 	Artifact *Block
 	// NeedsState: it is an output of a module that depends on a resource.
 	NeedsState bool
+	// Waits: it is an output that depends on a resource, or on a block with depends_on.
+	Waits bool
 	// Invalid: its for_each or count refers to something undeclared, which is already
 	// reported.
 	Invalid bool
@@ -60,6 +62,8 @@ type Local struct {
 	Expr hcl.Expression
 	// NeedsState: it depends on a resource, directly or through other locals.
 	NeedsState bool
+	// Waits: it depends on a resource, or on a block with depends_on.
+	Waits bool
 	// Invalid: it refers to something undeclared, which is already reported.
 	Invalid bool
 }
@@ -77,6 +81,8 @@ type Variable struct {
 	Checks    []hcl.Attributes
 	// NeedsState: it is a variable of a called module, and its value depends on a resource.
 	NeedsState bool
+	// Waits: it depends on a resource, or on a block with depends_on.
+	Waits bool
 
 	description string
 }

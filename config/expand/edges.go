@@ -77,9 +77,7 @@ func (r *depCollector) edges(i *instance.Instance) {
 		r.expr(c.Expr, i.Scope(), &byRef)
 		r.expr(c.Message, i.Scope(), &byRef)
 	}
-	if x := i.At.Of; x != nil && x.Learned {
-		r.expr(x.Expr, x.Scope(), &byRef)
-	}
+	r.repetition(i.At.Of, &byRef)
 	for _, t := range i.Decl.DependsOn {
 		r.dependency(t, i.Scope(), &byOrder)
 	}
@@ -147,23 +145,6 @@ func (r *depCollector) triggers(i *instance.Instance, into *depSet) {
 	}
 }
 
-// module returns what everything in a module depends on: the depends_on of the blocks
-// that call it, and their for_each or count.
-func (r *depCollector) module(mod *instance.Module) *depSet {
-	if mod.Caller == nil {
-		return &depSet{}
-	}
-	return r.named(eval.MemoKey{Kind: eval.KindModule, Mod: mod}, func(into *depSet) {
-		for _, t := range mod.Decl.Call.DependsOn {
-			r.dependency(t, mod.Inputs(), into)
-		}
-		if x := mod.At.Of; x != nil && x.Learned {
-			r.expr(x.Expr, x.Scope(), into)
-		}
-		into.merge(r.module(mod.Caller))
-	})
-}
-
 // host returns what a host depends on, and so everything on that host.
 func (r *depCollector) host(h *instance.Host) *depSet {
 	return r.named(eval.MemoKey{Kind: eval.KindHost, Name: h.Name}, func(into *depSet) {
@@ -225,11 +206,11 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 	name, mod := refs.StepName(ref.Traversal, 1), at.Mod
 	switch ref.Traversal.RootName() {
 	case "local":
-		if l := mod.Decl.Locals[name]; l != nil && l.NeedsState {
+		if l := mod.Decl.Locals[name]; l != nil && l.Waits {
 			into.merge(r.named(eval.MemoKey{Kind: eval.KindLocal, Mod: mod, Name: name}, func(in *depSet) { r.expr(l.Expr, mod.Scope(), in) }))
 		}
 	case "var":
-		if v := mod.Decl.Variables[name]; v != nil && v.NeedsState {
+		if v := mod.Decl.Variables[name]; v != nil && v.Waits {
 			if a := mod.Decl.Call.Attrs[name]; a != nil {
 				into.merge(r.named(eval.MemoKey{Kind: eval.KindVariable, Mod: mod, Name: name}, func(in *depSet) { r.expr(a.Expr, mod.Inputs(), in) }))
 			}
@@ -286,7 +267,7 @@ func (r *depCollector) instance(i *instance.Instance, steps hcl.Traversal, into 
 	}
 }
 
-// moduleRef adds what the outputs of a module depend on.
+// moduleRef adds what the outputs of a module depend on, and what everything in it depends on.
 func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *depSet) {
 	s := r.e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if s.Of == nil {
@@ -297,10 +278,11 @@ func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *de
 		r.expr(s.Of.Expr, s.Of.Scope(), into)
 	}
 	s.EachModule(func(mod *instance.Module) {
+		into.merge(r.module(mod))
 		for _, name := range decl.OutputsOf(ref, mod.Decl) {
 			o := mod.Decl.Outputs[name]
 			a := o.Attrs["value"]
-			if a == nil || !o.NeedsState && len(o.DependsOn) == 0 {
+			if a == nil || !o.Waits {
 				continue
 			}
 			into.merge(r.named(eval.MemoKey{Kind: eval.KindOutput, Mod: mod, Name: name}, func(in *depSet) {

@@ -69,16 +69,19 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	}
 	cycles := findCycles(links)
 	diags = append(diags, cycles...)
-	needs := map[node]bool{}
+	needs, waits := map[node]bool{}, map[node]bool{}
 	for _, b := range root.All() {
 		for name, l := range b.Locals {
-			l.NeedsState = len(cycles) > 0 || needsState(links, node{b, nodeLocal, name}, needs) // cycles have no values
+			l.NeedsState = len(cycles) > 0 || reaches(links, node{b, nodeLocal, name}, ofState, needs) // cycles have no values
+			l.Waits = l.NeedsState || reaches(links, node{b, nodeLocal, name}, ordered, waits)
 		}
 		for name, v := range b.Variables {
-			v.NeedsState = b.Parent != nil && (len(cycles) > 0 || needsState(links, node{b, nodeVariable, name}, needs))
+			v.NeedsState = b.Parent != nil && (len(cycles) > 0 || reaches(links, node{b, nodeVariable, name}, ofState, needs))
+			v.Waits = v.NeedsState || b.Parent != nil && reaches(links, node{b, nodeVariable, name}, ordered, waits)
 		}
 		for name, o := range b.Outputs {
-			o.NeedsState = len(cycles) > 0 || needsState(links, node{b, nodeOutput, name}, needs)
+			o.NeedsState = len(cycles) > 0 || reaches(links, node{b, nodeOutput, name}, ofState, needs)
+			o.Waits = o.NeedsState || reaches(links, node{b, nodeOutput, name}, ordered, waits)
 		}
 	}
 	for _, b := range root.All() {
@@ -275,11 +278,26 @@ func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.R
 	return out
 }
 
-// needsState reports whether a value depends on a resource, directly or through other
-// values. It must only be called if there are no cycles.
-func needsState(links map[node][]connection, from node, done map[node]bool) bool {
-	switch from.kind {
-	case nodeResource, nodeApply, nodeArtifact, nodeHost:
+// ofState reports whether the value of a node depends on a state.
+func ofState(n node) bool {
+	return n.kind == nodeResource || n.kind == nodeApply || n.kind == nodeArtifact || n.kind == nodeHost
+}
+
+// ordered reports whether a node has depends_on, so that its readers must wait too.
+func ordered(n node) bool {
+	switch n.kind {
+	case nodeModule:
+		return len(n.b.Children[n.name].Call.DependsOn) > 0
+	case nodeOutput:
+		return len(n.b.Outputs[n.name].DependsOn) > 0
+	}
+	return false
+}
+
+// reaches reports whether a node for which is holds can be reached from a node. It must
+// only be called if there are no cycles.
+func reaches(links map[node][]connection, from node, is func(node) bool, done map[node]bool) bool {
+	if is(from) {
 		return true
 	}
 	if known, ok := done[from]; ok {
@@ -287,7 +305,7 @@ func needsState(links map[node][]connection, from node, done map[node]bool) bool
 	}
 	yes := false
 	for _, c := range links[from] {
-		if !c.order && needsState(links, c.to, done) {
+		if !c.order && reaches(links, c.to, is, done) {
 			yes = true
 			break
 		}

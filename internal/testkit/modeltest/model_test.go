@@ -188,25 +188,35 @@ func (e *expectation) twice(s *Step) string {
 func (s *Step) predecessors(i instance) []string {
 	set := map[string]bool{}
 	s.reach(i.Resource, set)
-	for _, name := range i.After {
-		for _, of := range s.find(name).instances() {
-			set[of.Address] = true
-		}
-	}
+	s.behind(i.Resource, set)
 	return slices.Sorted(maps.Keys(set))
 }
 
 // reach are the addresses that a config is made of. values() of all
 // instances sees their configs, and is made of what those are made of.
+// What a module gives comes after all that the module waits for.
 func (s *Step) reach(r *Resource, set map[string]bool) {
 	for _, u := range r.Uses {
-		for at, of := range s.find(u.Of).instances() {
+		of := s.find(u.Of)
+		for at, i := range of.instances() {
 			if u.At < 0 || at == u.At {
-				set[of.Address] = true
+				set[i.Address] = true
 			}
 		}
-		if of := s.find(u.Of); u.At < 0 && len(of.Keys) > 0 {
+		if u.At < 0 && len(of.Keys) > 0 {
 			s.reach(of, set)
+		}
+		if of.Module {
+			s.behind(of, set)
+		}
+	}
+}
+
+// behind adds the instances of what a depends_on names.
+func (s *Step) behind(r *Resource, set map[string]bool) {
+	for _, name := range r.After {
+		for _, of := range s.find(name).instances() {
+			set[of.Address] = true
 		}
 	}
 }
