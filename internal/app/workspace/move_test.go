@@ -30,7 +30,7 @@ func TestMoveState_BegunAgain(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				there, err := w.openArriving(t.Context(), target)
+				there, err := openArriving(t.Context(), w, target)
 				if err != nil {
 					t.Fatal(err)
 				}
