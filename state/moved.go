@@ -99,7 +99,7 @@ func equal(a, b Snapshot) bool {
 	return err == nil && err2 == nil && bytes.Equal(one, two)
 }
 
-// lost says that what was written is not there.
+// lost returns the error for a state that was written and cannot be read back.
 func (s *Store) lost(err error) error {
 	what := "it is not what comes back"
 	if err != nil {

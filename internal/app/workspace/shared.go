@@ -241,7 +241,7 @@ func leave(old *state.Store, from, to state.Place) error {
 		err = durable.WriteFile(from.String(), stateplace.Mark{Format: state.Format, MovedTo: to.String()}.Bytes(), 0o600)
 	}
 	if err != nil {
-		return diag.Errorf("Cannot mark the old state", "%s: %s. The state is still there, and nobody can use what is at %s. Repeat the command.",
+		return diag.Errorf("Cannot mark the old state", "%s: %s. The state stays there, and what is at %s cannot be used. Repeat the command.",
 			from, err, to)
 	}
 	return nil
