@@ -13,6 +13,7 @@ import (
 // goFiles returns every Go file of the module.
 func goFiles(t *testing.T) []gosource.File {
 	t.Helper()
+	moduleRoot(t)
 	files, err := gosource.Read(".")
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 // pages gives the documentation: README.md and all of docs/.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
+	moduleRoot(t)
 	all := map[string]string{}
 	for _, pattern := range []string{"README.md", "docs/*.md", "docs/*/*.md"} {
 		names, err := filepath.Glob(pattern)
@@ -34,6 +35,7 @@ func pages(t *testing.T) map[string]string {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
+	moduleRoot(t)
 	content, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

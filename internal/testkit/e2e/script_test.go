@@ -52,13 +52,23 @@ func TestScripts(t *testing.T) {
 }
 
 func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
+	p := params(moduleRoot(t), setup)
+	p.Dir = dir
+	testscript.Run(t, p)
+}
+
+// moduleRoot returns the directory in which the process is, and changes to it: go test, which
+// caches results, has not seen that newSuite did, and would look for the files elsewhere.
+func moduleRoot(t *testing.T) string {
+	t.Helper()
 	root, err := os.Getwd()
+	if err == nil {
+		err = os.Chdir(root)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := params(root, setup)
-	p.Dir = dir
-	testscript.Run(t, p)
+	return root
 }
 
 // params are how scripts are run, and what they know.
