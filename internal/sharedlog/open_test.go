@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,11 +104,11 @@ func TestOpen_InVainIsGivenBack(t *testing.T) {
 // counting is a store that counts what is read.
 type counting struct {
 	sharedlog.Store
-	reads *int
+	reads *atomic.Int64
 }
 
 func (s counting) Get(ctx context.Context, key string) ([]byte, error) {
-	*s.reads++
+	s.reads.Add(1)
 	return s.Store.Get(ctx, key)
 }
 
@@ -134,7 +135,7 @@ func TestOpen_ReadsEntriesOnceWhileItWaits(t *testing.T) {
 				record(1)
 			}
 		}()
-		reads := 0
+		var reads atomic.Int64
 		next, err := logIn(counting{store, &reads}).Open(t.Context(), sharedlog.Options{Wait: time.Hour})
 		if err != nil {
 			t.Fatal(err)
@@ -145,8 +146,8 @@ func TestOpen_ReadsEntriesOnceWhileItWaits(t *testing.T) {
 			t.Errorf("it has read %q of %s, and took over %s", text, v.Run, next.Took())
 		}
 		// All twice, at the first look and after it was opened; the tip at each look in eleven minutes.
-		if reads > 2*225+200 {
-			t.Errorf("it has read %d objects", reads)
+		if reads.Load() > 2*225+200 {
+			t.Errorf("it has read %d objects", reads.Load())
 		}
 	})
 }
