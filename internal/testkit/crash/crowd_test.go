@@ -105,7 +105,7 @@ func TestCommands_ManyAtOnce(t *testing.T) {
 		}
 	}
 	typical, slowest := summary(took)
-	if t.Logf("%d refusals took %s, the slowest %s", len(took), typical, slowest); typical > 10*time.Second { // one that waits for a lock looks again and again
+	if t.Logf("%d refusals took %s, the slowest %s", len(took), typical, slowest); typical > 10*time.Second {
 		t.Errorf("a refusal takes %s", typical)
 	}
 }
@@ -142,7 +142,7 @@ func TestLock_EndsWithItsHolder(t *testing.T) {
 		}
 	}
 	typical, slowest := summary(took)
-	if t.Logf("the next one had the lock %s after the kill, %s at the latest", typical, slowest); typical > 10*time.Second { // one that waits for a lock looks again and again
+	if t.Logf("the next one had the lock %s after the kill, %s at the latest", typical, slowest); typical > 10*time.Second {
 		t.Errorf("the lock is free only after %s", typical)
 	}
 }
