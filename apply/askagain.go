@@ -19,6 +19,9 @@ type asker struct{ *run }
 // later plan takes the resource for unchanged.
 func (r asker) askAgain(out *outcome) {
 	out.report.Status = Unchanged
+	if !r.facts.AskAgain(out.addr) {
+		return // none was destroyed after all
+	}
 	step, in, err := r.asRecorded(out.addr)
 	if err != nil {
 		out.fail(failedConfig, err)

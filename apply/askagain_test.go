@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"deployster/apply"
@@ -90,6 +91,49 @@ func TestRemoval_WhatWasNotLookedAtAfterIt(t *testing.T) {
 				if strings.HasPrefix(d.Summary, "Not looked at") && !strings.Contains(d.Detail, "of resource.b. ") {
 					t.Error(d.Detail)
 				}
+			}
+		})
+	}
+}
+
+// A removal that was never begun has taken nothing with it: nothing is asked after it.
+func TestRemoval_NotBegunAsksNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fails bool // the query of the removal
+		want  int  // queries of b after that
+	}{
+		"removed":   {want: 1},
+		"not begun": {fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			applying, removed, asked, s := false, false, atomic.Int32{}, &scripted{}
+			s.answer = func(in protocol.StateInput, args []string) (string, int) {
+				switch {
+				case args[0] != "state":
+					removed = true
+					return "", 0
+				case in.Intent == protocol.Absent && removed:
+					return `{"status":"MISSING"}`, 0
+				case in.Intent == protocol.Absent && applying && c.fails:
+					return "", 1
+				case in.Intent == protocol.Absent:
+					return `{"status":"STALE","staleState":{},"actions":[{"name":"remove","args":["remove"]}]}`, 0
+				case applying:
+					asked.Add(1)
+				}
+				return `{"status":"VALID","state":{"id":1}}`, 0
+			}
+			e.fake.Add("test/a:1", s.program)
+			b := "resource \"b\" {\n  type = \"test/a:1\"\n  config = { id = 2 }\n}\n"
+			e.do(t, b+"resource \"a\" {\n  type = \"test/a:1\"\n  config = { id = 1 }\n}\n")
+			_, p := e.selected(b, plan.Selection{})
+			applying, e.opts.KeepGoing = true, true
+			report, err := e.apply(t.Context(), p)
+			if err != nil || (report.Status != apply.OK) != c.fails || int(asked.Load()) != c.want {
+				t.Errorf("%s, %v, asked %d times, want %d: %s", report.Status, err, asked.Load(), c.want, encode(report))
 			}
 		})
 	}

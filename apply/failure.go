@@ -69,7 +69,7 @@ func (o *outcome) failJournal(err error) {
 	o.fatal = true
 }
 
-// reason says in short why something failed.
+// reason returns why something failed, without what stands beside it in the report.
 func reason(d *diag.Diagnostic, err error) string {
 	if exit, ok := errors.AsType[*typeclient.ExitError](err); ok {
 		last := exit.Tail[strings.LastIndexByte(exit.Tail, '\n')+1:]

@@ -30,10 +30,13 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	switch out.what {
 	case order.Wait:
 		out.declined = !identities{r}.pass(r.barriers[node])
+		r.facts.Pass(r.barriers[node])
 	case order.Again:
 		asker{r}.askAgain(&out)
 	default:
-		r.resource(ctx, &out)
+		if r.resource(ctx, &out); out.begun() {
+			r.facts.SetBegun(node)
+		}
 	}
 	out.incomplete = nil // all outcomes are kept until the end, and the entry is large
 	return out

@@ -2,8 +2,7 @@ package apply
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
+	"sync"
 
 	"deployster/internal/runner"
 	"deployster/plan"
@@ -99,29 +98,50 @@ func (r identities) claimed(addr string) string {
 // that is neither moved nor gone; "" = none.
 func (r identities) owner(addr string, t match.Thing) string {
 	r.facts.Claim(addr, t)
-	equal := func(one, other match.Thing) bool {
-		relation, _ := match.Compare(one, other, false)
-		return relation == match.Equal
+	if other := r.facts.Claimant(addr, t); other != "" {
+		return other
 	}
-	claims := r.facts.Claims()
-	for _, other := range slices.Sorted(maps.Keys(claims)) {
-		if other != addr && equal(t.Named(), claims[other].Named()) {
-			return other
-		}
+	r.owners.Lock()
+	defer r.owners.Unlock()
+	if r.owners.declared == nil {
+		r.owners.declared, r.owners.recorded = r.declaredThings(), r.recordedThings()
 	}
-	for _, other := range r.plan.Order() {
-		step := r.plan.Resources[other]
+	other := r.owners.declared.Find(t.Named(), func(other string, of match.Thing) bool { return other != addr && match.Means(t.Named(), of) })
+	if other != "" {
+		return other
+	}
+	return r.owners.recorded.Find(t, func(other string, _ match.Thing) bool {
+		return other != addr && !r.facts.IsGone(other) && match.Means(t, r.recordedThing(other))
+	})
+}
+
+// declaredThings are the things of the plan's resources whose identities the plan knows.
+func (r identities) declaredThings() *match.Finder {
+	var f match.Finder
+	for addr, step := range r.plan.Resources {
 		declared := step.Change != plan.Destroy && step.Change != plan.Forget && step.Change != plan.Left && !step.ReadOnly
-		if other != addr && declared && things.Known(step.Init, step.Unknown) && equal(t.Named(), r.thing(step, step.Config).Named()) {
-			return other
+		if declared && things.Known(step.Init, step.Unknown) {
+			f.Add(addr, r.thing(step, step.Config).Named())
 		}
 	}
-	for _, other := range slices.Sorted(maps.Keys(r.prior.Resources)) {
-		step := r.plan.Resources[other]
+	return &f
+}
+
+// recordedThings are the things of the entries that are not moved.
+func (r identities) recordedThings() *match.Finder {
+	var f match.Finder
+	for addr, entry := range r.prior.Resources {
+		step := r.plan.Resources[addr]
 		stays := step == nil || step.Change == plan.Destroy || step.Change == plan.Left || step.Change == plan.Replace
-		if other != addr && stays && !r.prior.Resources[other].ReadOnly && !r.facts.IsGone(other) && equal(t, r.recordedThing(other)) {
-			return other
+		if stays && !entry.ReadOnly {
+			f.Add(addr, r.recordedThing(addr))
 		}
 	}
-	return ""
+	return &f
+}
+
+// owners finds those that a thing may belong to. The lock guards the rest.
+type owners struct {
+	sync.Mutex
+	declared, recorded *match.Finder // nil until they are needed
 }

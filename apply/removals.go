@@ -64,7 +64,7 @@ func (m removals) unseen(report *Report, ended []outcome) bool {
 		case order.Again:
 			seen[out.addr] = !out.failed() || out.report.Failed == failedRemoval || out.report.Failed == failedJournal
 		default:
-			begun[out.node] = out.acted || out.report.Status == OK || out.report.Status == Skipped
+			begun[out.node] = out.begun()
 		}
 	}
 	var unseen, ends []string

@@ -74,7 +74,7 @@ type ResourceReport struct {
 	ExitCode  int      `json:"exit_code,omitempty"`  // of the failed action; 0 = it did not fail by its exit code
 	LastLines []string `json:"last_lines,omitempty"` // the last lines that it printed, safe to show
 
-	Reason       string               `json:"reason,omitempty"` // in one line
+	Reason       string               `json:"reason,omitempty"` // why it ended so
 	NotAttempted []string             `json:"not_attempted,omitempty"`
 	Stale        []compare.Difference `json:"stale,omitempty"` // how what was found differs from what the plan showed
 }

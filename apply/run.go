@@ -90,6 +90,7 @@ type run struct {
 
 	news       map[string][]string // by subscribed resource: subscribers whose entries lack the subscription
 	facts      *facts.Facts
+	owners     owners
 	approvals  *approvals
 	semaphores semaphores
 	remade     remade
@@ -120,6 +121,11 @@ type outcome struct {
 
 	gone     bool // its host could not be used
 	declined bool // it was not approved: what does not depend on it continues
+}
+
+// begun reports whether a node was carried out, or a part of it.
+func (o *outcome) begun() bool {
+	return o.acted || o.report.Status == OK || o.report.Status == Skipped
 }
 
 // failed reports whether nothing that depends on the node may start.

@@ -3,6 +3,7 @@ package facts
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"sync"
 
 	"deployster/config"
@@ -10,6 +11,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/plan/match"
+	"deployster/plan/order"
 	"deployster/plan/view"
 	"deployster/protocol"
 )
@@ -24,7 +26,10 @@ type Facts struct {
 	memories map[string]json.RawMessage
 	began    map[string]bool             // resources on which an action was started
 	gone     map[string]bool             // resources whose old things were destroyed
+	begun    map[string]bool             // nodes, of plan.Nodes, that were carried out, or of which a part was
+	again    map[string]bool             // resources to ask again: others of their kind were destroyed
 	things   map[string]match.Thing      // things that became known in this apply, by resource
+	finder   match.Finder                // finds these things, without their types' memory
 	stopped  map[string]*protocol.Answer // resource whose shutdown_first was run -> the answer after that; nil = not known
 	hosts    map[string]places.Pin       // hosts that became known in this apply, by name
 }
@@ -33,6 +38,7 @@ type Facts struct {
 func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
+		begun: map[string]bool{}, again: map[string]bool{},
 		stopped: map[string]*protocol.Answer{}, hosts: map[string]places.Pin{}}
 }
 
@@ -173,6 +179,14 @@ func (f *Facts) Claim(addr string, t match.Thing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.things[addr] = t
+	f.finder.Add(addr, t.Named())
+}
+
+// Claimant returns another resource that turned out to mean the same thing; "" = none.
+func (f *Facts) Claimant(addr string, t match.Thing) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.finder.Find(t.Named(), func(other string, of match.Thing) bool { return other != addr && match.Means(t.Named(), of) })
 }
 
 // Claims returns the things that resources turned out to mean so far, by address.
@@ -180,6 +194,32 @@ func (f *Facts) Claims() map[string]match.Thing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.things)
+}
+
+// SetBegun notes that a node was carried out, or a part of it.
+func (f *Facts) SetBegun(node string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.begun[node] = true
+}
+
+// Pass notes that a barrier is reached: what it lists is to be asked again, if a node before
+// it was begun.
+func (f *Facts) Pass(b order.Barrier) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.ContainsFunc(b.After, func(node string) bool { return f.begun[node] }) {
+		for _, addr := range b.Again {
+			f.again[addr] = true
+		}
+	}
+}
+
+// AskAgain reports whether a resource is to be asked again.
+func (f *Facts) AskAgain(addr string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.again[addr]
 }
 
 // AfterShutdown returns what the image answered after a resource's shutdown_first, nil if

@@ -111,11 +111,16 @@ func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
 	return decided(Equal, found)
 }
 
+// Means reports whether a declared resource means a recorded thing.
+func Means(declared, recorded Thing) bool {
+	relation, _ := Compare(declared, recorded, false)
+	return relation == Equal
+}
+
 // MayBe reports whether a declared resource means a recorded thing, or may mean it: they
 // differ in nothing, or only in env, network and read-only plugs.
 func MayBe(declared, recorded Thing) bool {
-	relation, _ := Compare(declared.bare(), recorded.bare(), false)
-	return relation == Equal
+	return Means(declared.bare(), recorded.bare())
 }
 
 // decided returns Differs where there are differences, else the other relation.

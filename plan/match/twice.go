@@ -23,7 +23,7 @@ func (m *matcher) twice() []Twice {
 // among returns the address of the resource in a list that means the same thing as d; "" = none.
 func (d Declared) among(list []Declared) string {
 	for _, other := range list {
-		if relation, _ := Compare(d.Thing.Named(), other.Thing.Named(), false); relation == Equal {
+		if Means(d.Thing.Named(), other.Thing.Named()) {
 			return other.Address
 		}
 	}

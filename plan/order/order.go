@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/graph"
+	"deployster/plan/subject"
 )
 
 // Edge says that To waits for From.
@@ -142,6 +143,7 @@ func (p Plan) Nodes() graph.Graph {
 	for _, b := range p.Barriers {
 		p.bar(g, b)
 	}
+	p.holdDependants(g)
 	return g
 }
 
@@ -169,6 +171,21 @@ func (p Plan) bar(g graph.Graph, b Barrier) {
 			add(g, addr, again)
 		} else if planned {
 			add(g, again, addr)
+		}
+	}
+}
+
+// holdDependants makes dependants of a resource that is asked again wait for the answer: the
+// removal may have taken with it what they need. Those that the removal waits for cannot.
+func (p Plan) holdDependants(g graph.Graph) {
+	early := map[string]bool{} // what a barrier waits for
+	for _, b := range p.Barriers {
+		subject.Reach(b.Name, g, early)
+	}
+	for _, e := range p.Edges {
+		again := e.From + againMark
+		if _, asked := g[again]; asked && e.Origin != Removal && !early[e.To] && slices.Contains(g[again], e.From) {
+			add(g, e.To, again)
 		}
 	}
 }

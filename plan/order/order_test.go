@@ -43,6 +43,10 @@ func TestPlan_Nodes(t *testing.T) {
 			"app<app (again),barrier:1,db app (again)<barrier:1 barrier:1<gone db<db (old) db (old)<old gone<db (old) old"},
 		"asked again after it has begun": {[]order.Barrier{{Name: "barrier:1", After: []string{"gone"}, Again: []string{"app"}}},
 			"app<db app (again)<app,barrier:1 barrier:1<gone db<db (old) db (old)<old gone<db (old) old"},
+		"asked again before its dependants begin": {[]order.Barrier{{Name: "barrier:1", After: []string{"gone"}, Again: []string{"db"}}},
+			"app<db,db (again) barrier:1<gone db<db (old) db (again)<barrier:1,db db (old)<old gone<db (old) old"},
+		"asked again after a removal that a dependant comes before": {[]order.Barrier{{Name: "barrier:1", After: []string{"app"}, Again: []string{"db"}}},
+			"app<db barrier:1<app db<db (old) db (again)<barrier:1,db db (old)<old gone<db (old) old"},
 		"asked again, and left out": {[]order.Barrier{{Name: "barrier:1", After: []string{"gone"}, Again: []string{"other"}}},
 			"app<db barrier:1<gone db<db (old) db (old)<old gone<db (old) old other (again)<barrier:1"},
 	} {

@@ -103,7 +103,19 @@ func measureEngine(t *testing.T, e *engine, n int) map[string]cost {
 
 func TestEngine_CostIsLinear(t *testing.T) {
 	measure(t, 10) // what is made once is made by now
-	few, many := measure(t, 500), measure(t, 4000)
+	linear(t, measure(t, 500), measure(t, 4000))
+}
+
+// TestEngine_LateIdentitiesAreLinear: each resource whose identity becomes known during the
+// apply is compared with those that may be the same thing, and with no others.
+func TestEngine_LateIdentitiesAreLinear(t *testing.T) {
+	measureEngine(t, newLateEngine(t, 10), 10)
+	linear(t, measureEngine(t, newLateEngine(t, 500), 500), measureEngine(t, newLateEngine(t, 4000), 4000))
+}
+
+// linear fails if the cost of a resource among 4000 is not about that of one among 500.
+func linear(t *testing.T, few, many map[string]cost) {
+	t.Helper()
 	for part, c := range many {
 		objects, bytes := c.objects/few[part].objects, c.bytes/few[part].bytes
 		t.Logf("%-22s %6.0f objects, %7.0f bytes a resource; %.2f and %.2f times those among 500", part, c.objects, c.bytes, objects, bytes)

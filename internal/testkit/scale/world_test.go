@@ -92,16 +92,29 @@ type engine struct {
 // newEngine has n resources in chains.
 func newEngine(tb testing.TB, n int) *engine {
 	tb.Helper()
+	return newChains(tb, n, "disk-%[1]d\"\n    after = resource.r%[2]d.state")
+}
+
+// newLateEngine has n resources in chains, whose names follow from the states of others.
+func newLateEngine(tb testing.TB, n int) *engine {
+	tb.Helper()
+	e := newChains(tb, n, "disk-%[1]d-${resource.r%[2]d.state.size}\"")
+	e.world.identity = true
+	return e
+}
+
+// newChains has n resources in chains, the names of those that need another in this form.
+func newChains(tb testing.TB, n int, needs string) *engine {
+	tb.Helper()
 	e := &engine{dir: tb.TempDir(), world: newWorld()}
 	e.sources, e.place = config.Sources{Workspace: e.dir, Dir: e.dir}, state.File(e.statePath())
 	var b strings.Builder
 	for i := range n {
-		after := ""
+		name := fmt.Sprintf("disk-%d\"", i)
 		if i%perChain != 0 {
-			after = fmt.Sprintf("\n    after = resource.r%d.state", i-1)
+			name = fmt.Sprintf(needs, i, i-1)
 		}
-		fmt.Fprintf(&b, "resource \"r%d\" {\n  type = %q\n  config = {\n    name = \"disk-%d\"\n    zone = var.zone%s\n  }\n}\n", i, image, i,
-			after)
+		fmt.Fprintf(&b, "resource \"r%d\" {\n  type = %q\n  config = {\n    zone = var.zone\n    name = \"%s\n  }\n}\n", i, image, name)
 		if (i+1)%perFile == 0 || i == n-1 {
 			e.sources.Manifests = append(e.sources.Manifests, config.File{Path: fmt.Sprintf("f%d.hcl", i), Bytes: []byte(b.String())})
 			b.Reset()

@@ -1,0 +1,56 @@
+package match
+
+import "slices"
+
+// Finder finds things by the values of their names. Its zero value has no things.
+type Finder struct {
+	things map[string]Thing // by address
+	views  map[string]*sight
+}
+
+// sight is the things of a Finder as one type sees them.
+type sight struct {
+	as        Type
+	addresses map[string][]string // by the values of the names
+}
+
+// Add adds the thing of a resource, or replaces it.
+func (f *Finder) Add(addr string, t Thing) {
+	if f.things == nil {
+		f.things, f.views = map[string]Thing{}, map[string]*sight{}
+	}
+	f.things[addr] = t
+	for _, s := range f.views {
+		s.add(addr, t)
+	}
+}
+
+// Find returns the first address, in order, whose thing has the names of t, as t's type sees
+// both, and for which is holds; "" = none. Only such things can be Equal to t.
+func (f *Finder) Find(t Thing, is func(addr string, other Thing) bool) string {
+	values, known := t.values(t.Type.Names)
+	if !known || f.things == nil {
+		return ""
+	}
+	id := t.Type.view()
+	if f.views[id] == nil {
+		s := &sight{as: t.Type, addresses: map[string][]string{}}
+		for addr, other := range f.things {
+			s.add(addr, other)
+		}
+		f.views[id] = s
+	}
+	for _, addr := range slices.Sorted(slices.Values(f.views[id].addresses[join(values...)])) {
+		if is(addr, f.things[addr]) {
+			return addr
+		}
+	}
+	return ""
+}
+
+func (s *sight) add(addr string, t Thing) {
+	if values, known := t.values(today(s.as, t.Type).Names); known {
+		id := join(values...)
+		s.addresses[id] = append(s.addresses[id], addr)
+	}
+}
