@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"bytes"
 	"fmt"
 
 	"deployster/plan"
@@ -15,8 +16,8 @@ import (
 type asker struct{ *run }
 
 // askAgain asks again for the state of a resource that was valid before others of its kind
-// were destroyed. If it is no longer valid, the state that was seen is recorded, so that no
-// later plan takes the resource for unchanged.
+// were destroyed. Another state than before is recorded, also one that is no longer valid, so
+// that no later plan takes the resource for unchanged.
 func (r asker) askAgain(out *outcome) {
 	out.report.Status = Unchanged
 	if !r.facts.AskAgain(out.addr) {
@@ -33,13 +34,18 @@ func (r asker) askAgain(out *outcome) {
 		out.failQuery(err)
 		return
 	}
+	v, reached := r.facts.Reached(out.addr)
 	if answer.Status == protocol.Valid {
+		r.facts.SetAnswered(out.addr, answer) // its own step may still be to come
+		if reached && !bytes.Equal(answer.State, v.State) {
+			r.keep(step, out, in, answer, step.Sensitive, r.options.Now())
+		}
 		return
 	}
 	out.report.Status, out.report.Failed = Error, failedRemoval
 	out.report.Reason = fmt.Sprintf("its image says %s after others of its kind were destroyed", answer.Status)
 	entry, known := r.prior.Completed(out.addr)
-	if v, reached := r.facts.Reached(out.addr); reached {
+	if reached {
 		entry = r.entry(step, out.addr, in, step.Sensitive)
 		entry.State, entry.Sensitive.State, entry.ValidAt, known = v.State, v.Hidden, r.options.Now(), true
 	}

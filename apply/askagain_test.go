@@ -3,6 +3,7 @@ package apply_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -134,6 +135,42 @@ func TestRemoval_NotBegunAsksNothing(t *testing.T) {
 			report, err := e.apply(t.Context(), p)
 			if err != nil || (report.Status != apply.OK) != c.fails || int(asked.Load()) != c.want {
 				t.Errorf("%s, %v, asked %d times, want %d: %s", report.Status, err, asked.Load(), c.want, encode(report))
+			}
+		})
+	}
+}
+
+// What is seen after a removal is recorded, whether the turn of its resource has been or comes
+// after that.
+func TestRemoval_WhatIsSeenAfterItIsRecorded(t *testing.T) {
+	t.Parallel()
+	for name, letsGo := range map[string]bool{"before its turn": false, "after its turn": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			removed, s := false, &scripted{}
+			s.answer = func(in protocol.StateInput, args []string) (string, int) {
+				switch {
+				case args[0] != "state":
+					removed = true
+					return "", 0
+				case in.Intent == protocol.Absent && removed:
+					return `{"status":"MISSING"}`, 0
+				case in.Intent == protocol.Absent:
+					return `{"status":"STALE","staleState":{},"actions":[{"name":"remove","args":["remove"]}]}`, 0
+				}
+				return fmt.Sprintf(`{"status":"VALID","state":{"id":1,"alone":%t}}`, removed), 0
+			}
+			e.fake.Add("test/a:1", s.program)
+			b := "resource \"b\" {\n  type = \"test/a:1\"\n  config = { id = 2 }\n}\n"
+			before := b
+			if letsGo {
+				before = strings.Replace(b, "id = 2", "id = 2, on = resource.a.state.id", 1)
+			}
+			e.do(t, before+"resource \"a\" {\n  type = \"test/a:1\"\n  config = { id = 1 }\n}\n")
+			e.do(t, b)
+			if got := string(e.recorded(t).Resources["b"].State); got != `{"alone":true,"id":1}` {
+				t.Error(got)
 			}
 		})
 	}

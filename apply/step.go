@@ -64,11 +64,14 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	}
 	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] && !in.Refresh && !(doubts{r}).of(out.addr) {
 		out.report.Status = Unchanged
-		seen := r.plan.Created
+		found, seen := protocol.Answer{State: step.State, Memory: step.Memory}, r.plan.Created
 		if step.Unrefreshed {
 			seen = r.prior.Resources[out.addr].ValidAt
 		}
-		r.record(step, out, in, protocol.Answer{State: step.State, Memory: step.Memory}, sensitive, seen)
+		if again := r.facts.Answered(out.addr); again != nil {
+			found, seen = *again, r.options.Now()
+		}
+		r.record(step, out, in, found, sensitive, seen)
 		return
 	}
 	if !step.Flexible() && !r.sameConfig(step, out) {

@@ -24,21 +24,23 @@ type Facts struct {
 	views map[string]view.View
 	// memories come from actions and answers of this apply; null = the thing no longer exists.
 	memories map[string]json.RawMessage
-	began    map[string]bool             // resources on which an action was started
-	gone     map[string]bool             // resources whose old things were destroyed
-	begun    map[string]bool             // nodes, of plan.Nodes, that were carried out, or of which a part was
-	again    map[string]bool             // resources to ask again: others of their kind were destroyed
-	things   map[string]match.Thing      // things that became known in this apply, by resource
-	finder   match.Finder                // finds these things, without their types' memory
-	stopped  map[string]*protocol.Answer // resource whose shutdown_first was run -> the answer after that; nil = not known
-	hosts    map[string]places.Pin       // hosts that became known in this apply, by name
+	began    map[string]bool // resources on which an action was started
+	gone     map[string]bool // resources whose old things were destroyed
+	begun    map[string]bool // nodes, of plan.Nodes, that were carried out, or of which a part was
+	// again has the resources to ask again, since others of their kind were destroyed, and
+	// their answers; nil = not asked yet.
+	again   map[string]*protocol.Answer
+	things  map[string]match.Thing      // things that became known in this apply, by resource
+	finder  match.Finder                // finds these things, without their types' memory
+	stopped map[string]*protocol.Answer // resource whose shutdown_first was run -> the answer after that; nil = not known
+	hosts   map[string]places.Pin       // hosts that became known in this apply, by name
 }
 
 // New returns facts with what a plan says, and nothing more.
 func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
-		begun: map[string]bool{}, again: map[string]bool{},
+		begun: map[string]bool{}, again: map[string]*protocol.Answer{},
 		stopped: map[string]*protocol.Answer{}, hosts: map[string]places.Pin{}}
 }
 
@@ -210,13 +212,28 @@ func (f *Facts) Pass(b order.Barrier) {
 	defer f.mu.Unlock()
 	if slices.ContainsFunc(b.After, func(node string) bool { return f.begun[node] }) {
 		for _, addr := range b.Again {
-			f.again[addr] = true
+			f.again[addr] = nil
 		}
 	}
 }
 
 // AskAgain reports whether a resource is to be asked again.
 func (f *Facts) AskAgain(addr string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ask := f.again[addr]
+	return ask
+}
+
+// SetAnswered notes what a resource that was asked again answered.
+func (f *Facts) SetAnswered(addr string, answer protocol.Answer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.again[addr] = &answer
+}
+
+// Answered returns what a resource that was asked again answered; nil = it was not asked.
+func (f *Facts) Answered(addr string) *protocol.Answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.again[addr]
