@@ -16,7 +16,7 @@ import (
 // conclude puts the outcomes into the report, and records the outputs.
 func (r *run) conclude(ctx context.Context, report *Report) error {
 	fatal := r.collect(report)
-	whyNotStarted(ctx, waits(r), report, r.stops)
+	whyNotStarted(ctx, r, report)
 	sumHosts(r, report)
 	counts, unseen := report.Counts(), removals{r.plan}.unseen(report, r.ended)
 	switch {
@@ -65,29 +65,34 @@ func (r *run) collect(report *Report) error {
 	return fatal
 }
 
-// waits returns what each resource waits for: what must be done before it, and what the
-// barriers before it wait for.
-func waits(r *run) graph.Graph {
+// waits returns what each resource waits for: what must be done before it, and of what the
+// barriers before it wait for the first two that are bad, one of which is not the resource.
+func waits(r *run, bad func(addr string) bool) graph.Graph {
 	list := maps.Clone(r.before)
 	for _, b := range r.plan.Barriers {
 		if b.OrderOnly {
 			continue
 		}
+		found := slices.Clone(b.Late)
+		for _, end := range b.After {
+			addr, _ := order.OfNode(end)
+			found = append(found, addr)
+		}
+		found = slices.DeleteFunc(found, func(addr string) bool { return !bad(addr) })
+		slices.Sort(found)
+		found = slices.Compact(found)
 		for _, node := range b.Before {
 			addr, _ := order.OfNode(node)
-			list[addr] = slices.Concat(list[addr], b.Late)
-			for _, end := range b.After {
-				before, _ := order.OfNode(end)
-				list[addr] = append(list[addr], before)
-			}
+			list[addr] = slices.Concat(list[addr], found[:min(2, len(found))])
 		}
 	}
 	return list
 }
 
 // whyNotStarted adds to each resource that was not started the reason.
-func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report, s *stops) {
+func whyNotStarted(ctx context.Context, r *run, report *Report) {
 	words := map[Status]string{Error: "failed", Unknown: "may still be at work", Interrupted: "was interrupted", NotStarted: "was not started"}
+	waits := waits(r, func(addr string) bool { return words[report.Resources[addr].Status] != "" })
 	for addr, res := range report.Resources {
 		if res.Status != NotStarted || res.Reason != "" {
 			continue
@@ -103,7 +108,7 @@ func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report, s *st
 		case ctx.Err() != nil:
 			res.Reason = "interrupted before its turn"
 		default:
-			res.Reason = s.why(addr)
+			res.Reason = r.stops.why(addr)
 		}
 	}
 }

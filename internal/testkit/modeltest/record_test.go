@@ -81,7 +81,8 @@ func (v *verdict) record(res *resourceRun) error {
 		}
 		return nil
 	}
-	if res.done() {
+	took := res.x.instance == nil && res.report.Failed == "removal" // it is done, and another of its kind is gone too
+	if res.done() || took {
 		return v.rightlyRecorded(res)
 	}
 	if acted := len(res.main)+len(res.stops) > 0; recorded && acted && !entry.Dirty {
