@@ -354,10 +354,12 @@ func (e *expectation) leave(s *Step, addr string, x *expected, things modeltest.
 	switch {
 	case block >= 0 && !s.Removed[block].Destroy:
 		return nil
+	case x.entry.OnRemove == "forget" && block < 0 && !x.entry.ReadOnly: // nothing is destroyed
+		return nil
 	case x.entry.PreventDestroy:
 		e.refused = append(e.refused, addr+" is protected")
 		return nil
-	case x.entry.ReadOnly, x.entry.OnRemove == "forget" && block < 0, in.Kind() == modeltest.Still, in.Kind() == modeltest.Old:
+	case x.entry.ReadOnly, in.Kind() == modeltest.Still, in.Kind() == modeltest.Old:
 		return nil
 	}
 	thing, err := things.Load(in.Thing())
