@@ -81,8 +81,7 @@ func (v *verdict) record(res *resourceRun) error {
 		}
 		return nil
 	}
-	took := res.x.instance == nil && res.report.Failed == "removal" // it is done, and another of its kind is gone too
-	if res.done() || took {
+	if res.done() || v.wasDone(res) {
 		return v.rightlyRecorded(res)
 	}
 	if acted := len(res.main)+len(res.stops) > 0; recorded && acted && !entry.Dirty {

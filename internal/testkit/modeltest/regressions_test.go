@@ -34,3 +34,32 @@ func TestShutdown_OfTwoInOrder(t *testing.T) {
 	}
 	runAgain(t, Scenario{Steps: []Step{{Resources: both(0)}, {Resources: both(1), Parallelism: 4}}})
 }
+
+// Somebody has given a thing a secret that the manifest knows: its removal does not show it.
+func TestRemoval_HidesWhatTheManifestHides(t *testing.T) {
+	t.Parallel()
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "plain", V: 1}}, Parallelism: 1},
+		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "plain", V: 2, Secret: true, ReadOnly: true, Ignore: true}},
+			Drift: []Drift{{Thing: "tr1", How: Restore}}, Parallelism: 1},
+		{Parallelism: 1},
+	}})
+}
+
+// A thing was made anew by somebody after the plan, and is asked again after removals.
+func TestRemoval_OfInstancesBesideWhatChanges(t *testing.T) {
+	t.Parallel()
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "asker", V: 2, Count: 3}}, Parallelism: 1},
+		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "asker", V: 2}}, Between: []Drift{{Thing: "tr1", How: Restore}}, Parallelism: 1},
+	}})
+}
+
+// A thing vanished after the plan: the removal of its kind is taken for the reason, and is done.
+func TestRemoval_OfInstancesBesideWhatVanishes(t *testing.T) {
+	t.Parallel()
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "steps", Count: 3}}, Parallelism: 1},
+		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "steps"}}, Between: []Drift{{Thing: "tr1", How: Vanish}}, Parallelism: 1},
+	}})
+}

@@ -159,7 +159,7 @@ func (v *verdict) failures() error {
 	for addr, res := range v.runs {
 		if !res.done() && res.report.Status != apply.NotStarted {
 			failed = append(failed, addr)
-			if end := lastEnd(res.calls); end > 0 && (first == 0 || end < first) {
+			if end := lastEnd(res.calls); end > 0 && !v.wasDone(res) && (first == 0 || end < first) {
 				first = end
 			}
 		}

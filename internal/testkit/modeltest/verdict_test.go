@@ -259,7 +259,7 @@ func (v *verdict) order(res *resourceRun) error {
 		if other == nil {
 			continue
 		}
-		if !v.out.crashed && !other.done() {
+		if !v.out.crashed && !other.done() && !v.wasDone(other) {
 			return failf("order", "%s of %s was run, and %s is %s", res.main[0].Step, res.addr, before, other.report.Status)
 		}
 		for _, c := range other.calls {
@@ -276,6 +276,24 @@ func (v *verdict) order(res *resourceRun) error {
 		}
 	}
 	return nil
+}
+
+// wasDone reports whether a resource that failed was done before: its removal took another of
+// its kind with it; or it was asked again after removals, and was not right any more, or did
+// not answer.
+func (v *verdict) wasDone(res *resourceRun) bool {
+	if res.done() || res.report == nil || res.report.Status == apply.NotStarted {
+		return false
+	}
+	if res.x.instance == nil {
+		return res.report.Failed == "removal"
+	}
+	if !v.askedAgain(res.addr) || len(res.calls) < 2 {
+		return false
+	}
+	last, before := res.calls[len(res.calls)-1], res.calls[len(res.calls)-2]
+	right := !before.Action && before.well() && before.Answer.Status == protocol.Valid
+	return !last.Action && right && last.Begin > lastEnd(res.main)
 }
 
 // askedAgain reports whether the plan has a resource asked after removals of its kind.
