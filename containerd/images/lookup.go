@@ -2,11 +2,13 @@ package images
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -176,16 +178,34 @@ func (store *Store) withFiles(ctx context.Context, p *Prepared, look func(dir st
 	if err != nil {
 		return err
 	}
-	var lookErr error
-	if err = mount.WithReadonlyTempMount(ctx, mounts, func(dir string) error { lookErr = look(dir); return nil }); lookErr != nil {
-		err = lookErr // unwrapped
-	}
+	err = mounted(filepath.Join(store.conn.IODir(), "look"), mounts, look)
 	ctx, cancel := store.conn.Detached(ctx, time.Minute)
 	defer cancel()
 	if rerr := snapshots.Remove(ctx, key); err == nil {
 		err = rerr
 	}
 	return err
+}
+
+// mounted mounts files below a directory while look runs. If this process is killed, the
+// server unmounts them with what else the client has left.
+func mounted(below string, mounts []mount.Mount, look func(dir string) error) (err error) {
+	if err := os.MkdirAll(below, 0o700); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(below, "")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if rerr := errors.Join(mount.UnmountAll(dir, 0), os.Remove(dir)); err == nil {
+			err = rerr
+		}
+	}()
+	if err := mount.All(mounts, dir); err != nil {
+		return err
+	}
+	return look(dir)
 }
 
 // readAccounts reads a file of accounts in an image. A missing file counts as an empty

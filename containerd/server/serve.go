@@ -5,13 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/containerd/containerd/v2/cmd/containerd/server"
-	"github.com/containerd/containerd/v2/core/mount"
 	"github.com/containerd/log"
-	"github.com/moby/sys/mountinfo"
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/daemon"
@@ -45,13 +42,13 @@ func (l *instance) serve(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	sweep := sweep.Sweeper{Client: c, Namespace: l.config.Namespace, RuntimeDir: l.config.RuntimeDir, Embedded: true,
+	sweeper := sweep.Sweeper{Client: c, Namespace: l.config.Namespace, RuntimeDir: l.config.RuntimeDir, Embedded: true,
 		Outcomes: runfiles.Outcomes(l.config.Outcomes()), Volumes: volumes.Root(l.config)}
-	if l.pool, err = idlepool.NewServer(l.config, sweep); err != nil {
+	if l.pool, err = idlepool.NewServer(l.config, sweeper); err != nil {
 		return err
 	}
 	defer l.pool.Close(endSoon) // usually the workers have ended before
-	if err := sweep.Sweep(ctx, true); err != nil {
+	if err := sweeper.Sweep(ctx, true); err != nil {
 		log.L.WithError(err).Warn("sweeping at the start")
 	}
 	used, looked := time.Now(), time.Now()
@@ -62,19 +59,19 @@ func (l *instance) serve(ctx context.Context) error {
 		case <-ctx.Done():
 			// The server must end. The next server takes over what runs; if nothing runs, nothing is left behind.
 			l.pool.Close(endSoon)
-			_, err := l.leaveIfIdle(sweep)
+			_, err := l.leaveIfIdle(sweeper)
 			return err
 		case <-tick.C:
 		}
 		if !layout.InPlace(l.dataLock) {
-			return l.abandon(sweep)
+			return l.abandon(sweeper)
 		}
-		if err := sweep.Sweep(ctx, false); err != nil {
+		if err := sweeper.Sweep(ctx, false); err != nil {
 			log.L.WithError(err).Warn("sweeping")
 		}
 		if time.Since(looked) >= socketsEvery {
 			looked = time.Now()
-			if err := sweep.RemoveSockets(); err != nil {
+			if err := sweeper.RemoveSockets(); err != nil {
 				log.L.WithError(err).Warn("removing sockets of killed shims")
 			}
 		}
@@ -86,7 +83,7 @@ func (l *instance) serve(ctx context.Context) error {
 		if len(l.pool.Others()) > 0 {
 			used = time.Now()
 		} else if time.Since(used) >= l.config.IdleExit {
-			if done, err := l.leaveIfIdle(sweep); done {
+			if done, err := l.leaveIfIdle(sweeper); done {
 				return err
 			}
 		}
@@ -95,7 +92,7 @@ func (l *instance) serve(ctx context.Context) error {
 
 // leaveIfIdle ends an idle server, unless a client is just attaching. The gate stays locked
 // until everything is removed, so that a client that waits at it finds nothing half removed.
-func (l *instance) leaveIfIdle(sweep sweep.Sweeper) (bool, error) {
+func (l *instance) leaveIfIdle(sweeper sweep.Sweeper) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	gate, err := layout.OpenLock(filepath.Join(l.config.RuntimeDir, layout.GateName), os.O_CREATE)
@@ -106,12 +103,12 @@ func (l *instance) leaveIfIdle(sweep sweep.Sweeper) (bool, error) {
 	if ok, err := layout.TryLock(gate); err != nil || !ok || len(l.pool.Others()) > 0 {
 		return false, err
 	}
-	return true, l.cleanUp(ctx, sweep)
+	return true, l.cleanUp(ctx, sweeper)
 }
 
 // abandon ends a server whose data directory was removed or replaced: it could only do
 // harm now. New clients wait at the gate, as in leaveIfIdle.
-func (l *instance) abandon(sweep sweep.Sweeper) error {
+func (l *instance) abandon(sweeper sweep.Sweeper) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	gate, err := layout.LockGate(ctx, l.config.RuntimeDir)
@@ -119,18 +116,18 @@ func (l *instance) abandon(sweep sweep.Sweeper) error {
 		return err
 	}
 	defer gate.Close()
-	return l.cleanUp(ctx, sweep)
+	return l.cleanUp(ctx, sweeper)
 }
 
 // cleanUp removes what a server has created outside its data directory. The gate is
 // locked.
-func (l *instance) cleanUp(ctx context.Context, sweep sweep.Sweeper) error {
+func (l *instance) cleanUp(ctx context.Context, sweeper sweep.Sweeper) error {
 	l.pool.Close(closeLimit / 2)
-	err := sweep.RemoveAll(ctx)
+	err := sweeper.RemoveAll(ctx)
 	l.server.Stop()
 	return errors.Join(err,
-		unmountBelow(l.config.DataDir),
-		unmountBelow(l.config.RuntimeDir),
+		sweep.UnmountBelow(l.config.DataDir),
+		sweep.UnmountBelow(l.config.RuntimeDir),
 		removeRuntimeDir(l.config.RuntimeDir))
 }
 
@@ -155,23 +152,4 @@ func removeRuntimeDir(dir string) error {
 		return &os.PathError{Op: "rmdir", Path: dir, Err: err}
 	}
 	return nil
-}
-
-// unmountBelow unmounts everything below a directory, even if that was deleted, so that
-// the kernel lists it by another name.
-func unmountBelow(dir string) error {
-	mounts, err := mountinfo.GetMounts(func(m *mountinfo.Info) (skip, stop bool) {
-		return !strings.HasPrefix(m.Mountpoint, dir+"/"), false
-	})
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for i := len(mounts) - 1; i >= 0; i-- { // newest first: it may be inside another
-		point := strings.TrimSuffix(mounts[i].Mountpoint, "//deleted")
-		if err := mount.UnmountAll(point, 0); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }

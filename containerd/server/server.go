@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
+	"deployster/containerd/sweep"
 	"deployster/containerd/shim"
 )
 
@@ -104,7 +105,7 @@ func removeHalfGone(c layout.Config) error {
 	for _, dir := range []string{c.State(), c.Root()} {
 		gone, _ := filepath.Glob(filepath.Join(dir, "io.containerd.runtime.v2.task", "*", ".*")) // the pattern is valid
 		for _, path := range gone {
-			err := unmountBelow(path)
+			err := sweep.UnmountBelow(path)
 			if err == nil {
 				err = os.RemoveAll(path)
 			}

@@ -93,7 +93,7 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 		}
 		err := w.removeOrphans(id)
 		if errs = append(errs, err); err == nil {
-			errs = append(errs, os.RemoveAll(filepath.Join(w.RuntimeDir, "io", id)), os.RemoveAll(filepath.Join(layout.ClientsDir(w.RuntimeDir),
+			errs = append(errs, w.removeIO(id), os.RemoveAll(filepath.Join(layout.ClientsDir(w.RuntimeDir),
 				id)))
 		}
 	}

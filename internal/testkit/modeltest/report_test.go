@@ -6,6 +6,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/runner"
+	"deployster/internal/testkit/modeltest"
 	"deployster/protocol"
 )
 
@@ -210,12 +211,24 @@ func (v *verdict) behind(addresses []string) map[string]bool {
 	for grown := true; grown; {
 		grown = false
 		for addr, x := range v.expect.resources {
-			if !behind[addr] && slices.ContainsFunc(x.before, func(b string) bool { return behind[b] }) {
+			waits := slices.ContainsFunc(x.before, func(b string) bool { return behind[b] })
+			if !behind[addr] && (waits || v.expect.doubtful[addr] && v.endsBehind(x, behind)) {
 				behind[addr], grown = true, true
 			}
 		}
 	}
 	return behind
+}
+
+// endsBehind reports whether something of the type of a resource is to be destroyed, and is
+// behind.
+func (v *verdict) endsBehind(x *expected, behind map[string]bool) bool {
+	for addr, end := range v.expect.resources {
+		if behind[addr] && end.change == "destroy" && end.entry.Type == modeltest.Reference(x.instance.Kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // interrupted: after the first interrupt no action starts, but for those whose
