@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -60,5 +61,40 @@ func TestMoveState_BegunAgain(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Who has removed the old state by hand finishes the move with the same command.
+func TestMoveState_TheOldOneWasRemoved(t *testing.T) {
+	w := New(Options{Dir: t.TempDir(), DataDir: t.TempDir(), State: "state.json"})
+	from, to := w.StatePlaceAround(), filepath.Join(t.TempDir(), "state.json")
+	if _, err := MoveState(t.Context(), w, to); err == nil || err.Error() == "" {
+		t.Errorf("there is no state: %v", err)
+	}
+	old, err := w.OpenState(t.Context(), from, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Replace(old.Snapshot()); err != nil {
+		t.Fatal(err)
+	}
+	there, err := openArriving(t.Context(), w, w.Place(to))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := there.TakeOver(old); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(leave(old, from, w.Place(to)), there.Close(), old.Close(), os.Remove(from.String())); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := state.Load(w.Place(to)); !errors.Is(err, state.ErrArrives) {
+		t.Errorf("it can be used before it has arrived: %v", err)
+	}
+	if _, err := MoveState(t.Context(), w, to); err != nil {
+		t.Error(err)
+	}
+	if s, _, err := state.Load(w.Place(to)); err != nil || s.Serial != 1 {
+		t.Errorf("then there is %+v: %v", s, err)
 	}
 }

@@ -163,7 +163,11 @@ func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 	}
 	defer func() { _ = old.Close() }() // the lock goes with the process anyway
 	if old.Snapshot().Lineage == "" {
-		return 0, diag.Errorf("No state", "There is no state at %s.", from)
+		none := diag.Errorf("No state", "There is no state at %s.", from)
+		if _, _, err := state.Load(target); errors.Is(err, state.ErrArrives) { // what was marked here was removed by hand
+			return finishMove(ctx, w, from, target, none)
+		}
+		return 0, none
 	}
 	if err := mayLeave(old.Snapshot(), from, target); err != nil {
 		return 0, err
@@ -195,9 +199,8 @@ func openArriving(ctx context.Context, w *Workspace, place state.Place) (*state.
 }
 
 // finishMove finishes a move that was interrupted after the old place was marked. If the
-// state at the new place did not come from the old one, it returns moved, the error for a
-// state that is elsewhere.
-func finishMove(ctx context.Context, w *Workspace, from, target state.Place, moved error) (int, error) {
+// state at the new place did not come from the old one, it returns otherwise.
+func finishMove(ctx context.Context, w *Workspace, from, target state.Place, otherwise error) (int, error) {
 	found, err := from.Find()
 	if err != nil {
 		return 0, err
@@ -208,7 +211,7 @@ func finishMove(ctx context.Context, w *Workspace, from, target state.Place, mov
 	}
 	defer func() { _ = there.Close() }()
 	if there.Snapshot().ArrivesFrom != found.State {
-		return 0, moved
+		return 0, otherwise
 	}
 	if err := there.Arrived(); err != nil {
 		return 0, err
