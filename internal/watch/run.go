@@ -226,9 +226,12 @@ func (w *watcher) take(ctx context.Context, it *item, r Resource, now time.Durat
 	if was.Address == "" {
 		w.counts.Resources++
 	}
-	if was.Address == "" || was.Request != r.Request || was.Recorded != r.Recorded {
+	switch {
+	case was.Address == "", was.Request != r.Request, was.Recorded != r.Recorded:
 		it.fresh, it.failures, it.outdated = true, 0, it.looking
 		it.due, it.why = now, Start
+	case !it.looking && it.why == Poll && (was.Poll != r.Poll || was.Alone != r.Alone):
+		it.due = it.byTime(now)
 	}
 	if !r.Repair {
 		it.wanted = never
