@@ -54,6 +54,7 @@ func (e Keeper) Forget(prior state.Snapshot) {
 type Source struct {
 	Manifest  *config.Manifest
 	Place     state.Place
+	Mark      string // of the place, before the state was read; "" also if it did not answer
 	Selection plan.Selection
 	pins      map[string]string
 	images    *images.Resolver
@@ -89,6 +90,7 @@ func (e Keeper) Source(ctx context.Context, o SourceOptions) (*Source, state.Sna
 	if s.Place = e.StatePlace(s.Manifest); o.Before != nil && o.Before.String() == s.Place.String() {
 		s.Place = o.Before // it keeps its connection
 	}
+	s.Mark, _ = s.Place.Mark(ctx) // if that fails, the state is read again later
 	snapshot, err := e.ReadState(ctx, s.Place)
 	if err == nil && saved != nil && !wasApplied(snapshot, saved.ID) {
 		err = diag.Errorf("The plan was not applied", "%s has to be applied first, and to end well: `deployster apply %s`. "+

@@ -55,18 +55,18 @@ type generation struct {
 func (w *watcher) load(ctx context.Context) (*generation, error) {
 	w.stateMu.Lock()
 	defer w.stateMu.Unlock()
-	mark, o := "", w.SourceOptions
+	o := w.SourceOptions
 	if w.current != nil {
-		mark, o.Before = w.marked(w.current.source), w.current.source.Place
+		o.Before = w.current.source.Place
 	}
 	source, snapshot, err := w.engine.Source(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if w.current == nil {
-		mark = w.marked(source)
-	} else if err := w.sameState(snapshot); err != nil {
-		return nil, err
+	if w.current != nil {
+		if err := w.sameState(snapshot); err != nil {
+			return nil, err
+		}
 	}
 	g := &generation{source: source, types: map[string]string{}, left: map[string]string{}}
 	g.look = &looker{w: w, source: source}
@@ -74,7 +74,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 		return nil, err
 	}
 	w.fill(g, snapshot)
-	w.mark, w.read = mark, time.Now()
+	w.mark, w.read = source.Mark, time.Now()
 	workspace.StayLong(w.engine.Workspace, len(g.Resources))
 	return g, nil
 }

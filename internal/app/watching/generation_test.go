@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"testing"
 	"weak"
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/workspace"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
 	"deployster/internal/ui/events"
 	"deployster/internal/watch"
 	"deployster/internal/watch/metrics"
@@ -91,5 +95,51 @@ func TestGeneration_IsForgotten(t *testing.T) {
 	runtime.KeepAlive(source)
 	if r, err := source.(heard).Source.(app.WatchSource).Request(t.Context(), "a"); err != nil || r.Address != "a" {
 		t.Errorf("begun anew it is asked for %v, %v", r, err)
+	}
+}
+
+// between is a runtime that does something once, before it resolves an image.
+type between struct {
+	runnertest.Runtime
+	then *func()
+}
+
+func (b between) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
+	if then := *b.then; then != nil {
+		*b.then = nil
+		then()
+	}
+	return b.Runtime.Obtain(ctx, w)
+}
+
+// What another command records while the images are fetched is not in the state that was read,
+// and is read soon.
+func TestLoad_NoticesWhatChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	runtime, err := w.engine.Runtime(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	then := func() {
+		w.declare(t, one+strings.Replace(one, `"a"`, `"b"`, 1))
+		w.apply(t)
+	}
+	other := &world{engine: app.New(app.Options{Workspace: workspace.Options{Dir: w.dir, Version: "test"},
+		Open: func(context.Context) (app.Runtime, error) { return between{runtime.(runnertest.Runtime), &then}, nil }})}
+	t.Cleanup(other.engine.Close)
+	watched, g := other.loaded(t)
+	if then != nil || len(g.Resources) != 1 {
+		t.Fatalf("%d resources are watched", len(g.Resources))
+	}
+	if !watched.changedElsewhere() {
+		t.Error("the state that was read counts as the present one")
+	}
+	next, err := watched.load(t.Context())
+	if err != nil || len(next.Resources) != 2 {
+		t.Fatalf("%+v, %v", next, err)
+	}
+	if watched.take(next); watched.changedElsewhere() {
+		t.Error("and it is read again and again")
 	}
 }
