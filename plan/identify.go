@@ -187,12 +187,11 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	if b.identified.result.Means(r.Address, now) {
 		return true
 	}
-	in, err := b.identified.input.Learn(r.Address, now)
-	if err != nil {
+	if err := b.identified.input.Learn(r.Address, now); err != nil {
 		b.Report(r, "", diag.From("Identity that is never the same", err))
 		return false
 	}
-	b.identified.input, b.identified.open[r.Address] = in, true
+	b.identified.open[r.Address] = true
 	return false
 }
 
@@ -200,7 +199,8 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 func (b *builder) refute(addr string) {
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
-	b.identified.input, b.identified.open[addr] = b.identified.input.Refute(addr), true
+	b.identified.input.Refute(addr)
+	b.identified.open[addr] = true
 }
 
 // isOpen reports whether a resource must be matched again.

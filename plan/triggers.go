@@ -25,7 +25,8 @@ func (b *builder) triggered(r *config.Resource) bool {
 		b.decided.mu.Lock()
 		defer b.decided.mu.Unlock()
 		b.decided.triggers[r.Address] = config.Reference(t.To) + " changes (replace_triggered_by)"
-		b.identified.input, b.identified.open[r.Address] = b.identified.input.Replacing(r.Address), true
+		b.identified.input.Replace(r.Address)
+		b.identified.open[r.Address] = true
 		return true
 	}
 	return false

@@ -47,6 +47,8 @@ type Input struct {
 	Declared []Declared
 	Recorded []Recorded
 	Refuted  map[string]bool // the declared resources whose guess did not hold
+
+	at map[string]int // where a declared resource is in the list; nil = nobody has asked yet
 }
 
 // image returns the repository of a type, with its fragment.
@@ -57,50 +59,57 @@ func (t Type) image() string {
 	return t.Repository
 }
 
-// Learn returns the input with the identity that a resource turns out to have when it is
+// find returns a declared resource; nil = there is none.
+func (in *Input) find(address string) *Declared {
+	if in.at == nil {
+		in.at = make(map[string]int, len(in.Declared))
+		for i, d := range in.Declared {
+			in.at[d.Address] = i
+		}
+	}
+	if i, declared := in.at[address]; declared {
+		return &in.Declared[i]
+	}
+	return nil
+}
+
+// Learn puts the identity into the input that a resource turns out to have when it is
 // decided. If the identity changes a second time, the resource no longer ignores anything;
 // if it then changes again, or it ignored nothing, Learn returns an error.
-func (in Input) Learn(address string, t Thing) (Input, error) {
-	list := slices.Clone(in.Declared)
-	for i := range list {
-		d := &list[i]
-		if d.Address != address {
-			continue
-		}
-		if d.learned && len(d.Ignored) == 0 {
-			return in, fmt.Errorf("the identity of %s changes each time that it is looked at: it depends on what itself depends on it", address)
-		}
-		if d.learned {
-			d.Ignored = nil
-		}
-		d.Thing, d.Late, d.learned = t, false, true
+func (in *Input) Learn(address string, t Thing) error {
+	d := in.find(address)
+	if d == nil {
+		return nil
 	}
-	in.Declared = list
-	return in, nil
+	if d.learned && len(d.Ignored) == 0 {
+		return fmt.Errorf("the identity of %s changes each time that it is looked at: it depends on what itself depends on it", address)
+	}
+	if d.learned {
+		d.Ignored = nil
+	}
+	d.Thing, d.Late, d.learned = t, false, true
+	return nil
 }
 
-// Replacing returns the input in which a resource is replaced, whatever its identity is.
-func (in Input) Replacing(address string) Input {
-	in.Declared = slices.Clone(in.Declared)
-	for i := range in.Declared {
-		in.Declared[i].Replace = in.Declared[i].Replace || in.Declared[i].Address == address
+// Replace has a resource replaced, whatever its identity is.
+func (in *Input) Replace(address string) {
+	if d := in.find(address); d != nil {
+		d.Replace = true
 	}
-	return in
 }
 
-// Refute returns the input without the guess about a resource, which did not hold, and
-// without all other guesses about its image.
-func (in Input) Refute(address string) Input {
-	refuted := map[string]bool{address: true}
-	for other := range in.Refuted {
-		refuted[other] = true
+// Refute withdraws the guess about a resource, which did not hold, and with it all other
+// guesses about its image.
+func (in *Input) Refute(address string) {
+	if in.Refuted == nil {
+		in.Refuted = map[string]bool{}
 	}
-	in.Refuted = refuted
-	return in
+	in.Refuted[address] = true
 }
 
-// sorted returns the input sorted by addresses and keys.
+// sorted returns a copy of the input, sorted by addresses and keys.
 func (in Input) sorted() Input {
+	in.at = nil
 	in.Declared, in.Recorded = slices.Clone(in.Declared), slices.Clone(in.Recorded)
 	slices.SortFunc(in.Declared, func(a, b Declared) int { return strings.Compare(a.Address, b.Address) })
 	slices.SortFunc(in.Recorded, func(a, b Recorded) int { return strings.Compare(a.Key, b.Key) })

@@ -127,7 +127,7 @@ func (p *planned) confirm(w *identity.World) {
 			status, is := w.Ask(b.Type, g.Address, b.Config)
 			old, was := w.Ask(b.Type, p.known[g.Recorded].name, b.Config)
 			if status != old || status == identity.Stale && is != was {
-				in = in.Refute(g.Address)
+				in.Refute(g.Address)
 				again = true
 			}
 		}

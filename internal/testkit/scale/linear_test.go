@@ -113,6 +113,23 @@ func TestEngine_LateIdentitiesAreLinear(t *testing.T) {
 	linear(t, measureEngine(t, newLateEngine(t, 500), 500), measureEngine(t, newLateEngine(t, 4000), 4000))
 }
 
+// TestEngine_AdoptionIsLinear: where the state is lost, each identity that follows from
+// another resource is learned while the plan is made.
+func TestEngine_AdoptionIsLinear(t *testing.T) {
+	adopt := func(n int) map[string]cost {
+		e := newLateEngine(t, n)
+		m := e.load(t, e.sources)
+		e.made(t, m)
+		return map[string]cost{"plan that adopts": counted(n, func() {
+			if p := e.plan(t, m, state.Snapshot{}); p.Summary.Adopt != n {
+				t.Fatal(p.Summary)
+			}
+		})}
+	}
+	adopt(10) // what is made once is made by now
+	linear(t, adopt(500), adopt(4000))
+}
+
 // linear fails if the cost of a resource among 4000 is not about that of one among 500.
 func linear(t *testing.T, few, many map[string]cost) {
 	t.Helper()

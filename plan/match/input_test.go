@@ -1,0 +1,35 @@
+package match_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"deployster/plan/match"
+)
+
+// What is learned of one resource costs no more among many: a plan may learn something of all.
+func TestInput_ChangesAreLinear(t *testing.T) {
+	for name, change := range map[string]func(in *match.Input, address string){
+		"learned":  func(in *match.Input, address string) { _ = in.Learn(address, of(file(), `{"path":"a"}`)) },
+		"replaced": func(in *match.Input, address string) { in.Replace(address) },
+		"refuted":  func(in *match.Input, address string) { in.Refute(address) },
+	} {
+		cost := func(n int) uint64 {
+			var in match.Input
+			for i := range n {
+				in.Declared = append(in.Declared, match.Declared{Address: fmt.Sprint("r", i), Late: true})
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for _, d := range in.Declared {
+				change(&in, d.Address)
+			}
+			runtime.ReadMemStats(&after)
+			return (after.TotalAlloc - before.TotalAlloc) / uint64(n)
+		}
+		if few, many := cost(200), cost(1600); many > 2*few {
+			t.Errorf("%s: %d bytes a resource among 1600, %d among 200", name, many, few)
+		}
+	}
+}
