@@ -163,6 +163,9 @@ func Look(in Input, t Thing) protocol.Answer {
 	default:
 		todo = []string{"change"}
 	}
+	if kind == Proud && todo[len(todo)-1] == "seal" {
+		todo = append(todo, "start") // another type has begun it; it is stopped first
+	}
 	a := protocol.Answer{Status: protocol.Stale, StaleState: State(in.Thing(), t), Actions: actions(kind, todo...)}
 	if kind == Seer {
 		a.Forecast = shape(in.Config, nil, "")
