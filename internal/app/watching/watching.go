@@ -282,7 +282,7 @@ func approved(text string) ([]plan.Change, error) {
 		return nil, nil
 	}
 	known := []string{string(repair.Kind), string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy),
-		string(plan.Forget), string(plan.Deferred)}
+		string(plan.Forget), string(plan.Publish), string(plan.Deferred)}
 	var kinds []plan.Change
 	for word := range strings.SplitSeq(text, ",") {
 		if !slices.Contains(known, word) {

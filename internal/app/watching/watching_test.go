@@ -71,6 +71,18 @@ func TestOutcomesOf(t *testing.T) {
 	}
 }
 
+// What may be done unattended is what apply can be told to do without a question.
+func TestApproved(t *testing.T) {
+	t.Parallel()
+	kinds, err := approved("drift,create,update,replace,destroy,forget,publish,deferred")
+	if err != nil || len(kinds) != 8 {
+		t.Errorf("%v, %v", kinds, err)
+	}
+	if _, err := approved("valid"); err == nil {
+		t.Error("valid counts as a kind of change")
+	}
+}
+
 const addressAndUsers = `
 resource "address" {
   type   = "thing"
