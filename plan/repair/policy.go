@@ -159,6 +159,8 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 			strings.Join(declared.Watch.Actions, ", ")
 	case step.Change == plan.Valid && step.MovedFrom != "":
 		return "it was moved in the manifest, and a person has to apply that"
+	case step.Change == plan.Valid && step.Adopted && p.madeBefore(addr, step):
+		return ""
 	case step.Change == plan.Valid && step.Adopted:
 		return "it exists, and was not applied: a person has to adopt it"
 	case slices.Contains(p.Kinds, kind), slices.Contains(p.Kinds, Kind) && Answered(step, p.Prior.Resources[addr]):
@@ -168,6 +170,17 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 		return "what is to be done is known only when others are done, and nobody has approved deferred changes"
 	}
 	return "to " + string(kind) + " it would not just bring back what was recorded"
+}
+
+// madeBefore reports whether an earlier run began to make what a step found VALID, and whether
+// making it is approved: then it is only recorded.
+func (p Policy) madeBefore(addr string, step *plan.Step) bool {
+	made := plan.Create
+	if step.Publishes {
+		made = plan.Publish
+	}
+	e, begun := p.Prior.Resources[addr]
+	return begun && e.Incomplete() && slices.Contains(p.Kinds, made)
 }
 
 // Allowed reports whether the watch.actions of a resource allow these actions.

@@ -1,0 +1,39 @@
+package repair
+
+import (
+	"testing"
+
+	"deployster/config"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// What an interrupted run has made is recorded where making it is approved. What nobody here
+// began to make stays with people.
+func TestPolicy_OfAnInterruptedCreate(t *testing.T) {
+	t.Parallel()
+	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl",
+		Bytes: []byte("resource \"a\" {\n  type = \"thing\"\n}\n")}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	begun := map[string]state.Entry{"a": {Digest: "sha256:1"}}
+	for name, c := range map[string]struct {
+		prior     map[string]state.Entry
+		kinds     []plan.Change
+		publishes bool
+		covered   bool
+	}{
+		"it was begun here":              {begun, []plan.Change{Kind, plan.Create}, false, true},
+		"creating is not approved":       {begun, []plan.Change{Kind, plan.Update}, false, false},
+		"nobody here began it":           {nil, []plan.Change{Kind, plan.Create}, false, false},
+		"a publish":                      {begun, []plan.Change{plan.Publish}, true, true},
+		"and publishing is not approved": {begun, []plan.Change{plan.Create}, true, false},
+	} {
+		p := Policy{Manifest: m, Whole: true, Kinds: c.kinds, Prior: state.Snapshot{Resources: c.prior}}
+		step := &plan.Step{Change: plan.Valid, Adopted: true, Publishes: c.publishes}
+		if why := p.refusal("a", step, false); (why == "") != c.covered {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
