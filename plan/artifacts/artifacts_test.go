@@ -125,6 +125,7 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 		"no space given or announced":  {newScene(t, v2, a...), silent, `error artifact.site has no space`},
 		"a space that is not there":    {newScene(t, v2, a...), func(s *scene) { s.block.Space = "mian" }, "error artifact.site has no version yet"},
 		"believed":                     {newScene(t, v2, a...).recorded(t, a[0]), func(s *scene) { s.o.UseRecorded = true }, "1 was 1 newer 0 believed"},
+		"believed in its own space":    {newScene(t, v2, append(line("other", "1"), a...)...).recorded(t, a[0]), lockedIn("other"), "1 was  newer 0 pinned in lock file"},
 		"nothing to believe":           {newScene(t, v2, a...), func(s *scene) { s.o.UseRecorded = true }, "3 was  newer 0"},
 		"recorded from another source": {newScene(t, v2, a...).recorded(t, a[0]), otherSource, "error artifact.site has no version yet"},
 		"recorded with another secret": {newScene(t, v2, a...), rotated, "3 was 1 newer 2"},
@@ -145,6 +146,15 @@ func pinned(ref string) func(*scene) {
 
 func locked(ref string) func(*scene) {
 	return func(s *scene) { s.o.Lock["site"] = config.Pin{Version: map[string]string{"ref": ref}} }
+}
+
+func lockedIn(space string) func(*scene) {
+	return func(s *scene) {
+		locked("1")(s)
+		p := s.o.Lock["site"]
+		p.Space, s.o.UseRecorded = space, true
+		s.o.Lock["site"] = p
+	}
 }
 
 func both(s *scene) { pinned("1")(s); locked("1")(s) }

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -184,7 +185,7 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 		Env: secret.FindEnv(a.Settings.Env, r.o.Secrets)}
 	prior, known := r.o.Recorded[a.Name]
 	known = known && SameLine(a, prior)
-	if known && (a.Space == "" || a.Space == prior.Recipe.Space) {
+	if space := cmp.Or(a.Space, held.Space); known && (space == "" || space == prior.Recipe.Space) {
 		p.Was = prior.Recipe.Version
 	}
 	switch {
