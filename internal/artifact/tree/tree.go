@@ -156,14 +156,11 @@ func (e *entry) writeTo(h hash.Hash) {
 // walk visits the entries of a tree in the order of their paths, a directory before its
 // content. It refuses a tree of more than so many entries. The root is ".".
 func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error) error {
-	n := 0
+	n := 1 // all that are known, with the root and what is not visited yet
 	var into func(dir string) error
 	see := func(name string) error {
 		if ctx.Err() != nil { // the path to one file may have thousands of directories
 			return context.Cause(ctx)
-		}
-		if n++; n > most {
-			return &RefusedError{name, fmt.Sprintf("is one of more than %d files", most)}
 		}
 		if len(name) > MaxPath {
 			return &RefusedError{name[:100] + "...", fmt.Sprintf("has a path of more than %d bytes", MaxPath)}
@@ -187,9 +184,12 @@ func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error
 		return into(name)
 	}
 	into = func(dir string) error {
-		names, err := namesIn(root, dir)
+		names, err := namesIn(root, dir, most-n+1)
 		if err != nil {
 			return err
+		}
+		if n += len(names); n > most {
+			return &RefusedError{path.Join(dir, names[len(names)-1]), fmt.Sprintf("is one of more than %d files", most)}
 		}
 		for _, name := range names {
 			if err := see(path.Join(dir, name)); err != nil {
@@ -201,14 +201,14 @@ func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error
 	return see(".")
 }
 
-// namesIn lists a directory, sorted.
-func namesIn(root *os.Root, dir string) ([]string, error) {
+// namesIn lists a directory, up to so many names, sorted.
+func namesIn(root *os.Root, dir string, most int) ([]string, error) {
 	f, err := root.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	names, err := f.Readdirnames(MaxEntries + 1)
+	names, err := f.Readdirnames(most)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}

@@ -133,6 +133,14 @@ func TestMeasure_RefusesTooMuch(t *testing.T) {
 	if _, err := measure(t.Context(), dir, most); !errors.As(err, &refused) || refused.Reason != "is one of more than 10 files" {
 		t.Errorf("too many: %v", err)
 	}
+	// What is read and not visited yet counts: a directory in each one could be as large.
+	files := map[string]string{}
+	for i := range 8 {
+		files[fmt.Sprint("a/", i)], files[fmt.Sprint("z", i)] = "", ""
+	}
+	if _, err := measure(t.Context(), made(t, files), most); !errors.As(err, &refused) || !strings.HasPrefix(refused.Path, "a/") {
+		t.Errorf("too many together: %v", err)
+	}
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
