@@ -161,6 +161,9 @@ func (e Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*p
 	if err != nil {
 		return nil, nil, err
 	}
+	if e.files != nil { // what only earlier states needed may be pruned: a watch runs for months
+		_ = e.files.Release(func(key string) bool { _, needed := prior.Pins[key]; return needed })
+	}
 	l, diags := plan.NewLooker(ctx, m, prior, asked, o)
 	if l == nil {
 		return nil, nil, e.Secrets.Diagnostics(diags)

@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
+	"deployster/internal/artifact"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
 	"deployster/plan"
@@ -84,5 +85,46 @@ func TestRepair_IsPlannedWithWhatWasFoundOut(t *testing.T) {
 	}
 	if len(prior.Unsettled["a"].Names()) != 1 || len(done.Snapshot.Unsettled["a"].Names()) != 0 {
 		t.Errorf("not known were %v, and are %v", prior.Unsettled, done.Snapshot.Unsettled)
+	}
+}
+
+// releasing is a store of artifacts that notes which of two keys it releases.
+type releasing struct {
+	artifact.Store
+	released []string
+}
+
+func (r *releasing) Close() error { return nil }
+
+func (r *releasing) Release(needed func(string) bool) error {
+	for _, key := range []string{"old", "now"} {
+		if !needed(key) {
+			r.released = append(r.released, key)
+		}
+	}
+	return nil
+}
+
+// A watch holds the files that its state needs, and not those of all versions that there were.
+func TestLooker_ReleasesWhatTheStateNeedsNoMore(t *testing.T) {
+	t.Parallel()
+	dir, files := t.TempDir(), &releasing{}
+	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := New(Options{Workspace: workspace.Options{Dir: dir, Version: "test"},
+		Open: func(context.Context) (Runtime, error) { return runnertest.Runtime{Fake: runnertest.NewFake()}, nil }})
+	t.Cleanup(e.Close)
+	e.files = files
+	source, prior, err := Keeper{e}.Source(t.Context(), SourceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior.Pins = map[string]state.Pin{"now": {}}
+	if _, _, err := (Keeper{e}).Looker(t.Context(), source, prior); err != nil {
+		t.Fatal(err)
+	}
+	if len(files.released) != 1 || files.released[0] != "old" {
+		t.Errorf("released %v", files.released)
 	}
 }

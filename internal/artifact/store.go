@@ -28,7 +28,7 @@ type Entry struct {
 	Used     time.Time // the last use
 }
 
-// Held describes files that stay until the Store is closed, whoever prunes meanwhile.
+// Held describes files that stay until they are released, whoever prunes meanwhile.
 type Held struct {
 	Entry
 	Dir     string // absolute, without links; only for reading
@@ -54,6 +54,9 @@ type Store interface {
 	// Verify reads all files again. Files that have changed since they were fetched are
 	// removed, unless something holds them.
 	Verify(ctx context.Context) ([]Damage, error)
+
+	// Release releases files that are held, but for those of the needed keys.
+	Release(needed func(key string) bool) error
 
 	// Close releases the files that are held. If something was fetched, it removes
 	// entries beyond the limits of the store.

@@ -10,12 +10,15 @@ import (
 
 	"deployster/internal/artifact"
 	"deployster/internal/artifact/tree"
+	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 )
 
 // Prune implements artifact.Store.
 func (s *Store) Prune(ctx context.Context, all bool) (removed []artifact.Entry, err error) {
-	return s.prune(ctx, all)
+	failed := s.discard()
+	removed, err = s.prune(ctx, all)
+	return removed, errors.Join(failed, err)
 }
 
 func (s *Store) prune(ctx context.Context, all bool) (removed []artifact.Entry, err error) {
@@ -92,6 +95,22 @@ func (s *Store) sweep() error {
 		if errs = append(errs, err); lock != nil {
 			errs = append(errs, os.RemoveAll(s.draft(key)), s.leave(key, lock))
 		}
+	}
+	return errors.Join(errs...)
+}
+
+// discard removes directories that are no entries, as no crash leaves them: no limit counts
+// them, and nothing else would remove them.
+func (s *Store) discard() error {
+	keys, _ := s.present() // prune returns its error
+	var errs []error
+	for _, key := range keys {
+		_, err := s.read(key)
+		if failed := diag.Is[*os.PathError](err) && !errors.Is(err, os.ErrNotExist); err == nil || failed {
+			continue
+		}
+		_, err = s.remove(key)
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

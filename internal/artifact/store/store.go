@@ -243,15 +243,39 @@ func (s *Store) present() (keys []string, err error) {
 	return keys, err
 }
 
+// Release implements artifact.Store.
+func (s *Store) Release(needed func(key string) bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for key, h := range s.keys {
+		if needed(key) || !h.mu.TryLock() { // locked: somebody is obtaining it
+			continue
+		}
+		errs = append(errs, s.release(key, h))
+		h.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+// release releases the files of a key, if they are held.
+func (s *Store) release(key string, h *holding) error {
+	if h.lock == nil {
+		return nil
+	}
+	_ = os.Chtimes(s.dir(key), time.Time{}, s.now()) // they were in use until now
+	lock := h.lock
+	h.lock = nil
+	return lock.Unlock()
+}
+
 // Close implements artifact.Store.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	for key, h := range s.keys {
-		if h.lock != nil {
-			errs = append(errs, h.lock.Unlock())
-		}
+		errs = append(errs, s.release(key, h))
 		delete(s.keys, key)
 	}
 	if s.added {

@@ -248,13 +248,19 @@ func TestStore_SweepsDrafts(t *testing.T) {
 func TestStore_PrunesWhatNobodyHolds(t *testing.T) {
 	l := newLab(t)
 	keys := map[string]string{}
-	for i, ref := range []string{"1", "2", "3"} {
-		keys[ref] = l.fetch(t, ref).Key
-		used := time.Now().Add(time.Duration(i-10) * time.Hour)
-		if err := os.Chtimes(l.dir(keys[ref]), used, used); err != nil {
-			t.Fatal(err)
+	usedLongAgo := func() {
+		t.Helper()
+		for i, ref := range []string{"1", "2", "3"} {
+			used := time.Now().Add(time.Duration(i-10) * time.Hour)
+			if err := os.Chtimes(l.dir(keys[ref]), used, used); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	for _, ref := range []string{"1", "2", "3"} {
+		keys[ref] = l.fetch(t, ref).Key
+	}
+	usedLongAgo()
 	names := func(list []artifact.Entry) (out []string) {
 		for _, e := range list {
 			out = append(out, e.Version.String())
@@ -273,6 +279,7 @@ func TestStore_PrunesWhatNobodyHolds(t *testing.T) {
 	prune(false)
 	l.added = false
 	l.close(t)
+	usedLongAgo()
 	l.o.Max = 2 * (perFile + 2)
 	prune(false, "1")
 	if err := os.Chtimes(l.dir(keys["2"]), time.Time{}, time.Now()); err != nil {
