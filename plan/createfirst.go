@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
@@ -15,17 +14,22 @@ import (
 // depose returns the move that gives the entry of a replaced thing another key, so that
 // the new thing can be created first; false = the thing is not replaced in that order. A
 // thing that is not destroyed at all needs no such move.
-func (b *builder) depose(p match.Pair, taken map[string]bool) (moves.Move, bool) {
+func (b *builder) depose(p match.Pair, taken map[string]match.Role) (moves.Move, bool) {
 	if !p.Replaced || !b.identified.first[p.Address] || p.Why == match.Identity ||
-		p.Owner != "" || match.OnlyPaths(p.Differences) && !b.Selection.OtherPath ||
-		slices.ContainsFunc(b.identified.input.Recorded, func(e match.Recorded) bool { return e.Key == p.Recorded && e.Role == match.ReadOnly }) {
+		p.Owner != "" || match.OnlyPaths(p.Differences) && !b.Selection.OtherPath || taken[p.Recorded] == match.ReadOnly {
 		return moves.Move{}, false
 	}
-	key := moves.Depose(p.Address, func(key string) bool { return taken[key] })
-	taken[key] = true
+	key := depose(p.Address, taken)
 	b.identified.deposed[p.Address] = key
 	b.identified.ends[key] = match.End{Recorded: p.Recorded, Address: p.Address, Deposed: true}
 	return moves.Move{From: p.Recorded, To: key, Why: order.CreateFirst}, true
+}
+
+// depose takes the first free key for a deposed entry of an address.
+func depose(addr string, taken map[string]match.Role) string {
+	key := moves.Depose(addr, func(key string) bool { _, is := taken[key]; return is })
+	taken[key] = match.Managed
+	return key
 }
 
 // replaceLater notes that the thing of a resource is removed after the new one is created.

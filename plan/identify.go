@@ -115,9 +115,9 @@ func (b *builder) identify() {
 	b.identified.pairs, b.identified.ends, b.identified.deposed = map[string]match.Pair{}, map[string]match.End{}, map[string]string{}
 	var made []moves.Move
 	var changed []string
-	taken := map[string]bool{}
+	taken := map[string]match.Role{}
 	for _, e := range b.identified.input.Recorded {
-		taken[e.Key] = true
+		taken[e.Key] = e.Role
 	}
 	for _, p := range result.Pairs {
 		b.identified.pairs[p.Address] = p
@@ -137,8 +137,7 @@ func (b *builder) identify() {
 	for _, e := range result.Ends {
 		addr := e.Recorded
 		if _, number := moves.RecordedAt(addr); e.Deposed && number == 0 {
-			addr = moves.Depose(e.Address, func(key string) bool { return taken[key] })
-			taken[addr] = true
+			addr = depose(e.Address, taken)
 			made = append(made, moves.Move{From: e.Recorded, To: addr, Why: string(match.Other)})
 		}
 		b.identified.ends[addr] = e

@@ -2,12 +2,14 @@ package state
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deployster/state/moves"
 )
@@ -18,6 +20,22 @@ func recorded(addresses ...string) Snapshot {
 		s.Resources[a] = Entry{Type: a}
 	}
 	return s
+}
+
+// Each address is looked up among the rules: of 10,000 that are all moved, few are compared.
+func TestMoveRules_AreLookedUp(t *testing.T) {
+	t.Parallel()
+	const n = 10_000
+	s, rules := recorded(), make([]moves.Rule, n)
+	for i := range n {
+		s.Resources[fmt.Sprintf("module.m.old%05d", i)] = Entry{}
+		rules[i] = moves.Rule{From: fmt.Sprintf("module.m.old%05d", i), To: fmt.Sprintf("module.m.new%05d", i)}
+	}
+	begun := time.Now()
+	list, err := s.Resolve(rules)
+	if took := time.Since(begun); err != nil || len(list) != n || took > 2*time.Second {
+		t.Errorf("%d moves in %s: %v", len(list), took, err)
+	}
 }
 
 // TestMoveRules resolves rules on states. A case is "FROM>TO FROM>TO: what is

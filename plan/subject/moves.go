@@ -33,8 +33,14 @@ func (s *Subject) Move() diag.Diagnostics {
 	if s.Prior, err = renamed.Moved(implied); err != nil {
 		return diag.From("Cannot move", err)
 	}
-	s.Moves = chain(written, implied)
+	s.setMoves(chain(written, implied))
 	s.stated, s.written, s.ties = s.Prior, s.Moves, nil
+	s.removed = map[string]config.Removed{}
+	for _, block := range s.Manifest.Removed() {
+		if _, twice := s.removed[block.From]; !twice {
+			s.removed[block.From] = block
+		}
+	}
 	return nil
 }
 
@@ -46,7 +52,8 @@ func (s *Subject) Identify(found []moves.Move) diag.Diagnostics {
 	if err != nil {
 		return diag.From("Cannot move", err)
 	}
-	s.Prior, s.Moves, s.ties = prior, chain(s.written, found), found
+	s.Prior, s.ties = prior, found
+	s.setMoves(chain(s.written, found))
 	s.Narrow()
 	return nil
 }
@@ -107,10 +114,13 @@ func chain(first, second []moves.Move) []moves.Move {
 // MovedFrom returns the address that a resource has in the state file, and why it has
 // another now; "" = it has this one there, or no entry.
 func (s *Subject) MovedFrom(addr string) (from, why string) {
-	for _, m := range s.Moves {
-		if m.To == addr {
-			return m.From, m.Why
-		}
+	m := s.from[addr]
+	return m.From, m.Why
+}
+
+func (s *Subject) setMoves(list []moves.Move) {
+	s.Moves, s.from = list, make(map[string]moves.Move, len(list))
+	for _, m := range list {
+		s.from[m.To] = m
 	}
-	return "", ""
 }

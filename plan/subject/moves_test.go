@@ -3,6 +3,7 @@ package subject
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"deployster/config"
@@ -48,5 +49,33 @@ func TestMoves_TwoRoundsMakeOne(t *testing.T) {
 	got := chain([]moves.Move{{From: "a", To: "b"}, {From: "c", To: "d"}}, []moves.Move{{From: "b", To: "b[0]"}, {From: "d", To: "c"}, {From: "e", To: "e[0]"}})
 	if fmt.Sprint(got) != "[{a b[0] } {e e[0] }]" {
 		t.Error(got)
+	}
+}
+
+// Of which removed block an entry is costs no more among many blocks.
+func TestRemovedBlock_IsLookedUp(t *testing.T) {
+	cost := func(n int) float64 {
+		var text strings.Builder
+		prior := state.Snapshot{Resources: map[string]state.Entry{}}
+		for i := range n {
+			fmt.Fprintf(&text, "removed {\n  from = resource.r%d\n}\n", i)
+			prior.Resources[fmt.Sprintf("r%d[0]", i)] = state.Entry{}
+		}
+		m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(text.String())}}},
+			nil, config.Builtins{Version: "0.1.0", Home: "/"})
+		s := New(m, prior, Selection{})
+		if diags = append(diags, s.Begin()...); diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		return testing.AllocsPerRun(1, func() {
+			for addr := range prior.Resources {
+				if block := s.RemovedBlock(addr); block == nil || block.From+"[0]" != addr {
+					t.Fatal(addr, block)
+				}
+			}
+		}) / float64(n)
+	}
+	if few, many := cost(50), cost(400); many > 2*few {
+		t.Errorf("%.0f allocations an entry among 400, %.0f among 50", many, few)
 	}
 }

@@ -24,6 +24,9 @@ type Subject struct {
 	written []moves.Move    // from the addresses in Placed to those in stated
 	ties    []moves.Move    // moves by identity: both addresses of one are selected together
 	chosen  map[string]bool // the addresses that the plan covers; nil = all
+
+	from    map[string]moves.Move     // Moves, by the present address
+	removed map[string]config.Removed // the removed blocks, by what they remove
 }
 
 // New returns a subject that covers everything.
@@ -97,13 +100,12 @@ func (s *Subject) Removed() []string {
 // RemovedBlock returns the removed block that covers an address, the most specific if
 // there are several; nil = none.
 func (s *Subject) RemovedBlock(addr string) *config.Removed {
-	var found *config.Removed
-	for _, block := range s.Manifest.Removed() {
-		if moves.Covers(block.From, addr) && (found == nil || len(block.From) > len(found.From)) {
-			found = &block
+	for above := range moves.Covering(addr) {
+		if block, there := s.removed[above]; there {
+			return &block
 		}
 	}
-	return found
+	return nil
 }
 
 // PendingAbove returns the block with unknown instances that an address may be an

@@ -1,8 +1,8 @@
 package moves
 
 import (
-	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -39,6 +39,18 @@ func Covers(outer, inner string) bool {
 	return below && (rest == "" || rest[0] == '[' || rest[0] == '.' || strings.HasPrefix(rest, deposedMark))
 }
 
+// Covering yields what may cover an address, itself first and then each part of it at
+// whose end a name ends: Covers is true of each.
+func Covering(inner string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := len(inner); i > 0; i-- {
+			if outer := inner[:i]; Covers(outer, inner) && !yield(outer) {
+				return
+			}
+		}
+	}
+}
+
 // apply returns the address that a rule gives to another, and whether the rule applies to
 // it.
 func (r Rule) apply(addr string) (string, bool) {
@@ -63,15 +75,14 @@ func endsInKey(addr string) bool { return strings.HasSuffix(addr, "]") }
 // wins. Resolve ignores a rule that applies to no recorded address. The error is an
 // *Error: rules that form a cycle, or an address that is taken.
 func Resolve(recorded []string, rules []Rule) ([]Move, error) {
-	order := make([]int, len(rules))
-	for i := range rules {
-		order[i] = i
+	byFrom := make(map[string][]int, len(rules))
+	for i, r := range rules {
+		byFrom[r.From] = append(byFrom[r.From], i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(rules[b].From), len(rules[a].From)) })
 	var out []Move
 	leads, goes := map[string]int{}, map[string]string{} // old address -> index of its last rule, new address -> old address
 	for _, from := range recorded {
-		to, last, err := follow(rules, order, from)
+		to, last, err := follow(rules, byFrom, from)
 		if err != nil {
 			return nil, err
 		}
@@ -95,17 +106,21 @@ func Resolve(recorded []string, rules []Rule) ([]Move, error) {
 
 // follow applies rules to an address until none applies any more; last is the rule that
 // was applied last.
-func follow(rules []Rule, order []int, from string) (to string, last int, err error) {
+func follow(rules []Rule, byFrom map[string][]int, from string) (to string, last int, err error) {
 	to, last = from, -1
 	for range len(rules) + 1 {
-		next := slices.IndexFunc(order, func(i int) bool {
-			_, ok := rules[i].apply(to)
-			return ok
-		})
+		next := -1
+		for above := range Covering(to) {
+			at := slices.IndexFunc(byFrom[above], func(i int) bool { _, ok := rules[i].apply(to); return ok })
+			if at >= 0 {
+				next = byFrom[above][at]
+				break
+			}
+		}
 		if next < 0 {
 			return to, last, nil
 		}
-		last = order[next]
+		last = next
 		to, _ = rules[last].apply(to)
 	}
 	return "", -1, &Error{From: from, To: to, Rule: last, Why: "the moves go round in a circle"}
