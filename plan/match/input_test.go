@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"deployster/internal/base/graph"
 	"deployster/plan/match"
 )
 
@@ -31,5 +32,27 @@ func TestInput_ChangesAreLinear(t *testing.T) {
 		if few, many := cost(200), cost(1600); many > 2*few {
 			t.Errorf("%s: %d bytes a resource among 1600, %d among 200", name, many, few)
 		}
+	}
+}
+
+// Of things that are all created again none waits for the identity of another, and none costs
+// more among many.
+func TestOrder_CreatedAgainIsLinear(t *testing.T) {
+	cost := func(n int) uint64 {
+		before, begins, ends := graph.Graph{}, []match.Begin{}, []match.Finish{}
+		for i := range n {
+			node := fmt.Sprint("r", i)
+			before[node], before[node+" (old)"] = []string{node + " (old)"}, nil
+			begins = append(begins, match.Begin{Node: node, Class: "c", Late: true, Anew: true})
+			ends = append(ends, match.Finish{Node: node + " (old)", Class: "c", Of: node, Anew: true})
+		}
+		var was, is runtime.MemStats
+		runtime.ReadMemStats(&was)
+		match.Order(before, nil, begins, ends)
+		runtime.ReadMemStats(&is)
+		return (is.TotalAlloc - was.TotalAlloc) / uint64(n)
+	}
+	if few, many := cost(200), cost(1600); many > 2*few {
+		t.Errorf("%d bytes a thing among 1600, %d among 200", many, few)
 	}
 }

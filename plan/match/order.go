@@ -119,12 +119,12 @@ func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
 	for _, end := range ends {
 		lates := o.lates[end.Class]
 		needless := func(b Begin) bool { return b.Node == end.Of || end.Anew && b.Anew }
+		if !slices.ContainsFunc(lates, func(b Begin) bool { return !needless(b) }) {
+			continue
+		}
 		own := slices.ContainsFunc(lates, needless)
 		if own { // its own beginning waits for it anyway; of two things created again neither is lost to the other
 			lates = slices.DeleteFunc(slices.Clone(lates), needless)
-		}
-		if len(lates) == 0 {
-			continue
 		}
 		if slices.ContainsFunc(lates, func(b Begin) bool { return b.LeftOut }) {
 			o.held[end.Node] = true
