@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
-	"deployster/containerd/sweep"
 	"deployster/containerd/shim"
+	"deployster/containerd/sweep"
 )
 
 // Is reports whether this process was started, by its argv[0], as the
