@@ -97,6 +97,23 @@ func TestRemoval_WhatWasNotLookedAtAfterIt(t *testing.T) {
 	}
 }
 
+// removes answers as a type whose action removes a thing; present answers all other queries.
+func removes(present func(removed bool) string) func(protocol.StateInput, []string) (string, int) {
+	removed := false
+	return func(in protocol.StateInput, args []string) (string, int) {
+		switch {
+		case args[0] != "state":
+			removed = true
+			return "", 0
+		case in.Intent == protocol.Absent && removed:
+			return `{"status":"MISSING"}`, 0
+		case in.Intent == protocol.Absent:
+			return `{"status":"STALE","staleState":{},"actions":[{"name":"remove","args":["remove"]}]}`, 0
+		}
+		return present(removed), 0
+	}
+}
+
 // A removal that was never begun has taken nothing with it: nothing is asked after it.
 func TestRemoval_NotBegunAsksNothing(t *testing.T) {
 	t.Parallel()
@@ -110,22 +127,18 @@ func TestRemoval_NotBegunAsksNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEngine(t.TempDir())
-			applying, removed, asked, s := false, false, atomic.Int32{}, &scripted{}
-			s.answer = func(in protocol.StateInput, args []string) (string, int) {
-				switch {
-				case args[0] != "state":
-					removed = true
-					return "", 0
-				case in.Intent == protocol.Absent && removed:
-					return `{"status":"MISSING"}`, 0
-				case in.Intent == protocol.Absent && applying && c.fails:
-					return "", 1
-				case in.Intent == protocol.Absent:
-					return `{"status":"STALE","staleState":{},"actions":[{"name":"remove","args":["remove"]}]}`, 0
-				case applying:
+			applying, asked, s := false, atomic.Int32{}, &scripted{}
+			remove := removes(func(bool) string {
+				if applying {
 					asked.Add(1)
 				}
-				return `{"status":"VALID","state":{"id":1}}`, 0
+				return `{"status":"VALID","state":{"id":1}}`
+			})
+			s.answer = func(in protocol.StateInput, args []string) (string, int) {
+				if in.Intent == protocol.Absent && applying && c.fails {
+					return "", 1
+				}
+				return remove(in, args)
 			}
 			e.fake.Add("test/a:1", s.program)
 			b := "resource \"b\" {\n  type = \"test/a:1\"\n  config = { id = 2 }\n}\n"
@@ -148,19 +161,9 @@ func TestRemoval_WhatIsSeenAfterItIsRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEngine(t.TempDir())
-			removed, s := false, &scripted{}
-			s.answer = func(in protocol.StateInput, args []string) (string, int) {
-				switch {
-				case args[0] != "state":
-					removed = true
-					return "", 0
-				case in.Intent == protocol.Absent && removed:
-					return `{"status":"MISSING"}`, 0
-				case in.Intent == protocol.Absent:
-					return `{"status":"STALE","staleState":{},"actions":[{"name":"remove","args":["remove"]}]}`, 0
-				}
-				return fmt.Sprintf(`{"status":"VALID","state":{"id":1,"alone":%t}}`, removed), 0
-			}
+			s := &scripted{answer: removes(func(removed bool) string {
+				return fmt.Sprintf(`{"status":"VALID","state":{"id":1,"alone":%t}}`, removed)
+			})}
 			e.fake.Add("test/a:1", s.program)
 			b := "resource \"b\" {\n  type = \"test/a:1\"\n  config = { id = 2 }\n}\n"
 			before := b

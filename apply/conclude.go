@@ -65,8 +65,8 @@ func (r *run) collect(report *Report) error {
 	return fatal
 }
 
-// waits returns what each resource waits for: what must be done before it, and of what the
-// barriers before it wait for the first two that are bad, one of which is not the resource.
+// waits returns what each resource waits for: what must be done before it, and of what each
+// barrier before it waits for the first two that did not succeed, of which one is another.
 func waits(r *run, bad func(addr string) bool) graph.Graph {
 	list := maps.Clone(r.before)
 	for _, b := range r.plan.Barriers {

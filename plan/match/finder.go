@@ -5,11 +5,11 @@ import "slices"
 // Finder finds things by the values of their names. Its zero value has no things.
 type Finder struct {
 	things map[string]Thing // by address
-	views  map[string]*sight
+	views  map[string]*typeIndex
 }
 
-// sight is the things of a Finder as one type sees them.
-type sight struct {
+// typeIndex has the things of a Finder as one type sees them.
+type typeIndex struct {
 	as        Type
 	addresses map[string][]string // by the values of the names
 }
@@ -17,7 +17,7 @@ type sight struct {
 // Add adds the thing of a resource, or replaces it.
 func (f *Finder) Add(addr string, t Thing) {
 	if f.things == nil {
-		f.things, f.views = map[string]Thing{}, map[string]*sight{}
+		f.things, f.views = map[string]Thing{}, map[string]*typeIndex{}
 	}
 	f.things[addr] = t
 	for _, s := range f.views {
@@ -34,7 +34,7 @@ func (f *Finder) Find(t Thing, is func(addr string, other Thing) bool) string {
 	}
 	id := t.Type.view()
 	if f.views[id] == nil {
-		s := &sight{as: t.Type, addresses: map[string][]string{}}
+		s := &typeIndex{as: t.Type, addresses: map[string][]string{}}
 		for addr, other := range f.things {
 			s.add(addr, other)
 		}
@@ -48,7 +48,7 @@ func (f *Finder) Find(t Thing, is func(addr string, other Thing) bool) string {
 	return ""
 }
 
-func (s *sight) add(addr string, t Thing) {
+func (s *typeIndex) add(addr string, t Thing) {
 	if values, known := t.values(today(s.as, t.Type).Names); known {
 		id := join(values...)
 		s.addresses[id] = append(s.addresses[id], addr)
