@@ -132,6 +132,7 @@ func openTail(path string) (*tailReader, error) {
 
 // Read waits for more output, until its end.
 func (s *tailReader) Read(p []byte) (int, error) {
+	began := time.Now()
 	for last := false; ; {
 		n, err := s.file.ReadAt(p, s.at.Load())
 		if n > 0 {
@@ -145,17 +146,18 @@ func (s *tailReader) Read(p []byte) (int, error) {
 		case <-s.end:
 			last = true // read once more: output may have been written just before
 		default:
-			s.wait()
+			s.wait(time.Since(began))
 		}
 	}
 }
 
-// wait returns when there may be more output, or when the output has ended.
-func (s *tailReader) wait() {
+// wait returns when there may be more output, or when the output has ended. quiet is how
+// long there was none.
+func (s *tailReader) wait(quiet time.Duration) {
 	if s.grows == nil {
 		select {
 		case <-s.end:
-		case <-time.After(followFast):
+		case <-time.After(Pause(quiet, followFast)):
 		}
 		return
 	}
