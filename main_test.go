@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,5 +46,36 @@ func TestMain_Names(t *testing.T) {
 				t.Errorf("exit code %d, want %d; it printed %s", code, c.code, out)
 			}
 		})
+	}
+}
+
+// A program that was built here by hand is easily committed with the rest: once one of 37 MB was.
+func TestTree_HoldsNoPrograms(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (path == ".git" || path == "bin") {
+			return filepath.SkipDir
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		start := make([]byte, 4)
+		n, err := io.ReadFull(f, start)
+		if seen++; err == nil && bytes.Equal(start[:n], []byte("\x7fELF")) {
+			t.Errorf("%s is a program: remove it, or build it into bin", path)
+		}
+		return nil
+	})
+	if err != nil || seen < 1000 {
+		t.Errorf("%d files were seen: %v", seen, err)
 	}
 }
