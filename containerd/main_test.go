@@ -21,6 +21,7 @@ import (
 	"deployster/containerd/server"
 	"deployster/containerd/shim"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/proc"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 )
@@ -208,7 +209,7 @@ func processesWith(text string) (found []string) {
 
 // pidsWith lists the other processes in whose command lines all of these texts are.
 func pidsWith(texts ...string) (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is one
+	files, _ := proc.Files("cmdline")
 	for _, file := range files {
 		line, _ := os.ReadFile(file) // it may have ended
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))

@@ -12,6 +12,7 @@ import (
 
 	"deployster/containerd/server"
 	"deployster/containerd/shim"
+	"deployster/internal/base/proc"
 	"deployster/internal/runner"
 )
 
@@ -103,7 +104,7 @@ func TestShim_WithoutTaskEndsWithItsClient(t *testing.T) {
 // shimsOf lists the running shims of a server: their processes, by container.
 func shimsOf(o Options) map[string]string {
 	list := map[string]string{}
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	files, _ := proc.Files("cmdline")
 	for _, file := range files {
 		line, _ := os.ReadFile(file) // it has ended
 		args := strings.Split(string(line), "\x00")

@@ -12,13 +12,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deployster/internal/base/proc"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 )
 
 // ownerOf returns the uid of a process with an argument, -1 if there is none.
 func ownerOf(arg string) int {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	files, _ := proc.Files("cmdline")
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil || !strings.HasPrefix(string(b), "sleep\x00"+arg+"\x00") {

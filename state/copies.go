@@ -40,6 +40,9 @@ func Copies(place Place, keys ...*encryption.Keyring) ([]Copy, error) {
 		c := Copy{Serial: file.Serial, Path: at.CopyName(file.Serial), At: file.At}
 		var s Snapshot
 		s, c.Encrypted, c.Err = at.copyOf(file.Serial)
+		if errors.Is(c.Err, os.ErrNotExist) {
+			continue // removed since they were listed
+		}
 		c.Resources = len(s.Resources)
 		out = append(out, c)
 	}

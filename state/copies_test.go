@@ -138,6 +138,21 @@ func TestCopies_DamagedIsSaid(t *testing.T) {
 	}
 }
 
+// An apply that runs meanwhile removes the oldest copy: the list of a link to nothing shows it.
+func TestCopies_RemovedMeanwhileIsLeftOut(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.json")
+	recordRun(t, path, "a")
+	copies, err := Copies(File(path))
+	ok(t, err)
+	ok(t, os.Remove(copies[0].Path), os.Symlink("nothing", copies[0].Path))
+	left, err := Copies(File(path))
+	ok(t, err)
+	if len(left) != len(copies)-1 || left[0].Serial != copies[1].Serial {
+		t.Errorf("%+v", left)
+	}
+}
+
 // TestCopies_NoneIsSaid: the run is recorded, and that no copy could be kept is an
 // error of its own.
 func TestCopies_NoneIsSaid(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
+	"deployster/internal/base/proc"
 )
 
 // endOrphans ends the processes of a dead client's containers that containerd no longer
@@ -59,7 +60,7 @@ func (w Sweeper) end(groups []string, of func(id string) bool) (starts bool, err
 			errs = append(errs, endProcess(pid))
 		}
 	}
-	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	list, err := proc.Files("cmdline")
 	for _, file := range list {
 		content, err := os.ReadFile(file)
 		if err != nil {

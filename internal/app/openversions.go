@@ -8,7 +8,6 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/artifact"
 	"deployster/internal/artifact/store"
-	"deployster/internal/base/diag"
 )
 
 // OpenVersions returns a Desk for the versions of the declared artifacts.
@@ -61,8 +60,8 @@ func upgradePins(ctx context.Context, e *Engine, in workspace.Inputs, newest boo
 	}
 	moved, err := desk.Upgrade(ctx, newest, DefaultParallelism)
 	for _, c := range moved {
-		changes = append(changes, images.LockChange{Name: "artifact." + c.Name, Now: diag.Visible(c.Now.String()),
-			Was: diag.Visible(c.Was.String())})
+		was, now := c.Texts()
+		changes = append(changes, images.LockChange{Name: "artifact." + c.Name, Now: now, Was: was})
 	}
 	return changes, err
 }

@@ -2,6 +2,7 @@ package versions
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -14,12 +15,23 @@ import (
 
 // Change is the change of a pin.
 type Change struct {
-	Name     string
-	Was, Now artifact.Version // nil = not pinned
+	Name            string
+	Was, Now        artifact.Version // nil = not pinned
+	WasSpace, Space string           // the spaces of these versions; "" = of protocol 1, which has none
 }
 
 // Moves reports whether the pin changed.
-func (c Change) Moves() bool { return !c.Was.Is(c.Now) }
+func (c Change) Moves() bool { return !c.Was.Is(c.Now) || c.WasSpace != c.Space }
+
+// Texts returns the versions for a person, with their spaces if these differ.
+func (c Change) Texts() (was, now string) {
+	was, now = diag.Visible(c.Was.String()), diag.Visible(c.Now.String())
+	if c.Was != nil && c.Now != nil && c.WasSpace != c.Space {
+		was += fmt.Sprintf(" (space %q)", c.WasSpace)
+		now += fmt.Sprintf(" (space %q)", c.Space)
+	}
+	return was, now
+}
 
 // Pin pins an artifact in the lock file. No parts mean the version in use; else the only
 // listed version that has them.
@@ -47,7 +59,7 @@ func (d *Desk) Pin(ctx context.Context, name string, parts artifact.Version) (Ch
 	was, _ := d.locked(name)
 	pins := d.pins()
 	pins[name] = config.Pin{Space: v.Space, Version: v.Version}
-	return Change{Name: name, Was: was.Version, Now: v.Version}, images.WritePins(d.o.Dir, d.o.Lock, pins)
+	return Change{Name: name, Was: was.Version, WasSpace: was.Space, Now: v.Version, Space: v.Space}, images.WritePins(d.o.Dir, d.o.Lock, pins)
 }
 
 // Unpin removes the pin of an artifact from the lock file, also if the artifact is no
@@ -67,7 +79,7 @@ func (d *Desk) Unpin(name string) (Change, error) {
 	}
 	pins := d.pins()
 	delete(pins, name)
-	return Change{Name: name, Was: was.Version}, images.WritePins(d.o.Dir, d.o.Lock, pins)
+	return Change{Name: name, Was: was.Version, WasSpace: was.Space}, images.WritePins(d.o.Dir, d.o.Lock, pins)
 }
 
 // Upgrade removes the pins of artifacts that are no longer declared from the lock file.
@@ -80,7 +92,7 @@ func (d *Desk) Upgrade(ctx context.Context, newest bool, parallelism int) (chang
 			names = append(names, name)
 			continue
 		}
-		changes = append(changes, Change{Name: name, Was: pins[name].Version})
+		changes = append(changes, Change{Name: name, Was: pins[name].Version, WasSpace: pins[name].Space})
 		delete(pins, name)
 	}
 	if newest && len(names) > 0 {
@@ -89,8 +101,9 @@ func (d *Desk) Upgrade(ctx context.Context, newest bool, parallelism int) (chang
 			return nil, err
 		}
 		for _, name := range names {
-			change := Change{Name: name, Was: pins[name].Version, Now: found[name].Recipe.Version}
-			pins[name] = config.Pin{Space: found[name].Recipe.Space, Version: change.Now}
+			change := Change{Name: name, Was: pins[name].Version, WasSpace: pins[name].Space,
+				Now: found[name].Recipe.Version, Space: found[name].Recipe.Space}
+			pins[name] = config.Pin{Space: change.Space, Version: change.Now}
 			if change.Moves() {
 				changes = append(changes, change)
 			}

@@ -170,6 +170,17 @@ func TestUpgrade_MovesPinsAndDropsThoseOfNothing(t *testing.T) {
 	}
 }
 
+// Another space may list a version that is called the same.
+func TestPin_MovesToAnotherSpace(t *testing.T) {
+	text := strings.Replace(manifest, "uri = \"u\" }", "uri = \"u\" }\n  space  = \"main\"", 1)
+	s := newScene(t, text, "artifact \"site\" {\n  space = \"next\"\n  version = { ref = \"3\", by = \"bob\" }\n}\n", state.Snapshot{})
+	change, err := s.Pin(t.Context(), "site", artifact.Version{"ref": "3"})
+	was, now := change.Texts()
+	if err != nil || !change.Moves() || was != `by=bob ref=3 (space "next")` || now != `by=bob ref=3 (space "main")` {
+		t.Errorf("%s, %s, %v", was, now, err)
+	}
+}
+
 func TestVersions_OfOneSpace(t *testing.T) {
 	s := newScene(t, manifest, "", state.Snapshot{})
 	for _, c := range []struct{ space, want string }{

@@ -68,16 +68,17 @@ func changed(s Session, c versions.Change, err error) (int, error) {
 		return failed, err
 	}
 	name := diag.Visible(c.Name)
+	was, now := c.Texts()
 	switch {
 	case !c.Moves():
-		s.Out.Printf("%s is pinned to %s already.\n", name, diag.Visible(c.Now.String()))
+		s.Out.Printf("%s is pinned to %s already.\n", name, now)
 		return done, nil
 	case c.Now == nil:
-		s.Out.Printf("%s %s\n    it was %s\n", render.Red("-"), name, diag.Visible(c.Was.String()))
+		s.Out.Printf("%s %s\n    it was %s\n", render.Red("-"), name, was)
 	case c.Was == nil:
-		s.Out.Printf("%s %s = %s\n", render.Green("+"), name, diag.Visible(c.Now.String()))
+		s.Out.Printf("%s %s = %s\n", render.Green("+"), name, now)
 	default:
-		s.Out.Printf("%s %s = %s\n    it was %s\n", render.Yellow("~"), name, diag.Visible(c.Now.String()), diag.Visible(c.Was.String()))
+		s.Out.Printf("%s %s = %s\n    it was %s\n", render.Yellow("~"), name, now, was)
 	}
 	s.Err.Printf("Wrote %s. Keep it under version control.\n", config.LockName)
 	return done, nil

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/base/proc"
 	"deployster/internal/testkit/office"
 )
 
@@ -79,7 +80,7 @@ func (p *terraformProject) write(declared map[string]string) {
 
 // processes are the bridge and the provider in the containers of this project.
 func (p *terraformProject) processes() (pids []int) {
-	found, _ := filepath.Glob("/proc/[0-9]*/environ")
+	found, _ := proc.Files("environ")
 	for _, path := range found {
 		text, err := os.ReadFile(path)
 		if err != nil || !slices.Contains(strings.Split(string(text), "\x00"), p.mark) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"deployster/internal/base/proc"
 )
 
 // suite runs all tests, and then looks whether anything of them is left on this
@@ -90,7 +92,7 @@ func (s *suite) left() (left []string) {
 	for line := range strings.Lines(users(s.dir)) {
 		left = append(left, strings.TrimSpace(line))
 	}
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	environs, _ := proc.Files("environ")
 	for _, file := range environs {
 		// Servers and shims have their programs on PATH.
 		if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), s.dir+"/d") {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"deployster/internal/base/proc"
 )
 
 // waitGone waits until no process and no mount speaks of a directory.
@@ -28,7 +30,7 @@ func users(dir string) string {
 			left = append(left, "mount "+strings.TrimSpace(line))
 		}
 	}
-	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	processes, _ := proc.Files("cmdline")
 	for _, p := range processes {
 		line, err := os.ReadFile(p)
 		if err == nil && strings.Contains(string(line), dir) {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
+
+	"deployster/internal/base/proc"
 )
 
 // ending ends what a script that failed has left running. A script that goes well ends
@@ -136,7 +138,7 @@ func killTree(pid int) {
 // started lists the processes that a script has started, at whatever remove: they have
 // its WORK, unless they run in a container, or are a server or a shim.
 func started(work string) (list []int) {
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	environs, _ := proc.Files("environ")
 	for _, file := range environs {
 		env, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00WORK="+work+"\x00")) {

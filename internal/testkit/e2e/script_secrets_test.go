@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"deployster/internal/base/proc"
 )
 
 // nowhere looks for texts wherever a secret could be left: in all that
@@ -46,7 +48,7 @@ func nowhere(ts *testscript.TestScript, neg bool, args []string) {
 		})
 		ts.Check(err)
 	}
-	processes, _ := filepath.Glob("/proc/[0-9]*")
+	processes, _ := proc.Files("")
 	for _, p := range processes {
 		for _, file := range []string{"environ", "cmdline"} {
 			content, err := os.ReadFile(filepath.Join(p, file))

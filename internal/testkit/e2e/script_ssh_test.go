@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -25,6 +26,10 @@ func startSSHD(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return os.RemoveAll(hosts)
 	})
+	// To compress the programs takes a second of the processor: it is done once for all scripts.
+	bundles := filepath.Join(os.TempDir(), "bundles")
+	ts.Check(os.MkdirAll(bundles, 0o700))
+	ts.Check(os.Symlink(bundles, filepath.Join(ts.Getenv("DEPLOYSTER_DATA_DIR"), "bundles")))
 	m := services.SSHD(scripted{ts: ts}, ts.MkAbs(".sshd"), "1s")
 	ts.Setenv("SSH_PORT", m.Port)
 	ts.Setenv("SSH_KEY", m.Key)

@@ -23,6 +23,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"deployster/internal/base/proc"
 )
 
 // How long the soak lasts, and what it is to show. DEPLOYSTER_WATCH_SOAK=30m is the one
@@ -303,7 +305,7 @@ func (s *soak) kill() {
 
 // killOne kills one of the processes below the test whose command line is of a kind.
 func (s *soak) killOne(what string, is func(line string) bool) {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	lines, _ := proc.Files("cmdline")
 	for _, i := range rand.Perm(len(lines)) {
 		line, err := os.ReadFile(lines[i])
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(lines[i])))

@@ -14,6 +14,7 @@ import (
 
 	"deployster/containerd"
 	"deployster/containerd/shim"
+	"deployster/internal/base/proc"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/testkit/modeltest"
 )
@@ -153,7 +154,7 @@ func exists(path string) bool {
 
 // usersOf names a process or a mount that speaks of a directory.
 func usersOf(dir string) string {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	files, _ := proc.Files("cmdline")
 	for _, f := range append(files, "/proc/self/mounts") {
 		if b, err := os.ReadFile(f); err == nil && strings.Contains(string(b), dir) {
 			return f + ": " + strings.ReplaceAll(string(b), "\x00", " ")

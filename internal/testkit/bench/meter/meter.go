@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd"
+	"deployster/internal/base/proc"
 )
 
 // clockTicks is how many make a second in /proc: so on all that Go runs on.
@@ -166,7 +167,7 @@ type Process struct {
 // Descendants gives the processes below this one.
 func Descendants() map[int]Process {
 	all := map[int]Process{}
-	names, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
+	names, _ := proc.Files("stat")
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
