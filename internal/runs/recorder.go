@@ -124,13 +124,14 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 	r.addError(err)
 }
 
-// writeFiles writes the files of an invocation, and returns their size in bytes.
+// writeFiles writes the files of an invocation, and returns their size in bytes. The
+// metadata is the last: an invocation without it was cut short, and is not listed.
 func (r *Recorder) writeFiles(dir string, step Step, files map[string][]byte) (written int64, err error) {
 	meta, err := json.Marshal(step)
 	files[metaName] = append(meta, '\n')
 	err = errors.Join(err, os.MkdirAll(dir, 0o700))
-	for name, content := range files {
-		if err == nil {
+	for _, name := range [...]string{Stdin, Stdout, Stderr, metaName} {
+		if content, ok := files[name]; ok && err == nil {
 			err = r.write(filepath.Join(dir, name), content)
 			written += int64(len(content))
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -426,5 +427,20 @@ func BenchmarkTenThousandResources(b *testing.B) {
 			b.Fatal(err)
 		}
 		r.Close()
+	}
+}
+
+// A command may be killed between two files of an invocation.
+func TestRecorder_MetadataIsTheLast(t *testing.T) {
+	r := begin(t.TempDir(), "1")
+	for i := range 20 {
+		dir := filepath.Join(t.TempDir(), strconv.Itoa(i))
+		if err := os.MkdirAll(filepath.Join(dir, Stdout), 0o700); err != nil { // it cannot be written
+			t.Fatal(err)
+		}
+		_, err := r.writeFiles(dir, Step{}, map[string][]byte{Stdin: nil, Stdout: nil, Stderr: nil})
+		if _, missing := os.Stat(filepath.Join(dir, metaName)); err == nil || missing == nil {
+			t.Fatalf("the metadata is there, and the output is not: %v", err)
+		}
 	}
 }

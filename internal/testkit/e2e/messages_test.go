@@ -43,8 +43,8 @@ func checkMessages(dir string) (seen int, err error) {
 			n, err := checkLines(path)
 			seen, wrong = seen+n, append(wrong, err)
 		}
-		if e.Name() != "stdin.json" {
-			return nil
+		if e.Name() != "stdin.json" || !exists(filepath.Join(filepath.Dir(path), "meta.json")) {
+			return nil // what was killed while it recorded an invocation has no metadata of it
 		}
 		seen++
 		if err := checkInvocation(filepath.Dir(path)); err != nil {
