@@ -101,8 +101,8 @@ func (s *suite) left() (left []string) {
 	}
 	entries, _ := os.ReadDir(s.dir)
 	for _, e := range entries {
-		// The programs that the scripts run are there until this process ends.
-		if strings.HasPrefix(e.Name(), "testscript-main") {
+		// The programs that the scripts run are there until this process ends, and their bundle for hosts.
+		if strings.HasPrefix(e.Name(), "testscript-main") || e.Name() == bundlesName {
 			continue
 		}
 		path := filepath.Join(s.dir, e.Name())

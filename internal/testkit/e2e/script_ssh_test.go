@@ -10,6 +10,9 @@ import (
 	"deployster/internal/testkit/services"
 )
 
+// bundlesName is the directory of bundles below a data directory, and the one that all scripts share.
+const bundlesName = "bundles"
+
 // startSSHD starts an sshd on loopback, for hosts that are this machine with data
 // directories of their own. What it says in the environment: SSH_PORT, SSH_KEY (the
 // file of a key that it takes), SSH_HOST_KEY (the file of its own public key), and
@@ -27,9 +30,9 @@ func startSSHD(ts *testscript.TestScript, neg bool, args []string) {
 		return os.RemoveAll(hosts)
 	})
 	// To compress the programs takes a second of the processor: it is done once for all scripts.
-	bundles := filepath.Join(os.TempDir(), "bundles")
+	bundles := filepath.Join(os.TempDir(), bundlesName)
 	ts.Check(os.MkdirAll(bundles, 0o700))
-	ts.Check(os.Symlink(bundles, filepath.Join(ts.Getenv("DEPLOYSTER_DATA_DIR"), "bundles")))
+	ts.Check(os.Symlink(bundles, filepath.Join(ts.Getenv("DEPLOYSTER_DATA_DIR"), bundlesName)))
 	m := services.SSHD(scripted{ts: ts}, ts.MkAbs(".sshd"), "1s")
 	ts.Setenv("SSH_PORT", m.Port)
 	ts.Setenv("SSH_KEY", m.Key)
