@@ -86,25 +86,24 @@ func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Pre
 		return nil, broken(err)
 	}
 	p.Chain = identity.ChainID(config.RootFS.DiffIDs).String()
-	found, err := store.unpack(ctx, p, record)
+	unpack := func() (lookups, error) {
+		image := client.NewImageWithPlatform(store.conn.Client, record, platform())
+		if err := image.Unpack(ctx, store.conn.Snapshotter); err != nil {
+			return lookups{}, fmt.Errorf("unpacking it: %w", err)
+		}
+		return store.lookUp(ctx, p, lookups{}, []string{p.Config.User}, nil)
+	}
+	found, err := unpack()
 	if errdefs.IsNotFound(err) {
 		// The image was removed and has returned: its layers were still unpacked, for a
 		// container that has ended meanwhile. Now the image refers to them, so they stay.
-		found, err = store.unpack(ctx, p, record)
+		found, err = unpack()
 	}
 	if err != nil {
 		return nil, broken(err)
 	}
 	p.User = found.users[p.Config.User]
 	return p, nil
-}
-
-// unpack unpacks an image, and looks up its user in its files.
-func (store *Store) unpack(ctx context.Context, p *Prepared, record images.Image) (lookups, error) {
-	if err := client.NewImageWithPlatform(store.conn.Client, record, platform()).Unpack(ctx, store.conn.Snapshotter); err != nil {
-		return lookups{}, fmt.Errorf("unpacking it: %w", err)
-	}
-	return store.lookUp(ctx, p, lookups{}, []string{p.Config.User}, nil)
 }
 
 // readConfig reads the config of an image for this platform.
