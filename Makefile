@@ -7,9 +7,10 @@ LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./interna
 	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/watch/... ./internal/wire/... ./internal/far/... ./internal/places/... ./internal/sharedlog/...
 
 # Everything is compiled in one way, so that it is compiled once: the race detector
-# alone needs a second.
+# alone needs a second. Programs are linked without what only debuggers read (-w), which
+# takes half as long.
 export CGO_ENABLED = 0
-export GOFLAGS := $(GOFLAGS) -trimpath
+export GOFLAGS := $(GOFLAGS) -trimpath -ldflags=-w
 RACE = CGO_ENABLED=1 go test -race
 
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
@@ -58,16 +59,23 @@ WITHOUT := $(if $(shell command -v terraform),,-skip '^TestMigrate_Terraform$$|^
 LONGEST_RACED = deployster/state deployster/internal/runner/conformance
 LONGEST = ./internal/testkit/e2e
 
+# Random histories and large messages take ten times as long with the race detector, which
+# smaller tests of the same code show as much. They run without it.
+HEAVY = '^TestModel_RandomHistories$$|^TestClient_TakesTheLargestAnswer$$|^TestClient_TellsWhatIsTooLarge$$|^TestCheckConfig_HasAnEnd$$|^TestLarge_IsReadBack$$'
+HEAVY_IN = ./internal/sharedlog ./internal/far ./internal/runner/typeschema ./state
+
 # `make check` vets everything once: go test would vet all that is imported a second and a
 # third time, which took longer than compiling it. The race detector would have each process
 # sleep for a second at its end, for what may still run: `make race` lets it. More packages
-# than processors run at one time (-p), since some of them wait.
+# than processors run at one time (-p), since some of them wait. Results of scripts are not
+# cached (-count): for that, go would read every file again that they have read.
 test: build
 	.ci/setup test
-	GORACE=atexit_sleep_ms=0 $(RACE) -p 3 -vet=off $(LONGEST_RACED) $(RACED)
+	GORACE=atexit_sleep_ms=0 $(RACE) -p 3 -vet=off -skip $(HEAVY) $(LONGEST_RACED) $(RACED)
+	go test -vet=off -run $(HEAVY) $(HEAVY_IN)
 	$(RACE) -vet=off -run IsSafeForConcurrentUse ./config
 	go test -vet=off ./config
-	go test -vet=off -timeout 75m -parallel 3 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
+	go test -vet=off -count=1 -timeout 75m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
 	cd bridge && go test -vet=off $(WITHOUT) ./...
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the

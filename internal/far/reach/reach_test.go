@@ -28,7 +28,20 @@ func TestMain(m *testing.M) {
 		_ = far.Serve(context.Background(), stdio{os.Stdin, os.Stdout}, place{}, far.DefaultTiming()) // it ends with its client
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// bundles is where the rigs keep their bundle, which is of the same program for all of them.
+var bundles string
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "bundles")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	bundles = dir
+	return m.Run()
 }
 
 type stdio struct {
@@ -68,7 +81,6 @@ func newRig(t *testing.T, before string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bundles := t.TempDir()
 	return &rig{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
 		options: Options{Command: []string{"sh", "-c", before + "\nfor last; do :; done; eval \"$last\"", "ssh"},
 			Bundle: func(ctx context.Context) (Bundle, error) {
