@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"deployster/internal/testkit/bench/meter"
 )
 
@@ -89,27 +91,36 @@ func (l *lab) newBed() (*bed, error) {
 	return b, errors.Join(err, err2, b.reset())
 }
 
-// reset empties the world and forgets the state. What was there is moved aside
-// until the end: on ext4 making files after thousands were removed takes several
-// times as long for minutes, and that is not what is to be measured.
+// reset empties the world and forgets the state. The world is in memory, and what was
+// there besides is moved aside until the end: on ext4 making files after thousands were
+// removed takes several times as long for minutes, and that is not what is to be measured.
 func (b *bed) reset() error {
 	old, err := os.MkdirTemp(b.data, "old-")
 	if err != nil {
 		return err
 	}
 	left, err := filepath.Glob(filepath.Join(b.work, "deployster.state.json*"))
-	for _, path := range append(left, filepath.Join(b.work, ".deployster/runs"), filepath.Join(b.work, "world")) {
+	for _, path := range append(left, filepath.Join(b.work, ".deployster/runs")) {
 		if gone := os.Rename(path, filepath.Join(old, filepath.Base(path))); !errors.Is(gone, os.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
 	}
-	return errors.Join(err, os.Mkdir(filepath.Join(b.work, "world"), 0o755))
+	world := filepath.Join(b.work, "world")
+	return errors.Join(err, unmount(world), os.MkdirAll(world, 0o755), unix.Mount("tmpfs", world, "tmpfs", 0, "mode=0755"))
+}
+
+// unmount unmounts a directory, which may be in use or none.
+func unmount(dir string) error {
+	if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("unmount %s: %w", dir, err)
+	}
+	return nil
 }
 
 // close removes everything. A server ends when its data directory is gone, and may take a
 // minute to remove its containers, which would be left behind if it were ended before.
 func (b *bed) close() error {
-	err := errors.Join(os.RemoveAll(b.work), os.RemoveAll(b.data))
+	err := errors.Join(unmount(filepath.Join(b.work, "world")), os.RemoveAll(b.work), os.RemoveAll(b.data))
 	for end := time.Now().Add(2 * time.Minute); len(meter.Servers()) > 0 && time.Now().Before(end); {
 		time.Sleep(100 * time.Millisecond)
 		meter.Work() // takes in what has ended

@@ -270,6 +270,9 @@ func (l *lab) fetched(ctx context.Context) (_ []line, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
+	if err := unmount(filepath.Join(b.work, "world")); err != nil { // both write to the disk
+		return nil, err
+	}
 	to := filepath.Join(b.work, "world/out")
 	out := line{What: fmt.Sprintf("`plan` that fetches %d files, %d MiB", n, n*size>>20), Goal: goal{Faster: 1 / 1.3},
 		Beside: "bare runs of the same programs into a directory, and one syncfs"}
