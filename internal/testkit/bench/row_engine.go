@@ -53,6 +53,18 @@ func (l *lab) besideTerraform(ctx context.Context, ours, theirs int, out line,
 	return []line{out}, err
 }
 
+// watched adds to what a side took the memory of one more turn: it takes a command longer
+// to be watched.
+func (b *bed) watched(s side, took []meter.Usage) error {
+	b.together = true
+	defer func() { b.together = false }()
+	u, err := s.turn()
+	for i := range took {
+		took[i].Together = u.Together
+	}
+	return err
+}
+
 // tenThousandRow is both, ten times as large, beside terraform's plan of fewer,
 // as much as fits into the time.
 func tenThousandRow(ctx context.Context, l *lab) (lines []line, err error) {
@@ -62,12 +74,14 @@ func tenThousandRow(ctx context.Context, l *lab) (lines []line, err error) {
 	plan := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n), Beside: beside,
 		Goal: goal{Wall: 3 * time.Second, Memory: 200}}
 	lines, err = l.besideTerraform(ctx, n, few, apply, func(b *bed, t *terraformBed) (mine, other []meter.Usage, err error) {
-		b.together = true
 		theirs := t.side(ctx, nil, "plan", "-input=false")
-		if mine, other, err = l.inTurns(false, b.ours(ctx, b.reset, "apply", "-auto-approve"), theirs); err != nil {
+		create, again := b.ours(ctx, b.reset, "apply", "-auto-approve"), b.ours(ctx, nil, "plan", "-detailed-exitcode")
+		if mine, other, err = l.inTurns(false, create, theirs); err != nil {
 			return nil, nil, err
 		}
-		plan.Ours, plan.Theirs, err = l.inTurns(true, b.ours(ctx, nil, "plan", "-detailed-exitcode"), theirs)
+		if plan.Ours, plan.Theirs, err = l.inTurns(true, again, theirs); err == nil {
+			err = errors.Join(b.watched(again, plan.Ours), b.watched(create, mine))
+		}
 		return mine, other, err
 	})
 	return append([]line{plan}, lines...), err
