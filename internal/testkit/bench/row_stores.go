@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"deployster/internal/testkit/bench/meter"
@@ -21,8 +19,8 @@ const slowStore = 25 * time.Millisecond
 // storesRow is an apply and a plan with the state in a real store, beside the same with the
 // state in a file.
 func storesRow(ctx context.Context, l *lab) (lines []line, err error) {
-	host := &serverHost{}
-	defer func() { err = errors.Join(err, host.end()) }()
+	host := &services.Host{}
+	defer func() { err = errors.Join(err, host.End()) }()
 	for _, s := range []struct {
 		name  string
 		start func() (url string) // of a state that is called NAME
@@ -37,7 +35,7 @@ func storesRow(ctx context.Context, l *lab) (lines []line, err error) {
 			return "s3://state/NAME?region=eu-central-1&path_style=true&endpoint=http://" + p.Address
 		}, 8 * time.Second},
 	} {
-		url, err := host.started(s.start)
+		url, err := host.Started(s.start)
 		if err != nil {
 			return lines, fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -126,49 +124,4 @@ func (s stored) move(ctx context.Context, b *bed, number int) error {
 	}
 	file := filepath.Join(b.work, "deployster.state.json")
 	return os.Rename(file+".moved", file)
-}
-
-// serverHost starts servers as for a test, and ends them.
-type serverHost struct {
-	testing.TB
-	ends []func()
-}
-
-// failure is a server that does not start.
-type failure struct{ error }
-
-func (h *serverHost) Helper()                           {}
-func (h *serverHost) Fatal(args ...any)                 { panic(failure{errors.New(fmt.Sprint(args...))}) }
-func (h *serverHost) Fatalf(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
-func (h *serverHost) Cleanup(f func())                  { h.ends = append(h.ends, f) }
-
-func (h *serverHost) TempDir() string {
-	dir, err := os.MkdirTemp("", "bench-server")
-	if err != nil {
-		h.Fatal(err)
-	}
-	h.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
-// started starts a server.
-func (h *serverHost) started(start func() string) (url string, err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case failure:
-			err = r.error
-		default:
-			panic(r)
-		}
-	}()
-	return start(), nil
-}
-
-// end ends all servers.
-func (h *serverHost) end() error {
-	for _, end := range slices.Backward(h.ends) {
-		end()
-	}
-	return nil
 }
