@@ -296,6 +296,46 @@ func TestServer_LeavesWithItsData(t *testing.T) {
 	}
 }
 
+// TestServer_LeavesWithItsRunc removes the runc too, as on a host, where it is installed
+// in the data directory.
+func TestServer_LeavesWithItsRunc(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	program, err := os.ReadFile(o.Runc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Runc = filepath.Join(o.DataDir, "runc")
+	if err := os.WriteFile(o.Runc, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dgst := packProbe(t, r)
+	var first sync.Once
+	running := make(chan struct{})
+	go func() {
+		_, _ = r.Run(context.Background(), runner.Spec{Kind: runner.Action, Digest: dgst, Args: []string{"ignore"}, // it is killed
+			Stdout: writerFunc(func(p []byte) (int, error) { first.Do(func() { close(running) }); return len(p), nil })})
+	}()
+	<-running
+	pid := serverPid(o)
+	if len(cgroupsLeft(r.conn.ID)) == 0 {
+		t.Fatal("it has no cgroup")
+	}
+	if err := os.RemoveAll(o.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the server leaves", func() bool { return !processLives(pid) })
+	_ = r.Close() // what it would remove is gone with the server
+	eventually(t, "the shims end", func() bool { return len(processesWith(o.RuntimeDir)) == 0 })
+	if left := cgroupsLeft(r.conn.ID); len(left) > 0 {
+		t.Errorf("cgroups are left: %q", left)
+	}
+}
+
 type writerFunc func(p []byte) (int, error)
 
 func (w writerFunc) Write(p []byte) (int, error) { return w(p) }

@@ -116,7 +116,7 @@ func (l *instance) abandon(sweeper sweep.Sweeper) error {
 		return err
 	}
 	defer gate.Close()
-	return l.cleanUp(ctx, sweeper)
+	return errors.Join(sweeper.EndAll(ctx), l.cleanUp(ctx, sweeper))
 }
 
 // cleanUp removes what a server has created outside its data directory. The gate is

@@ -114,6 +114,17 @@ func (w Sweeper) RemoveAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// EndAll ends the programs and the shims of all containers, and removes their cgroups. It
+// needs neither runc nor the shims' program, which are gone with a data directory that had them.
+func (w Sweeper) EndAll(ctx context.Context) error {
+	list, err := w.Client.ContainerService().List(namespaces.WithNamespace(ctx, w.Namespace), `labels."`+layout.LabelClient+`"`)
+	errs := []error{err}
+	for _, c := range list {
+		errs = append(errs, w.EndOrphan(c.ID))
+	}
+	return errors.Join(errs...)
+}
+
 // sweepVolumes removes the volumes of clients of which nothing else is left. It also
 // removes those of clients without a record, as after a restart of the machine.
 func (w Sweeper) sweepVolumes(dead map[string]bool) error {
