@@ -48,7 +48,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(subjectVariable) == "" {
-		os.Exit(m.Run())
+		os.Exit(runTests(m))
 	}
 	parallelism, err := strconv.Atoi(os.Args[4])
 	if err == nil && os.Getenv(subjectQuiet) != "" {
@@ -65,6 +65,21 @@ func TestMain(m *testing.M) {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
+}
+
+// runTests gives the tests a directory for temporary files of their own, since a subject
+// that is killed leaves its files.
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "crash")
+	if err == nil {
+		err = os.Setenv("TMPDIR", dir)
+	}
+	if err != nil {
+		fmt.Println("error:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	return m.Run()
 }
 
 // subject plans the manifest and applies the plan, with its state in dir. What
