@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"deployster/bridge/internal/testprovider"
 	"deployster/protocol"
 )
 
@@ -30,11 +31,7 @@ var timeBinary = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := timeBinary(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path)) // the tests are over
-	}
-	os.Exit(code)
+	os.Exit(testprovider.RunTests(m))
 }
 
 func timeProvider(t *testing.T) *Providers {

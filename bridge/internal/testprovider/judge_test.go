@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "terraform-provider-") {
 		os.Exit(testprovider.Run())
 	}
-	os.Exit(m.Run())
+	os.Exit(testprovider.RunTests(m))
 }
 
 // object is a JSON object.
