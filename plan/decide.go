@@ -46,7 +46,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	if !b.learn(r, step) || b.triggered(r) {
 		return nil
 	}
-	if pair := b.identified.pairs[r.Address]; pair.Replaced || b.Replaces(r.Address) {
+	if pair := b.identified.result.Pair(r.Address); pair.Replaced || b.Replaces(r.Address) {
 		switch ok := b.replacePair(ctx, r, step, pair); {
 		case !ok:
 			return nil
@@ -256,7 +256,7 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 	if s.Change == Valid && jsondoc.Same(entry.State, s.State) {
 		s.Edited = hidden.Edits(entry.Config, s.Config, entry.Sensitive.Config, s.Sensitive)
 	}
-	if b.identified.pairs[addr].MayStay && len(s.Init.Identity) == 0 && !s.Publishes {
+	if b.identified.result.Pair(addr).MayStay && len(s.Init.Identity) == 0 && !s.Publishes {
 		s.Notes = append(s.Notes, mayStay)
 	}
 }
@@ -272,7 +272,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 		if !r.ReadOnly && unknowns.Differ(entry.Config, s.Config, s.Unknown) {
 			s.Expected = Update
 		}
-		if b.identified.pairs[r.Address].MayStay && len(s.Init.Identity) == 0 && !s.Publishes && string(entry.Config) != string(s.Config) {
+		if b.identified.result.Pair(r.Address).MayStay && len(s.Init.Identity) == 0 && !s.Publishes && string(entry.Config) != string(s.Config) {
 			s.Notes = append(s.Notes, mayStay)
 		}
 	case !r.ReadOnly:

@@ -38,7 +38,7 @@ func (b *builder) ends(addresses []string) []end {
 			key := b.identified.ends[addr].Recorded
 			list = append(list, end{addr, recorded[key], key, false})
 		case step.Change == Replace:
-			key := b.identified.pairs[addr].Recorded
+			key := b.identified.result.Pair(addr).Recorded
 			list = append(list, end{addr, cmp.Or(recorded[key], declared[addr]), key, true})
 		}
 	}
@@ -63,7 +63,7 @@ func (b *builder) doubt() bool {
 	declared, _ := b.identified.result.Classes()
 	var again []string
 	for _, d := range b.identified.input.Declared {
-		step, why := b.steps[d.Address], b.identified.pairs[d.Address].Why
+		step, why := b.steps[d.Address], b.identified.result.Pair(d.Address).Why
 		if step == nil || step.Change != Valid && step.Change != Update || why != match.Nothing && why != match.Address ||
 			b.identified.doubts[d.Address] != "" {
 			continue
@@ -158,7 +158,9 @@ func (b assembler) beginnings() []match.Begin {
 }
 
 // anew reports whether a resource, even one that is replaced, has the identity of its entry.
-func (b assembler) anew(addr string) bool { return b.identified.pairs[addr].Why == match.Identity }
+func (b assembler) anew(addr string) bool {
+	return b.identified.result.Pair(addr).Why == match.Identity
+}
 
 // hold leaves ends for the next plan, because whether they are allowed depends on what
 // becomes known only after them.
@@ -180,7 +182,7 @@ func (b assembler) hold(nodes ...string) bool {
 
 // holdOld leaves the recorded thing of a resource that means another thing now.
 func (b assembler) holdOld(addr string, step *Step) {
-	if b.identified.pairs[addr].Why != match.Other {
+	if b.identified.result.Pair(addr).Why != match.Other {
 		asks := "-replace"
 		if b.decided.trigger(addr) != "" {
 			asks = "replace_triggered_by"
@@ -197,7 +199,7 @@ func (b assembler) holdOld(addr string, step *Step) {
 	b.identified.moves = append(b.identified.moves, moves.Move{From: addr, To: key, Why: string(match.Other)})
 	b.Report(nil, "", b.Identify(b.identified.moves))
 	b.steps[key] = old
-	b.identified.ends[key] = match.End{Recorded: b.identified.pairs[addr].Recorded, Address: addr, Deposed: true}
+	b.identified.ends[key] = match.End{Recorded: b.identified.result.Pair(addr).Recorded, Address: addr, Deposed: true}
 	b.hold(key)
 }
 
@@ -210,7 +212,7 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 	now := map[string]string{} // key -> its present address
 	for _, d := range b.identified.input.Declared {
 		class, step := declared[d.Address], p.Resources[d.Address]
-		now[b.identified.pairs[d.Address].Recorded] = d.Address
+		now[b.identified.result.Pair(d.Address).Recorded] = d.Address
 		if step != nil && (step.Change == Valid && !step.MayChange || slices.Contains(o.Loose, d.Address)) && len(o.Barriers[class]) > 0 {
 			list[class] = append(list[class], d.Address)
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,10 +26,9 @@ type identified struct {
 	input  match.Input
 	result match.Result
 	moves  []moves.Move
-	doubts map[string]string     // address of a resource whose thing the ends may destroy -> why
-	pairs  map[string]match.Pair // by address
-	ends   map[string]match.End  // by present address
-	open   map[string]bool       // resources about which something was learned: they are matched again
+	doubts map[string]string    // address of a resource whose thing the ends may destroy -> why
+	ends   map[string]match.End // by present address
+	open   map[string]bool      // resources about which something was learned: they are matched again
 
 	first   map[string]bool   // resources with create_before_destroy, and their dependencies
 	deposed map[string]string // address of a replaced resource -> key of the entry that is removed later
@@ -66,7 +66,8 @@ func (b *builder) matchInput() (in match.Input) {
 	b.identified.first = order.First(b.Manifest)
 	views, resources := b.recordedViews(), b.Matched()
 	in.Declared = parallel.Map(resources, func(r *config.Resource) match.Declared { return declared(b, r, views) })
-	for addr := range b.Prior.Resources {
+	in.Recorded = make([]match.Recorded, 0, len(b.Prior.Resources))
+	for _, addr := range slices.Sorted(maps.Keys(b.Prior.Resources)) {
 		at, number := moves.RecordedAt(addr)
 		if b.Aside(at) || b.PendingAbove(addr) != "" {
 			continue
@@ -110,9 +111,8 @@ func (b *builder) identify() {
 	if b.twice(result.Twice); b.Errors() > errors {
 		return
 	}
-	was, ended := b.identified.pairs, b.identified.ends
-	b.identified.result = result
-	b.identified.pairs, b.identified.ends, b.identified.deposed = map[string]match.Pair{}, map[string]match.End{}, map[string]string{}
+	was, ended := b.identified.result, b.identified.ends
+	b.identified.result, b.identified.ends, b.identified.deposed = result, map[string]match.End{}, map[string]string{}
 	var made []moves.Move
 	var changed []string
 	taken := map[string]match.Role{}
@@ -120,13 +120,13 @@ func (b *builder) identify() {
 		taken[e.Key] = e.Role
 	}
 	for _, p := range result.Pairs {
-		b.identified.pairs[p.Address] = p
 		if move, later := b.depose(p, taken); later {
 			made = append(made, move)
 		} else if p.Moved() {
 			made = append(made, moves.Move{From: p.Recorded, To: p.Address, Why: string(p.Why)})
 		}
-		before, matched := was[p.Address]
+		before := was.Pair(p.Address)
+		matched := before.Address != ""
 		if matched && before.Same(p) || !matched && !p.Moved() && !p.Replaced {
 			continue
 		}
@@ -177,7 +177,7 @@ func (b *builder) twice(list []match.Twice) {
 // learn compares the identity of a resource, as it is when the resource is decided, with the
 // one that it was matched with. It reports whether they are equal; else matching starts again.
 func (b *builder) learn(r *config.Resource, s *Step) bool {
-	if b.identified.pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
+	if b.identified.result.Pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
 		return true
 	}
 	now := things.Declared(b.prober, r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
@@ -210,12 +210,14 @@ func (b *builder) isOpen(addr string) bool {
 }
 
 // guessed reports whether the entry of a resource is a guess.
-func (b *builder) guessed(addr string) bool { return b.identified.pairs[addr].Why == match.SameConfig }
+func (b *builder) guessed(addr string) bool {
+	return b.identified.result.Pair(addr).Why == match.SameConfig
+}
 
 // confirm asks for the state again under the former address of the entry: a guess holds
 // where both answers have the same status and, if stale, the same state.
 func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, in protocol.StateInput, answer protocol.Answer) bool {
-	from := b.identified.pairs[r.Address].From
+	from := b.identified.result.Pair(r.Address).From
 	was, err := b.prober.State(ctx, s.Target(from), s.Init, in)
 	if err != nil || was.Status != answer.Status || was.Status == protocol.Stale && !jsondoc.Same(was.StaleState, answer.StaleState) {
 		b.refute(r.Address)

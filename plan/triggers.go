@@ -10,7 +10,7 @@ import (
 // triggered reports whether replace_triggered_by has a resource replaced, because of a change
 // of another resource that was not known before. Then the resource is matched again.
 func (b *builder) triggered(r *config.Resource) bool {
-	if b.identified.pairs[r.Address].Recorded == "" || b.decided.trigger(r.Address) != "" {
+	if b.identified.result.Pair(r.Address).Recorded == "" || b.decided.trigger(r.Address) != "" {
 		return false
 	}
 	for _, t := range r.Triggers {

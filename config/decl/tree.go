@@ -44,5 +44,6 @@ func (t *Tree) Load(vars []source.VarInput) (diags hcl.Diagnostics, goOn bool) {
 		return d, false
 	}
 	diags = append(diags, t.loadModules(t.Root)...)
+	t.Set.Release()
 	return append(diags, t.setVariables(vars)...), true
 }

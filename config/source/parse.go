@@ -46,7 +46,7 @@ func (s *Set) Parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 		diags = append(diags, FirstOfEach(found[i])...)
 		if file != nil && file.Body != nil {
 			bodies = append(bodies, file.Body)
-			s.files[files[i].Path] = file
+			s.files[files[i].Path] = withoutBody(file)
 		}
 	}
 	return bodies, diags

@@ -17,7 +17,7 @@ type Set struct {
 	Reads    *Reader
 	Pool     *parallel.Pool
 	files    map[string]*hcl.File
-	bodies   map[string][]hcl.Body // the parsed modules, by directory
+	bodies   map[string][]hcl.Body // the parsed modules, by directory, until Release
 	Broken   map[string]bool       // files with syntax errors
 	size     int                   // bytes in all manifests
 	Text     map[string][]byte     // the text of files that did not parse, and of variable files
@@ -39,6 +39,9 @@ func New(src Sources, b Builtins) *Set {
 	}
 	return s
 }
+
+// Release drops the parsed modules, whose blocks have been decoded.
+func (s *Set) Release() { clear(s.bodies) }
 
 // NewText returns a set with one text, for diagnostics in it.
 func NewText(name string, src []byte) *Set {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/containerd/containerd/v2/cmd/containerd/server"
@@ -51,6 +52,7 @@ func (l *instance) serve(ctx context.Context) error {
 	if err := sweeper.Sweep(ctx, true); err != nil {
 		log.L.WithError(err).Warn("sweeping at the start")
 	}
+	debug.FreeOSMemory() // starting takes 17 MiB that are never needed again, on each of many hosts
 	used, looked := time.Now(), time.Now()
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

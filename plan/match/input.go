@@ -107,11 +107,16 @@ func (in *Input) Refute(address string) {
 	in.Refuted[address] = true
 }
 
-// sorted returns a copy of the input, sorted by addresses and keys.
+// sorted returns the input sorted by addresses and keys. Its Declared are a copy, which a
+// matcher may change.
 func (in Input) sorted() Input {
 	in.at = nil
-	in.Declared, in.Recorded = slices.Clone(in.Declared), slices.Clone(in.Recorded)
+	in.Declared = slices.Clone(in.Declared)
 	slices.SortFunc(in.Declared, func(a, b Declared) int { return strings.Compare(a.Address, b.Address) })
-	slices.SortFunc(in.Recorded, func(a, b Recorded) int { return strings.Compare(a.Key, b.Key) })
+	byKey := func(a, b Recorded) int { return strings.Compare(a.Key, b.Key) }
+	if !slices.IsSortedFunc(in.Recorded, byKey) {
+		in.Recorded = slices.Clone(in.Recorded)
+		slices.SortFunc(in.Recorded, byKey)
+	}
 	return in
 }

@@ -69,6 +69,16 @@ type Result struct {
 	in Input
 }
 
+// Pair returns what was decided about a declared resource, the zero Pair if there is none
+// at the address.
+func (r Result) Pair(address string) Pair {
+	at, found := slices.BinarySearchFunc(r.Pairs, address, func(p Pair, addr string) int { return strings.Compare(p.Address, addr) })
+	if !found {
+		return Pair{}
+	}
+	return r.Pairs[at]
+}
+
 // Means reports whether Match knew the identity of a resource, and it equals that of this
 // thing as its config names it.
 func (r Result) Means(address string, t Thing) bool {

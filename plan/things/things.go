@@ -1,6 +1,7 @@
 package things
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -94,7 +95,7 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 	if settings.Host != nil {
 		t.Host, t.Machine = settings.Host.Name, settings.Host.Machine // the way to reach the host may change, so it is left out
 	}
-	if canonical, err := jsondoc.Canonical(config); err == nil {
+	if canonical, err := jsondoc.Canonical(config); err == nil && !bytes.Equal(canonical, config) {
 		t.Config = canonical
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings.Env)) {
