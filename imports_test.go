@@ -29,6 +29,7 @@ var ranks = map[string]int{
 	"internal/base/loglines":            5,
 	"internal/base/parallel":            0,
 	"internal/base/proc":                0,
+	"internal/base/timers":              0,
 	"internal/runner":                   0,
 	"internal/wire":                     0,
 	"internal/far":                      10,

@@ -145,7 +145,7 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan *
 			if now := s.files.Stdout.Size() + s.files.Stderr.Size(); now != size {
 				written, size = time.Now(), now
 			}
-			watch.Reset(runfiles.Pause(time.Since(written), runfiles.WatchEvery))
+			watch.Reset(runfiles.Pause(4*time.Since(written), runfiles.WatchEvery))
 		}
 	}
 }

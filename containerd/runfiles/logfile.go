@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deployster/internal/base/timers"
 	"deployster/internal/runner"
 )
 
@@ -31,8 +32,12 @@ const (
 )
 
 // Pause returns how long to wait before the next read of an output that was quiet for a
-// time: a sixteenth of that time, so that an output that is quiet for days costs nothing.
+// time: a sixteenth of that time, so that an output that is quiet for days costs nothing. The
+// longest pauses of all outputs end together.
 func Pause(quiet, least time.Duration) time.Duration {
+	if quiet >= 16*mostPause {
+		return timers.Aligned(mostPause)
+	}
 	return min(max(quiet/16, least), mostPause)
 }
 

@@ -11,11 +11,12 @@ import (
 	"github.com/containerd/containerd/v2/core/mount"
 	"golang.org/x/sys/unix"
 
+	"deployster/internal/base/timers"
 	"deployster/internal/runner"
 )
 
 const (
-	diskEvery = 300 * time.Millisecond // interval of the measurements of a container's own files, or more if measuring takes long
+	diskEvery = 250 * time.Millisecond // interval of the measurements of a container's own files, or more if measuring takes long
 	diskRest  = 20                     // how many times longer than a measurement the pause after it is,
 	diskPause = 5 * time.Second        // but at most this long
 	minFile   = 4096                   // minimum size of any name: endless empty files or links fill a disk, or a measurement
@@ -79,9 +80,13 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 	return over
 }
 
-// restAfter returns how long to wait after a measurement that took so long.
+// restAfter returns how long to wait after a measurement that took so long. Most containers
+// have few files of their own: these are measured together.
 func restAfter(look time.Duration) time.Duration {
-	return min(max(diskEvery, diskRest*look), diskPause)
+	if diskRest*look <= diskEvery {
+		return timers.Aligned(diskEvery)
+	}
+	return min(diskRest*look, diskPause)
 }
 
 // usage adds up the disk usage of files while a hostile program may change them: it never
