@@ -60,7 +60,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	}
 	if step.Reason = why; why != "" {
 		if b.guessed(r.Address) { // no image can be asked yet whether the guess holds
-			b.refute(r.Address)
+			b.withdraw(r.Address, true)
 			return nil
 		}
 		if step.Change = Deferred; recording {

@@ -194,12 +194,17 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	return false
 }
 
-// refute withdraws a guess that does not hold, with all other guesses about its image.
-func (b *builder) refute(addr string) {
+// withdraw withdraws the guess about a resource, and with refutes, as it does not hold, all other
+// guesses about its image.
+func (b *builder) withdraw(addr string, refutes bool) {
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
-	b.identified.input.Refute(addr)
 	b.identified.open[addr] = true
+	if refutes {
+		b.identified.input.Refute(addr)
+	} else {
+		b.identified.input.Withdraw(addr)
+	}
 }
 
 // isOpen reports whether a resource must be matched again.
@@ -215,12 +220,18 @@ func (b *builder) guessed(addr string) bool {
 }
 
 // confirm asks for the state again under the former address of the entry: a guess holds
-// where both answers have the same status and, if stale, the same state.
+// where both answers have the same status and, if stale, the same state. Where both say that
+// nothing exists they say nothing about the guess: the removal of what else had this address
+// could take with it what would be created here.
 func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, in protocol.StateInput, answer protocol.Answer) bool {
 	from := b.identified.result.Pair(r.Address).From
 	was, err := b.prober.State(ctx, s.Target(from), s.Init, in)
 	if err != nil || was.Status != answer.Status || was.Status == protocol.Stale && !jsondoc.Same(was.StaleState, answer.StaleState) {
-		b.refute(r.Address)
+		b.withdraw(r.Address, true)
+		return false
+	}
+	if answer.Status == protocol.Missing {
+		b.withdraw(r.Address, false)
 		return false
 	}
 	s.Notes = append(s.Notes, fmt.Sprintf("That it is the thing of %s is guessed from the config: if the type goes by name, that of %s stays.",

@@ -59,14 +59,22 @@ func (l *lane) pick(now time.Duration) *queue {
 	return nil
 }
 
-// nextLook returns when the next query that has a place is due; never = not before another has ended.
+// together is how long a poll waits for others: waking up takes as much as several polls.
+const together = 250 * time.Millisecond
+
+// nextLook returns when to start the next query that has a place; never = not before another has ended.
 func (w *watcher) nextLook() time.Duration {
 	at := never
 	for _, l := range w.lanes {
 		for _, q := range []*queue{&l.urgent, &l.timed} {
-			if l.running < l.places && len(q.list) > 0 && w.room(q.list[0]) {
-				at = min(at, q.next())
+			due := q.next()
+			if due == never || l.running >= l.places || !w.room(q.list[0]) {
+				continue
 			}
+			if q == &l.timed {
+				due += together - due%together
+			}
+			at = min(at, due)
 		}
 	}
 	return at

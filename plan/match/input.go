@@ -44,9 +44,10 @@ type Recorded struct {
 // Input is all that Match needs to decide. Both lists cover the whole manifest and the
 // whole state, whatever is selected, unless Selection.Apart is set.
 type Input struct {
-	Declared []Declared
-	Recorded []Recorded
-	Refuted  map[string]bool // the declared resources whose guess did not hold
+	Declared  []Declared
+	Recorded  []Recorded
+	Refuted   map[string]bool // the declared resources whose guess did not hold
+	Withdrawn map[string]bool // the declared resources whose guess nothing can confirm
 
 	at map[string]int // where a declared resource is in the list; nil = nobody has asked yet
 }
@@ -105,6 +106,14 @@ func (in *Input) Refute(address string) {
 		in.Refuted = map[string]bool{}
 	}
 	in.Refuted[address] = true
+}
+
+// Withdraw withdraws the guess about a resource alone, because no thing exists that could confirm it.
+func (in *Input) Withdraw(address string) {
+	if in.Withdrawn == nil {
+		in.Withdrawn = map[string]bool{}
+	}
+	in.Withdrawn[address] = true
 }
 
 // sorted returns the input sorted by addresses and keys. Its Declared are a copy, which a

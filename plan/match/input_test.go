@@ -12,9 +12,10 @@ import (
 // What is learned of one resource costs no more among many: a plan may learn something of all.
 func TestInput_ChangesAreLinear(t *testing.T) {
 	for name, change := range map[string]func(in *match.Input, address string){
-		"learned":  func(in *match.Input, address string) { _ = in.Learn(address, of(file(), `{"path":"a"}`)) },
-		"replaced": func(in *match.Input, address string) { in.Replace(address) },
-		"refuted":  func(in *match.Input, address string) { in.Refute(address) },
+		"learned":   func(in *match.Input, address string) { _ = in.Learn(address, of(file(), `{"path":"a"}`)) },
+		"replaced":  func(in *match.Input, address string) { in.Replace(address) },
+		"refuted":   func(in *match.Input, address string) { in.Refute(address) },
+		"withdrawn": func(in *match.Input, address string) { in.Withdraw(address) },
 	} {
 		cost := func(n int) uint64 {
 			var in match.Input

@@ -8,7 +8,7 @@ import (
 // Match decides which entry each declared resource has, and what becomes of the other
 // entries. It asks no image: where an identity is unclear it guesses (SameConfig), and the
 // caller confirms the guess. When a guess does not hold, or an identity turns out to
-// differ, the caller matches again (Input.Refute, Input.Learn).
+// differ, the caller matches again (Input.Refute, Input.Withdraw, Input.Learn).
 func Match(in Input) Result {
 	in = in.sorted()
 	m := &matcher{in: in, index: newIndex(in.Declared), taken: make([]bool, len(in.Recorded)), standing: map[string]int{},
@@ -203,7 +203,7 @@ func (m *matcher) guess() {
 		}
 	}
 	m.open(func(i int, d Declared) {
-		if d.Late || d.New || d.Role != Managed || refuted[d.guesses()] {
+		if d.Late || d.New || d.Role != Managed || refuted[d.guesses()] || m.in.Withdrawn[d.Address] {
 			return
 		}
 		for _, at := range byConfig[d.Thing.likeness()] {

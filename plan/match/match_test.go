@@ -443,6 +443,17 @@ func TestInput_Refute(t *testing.T) {
 	}
 }
 
+// A guess that nothing can confirm says nothing about the others.
+func TestInput_Withdraw(t *testing.T) {
+	t.Parallel()
+	old := match.Type{Repository: "docker.io/acme/old"}
+	in := is(old, `c {"v":1}`+"\n"+`d {"v":2}`+"\n"+`a  <- {"v":1}`+"\n"+`b  <- {"v":2}`)
+	in.Withdraw("d")
+	if got := note(match.Match(in)); got != "c from a (same config)\nd new\n- b" {
+		t.Error(got)
+	}
+}
+
 // Where nobody can tell, another host is another thing when nothing else is left.
 func TestMatch_OldTypeOnAnotherHost(t *testing.T) {
 	t.Parallel()

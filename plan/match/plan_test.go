@@ -126,8 +126,12 @@ func (p *planned) confirm(w *identity.World) {
 			b := p.declared[g.Address]
 			status, is := w.Ask(b.Type, g.Address, b.Config)
 			old, was := w.Ask(b.Type, p.known[g.Recorded].name, b.Config)
-			if status != old || status == identity.Stale && is != was {
+			switch {
+			case status != old || status == identity.Stale && is != was:
 				in.Refute(g.Address)
+				again = true
+			case status == identity.Missing:
+				in.Withdraw(g.Address)
 				again = true
 			}
 		}
