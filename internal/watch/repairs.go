@@ -3,6 +3,8 @@ package watch
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"deployster/plan/drift"
@@ -97,13 +99,14 @@ func (w *watcher) repaired(r repaired) {
 		wait = refusedMost // until the next generation, which resets the pause
 	}
 	w.pauseTo = now + wait
+	righted := slices.Contains(slices.Collect(maps.Values(r.outcomes)), Repaired)
 	for _, it := range items {
 		if w.items[it.Address] != it {
 			continue
 		}
 		it.repairing = false
 		if r.err == nil {
-			w.outcome(it, r.outcomes[it.Address], now)
+			w.outcome(it, r.outcomes[it.Address], righted, now)
 		} else if it.Repair {
 			it.wanted = now
 		}
@@ -117,8 +120,13 @@ func (w *watcher) repaired(r repaired) {
 	}
 }
 
-// outcome handles the outcome of one of the resources of a repair.
-func (w *watcher) outcome(it *item, o Outcome, now time.Duration) {
+// outcome handles the outcome of one of the resources of a repair. righted says that the
+// repair has repaired one.
+func (w *watcher) outcome(it *item, o Outcome, righted bool, now time.Duration) {
+	if o == NotApproved && righted && it.Repair {
+		it.wanted = now // its config may have differed because of what is repaired now
+		return
+	}
 	switch o {
 	case Repaired:
 		it.repairs, it.settled = it.repairs+1, now

@@ -210,6 +210,24 @@ func TestRun_NotApproved(t *testing.T) {
 	})
 }
 
+// What was not approved because of what is repaired with it is tried again when that is done.
+func TestRun_NotApproved_BecauseOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: gone, resource: append(one(), watch.Resource{Address: "b", Lane: "x", Poll: time.Hour, Alone: time.Minute, Repair: true})}
+		b.repair = func(addrs []string) (map[string]watch.Outcome, error) {
+			outcomes, err := all(watch.Repaired)(addrs)
+			if len(addrs) > 1 {
+				outcomes["b"] = watch.NotApproved
+			}
+			return outcomes, err
+		}
+		_, counts, _ := b.run(t, watch.Options{MaxRuntime: 30 * time.Second})
+		if told := count[watch.Unapproved](b); len(b.repairs) != 2 || b.repairs[1]-b.repairs[0] > 2*time.Second || told != 0 {
+			t.Errorf("repairs at %v, %d told to be not approved: %+v", b.repairs, told, counts)
+		}
+	})
+}
+
 // What is not approved is nothing that will be done.
 func TestRun_NotApproved_Converges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

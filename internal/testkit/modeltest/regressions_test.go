@@ -63,3 +63,17 @@ func TestRemoval_OfInstancesBesideWhatVanishes(t *testing.T) {
 		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "steps"}}, Between: []Drift{{Thing: "tr1", How: Vanish}}, Parallelism: 1},
 	}})
 }
+
+// Two things drifted, the one made of the other: with the other as it was found, the config of
+// the first was not the approved one. It was tried again ten minutes later, and not when the
+// other was repaired.
+func TestWatch_RepairsWhatIsMadeOfWhatItRepairs(t *testing.T) {
+	t.Parallel()
+	declared := []Resource{{Name: "r1", Thing: "tr1", Kind: "proud", V: 1, Keys: []string{"x"}},
+		{Name: "r4", Thing: "tr4", Kind: "proud", V: 2, Uses: []Use{{Of: "r1"}}}}
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: declared, Parallelism: 1},
+		{Command: Watch, Resources: declared, Drift: []Drift{{Thing: "tr1-x", How: Spoil}}, Between: []Drift{{Thing: "tr4", How: Spoil}},
+			CrashAt: 4, KeepGoing: true, Parallelism: 1},
+	}})
+}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"deployster/apply"
 	"deployster/internal/app"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runner"
@@ -304,10 +305,17 @@ func (w *watcher) repair(wrong map[string]string) (crashed bool, err error) {
 		maps.Copy(w.refused, wrong)
 	}
 	for addr := range done.Refused {
-		w.refused[addr] = wrong[addr]
+		if !righted(done.Report) { // otherwise what is repaired may have been the cause
+			w.refused[addr] = wrong[addr]
+		}
 	}
 	w.prior = done.Snapshot
 	return false, w.see()
+}
+
+// righted reports whether a repair has repaired something.
+func righted(r *apply.Report) bool {
+	return r != nil && slices.ContainsFunc(slices.Collect(maps.Values(r.Resources)), func(r *apply.ResourceReport) bool { return r.Status == apply.OK })
 }
 
 // approved: only what was recorded is brought back, of the same image with the same
