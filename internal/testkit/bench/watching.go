@@ -187,10 +187,10 @@ func (w *watching) over(ctx context.Context, d time.Duration) (meter.Usage, erro
 	return u, nil
 }
 
-// memoryOfAll is the memory of all that descends from this process, in MiB.
+// memoryOfAll is the memory without files of all that descends from this process, in MiB.
 func memoryOfAll() (all int64) {
 	for pid := range meter.Descendants() {
-		all += meter.Memory(pid)
+		all += meter.Anonymous(pid)
 	}
 	return all >> 10
 }

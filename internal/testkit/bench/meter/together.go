@@ -56,10 +56,15 @@ func together(pid int) (stop func() int64) {
 
 // Memory is the memory of a process in KiB, of each page as much as falls
 // to one of those who have it; 0 = there is no such process.
-func Memory(pid int) int64 {
+func Memory(pid int) int64 { return share(pid, "Pss:") }
+
+// Anonymous is Memory without the pages of files.
+func Anonymous(pid int) int64 { return share(pid, "Pss_Anon:") }
+
+func share(pid int, of string) int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)) // it may have ended
 	for l := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(l, "Pss:"); ok {
+		if value, ok := strings.CutPrefix(l, of); ok {
 			kib, _ := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
 			return kib
 		}
