@@ -58,36 +58,39 @@ func (p Policy) onlyDrift() bool {
 	return !p.Whole && !slices.ContainsFunc(p.Kinds, func(k plan.Change) bool { return k != Kind })
 }
 
+// targets returns what drifted and its dependants, without those of refused resources: a plan
+// without a resource has none of its dependants either, whether or not they may be repaired.
 func (p Policy) targets(refused map[string]string) []string {
 	after, watched := Dependants(p.Manifest), map[string]*config.Resource{}
 	for _, r := range p.Looker.Resources {
 		watched[r.Address] = r
 	}
-	var reach func(addr string, into map[string]bool)
-	reach = func(addr string, into map[string]bool) {
+	var reach func(addr string, into map[string]bool, also func(addr string) bool)
+	reach = func(addr string, into map[string]bool, also func(addr string) bool) {
 		if into[addr] {
 			return
 		}
 		into[addr] = true
 		for _, next := range after[addr] {
-			if p.follows(watched[next]) {
-				reach(next, into)
+			if also(next) {
+				reach(next, into, also)
 			}
 		}
 	}
 	wanted, left := map[string]bool{}, map[string]bool{}
 	for _, addr := range p.Addresses {
-		reach(addr, wanted)
+		reach(addr, wanted, func(addr string) bool { return p.follows(watched[addr]) })
 	}
+	leave := func(addr string) { reach(addr, left, func(string) bool { return true }) }
 	for addr := range refused {
-		reach(addr, left)
+		leave(addr)
 	}
 	without := func(addr string, _ bool) bool { return left[addr] }
 	maps.DeleteFunc(wanted, without)
 	for _, b := range p.Expanded {
 		for addr := range watched {
 			if strings.HasPrefix(addr, b.Address+"[") && slices.ContainsFunc(b.Needs, func(n string) bool { return wanted[n] }) {
-				reach(addr, left) // whether it exists is known only after what it follows from is repaired
+				leave(addr) // whether it exists is known only after what it follows from is repaired
 			}
 		}
 	}

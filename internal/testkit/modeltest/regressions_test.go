@@ -77,3 +77,18 @@ func TestWatch_RepairsWhatIsMadeOfWhatItRepairs(t *testing.T) {
 			CrashAt: 4, KeepGoing: true, Parallelism: 1},
 	}})
 }
+
+// What the manifest has changed comes between what is refused and what drifted with its
+// dependants: nothing was repaired, because a dependant could not be planned.
+func TestWatch_RepairsBesideWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	applied := []Resource{{Name: "r1", Thing: "tr1", Kind: "old", V: 2}, {Name: "r2", Thing: "tr2", Kind: "plain", V: 1},
+		{Name: "r3", Thing: "tr3", Kind: "old", V: 2}, {Name: "r6", Thing: "tr6", Kind: "still", Count: 3, Uses: []Use{{Of: "r1", ID: true}}}}
+	edited := []Resource{{Name: "r2", Thing: "tr2", Kind: "asker", V: 1}, {Name: "r1", Thing: "tr1", Kind: "old", V: 2, Uses: []Use{{Of: "r2", ID: true}}},
+		{Name: "r3", Thing: "tr3", Kind: "old", V: 2},
+		{Name: "r6", Thing: "tr6", Kind: "still", Count: 3, Uses: []Use{{Of: "r1", ID: true}}, After: []string{"r3"}}}
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: applied, Parallelism: 1},
+		{Command: Watch, Resources: edited, Drift: []Drift{{Thing: "tr3", How: Restore}}, Parallelism: 1},
+	}})
+}
