@@ -62,13 +62,15 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 		out.fail(failedConfig, err)
 		return
 	}
-	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] && !in.Refresh && !(doubts{r}).of(out.addr) {
+	again := r.facts.Answered(out.addr)
+	doubt := again == nil && (doubts{r}).of(out.addr)
+	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] && !in.Refresh && !doubt {
 		out.report.Status = Unchanged
 		found, seen := protocol.Answer{State: step.State, Memory: step.Memory}, r.plan.Created
 		if step.Unrefreshed {
 			seen = r.prior.Resources[out.addr].ValidAt
 		}
-		if again := r.facts.Answered(out.addr); again != nil {
+		if again != nil {
 			found, seen = *again, r.options.Now()
 		}
 		r.record(step, out, in, found, sensitive, seen)

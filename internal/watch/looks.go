@@ -214,7 +214,10 @@ func (w *watcher) judge(it *item, look Look, now time.Duration) {
 	} else {
 		it.suspect, it.wanted = never, never
 	}
-	w.found(it, look, it.why, nil)
+	righted := it.found.wrong() && !look.wrong()
+	if w.found(it, look, it.why, nil); righted {
+		w.reconsider(now)
+	}
 }
 
 // found reports the result of a query if it differs from the last one.

@@ -99,7 +99,8 @@ func (w *watcher) repaired(r repaired) {
 		wait = refusedMost // until the next generation, which resets the pause
 	}
 	w.pauseTo = now + wait
-	righted := slices.Contains(slices.Collect(maps.Values(r.outcomes)), Repaired)
+	righted := slices.Contains(slices.Collect(maps.Values(r.outcomes)), Repaired) ||
+		slices.ContainsFunc(items, func(it *item) bool { return r.outcomes[it.Address] == Right })
 	for _, it := range items {
 		if w.items[it.Address] != it {
 			continue
@@ -118,15 +119,26 @@ func (w *watcher) repaired(r repaired) {
 			w.touched(it, o, now)
 		}
 	}
+	if righted {
+		w.reconsider(now)
+	}
 }
 
-// outcome handles the outcome of one of the resources of a repair. righted says that the
-// repair has repaired one.
-func (w *watcher) outcome(it *item, o Outcome, righted bool, now time.Duration) {
-	if o == NotApproved && righted && it.Repair {
-		it.wanted = now // its config may have differed because of what is repaired now
-		return
+// reconsider looks at what was not approved, because something else is right again: it may
+// have differed because of that.
+func (w *watcher) reconsider(now time.Duration) {
+	for it := range w.unapproved {
+		if w.items[it.Address] == it && it.found.wrong() {
+			it.askAgain = now
+			w.look(it, now, ByRepair)
+		}
 	}
+	clear(w.unapproved)
+}
+
+// outcome handles the outcome of one of the resources of a repair. righted says that one is
+// right again.
+func (w *watcher) outcome(it *item, o Outcome, righted bool, now time.Duration) {
 	switch o {
 	case Repaired:
 		it.repairs, it.settled = it.repairs+1, now
@@ -135,6 +147,9 @@ func (w *watcher) outcome(it *item, o Outcome, righted bool, now time.Duration) 
 	case Right:
 		w.right(it, ByRepair, now)
 	case NotApproved:
+		if w.unapproved[it] = struct{}{}; righted {
+			break // reconsider looks at it
+		}
 		if it.refused != it.found {
 			w.tell(Unapproved{it.Address})
 		}

@@ -228,6 +228,34 @@ func TestRun_NotApproved_BecauseOfAnother(t *testing.T) {
 	})
 }
 
+// What was not approved is tried again as soon as something else is right again, whoever has
+// done that.
+func TestRun_NotApproved_UntilAnotherIsRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const mended = 90 * time.Second
+		b := &bench{resource: append(one(), watch.Resource{Address: "b", Lane: "x", Poll: time.Hour, Alone: time.Hour, Repair: true})}
+		b.resource[0].Repair = false // somebody mends it
+		done := time.Duration(0)
+		b.look = func(addr string) (watch.Look, error) {
+			if now := time.Since(epoch); addr == "a" && now > mended || done > 0 {
+				return fine(addr)
+			}
+			return gone(addr)
+		}
+		b.repair = func(addrs []string) (map[string]watch.Outcome, error) {
+			if now := time.Since(epoch); now > mended {
+				done = now
+				return all(watch.Repaired)(addrs)
+			}
+			return all(watch.NotApproved)(addrs)
+		}
+		b.run(t, watch.Options{MaxRuntime: 5 * time.Minute})
+		if told := count[watch.Unapproved](b); done < mended || done > mended+time.Minute+5*time.Second || told != 1 {
+			t.Errorf("looks at %v, repairs at %v, %d told to be not approved", b.looks, b.repairs, told)
+		}
+	})
+}
+
 // What is not approved is nothing that will be done.
 func TestRun_NotApproved_Converges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -32,6 +32,8 @@ type watcher struct {
 	pauseTo  time.Duration // no repair starts before
 	refusals int           // in a row
 
+	unapproved map[*item]struct{} // not approved since something was last right again
+
 	counts     Counts
 	reported   Counts        // the last argument of Counted
 	settled    bool          // Settled was reported with Converged
@@ -49,7 +51,8 @@ func (w *watcher) now() time.Duration { return time.Since(w.start) }
 // tell is called by one goroutine.
 func Run(ctx context.Context, o Options, generations <-chan Generation, tell func(Event)) (End, Counts) {
 	work, stop := context.WithCancel(ctx)
-	w := &watcher{Options: o, tell: tell, start: time.Now(), items: map[string]*item{}, lanes: map[string]*lane{}, looks: make(chan looked),
+	w := &watcher{Options: o, tell: tell, start: time.Now(), items: map[string]*item{}, unapproved: map[*item]struct{}{},
+		lanes: map[string]*lane{}, looks: make(chan looked),
 		repairs: make(chan repaired), mail: &mailbox{wake: make(chan struct{}, 1), notes: map[*process]*note{}}, quietSince: never}
 	w.waiting = queue{at: func(it *item) time.Duration { return it.wanted }, slot: func(it *item) *int { return &it.repairSlot }}
 	if o.Slept != nil {

@@ -92,3 +92,15 @@ func TestWatch_RepairsBesideWhatIsRefused(t *testing.T) {
 		{Command: Watch, Resources: edited, Drift: []Drift{{Thing: "tr3", How: Restore}}, Parallelism: 1},
 	}})
 }
+
+// The same, where the first repair of the other had no outcome.
+func TestWatch_RepairsWhatIsMadeOfWhatIsRightAgain(t *testing.T) {
+	t.Parallel()
+	declared := []Resource{{Name: "r3", Thing: "tr3", Kind: "proud", V: 1, Count: 2},
+		{Name: "r5", Thing: "tr5", Kind: "proud", V: 2, Uses: []Use{{Of: "r3", At: 1, Alias: true}}}}
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: declared, Parallelism: 1},
+		{Command: Watch, Resources: declared, Faults: []Fault{{Thing: "tr3-1", Nth: 1, How: "lost after"}}, Parallelism: 1,
+			Drift: []Drift{{Thing: "tr5", How: Spoil}, {Thing: "tr4", How: Spoil}, {Thing: "tr3-1", How: Spoil}}},
+	}})
+}

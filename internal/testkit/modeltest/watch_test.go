@@ -13,7 +13,6 @@ import (
 	"slices"
 	"testing"
 
-	"deployster/apply"
 	"deployster/internal/app"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runner"
@@ -115,7 +114,8 @@ type watcher struct {
 	source  *app.Source
 	prior   state.Snapshot
 	looker  *plan.Looker
-	refused map[string]string // a finding that was not approved, by address
+	refused map[string]string // a finding that was not approved since something was last right again, by address
+	wrong   map[string]string // what the last look found
 }
 
 // tracedRuntime is the runtime of an engine whose runs the tracer sees.
@@ -248,20 +248,26 @@ func (w *watcher) late() error {
 // look asks all that is watched, and gives what is to be repaired; unasked: something
 // could not be asked.
 func (w *watcher) look() (wrong map[string]string, unasked bool) {
-	wrong = map[string]string{}
+	found := map[string]string{}
 	for _, r := range w.looker.Resources {
 		if w.looker.Changed(r) != "" || r.ReadOnly {
 			continue
 		}
-		found := w.looker.Look(context.Background(), r)
-		text := fmt.Sprintf("%s %s", found.Status, found.Found)
+		look := w.looker.Look(context.Background(), r)
 		switch {
-		case found.Status == drift.Failed:
+		case look.Status == drift.Failed:
 			unasked = true
-		case (found.Drifts() || found.Status == drift.None && len(found.Found) > 0) && w.refused[r.Address] != text:
-			wrong[r.Address] = text
+		case look.Drifts() || look.Status == drift.None && len(look.Found) > 0:
+			found[r.Address] = fmt.Sprintf("%s %s", look.Status, look.Found)
 		}
 	}
+	for addr := range w.wrong {
+		if _, still := found[addr]; !still {
+			clear(w.refused)
+		}
+	}
+	w.wrong, wrong = found, maps.Clone(found)
+	maps.DeleteFunc(wrong, func(addr, text string) bool { return w.refused[addr] == text })
 	return wrong, unasked
 }
 
@@ -305,17 +311,10 @@ func (w *watcher) repair(wrong map[string]string) (crashed bool, err error) {
 		maps.Copy(w.refused, wrong)
 	}
 	for addr := range done.Refused {
-		if !righted(done.Report) { // otherwise what is repaired may have been the cause
-			w.refused[addr] = wrong[addr]
-		}
+		w.refused[addr] = wrong[addr]
 	}
 	w.prior = done.Snapshot
 	return false, w.see()
-}
-
-// righted reports whether a repair has repaired something.
-func righted(r *apply.Report) bool {
-	return r != nil && slices.ContainsFunc(slices.Collect(maps.Values(r.Resources)), func(r *apply.ResourceReport) bool { return r.Status == apply.OK })
 }
 
 // approved: only what was recorded is brought back, of the same image with the same
