@@ -262,10 +262,12 @@ func (v *verdict) order(res *resourceRun) error {
 		if !v.out.crashed && !other.done() && !v.wasDone(other) {
 			return failf("order", "%s of %s was run, and %s is %s", res.main[0].Step, res.addr, before, other.report.Status)
 		}
+		right := false
 		for _, c := range other.calls {
-			if !c.Action && c.Begin > lastEnd(res.main) && v.askedAgain(before) {
+			if !c.Action && (right || c.Begin > lastEnd(res.main)) && v.askedAgain(before) {
 				continue // another of its kind was destroyed
 			}
+			right = !c.Action && c.well() && c.Answer.Status == protocol.Valid
 			if c.End == 0 || c.End > res.query.Begin {
 				return failf("order", "%s was asked and acted upon before %s of %s had ended", res.addr, c.Step, before)
 			}

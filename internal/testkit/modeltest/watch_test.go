@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"deployster/apply"
 	"deployster/internal/app"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runner"
@@ -175,6 +176,7 @@ func (ex *execution) lives(s *Step) (troubled bool, err error) {
 		return false, failf("watch", "it does not start: %v", err)
 	}
 	defer w.engine.Close()
+	defer func() { ex.tracer.told = ex.wasTold }()
 	for range 6 {
 		wrong, unasked := w.look()
 		if len(wrong) == 0 {
@@ -203,6 +205,7 @@ func (ex *execution) starts(s *Step) (*watcher, error) {
 			return tracedRuntime{runnertest.Runtime{Fake: ex.fake}, t}, nil
 		}})
 	w := &watcher{execution: ex, step: s, engine: app.Keeper{Engine: e}, refused: map[string]string{}}
+	t.told = func(text string) bool { return ex.wasTold(text) || e.Secrets.Hide(text) != text }
 	var err error
 	if w.source, w.prior, err = w.engine.Source(context.Background(), app.SourceOptions{}); err != nil {
 		e.Close()
@@ -312,6 +315,11 @@ func (w *watcher) repair(wrong map[string]string) (crashed bool, err error) {
 	}
 	for addr := range done.Refused {
 		w.refused[addr] = wrong[addr]
+	}
+	for _, i := range w.step.instances() {
+		if i.ReadOnly && done.Report != nil && done.Report.Resources[i.Address] != nil && done.Report.Resources[i.Address].Status == apply.Error {
+			maps.Copy(w.refused, wrong) // what depends on a thing of somebody else waits until that is right
+		}
 	}
 	w.prior = done.Snapshot
 	return false, w.see()
