@@ -34,7 +34,7 @@ func checks() []check {
 		{mutation.In("what a dead run began is resumed by the same plan only", "apply/resume.go", "&& s.Unsettled[addr].Plan == died.Plan", ""), "TestPinned"},
 		{mutation.In("what a dead run began had the planned entry before", "apply/resume.go", "entry.Holds(pin) || clean.Holds(pin) ||", "true ||"), "TestPinned"},
 		{mutation.In("what is forgotten because it was gone is still gone", "apply/run.go", "r.plan.Selection.RefreshOnly || step.Gone()", "false"), "TestForget_AsksAgainWhatWasGone"},
-		{mutation.In("what an action began on is asked again before it is recorded as VALID", "apply/step.go", " && !(doubts{r}).of(out.addr)", ""), "TestRun_AsksAgainWhatAnActionWasBegunOn"},
+		{mutation.In("what an action began on is asked again before it is recorded as VALID", "apply/step.go", "again == nil && (doubts{r}).of(out.addr)", "false && (doubts{r}).of(out.addr)"), "TestRun_AsksAgainWhatAnActionWasBegunOn"},
 		{mutation.In("what an action began on is asked again before it is recorded as found", "apply/record.go", "d.of(out.addr) {", "d.of(out.addr) && false {"), "TestRun_AsksAgainWhatAnActionWasBegunOn"},
 		{mutation.In("what is asked again without actions has the same status", "apply/recheck.go", "answer.Status != want {", "false {"), "TestRun_AsksAgainWhatAnActionWasBegunOn"},
 		{mutation.In("what is asked again can be given its dependencies", "apply/recheck.go", "if err != nil {\n\t\tout.fail(failedConfig, err)", "if false {\n\t\tout.fail(failedConfig, err)"), "TestRun_TooManyDependencies"},

@@ -23,7 +23,7 @@ func mutants() []mutation.Fault {
 		at("never below: the state goes too", "compact.go", "if n == 0 || n >= stateAt { // rule 5", "if n == 0 || n > stateAt { // rule 5"),
 		at("never below: a later state goes too", "compact.go", "if n := number(key, statePrefix); n == 0 || n >= stateAt {", "if n := number(key, statePrefix); n == 0 {"),
 		at("a close is confirmed by a sign of life", "claim.go", "!sure && e.Kind != KindClose", "!sure"),
-		at("what was compacted meanwhile is passed over", "view.go", "return Entry{}, nil, errAgain", "return Entry{N: n}, nil, nil"),
+		at("what was compacted meanwhile is missing", "view.go", "return Entry{}, nil, errAgain", "return Entry{}, nil, err"),
 	}
 }
 

@@ -172,6 +172,9 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	if kind == plan.Deferred {
 		return "what is to be done is known only when others are done, and nobody has approved deferred changes"
 	}
+	if entry := p.Prior.Resources[addr]; declared != nil && !entry.Incomplete() && !sameRun(step, entry) {
+		return "the manifest has changed how it is run, or what it is told of, since it was applied"
+	}
 	return "to " + string(kind) + " it would not just bring back what was recorded"
 }
 

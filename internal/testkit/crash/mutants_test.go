@@ -30,7 +30,7 @@ func mutants() []seen {
 		{mutation.In("destroys the old thing first", "plan/createfirst.go", "Edge{From: addr, To: key,", "Edge{From: key, To: addr,"), here, "TestEngine_KilledAtEachCall/made_first_at_1"},
 		{mutation.In("destroys what is that of another, after the new one", "plan/createfirst.go", "p.Owner != \"\" || ", ""), "apply", "TestCreateFirst/another_one_looks_at_it"},
 		{mutation.In("forgets what is deposed in the file", "state/deposed.go", "e.Deposed = append(e.Deposed, Deposed{Number: number, Entry: deposed})\n\t\te.sortDeposed()", "_ = deposed\n\t\te.sortDeposed()"), here, "TestRecovery_KilledAtEachCall/pairs/made_first_0"},
-		{mutation.In("leaves what is to be replaced for the next plan", "plan/ends.go", "if b.identified.pairs[addr].Why != match.Other {", "if false {"), "apply", "TestEnds_CannotWaitForWhatIsToBeReplaced"},
+		{mutation.In("leaves what is to be replaced for the next plan", "plan/ends.go", "if b.identified.result.Pair(addr).Why != match.Other {", "if false {"), "apply", "TestEnds_CannotWaitForWhatIsToBeReplaced"},
 		{mutation.In("takes a late identity for another because it is made first", "plan/ends.go", "node.CreateFirst = true //", "node.Of, node.CreateFirst = addr, true //"), "apply", "TestLateIdentity_OfWhatIsOnlyLookedAt"},
 		{mutation.In("takes a failed fsync for a good one", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n"), here, "TestEngine_DiskFaultAtEachCall/input/output_error_all_kinds"},
 		{mutation.In("tries a failed fsync again", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "if err = l.o.sync(l.f); err != nil {\n\t\t\terr = l.o.sync(l.f)\n\t\t}\n"), here, "TestEngine_DiskFaultAtEachCall/input/output_error_all_kinds"},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"deployster/apply"
@@ -325,6 +326,20 @@ func (w *watcher) repair(wrong map[string]string) (crashed bool, err error) {
 	return false, w.see()
 }
 
+// aliases are those that the manifest gives to the dependencies of an instance.
+func (s *Step) aliases(i instance) map[string]string {
+	var list map[string]string
+	for n, u := range i.Uses {
+		if u.Alias {
+			if list == nil {
+				list = map[string]string{}
+			}
+			list[fmt.Sprintf("d%d", n)] = strings.TrimPrefix(strings.TrimSuffix(s.reference(u), ".state."+u.attribute()), "resource.")
+		}
+	}
+	return list
+}
+
 // approved: only what was recorded is brought back, of the same image with the same
 // config, and it was asked right before.
 func (w *watcher) approved(calls []*call) error {
@@ -395,7 +410,7 @@ func (ex *execution) atRest(s *Step, moving bool) error {
 			continue
 		}
 		config := s.config(i, &entry, known)
-		if config == nil || canonical(config) != canonical(entry.Config) {
+		if config == nil || canonical(config) != canonical(entry.Config) || !maps.Equal(s.aliases(i), entry.Aliases) {
 			continue
 		}
 		covered[i.Address] = true
