@@ -18,7 +18,7 @@ func (r *run) conclude(ctx context.Context, report *Report) error {
 	fatal := r.collect(report)
 	whyNotStarted(ctx, r, report)
 	sumHosts(r, report)
-	counts, unseen := report.Counts(), removals{r.plan}.unseen(report, r.ended)
+	counts, unseen := report.Counts(), removals{r.plan, r.died.Plan != ""}.unseen(report, r.ended)
 	switch {
 	case ctx.Err() != nil && (counts[Interrupted]+counts[NotStarted] > 0 || unseen), counts[Interrupted] > 0:
 		report.Status = Interrupted
@@ -59,7 +59,7 @@ func (r *run) collect(report *Report) error {
 			report.Problems = append(report.Problems, out.problem)
 		}
 	}
-	removals{r.plan}.tookWithIt(report, lost)
+	removals{r.plan, r.died.Plan != ""}.tookWithIt(report, lost)
 	halfReplaced(r.plan, r.ended, r.facts, report)
 	report.addNotStarted(r.plan)
 	return fatal

@@ -14,7 +14,7 @@ import (
 func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	out.node = node
 	out.addr, out.what = order.OfNode(node)
-	out.old = out.what == order.Old
+	out.old, out.resumes = out.what == order.Old, r.died.Plan != ""
 	defer func() {
 		p := recover()
 		if p == nil {

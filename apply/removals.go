@@ -17,7 +17,10 @@ const failedRemoval = "removal"
 
 // removals puts into a report which resources removals also destroyed. The plan says which
 // resources are asked again after which removals.
-type removals struct{ plan *plan.Plan }
+type removals struct {
+	plan    *plan.Plan
+	resumes bool // an earlier run of the plan has died, which may have removed what is skipped now
+}
 
 // tookWithIt reports as failed each resource that a removal also destroyed, and the removals
 // that may have done it.
@@ -35,7 +38,7 @@ func (m removals) tookWithIt(report *Report, lost []*outcome) {
 			}
 			for _, node := range b.After {
 				addr, _ := order.OfNode(node)
-				if res := report.Resources[addr]; res != nil && res.Status != NotStarted {
+				if res := report.Resources[addr]; res != nil && res.Status != NotStarted && (res.Status != Skipped || m.resumes) {
 					ends = append(ends, addr)
 				}
 			}

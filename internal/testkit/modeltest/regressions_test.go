@@ -104,3 +104,15 @@ func TestWatch_RepairsWhatIsMadeOfWhatIsRightAgain(t *testing.T) {
 			Drift: []Drift{{Thing: "tr5", How: Spoil}, {Thing: "tr4", How: Spoil}, {Thing: "tr3-1", How: Spoil}}},
 	}})
 }
+
+// Two things changed before an apply: one that was to be removed was gone, another was not
+// right any more. Its removal was said to have taken the other with it.
+func TestRemoval_OfNothingTakesNothing(t *testing.T) {
+	t.Parallel()
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: []Resource{{Name: "r4", Thing: "tr4", Kind: "steps", V: 1}, {Name: "r3", Thing: "tr3", Kind: "plain", V: 2, Secret: true}},
+			Parallelism: 1},
+		{Resources: []Resource{{Name: "r3", Thing: "tr3", Kind: "steps", V: 2, Secret: true}}, Parallelism: 1,
+			Between: []Drift{{Thing: "tr4", How: Vanish}, {Thing: "tr3", How: Spoil}}},
+	}})
+}
