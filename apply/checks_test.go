@@ -150,6 +150,7 @@ func checks() []check {
 		{mutation.In("what already has its intended status is not acted upon", "apply/confirm.go", "if reached(step, answer) {", "if reached(step, answer) && len(answer.Actions) > 0 {"), "TestResume_DoesNotRepeatWhatWasCompleted"},
 		{mutation.In("what is protected is not destroyed by an action that was not shown", "apply/approve.go", "if stays && !shown &&", "if false && stays && !shown &&"), "TestNotShown_IsNotDone"},
 		{mutation.In("what is not allowed is not done", "apply/approve.go", "o != nil && !o(out.addr, found.Actions) {", "o != nil && !o(out.addr, found.Actions) && false {"), "TestNotShown_IsNotDone"},
+		{mutation.In("a config that nobody has approved is not recorded, also if nothing is to be done for it", "apply/confirm.go", "if !out.again && r.approvals.onlyDrift(step)", "if false && r.approvals.onlyDrift(step)"), "TestRun_ARepairThatBecameAnother"},
 		{mutation.In("only drift is repaired where only that is approved", "apply/approve.go", "same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred", "same, policy := shown, r.options.Deferred"), "TestRun_ARepairThatBecameAnother"},
 		{mutation.In("an action that did not say what it made is not retried", "apply/retry.go", "&& !o.silent && !o.declined", "&& !o.declined"), "TestRetry_NotAfterSilence"},
 		{mutation.In("a retry does not ask again about a refused action", "apply/retry.go", "!o.silent && !o.declined", "!o.silent"), "TestRetry_NotAfterANo"},

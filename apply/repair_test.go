@@ -37,10 +37,14 @@ func TestRun_OnlyDriftIsApproved(t *testing.T) {
 }
 
 // What was shown as a repair is none when a repair before it gives it another config,
-// also where the actions are those that were shown.
+// also where the actions are those that were shown, and where nothing is to be done for it.
 func TestRun_ARepairThatBecameAnother(t *testing.T) {
 	t.Parallel()
-	for _, after := range []string{"1", "2"} {
+	for _, test := range []struct{ after, there, want string }{
+		{"1", "", "ok a=ok b=ok"},
+		{"2", "", "error a=ok b=not_started"},
+		{"2", `{"v":2}`, "error a=ok b=not_started"},
+	} {
 		e := newEngine(t.TempDir())
 		n, right := "1", false
 		a := &scripted{answer: func(_ protocol.StateInput, args []string) (string, int) {
@@ -56,12 +60,11 @@ func TestRun_ARepairThatBecameAnother(t *testing.T) {
 		e.fake.Add("test/a:1", a.program)
 		source := "resource \"a\" {\n  type = \"test/a:1\"\n  config = {}\n}\n" + thing("b", "v", "resource.a.state.n")
 		e.do(t, source)
-		right, n = false, after
-		e.world.Set("b", "")
+		right, n = false, test.after
+		e.world.Set("b", test.there)
 		e.opts.Deferred, e.opts.Kinds = apply.DeferredByKinds, []plan.Change{repair.Kind}
-		want := map[string]string{"1": "ok a=ok b=ok", "2": "error a=ok b=not_started"}[after]
-		if got := outcomes(e.do(t, source)); got != want {
-			t.Errorf("a is %s: %s, want %s", after, got, want)
+		if got := outcomes(e.do(t, source)); got != test.want {
+			t.Errorf("a is %s, and b %q: %s, want %s", test.after, test.there, got, test.want)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (s *session) apply(file []byte) (p *plan.Plan, report *apply.Report, refusa
 	}
 	journal, err := s.store.Begin(p.ID, p.Lineage)
 	if err != nil {
-		return p, nil, nil, err
+		return p, nil, err, nil
 	}
 	pins := map[string]state.Pin{}
 	for _, pin := range p.Artifacts {
@@ -183,13 +183,20 @@ func (s *session) apply(file []byte) (p *plan.Plan, report *apply.Report, refusa
 
 // adopt is what the next command that records does about a put of a dead one: it finds out
 // how that ended, if anybody knows.
-func (h *history) adopt(known bool) error {
+func (h *history) adopt(plan string, known bool) error {
 	s, err := h.open()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.close() }()
 	u, open := s.prior.Unsettled[released]
+	if open && u.Plan != plan { // of a put before that of the dead one
+		if h.ends.started && !h.ends.ran {
+			h.ends.known, h.tried = h.ends.before, h.ends.tried
+			h.sayf("it had recorded that its put was not begun")
+		}
+		return nil
+	}
 	if !open || !known {
 		return nil
 	}
@@ -436,7 +443,7 @@ func (h *history) execute(file []byte, what string) error {
 		if h.ends.started && h.ends.known == unseen { // nobody can know that its program was not begun
 			h.ends.tried, h.tried = h.tried, string(p.Resources[released].Config)
 		}
-		return h.adopt(h.r.IntN(2) == 0)
+		return h.adopt(p.ID, h.r.IntN(2) == 0)
 	case err != nil:
 		return err
 	case report.Status != apply.OK:

@@ -41,7 +41,6 @@ func mutants() []mutation.Fault {
 		mutation.In("a watch does what nobody has approved", "plan/repair/policy.go", "slices.Contains(p.Kinds, Kind) && Answered(step, p.Prior.Resources[addr]):", "slices.Contains(p.Kinds, Kind):"),
 		mutation.In("a watch repairs what others have changed since", "internal/app/repair.go", "if done.Snapshot.Serial != o.Prior.Serial || done", "if done"),
 		mutation.In("a watch records what a person has to apply", "plan/repair/policy.go", "case settled && p.onlyDrift()", "case false && p.onlyDrift()"),
-		mutation.In("a watch records what turns out to be another config", "apply/confirm.go", "if !out.again && r.approvals.onlyDrift(step)", "if false && r.approvals.onlyDrift(step)"),
 		mutation.In("a watch believes what drifted", "internal/app/repair.go", "o.Doubt, o.FromRegistry, o.Signed = policy.Addresses,", "o.Doubt, o.FromRegistry, o.Signed = nil,"),
 		mutation.In("one that is not approved stops a whole repair", "plan/repair/repair.go", "if s.Flexible() && s.Shutdown == nil {", "if s.Flexible() {"),
 		mutation.In("one that cannot be planned stops a whole repair", "plan/repair/policy.go", "return len(left) > before && !p.Whole", "return false && len(left) > before"),

@@ -116,3 +116,16 @@ func TestRemoval_OfNothingTakesNothing(t *testing.T) {
 			Between: []Drift{{Thing: "tr4", How: Vanish}, {Thing: "tr3", How: Spoil}}},
 	}})
 }
+
+// Somebody has brought a thing to what the manifest says now, which nobody has applied: a
+// watch does not record that, and leaves what depends on it.
+func TestWatch_RecordsNoEditOfTheManifest(t *testing.T) {
+	t.Parallel()
+	declared := func(v int) []Resource {
+		return []Resource{{Name: "r1", Thing: "tr1", Kind: "plain", V: v}, {Name: "r2", Thing: "tr2", Kind: "plain", V: 1, After: []string{"r1"}}}
+	}
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: declared(1), Parallelism: 1},
+		{Command: Watch, Resources: declared(11), Parallelism: 1, Drift: []Drift{{Thing: "tr1", How: Spoil}, {Thing: "tr2", How: Spoil}}},
+	}})
+}
