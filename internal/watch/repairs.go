@@ -124,7 +124,7 @@ func (w *watcher) repaired(r repaired) {
 	}
 }
 
-// reconsider looks at what was not approved, because something else is right again: it may
+// reconsider queries what was not approved, because something else is VALID again: it may
 // have differed because of that.
 func (w *watcher) reconsider(now time.Duration) {
 	for it := range w.unapproved {
@@ -136,8 +136,8 @@ func (w *watcher) reconsider(now time.Duration) {
 	clear(w.unapproved)
 }
 
-// outcome handles the outcome of one of the resources of a repair. righted says that one is
-// right again.
+// outcome handles the outcome of one of the resources of a repair. righted says that one of
+// them is VALID again.
 func (w *watcher) outcome(it *item, o Outcome, righted bool, now time.Duration) {
 	switch o {
 	case Repaired:
@@ -148,7 +148,7 @@ func (w *watcher) outcome(it *item, o Outcome, righted bool, now time.Duration) 
 		w.right(it, ByRepair, now)
 	case NotApproved:
 		if w.unapproved[it] = struct{}{}; righted {
-			break // reconsider looks at it
+			break // see reconsider
 		}
 		if it.refused != it.found {
 			w.tell(Unapproved{it.Address})
