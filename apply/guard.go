@@ -14,7 +14,7 @@ import (
 func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	out.node = node
 	out.addr, out.what = order.OfNode(node)
-	out.old, out.resumes = out.what == order.Old, r.died.Plan != ""
+	out.old = out.what == order.Old
 	defer func() {
 		p := recover()
 		if p == nil {

@@ -43,6 +43,13 @@ func (m removals) tookWithIt(report *Report, lost []*outcome) {
 				}
 			}
 		}
+		if len(ends) == 0 { // nothing was removed after all
+			m.lose(report, out, "it was changed since the plan was made. Plan again")
+			report.Problems = append(report.Problems, &diag.Diagnostic{Severity: diag.Error, Address: out.addr,
+				Summary: "Changed since the plan was made", Detail: fmt.Sprintf("%s was valid then, and is not any more. Nothing of its kind "+
+					"was removed by this apply. Plan again to see what is to be done.", config.Reference(out.addr))})
+			continue
+		}
 		removals := references(ends)
 		for _, addr := range ends {
 			res := report.Resources[addr]

@@ -114,7 +114,6 @@ type outcome struct {
 	fatal   bool   // the journal or this program failed: nothing new may start
 	silent  bool   // an action returned no memory, though its type has one
 	acted   bool   // an action was started
-	resumes bool   // an earlier run of this plan has died
 	again   bool   // this is not the first attempt
 	running string // the action in progress
 
@@ -124,9 +123,9 @@ type outcome struct {
 	declined bool // it was not approved: what does not depend on it continues
 }
 
-// begun reports whether a node was carried out, or a part of it, by this run or by one that died.
+// begun reports whether a node was carried out, or a part of it.
 func (o *outcome) begun() bool {
-	return o.acted || o.report.Status == OK || o.report.Status == Skipped && o.resumes
+	return o.acted || o.report.Status == OK || o.report.Status == Skipped
 }
 
 // failed reports whether nothing that depends on the node may start.

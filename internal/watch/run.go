@@ -249,6 +249,7 @@ func (w *watcher) forget(it *item) {
 	it.lane.drop(it)
 	w.giveUp(it)
 	w.waiting.drop(it)
+	delete(w.unapproved, it)
 	w.unwatch(it)
 	it.due, it.wanted, it.busy, it.repairing, it.looking = never, never, false, false, false
 	it.status, it.Watched = "", false

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/apply"
 	"deployster/internal/testkit/identity"
 	"deployster/plan"
 )
@@ -54,5 +55,35 @@ func TestGuess_OfWhatIsGone(t *testing.T) {
 				t.Errorf("moved from %q, done: %s; there are %q", from, done, l.ids())
 			}
 		})
+	}
+}
+
+// What was to be removed is gone before the apply, and another thing of its type has changed: the
+// removal, which ran nothing, has not done that.
+func TestRemoval_OfWhatIsGoneIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	l, err := newLab(t.TempDir(), identity.NewWorld())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report *apply.Report
+	for i, m := range []string{named("a", 1, 1, "") + named("b", 2, 1, ""), named("a", 1, 1, "")} {
+		if err := l.declare(map[string]string{"main.hcl": m}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.plan(t.Context(), plan.Selection{}, 1); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			delete(l.world.Things, "name b")
+			l.world.Things["name a"].Is = 100
+		}
+		if report, err = l.apply(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := report.Resources["a"], report.Resources["b"]
+	if report.Status != apply.Error || a.Status != apply.Error || !strings.Contains(a.Reason, "changed since the plan") || b.Status != apply.Skipped {
+		t.Errorf("%s: a %+v, b %+v", report.Status, a, b)
 	}
 }
