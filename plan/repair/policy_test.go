@@ -37,3 +37,24 @@ func TestPolicy_OfAnInterruptedCreate(t *testing.T) {
 		}
 	}
 }
+
+// A refusal says whether the manifest has changed how a resource is run, or what is done to it.
+func TestPolicy_SaysWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl",
+		Bytes: []byte("resource \"a\" {\n  type = \"thing\"\n}\n")}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	prior := state.Snapshot{Resources: map[string]state.Entry{"a": {Config: []byte(`{"v":1}`), State: []byte(`{}`)}}}
+	p := Policy{Manifest: m, Kinds: []plan.Change{Kind}, Prior: prior}
+	for want, step := range map[string]*plan.Step{
+		"": {Change: plan.Update, Config: []byte(`{"v":1}`)},
+		"to update it would not just bring back what was recorded":                            {Change: plan.Update, Config: []byte(`{"v":2}`)},
+		"the manifest has changed how it is run, or what it is told of, since it was applied": {Change: plan.Update, Config: []byte(`{"v":1}`), Aliases: map[string]string{"d": "b"}},
+	} {
+		if why := p.refusal("a", step, false); why != want {
+			t.Errorf("it says %q, want %q", why, want)
+		}
+	}
+}

@@ -129,3 +129,16 @@ func TestWatch_RecordsNoEditOfTheManifest(t *testing.T) {
 		{Command: Watch, Resources: declared(11), Parallelism: 1, Drift: []Drift{{Thing: "tr1", How: Spoil}, {Thing: "tr2", How: Spoil}}},
 	}})
 }
+
+// A resource that was begun was asked after a removal, and then once more for its own step,
+// which failed: that it was right was not recorded.
+func TestAdopted_IsAskedOnceAfterARemoval(t *testing.T) {
+	t.Parallel()
+	r1 := Resource{Name: "r1", Thing: "tr1", Kind: "asker", V: 1}
+	runAgain(t, Scenario{Steps: []Step{
+		{Resources: []Resource{{Name: "r4", Thing: "tr4", Kind: "asker", V: 2}, r1}, Parallelism: 8,
+			Faults: []Fault{{Thing: "tr1", Step: "state", Nth: 3, How: Timeout}}},
+		{Command: "save", Resources: []Resource{r1}, Parallelism: 1},
+		{Command: "late", Faults: []Fault{{Thing: "tr1", Step: "state", Nth: 2, How: Exit}}, Parallelism: 1},
+	}})
+}
