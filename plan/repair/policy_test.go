@@ -8,15 +8,22 @@ import (
 	"deployster/state"
 )
 
-// What an interrupted run has made is recorded where making it is approved. What nobody here
-// began to make stays with people.
-func TestPolicy_OfAnInterruptedCreate(t *testing.T) {
-	t.Parallel()
+// declared returns a manifest with the resource a.
+func declared(t *testing.T) *config.Manifest {
+	t.Helper()
 	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl",
 		Bytes: []byte("resource \"a\" {\n  type = \"thing\"\n}\n")}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
+	return m
+}
+
+// What an interrupted run has made is recorded where making it is approved. What nobody here
+// began to make stays with people.
+func TestPolicy_OfAnInterruptedCreate(t *testing.T) {
+	t.Parallel()
+	m := declared(t)
 	begun := map[string]state.Entry{"a": {Digest: "sha256:1"}}
 	for name, c := range map[string]struct {
 		prior     map[string]state.Entry
@@ -41,11 +48,7 @@ func TestPolicy_OfAnInterruptedCreate(t *testing.T) {
 // A refusal says whether the manifest has changed how a resource is run, or what is done to it.
 func TestPolicy_SaysWhatHasChanged(t *testing.T) {
 	t.Parallel()
-	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl",
-		Bytes: []byte("resource \"a\" {\n  type = \"thing\"\n}\n")}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
+	m := declared(t)
 	prior := state.Snapshot{Resources: map[string]state.Entry{"a": {Config: []byte(`{"v":1}`), State: []byte(`{}`)}}}
 	p := Policy{Manifest: m, Kinds: []plan.Change{Kind}, Prior: prior}
 	for want, step := range map[string]*plan.Step{
