@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: man docs-check test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: man docs-check test-bare test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -50,9 +50,6 @@ demo-hosts: build
 	.ci/setup demo-hosts
 	PATH="$$PWD/bin:$$PATH" docs/examples/hosts/run.sh
 
-# What stands beside terraform is left out where that is not on the PATH: Debian has none.
-WITHOUT := $(if $(shell command -v terraform),,-skip '^TestMigrate_Terraform$$|^TestJudge_')
-
 # What takes longest begins first, so that the rest is done beside it: go test starts packages
 # in the order of its arguments, each once. It prints in that order too: nothing of the third
 # is seen until the scripts have ended.
@@ -63,6 +60,9 @@ LONGEST = ./internal/testkit/e2e
 # smaller tests of the same code show as much. They run without it.
 HEAVY = '^TestModel_RandomHistories$$|^TestClient_TakesTheLargestAnswer$$|^TestClient_TellsWhatIsTooLarge$$|^TestCheckConfig_HasAnEnd$$|^TestLarge_IsReadBack$$'
 HEAVY_IN = ./internal/sharedlog ./internal/far ./internal/runner/typeschema ./state
+
+# Each benchmark runs twice by `make test`, with small sizes (-short), so that none rots.
+BENCHMARKED = $(shell grep -rlE '^func Benchmark' --include='*_test.go' . | grep -v '^./bridge/' | xargs -n 1 dirname | sort -u)
 
 # `make check` vets everything once: go test would vet all that is imported a second and a
 # third time, which took longer than compiling it. The race detector would have each process
@@ -75,13 +75,21 @@ test: build
 	go test -vet=off -run $(HEAVY) $(HEAVY_IN)
 	$(RACE) -vet=off -run IsSafeForConcurrentUse ./config
 	go test -vet=off ./config
-	go test -vet=off -count=1 -timeout 75m -parallel 4 $(WITHOUT) $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
-	cd bridge && go test -vet=off $(WITHOUT) ./...
+	go test -vet=off -count=1 -timeout 75m -parallel 4 $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
+	cd bridge && go test -vet=off ./...
+	go test -vet=off -short -run '^$$' -bench . -benchtime 2x $(BENCHMARKED)
+	cd bridge && go test -vet=off -short -run '^$$' -bench . -benchtime 2x .
+
+# The README's two commands on a bare Debian 12, which shows what .ci/setup lacks. BARE is a
+# directory that keeps the Debian for the next run.
+test-bare:
+	.ci/bare $(BARE)
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the
 # bridge asks it, and KILLS of deployster, the bridge and the provider in containers.
 test-bridge: build
 	.ci/setup test
+	@command -v terraform >/dev/null || { echo 'terraform is not on the PATH: install it, then run make test-bridge again' ; exit 1 ; }
 	cd bridge && go vet -tags providers ./... && DEPLOYSTER_BRIDGE_PARTS=$${PARTS:-8} go test -tags providers -count=1 -timeout 2h ./...
 	DEPLOYSTER_TERRAFORM_KILLS=$${KILLS:-100} DEPLOYSTER_TERRAFORM_SEED=$${SEED:-1} go test -count=1 -timeout 12h -v -run '^TestTerraform_KilledAnywhere$$' ./internal/testkit/e2e
 

@@ -43,8 +43,20 @@ func benchmarkLoad(b *testing.B, n int) {
 	}
 }
 
-func BenchmarkLoad1000(b *testing.B)  { benchmarkLoad(b, 1000) }
-func BenchmarkLoad10000(b *testing.B) { benchmarkLoad(b, 10000) }
+func BenchmarkLoadFiles(b *testing.B) {
+	for _, n := range benchmarkSizes() {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmarkLoad(b, n) })
+	}
+}
+
+// benchmarkSizes are the numbers of resources to measure with, or a small one for -short,
+// which checks that each benchmark still runs.
+func benchmarkSizes() []int {
+	if testing.Short() {
+		return []int{100}
+	}
+	return []int{1000, 10000}
+}
 
 // BenchmarkForEach10000 is one block of as many instances.
 func BenchmarkForEach10000(b *testing.B) {

@@ -41,7 +41,7 @@ func many(n int) Sources {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	for _, n := range []int{1000, 10000} {
+	for _, n := range benchmarkSizes() {
 		src := many(n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()

@@ -135,11 +135,20 @@ func (p *bare) run(stdin []byte) (stdout []byte, err error) {
 	return os.ReadFile(files.Stdout)
 }
 
+// benchmarkParallel are the numbers of concurrent runs to measure with, or one for -short,
+// which checks that each benchmark still runs.
+func benchmarkParallel() []int {
+	if testing.Short() {
+		return []int{1}
+	}
+	return []int{1, 8}
+}
+
 // BenchmarkRun compares Run with the bare loop, in turns. The ratio is that of
 // the times for all runs, and median-ratio that of the medians, which a busy
 // machine disturbs less: below 1, Run is the faster.
 func BenchmarkRun(b *testing.B) {
-	for _, parallel := range []int{1, 8} {
+	for _, parallel := range benchmarkParallel() {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
 			r := open(b, embedded(b))
 			dgst := pack(b, r, imagestore.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)

@@ -17,7 +17,11 @@ import (
 // the journal and with the state file that it is folded into.
 func BenchmarkRecord(b *testing.B) {
 	for _, form := range []string{"clear", "encrypted"} {
-		for _, resources := range []int{10, 100, 1000, 5000} {
+		sizes := []int{10, 100, 1000, 5000}
+		if testing.Short() { // only checks that it runs
+			sizes = sizes[:1]
+		}
+		for _, resources := range sizes {
 			b.Run(fmt.Sprintf("%s/resources=%d", form, resources), func(b *testing.B) {
 				for range b.N {
 					recordAll(b, form == "encrypted", resources)

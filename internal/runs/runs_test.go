@@ -415,10 +415,14 @@ func TestRecorder_FileNames(t *testing.T) {
 // The cost of ten thousand valid resources: see docs/internals/performance.md.
 func BenchmarkTenThousandResources(b *testing.B) {
 	answer, _ := json.Marshal(map[string]any{"status": "VALID", "state": map[string]any{"text": strings.Repeat("x", 500)}})
+	resources := 10_000
+	if testing.Short() { // only checks that it runs
+		resources = 10
+	}
 	for b.Loop() {
 		dir := b.TempDir()
 		r := begin(dir, "1")
-		for i := range 10_000 {
+		for i := range resources {
 			in := invocation(fmt.Sprintf("r%d", i), "state", string(answer))
 			in.Result.Stderr = nil
 			r.Add(in)

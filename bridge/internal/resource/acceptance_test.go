@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/testkit/services"
 	"deployster/protocol"
 )
 
@@ -78,9 +79,7 @@ func (p *savedPlan) config(address string, after, unknown map[string]any) (map[s
 // and what is written comes true. Those that replace by replace_triggered_by, and that begin
 // with an older version from a registry, are left out.
 func TestAcceptance_OfTheProviderItself(t *testing.T) {
-	if _, err := exec.LookPath("terraform"); err != nil {
-		t.Fatal("make test-bridge needs terraform on the PATH: ", err)
-	}
+	services.Terraform(t)
 	dir := t.TempDir()
 	program, stub, saved := filepath.Join(dir, "tests"), filepath.Join(dir, "terraform"), filepath.Join(dir, "saved")
 	cmd := exec.Command("go", "test", "-mod=mod", "-c", "-o", program, "github.com/hashicorp/terraform-provider-time/internal/provider")

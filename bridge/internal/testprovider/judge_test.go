@@ -15,6 +15,7 @@ import (
 
 	"deployster/bridge/internal/resource"
 	"deployster/bridge/internal/testprovider"
+	"deployster/internal/testkit/services"
 	"deployster/protocol"
 )
 
@@ -92,11 +93,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T, protocol int) *bench {
-	b := &bench{t: t, dir: t.TempDir()}
-	var err error
-	if b.terraform, err = exec.LookPath("terraform"); err != nil {
-		t.Fatal("terraform is not on the PATH: what it says to a provider cannot be seen. Install it; make test leaves this test out without it")
-	}
+	b := &bench{t: t, terraform: services.Terraform(t), dir: t.TempDir()}
 	self, err := os.Executable()
 	if err == nil {
 		err = os.Symlink(self, filepath.Join(b.dir, "terraform-provider-test"))

@@ -11,16 +11,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deployster/internal/testkit/services"
 )
 
 // terraformDir has terraform with our provider and hashicorp/time, from a directory of this
 // machine, in the directory of a project.
 func (p *terraformProject) terraformDir(config string) func(want int, args ...string) string {
 	p.t.Helper()
-	program, err := exec.LookPath("terraform")
-	if err != nil {
-		p.t.Fatal("terraform is not on the PATH, and there is nothing to migrate from. Install it; make test leaves this test out without it")
-	}
+	program := services.Terraform(p.t)
 	root, err := os.Getwd()
 	if err != nil {
 		p.t.Fatal(err)

@@ -19,13 +19,22 @@ import (
 // is seen at once: ten times the resources are to take ten times as much. The
 // figure ns/resource says it directly.
 func at(b *testing.B, bench func(b *testing.B, n int)) {
-	for _, n := range []int{1_000, 10_000} {
+	for _, n := range sizes(1_000, 10_000) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			bench(b, n)
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/resource")
 		})
 	}
+}
+
+// sizes are the numbers to measure with, or one small number for -short, which checks that
+// each benchmark still runs.
+func sizes(n ...int) []int {
+	if testing.Short() {
+		return []int{2 * perChain}
+	}
+	return n
 }
 
 func BenchmarkLoad(b *testing.B) {
@@ -174,6 +183,7 @@ func BenchmarkApplyCreate(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			e.dir, e.world = b.TempDir(), newWorld()
+			e.place = state.File(e.statePath())
 			store := e.open(b)
 			b.StartTimer()
 			journal, _ := e.run(b, p, m, store)

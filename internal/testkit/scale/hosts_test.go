@@ -175,7 +175,7 @@ func TestHosts_AreReachedOnce(t *testing.T) {
 
 // BenchmarkPlanHosts plans 50 resources on each of so many hosts.
 func BenchmarkPlanHosts(b *testing.B) {
-	for _, hosts := range []int{100, 1000} {
+	for _, hosts := range sizes(100, 1000) {
 		b.Run(fmt.Sprint(hosts), func(b *testing.B) {
 			f := newFleet(b, hosts)
 			f.apply(b)
