@@ -52,7 +52,7 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 		}
 	}
 	if len(users)+len(places) > 0 {
-		found, err := store.lookUp(ctx, p, e.lookups, users, places)
+		found, err := store.lookUp(ctx, p, e.lookups, users, places, nil)
 		switch {
 		case err == nil:
 		case diag.Is[*diag.Diagnostic](err), len(users) == 0, errdefs.IsUnavailable(err):
@@ -79,8 +79,10 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 
 // lookUp looks up users in the image's own files, as docker does, with the groups of
 // each, and resolves the links in the image on the way to mount targets. It only reads
-// the files, by paths that cannot lead out of the image, and only up to a size limit.
-func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, users, places []string) (after lookups, err error) {
+// the files, by paths that cannot lead out of the image, and only up to a size limit. check,
+// if it is not nil, checks the files too.
+func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, users, places []string,
+	check func(*os.Root, *Prepared) error) (after lookups, err error) {
 	after = lookups{users: map[string]user.ExecUser{}, places: map[string]string{}}
 	maps.Copy(after.users, before.users)
 	maps.Copy(after.places, before.places)
@@ -103,6 +105,11 @@ func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, use
 			return err
 		}
 		defer root.Close()
+		if check != nil {
+			if err := check(root, p); err != nil {
+				return err
+			}
+		}
 		passwd, err := readAccounts(root, "etc/passwd")
 		if err != nil {
 			return err

@@ -91,7 +91,7 @@ func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Pre
 		if err := image.Unpack(ctx, store.conn.Snapshotter); err != nil {
 			return lookups{}, fmt.Errorf("unpacking it: %w", err)
 		}
-		return store.lookUp(ctx, p, lookups{}, []string{p.Config.User}, nil)
+		return store.lookUp(ctx, p, lookups{}, []string{p.Config.User}, nil, checkScripts)
 	}
 	found, err := unpack()
 	if errdefs.IsNotFound(err) {
@@ -127,6 +127,11 @@ func readConfig(ctx context.Context, cs content.Store, record images.Image) (c o
 	}
 	if err := json.Unmarshal(b, &c); err != nil {
 		return c, fmt.Errorf("its config is broken: %w", err)
+	}
+	for _, variable := range c.Config.Env {
+		if name, _, ok := strings.Cut(variable, "="); !ok || name == "" {
+			return c, fmt.Errorf("its config has the environment entry %q, which is not NAME=VALUE", variable)
+		}
 	}
 	if len(c.RootFS.DiffIDs) == 0 {
 		return c, fmt.Errorf("it has no files: its config names no layers")

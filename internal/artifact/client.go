@@ -18,6 +18,12 @@ const (
 	Artifacts2 Protocol = "artifacts-2"
 )
 
+// ConcoursePrograms returns the paths of the programs of an image of the first protocol, of
+// which it has at least one.
+func ConcoursePrograms() []string {
+	return []string{"/opt/resource/check", "/opt/resource/in", "/opt/resource/out"}
+}
+
 // The steps, as they appear in output lines, records and errors.
 const (
 	StepInfo  = "info"

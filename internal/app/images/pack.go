@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
 	"deployster/internal/base/words"
@@ -124,23 +126,30 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 }
 
 // runnable returns an error if the image has nothing that can run, while it can still say
-// what is missing.
+// what is missing. An image of artifacts in Concourse's layout is run by the paths of its
+// programs, and needs no entrypoint.
 func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {
+	entries := o.Entrypoint[:min(1, len(o.Entrypoint))]
+	for _, program := range artifact.ConcoursePrograms() {
+		if files.Has(program) {
+			entries = append(slices.Clip(entries), program)
+		}
+	}
+	for _, entry := range entries {
+		files.Executable(entry)
+		if files.WindowsLines(entry) {
+			return diag.Errorf("The image has nothing to run",
+				"The lines of %s end with a carriage return, as on Windows, which would be taken for a part of the name in its first line. Give it "+
+					"Unix line ends: sed -i 's/\\r$//' FILE.", entry)
+		}
+	}
 	switch {
-	case o.Base != "" && len(o.Entrypoint) == 0:
-		return nil
-	case len(o.Entrypoint)+len(o.Cmd) == 0:
+	case len(entries)+len(o.Cmd) == 0 && o.Base == "":
 		return diag.Errorf("The image has nothing to run", "Say what runs in it: -entrypoint /type, for a file /type among its files.")
 	case len(o.Entrypoint) == 0:
 		return nil
 	}
 	entry := o.Entrypoint[0]
-	files.Executable(entry)
-	if files.WindowsLines(entry) {
-		return diag.Errorf("The image has nothing to run",
-			"The lines of %s end with a carriage return, as on Windows, which would be taken for a part of the name in its first line. Give it "+
-				"Unix line ends: sed -i 's/\\r$//' FILE.", entry)
-	}
 	if o.Base != "" || !strings.HasPrefix(entry, "/") {
 		return nil
 	}

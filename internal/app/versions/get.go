@@ -16,12 +16,14 @@ import (
 // Got is the version that was copied, and how much.
 type Got struct {
 	Version artifact.Versioned
+	Newest  bool // no version was in use, so the newest one was copied
 	Files   int64
 	Bytes   int64
 }
 
 // Get copies the files of a version into a directory, which it creates if it does not
-// exist, and which must be empty if it does. No parts mean the version in use.
+// exist, and which must be empty if it does. No parts mean the version in use, or the
+// newest one if none is in use.
 func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version) (Got, error) {
 	a, err := d.find(name)
 	if err != nil {
@@ -29,6 +31,14 @@ func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version
 	}
 	if err := empty(dir); err != nil {
 		return Got{}, err
+	}
+	newest := false
+	if now, _ := d.current(a); len(parts) == 0 && now.Version == nil {
+		pins, _, err := d.newest(ctx, []string{name}, 1)
+		if err != nil {
+			return Got{}, err
+		}
+		newest, parts = true, pins[name].Recipe.Version
 	}
 	client, err := d.open(ctx, name)
 	if err != nil {
@@ -50,7 +60,7 @@ func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version
 	if err := copyInto(ctx, held.Dir, dir); err != nil {
 		return Got{}, diag.Errorf("The files cannot be copied", "%s: %s. What was copied until then stays.", dir, err)
 	}
-	return Got{Version: v, Files: held.Files, Bytes: held.Bytes}, nil
+	return Got{Version: v, Newest: newest, Files: held.Files, Bytes: held.Bytes}, nil
 }
 
 // empty creates a directory, or returns an error if it is not empty.

@@ -11,11 +11,6 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// programs returns the paths of the programs of a v1 image.
-func programs() []string {
-	return []string{"/opt/resource/check", "/opt/resource/in", "/opt/resource/out"}
-}
-
 // The inputs of a v1 image, with exactly these keys in this order: some images refuse
 // unknown keys.
 type checkV1 struct {

@@ -32,7 +32,7 @@ func (c *Client) Info(ctx context.Context, t artifact.Target) (artifact.Info, er
 }
 
 func (c *Client) info(ctx context.Context, t artifact.Target, digest string) (artifact.Info, error) {
-	paths := programs()
+	paths := artifact.ConcoursePrograms()
 	has, err := c.o.Inspector.Has(ctx, digest, paths...)
 	if err != nil {
 		return artifact.Info{}, typeclient.Failed(target(t), artifact.StepInfo, err, "The image cannot be looked into",

@@ -188,8 +188,11 @@ func (s *Set) Interpreter(target string) string {
 
 // WindowsLines reports whether the first line of a script ends with a carriage return,
 // which the kernel then takes as part of the interpreter's name or flag.
-func (s *Set) WindowsLines(target string) bool {
-	line, _, _ := strings.Cut(string(s.head(target)), "\n")
+func (s *Set) WindowsLines(target string) bool { return WindowsScript(s.head(target)) }
+
+// WindowsScript reports the same of the first bytes of a file.
+func WindowsScript(head []byte) bool {
+	line, _, _ := strings.Cut(string(head), "\n")
 	return strings.HasPrefix(line, "#!") && strings.HasSuffix(line, "\r")
 }
 

@@ -29,7 +29,11 @@ func get(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	s.Out.Printf("%s: %s, %s, %s, in %s\n", diag.Visible(c.Args().First()), inSpace(got.Version.Space, got.Version.Version),
+	version := inSpace(got.Version.Space, got.Version.Version)
+	if got.Newest {
+		version += " (the newest; none is in use)"
+	}
+	s.Out.Printf("%s: %s, %s, %s, in %s\n", diag.Visible(c.Args().First()), version,
 		words.Count(int(got.Files), "file"), words.Bytes(got.Bytes), diag.Visible(dir))
 	return done, nil
 }

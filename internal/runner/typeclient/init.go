@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
@@ -152,7 +153,7 @@ func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err err
 	says, _ := jsondoc.Object(answer) // an answer that is not an object has no keys
 	isOne := says["artifacts"] != nil
 	if c.o.Inspector != nil && !isOne {
-		has, herr := c.o.Inspector.Has(ctx, k.digest, "/opt/resource/check", "/opt/resource/in", "/opt/resource/out")
+		has, herr := c.o.Inspector.Has(ctx, k.digest, artifact.ConcoursePrograms()...)
 		isOne = herr == nil && slices.Contains(has, true)
 	}
 	if !isOne {
