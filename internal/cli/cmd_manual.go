@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -39,26 +40,53 @@ func completeCommand(e Env) *cli.Command {
 		if c.NArg() == 0 {
 			return nil
 		}
-		for _, found := range manual.Of(newApp(e)).Complete(c.Args().Slice(), s.remembered(c)) {
+		for _, found := range manual.Of(newApp(e)).Complete(c.Args().Slice(), s.known(c)) {
 			s.out.Printf("%s\t%s\n", diag.Visible(found.Word), found.Means)
 		}
 		return nil
 	})}
 }
 
-// remembered returns a function that lists the names in the state.
-func (s *session) remembered(c *cli.Context) manual.Known {
+// known returns a function that lists the names in the state, and those of images.
+func (s *session) known(c *cli.Context) manual.Known {
 	return func(kind string) []string {
+		if kind == "IMAGE" {
+			return s.imageNames(c.Context, c.Args().Get(c.NArg()-1))
+		}
 		snapshot, err := s.ReadState(c.Context, s.StatePlaceAround())
 		switch {
 		case err != nil:
 			return nil
 		case kind == "OUTPUT":
 			return slices.Sorted(maps.Keys(snapshot.Outputs))
+		case kind == "ARTIFACT":
+			return slices.Sorted(maps.Keys(snapshot.Artifacts))
 		}
 		names, _ := workspace.Remembered(snapshot, nil) // nil with an error
 		return names
 	}
+}
+
+// imageNames lists the images on this machine by the names that manifests use: without
+// docker.io, unless what is typed begins with it. Nil = there are none, or they cannot be
+// read.
+func (s *session) imageNames(ctx context.Context, typed string) (names []string) {
+	store, err := s.store(ctx)
+	if err != nil {
+		return nil
+	}
+	list, err := store.Images(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, i := range list {
+		name := i.Name
+		if !strings.HasPrefix(typed, "docker.io") {
+			name = strings.TrimPrefix(strings.TrimPrefix(name, "docker.io/"), "library/")
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // manCommand is the command that `make man` runs.

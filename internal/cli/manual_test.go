@@ -114,7 +114,7 @@ func TestHelp_IsAligned(t *testing.T) {
 func TestComplete_Words(t *testing.T) {
 	t.Parallel()
 	known := func(kind string) []string {
-		return map[string][]string{"ADDRESS": {"disk", "module.m.disk"}, "OUTPUT": {"url"}}[kind]
+		return map[string][]string{"ADDRESS": {"disk", "module.m.disk"}, "OUTPUT": {"url"}, "ARTIFACT": {"site"}, "IMAGE": {"acme/a:1", "acme/b:1"}}[kind]
 	}
 	for line, want := range map[string]string{
 		"pl":                      "plan",
@@ -133,6 +133,15 @@ func TestComplete_Words(t *testing.T) {
 		"apply -confirm=r":        "resource",
 		"completion ":             "bash,zsh,fish",
 		"plan -out ":              "",
+		"type inspect ":           "acme/a:1,acme/b:1",
+		"type test acme/b":        "acme/b:1",
+		"image rm acme/a:1 ":      "acme/a:1,acme/b:1",
+		"image tag ac":            "acme/a:1,acme/b:1",
+		"image tag acme/a:1 ac":   "",
+		"image save acme/a:1 ":    "",
+		"image pack -base ac":     "acme/a:1,acme/b:1",
+		"artifact pin ":           "site",
+		"artifact get site ":      "",
 		"apply -report x -lock-t": "-lock-timeout",
 		"nothing ":                "",
 		"f":                       "fmt",

@@ -51,7 +51,7 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 					&cli.IntFlag{Name: "limit", Value: versions.DefaultLimit, Usage: "the `N` newest"}, asJSON()), Action: action(line)},
 			{Name: "get", Usage: "copy the files of an artifact into an empty directory", ArgsUsage: "NAME DIR [KEY=VALUE ...]",
 				Description: "The version is the one in use, or the newest if none is in use, or that with the given parts.",
-				Flags: flags(), Action: action(get)},
+				Flags:       flags(), Action: action(get)},
 			{Name: "pin", Usage: "hold an artifact at a version, in the lock file", ArgsUsage: "NAME [KEY=VALUE ...]",
 				Description: "The version is the one in use, or the only one that is listed with the given parts.", Flags: flags(),
 				Action: action(pin)},

@@ -8,8 +8,8 @@ import (
 // Candidate is a word that may stand at the cursor.
 type Candidate struct{ Word, Means string }
 
-// Known returns the names that exist in the working directory, by their kind in the
-// manual: ADDRESS, OUTPUT. Nil = none.
+// Known returns the names that exist in the working directory or on this machine, by their
+// kind in the manual: ADDRESS, ARTIFACT, IMAGE, OUTPUT. Nil = none.
 type Known func(kind string) []string
 
 // choices are the values of flags that take one of a fixed set of words.
@@ -91,8 +91,8 @@ func (p Page) flagWords(twoDashes bool) (list []Candidate) {
 }
 
 func (p Page) values(f Flag, known Known) []Candidate {
-	if f.Value == "ADDRESS" {
-		return plain(known("ADDRESS"))
+	if f.Value == "ADDRESS" || f.Value == "IMAGE" {
+		return plain(known(f.Value))
 	}
 	return plain(choices[f.Names[0]])
 }
@@ -104,10 +104,27 @@ func (p Page) arguments(index int, known Known) []Candidate {
 		return plain(known("ADDRESS"))
 	case strings.Contains(p.Args, "bash"):
 		return plain(strings.Split(p.Args, "|"))
+	case p.argument(index) == "IMAGE":
+		return plain(known("IMAGE"))
+	case len(p.Path) > 1 && p.Path[len(p.Path)-2] == "artifact" && p.argument(index) == "NAME":
+		return plain(known("ARTIFACT"))
 	case p.Name() == "deployster output" && index == 0:
 		return plain(known("OUTPUT"))
 	}
 	return nil
+}
+
+// argument returns the word in the manual for the argument with an index.
+func (p Page) argument(index int) string {
+	words := strings.Fields(strings.Trim(p.Args, "[]"))
+	if repeated := len(words) > 0 && words[len(words)-1] == "..."; repeated {
+		words = words[:len(words)-1]
+		index = min(index, len(words)-1)
+	}
+	if index >= len(words) {
+		return ""
+	}
+	return words[index]
 }
 
 func plain(words []string) (list []Candidate) {
