@@ -27,7 +27,8 @@ func (e *engine) askInit(ctx context.Context) outcome {
 	if err != nil {
 		return failWith(e.recorder.streamHint(fixInit), err)
 	}
-	e.ty, e.init, e.recorder.forgets = ty, canonical(e.recorder.lastStdout()), ty.Memory
+	e.ty, e.recorder.forgets = ty, ty.Memory
+	e.init = e.lastInit()
 	return pass("")
 }
 
@@ -43,6 +44,25 @@ func canonical(raw []byte) string {
 	return string(c)
 }
 
+// lastInit returns the last answer to init without the keys that deployster ignores: in
+// protocol 1 the state action has a name and a description, in which some types put the
+// resource's name.
+func (e *engine) lastInit() string {
+	raw := e.recorder.lastStdout()
+	var answer, action map[string]json.RawMessage
+	if e.ty.Protocol == 1 && json.Unmarshal(raw, &answer) == nil && json.Unmarshal(answer["state_action"], &action) == nil {
+		delete(action, "name")
+		delete(action, "description")
+		if rest, err := json.Marshal(action); err == nil {
+			answer["state_action"] = rest
+		}
+		if rest, err := json.Marshal(answer); err == nil {
+			raw = rest
+		}
+	}
+	return canonical(raw)
+}
+
 const fixInitAgain = "The answer to init may depend on the image, on \"type\" and on \"version\" only: deployster asks once for all " +
 	"resources of a type. Leave out what changes, or say \"cache\": false."
 
@@ -54,7 +74,7 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 	if _, err := e.client(workspace).Init(ctx, other); err != nil {
 		return failWith(fixInitAgain, err)
 	}
-	if again := canonical(e.recorder.lastStdout()); again != e.init {
+	if again := e.lastInit(); again != e.init {
 		return fail(fixInitAgain, "Asked for a resource %q it answered something else: %s", other.Address, difference(e.init, again))
 	}
 	if e.ty.NoCache {
@@ -69,7 +89,7 @@ func (e *engine) addKeysToInit(ctx context.Context) (out outcome) {
 	e.recorder.withEdit(addKeys, func() {
 		if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 			out = failWith(fixKeys, err)
-		} else if again := canonical(e.recorder.lastStdout()); again != e.init {
+		} else if again := e.lastInit(); again != e.init {
 			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(e.init, again))
 		} else {
 			out = pass("")
