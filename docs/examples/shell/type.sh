@@ -1,7 +1,7 @@
 #!/bin/sh
 if [ $# = 0 ]; then # init: what are you?
 	cat <<'END'
-{ "protocol": 2, "label": "Note", "absent": true, "identity": ["/name"], "state_action": { "args": ["state"] },
+{ "protocol": 2, "label": "Note", "absent": true, "identity": ["/name"], "reuse": true, "state_action": { "args": ["state"] },
   "plugs": { "notes": { "container_path": "/notes" } },
   "config_schema": { "type": "object", "additionalProperties": false, "required": ["name", "text"], "properties": {
     "name": { "type": "string", "pattern": "^[a-z]+$" }, "text": { "type": "string", "description": "what stands in it" } } } }

@@ -37,6 +37,7 @@ const (
 	checkWorker      = "worker"
 	checkReuse       = "reuse"
 
+	checkUnreached   = "absent-unreached"
 	checkAbsent      = "absent"
 	checkMemory      = "memory"
 	checkAbsentAgain = "absent-again"
@@ -56,7 +57,7 @@ var order = []string{
 	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkUnknowns, checkDiscover,
 	checkWatch, checkWatchQuiet, checkWatchEnds, checkWatchMany, checkRenamed,
 	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
-	checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkUnsettled,
+	checkUnreached, checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkUnsettled,
 	checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
@@ -94,6 +95,7 @@ var titles = map[string]string{
 	checkUpdate:      "a changed config is carried out",
 	checkWorker:      "a worker answers as fresh runs do",
 	checkReuse:       "runs after each other do not disturb each other",
+	checkUnreached:   "without a network its absence is not claimed",
 	checkAbsent:      "it is destroyed when it is not declared any more",
 	checkMemory:      "what must not be forgotten is said, until it is removed",
 	checkAbsentAgain: "what is gone stays gone",

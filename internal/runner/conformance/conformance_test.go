@@ -64,7 +64,7 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 		t.Errorf("skipped: %v", skipped)
 	}
 	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict identity state state-again state-unknown-keys state-sigterm " +
-		"actions valid state-schema forecast apply-twice last-state renamed identity-other identity-same update worker absent absent-again gone create-again worker-actions destroy-again secrets")
+		"actions valid state-schema forecast apply-twice last-state renamed identity-other identity-same update worker absent-unreached absent absent-again gone create-again worker-actions destroy-again secrets")
 	if got := verdicts(r, conformance.Pass); !slices.Equal(got, want) {
 		t.Errorf("passed: %v\nwant    %v", got, want)
 	}
@@ -140,7 +140,8 @@ func TestChecks_Fail(t *testing.T) {
 		"watch does not end":          "watch-ends",
 		"watch worker takes few":      "watch-worker",
 		"watch worker never cancels":  "watch-worker",
-		"denies it":                   "absent",
+		"denies it":                   "absent-unreached absent",
+		"denies what it cannot reach": "absent-unreached",
 		"ghost":                       "absent-again",
 		"remembers after the end":     "gone",
 		"write chokes on grease":      "create-again",

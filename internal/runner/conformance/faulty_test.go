@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -41,6 +42,10 @@ const textInit = `{"protocol":2,"label":"Text","absent":true,"identity":["/name"
 func (f *faulty) run(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(s.Args) == 1 && s.Args[0] == "watch" {
 		return f.watch(ctx, stdin, stdout)
+	}
+	if f.fault == "denies what it cannot reach" && s.Settings.Network == runner.NoNetwork && slices.Equal(s.Args, []string{"state"}) {
+		_, _ = io.WriteString(stdout, `{"status":"MISSING"}`)
+		return 0
 	}
 	if ctx = f.ignoreSIGTERM(ctx, s); s.Args != nil && s.Args[0] == "worker" {
 		return f.work(stdin, stdout)

@@ -64,6 +64,9 @@ func (e *engine) live(ctx context.Context) {
 // end destroys the resource, creates it again if all checks before have passed, and
 // reports whether the first removal succeeded.
 func (e *engine) end(ctx context.Context, right bool) (removed bool) {
+	if right {
+		e.check(ctx, checkUnreached, e.askUnreached)
+	}
 	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), e.valid.State) })
 	if !gone {
 		return false

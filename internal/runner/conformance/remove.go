@@ -4,11 +4,38 @@ import (
 	"context"
 	"encoding/json"
 
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
 const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it exists, and " +
 	"{\"status\":\"MISSING\"} when it is gone."
+
+const fixUnreached = "Answer MISSING only where you have seen that the object does not exist. Where its machine or service cannot be " +
+	"reached, end with an exit code other than 0 and the reason on stderr: otherwise a destroy would forget what still exists."
+
+// askUnreached queries the absence of the resource, which exists, in a container without a
+// network.
+func (e *engine) askUnreached(ctx context.Context) outcome {
+	target := e.target
+	if target.Settings.Network == runner.NoNetwork {
+		return skip("its containers never have a network")
+	}
+	target.Settings.Network = runner.NoNetwork
+	in := protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: e.valid.State, Memory: e.memory}
+	ty := e.ty
+	ty.StateSchema = nil
+	a, err := e.client(e.o.Workspace).State(ctx, target, ty, in)
+	switch {
+	case err != nil && !isOfImage(err):
+		return outcome{err: err}
+	case err != nil:
+		return pass("it ends with an error")
+	case a.Status == protocol.Missing:
+		return fail(fixUnreached, "It exists, and without a network the image answers MISSING.")
+	}
+	return pass("%s", describe(a))
+}
 
 // remove destroys the resource.
 func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outcome {

@@ -149,14 +149,31 @@ func sameReply(got *reply, want run) string {
 const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep " +
 	"nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
 
-// checkReuseAnswers checks that runs in a shared container give the same answers as fresh runs.
+// checkReuseAnswers checks that runs in a shared container give the same answers as fresh
+// runs. Where they do, and the image does not offer it, the reason proposes it.
 func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 	switch {
-	case !e.ty.Reuse:
-		return skip("the image does not offer it")
 	case e.ty.StateAction.Image != "":
 		return skip("the states are asked of another image, %s, which has a container for each run", e.ty.StateAction.Image)
+	case e.ty.Reuse:
+		return e.compareReused(ctx)
+	case e.ty.Worker != nil:
+		return skip("the image has a worker")
 	}
+	switch out := e.compareReused(ctx); out.verdict {
+	case Pass:
+		return skip("the image does not offer it, and its answers in a shared container are the same: with \"reuse\": true plans of many " +
+			"resources would be several times faster")
+	case Fail:
+		return skip("the image does not offer it")
+	default:
+		return out
+	}
+}
+
+// compareReused runs queries of the type in a shared container, and compares each answer
+// with that of a fresh run.
+func (e *engine) compareReused(ctx context.Context) outcome {
 	if _, err := e.askFresh(ctx); err != nil {
 		return failWith(e.recorder.streamHint(fixState), err)
 	}
