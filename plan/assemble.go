@@ -11,6 +11,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
+	"deployster/plan/artifacts"
 	"deployster/plan/subject"
 	"deployster/state/moves"
 )
@@ -51,6 +52,11 @@ func (b assembler) assemble(ctx context.Context) *Plan {
 		p = b.frame()
 	}
 	p.Summary = summarize(p.Resources)
+	for _, r := range b.Manifest.Resources() {
+		if d := artifacts.FeedsItself(r, p.Artifacts); d != nil {
+			b.Report(r, "", diag.Diagnostics{d})
+		}
+	}
 	layers, err := p.Before().Layers()
 	if err == nil && p.Summary.Replace+len(p.Barriers) > 0 { // without these, Nodes and Before are the same graph
 		_, err = p.Nodes().Layers()

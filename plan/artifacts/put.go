@@ -2,8 +2,11 @@ package artifacts
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
+	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 )
@@ -19,4 +22,20 @@ func SamePut(was, now json.RawMessage, sensitive []string) bool {
 		}
 	}
 	return jsondoc.Same(secret.Mask(was, hidden), secret.Mask(now, hidden))
+}
+
+// FeedsItself returns a warning about a publish that is made of the artifact that it puts:
+// each put is a new version, for which the next plan puts another. An artifact that is
+// pinned has no new versions.
+func FeedsItself(r *config.Resource, pins map[string]Pin) *diag.Diagnostic {
+	if r.Publish == nil {
+		return nil
+	}
+	name := r.Publish.Artifact
+	if !slices.Contains(r.Artifacts, name) || pins[name].Pinned != "" {
+		return nil
+	}
+	return diag.Warningf("A publish makes its own input new", "%s puts a version of artifact.%s, and is made of its newest version: each plan "+
+		"would publish again. Refer to what should trigger it instead, or pin the input: version = { ... } in the block artifact %q.",
+		r.Address, name, name)
 }
