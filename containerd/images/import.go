@@ -25,7 +25,8 @@ import (
 
 // Import imports images from a tar of `docker save` or of an OCI layout; either may be
 // compressed. It returns the images sorted by name. It leaves out images for other
-// platforms and reports them to elsewhere, unless the archive has no others.
+// platforms and without files, and reports them to elsewhere, unless the archive has no
+// others.
 func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(name string, why error)) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	plain, err := openArchive(from)
@@ -75,12 +76,19 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 	return infos, nil
 }
 
-// leaveOut removes the images for other platforms again, if there are any for this one.
+// leaveOut removes the images for other platforms and those without files again, if there
+// are any that can run here.
 func leaveOut(ctx context.Context, store *Store, imported, before []images.Image, elsewhere func(string, error)) ([]images.Image, error) {
 	var here, other []images.Image
 	var why []error
 	for _, i := range imported {
-		if err := foreign.Check(ctx, store.conn.Client.ContentStore(), i.Target); err != nil {
+		err := foreign.Check(ctx, store.conn.Client.ContentStore(), i.Target)
+		if err == nil {
+			if _, cerr := readConfig(ctx, store.conn.Client.ContentStore(), i); errors.Is(cerr, errNoFiles) {
+				err = cerr // a signature, for example, or another artifact in the form of an image
+			}
+		}
+		if err != nil {
 			other, why = append(other, i), append(why, err)
 		} else {
 			here = append(here, i)

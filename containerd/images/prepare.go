@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -106,6 +107,9 @@ func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Pre
 	return p, nil
 }
 
+// errNoFiles is the fault of an image that is not one of a program.
+var errNoFiles = errors.New("it has no files: its config names no layers")
+
 // readConfig reads the config of an image for this platform.
 func readConfig(ctx context.Context, cs content.Store, record images.Image) (c ocispec.Image, err error) {
 	if err := foreign.Check(ctx, cs, record.Target); err != nil {
@@ -134,7 +138,7 @@ func readConfig(ctx context.Context, cs content.Store, record images.Image) (c o
 		}
 	}
 	if len(c.RootFS.DiffIDs) == 0 {
-		return c, fmt.Errorf("it has no files: its config names no layers")
+		return c, errNoFiles
 	}
 	return c, nil
 }

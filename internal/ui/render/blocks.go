@@ -210,7 +210,7 @@ func (b *block) write(w *strings.Builder, o Options) {
 		words = ofMany.Replace(words)
 	}
 	origin := diag.Visible(b.step.Type)
-	if b.step.Init.Label != "" {
+	if label := b.step.Init.Label; label != "" && label != b.step.Type {
 		origin = diag.Visible(b.step.Init.Label) + ", " + origin
 	}
 	if b.step.Source != "" {

@@ -13,7 +13,7 @@ import (
 // TestBegins prints what a test is going to do.
 func TestBegins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 	label := o.Image
-	if ty.Label != "" {
+	if ty.Label != "" && ty.Label != o.Image {
 		label = fmt.Sprintf("%s (%s)", ty.Label, o.Image)
 	}
 	p.Printf("Testing %s. %s\n", render.Bold(label), render.Yellow("This really makes and changes what the config describes."))
