@@ -39,7 +39,7 @@ func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.Eva
 			if !roots.has(root, name) {
 				v, d := e.object(root, name, references[i:], at)
 				diags = append(diags, d...)
-				roots.put(root, name, v)
+				roots.put(root, name, orReported(root, v))
 			}
 			continue
 		}
@@ -47,7 +47,7 @@ func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.Eva
 			if !roots.has(root, name) {
 				v, d := e.publish(name, references[i:], at)
 				diags = append(diags, d...)
-				roots.put(root, name, v)
+				roots.put(root, name, orReported(root, v))
 			}
 			continue
 		}
@@ -63,10 +63,7 @@ func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.Eva
 		}
 		v, d := e.named(root, name, references[i:], at)
 		diags = append(diags, d...)
-		if v.Value == cty.NilVal {
-			continue
-		}
-		roots.put(root, name, v.Value)
+		roots.put(root, name, orReported(root, v.Value))
 		if budget -= v.Size; budget < 0 {
 			return nil, append(diags, limits.Exceeded(expr.Range(), "bytes of text put together in one expression", limits.Text*4))
 		}
@@ -79,6 +76,17 @@ func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.Eva
 		ctx.Variables["self"] = self
 	}
 	return ctx, diags
+}
+
+// orReported returns a value, or an unknown one for a name that is not declared and for a
+// module that could not be read: both are reported where they are written, and HCL would
+// report them again as a variable that does not exist. What depends on the place of an
+// expression has no value elsewhere.
+func orReported(root string, v cty.Value) cty.Value {
+	if v == cty.NilVal && root != "each" && root != "count" && root != "self" && root != "dep" {
+		return cty.DynamicVal
+	}
+	return v
 }
 
 // contextRoots holds the values below each root of an expression.
