@@ -115,6 +115,15 @@ func (m *Manifest) Blocks() []string {
 // StatePath returns the path of the state file as the manifest has it, "" if it sets none.
 func (m *Manifest) StatePath() string { return m.tree.StatePath }
 
+// StateRange returns where the manifest sets StatePath, nil if it does not.
+func (m *Manifest) StateRange() *diag.Range {
+	if m.tree.StatePath == "" {
+		return nil
+	}
+	r := source.FromHCL(m.tree.StateAt)
+	return &r
+}
+
 // Encryption returns the manifest's encryption settings; nil = none.
 func (m *Manifest) Encryption() *Encryption { return m.tree.Encryption }
 

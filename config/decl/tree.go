@@ -16,8 +16,9 @@ type Tree struct {
 	Root       *Module
 	modules    int // the number of module blocks read so far
 	StatePath  string
-	AutoEdges  bool // types may declare automatic dependencies
-	New        bool // default for resources: the thing must not exist before it is created
+	StateAt    hcl.Range // of StatePath
+	AutoEdges  bool      // types may declare automatic dependencies
+	New        bool      // default for resources: the thing must not exist before it is created
 	Encryption *Encryption
 
 	AllowUnset   bool                    // a variable without a value is unknown

@@ -31,7 +31,7 @@ func (t *Tree) checkVersion(l *loader) hcl.Diagnostics {
 			if stateAt != nil {
 				diags = append(diags, twice("state file", text, stateAt.Range, a.Range))
 			}
-			stateAt, t.StatePath = a, text
+			stateAt, t.StatePath, t.StateAt = a, text, a.Expr.Range()
 		}
 	}
 	return diags

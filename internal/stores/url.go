@@ -1,10 +1,13 @@
 package stores
 
 import (
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deployster/internal/base/diag"
@@ -107,6 +110,12 @@ func checkS3(text string, u *url.URL) error {
 	if u.Host == "" {
 		return refuse("s3://"+u.Host+u.Path, "it is s3://BUCKET/PREFIX") // its parameters may hold a password
 	}
+	if why := wrongBucket(u.Host, q.Get("endpoint") != "" || q.Get("path_style") == "true"); why != "" {
+		return refuse("s3://"+u.Host+u.Path, "no bucket can have this name: "+why)
+	}
+	if len(u.Path) > maxPrefix {
+		return refuse("s3://"+u.Host+u.Path, "its prefix is longer than "+strconv.Itoa(maxPrefix)+" bytes")
+	}
 	if endpoint := q.Get("endpoint"); endpoint != "" {
 		e, err := url.Parse(endpoint)
 		if err != nil || e.Scheme != "https" && e.Scheme != "http" || e.Host == "" || e.User != nil || strings.Trim(e.Path, "/") != "" {
@@ -118,4 +127,38 @@ func checkS3(text string, u *url.URL) error {
 		return refuse(text, "path_style is true or false")
 	}
 	return nil
+}
+
+// maxPrefix leaves room for the names of objects below a prefix: the key of an object has
+// 1,024 bytes at most.
+const maxPrefix = 800
+
+// The names of buckets. What is not in the name of a host, such as capitals, is possible
+// for other services than that of AWS, and for its oldest buckets.
+var (
+	bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`)
+	laxName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]$`)
+)
+
+// wrongBucket returns why no bucket can have a name, "" if one can. inPath: the name is in
+// the path of requests, and not in the name of their host.
+func wrongBucket(name string, inPath bool) string {
+	_, notAddress := netip.ParseAddr(name)
+	switch bucket, port, found := strings.Cut(name, ":"); {
+	case found:
+		return "it has a colon. If " + diag.Visible(bucket) + " is a service at the port " + diag.Visible(port) +
+			", write s3://BUCKET/PREFIX?endpoint=https://" + name
+	case len(name) < 3 || len(name) > 63:
+		return "it has " + strconv.Itoa(len(name)) + " characters, and not 3 to 63"
+	case notAddress == nil:
+		return "it is an IP address. A service is given with endpoint=https://" + name
+	case strings.Contains(name, "..") || strings.Contains(name, ".-") || strings.Contains(name, "-."):
+		return "a dot stands between letters or digits"
+	case inPath && !laxName.MatchString(name):
+		return "it has letters, digits, dots, hyphens and underscores, and begins and ends with a letter or a digit"
+	case !inPath && !bucketName.MatchString(name):
+		return "it has small letters, digits, dots and hyphens, and begins and ends with a letter or a digit. An old bucket with " +
+			"capitals or underscores needs path_style=true"
+	}
+	return ""
 }

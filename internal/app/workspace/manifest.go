@@ -3,10 +3,12 @@ package workspace
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/stores"
 )
 
 // Inputs are the manifests that a command reads, and the values of variables.
@@ -95,7 +97,19 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Man
 			m, more = with(sources, append(inputs, answers...), w.builtins())
 		}
 	}
-	return m, append(diags, more...), nil
+	return m, append(append(diags, more...), w.wrongState(m)...), nil
+}
+
+// wrongState returns an error if the manifest names the state by a URL that can never be one. It
+// quotes no line: the URL may have a password in it.
+func (w *Workspace) wrongState(m *config.Manifest) diag.Diagnostics {
+	if url := m.StatePath(); w.State == "" && stores.IsURL(url) {
+		if d, ok := errors.AsType[*diag.Diagnostic](stores.Check(url)); ok {
+			d.Range = m.StateRange()
+			return diag.Diagnostics{d}
+		}
+	}
+	return nil
 }
 
 // askVariables asks for the values of variables that have none, if these are the only
