@@ -39,7 +39,7 @@ func (l *loader) variable(b *hcl.Block) {
 	c := l.content(b.Body, variableSchema)
 	v.Attrs = c.Attributes
 	if a := v.Attrs["type"]; a != nil {
-		typ, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
+		typ, defaults, diags := typeOf(a.Expr)
 		for _, d := range diags {
 			if d.Summary != "Invalid type specification" {
 				continue // the error is in a default inside the type
@@ -79,6 +79,17 @@ func (l *loader) variable(b *hcl.Block) {
 		return
 	}
 	l.b.Variables[v.Name] = v
+}
+
+// typeOf reads a type. As in Terraform, list and map alone are list(any) and map(any).
+func typeOf(expr hcl.Expression) (cty.Type, *typeexpr.Defaults, hcl.Diagnostics) {
+	switch hcl.ExprAsKeyword(expr) {
+	case "list":
+		return cty.List(cty.DynamicPseudoType), nil, nil
+	case "map":
+		return cty.Map(cty.DynamicPseudoType), nil, nil
+	}
+	return typeexpr.TypeConstraintWithDefaults(expr)
 }
 
 // constant evaluates an attribute that may not contain references.
