@@ -129,7 +129,7 @@ bench-engine: build
 
 # What terraform console prints for config/testdata/functions/expressions.txt.
 functions-table:
-	go test -count=1 -run '^TestFunctions_AgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
+	go test -count=1 -timeout 1h -run '^TestFunctions_AgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
 
 # Takes out each check of apply (docs/internals/checks-of-apply.md), and what keeps a put from
 # being done twice, and wants its test to fail.

@@ -1,15 +1,21 @@
 package config
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"deployster/config/funcs"
+	"deployster/config/values"
 )
 
 var terraform = flag.String("terraform", "", "the terraform `PROGRAM` to make the table of functions anew with")
@@ -22,25 +28,72 @@ variable "secret" {
   sensitive = true
   default   = "s3cret"
 }
+variable "nb" {
+  type    = bool
+  default = null
+}
+variable "nn" {
+  type    = number
+  default = null
+}
+variable "ns" {
+  type    = string
+  default = null
+}
+variable "nl" {
+  type    = list(string)
+  default = null
+}
+variable "nm" {
+  type    = map(string)
+  default = null
+}
+variable "no" {
+  type    = object({ a = string })
+  default = null
+}
 locals {
   ud = SOURCE
   us = tostring(SOURCE)
   un = tonumber(SOURCE)
   ub = tobool(SOURCE)
   ul = split(",", tostring(SOURCE))
+  ut = toset(split(",", tostring(SOURCE)))
+  um = tobool(SOURCE) ? tomap({ a = "1" }) : tomap({ a = "2", b = "3" })
   template = "Hello $${name}!"
 }
 `
 
-// answer is what a console printed for an expression; failed is what stands
-// there for an error.
-type answer struct{ Expr, Printed string }
+// answer is what a console printed for an expression and for its type, and, if the
+// expression is sensitive, without that. For an error, failed stands there, and its kind.
+type answer struct {
+	Expr    string
+	Printed string
+	Type    string `json:",omitempty"`
+	Plain   string `json:",omitempty"`
+	Error   string `json:",omitempty"`
+	Hidden  bool   `json:",omitempty"` // it is sensitive, perhaps unknown too
+}
 
-const failed = "(error)"
+const failed, hiddenValue = "(error)", "(sensitive value)"
 
 // difference is an expression for which another answer than Terraform's is
 // right.
-type difference struct{ Expr, Ours, Why string }
+type difference struct {
+	answer
+	Why string
+}
+
+// kindOf returns which kind of error a message reports.
+func kindOf(message string) string {
+	switch {
+	case strings.Contains(message, "null"):
+		return "null"
+	case strings.Contains(message, "ensitive"):
+		return "sensitive"
+	}
+	return "other"
+}
 
 // Each function gives what it gives in Terraform, as the table says that its
 // console printed (`make functions-table`), or what the list of differences
@@ -58,30 +111,60 @@ func TestFunctions_AgreeWithTerraform(t *testing.T) {
 		differences[d.Expr] = d
 	}
 	ours := tableManifest(t)
+	people := funcs.New(funcs.Env{Console: true})
 	table := jsonLines[answer](t, "terraform.jsonl")
-	if len(table) < 700 {
-		t.Fatalf("the table has only %d rows", len(table))
-	}
 	for _, row := range table {
-		got, diags := ours.Evaluate(row.Expr, nil)
-		if diags.HasErrors() {
-			survived(t, diags)
-			got = failed
-		}
-		want := row.Printed
+		want := row
 		if d, ok := differences[row.Expr]; ok {
-			if delete(differences, row.Expr); d.Ours == want {
+			if delete(differences, row.Expr); d.answer == row {
 				t.Errorf("%s: is no difference", row.Expr)
 			}
-			want = d.Ours
+			want = d.answer
 		}
-		if got != want {
-			t.Errorf("%s\n got %s\nwant %s\n%v", row.Expr, got, want, diags)
+		if got, diags := ourAnswer(t, ours, people, row.Expr); got != want {
+			t.Errorf("%s\n got %+v\nwant %+v\n%v", row.Expr, got, want, diags)
 		}
 	}
 	for expr := range differences {
 		t.Errorf("%s: is not in the table", expr)
 	}
+	list := listed(t)
+	made := operandExpressions(ours, table[:min(len(list), len(table))])
+	for i, expr := range slices.Concat(list, made) {
+		if i >= len(table) || table[i].Expr != expr {
+			t.Fatalf("%s: is not row %d of the table: make functions-table", expr, i)
+		}
+	}
+	if len(made) < 5000 || len(table) != len(list)+len(made) {
+		t.Errorf("%d rows, %d of them made", len(table), len(made))
+	}
+}
+
+// ourAnswer returns the answer of this console.
+func ourAnswer(t *testing.T, ours *Manifest, people map[string]function.Function, expr string) (answer, hcl.Diagnostics) {
+	out := answer{Expr: expr}
+	v, diags := ours.typed(expr, nil)
+	if diags.HasErrors() {
+		survived(t, ours.instances.Convert(diags))
+		out.Printed, out.Error = failed, kindOf(diags.Error())
+		return out, diags
+	}
+	out.Printed = values.Display(v)
+	if strings.Contains(expr, "type(") {
+		return out, nil
+	}
+	show := func(function string) string {
+		result, err := people[function].Call([]cty.Value{v})
+		if err != nil {
+			t.Errorf("%s(%s): %v", function, expr, err)
+		}
+		return values.Display(result)
+	}
+	out.Type, out.Hidden = show("type"), show("issensitive") == "true"
+	if out.Printed == hiddenValue {
+		out.Plain = show("nonsensitive")
+	}
+	return out, diags
 }
 
 // Every function has several rows, in the table or in the list of what
@@ -131,53 +214,36 @@ func jsonLines[T any](t testing.TB, name string) []T {
 	return out
 }
 
-// makeTable asks terraform console for each expression. A process answers one:
-// of several it prints the last answer only.
-func makeTable(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(tableDir, "files"))); err != nil {
-		t.Fatal(err)
-	}
-	manifest := "resource \"terraform_data\" \"u\" {}\n" + strings.ReplaceAll(tableLocals, "SOURCE", "terraform_data.u.output")
-	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	data := t.TempDir() // what terraform keeps: fileset must not see it
-	run := func(stdin string, args ...string) (string, error) {
-		cmd := exec.Command(*terraform, args...)
-		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-		cmd.Env = append(os.Environ(), "HOME=/home/me", "TF_CLI_CONFIG_FILE=/dev/null", "CHECKPOINT_DISABLE=1", "TF_DATA_DIR="+data)
-		out, err := cmd.Output()
-		return string(out), err
-	}
-	if out, err := run("", "init", "-no-color"); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if err := os.Remove(filepath.Join(dir, ".terraform.lock.hcl")); err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	in, err := os.Open(filepath.Join(tableDir, "expressions.txt"))
+// listed returns the expressions in the list of the table.
+func listed(t testing.TB) []string {
+	text, err := os.ReadFile(filepath.Join(tableDir, "expressions.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
-	var table bytes.Buffer
-	enc := json.NewEncoder(&table)
+	var list []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// makeTable queries terraform console for each expression in the list, and then for those
+// that operandExpressions makes from the answers.
+func makeTable(t *testing.T) {
+	console := newTerraformConsole(t)
+	table := console.answers(listed(t))
+	table = append(table, console.answers(operandExpressions(tableManifest(t), table))...)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	for lines := bufio.NewScanner(in); lines.Scan(); {
-		expr := lines.Text()
-		if expr == "" || strings.HasPrefix(expr, "#") {
-			continue
-		}
-		printed, err := run(expr+"\n", "console", "-no-color")
-		if err != nil {
-			printed = failed
-		}
-		if err := enc.Encode(answer{expr, strings.TrimSuffix(printed, "\n")}); err != nil {
+	for _, row := range table {
+		if err := enc.Encode(row); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(tableDir, "terraform.jsonl"), table.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(tableDir, "terraform.jsonl"), out.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,6 +18,7 @@ func TestFunctions_BeyondTerraform(t *testing.T) {
 		`base64gunzip("!")`:                              failed,
 		`setsymmetricdifference(["a", "b"], ["b", "c"])`: "toset([\n  \"a\",\n  \"c\",\n])",
 		`setsymmetricdifference(["a"], ["a"])`:           `toset([])`,
+		`setsymmetricdifference([0], [-0])`:              `toset([])`,
 		`plantimestamp()`:                                `"2026-01-02T03:04:05Z"`,
 		`formatdate("YYYY", plantimestamp())`:            `"2026"`,
 	} {

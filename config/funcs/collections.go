@@ -35,11 +35,11 @@ func collectionFunctions() map[string]function.Function {
 
 func setFunctions() map[string]function.Function {
 	return map[string]function.Function{
-		"setintersection":        stdlib.SetIntersectionFunc,
-		"setproduct":             limitProduct(stdlib.SetProductFunc),
-		"setsubtract":            stdlib.SetSubtractFunc,
-		"setsymmetricdifference": stdlib.SetSymmetricDifferenceFunc,
-		"setunion":               stdlib.SetUnionFunc,
+		"setintersection":        onOneZero(stdlib.SetIntersectionFunc),
+		"setproduct":             limitProduct(onOneZero(stdlib.SetProductFunc)),
+		"setsubtract":            onOneZero(stdlib.SetSubtractFunc),
+		"setsymmetricdifference": onOneZero(stdlib.SetSymmetricDifferenceFunc),
+		"setunion":               onOneZero(stdlib.SetUnionFunc),
 	}
 }
 
@@ -71,7 +71,7 @@ func distinctFunction() function.Function {
 			seen := map[int][]cty.Value{}
 			var out []cty.Value
 			for _, v := range args[0].AsValueSlice() {
-				h := v.Hash()
+				h := oneZero(v).Hash()
 				if !contains(seen[h], v) {
 					seen[h], out = append(seen[h], v), append(out, v)
 				}
@@ -106,10 +106,13 @@ func matchkeysFunction() function.Function {
 			return args[0].Type(), nil
 		},
 		Impl: func(args []cty.Value, t cty.Type) (cty.Value, error) {
+			values := args[0].AsValueSlice()
+			if len(values) != args[1].LengthInt() {
+				return cty.NilVal, fmt.Errorf("there must be as many keys as values")
+			}
 			if !args[0].IsWhollyKnown() || !args[1].IsWhollyKnown() || !args[2].IsWhollyKnown() {
 				return cty.UnknownVal(cty.List(t.ElementType())), nil
 			}
-			values := args[0].AsValueSlice()
 			both, _ := convert.UnifyUnsafe([]cty.Type{args[1].Type(), args[2].Type()})
 			keys, err := convert.Convert(args[1], both)
 			if err != nil {
@@ -119,16 +122,14 @@ func matchkeysFunction() function.Function {
 			if err != nil {
 				return cty.NilVal, err
 			}
-			if len(values) != keys.LengthInt() {
-				return cty.NilVal, fmt.Errorf("there must be as many keys as values")
-			}
 			wanted := map[int][]cty.Value{}
 			for _, v := range search.AsValueSlice() {
-				wanted[v.Hash()] = append(wanted[v.Hash()], v)
+				h := oneZero(v).Hash()
+				wanted[h] = append(wanted[h], v)
 			}
 			var out []cty.Value
 			for i, k := range keys.AsValueSlice() {
-				if contains(wanted[k.Hash()], k) {
+				if contains(wanted[oneZero(k).Hash()], k) {
 					out = append(out, values[i])
 				}
 			}

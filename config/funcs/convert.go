@@ -29,7 +29,7 @@ func conversionFunctions() map[string]function.Function {
 func collectionOf(want cty.Type) function.Function {
 	plain := stdlib.MakeToFunc(want)
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "v", Type: cty.DynamicPseudoType, AllowNull: true, AllowMarked: true, AllowDynamicType: true}},
+		Params: []function.Parameter{anyParam("v")}, // unknown ones too, which would otherwise lose their marks
 		Type: func(args []cty.Value) (cty.Type, error) {
 			v, _ := args[0].UnmarkDeep()
 			got, err := plain.Call([]cty.Value{v})
@@ -39,6 +39,9 @@ func collectionOf(want cty.Type) function.Function {
 			return got.Type(), nil
 		},
 		Impl: func(args []cty.Value, got cty.Type) (cty.Value, error) {
+			if got.IsSetType() {
+				args[0] = oneZero(args[0])
+			}
 			return convert.Convert(args[0], got)
 		},
 	})

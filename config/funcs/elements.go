@@ -135,8 +135,8 @@ func lookupFunction() function.Function {
 	other := function.Parameter{Name: "default", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true,
 		AllowMarked: true}
 	key := param("key", cty.String)
-	key.AllowMarked = true
-	from := function.Parameter{Name: "map", Type: cty.DynamicPseudoType, AllowMarked: true}
+	key.AllowMarked, key.AllowUnknown = true, true // otherwise an unknown argument would lose its marks
+	from := function.Parameter{Name: "map", Type: cty.DynamicPseudoType, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{from, key},
 		VarParam: &other,
@@ -169,6 +169,8 @@ func lookupType(args []cty.Value) (cty.Type, error) {
 			}
 		}
 		return t.ElementType(), nil
+	case t == cty.DynamicPseudoType:
+		return t, nil
 	}
 	return cty.NilType, function.NewArgErrorf(0, "it must be a map or an object")
 }
@@ -199,15 +201,20 @@ func oneFunction() function.Function {
 	p := function.Parameter{Name: "list", Type: cty.DynamicPseudoType, AllowDynamicType: true}
 	return function.New(&function.Spec{
 		Params: []function.Parameter{p},
-		Type:   function.StaticReturnType(cty.DynamicPseudoType),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if t := args[0].Type(); t.IsListType() || t.IsSetType() {
+				return t.ElementType(), nil
+			}
+			return cty.DynamicPseudoType, nil
+		},
+		Impl: func(args []cty.Value, result cty.Type) (cty.Value, error) {
 			t := args[0].Type()
 			if !t.IsListType() && !t.IsSetType() && !t.IsTupleType() {
 				return cty.NilVal, function.NewArgErrorf(0, "it must be a list or a set")
 			}
 			switch items := args[0].AsValueSlice(); len(items) {
 			case 0:
-				return cty.NullVal(cty.DynamicPseudoType), nil
+				return cty.NullVal(result), nil
 			case 1:
 				return items[0], nil
 			}
@@ -216,8 +223,8 @@ func oneFunction() function.Function {
 	})
 }
 
-// containsFunction is the library's function, except for a bare null: it has no type,
-// and the library's result would always be unknown.
+// containsFunction is the library's function, except that a null can be searched for: for
+// one without a type, the library's result would always be unknown.
 func containsFunction() function.Function {
 	f := stdlib.ContainsFunc
 	list, value := passedOn(f.Params()[0]), passedOn(f.Params()[1])
@@ -227,7 +234,7 @@ func containsFunction() function.Function {
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			in, inMarks := args[0].Unmark()
 			what, marks := args[1].Unmark()
-			if !what.IsNull() || what.Type() != cty.DynamicPseudoType || !in.IsKnown() || in.IsNull() || !in.CanIterateElements() {
+			if !what.IsNull() || !in.IsKnown() || in.IsNull() || !in.CanIterateElements() {
 				return f.Call(args)
 			}
 			found := cty.False

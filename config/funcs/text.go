@@ -14,7 +14,7 @@ func textFunctions() map[string]function.Function {
 		"chomp":       stdlib.ChompFunc,
 		"endswith":    onTexts("suffix", strings.HasSuffix),
 		"lower":       stdlib.LowerFunc,
-		"startswith":  onTexts("prefix", strings.HasPrefix),
+		"startswith":  startsWith(),
 		"strcontains": onTexts("substring", strings.Contains),
 		"strrev":      stdlib.ReverseFunc,
 		"substr":      stdlib.SubstrFunc,
@@ -33,4 +33,20 @@ func onTexts(second string, f func(a, b string) bool) function.Function {
 		func(args []cty.Value) (cty.Value, error) {
 			return cty.BoolVal(f(args[0].AsString(), args[1].AsString())), nil
 		})
+}
+
+// startsWith returns startswith(), which needs only as much of an unknown text as is known of it.
+func startsWith() function.Function {
+	text := param("text", cty.String)
+	text.AllowUnknown = true
+	return define(cty.Bool, []function.Parameter{text, param("prefix", cty.String)}, func(args []cty.Value) (cty.Value, error) {
+		prefix := args[1].AsString()
+		if args[0].IsKnown() {
+			return cty.BoolVal(strings.HasPrefix(args[0].AsString(), prefix)), nil
+		}
+		if begin := args[0].Range().StringPrefix(); len(begin) >= len(prefix) {
+			return cty.BoolVal(strings.HasPrefix(begin, prefix)), nil
+		}
+		return cty.UnknownVal(cty.Bool), nil
+	})
 }
