@@ -116,8 +116,8 @@ plug "sa" {
 }
 plug "rel" { path = "./x/../y" }
 `)
-	if m.StatePath() != "my.state.json" {
-		t.Error(m.StatePath())
+	if path, at := m.StatePath(); path != "my.state.json" || at == nil || at.Filename != "main.hcl" {
+		t.Error(path, at)
 	}
 	list := m.Resources()
 	if len(list) != 2 || list[0].Address != "a" || list[0].OnRemove != OnRemoveDestroy || !reflect.DeepEqual(list[0].Settings, runner.Settings{}) {

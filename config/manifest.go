@@ -112,16 +112,14 @@ func (m *Manifest) Blocks() []string {
 	return slices.Compact(list)
 }
 
-// StatePath returns the path of the state file as the manifest has it, "" if it sets none.
-func (m *Manifest) StatePath() string { return m.tree.StatePath }
-
-// StateRange returns where the manifest sets StatePath, nil if it does not.
-func (m *Manifest) StateRange() *diag.Range {
+// StatePath returns the path of the state file, or the URL of the state, as the manifest has
+// it, and its place; "" if it sets none.
+func (m *Manifest) StatePath() (string, *diag.Range) {
 	if m.tree.StatePath == "" {
-		return nil
+		return "", nil
 	}
 	r := source.FromHCL(m.tree.StateAt)
-	return &r
+	return m.tree.StatePath, &r
 }
 
 // Encryption returns the manifest's encryption settings; nil = none.

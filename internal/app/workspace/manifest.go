@@ -97,15 +97,15 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Man
 			m, more = with(sources, append(inputs, answers...), w.builtins())
 		}
 	}
-	return m, append(append(diags, more...), w.wrongState(m)...), nil
+	return m, append(append(diags, more...), wrongState(w, m)...), nil
 }
 
 // wrongState returns an error if the manifest names the state by a URL that can never be one. It
 // quotes no line: the URL may have a password in it.
-func (w *Workspace) wrongState(m *config.Manifest) diag.Diagnostics {
-	if url := m.StatePath(); w.State == "" && stores.IsURL(url) {
+func wrongState(w *Workspace, m *config.Manifest) diag.Diagnostics {
+	if url, at := m.StatePath(); w.State == "" && stores.IsURL(url) {
 		if d, ok := errors.AsType[*diag.Diagnostic](stores.Check(url)); ok {
-			d.Range = m.StateRange()
+			d.Range = at
 			return diag.Diagnostics{d}
 		}
 	}

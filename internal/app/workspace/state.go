@@ -19,11 +19,13 @@ import (
 // StatePlace returns the place of the state: that of the options, or else of the
 // manifest, which may be nil, or else DefaultState.
 func (w *Workspace) StatePlace(m *config.Manifest) state.Place {
-	switch {
-	case w.State != "":
+	if w.State != "" {
 		return w.Place(w.State)
-	case m != nil && m.StatePath() != "":
-		return w.Place(m.StatePath())
+	}
+	if m != nil {
+		if path, _ := m.StatePath(); path != "" {
+			return w.Place(path)
+		}
 	}
 	return w.Place(DefaultState)
 }
