@@ -28,6 +28,7 @@ type PackOptions struct {
 	Note            func(string, ...any)     // called with what is left out
 	Base            string                   // an image whose files are the base of the new one; "" = none
 	Entrypoint, Cmd []string
+	WorkingDir      string // absolute
 	Env             map[string]string
 }
 
@@ -43,7 +44,8 @@ func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error)
 	if err != nil {
 		return imagestore.Image{}, err
 	}
-	p := imagestore.PackOptions{Reference: o.Reference, Files: &files, Entrypoint: o.Entrypoint, Cmd: o.Cmd, Env: o.Env, Base: o.Base}
+	p := imagestore.PackOptions{Reference: o.Reference, Files: &files, Entrypoint: o.Entrypoint, Cmd: o.Cmd, Env: o.Env, Base: o.Base,
+		WorkingDir: o.WorkingDir}
 	if len(p.Entrypoint) == 0 && p.Base == "" && first != "" {
 		p.Entrypoint = []string{first}
 	}

@@ -2,6 +2,7 @@ package images
 
 import (
 	"context"
+	"path"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -28,6 +29,7 @@ func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
 			&cli.StringFlag{Name: "terraform-provider", Usage: "make a type of a Terraform provider: `PATH` of its binary or its directory"},
 			&cli.StringSliceFlag{Name: "plug",
 				Usage: "with -terraform-provider: the image asks for a plug, `NAME=PATH` in the container, or NAME=PATH:rw"},
+			&cli.StringFlag{Name: "workdir", Usage: "absolute `PATH` in the image at which programs start; default: that of the base, else /"},
 			&cli.StringSliceFlag{Name: "add",
 				Usage: "add a file or directory at the same `PATH` as here, or PATH:TARGET, with the libraries that a .so file needs"},
 		},
@@ -56,7 +58,11 @@ func packImage(c *cli.Context, s Session) error {
 	}
 	o := images.PackOptions{Reference: c.String("t"), Path: s.Path, Args: c.Args().Slice(),
 		Programs: programs, Terraform: terraform, Add: more, Shell: c.Bool("shell"), Python: c.Bool("python"),
-		Note: s.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env}
+		Note: s.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env,
+		WorkingDir: c.String("workdir")}
+	if dir := o.WorkingDir; dir != "" && !path.IsAbs(dir) {
+		return diag.Errorf("Wrong command line", "-workdir is an absolute path in the image, and it was given %q.", dir)
+	}
 	pack := images.Pack
 	if terraform != "" && len(o.Entrypoint) == 0 {
 		pack = func(ctx context.Context, store images.Store, o images.PackOptions) (imagestore.Image, error) {
