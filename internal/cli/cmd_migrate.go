@@ -49,7 +49,7 @@ func runMigrateTerraform(c *cli.Context, s *session) error {
 	if from = c.String("state"); from != "" {
 		from = s.Path(from)
 	}
-	made, err := migrate.Run(migrate.Options{Dir: dir, State: from, Version: Version, Environ: s.Environ, Now: time.Now()})
+	made, err := migrate.Run(migrate.Options{Dir: dir, Out: out, State: from, Version: Version, Environ: s.Environ, Now: time.Now()})
 	if err != nil {
 		return err
 	}

@@ -7,33 +7,35 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/internal/migrate/layout"
 )
 
 // object returns the content of a body as the lines of an object. Nested blocks of one
 // type become a list, or an object if there is only one and lists does not name them.
 func (e *emitter) object(body *hclsyntax.Body, except, lists []string) string {
-	all, rest := items(e.file, body)
-	byType := map[string][]item{}
+	all, rest := layout.Items(e.file.text, body)
+	byType := map[string][]layout.Item{}
 	for _, it := range all {
-		if it.block != nil {
-			byType[blockName(it.block)] = append(byType[blockName(it.block)], it)
+		if it.Block != nil {
+			byType[blockName(it.Block)] = append(byType[blockName(it.Block)], it)
 		}
 	}
 	var b strings.Builder
 	for _, it := range all {
-		name := it.name
-		if it.block != nil {
-			name = blockName(it.block)
+		name := it.Name
+		if it.Block != nil {
+			name = blockName(it.Block)
 		}
 		if slices.Contains(except, name) {
 			continue
 		}
-		b.WriteString(it.lead)
+		b.WriteString(it.Lead)
 		switch {
-		case it.attr != nil:
-			fmt.Fprintf(&b, "%s = %s%s\n", name, e.expr(it.attr.Expr), it.trail)
+		case it.Attr != nil:
+			fmt.Fprintf(&b, "%s = %s%s\n", name, e.expr(it.Attr.Expr), it.Trail)
 		case len(byType[name]) > 0:
-			fmt.Fprintf(&b, "%s = %s%s\n", name, e.blocks(byType[name], slices.Contains(lists, name)), it.trail)
+			fmt.Fprintf(&b, "%s = %s%s\n", name, e.blocks(byType[name], slices.Contains(lists, name)), it.Trail)
 			delete(byType, name)
 		}
 	}
@@ -49,10 +51,10 @@ func blockName(b *hclsyntax.Block) string {
 }
 
 // blocks writes all blocks of one type as one value.
-func (e *emitter) blocks(list []item, asList bool) string {
-	dynamic := slices.ContainsFunc(list, func(it item) bool { return it.block.Type == "dynamic" })
+func (e *emitter) blocks(list []layout.Item, asList bool) string {
+	dynamic := slices.ContainsFunc(list, func(it layout.Item) bool { return it.Block.Type == "dynamic" })
 	if len(list) == 1 && !dynamic && !asList {
-		return "{\n" + e.object(list[0].block.Body, nil, nil) + "}"
+		return "{\n" + e.object(list[0].Block.Body, nil, nil) + "}"
 	}
 	var parts []string
 	var static []string
@@ -63,12 +65,12 @@ func (e *emitter) blocks(list []item, asList bool) string {
 		}
 	}
 	for _, it := range list {
-		if it.block.Type != "dynamic" {
-			static = append(static, "{\n"+e.object(it.block.Body, nil, nil)+"},\n")
+		if it.Block.Type != "dynamic" {
+			static = append(static, "{\n"+e.object(it.Block.Body, nil, nil)+"},\n")
 			continue
 		}
 		flush()
-		parts = append(parts, e.dynamic(it.block))
+		parts = append(parts, e.dynamic(it.Block))
 	}
 	flush()
 	if len(parts) == 1 {
@@ -104,26 +106,27 @@ func (e *emitter) resource(b *hclsyntax.Block) string {
 	}
 	var out strings.Builder
 	typ, given := e.typeOf(key)
+	if cleanName(k.name) != k.name {
+		e.noteName(b, k.name, e.names[k])
+	}
 	fmt.Fprintf(&out, "resource %q {\n  type = \"${type.%s}#%s\"\n", e.names[k], typ, kind)
 	if k.data {
 		out.WriteString("  read_only = true\n")
 	}
 	var lists []string
 	lifecycle := ""
-	all, _ := items(e.file, b.Body)
+	all, _ := layout.Items(e.file.text, b.Body)
 	for _, it := range all {
 		switch {
-		case it.name == "count", it.name == "for_each":
-			fmt.Fprintf(&out, "%s%s = %s%s\n", it.lead, it.name, e.expr(it.attr.Expr), it.trail)
-		case it.name == "depends_on":
-			bare := *e
-			bare.bare = true
-			fmt.Fprintf(&out, "%sdepends_on = %s%s\n", it.lead, bare.expr(it.attr.Expr), it.trail)
-		case it.name == "lifecycle" && it.block != nil:
-			lifecycle, lists = e.lifecycle(b, it.block)
-			lifecycle = it.lead + lifecycle
-		case it.name == "provisioner", it.name == "connection":
-			e.refuse(it.at(), "A provisioner", "%s has one, which has no place here: what is to be done is said by the type.", k)
+		case it.Name == "count", it.Name == "for_each":
+			fmt.Fprintf(&out, "%s%s = %s%s\n", it.Lead, it.Name, e.expr(it.Attr.Expr), it.Trail)
+		case it.Name == "depends_on":
+			out.WriteString(e.dependsOn(it))
+		case it.Name == "lifecycle" && it.Block != nil:
+			lifecycle, lists = e.lifecycle(b, it.Block)
+			lifecycle = it.Lead + lifecycle
+		case it.Name == "provisioner", it.Name == "connection":
+			e.refuse(it.At(), "A provisioner", "%s has one, which has no place here: what is to be done is said by the type.", k)
 		}
 	}
 	config := ""
@@ -139,32 +142,32 @@ func (e *emitter) resource(b *hclsyntax.Block) string {
 // paths refer to, which must therefore be lists.
 func (e *emitter) lifecycle(of, b *hclsyntax.Block) (text string, lists []string) {
 	var out strings.Builder
-	all, rest := items(e.file, b.Body)
+	all, rest := layout.Items(e.file.text, b.Body)
 	for _, it := range all {
-		switch it.name {
+		switch it.Name {
 		case "create_before_destroy":
-			if v, diags := it.attr.Expr.Value(nil); diags.HasErrors() || v.Type().FriendlyName() != "bool" || v.True() {
+			if v, diags := it.Attr.Expr.Value(nil); diags.HasErrors() || v.Type().FriendlyName() != "bool" || v.True() {
 				e.createFirst(of, it)
 			}
 		case "ignore_changes":
-			kept, named := e.ignored(of, it.attr.Expr)
+			kept, named := e.ignored(of, it.Attr.Expr)
 			if lists = named; kept != "" {
-				fmt.Fprintf(&out, "%signore_changes = %s%s\n", it.lead, kept, it.trail)
+				fmt.Fprintf(&out, "%signore_changes = %s%s\n", it.Lead, kept, it.Trail)
 			}
 		case "replace_triggered_by":
 			bare := *e
 			bare.bare = true
-			fmt.Fprintf(&out, "%s%s = %s%s\n", it.lead, it.name, bare.expr(it.attr.Expr), it.trail)
+			fmt.Fprintf(&out, "%s%s = %s%s\n", it.Lead, it.Name, bare.expr(it.Attr.Expr), it.Trail)
 		case "precondition", "postcondition":
 			inner := *e
 			inner.self = true
-			fmt.Fprintf(&out, "%s%s {\n%s}\n", it.lead, it.name, inner.object(it.block.Body, nil, nil))
+			fmt.Fprintf(&out, "%s%s {\n%s}\n", it.Lead, it.Name, inner.object(it.Block.Body, nil, nil))
 		default:
-			if it.attr == nil {
-				e.refuse(it.at(), "A block that is not known", "lifecycle has no %s here.", it.name)
+			if it.Attr == nil {
+				e.refuse(it.At(), "A block that is not known", "lifecycle has no %s here.", it.Name)
 				continue
 			}
-			fmt.Fprintf(&out, "%s%s = %s%s\n", it.lead, it.name, e.expr(it.attr.Expr), it.trail)
+			fmt.Fprintf(&out, "%s%s = %s%s\n", it.Lead, it.Name, e.expr(it.Attr.Expr), it.Trail)
 		}
 	}
 	if out.Len() == 0 && rest == "" {
@@ -184,25 +187,45 @@ func (e *emitter) ignored(of *hclsyntax.Block, x hclsyntax.Expression) (kept str
 		e.refuse(x.Range(), "A list that is not understood", "ignore_changes is a list, or all.")
 		return "", nil
 	}
-	var paths []string
+	var paths, absent []string
 	for _, path := range list {
-		name := hcl.ExprAsKeyword(path)
-		if t, diags := hcl.AbsTraversalForExpr(path); !diags.HasErrors() {
-			name = t.RootName()
+		t, text, ok := e.reference(path)
+		if !ok {
+			e.refuse(path.Range(), "A list that is not understood", "ignore_changes has names of arguments.")
+			continue
 		}
+		name := t.RootName()
 		isBlock := slices.ContainsFunc(of.Body.Blocks, func(b *hclsyntax.Block) bool { return blockName(b) == name })
 		if of.Body.Attributes[name] == nil && !isBlock {
-			e.note(path.Range(), "ignore_changes names %s, which the config does not have: it is left out", name)
+			absent = append(absent, name)
 			continue
 		}
 		if isBlock {
 			lists = append(lists, name)
 		}
-		r := path.Range()
-		paths = append(paths, string(e.file.text[r.Start.Byte:r.End.Byte]))
+		paths = append(paths, text)
+	}
+	if len(absent) > 0 {
+		e.note(x.Range(), "ignore_changes names %s, which the config does not have: left out", strings.Join(absent, ", "))
 	}
 	if len(paths) == 0 {
 		return "", lists
 	}
 	return "[" + strings.Join(paths, ", ") + "]", lists
+}
+
+// metaArguments are the arguments and blocks of a resource that Terraform itself reads.
+var metaArguments = []string{"count", "for_each", "depends_on", "provider", "lifecycle", "provisioner", "connection"}
+
+// configItems returns the names of the attributes and blocks in a provider's config.
+func configItems(body *hclsyntax.Body) (names []string) {
+	for name := range body.Attributes {
+		if name != "alias" && name != "version" {
+			names = append(names, name)
+		}
+	}
+	for _, b := range body.Blocks {
+		names = append(names, b.Type)
+	}
+	return names
 }

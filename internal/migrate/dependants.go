@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/internal/migrate/layout"
 )
 
 // isNeeded reports whether something may have to be changed before a thing is destroyed:
@@ -35,12 +37,12 @@ func (d *module) isNeeded(of *hclsyntax.Block) bool {
 }
 
 // createFirst leaves out create_before_destroy if nothing depends on the thing, else it refuses it.
-func (e *emitter) createFirst(of *hclsyntax.Block, it item) {
+func (e *emitter) createFirst(of *hclsyntax.Block, it layout.Item) {
 	if e.isNeeded(of) {
-		e.refuse(it.at(), "create_before_destroy", "%s.%s has it, and is referred to: here the type replaces, and destroys first.",
+		e.refuse(it.At(), "create_before_destroy", "%s.%s has it, and is referred to: here the type replaces, and destroys first.",
 			of.Labels[0], of.Labels[1])
 		return
 	}
-	e.note(it.at(), "%s.%s is destroyed before it is made anew, where it was made first: create_before_destroy is left out",
+	e.note(it.At(), "%s.%s is destroyed before it is made anew, where it was made first: create_before_destroy is left out",
 		of.Labels[0], of.Labels[1])
 }

@@ -39,18 +39,22 @@ func (e *emitter) expr(x hclsyntax.Expression) string {
 		r.visit(n)
 		return nil
 	})
+	return r.apply(x.Range().Start.Byte, x.Range().End.Byte)
+}
+
+// apply returns the text of a part of the file with the edits.
+func (r *rewriter) apply(at, end int) string {
 	slices.SortStableFunc(r.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
-	at, end := x.Range().Start.Byte, x.Range().End.Byte
 	var b strings.Builder
 	for _, change := range r.edits {
 		if change.from < at {
 			continue // inside another edit
 		}
-		b.Write(e.file.text[at:change.from])
+		b.Write(r.file.text[at:change.from])
 		b.WriteString(change.text)
 		at = change.to
 	}
-	b.Write(e.file.text[at:end])
+	b.Write(r.file.text[at:end])
 	return b.String()
 }
 
@@ -70,7 +74,17 @@ func (r *rewriter) visit(n hclsyntax.Node) {
 				r.insert(x.Range().End.Byte, ".state")
 			}
 		}
+	case *hclsyntax.RelativeTraversalExpr:
+		r.output(r.moduleIn(x.Source), x.Traversal)
+		if index, ok := x.Source.(*hclsyntax.IndexExpr); ok && r.bare {
+			if _, ok := r.counted(index.Collection); ok { // a value of an instance
+				r.insert(index.Range().End.Byte, ".state")
+			}
+		}
 	case *hclsyntax.SplatExpr:
+		if each, ok := x.Each.(*hclsyntax.RelativeTraversalExpr); ok {
+			r.output(r.moduleIn(x.Source), each.Traversal)
+		}
 		if name, ok := r.counted(x.Source); ok {
 			r.done[x.Source] = true
 			r.replace(x.Source.Range(), "resource."+name)
@@ -145,6 +159,10 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 		r.replace(cut(t, 2), root+"_"+second)
 	case root == "self" && r.self && !t.IsRelative():
 		r.replace(cut(t, 1), "self.state")
+	case root == "var" && r.variable(second) != second:
+		r.replace(cut(t, 2), "var."+r.variable(second))
+	case root == "module":
+		r.moduleNames(t)
 	case root == "path" && (second == "module" || second == "root"):
 		at := r.out
 		if second == "root" {

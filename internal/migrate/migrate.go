@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 // Options are the inputs of a migration.
 type Options struct {
 	Dir   string // the directory of the root module
+	Out   string // where the manifests are to be written; "" = Dir
 	State string // the state file, of version 4; "" = that of Dir, if it exists
 
 	Version string    // of this tool
@@ -40,14 +40,17 @@ type migration struct {
 	dir       string
 	workspace string // the one selected in terraform
 	result    Result
+	notes     []note
 	problems  diag.Diagnostics
 	modules   map[string]*module // by their directories
 	images    map[string]*provider
-	locked    map[string]string // versions of providers, by address
-	things    map[string]thing  // in the state, by their new addresses
-	types     map[string]string // the type blocks of providers that the root module configures, by name or name.alias
-	plain     map[string]bool   // type blocks of providers without a config
-	varFiles  []string          // files of variable values that Terraform reads automatically
+	locked    map[string]string    // versions of providers, by address
+	things    map[string]thing     // in the state, by their new addresses
+	types     map[string]string    // the type blocks of providers that the root module configures, by name or name.alias
+	plain     map[string]bool      // type blocks of providers without a config
+	origins   map[string]placed    // of the new manifests that are made of one file, by their paths
+	vendored  map[string]hcl.Range // modules from elsewhere, by their new paths: where they are called
+	made      map[string]bool      // all new manifests
 	// configured are the names of providers that have a config in some module; other
 	// providers need none.
 	configured map[string]bool
@@ -58,6 +61,8 @@ type provider struct {
 	name    string // of the type block
 	address string // registry.terraform.io/hashicorp/aws
 	version string
+	files   access          // what it needs of the files of the project
+	add     map[string]bool // the flags of image pack for the programs that it starts
 }
 
 func (p *provider) image() string { return "tf/" + p.name + ":" + p.version }
@@ -65,7 +70,8 @@ func (p *provider) image() string { return "tf/" + p.name + ":" + p.version }
 // Run reads a configuration and its state. The error lists everything that cannot be migrated.
 func Run(o Options) (Result, error) {
 	m := &migration{dir: o.Dir, modules: map[string]*module{}, images: map[string]*provider{}, configured: map[string]bool{},
-		things: map[string]thing{}, plain: map[string]bool{}}
+		things: map[string]thing{}, plain: map[string]bool{}, origins: map[string]placed{}, made: map[string]bool{},
+		vendored: map[string]hcl.Range{}}
 	m.result.Files = map[string][]byte{}
 	m.workspace = "default"
 	if name, err := os.ReadFile(filepath.Join(o.Dir, ".terraform/environment")); err == nil {
@@ -81,14 +87,31 @@ func Run(o Options) (Result, error) {
 	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
 		m.modules[dir].findProviders()
 	}
+	m.findWaits()
+	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
+		m.modules[dir].findNeeds()
+	}
 	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
 		m.modules[dir].write()
 	}
+	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
+		m.modules[dir].copyFiles(o)
+	}
 	m.writeTypes()
-	m.copyVariables()
+	m.copyVariables(root)
 	m.readState(root, o)
 	if m.problems.HasErrors() {
 		return Result{}, m.problems.Err()
+	}
+	for _, n := range m.notes {
+		m.result.Notes = append(m.result.Notes, n.String())
+	}
+	manifest := m.check(o)
+	if m.problems.HasErrors() {
+		return Result{}, m.problems.Err()
+	}
+	if m.result.Snapshot.Resources != nil {
+		m.record(manifest, o.Now)
 	}
 	return m.result, nil
 }
@@ -102,9 +125,31 @@ func (m *migration) refuse(at hcl.Range, what, format string, args ...any) {
 	m.problems = append(m.problems, d)
 }
 
-// note reports something that a person has to check.
+// note reports something that a person has to check; the same in several places is reported once.
 func (m *migration) note(at hcl.Range, format string, args ...any) {
-	m.result.Notes = append(m.result.Notes, fmt.Sprintf("%s:%d: ", at.Filename, at.Start.Line)+fmt.Sprintf(format, args...))
+	text, where := fmt.Sprintf(format, args...), fmt.Sprintf("%s:%d", at.Filename, at.Start.Line)
+	for i := range m.notes {
+		if m.notes[i].text == text {
+			m.notes[i].places = append(m.notes[i].places, where)
+			return
+		}
+	}
+	m.notes = append(m.notes, note{text, []string{where}})
+}
+
+// note is what a person has to check, in some places.
+type note struct {
+	text   string
+	places []string
+}
+
+func (n note) String() string {
+	const shown = 3
+	places := strings.Join(n.places[:min(shown, len(n.places))], ", ")
+	if more := len(n.places) - shown; more > 0 {
+		places += fmt.Sprintf(" and %d more", more)
+	}
+	return places + ": " + n.text
 }
 
 // readLock returns the versions of providers in terraform's lock file.
@@ -130,7 +175,7 @@ func (m *migration) readLock() map[string]string {
 
 // providerOf returns the provider with a name and a source, and adds it if it is new.
 func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
-	source = cmp.Or(source, "hashicorp/"+name)
+	source = strings.ToLower(cmp.Or(source, "hashicorp/"+name)) // as the lock file has it
 	if strings.Count(source, "/") == 1 {
 		source = "registry.terraform.io/" + source
 	}
@@ -144,7 +189,7 @@ func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
 		}
 		return p
 	}
-	p := &provider{name: name, address: source, version: m.locked[source]}
+	p := &provider{name: name, address: source, version: m.locked[source], add: map[string]bool{}}
 	if p.version == "" {
 		m.refuse(at, "The version of a provider is not known", "There is no %s in .terraform.lock.hcl: run `terraform init` first.", source)
 	}
@@ -152,62 +197,8 @@ func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
 	return p
 }
 
-// writeTypes writes the type blocks of providers without a config, and lists the commands that build all images.
-func (m *migration) writeTypes() {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(m.images)) {
-		p := m.images[name]
-		if m.plain[name] {
-			fmt.Fprintf(&b, "type %q {\n  image = %q\n}\n", name, p.image())
-		}
-		dir := path.Join(".terraform/providers", p.address, p.version, "linux_amd64")
-		m.result.Packs = append(m.result.Packs, fmt.Sprintf("deployster image pack -terraform-provider %s -t %s", dir, p.image()))
-	}
-	if m.modules[m.dir].inOne {
-		fmt.Fprintf(&b, "variable %q {\n  default = %q\n}\n", workspaceName, m.workspace)
-	}
-	if b.Len() > 0 {
-		m.add("types.hcl", b.String())
-	}
-}
-
-// copyVariables copies the files of variable values that Terraform reads automatically.
-func (m *migration) copyVariables() {
-	entries, err := os.ReadDir(m.dir)
-	if err != nil {
-		m.problems = append(m.problems, diag.Errorf("Cannot read the configuration", "%s.", err))
-		return
-	}
-	for _, e := range entries {
-		name := e.Name()
-		base, isJSON := strings.CutSuffix(name, ".json")
-		base, is := strings.CutSuffix(base, ".tfvars")
-		if !is || e.IsDir() {
-			continue
-		}
-		at := hcl.Range{Filename: name, Start: hcl.Pos{Line: 1}}
-		auto, isAuto := strings.CutSuffix(base, ".auto")
-		to := "vars." + auto + ".auto.hcl"
-		switch {
-		case name == "terraform.tfvars" || name == "terraform.tfvars.json":
-			to = "vars.auto.hcl"
-		case !isAuto:
-			m.note(at, "it is read where it is named: rename it for -var-file, to end in .vars")
-			continue
-		}
-		if isJSON {
-			to = strings.TrimSuffix(to, ".hcl") + ".json"
-		}
-		text, err := os.ReadFile(filepath.Join(m.dir, name))
-		if err != nil {
-			m.refuse(at, "Cannot read a file", "%s.", err)
-			continue
-		}
-		m.result.Files[to] = text
-		m.varFiles = append(m.varFiles, filepath.Join(m.dir, name))
-	}
-}
-
+// add adds a new manifest.
 func (m *migration) add(name, text string) {
+	m.made[name] = true
 	m.result.Files[name] = format(text)
 }

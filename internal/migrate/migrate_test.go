@@ -76,7 +76,7 @@ func TestRun_Writes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := c.config + "\nresource \"aws_x\" \"n\" {}\nresource \"aws_x\" \"many\" { count = 2 }\nresource \"aws_x\" \"keyed\" { for_each = {} }\n"
+			config := c.config + "\nresource \"aws_x\" \"n\" {}\nresource \"aws_x\" \"many\" { count = 2 }\nresource \"aws_x\" \"keyed\" { for_each = { a = 1 } }\n"
 			if strings.Contains(c.config, "data.aws_y") {
 				config += "data \"aws_y\" \"n\" {}\n"
 			}
@@ -108,7 +108,7 @@ func TestRun_Refuses(t *testing.T) {
 		"a move between types":     {config: "moved {\n  from = aws_x.n\n  to = aws_y.n\n}", want: "aws_x.n became aws_y.n"},
 		"remote state as data":     {config: `data "terraform_remote_state" "s" {}`, want: "terraform_remote_state"},
 		"terraform's own resource": {config: `resource "terraform_data" "s" {}`, want: "terraform_data"},
-		"meta of a provider":       {config: "terraform {\n  provider_meta \"aws\" {}\n}", want: "There is no provider_meta"},
+		"a block of settings":      {config: "terraform {\n  unknown \"aws\" {}\n}", want: "There is no unknown"},
 		"a function of a provider": {config: `output "o" { value = provider::aws::arn_parse("a") }`, want: "provider::aws::arn_parse is none"},
 		"a module that is away":    {config: `module "m" { source = "hashicorp/consul/aws" }`, want: "run `terraform init` first"},
 		"an unlocked provider":     {config: `resource "gcp_x" "n" {}`, want: "no registry.terraform.io/hashicorp/gcp"},

@@ -14,6 +14,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/migrate/layout"
+	"deployster/internal/migrate/tffiles"
 )
 
 // module is the directory of a Terraform module.
@@ -30,6 +32,9 @@ type module struct {
 	providers map[string]*hclsyntax.Block // by name or name.alias
 	needs     map[string]bool             // providers whose config it gets from its callers, by name or name.alias
 	values    map[string]bool             // its own providers whose config it passes to modules, by name or name.alias
+	locals    map[string]hclsyntax.Expression
+	renames   map[string]string // of variable.NAME, output.NAME and the like whose names are not valid here
+	waits     map[string]bool   // variables that a depends_on in it refers to
 	callers   []caller
 	found     bool // findProviders has set needs
 	inOne     bool // it refers to terraform.workspace, itself or in modules that it calls
@@ -79,7 +84,7 @@ func (m *migration) load(dir, out string) *module {
 	}
 	d := &module{migration: m, dir: dir, out: out, names: map[resourceKey]string{}, resources: map[resourceKey]*hclsyntax.Block{},
 		calls: map[string]*call{}, sources: map[string]string{}, providers: map[string]*hclsyntax.Block{}, needs: map[string]bool{},
-		values: map[string]bool{}}
+		values: map[string]bool{}, locals: map[string]hclsyntax.Expression{}, renames: map[string]string{}, waits: map[string]bool{}}
 	m.modules[dir] = d
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -103,6 +108,7 @@ func (m *migration) load(dir, out string) *module {
 		}
 	}
 	d.nameAll()
+	d.renameAll()
 	for _, name := range slices.Sorted(maps.Keys(d.calls)) {
 		c := d.calls[name]
 		if from, to, ok := d.find(name, c.block); ok {
@@ -123,7 +129,7 @@ func (d *module) read(name string) {
 		return
 	}
 	if strings.HasSuffix(name, ".json") {
-		if text, err = native(text); err != nil {
+		if text, err = tffiles.Native(text); err != nil {
 			d.refuse(hcl.Range{}, "Cannot read the configuration", "%s: %s.", shown, err)
 			return
 		}
@@ -139,6 +145,10 @@ func (d *module) declare(b *hclsyntax.Block) {
 	case (b.Type == "resource" || b.Type == "data") && len(b.Labels) == 2:
 		k := resourceKey{b.Type == "data", b.Labels[0], b.Labels[1]}
 		d.resources[k], d.names[k] = b, ""
+	case b.Type == "locals":
+		for name, a := range b.Body.Attributes {
+			d.locals[name] = a.Expr
+		}
 	case b.Type == "module" && len(b.Labels) == 1:
 		d.calls[b.Labels[0]] = &call{block: b}
 	case b.Type == "provider" && len(b.Labels) == 1:
@@ -190,20 +200,19 @@ func (d *module) require(b *hclsyntax.Block) {
 func (d *module) nameAll() {
 	count := map[string]int{}
 	for k := range d.names {
-		count[k.name]++
+		count[cleanName(k.name)]++
 	}
 	taken := map[string]bool{}
 	for _, k := range slices.SortedFunc(maps.Keys(d.names), byText) {
-		name := k.name
+		own := cleanName(k.name)
+		name := own
 		if count[name] > 1 {
 			_, short, _ := strings.Cut(k.kind, "_")
-			if name = short + "_" + k.name; k.data {
+			if name = cleanName(short) + "_" + own; k.data {
 				name = "data_" + name
 			}
 		}
-		for taken[name] || name != k.name && count[name] > 0 {
-			name += "_"
-		}
+		name = free(name, func(name string) bool { return taken[name] || name != own && count[name] > 0 })
 		taken[name], d.names[k] = true, name
 	}
 }
@@ -237,7 +246,7 @@ func (d *module) find(name string, b *hclsyntax.Block) (from, to string, ok bool
 	for i := 2; d.goesTo(to, from); i++ {
 		to = fmt.Sprintf("modules/%s_%d", name, i)
 	}
-	d.vendor(from, to, a.SrcRange)
+	d.vendored[to] = a.SrcRange
 	return from, to, true
 }
 
@@ -252,52 +261,31 @@ func (m *migration) goesTo(to, from string) bool {
 	return err == nil
 }
 
-// vendor copies the other files of a module that comes from elsewhere.
-func (m *migration) vendor(from, to string, at hcl.Range) {
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		m.refuse(at, "Cannot read a module", "%s.", err)
-		return
-	}
-	for _, e := range entries {
-		switch {
-		case strings.HasPrefix(e.Name(), "."), strings.HasSuffix(e.Name(), ".tf"), strings.HasSuffix(e.Name(), ".tf.json"):
-		case e.IsDir():
-			m.note(at, "the directory %s is not copied; where the module reads it, put it into %s", filepath.Join(from, e.Name()), to)
-		default:
-			text, err := os.ReadFile(filepath.Join(from, e.Name()))
-			if err != nil {
-				m.refuse(at, "Cannot read a module", "%s.", err)
-				continue
-			}
-			m.result.Files[path.Join(to, e.Name())] = text
-		}
-	}
-}
-
 // write writes the manifests of a module.
 func (d *module) write() {
 	for _, f := range d.files {
 		var b strings.Builder
-		all, rest := items(f, f.body)
+		all, rest := layout.Items(f.text, f.body)
 		for _, it := range all {
 			e := &emitter{module: d, file: f}
-			if text := e.top(it.block); text != "" {
-				b.WriteString(it.lead + text + it.trail + "\n\n")
+			if text := e.top(it.Block); text != "" {
+				b.WriteString(it.Lead + text + it.Trail + "\n\n")
 			} else {
-				b.WriteString(it.lead)
+				b.WriteString(it.Lead)
 			}
 		}
 		b.WriteString(rest)
 		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.name), ".json"), ".tf") + ".hcl"
+		text, places := layout.Unmark(strings.TrimSpace(b.String()) + "\n")
 		if d.result.Files[path.Join(d.out, name)] != nil { // a file that is not in JSON has the same name
 			name = strings.TrimSuffix(name, ".hcl") + "-json.hcl"
 		}
 		if name == "types.hcl" && d.out == "." {
 			name = "types-of-terraform.hcl"
 		}
-		if strings.TrimSpace(b.String()) != "" {
-			d.add(path.Join(d.out, name), strings.TrimSpace(b.String())+"\n")
+		if strings.TrimSpace(text) != "" {
+			d.add(path.Join(d.out, name), text)
+			d.origins[path.Join(d.out, name)] = placed{f.name, places}
 		}
 	}
 	if len(d.needs) == 0 && !d.inOne || d.out == "." {

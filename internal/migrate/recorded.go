@@ -2,18 +2,17 @@ package migrate
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/migrate/tffiles"
 	"deployster/state"
 )
 
@@ -27,11 +26,7 @@ type thing struct {
 // record completes the entries of the resources that the new manifests declare: the config of an
 // entry is what the manifests yield with the recorded states, so that the first plan finds no change.
 // An entry whose config cannot be determined stays incomplete, and the first plan adopts the thing.
-func (m *migration) record(o Options) {
-	manifest, diags := m.manifest(o)
-	if diags.HasErrors() {
-		return // each command reports what is invalid in the manifests
-	}
+func (m *migration) record(manifest *config.Manifest, now time.Time) {
 	scope := config.States{}
 	for address, t := range m.things {
 		scope[address] = config.ResourceState{Known: t.attributes, Complete: true, Sensitive: t.sensitive}
@@ -39,6 +34,7 @@ func (m *migration) record(o Options) {
 	if manifest = expanded(manifest, scope); manifest == nil {
 		return
 	}
+	m.recordNulls(manifest, scope)
 	for _, r := range manifest.Resources() {
 		entry, recorded := m.result.Snapshot.Resources[r.Address]
 		if !recorded {
@@ -49,7 +45,7 @@ func (m *migration) record(o Options) {
 			continue
 		}
 		entry.Config, entry.Sensitive.Config = resolved.Value, resolved.Sensitive
-		entry.State, entry.ValidAt = json.RawMessage("null"), o.Now.UTC()
+		entry.State, entry.ValidAt = json.RawMessage("null"), now.UTC()
 		entry.Aliases, entry.Settings = r.Aliases, r.Settings
 		entry.StateTimeout, entry.ActionTimeout = state.Duration(r.Timeouts.State), state.Duration(r.Timeouts.Action)
 		entry.PreventDestroy, entry.OnRemove = r.PreventDestroy, string(r.OnRemove)
@@ -62,41 +58,17 @@ func (m *migration) record(o Options) {
 	}
 }
 
-// manifest loads the new manifests, with the values that variables have in Terraform.
-func (m *migration) manifest(o Options) (*config.Manifest, diag.Diagnostics) {
-	var flags []config.VarFlag
-	for _, file := range m.varFiles {
-		flags = append(flags, config.VarFlag{File: true, Value: file})
-	}
-	var environ []string
-	for _, e := range o.Environ {
-		if given, ok := strings.CutPrefix(e, "TF_VAR_"); ok {
-			environ = append(environ, "DEPLOYSTER_VAR_"+given)
-		}
-	}
-	vars, diags := config.FindVariables(m.dir, "", append(environ, o.Environ...), flags)
+// recordNulls records the outputs that are null, which Terraform's state does not have.
+func (m *migration) recordNulls(manifest *config.Manifest, scope config.States) {
+	values, diags := manifest.Outputs(scope)
 	if diags.HasErrors() {
-		return nil, diags
+		return // the first plan reports them
 	}
-	src := config.Sources{Workspace: m.dir, Dir: m.dir, Modules: map[string][]config.File{}}
-	for _, name := range slices.Sorted(maps.Keys(m.result.Files)) {
-		f := config.File{Path: name, Bytes: m.result.Files[name]}
-		switch dir := path.Dir(name); {
-		case !strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".auto.hcl"):
-		case dir == ".":
-			src.Manifests = append(src.Manifests, f)
-		default:
-			src.Modules[dir] = append(src.Modules[dir], f)
+	for _, v := range values {
+		if _, known := m.result.Snapshot.Outputs[v.Name]; !known && len(v.Unknown) == 0 && string(v.Value) == "null" {
+			m.result.Snapshot.Outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
 		}
 	}
-	manifest, diags := config.Load(src, vars, config.Builtins{Version: o.Version})
-	missing := manifest.Missing()
-	if len(missing) == 0 {
-		return manifest, diags
-	}
-	m.result.Notes = append(m.result.Notes, fmt.Sprintf("the variable %s: it has no value here, so that what is made of it, such as the "+
-		"config of a provider, is recorded by the first apply; TF_VAR_%[1]s would give it one", missing[0].Name))
-	return config.Check(src, vars, config.Builtins{Version: o.Version})
 }
 
 // expanded creates the instances of blocks whose numbers depend on the states; nil = it
@@ -140,7 +112,7 @@ func recordedConfig(m *config.Manifest, address string, scope config.States, t t
 		if was := own[name]; was != nil {
 			last[name] = was
 			if is, err := jsondoc.Value(value); err == nil && t.isBlock(name) {
-				last[name] = within(is, was)
+				last[name] = tffiles.Within(is, was)
 			}
 		}
 	}
@@ -160,38 +132,6 @@ func recordedConfig(m *config.Manifest, address string, scope config.States, t t
 // isBlock reports whether the configuration writes a part of the config as blocks.
 func (t thing) isBlock(name string) bool {
 	return t.block != nil && slices.ContainsFunc(t.block.Body.Blocks, func(b *hclsyntax.Block) bool { return blockName(b) == name })
-}
-
-// within returns the state's values for what the blocks contain; all else in the state is computed.
-func within(written, was any) any {
-	switch w := written.(type) {
-	case map[string]any:
-		if list, ok := was.([]any); ok && len(list) == 1 { // one block, which may be an object in the config
-			was = list[0]
-		}
-		own, ok := was.(map[string]any)
-		if !ok {
-			return written
-		}
-		out := map[string]any{}
-		for name, value := range w {
-			if out[name] = value; own[name] != nil {
-				out[name] = within(value, own[name])
-			}
-		}
-		return out
-	case []any:
-		own, ok := was.([]any)
-		if !ok || len(own) != len(w) {
-			return written
-		}
-		out := make([]any, len(w))
-		for i := range w {
-			out[i] = within(w[i], own[i])
-		}
-		return out
-	}
-	return was
 }
 
 // fill replaces unknown values by those of the state, and removes them if the state has none.

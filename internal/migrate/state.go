@@ -4,84 +4,17 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"deployster/internal/base/jsondoc"
+	"deployster/internal/migrate/tffiles"
 	"deployster/state"
 )
-
-// tfState is a Terraform state file of version 4, as far as it is needed.
-type tfState struct {
-	Version   int `json:"version"`
-	Outputs   map[string]tfOutput
-	Resources []tfResource `json:"resources"`
-}
-
-type tfOutput struct {
-	Value     json.RawMessage `json:"value"`
-	Sensitive bool            `json:"sensitive"`
-}
-
-type tfResource struct {
-	Module    string       `json:"module"`
-	Mode      string       `json:"mode"`
-	Type      string       `json:"type"`
-	Name      string       `json:"name"`
-	Instances []tfInstance `json:"instances"`
-}
-
-type tfInstance struct {
-	Key        any             `json:"index_key"`
-	Status     string          `json:"status"`
-	Version    int64           `json:"schema_version"`
-	Attributes json.RawMessage `json:"attributes"`
-	Sensitive  [][]tfStep      `json:"sensitive_attributes"`
-	Private    []byte          `json:"private"`
-	Deposed    string          `json:"deposed"`
-}
-
-// tfStep is a step of a path: a name, or a value with its type.
-type tfStep struct {
-	Type  string          `json:"type"`
-	Value json.RawMessage `json:"value"`
-}
-
-// pointers returns the JSON pointers of the sensitive values.
-func (i tfInstance) pointers() (list []string) {
-	for _, steps := range i.Sensitive {
-		var path []string
-		for _, s := range steps {
-			var key struct{ Value any }
-			if s.Type == "get_attr" {
-				key.Value = jsondoc.Text(s.Value)
-			} else if json.Unmarshal(s.Value, &key) != nil {
-				break // the whole enclosing value is sensitive
-			}
-			path = append(path, fmt.Sprint(key.Value))
-		}
-		list = append(list, jsondoc.JoinPointer(path))
-	}
-	return list
-}
-
-// key returns the instance key in brackets, "" without one.
-func (i tfInstance) key() string {
-	switch key := i.Key.(type) {
-	case string:
-		return "[" + strconv.Quote(key) + "]"
-	case float64:
-		return fmt.Sprintf("[%d]", int(key))
-	}
-	return ""
-}
 
 // memory is what the image of a provider keeps about a thing in its entry.
 type memory struct {
@@ -106,7 +39,7 @@ func (m *migration) readState(root *module, o Options) {
 			"Where it is elsewhere: `terraform state pull >FILE`, and -state=FILE.")
 		return
 	}
-	var s tfState
+	var s tffiles.State
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
@@ -120,15 +53,14 @@ func (m *migration) readState(root *module, o Options) {
 	}
 	m.result.Snapshot = state.Snapshot{Resources: map[string]state.Entry{}, Outputs: map[string]state.Output{}}
 	for name, o := range s.Outputs {
-		m.result.Snapshot.Outputs[name] = state.Output{Value: o.Value, Sensitive: o.Sensitive}
+		m.result.Snapshot.Outputs[root.called("output", name)] = state.Output{Value: o.Value, Sensitive: o.Sensitive}
 	}
 	for _, r := range s.Resources {
 		m.readResource(root, r)
 	}
-	m.record(o)
 }
 
-func (m *migration) readResource(root *module, r tfResource) {
+func (m *migration) readResource(root *module, r tffiles.StateResource) {
 	k := resourceKey{data: r.Mode == "data", kind: r.Type, name: r.Name}
 	shown := strings.TrimPrefix(r.Module+"."+k.String(), ".")
 	modules, ok := modulePath(r.Module)
@@ -152,9 +84,9 @@ func (m *migration) readResource(root *module, r tfResource) {
 		return
 	}
 	for _, i := range r.Instances {
-		address := strings.TrimPrefix(r.Module+"."+at.names[k], ".") + i.key()
+		address := strings.Join(append(root.newPath(modules), at.names[k]), ".") + i.InstanceKey()
 		if k.data {
-			m.things[address] = thing{attributes: i.Attributes, sensitive: i.pointers()}
+			m.things[address] = thing{attributes: i.Attributes, sensitive: i.Pointers()}
 			continue
 		}
 		if i.Deposed != "" {
@@ -171,7 +103,7 @@ func (m *migration) readResource(root *module, r tfResource) {
 			m.stateProblem("Cannot read the state", "%s: %s.", shown, err)
 			continue
 		}
-		m.things[address] = thing{i.Attributes, i.pointers(), at.resources[k]}
+		m.things[address] = thing{i.Attributes, i.Pointers(), at.resources[k]}
 		m.result.Snapshot.Resources[address] = state.Entry{Type: p.image() + "#" + r.Type, Config: json.RawMessage("{}"), Memory: said}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/internal/migrate/layout"
 )
 
 // top returns the new form of a top-level block; "" = the new manifests do not have it.
@@ -44,6 +46,8 @@ func (e *emitter) settings(b *hclsyntax.Block) {
 		case "required_providers":
 		case "backend", "cloud":
 			e.note(inner.DefRange(), "the state is the file deployster.state.json now; docs: shared state")
+		case "provider_meta":
+			e.note(inner.DefRange(), "provider_meta is left out: the provider does not get it")
 		default:
 			e.refuse(inner.DefRange(), "A block that cannot be carried over", "There is no %s here.", inner.Type)
 		}
@@ -82,23 +86,25 @@ func (e *emitter) provider(b *hclsyntax.Block) string {
 func (e *emitter) same(b *hclsyntax.Block) string {
 	var out strings.Builder
 	out.WriteString(b.Type)
-	for _, l := range b.Labels {
-		fmt.Fprintf(&out, " %q", l)
+	if len(b.Labels) > 0 {
+		fmt.Fprintf(&out, " %q", e.renamed(b))
 	}
 	out.WriteString(" {\n")
-	all, rest := items(e.file, b.Body)
+	all, rest := layout.Items(e.file.text, b.Body)
 	for _, it := range all {
 		switch {
-		case it.attr != nil && it.name == "ephemeral":
-			e.refuse(it.at(), "An ephemeral value", "%q is one, which has no place here: make it sensitive.", strings.Join(b.Labels, ""))
-		case b.Type == "output" && it.name == "depends_on":
-			e.note(it.at(), "an output has no depends_on here: it is left out")
-		case it.attr != nil:
-			fmt.Fprintf(&out, "%s%s = %s%s\n", it.lead, it.name, e.expr(it.attr.Expr), it.trail)
-		case it.block.Type == "data":
-			e.refuse(it.at(), "A data source in a check", "Put it beside the check.")
+		case it.Attr != nil && it.Name == "ephemeral" && b.Type != "locals":
+			e.ephemeral(b, it)
+		case b.Type == "output" && it.Name == "depends_on":
+			out.WriteString(e.dependsOn(it))
+		case b.Type == "variable" && it.Name == "type":
+			fmt.Fprintf(&out, "%stype = %s%s\n", it.Lead, e.variableType(it.Attr.Expr), it.Trail)
+		case it.Attr != nil:
+			fmt.Fprintf(&out, "%s%s = %s%s\n", it.Lead, it.Name, e.expr(it.Attr.Expr), it.Trail)
+		case it.Block.Type == "data":
+			e.refuse(it.At(), "A data source in a check", "Put it beside the check.")
 		default:
-			fmt.Fprintf(&out, "%s%s {\n%s}%s\n", it.lead, it.name, e.object(it.block.Body, nil, nil), it.trail)
+			fmt.Fprintf(&out, "%s%s {\n%s}%s\n", it.Lead, it.Name, e.object(it.Block.Body, nil, nil), it.Trail)
 		}
 	}
 	return out.String() + rest + "}"
@@ -118,22 +124,25 @@ func (e *emitter) call(b *hclsyntax.Block) string {
 		source = "./" + source
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "module %q {\n", b.Labels[0])
-	all, rest := items(e.file, b.Body)
+	fmt.Fprintf(&out, "module %q {\n", e.renamed(b))
+	all, rest := layout.Items(e.file.text, b.Body)
+	waits := e.waitsOf(c)
 	for _, it := range all {
 		switch {
-		case it.name == "source":
-			fmt.Fprintf(&out, "%ssource = %q%s\n", it.lead, source, it.trail)
-		case it.name == "version", it.name == "providers":
-		case it.name == "depends_on":
-			bare := *e
-			bare.bare = true
-			fmt.Fprintf(&out, "%sdepends_on = %s%s\n", it.lead, bare.expr(it.attr.Expr), it.trail)
-		case it.attr != nil:
-			fmt.Fprintf(&out, "%s%s = %s%s\n", it.lead, it.name, e.expr(it.attr.Expr), it.trail)
+		case it.Name == "source":
+			fmt.Fprintf(&out, "%ssource = %q%s\n", it.Lead, source, it.Trail)
+		case it.Name == "version", it.Name == "providers":
+		case it.Name == "depends_on":
+			out.WriteString(e.dependsOn(it, waits...))
+			waits = nil
+		case it.Attr != nil:
+			fmt.Fprintf(&out, "%s%s = %s%s\n", it.Lead, c.module.variable(it.Name), e.expr(it.Attr.Expr), it.Trail)
 		default:
-			e.refuse(it.at(), "A block that is not known", "A module has no %s.", it.name)
+			e.refuse(it.At(), "A block that is not known", "A module has no %s.", it.Name)
 		}
+	}
+	if len(waits) > 0 {
+		fmt.Fprintf(&out, "depends_on = [%s]\n", strings.Join(waits, ", "))
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.module.needs)) {
 		fmt.Fprintf(&out, "%s = %s\n", providerName(key), e.providerConfig(c.given(key)))
@@ -189,14 +198,15 @@ func (e *emitter) address(a *hclsyntax.Attribute) (text string, k resourceKey, o
 	if !ok {
 		return "", k, false
 	}
+	to := e.newPath(modules)
 	if k.kind == "" {
-		return strings.Join(modules, "."), k, true
+		return strings.Join(to, "."), k, true
 	}
-	name := k.name
+	name := cleanName(k.name)
 	if at := e.under(modules); at != nil && at.names[k] != "" {
 		name = at.names[k]
 	}
-	return strings.Join(append(modules, "resource."+name+key), "."), k, true
+	return strings.Join(append(to, "resource."+name+key), "."), k, true
 }
 
 // under returns the module at a path of calls; nil = there is none.

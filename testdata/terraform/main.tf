@@ -43,6 +43,12 @@ locals {
   all  = [for k, o in test_object.each : o.id]
 }
 
+# A file of this project, of which its provider gets the path.
+resource "local_file" "note" {
+  filename = "${path.module}/note.txt"
+  content  = "a note"
+}
+
 # A time.
 resource "time_offset" "week" {
   offset_days = local.days # days

@@ -12,11 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/app/images"
 	"deployster/internal/testkit/services"
 )
 
-// terraformDir has terraform with our provider and hashicorp/time, from a directory of this
-// machine, in the directory of a project.
+// terraformDir has terraform with our provider, hashicorp/time and hashicorp/local, from a directory of this
+// machine, in the directory of a project. They are packed as migrate says, the last with a plug for the project's files.
 func (p *terraformProject) terraformDir(config string) func(want int, args ...string) string {
 	p.t.Helper()
 	program := services.Terraform(p.t)
@@ -29,6 +30,8 @@ func (p *terraformProject) terraformDir(config string) func(want int, args ...st
 		{"bridge", "./internal/testprovider/terraform-provider-test", "example.com/test/test/1.0.0/linux_amd64/terraform-provider-test_v1.0.0"},
 		{"bridge/testdata/providers", "github.com/hashicorp/terraform-provider-time",
 			"registry.terraform.io/hashicorp/time/0.14.2/linux_amd64/terraform-provider-time_v0.14.2"},
+		{"bridge/testdata/providers/local", "github.com/terraform-providers/terraform-provider-local",
+			"registry.terraform.io/hashicorp/local/1.4.0/linux_amd64/terraform-provider-local_v1.4.0"},
 	} {
 		out := filepath.Join(mirror, b.out)
 		cmd := exec.Command("go", "build", "-mod=mod", "-o", out, b.what)
@@ -41,8 +44,11 @@ func (p *terraformProject) terraformDir(config string) func(want int, args ...st
 		if err := errors.Join(os.Mkdir(filepath.Dir(program), 0o755), os.Link(out, program)); err != nil {
 			p.t.Fatal(err)
 		}
-		p.must("image", "pack", "-t", "tf/"+name[0]+":"+name[1], "-entrypoint", "/deployster-terraform",
-			filepath.Join(p.root, "bin/deployster-terraform"), program)
+		pack := []string{"image", "pack", "-t", "tf/" + name[0] + ":" + name[1], "-entrypoint", "/deployster-terraform"}
+		if name[0] == "local" { // as -plug files=/work:rw -workdir /work does beside -terraform-provider
+			pack = append(pack, "-workdir", "/work", "-env", images.PlugsVariable+"=files=/work:rw")
+		}
+		p.must(append(pack, filepath.Join(p.root, "bin/deployster-terraform"), program)...)
 	}
 	rc, temporary := filepath.Join(p.root, "rc"), filepath.Join(p.root, "t")
 	err = errors.Join(os.Mkdir(temporary, 0o700),
@@ -96,13 +102,13 @@ func TestMigrate_Terraform(t *testing.T) {
 	}
 
 	said := p.exits(0, "migrate", "terraform", ".")
-	for _, want := range []string{"wrote modules/box/inner/x.hcl", "with 14 resources", "image pack -terraform-provider", "base_rfc3339"} {
+	for _, want := range []string{"wrote modules/box/inner/x.hcl", "with 15 resources", "hashicorp/local/1.4.0/linux_amd64 -plug files=/work:rw -workdir /work", "base_rfc3339"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q: %s", want, said)
 		}
 	}
 	p.environ = append(p.environ, "DEPLOYSTER_VAR_world="+p.office.URL)
-	if said = p.exits(0, "plan", "-detailed-exitcode"); !strings.Contains(said, "No changes. All 15 resources match the configuration.") {
+	if said = p.exits(0, "plan", "-detailed-exitcode"); !strings.Contains(said, "No changes. All 16 resources match the configuration.") {
 		t.Errorf("the plan: %s", said)
 	}
 	if shown := p.exits(0, "state", "show", `each["a"]`); !strings.Contains(shown, "each-a") || strings.Contains(shown, "sesame") {
@@ -120,8 +126,11 @@ func TestMigrate_Terraform(t *testing.T) {
 		t.Errorf("a second time: %s", said)
 	}
 
-	p.edit("main.hcl", `"box-${each.key}"`, `"changed-${each.key}"`, "days = 7", "days = 9")
+	p.edit("main.hcl", `"box-${each.key}"`, `"changed-${each.key}"`, "days = 7", "days = 9", "a note", "another note")
 	p.exits(0, "apply", "-auto-approve")
+	if text, err := os.ReadFile(filepath.Join(p.work, "note.txt")); err != nil || string(text) != "another note" {
+		t.Errorf("the file that the provider of files writes is %q, %v", text, err)
+	}
 	p.exits(0, "plan", "-detailed-exitcode")
 	now := p.office.Things()
 	if !slices.Equal(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(made))) || maps.Equal(now, made) {

@@ -1,4 +1,4 @@
-package migrate
+package tffiles
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// native converts a file in JSON to native syntax. Each key stays on its line, as far as
+// Native converts a file in JSON to native syntax. Each key stays on its line, as far as
 // there is room, so that errors can name lines.
-func native(text []byte) (out []byte, err error) {
+func Native(text []byte) (out []byte, err error) {
 	n := &nativeWriter{text: text, dec: json.NewDecoder(bytes.NewReader(text)), line: 1}
 	n.dec.UseNumber()
 	err = n.members(func(key string) error {

@@ -1,0 +1,41 @@
+package migrate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/internal/migrate/layout"
+)
+
+// variableType returns the type of a variable. A collection without the type of its elements takes any; Terraform
+// once had types in quotes.
+func (e *emitter) variableType(x hclsyntax.Expression) string {
+	text := cmp.Or(hcl.ExprAsKeyword(x), quoted(x))
+	switch {
+	case text == "list", text == "map", text == "set":
+		return text + "(any)"
+	case slices.Contains([]string{"string", "number", "bool", "any"}, text):
+		return text
+	}
+	return e.expr(x)
+}
+
+// quoted returns the text of a constant in quotes, "" for anything else.
+func quoted(x hcl.Expression) string {
+	v, diags := x.Value(nil)
+	if diags.HasErrors() || v.Type().FriendlyName() != "string" || v.IsNull() || !v.IsKnown() {
+		return ""
+	}
+	return v.AsString()
+}
+
+// ephemeral refuses an ephemeral variable or output; ephemeral = false is left out.
+func (e *emitter) ephemeral(b *hclsyntax.Block, it layout.Item) {
+	if v, diags := it.Attr.Expr.Value(nil); diags.HasErrors() || v.Type().FriendlyName() != "bool" || v.IsNull() || v.True() {
+		e.refuse(it.At(), "An ephemeral value", "%q is one, which has no place here: make it sensitive.", strings.Join(b.Labels, ""))
+	}
+}
