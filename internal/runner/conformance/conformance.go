@@ -193,7 +193,7 @@ func (e *engine) all(ctx context.Context) error {
 	e.check(ctx, checkStateAgain, e.askStateAgain)
 	e.check(ctx, checkStateKeys, e.addKeysToState)
 	e.check(ctx, checkStateTerm, e.terminateState)
-	if err := e.refuseExisting(); err != nil {
+	if err := refuseExisting(e.first, e.ty, e.o); err != nil {
 		return err
 	}
 	e.live(ctx)
@@ -202,19 +202,19 @@ func (e *engine) all(ctx context.Context) error {
 }
 
 // refuseExisting returns an error if the test would change or remove a thing that it did not make.
-func (e *engine) refuseExisting() error {
-	there := e.first.Status != protocol.Missing
-	touched := e.ty.Absent || e.first.Status != protocol.Valid || e.o.Then != nil
-	if !there || !touched || e.o.Replace {
+func refuseExisting(first protocol.Answer, ty protocol.Type, o Options) error {
+	there := first.Status != protocol.Missing
+	touched := ty.Absent || first.Status != protocol.Valid || o.Then != nil
+	if !there || !touched || o.Replace {
 		return nil
 	}
 	will := "change it"
-	if e.ty.Absent {
+	if ty.Absent {
 		will = "change and remove it"
 	}
 	return diag.Errorf("There is something already",
 		"The image says that what the config describes exists already (its state is %s), and the test would %s. Nothing was changed. "+
-			"Use a config for something that does not exist; or, if it may go, run the test with -replace.", e.first.Status, will)
+			"Use a config for something that does not exist; or, if it may go, run the test with -replace.", first.Status, will)
 }
 
 // check carries out one check, and reports whether the checks that depend on it can be carried out.

@@ -53,7 +53,7 @@ func askOther(ctx context.Context, e *engine) outcome {
 			continue
 		}
 		asked++
-		a, err := e.ask(ctx, e.input(other))
+		a, err := e.ask(ctx, present(other))
 		switch {
 		case err != nil && !isOfImage(err):
 			return outcome{err: err}
@@ -64,7 +64,7 @@ func askOther(ctx context.Context, e *engine) outcome {
 	if asked == 0 {
 		return skip("the schema allows no other value that could be tried")
 	}
-	return e.sameAnswer(ctx, e.input(e.o.Config), e.valid, fixOther)
+	return e.sameAnswer(ctx, present(e.o.Config), e.valid, fixOther)
 }
 
 // askChanged queries the same thing with each other property changed in turn. If the
@@ -87,7 +87,7 @@ func askChanged(ctx context.Context, e *engine) outcome {
 		if !ok || slices.ContainsFunc(e.ty.Identity, func(i string) bool { return i == pointer || strings.HasPrefix(i, pointer+"/") }) {
 			continue
 		}
-		a, err := e.ask(ctx, e.input(changed))
+		a, err := e.ask(ctx, present(changed))
 		if err != nil && !isOfImage(err) {
 			return outcome{err: err}
 		}

@@ -150,7 +150,7 @@ func after(done protocol.Answer, in protocol.StateInput) protocol.StateInput {
 }
 
 func (e *engine) create(ctx context.Context) outcome {
-	in := e.input(e.o.Config)
+	in := present(e.o.Config)
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
@@ -169,7 +169,7 @@ const fixValid = "After its actions the state must be VALID. Either an action di
 	"that the actions do not change."
 
 func (e *engine) askValid(ctx context.Context) outcome {
-	a, err := e.ask(ctx, after(e.first, e.input(e.o.Config)))
+	a, err := e.ask(ctx, after(e.first, present(e.o.Config)))
 	if err != nil {
 		return failWith(e.recorder.streamHint(fixState), err)
 	}
@@ -225,7 +225,7 @@ const fixTwice = "When nothing has changed, state says VALID and the same state 
 	"changes by itself."
 
 func (e *engine) applyTwice(ctx context.Context) outcome {
-	return e.sameAnswer(ctx, e.input(e.o.Config), e.valid, fixTwice)
+	return e.sameAnswer(ctx, present(e.o.Config), e.valid, fixTwice)
 }
 
 const fixLastState = "\"last_state\" is a hint, for instance where to look first. Whether something is valid is decided by looking at it."
@@ -234,7 +234,7 @@ func (e *engine) askWithLastState(ctx context.Context) outcome {
 	if e.ty.Protocol == 1 {
 		return skip("protocol 1 has no last_state")
 	}
-	in := e.input(e.o.Config)
+	in := present(e.o.Config)
 	in.LastState = e.valid.State
 	return e.sameAnswer(ctx, in, e.valid, fixLastState)
 }
@@ -248,7 +248,7 @@ func (e *engine) rename(ctx context.Context) outcome {
 	before := e.target.Address
 	defer func() { e.target.Address = before }()
 	e.target.Address = e.o.Name + "-renamed"
-	in := e.input(e.o.Config)
+	in := present(e.o.Config)
 	in.LastState = e.valid.State
 	out := e.sameAnswer(ctx, in, e.valid, fixRenamed)
 	if out.verdict == Fail {
@@ -265,7 +265,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	if e.o.Then == nil {
 		return skip("no second config was given (-then FILE)")
 	}
-	in := e.input(e.o.Then)
+	in := present(e.o.Then)
 	in.LastState = e.valid.State
 	a, err := e.ask(ctx, in)
 	switch {

@@ -28,7 +28,7 @@ func (e *engine) askInit(ctx context.Context) outcome {
 		return failWith(e.recorder.streamHint(fixInit), err)
 	}
 	e.ty, e.recorder.forgets = ty, ty.Memory
-	e.init = e.lastInit()
+	e.init = comparableInit(e.recorder.lastStdout(), e.ty.Protocol)
 	return pass("")
 }
 
@@ -44,13 +44,12 @@ func canonical(raw []byte) string {
 	return string(c)
 }
 
-// lastInit returns the last answer to init without the keys that deployster ignores: in
+// comparableInit returns an answer to init without the keys that deployster ignores: in
 // protocol 1 the state action has a name and a description, in which some types put the
 // resource's name.
-func (e *engine) lastInit() string {
-	raw := e.recorder.lastStdout()
+func comparableInit(raw []byte, protocol int) string {
 	var answer, action map[string]json.RawMessage
-	if e.ty.Protocol == 1 && json.Unmarshal(raw, &answer) == nil && json.Unmarshal(answer["state_action"], &action) == nil {
+	if protocol == 1 && json.Unmarshal(raw, &answer) == nil && json.Unmarshal(answer["state_action"], &action) == nil {
 		delete(action, "name")
 		delete(action, "description")
 		if rest, err := json.Marshal(action); err == nil {
@@ -74,7 +73,7 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 	if _, err := e.client(workspace).Init(ctx, other); err != nil {
 		return failWith(fixInitAgain, err)
 	}
-	if again := e.lastInit(); again != e.init {
+	if again := comparableInit(e.recorder.lastStdout(), e.ty.Protocol); again != e.init {
 		return fail(fixInitAgain, "Asked for a resource %q it answered something else: %s", other.Address, difference(e.init, again))
 	}
 	if e.ty.NoCache {
@@ -89,7 +88,7 @@ func (e *engine) addKeysToInit(ctx context.Context) (out outcome) {
 	e.recorder.withEdit(addKeys, func() {
 		if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 			out = failWith(fixKeys, err)
-		} else if again := e.lastInit(); again != e.init {
+		} else if again := comparableInit(e.recorder.lastStdout(), e.ty.Protocol); again != e.init {
 			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(e.init, again))
 		} else {
 			out = pass("")
@@ -98,8 +97,8 @@ func (e *engine) addKeysToInit(ctx context.Context) (out outcome) {
 	return out
 }
 
-// input returns the input of the state step.
-func (e *engine) input(config json.RawMessage) protocol.StateInput {
+// present returns the input of the state step for a resource that is to exist.
+func present(config json.RawMessage) protocol.StateInput {
 	return protocol.StateInput{Config: config, Intent: protocol.Present}
 }
 
@@ -119,7 +118,7 @@ const fixState = "Print exactly one JSON object on stdout: VALID with \"state\",
 	"0. docs/protocol.md, section 4, has the rules."
 
 func (e *engine) askFirst(ctx context.Context) outcome {
-	a, err := e.ask(ctx, e.input(e.o.Config))
+	a, err := e.ask(ctx, present(e.o.Config))
 	if err != nil {
 		return failWith(e.recorder.streamHint(fixState), err)
 	}
@@ -190,7 +189,7 @@ const fixAgain = "Give the same answer for the same situation: no times, no rand
 	"saved plan is refused when the actions differ from what it showed."
 
 func (e *engine) askStateAgain(ctx context.Context) outcome {
-	return e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixAgain)
+	return e.sameAnswer(ctx, present(e.o.Config), e.first, fixAgain)
 }
 
 // sameAnswer checks that the state query returns the same answer as before.
@@ -209,7 +208,7 @@ func (e *engine) addKeysToState(ctx context.Context) (out outcome) {
 	if e.ty.Protocol == 1 {
 		return skip("images of protocol 1 may check their input strictly")
 	}
-	e.recorder.withEdit(addKeys, func() { out = e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixKeys) })
+	e.recorder.withEdit(addKeys, func() { out = e.sameAnswer(ctx, present(e.o.Config), e.first, fixKeys) })
 	return out
 }
 
@@ -220,7 +219,7 @@ func (e *engine) terminateInit(ctx context.Context) outcome {
 }
 
 func (e *engine) terminateState(ctx context.Context) outcome {
-	return e.terminate(func() { _, _ = e.ask(ctx, e.input(e.o.Config)) })
+	return e.terminate(func() { _, _ = e.ask(ctx, present(e.o.Config)) })
 }
 
 // terminate checks that a program ends on SIGTERM, at several moments. Its answer does

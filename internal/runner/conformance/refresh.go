@@ -15,7 +15,7 @@ func isTold(ctx context.Context, e *engine) outcome {
 	if !e.ty.Refresh {
 		return skip("the image does not say \"refresh\": true")
 	}
-	in := e.input(e.o.Config)
+	in := present(e.o.Config)
 	in.LastState, in.Refresh = e.valid.State, true
 	a, err := e.ask(ctx, in)
 	switch {
@@ -29,7 +29,7 @@ func isTold(ctx context.Context, e *engine) outcome {
 	if err := e.act(ctx, a, in); err != nil {
 		return failWith(fixActions, err)
 	}
-	plain := e.input(e.o.Config)
+	plain := present(e.o.Config)
 	plain.LastState = e.valid.State
 	then, err := e.ask(ctx, after(a, plain))
 	if err != nil {

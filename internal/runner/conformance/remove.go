@@ -79,7 +79,7 @@ func (e *engine) askAbsentAgain(ctx context.Context) outcome {
 
 func (e *engine) askGone(ctx context.Context) outcome {
 	for _, last := range []json.RawMessage{nil, e.valid.State} {
-		in := e.input(e.o.lastConfig())
+		in := present(e.o.lastConfig())
 		in.LastState = last
 		a, err := e.ask(ctx, in)
 		if err != nil {
@@ -100,7 +100,7 @@ func (e *engine) askGone(ctx context.Context) outcome {
 // recreate creates the resource again, with unknown keys in the stdin of the actions.
 func (e *engine) recreate(ctx context.Context) (out outcome) {
 	e.recorder.withEdit(addKeys, func() {
-		in := e.input(e.o.lastConfig())
+		in := present(e.o.lastConfig())
 		a, err := e.ask(ctx, in)
 		if err == nil && a.Status == protocol.Valid {
 			out = fail(fixLastState, "It was removed, and is VALID.")

@@ -28,7 +28,7 @@ func isAskedAhead(ctx context.Context, e *engine) outcome {
 			continue
 		}
 		asked++
-		in := e.input(e.o.Config)
+		in := present(e.o.Config)
 		in.LastState = e.valid.State
 		unknowns.Tell(&in, unknown)
 		a, err := e.ask(ctx, in)

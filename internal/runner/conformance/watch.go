@@ -70,7 +70,7 @@ func (w *watching) start(ctx context.Context) outcome {
 	case e.o.Launcher == nil:
 		return skip("nothing can be watched here")
 	}
-	in := e.input(e.o.Config)
+	in := present(e.o.Config)
 	in.LastState = e.valid.State
 	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, in)
 	if err != nil {
@@ -130,7 +130,7 @@ func (w *watching) isQuiet(ctx context.Context) outcome {
 	}
 	began := time.Now()
 	for i := range quietAsks {
-		if _, err := e.ask(ctx, e.input(e.o.Config)); err != nil {
+		if _, err := e.ask(ctx, present(e.o.Config)); err != nil {
 			return failWith(e.recorder.streamHint(fixState), err)
 		}
 		pause(ctx, time.Until(began.Add(quietFor*time.Duration(i+1)/quietAsks)))

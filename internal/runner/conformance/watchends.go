@@ -94,7 +94,7 @@ func (w *watching) endsWhenAsked(ctx context.Context) outcome {
 	if !w.on {
 		return skip("it does not watch")
 	}
-	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, e.input(e.o.Config))
+	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, present(e.o.Config))
 	if err != nil {
 		return failWith(fixWatch, err)
 	}
@@ -136,7 +136,7 @@ func (w *watching) watchesMany(ctx context.Context) outcome {
 	if !w.on {
 		return skip("it does not watch")
 	}
-	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, e.input(e.o.Config))
+	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, present(e.o.Config))
 	switch {
 	case err != nil:
 		return failWith(fixWatch, err)

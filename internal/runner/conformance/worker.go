@@ -66,7 +66,7 @@ func (e *engine) askFresh(ctx context.Context) ([]run, error) {
 	if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 		return nil, err
 	}
-	inputs := []protocol.StateInput{e.input(e.o.lastConfig())}
+	inputs := []protocol.StateInput{present(e.o.lastConfig())}
 	if e.ty.Absent {
 		inputs = append(inputs, protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: e.valid.State})
 	}

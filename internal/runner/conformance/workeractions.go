@@ -20,7 +20,7 @@ func (e *engine) checkWorkerActions(ctx context.Context) outcome {
 	defer func() { e.recorder.actions = nil }()
 	out := e.remove(ctx, e.o.lastConfig(), e.valid.State)
 	if out.verdict == Pass {
-		out = e.makeResource(ctx, e.input(e.o.lastConfig()))
+		out = e.makeResource(ctx, present(e.o.lastConfig()))
 	}
 	switch {
 	case out.verdict == Fail:
