@@ -117,6 +117,7 @@ var ranks = map[string]int{
 	"plan/subject":                      25,
 	"plan/explain":                      35,
 	"plan/findings":                     26,
+	"plan/inputs":                       26,
 	"plan/drift":                        27,
 	"plan/order":                        27,
 	"plan/things":                       27,

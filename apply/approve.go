@@ -57,9 +57,9 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 		r.notShown(step, out, found)
 		return false, false
 	}
-	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, sensitive))
+	now := inQuestion(r, step, out.addr, in, sensitive, found)
 	deferred := step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
-	drifted := slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in.Config, r.prior.Resources[out.addr])
+	drifted := slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in, r.prior.Resources[out.addr])
 	kind := slices.Contains(r.options.Kinds, now.Kind()) || (deferred || drifted) && now.Kind() != plan.Replace
 	switch {
 	case approved.confirmed && same:
@@ -83,6 +83,14 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	}
 	r.approvals.set(step, found)
 	return true, true
+}
+
+// inQuestion returns a step as a person is asked about it.
+func inQuestion(r *run, step *plan.Step, addr string, in protocol.StateInput, sensitive []string, found protocol.Answer) *plan.Step {
+	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, addr, in.Config, found, sensitive))
+	was := recorded(r, step, addr)
+	now.NotMade = now.NotMade || now.Kind() == plan.Replace && found.StaleState != nil && (was == nil || was.Adopted)
+	return now
 }
 
 // announced reports whether a resource is to be created, and the plan has announced that
@@ -116,7 +124,7 @@ func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, 
 	if r.options.Confirm != ConfirmAction {
 		return true
 	}
-	now := step.WithAnswer(in.Config, step.Sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, step.Sensitive))
+	now := inQuestion(r, step, out.addr, in, step.Sensitive, found)
 	if slices.Contains(r.options.Kinds, now.Kind()) {
 		return true
 	}

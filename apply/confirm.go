@@ -30,7 +30,7 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			return answer, false
 		}
 		if reached(step, answer) {
-			if !out.again && r.approvals.onlyDrift(step) && !repair.Only(step, in.Config, r.prior.Resources[out.addr]) &&
+			if !out.again && r.approvals.onlyDrift(step) && !repair.Only(step, in, r.prior.Resources[out.addr]) &&
 				!slices.Contains(r.options.Kinds, plan.Update) {
 				r.notShown(step, out, answer) // nobody has approved that its config differs from the recorded one
 				return answer, false

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/plan/hidden"
+	"deployster/plan/inputs"
 	"deployster/plan/refresh"
 	"deployster/plan/things"
 	"deployster/plan/view"
@@ -41,12 +42,14 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 	if !r.plan.Selection.RefreshOnly {
 		entry.Seen = refresh.Seen(step.Subscribes, r.prior, r.facts.Acted)
 	}
+	entry.Given = inputs.Given(step.Init, in.Dependencies, r.facts.Host(step.Settings.Host))
 	entry.Sensitive.State = r.hiddenIn(step, out.addr, in.Config, reached.State, sensitive)
 	r.facts.SetReached(out.addr, view.View{Type: step.Type, Config: in.Config, State: reached.State, Status: protocol.Valid,
 		Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
 	prior, known := r.prior.Resources[out.addr]
 	_, stopped := r.facts.AfterShutdown(out.addr)
-	same := bytes.Equal(prior.Memory, entry.Memory) && maps.Equal(prior.Seen, entry.Seen) && state.EntryHash(prior) == state.EntryHash(entry)
+	same := bytes.Equal(prior.Memory, entry.Memory) && maps.Equal(prior.Seen, entry.Seen) && maps.Equal(prior.Given, entry.Given) &&
+		state.EntryHash(prior) == state.EntryHash(entry)
 	if !known || out.acted || r.facts.IsGone(out.addr) || stopped || !same { // else the entry is unchanged
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)
@@ -56,11 +59,12 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 
 // entry returns an entry without a state: all that is needed to destroy a step's thing.
 func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) state.Entry {
+	adopted := !r.facts.Created(addr) && !step.Publishes
 	if was := recorded(r, step, addr); was != nil {
-		in.Memory = was.Memory
+		in.Memory, adopted = was.Memory, adopted && was.Adopted
 	}
 	r.facts.TellMemory(&in, addr)
-	return state.Entry{Memory: in.Memory,
+	return state.Entry{Memory: in.Memory, Adopted: adopted,
 		Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
 		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,

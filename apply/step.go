@@ -235,6 +235,10 @@ type place struct {
 // runAction runs one action between two durable records: its start is recorded
 // before it can have any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
+	creates := in.Intent == protocol.Present && (stale == nil || a.Destructive)
+	if out.incomplete != nil {
+		out.incomplete.Adopted = stale != nil // until a create ends well
+	}
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
 	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
 		Subscribers: r.news[out.addr], Memory: at.memory, Another: letsGo(r, step, out.addr)}
@@ -246,7 +250,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	if at.memory != nil {
 		r.facts.SetMemory(out.addr, at.memory)
 	}
-	r.facts.SetActed(out.addr)
+	r.facts.SetActed(out.addr, creates)
 	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, Host: hostName(step), First: at.first, Late: at.late})
 	began := r.options.Now()
 	out.running = a.Name

@@ -14,7 +14,8 @@ import (
 func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
 	now.Config, now.Sensitive, now.Hidden, now.Staying = config, sensitive, hidden, nil
-	now.Expected, now.Was, now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = "", nil, nil, false, false, false, ""
+	now.Expected, now.Was, now.Unknown, now.Inputs, now.Reason = "", nil, nil, nil, ""
+	now.MayChange, now.Adopted, now.Drifted = false, false, false
 	now.Old = nil // the old thing is destroyed before the new one is created
 	now.take(a)
 	if s.Intent() == protocol.Absent {

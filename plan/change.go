@@ -39,6 +39,10 @@ func (s *Step) Quiet() bool {
 // and the state file has no complete entry of it.
 func (s *Step) Adopts() bool { return s.Change == Valid && s.Adopted && !s.MayChange }
 
+// DestroysAdopted reports whether apply destroys what deployster did not create, also to
+// create it again.
+func (s *Step) DestroysAdopted() bool { return s.NotMade || s.Old != nil && s.Old.NotMade }
+
 // Summary counts the resources by change.
 type Summary struct {
 	Valid      int `json:"valid"`
@@ -59,6 +63,8 @@ type Summary struct {
 	Adopt     int      `json:"adopt"`
 	MayChange int      `json:"may_change"`
 	Expected  Expected `json:"expected"`
+
+	DestroyAdopted int `json:"destroy_adopted,omitempty"` // how many of the above destroy what deployster did not create
 }
 
 // Expected counts deferred resources by their expected change.
@@ -81,6 +87,9 @@ func summarize(steps map[string]*Step) Summary {
 			s.Move++
 		}
 		*count[step.Shown()]++
+		if step.DestroysAdopted() {
+			s.DestroyAdopted++
+		}
 		if step.Change == Valid && step.MayChange {
 			s.MayChange++
 		} else if step.Adopts() {

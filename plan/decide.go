@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeschema"
 	"deployster/plan/hidden"
+	"deployster/plan/inputs"
 	"deployster/plan/latehost"
 	"deployster/plan/recall"
 	"deployster/plan/refresh"
@@ -113,7 +114,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	entry, known := b.Prior.Resources[r.Address]
 	step.take(answer)
 	step.hide(b.prober, entry, b.Manifest.Secrets())
-	b.compareWithPrior(r.Address, step)
+	b.compareWithPrior(r.Address, step, in)
 	if step.Change == Publish && known && len(entry.Config) > 0 {
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 	}
@@ -151,6 +152,8 @@ func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	}
 	why := fmt.Sprintf("its image says that the action %q destroys what exists", protocol.Destructive(s.Shutdown, s.Actions))
 	s.Notes = append(s.Notes, "It is approved as a replacement: "+why+".")
+	entry, known := b.Prior.Resources[r.Address]
+	s.NotMade = s.Stale != nil && (entry.Adopted || !known)
 	switch {
 	case r.PreventDestroy:
 		return diag.Diagnostics{protected("It has prevent_destroy = true", why)}
@@ -240,13 +243,15 @@ const mayStay = "Its type says no identity: what the old config named may stay."
 
 // compareWithPrior notes what follows from the entry in the state file: that the resource
 // is adopted, that it has drifted, or that its config was changed without effect.
-func (b *builder) compareWithPrior(addr string, s *Step) {
+func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput) {
 	entry, known := b.Prior.Resources[addr]
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
 	s.Adopted = !s.ReadOnly && (!completed && s.Change == Valid || !known && s.Change == Update)
-	s.Drifted = completed && (s.Change == Create || s.Change == Update) &&
-		entry.Digest == s.Init.Digest && string(entry.Config) == string(s.Config)
+	if completed && (s.Change == Create || s.Change == Update) {
+		s.Inputs = changedInputs(b, addr, s, in)
+		s.Drifted = inputs.Drift(s.Inputs)
+	}
 	if s.Change == Update && known && entry.Incomplete() && s.Reason == "" {
 		s.Reason = unfinished
 	}
@@ -269,6 +274,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 	switch {
 	case known && !s.Another:
 		s.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
+		s.Inputs = inputs.Only(owed(b, s, entry), inputs.Pending) // no other input is known yet
 		if !r.ReadOnly && unknowns.Differ(entry.Config, s.Config, s.Unknown) {
 			s.Expected = Update
 		}

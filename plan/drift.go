@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -15,7 +16,9 @@ import (
 	"deployster/plan/drift"
 	"deployster/plan/findings"
 	"deployster/plan/hidden"
+	"deployster/plan/inputs"
 	"deployster/plan/recall"
+	"deployster/plan/refresh"
 	"deployster/plan/subject"
 	"deployster/plan/view"
 	"deployster/protocol"
@@ -213,6 +216,10 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		in := recall.Input(b.Prior, r.Address, step.Config, protocol.Present, deps)
 		answer, err = b.prober.State(ctx, step.Target(r.Address), step.Init, in)
 		step.take(answer)
+		if out.Inputs = changedInputs(b.builder, r.Address, step, in); step.Change == Valid {
+			never := func(string) bool { return false }
+			out.Inputs = inputs.Refresh(refresh.Owed(r.Subscribes, entry, b.Prior, never), b.Prior, never)
+		}
 	}
 	if err != nil {
 		b.Report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, step.Init))
@@ -249,22 +256,23 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 func compareDrift(d *drift.Resource, s *Step, entry state.Entry) {
 	d.Reasons, d.Reason, d.Found = s.safeReasons(), "", s.State
 	d.Hidden = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Hidden, entry.Sensitive.State))))
+	why := strings.Join(inputs.Words(d.Inputs), "; ")
 	switch s.Change {
 	case Valid:
-		d.Status = drift.None
+		d.Status, d.Reason = drift.None, why
 		if jsondoc.Same(s.State, entry.State) {
 			d.Found, d.Hidden = nil, nil
 			return
 		}
-		d.Reason = "it matches the configuration, though its state is not what was recorded"
+		d.Reason = cmp.Or(why, "it matches the configuration, though its state is not what was recorded")
 	case Update:
-		d.Status, d.Found, d.Reason = drift.Drifted, s.Stale, "changed outside of deployster since the last apply"
+		d.Status, d.Found, d.Reason = drift.Drifted, s.Stale, cmp.Or(why, "changed outside of deployster since the last apply")
 	case Create:
-		d.Status, d.Reason = drift.Gone, "deleted outside of deployster since the last apply"
+		d.Status, d.Reason = drift.Gone, cmp.Or(why, "deleted outside of deployster since the last apply")
 	}
 	d.Was = entry.State
-	if entry.Dirty && d.Drifts() {
-		d.Reason = "an apply began to change it and did not finish"
+	if d.Drifts() && !inputs.Drift(d.Inputs) {
+		d.Status = drift.Changed
 	}
 }
 

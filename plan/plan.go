@@ -13,6 +13,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/artifacts"
+	"deployster/plan/inputs"
 	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -97,7 +98,9 @@ type Step struct {
 	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: changes of its config without effect
 	Publishes   bool              `json:"publishes,omitempty"`       // it comes from a publish block
 	New         bool              `json:"new,omitempty"`             // adopt = false: it must not exist before it is created
-	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this config
+	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID, and is not, though no input has changed
+	Inputs      []inputs.Change   `json:"inputs_changed,omitempty"`  // since it was last VALID; of one that is to be created or updated
+	NotMade     bool              `json:"not_created,omitempty"`     // deployster did not create what is destroyed
 	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image was not asked
 	Reason      string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
 	Notes       []string          `json:"notes,omitempty"`           // what to know before approving, in sentences

@@ -71,7 +71,7 @@ func (b *builder) useRecorded(s *Step, entry state.Entry) {
 func (b *builder) recordOnly(addr string, s *Step) {
 	entry, known := b.Prior.Resources[addr]
 	found := s.Change
-	s.Actions, s.Shutdown, s.Forecast, s.MayChange, s.Drifted = nil, nil, nil, false, false
+	s.Actions, s.Shutdown, s.Forecast, s.Inputs, s.MayChange, s.Drifted = nil, nil, nil, nil, false, false
 	s.Change = Left
 	switch {
 	case found == Deferred:

@@ -68,6 +68,12 @@ type Entry struct {
 	// each resource that it subscribes to, the value of Acted when this one was last VALID.
 	Acted uint64            `json:"acted,omitempty"`
 	Seen  map[string]uint64 `json:"seen,omitempty"`
+	// Given is what its type was given when it was last VALID: digests of its dependencies,
+	// by alias, and the facts of its host, by "host.FACT". None = it is not known.
+	Given map[string]string `json:"given,omitempty"`
+	// Adopted says that it existed before it was recorded: deployster did not create it.
+	// Without Adopted deployster created it, or that is not known.
+	Adopted bool `json:"adopted,omitempty"`
 	// Dirty says that an action was started on the resource since it was last VALID, and
 	// that its present state was not seen: the entry may no longer be true.
 	Dirty bool `json:"touched,omitempty"`
@@ -107,7 +113,8 @@ type Applied struct {
 	Run    string    `json:"run"`  // the id of this run
 	At     time.Time `json:"at"`
 	Status Status    `json:"status"`
-	Watch  bool      `json:"watch,omitempty"` // it was a repair by `deployster watch`
+	Watch  bool      `json:"watch,omitempty"`  // it was a repair by `deployster watch`
+	Serial uint64    `json:"serial,omitempty"` // of the state with this run; none = it is not known
 	// InFlight are the actions that were running when the process was killed.
 	InFlight []InFlight `json:"in_flight,omitempty"`
 	// Done are the resources that a killed run had recorded, with the Pin of each, "" =
@@ -182,6 +189,12 @@ func (s Snapshot) Died(plan string) (Applied, bool) {
 	return last, true
 }
 
+// Repaired reports whether the last action on a resource was of a repair by a watch.
+func (s Snapshot) Repaired(addr string) bool {
+	acted := s.Resources[addr].Acted
+	return slices.ContainsFunc(s.Applied, func(a Applied) bool { return a.Watch && a.Serial != 0 && a.Serial == acted })
+}
+
 // Incomplete reports whether an apply has begun to create the resource and it was never seen
 // VALID: the thing may exist completely, partly, or not at all. Such an entry has what is
 // needed to destroy it, but neither a state nor a time of being VALID.
@@ -215,7 +228,7 @@ func (s Snapshot) Masked() Snapshot {
 
 // Masked returns a copy with its sensitive values replaced, which may be shown.
 func (e Entry) Masked() Entry {
-	e.Memory = nil
+	e.Memory, e.Given = nil, nil
 	e.Config = secret.Mask(e.Config, e.Sensitive.Config)
 	e.State = secret.Mask(e.State, e.Sensitive.State)
 	if e.LastSeen != nil {

@@ -24,7 +24,7 @@ type Facts struct {
 	views map[string]view.View
 	// memories come from actions and answers of this apply; null = the thing no longer exists.
 	memories map[string]json.RawMessage
-	began    map[string]bool // resources on which an action was started
+	began    map[string]bool // resources on which an action was started; true = one that creates it
 	gone     map[string]bool // resources whose old things were destroyed
 	begun    map[string]bool // nodes, of plan.Nodes, that were carried out, or of which a part was
 	// again has the resources to ask again, since others of their kind were destroyed, and
@@ -75,14 +75,22 @@ func (f *Facts) SetReached(addr string, v view.View) {
 func (f *Facts) Acted(addr string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	_, began := f.began[addr]
+	return began
+}
+
+// Created reports whether an action that creates a resource was started.
+func (f *Facts) Created(addr string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return f.began[addr]
 }
 
-// SetActed notes that an action was started on a resource.
-func (f *Facts) SetActed(addr string) {
+// SetActed notes that an action was started on a resource, and whether it creates that.
+func (f *Facts) SetActed(addr string, creates bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.began[addr] = true
+	f.began[addr] = f.began[addr] || creates
 }
 
 // IsGone reports whether the recorded thing of a resource was destroyed in this apply, or
@@ -165,6 +173,19 @@ func (f *Facts) Machines() map[string]places.Pin {
 		}
 	}
 	return pins
+}
+
+// Host returns the facts of a host, as far as they are known; nil = they are not.
+func (f *Facts) Host(of *runner.Host) *protocol.HostFacts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if of == nil {
+		return nil
+	}
+	if found, late := f.hosts[of.Name]; late {
+		return found.Facts
+	}
+	return f.plan.Hosts[of.Name].Facts
 }
 
 // TellHosts adds the facts of the hosts that became known to the scope of expressions.

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
+	"deployster/plan/inputs"
 	"deployster/protocol"
 )
 
@@ -19,7 +20,7 @@ const (
 	None       Status = "valid"      // it matches its recorded config
 	Drifted    Status = "drifted"    // it exists, and differs from its recorded config
 	Gone       Status = "gone"       // it was recorded, and no longer exists
-	Changed    Status = "changed"    // the manifest has changed since the last apply: that is not drift
+	Changed    Status = "changed"    // the manifest, or what its type is given, has changed since the last apply: that is not drift
 	Undeclared Status = "undeclared" // it is recorded, and no manifest declares it
 	Unrecorded Status = "unrecorded" // it is declared, and was never applied, or never seen to be VALID
 	Failed     Status = "failed"     // the query of its state failed
@@ -34,6 +35,9 @@ type Resource struct {
 	Type   string `json:"type"`             // its image, as the manifest or the state file names it
 	Reason string `json:"reason,omitempty"` // in words
 	Known  bool   `json:"known,omitempty"`  // the baseline has the same drift
+	// Inputs are what its type is given that has changed since it was last VALID. One that is
+	// valid only has what it is to be notified of.
+	Inputs []inputs.Change `json:"inputs_changed,omitempty"`
 
 	// Was and Found are the recorded and the present state, where they differ. Hidden
 	// are JSON pointers into both, to values that must not be shown.

@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/inputs"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -151,6 +152,8 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 		return ""
 	case held:
 		return "an action may still run on another machine: `deployster plan` says what to do"
+	case step.DestroysAdopted():
+		return "deployster did not create what would be destroyed: a person has to apply that"
 	case declared == nil && !slices.Contains(p.Kinds, kind):
 		return "nobody has approved to " + string(kind) + " it"
 	case declared != nil && declared.Watch.TellOnly:
@@ -172,8 +175,10 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	if kind == plan.Deferred {
 		return "what is to be done is known only when others are done, and nobody has approved deferred changes"
 	}
-	if entry := p.Prior.Resources[addr]; declared != nil && !entry.Incomplete() && !sameRun(step, entry) {
-		return "the manifest has changed how it is run, or what it is told of, since it was applied"
+	entry := p.Prior.Resources[addr]
+	other := inputs.Without(slices.Concat(differences(step, entry), inputs.Only(step.Inputs, inputs.Pending)), inputs.Unfinished)
+	if declared != nil && !entry.Incomplete() && len(other) > 0 {
+		return "that is no drift: " + strings.Join(inputs.Words(other), "; ")
 	}
 	return "to " + string(kind) + " it would not just bring back what was recorded"
 }
@@ -187,6 +192,13 @@ func (p Policy) madeBefore(addr string, step *plan.Step) bool {
 	}
 	e, begun := p.Prior.Resources[addr]
 	return begun && e.Incomplete() && slices.Contains(p.Kinds, made)
+}
+
+// MayRun reports whether actions that the plan could not show may be run: those that Allowed
+// allows, but none that destroys what deployster did not create.
+func (p Policy) MayRun(addr string, actions []protocol.Action) bool {
+	e, known := p.Prior.Resources[addr]
+	return p.Allowed(addr, actions) && (protocol.Destructive(nil, actions) == "" || known && !e.Adopted)
 }
 
 // Allowed reports whether the watch.actions of a resource allow these actions.

@@ -53,8 +53,8 @@ func TestPolicy_SaysWhatHasChanged(t *testing.T) {
 	p := Policy{Manifest: m, Kinds: []plan.Change{Kind}, Prior: prior}
 	for want, step := range map[string]*plan.Step{
 		"": {Change: plan.Update, Config: []byte(`{"v":1}`)},
-		"to update it would not just bring back what was recorded":                            {Change: plan.Update, Config: []byte(`{"v":2}`)},
-		"the manifest has changed how it is run, or what it is told of, since it was applied": {Change: plan.Update, Config: []byte(`{"v":1}`), Aliases: map[string]string{"d": "b"}},
+		"to update it would not just bring back what was recorded":              {Change: plan.Update, Config: []byte(`{"v":2}`)},
+		"that is no drift: changed since the last apply: what it is given of b": {Change: plan.Update, Config: []byte(`{"v":1}`), Aliases: map[string]string{"d": "b"}},
 	} {
 		if why := p.refusal("a", step, false); why != want {
 			t.Errorf("it says %q, want %q", why, want)

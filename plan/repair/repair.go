@@ -1,11 +1,10 @@
 package repair
 
 import (
-	"encoding/json"
-
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
 	"deployster/plan"
+	"deployster/plan/inputs"
 	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
@@ -14,34 +13,45 @@ import (
 // Kind is the approved kind of change that stands for steps which only restore what was recorded.
 const Kind plan.Change = "drift"
 
-// Only reports whether a step only restores what its entry says: the same thing, by
-// the same image, run in the same way, with the same config. config is the step's
-// config evaluated with the present states.
-func Only(s *plan.Step, config json.RawMessage, e state.Entry) bool {
-	return Possible(s, e) && equal(state.Entry{Config: config}, state.Entry{Config: e.Config})
+// Only reports whether a step only restores what its entry records: the same thing, and
+// nothing that its type is given has changed. in has the config and the dependencies as they
+// are now.
+func Only(s *plan.Step, in protocol.StateInput, e state.Entry) bool {
+	now := s.Given()
+	now.Config = in.Config
+	if in.Dependencies != nil && e.Given != nil {
+		now.Given = inputs.Given(s.Init, in.Dependencies, nil)
+		e.Given = inputs.OfDependencies(e.Given)
+	}
+	return restorable(s, e) && inputs.Restores(inputs.Compare(now, e))
 }
 
 // Possible reports whether Only may turn out to be true of a step whose config is not
 // known yet, or may change.
 func Possible(s *plan.Step, e state.Entry) bool {
+	return restorable(s, e) && inputs.Restores(differences(s, e))
+}
+
+// restorable reports whether a step makes or changes the thing of its entry, and what the
+// plan knows of its inputs has not changed.
+func restorable(s *plan.Step, e state.Entry) bool {
 	changes := s.Change == plan.Create || s.Change == plan.Update || s.Change == plan.Deferred || s.Change == plan.Valid && s.MayChange
 	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.Another
-	return changes && there && s.Kind() != plan.Replace && s.Intent() == protocol.Present && sameRun(s, e)
+	settled := inputs.Restores(inputs.Without(s.Inputs, inputs.Config, inputs.Dependency)) // these two may still change
+	return changes && there && settled && s.Kind() != plan.Replace && s.Intent() == protocol.Present
 }
 
 // Recorded reports whether a step has the recorded config and is run in the recorded way.
 // A resource that is VALID with a config that was never applied is not recorded.
 func Recorded(s *plan.Step, e state.Entry) bool {
-	return sameRun(s, e) && equal(state.Entry{Config: s.Config}, state.Entry{Config: e.Config})
+	return inputs.Restores(inputs.Compare(s.Given(), e))
 }
 
-// sameRun reports whether a step runs the image of its entry, in the same way.
-func sameRun(s *plan.Step, e state.Entry) bool {
-	if s.Settings.Host.Same(e.Settings.Host) {
-		e.Settings.Host = s.Settings.Host // the address and the name of the host may change
-	}
-	return equal(state.Entry{Digest: s.Init.Digest, Aliases: s.Aliases, Settings: s.Settings, Mounts: s.Mounts},
-		state.Entry{Digest: e.Digest, Aliases: e.Aliases, Settings: e.Settings, Mounts: e.Mounts})
+// differences returns how a step runs another image than its entry, or in another way.
+func differences(s *plan.Step, e state.Entry) []inputs.Change {
+	now := s.Given()
+	now.Config = nil
+	return inputs.Compare(now, e)
 }
 
 // Answered reports whether an approval of drift covers a step: Only is true of it, or apply
@@ -51,10 +61,8 @@ func Answered(s *plan.Step, e state.Entry) bool {
 	if s.Flexible() && s.Shutdown == nil {
 		return Possible(s, e)
 	}
-	return Only(s, s.Config, e)
+	return Only(s, protocol.StateInput{Config: s.Config}, e) && inputs.Restores(s.Inputs)
 }
-
-func equal(a, b state.Entry) bool { return state.EntryHash(a) == state.EntryHash(b) }
 
 // Nothing reports whether a plan would change neither the world nor the state
 // file.

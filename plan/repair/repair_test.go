@@ -6,6 +6,7 @@ import (
 
 	"deployster/internal/runner"
 	"deployster/plan"
+	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -32,7 +33,7 @@ func TestOnly_OnHosts(t *testing.T) {
 	} {
 		s := &plan.Step{Change: plan.Update, Config: none, Settings: runner.Settings{Host: c.now}}
 		e := state.Entry{Config: none, State: none, Settings: runner.Settings{Host: c.recorded}}
-		if got := Only(s, none, e); got != c.want {
+		if got := Only(s, protocol.StateInput{Config: none}, e); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

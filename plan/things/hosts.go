@@ -7,6 +7,7 @@ import (
 	"deployster/config"
 	"deployster/internal/places"
 	"deployster/internal/runner"
+	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -59,6 +60,14 @@ func (h Hosts) Place(e state.Entry) state.Entry {
 		on.Machine = "" // no host of that name answers, so it is compared by name
 	}
 	return e
+}
+
+// Facts returns the facts of a host, as far as they are known; nil = they are not.
+func (h Hosts) Facts(of *runner.Host) *protocol.HostFacts {
+	if of == nil {
+		return nil
+	}
+	return h.pins[of.Name].Facts
 }
 
 // PlaceAll places all entries of a state.

@@ -49,7 +49,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted,
 			MovedWhy: step.MovedWhy, Edited: step.Edited, Notes: step.Notes,
-			Drifted: step.Drifted, Replaces: step.Replaces, Deposed: step.Deposed}})
+			Drifted: step.Drifted, Inputs: step.Inputs, NotMade: step.DestroysAdopted(), Replaces: step.Replaces, Deposed: step.Deposed}})
 	}
 	if len(p.Checks) > 0 {
 		send(events.OfChecks(secrets.Checks(p.Checks)))

@@ -258,7 +258,7 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	}
 	look := watch.Look{Status: found.Status, Reason: found.Reason, Differs: found.Status == drift.None && len(found.Found) > 0}
 	if why := owed(r, prior.Resources[addr], prior); why != "" && look.Status == drift.None {
-		look.Differs, look.Reason = true, "what it subscribes was acted on"
+		look.Differs = true // the reason names what was acted on
 	}
 	if look.Status != drift.None || look.Differs {
 		look.Found = digest(string(secret.Mask(found.Found, found.Hidden)), found.Reasons, look.Reason)

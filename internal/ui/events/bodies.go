@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/plan"
 	"deployster/plan/drift"
+	"deployster/plan/inputs"
 	"deployster/protocol"
 	"deployster/state/moves"
 )
@@ -84,6 +85,8 @@ type PlannedChange struct {
 	Edited    []jsondoc.Edit    `json:"config_changed,omitempty"`
 	Notes     []string          `json:"notes,omitempty"`
 	Drifted   bool              `json:"drifted,omitempty"`
+	Inputs    []inputs.Change   `json:"inputs_changed,omitempty"` // since it was last VALID
+	NotMade   bool              `json:"not_created,omitempty"`    // deployster did not create what is destroyed
 }
 
 // PlanSummary is the last event of planning.

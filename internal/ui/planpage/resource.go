@@ -107,11 +107,17 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	if s.Reason != "" {
 		say("why", "Because "+s.Reason+".")
 	}
+	if s.DestroysAdopted() {
+		say("warn", "What is destroyed was not created by deployster: it existed before.")
+	}
 	switch {
-	case s.Drifted && s.Change == plan.Create:
+	case s.Drifted && len(s.Inputs) == 0 && s.Change == plan.Create:
 		say("why", "Deleted outside of deployster since the last apply.")
-	case s.Drifted:
+	case s.Drifted && len(s.Inputs) == 0:
 		say("why", "Changed outside of deployster since the last apply.")
+	}
+	for _, text := range render.InputsChanged(s) {
+		say("why", strings.ToUpper(text[:1])+text[1:]+".")
 	}
 	switch {
 	case s.Adopted && s.Publishes:

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
+	"deployster/plan/inputs"
 	"deployster/protocol"
 )
 
@@ -195,7 +196,10 @@ func detailOf(s *plan.Step, o Options) detail {
 	return d
 }
 
-// reasons returns a line that explains a step.
+// notMade marks what is destroyed and existed before it was recorded.
+const notMade = "not created by deployster"
+
+// reasons returns lines that explain a step.
 func reasons(s *plan.Step) []string {
 	var parts []string
 	if s.MovedFrom != "" {
@@ -204,21 +208,37 @@ func reasons(s *plan.Step) []string {
 	if s.Reason != "" && s.Change != plan.ReadFailed {
 		parts = append(parts, "because "+diag.Visible(s.Reason))
 	}
-	if s.Drifted && s.Change == plan.Create {
+	switch {
+	case s.Drifted && len(s.Inputs) == 0 && s.Change == plan.Create:
 		parts = append(parts, "deleted outside of deployster since the last apply")
-	} else if s.Drifted {
+	case s.Drifted && len(s.Inputs) == 0:
 		parts = append(parts, "changed outside of deployster since the last apply")
 	}
+	parts = append(parts, InputsChanged(s)...)
 	if s.Adopted && !s.Adopts() {
 		parts = append(parts, "it exists already and is adopted")
 	}
 	if len(s.Edited) > 0 && !onlyEdited(s) {
 		parts = append(parts, "its config "+Edited(s))
 	}
-	if len(parts) == 0 {
-		return nil
+	var lines []string
+	if s.DestroysAdopted() {
+		lines = append(lines, Yellow(notMade))
 	}
-	return []string{Dim(strings.Join(parts, "; "))}
+	if len(parts) == 0 {
+		return lines
+	}
+	return append(lines, Dim(strings.Join(parts, "; ")))
+}
+
+// InputsChanged returns sentences about what the type of a step is given that has changed.
+// The diff shows a changed config, and a note says of what it is notified.
+func InputsChanged(s *plan.Step) []string {
+	list := inputs.Words(inputs.Without(s.Inputs, inputs.Config, inputs.Pending, inputs.Notified))
+	for i, text := range list {
+		list[i] = diag.Visible(text)
+	}
+	return list
 }
 
 // action returns the name of an action, and its description.

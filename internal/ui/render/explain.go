@@ -12,6 +12,7 @@ import (
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 	"deployster/plan/explain"
+	"deployster/plan/inputs"
 	"deployster/state"
 )
 
@@ -134,20 +135,30 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 	if s.Init.Digest != "" && prior.Digest != s.Init.Digest {
 		fmt.Fprintf(b, "  Its image is another one: %s then, %s now.\n", shortDigest(prior.Digest), shortDigest(s.Init.Digest))
 	}
+	for _, text := range inputs.Words(inputs.Without(s.Inputs, inputs.Config, inputs.Image)) {
+		fmt.Fprintf(b, "  %s.\n", diag.Visible(strings.ToUpper(text[:1])+text[1:]))
+	}
 	there := s.Stale
 	if there == nil {
 		there = s.State
 	}
 	switch {
-	case s.Change == plan.Create:
+	case s.Change == plan.Create && s.Drifted && len(s.Inputs) == 0:
 		b.WriteString("  Deleted outside of deployster since the last apply.\n")
+	case s.Change == plan.Create:
+		b.WriteString("  It does not exist any more.\n")
 	case len(there) > 0 && len(prior.State) > 0:
 		hidden := append(append([]string{}, prior.Sensitive.State...), s.Hidden...)
 		d := jsondiff.Compare(jsondiff.Value{JSON: prior.State, Sensitive: hidden}, jsondiff.Value{JSON: there, Sensitive: hidden},
 			jsondiff.Options{Hide: o.Hide, Missing: true, Extra: true})
-		writeDifferences(b, d, "Changed outside of deployster since the last apply:", o)
+		title, same := "Its state is not the recorded one:", "Its state is the recorded one."
+		if s.Drifted && len(s.Inputs) == 0 {
+			title, same = "Changed outside of deployster since the last apply:",
+				"Its state is the recorded one, and its image does not accept that any more."
+		}
+		writeDifferences(b, d, title, o)
 		if len(d.Rows) == 0 {
-			b.WriteString("  Nothing was changed outside of deployster.\n")
+			fmt.Fprintf(b, "  %s\n", same)
 		}
 	}
 }
