@@ -109,7 +109,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		}
 		return step, nil
 	}
-	step.Change, step.Reason = Destroy, why
+	step.Change, step.Reason, step.NotMade = Destroy, why, entry.Adopted
 	step.Today, step.Notes = b.plugs.Compare(ctx, b.workdir, step.Settings.Host, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)

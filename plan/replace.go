@@ -104,7 +104,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	}
 	old.take(answer)
 	old.hide(b.prober, entry, b.Manifest.Secrets())
-	old.Change, old.Reason = Destroy, why
+	old.Change, old.Reason, old.NotMade = Destroy, why, entry.Adopted || !known
 	today, notes := b.plugs.Compare(ctx, b.workdir, old.Settings.Host, old.Mounts, old.Init)
 	old.Today, step.Notes = today, append(step.Notes, notes...)
 	step.Change, step.Reason, step.Old, step.Another = Replace, why, old, false

@@ -259,7 +259,7 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	for addr, step := range t.plan.Resources {
 		done.Unrefreshed[addr] = step.Unrefreshed
 	}
-	t.options = apply.Options{Kinds: o.Kinds, Deferred: apply.DeferredByKinds, Allowed: policy.Allowed}
+	t.options = apply.Options{Kinds: o.Kinds, Deferred: apply.DeferredByKinds, Allowed: policy.MayRun}
 	done.Report, err = t.execute(ctx, store)
 	done.Snapshot = store.Snapshot()
 	return done, err

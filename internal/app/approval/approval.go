@@ -187,6 +187,9 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	if a.kinds != nil {
 		question = "-approve does not answer for: " + strings.Join(open, ", ") + ".\nApply this plan?"
 	}
+	if n := p.Summary.DestroyAdopted; n > 0 {
+		question = fmt.Sprintf("%s: %d.\n%s", "Not created by deployster, and destroyed by this plan", n, question)
+	}
 	destroys := p.Summary.Destroy+p.Summary.Replace+p.Summary.Expected.Replace > 0
 	yes, err := ui.Confirm(ctx, question, destroys)
 	if err == nil && !yes {

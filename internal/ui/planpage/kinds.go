@@ -63,6 +63,8 @@ var traits = []trait{
 		func(s *plan.Step) bool { return s.MayChange && s.Change != plan.Valid }, true},
 	{"drifted", "drifted", "changed outside of deployster since the last apply",
 		func(s *plan.Step) bool { return s.Drifted }, false},
+	{"not-created", "not created by deployster", "deployster did not create what is destroyed: it existed before",
+		(*plan.Step).DestroysAdopted, false},
 	{"adopted", "adopted", "it exists already, and the state file does not know it",
 		func(s *plan.Step) bool { return s.Adopted && !s.Adopts() }, false},
 	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }, false},

@@ -306,6 +306,9 @@ func outline(s *plan.Step) string {
 	case s.Adopts():
 		parts = append(parts, "exists already and will be adopted")
 	}
+	if s.DestroysAdopted() {
+		parts = append(parts, notMade)
+	}
 	if len(s.Edited) > 0 {
 		parts = append(parts, "config "+Edited(s))
 	}

@@ -119,27 +119,37 @@ func Summary(p *plan.Plan) string {
 		return Bold("No changes.") + " " + noChanges(p) + onHosts(p)
 	}
 	what := Counts(p) + "." + onHosts(p)
+	if n := p.Summary.DestroyAdopted; n > 0 {
+		what += fmt.Sprintf(" Not created by deployster, and destroyed: %d.", n)
+	}
 	if p.Errored {
 		return Bold("Planning failed:") + " " + what + " This partial plan cannot be applied."
 	}
 	return Bold("Plan:") + " " + what
 }
 
-// onHosts returns on how many hosts a plan is applied; "" if it has no hosts.
+// onHosts returns on how many hosts the resources of a plan are, of those and the hosts that
+// could not be reached; "" if there are none.
 func onHosts(p *plan.Plan) string {
-	n := 0
-	for _, pin := range p.Hosts {
-		if pin.Unreachable == "" {
-			n++
+	used, unreachable := map[string]bool{}, 0
+	for _, step := range p.Resources {
+		if host := step.Settings.Host; host != nil {
+			used[host.Name] = true
 		}
 	}
-	switch {
-	case len(p.Hosts) == 0:
-		return ""
-	case n == len(p.Hosts):
-		return " On " + words.Count(n, "host") + "."
+	for name, pin := range p.Hosts {
+		if pin.Unreachable != "" && !used[name] && len(p.Selection.Targets)+len(p.Selection.Only) == 0 {
+			unreachable++
+		}
 	}
-	return fmt.Sprintf(" On %d of %s.", n, words.Count(len(p.Hosts), "host"))
+	switch n := len(used); {
+	case n+unreachable == 0:
+		return ""
+	case unreachable == 0:
+		return " On " + words.Count(n, "host") + "."
+	default:
+		return fmt.Sprintf(" On %d of %s.", n, words.Count(n+unreachable, "host"))
+	}
 }
 
 // Counts returns how many resources have each change.

@@ -30,3 +30,19 @@ func TestPlan_LegendOfAFailedPlan(t *testing.T) {
 		t.Errorf("nothing of it is decided during an apply:\n%s", text)
 	}
 }
+
+// What deployster did not create is marked where it is destroyed, in each form of a plan.
+func TestPlan_MarksWhatDeploysterDidNotCreate(t *testing.T) {
+	t.Parallel()
+	p := &plan.Plan{Layers: [][]string{{"old", "again"}}, Resources: map[string]*plan.Step{
+		"old":   {Change: plan.Destroy, Type: "a:1", NotMade: true},
+		"again": {Change: plan.Replace, Type: "a:1", Old: &plan.Step{Change: plan.Destroy, NotMade: true}},
+	}}
+	p.Summary = plan.Summary{Destroy: 1, Replace: 1, DestroyAdopted: 2}
+	for _, compact := range []bool{false, true} {
+		text := Colors(Plan(p, Options{Compact: compact}), false)
+		if strings.Count(text, "not created by deployster") != 2 || !strings.Contains(text, "Not created by deployster, and destroyed: 2.") {
+			t.Errorf("compact %v:\n%s", compact, text)
+		}
+	}
+}
