@@ -229,3 +229,48 @@ func TestChecksClaimNothingOfWhatFailed(t *testing.T) {
 		t.Errorf("%s %+v", report.Status, report.Checks)
 	}
 }
+
+// A moved block that the identity of a thing contradicts does not hold, and the plan warns of
+// that with both addresses.
+func TestMoved_OverruledByIdentity(t *testing.T) {
+	t.Parallel()
+	each := func(pairs string) string {
+		return "resource \"s\" {\n  type = \"test/known:1\"\n  for_each = {" + pairs + "}\n  config = {\n    id = each.value\n  }\n}\n"
+	}
+	counted := "resource \"s\" {\n  type = \"test/known:1\"\n  count = 2\n  config = {\n    id = [\"x\", \"y\"][count.index]\n  }\n}\n"
+	block := func(to string) string {
+		return "moved {\n  from = resource.s[0]\n  to = resource.s[\"" + to + "\"]\n}\n"
+	}
+	for name, c := range map[string]struct {
+		then string
+		want string // of the warning's detail; "" = there is none
+	}{
+		"as the identity": {each(`a = "x", b = "y"`) + block("a"), ""},
+		"to another":      {each(`a = "x", z = "y"`) + block("z"), `resource.s[0] belongs to resource.s["z"], but it is the thing of resource.s["a"] (by its identity)`},
+		"to the thing of another": {each(`z = "y"`) + block("z"),
+			`resource.s[0] belongs to resource.s["z"], but that is the thing of resource.s[1] (by its identity)`},
+		"to a new thing": {each(`z = "w"`) + block("z"), ""},
+	} {
+		e := newEngine(t.TempDir())
+		e.fake.Add("test/known:1", e.known)
+		e.do(t, counted)
+		m, err := e.load(c.then)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, diags := plan.Build(t.Context(), m, e.recorded(t), e.client(nil), plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4})
+		if p == nil || diags.HasErrors() {
+			t.Fatal(name, diags)
+		}
+		var got []string
+		for _, d := range diags {
+			got = append(got, d.Detail)
+			if d.Range == nil || d.Range.Filename != "main.hcl" {
+				t.Errorf("%s: it has no place: %+v", name, d)
+			}
+		}
+		if len(got) > 1 || (len(got) == 1) != (c.want != "") || !strings.Contains(strings.Join(got, ""), c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

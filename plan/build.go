@@ -131,6 +131,7 @@ func build(ctx context.Context, b *builder) *Plan {
 	b.AskOthers(ctx)
 	addAutoEdges(b)
 	b.decideIdentified(ctx)
+	b.Report(nil, "", b.Overruled())
 	b.removeAll(ctx)
 	switch {
 	case ctx.Err() != nil:

@@ -35,6 +35,10 @@ func (s *Subject) Move() diag.Diagnostics {
 	}
 	s.setMoves(chain(written, implied))
 	s.stated, s.written, s.ties = s.Prior, s.Moves, nil
+	s.blocks = make(map[string]bool, len(written))
+	for _, m := range written {
+		s.blocks[m.From] = true
+	}
 	s.removed = map[string]config.Removed{}
 	for _, block := range s.Manifest.Removed() {
 		if _, twice := s.removed[block.From]; !twice {
@@ -56,6 +60,63 @@ func (s *Subject) Identify(found []moves.Move) diag.Diagnostics {
 	s.setMoves(chain(s.written, found))
 	s.Narrow()
 	return nil
+}
+
+// Overruled warns of moved blocks that do not hold, because the identities of things give
+// their entries, or their new addresses, to others.
+func (s *Subject) Overruled() (diags diag.Diagnostics) {
+	leaves, takes := map[string]moves.Move{}, map[string]moves.Move{}
+	for _, m := range s.ties {
+		leaves[m.From], takes[m.To] = m, m
+	}
+	for _, m := range s.written {
+		left, leaving := leaves[m.To]
+		other, taken := takes[m.To]
+		_, deposed := moves.RecordedAt(left.To)
+		var why string
+		switch {
+		case !s.blocks[m.From] || !leaving:
+			continue
+		case deposed == 0:
+			why = fmt.Sprintf("it is the thing of %s (%s), so that gets its state", config.Reference(left.To), because[left.Why])
+		case taken:
+			why = fmt.Sprintf("that is the thing of %s (%s), whose state it gets", config.Reference(s.writtenFrom(other.From)), because[other.Why])
+		default:
+			continue // it is replaced by a new thing at its address
+		}
+		d := diag.Warningf("A moved block does not hold", "It says that the state of %s belongs to %s, but %s. Remove or correct the block. "+
+			"The plan shows what it does without it.", config.Reference(m.From), config.Reference(m.To), why)
+		d.Address = m.To
+		if block := s.movedBlock(m.To); block != nil {
+			s.Manifest.Diagnose(d, &block.Range)
+		}
+		diags = append(diags, d)
+	}
+	return diags
+}
+
+// because says how it is known which resource a thing belongs to.
+var because = map[string]string{"identity": "by its identity", "same config": "a guess, by its config"}
+
+// writtenFrom returns the address that an entry has in the state, given its address after the
+// moves that the manifest states.
+func (s *Subject) writtenFrom(addr string) string {
+	for _, m := range s.written {
+		if m.To == addr {
+			return m.From
+		}
+	}
+	return addr
+}
+
+// movedBlock returns the moved block that gave an entry its address, the most specific one.
+func (s *Subject) movedBlock(to string) (found *config.Moved) {
+	for _, block := range s.Manifest.Moved() {
+		if moves.Covers(block.To, to) && (found == nil || len(block.To) > len(found.To)) {
+			found = &block
+		}
+	}
+	return found
 }
 
 // cannotMove says which moved block cannot be followed.

@@ -22,6 +22,7 @@ type Subject struct {
 
 	stated  state.Snapshot  // Placed, with the addresses that the manifest states
 	written []moves.Move    // from the addresses in Placed to those in stated
+	blocks  map[string]bool // addresses in Placed that moved blocks move
 	ties    []moves.Move    // moves by identity: both addresses of one are selected together
 	chosen  map[string]bool // the addresses that the plan covers; nil = all
 
