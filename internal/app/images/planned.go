@@ -147,6 +147,6 @@ func gone(name, digest, tried string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return diag.Errorf("plan is stale: an image is gone",
-		"The plan runs %s as %s, and that is not here any more.%s Bring it in again, or plan again with what is here.", name, digest, tried)
+	return diag.Errorf("An image of the plan is not on this machine", "The plan runs %s as %s, and this machine does not have that: it was "+
+		"removed, or was never here.%s Pull or import it, or plan again with the images that are here.", name, digest, tried)
 }

@@ -94,7 +94,7 @@ func TestEnsure_MissesWhatWasPacked(t *testing.T) {
 		Resources: map[string]*plan.Step{"a": step(plan.Update, "acme/file:1", packed)}}
 	r := &registry{}
 	err := Ensure(t.Context(), r, p)
-	if err == nil || !strings.Contains(err.Error(), "an image is gone") || len(r.wanted) > 0 {
+	if err == nil || !strings.Contains(err.Error(), "is not on this machine") || len(r.wanted) > 0 {
 		t.Errorf("%v, and asked for are %v", err, r.wanted)
 	}
 	p.Resources["a"].Change = plan.Destroy // of now too

@@ -217,12 +217,7 @@ func shortTime(d time.Duration) string {
 
 // finding reports that a query found something else than the last one.
 func (w *watcher) finding(f watch.Finding) {
-	word := string(f.Look.Status)
-	if f.Look.Status == drift.None {
-		if word = "ok"; f.Look.Differs {
-			word = "ok, and differs"
-		}
-	}
+	word := wordOf(f.Look)
 	why := string(f.Why)
 	if f.Detail != "" {
 		why += ": " + f.Detail
@@ -237,10 +232,21 @@ func (w *watcher) finding(f watch.Finding) {
 		return // the line of the repair reports it
 	}
 	text := fmt.Sprintf("%s (%s)", word, why)
-	if f.Look.Status == drift.Failed {
+	if f.Look.Status == drift.Failed || f.Look.Status == drift.Changed {
 		text += ": " + detail
 	}
 	w.resource(f.Address, string(f.Look.Status), body, text)
+}
+
+// wordOf returns the status that a query found, for people.
+func wordOf(l watch.Look) string {
+	switch {
+	case l.Status != drift.None:
+		return string(l.Status)
+	case l.Differs:
+		return "ok: " + l.Reason
+	}
+	return "ok"
 }
 
 // resource reports an event of one resource.

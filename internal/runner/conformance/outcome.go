@@ -39,7 +39,26 @@ func failWith(fix string, err error) outcome {
 	if list := diag.From("", err); len(list) > 0 {
 		text = list[0].Detail
 	}
+	var failure *protocol.TypeError
+	if errors.As(err, &failure) {
+		fix = fixOf(failure.Class, fix)
+	}
 	return outcome{verdict: Fail, fix: fix, reason: text}
+}
+
+// fixOf returns what to do about a failure that the image has classified: it answered as it
+// must, and the cause is outside of it. Other classes have no fix of their own.
+func fixOf(class protocol.ErrorClass, other string) string {
+	switch class {
+	case protocol.TransientError:
+		return "It failed in all attempts: start or connect what the type needs (-plug, -env), and test again. If that " +
+			"cannot go away by itself, its class is not \"transient\"."
+	case protocol.DeniedError:
+		return "Give it the credentials that it needs (-plug, -env), and test again."
+	case protocol.ConfigError:
+		return "Give it a config that it accepts (-config), and test again."
+	}
+	return other
 }
 
 // isOfImage reports whether the image caused an error.

@@ -8,10 +8,10 @@ import (
 
 // Image is an image on this machine.
 type Image struct {
-	Name    string    `json:"name"`   // the full name; the digest if the image has no other name
-	Digest  string    `json:"digest"` // of its manifest or index
-	Size    int64     `json:"size"`   // of its content as it is stored, compressed
-	Created time.Time `json:"created"`
+	Name    string    `json:"name"`           // the full name; the digest if the image has no other name
+	Digest  string    `json:"digest"`         // of its manifest or index
+	Size    int64     `json:"size"`           // of its content as it is stored, compressed
+	Created time.Time `json:"created"`        // when its manifest or index came to this machine
 	From    string    `json:"from,omitempty"` // the name it was pulled by; "" = it was packed or imported
 }
 

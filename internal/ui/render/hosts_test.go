@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/internal/runs"
 	"deployster/plan"
@@ -69,6 +70,31 @@ func TestSteps_Hosts(t *testing.T) {
 		}
 		if got := strings.Join(rows, "|"); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// A plan is on the hosts of its resources. Others were reached only to know them.
+func TestSummary_CountsTheHostsOfThePlan(t *testing.T) {
+	t.Parallel()
+	on := func(name string) *plan.Step {
+		s := step(plan.Create, `{}`)
+		s.Settings.Host = &runner.Host{Name: name}
+		return s
+	}
+	hosts := map[string]places.Pin{"a": {Machine: "ma"}, "b": {Machine: "mb"}, "down": {Unreachable: "no route"}}
+	for name, c := range map[string]struct {
+		steps map[string]*plan.Step
+		only  []string
+		want  string
+	}{
+		"all":           {map[string]*plan.Step{"x": on("a"), "y": on("b")}, nil, "On 2 of 3 hosts."},
+		"one is unused": {map[string]*plan.Step{"x": on("a"), "y": step(plan.Create, `{}`)}, nil, "On 1 of 2 hosts."},
+		"with -target":  {map[string]*plan.Step{"x": on("a")}, []string{"x"}, "On 1 host."},
+	} {
+		p := &plan.Plan{Hosts: hosts, Resources: c.steps, Selection: plan.Selection{Targets: c.only}, Summary: plan.Summary{Create: len(c.steps)}}
+		if got := Colors(Summary(p), false); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }
