@@ -10,6 +10,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/loglines"
 	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runs"
 	"deployster/internal/ui/render"
@@ -127,7 +128,7 @@ func runRunsLogs(c *cli.Context, s *session) error {
 		s.out.Printf("%s %s\n", render.Bold(l.Resource+" "+l.Step.Step), render.Dim(ended))
 		for _, text := range []string{l.Stdout, l.Stderr} {
 			for line := range strings.Lines(text) {
-				s.out.Printf("  %s\n", strings.TrimRight(line, "\n"))
+				s.out.Printf("  %s\n", loglines.Shown([]byte(strings.TrimRight(line, "\n"))))
 			}
 		}
 	}

@@ -3,8 +3,6 @@ package loglines
 import (
 	"bytes"
 	"unicode/utf8"
-
-	"deployster/internal/base/diag"
 )
 
 // MaxLine is the length at which a line is cut: a program that prints no newline must not
@@ -16,6 +14,7 @@ type Writer struct {
 	emit func(text string)
 	rest []byte // the line that has not ended yet, at most MaxLine long
 	cut  bool   // the line is longer; the rest of it is left out
+	back bool   // the last byte was a carriage return: what follows on this line replaces rest
 }
 
 // Write never fails.
@@ -32,22 +31,30 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// add adds a part of a line. What a carriage return has overwritten takes no room.
 func (w *Writer) add(b []byte) {
-	if room := MaxLine - len(w.rest); len(b) > room {
-		b, w.cut = b[:room], true
+	for len(b) > 0 {
+		part, after, returns := bytes.Cut(b, []byte("\r"))
+		if len(part) > 0 && w.back {
+			w.rest, w.cut, w.back = w.rest[:0], false, false
+		}
+		if room := MaxLine - len(w.rest); len(part) > room {
+			part, w.cut = part[:room], true
+		}
+		w.rest = append(w.rest, part...)
+		w.back = w.back || returns
+		b = after
 	}
-	w.rest = append(w.rest, b...)
 }
 
 func (w *Writer) end() {
-	line := bytes.TrimSuffix(w.rest, []byte("\r"))
-	text := ""
+	line, text := w.rest, ""
 	if w.cut {
 		line = wholeRunes(line)
 		text = " [line cut]"
 	}
-	w.emit(diag.Visible(string(line)) + text)
-	w.rest, w.cut = w.rest[:0], false
+	w.emit(Shown(line) + text)
+	w.rest, w.cut, w.back = w.rest[:0], false, false
 }
 
 // Flush emits the last line if it has no newline.

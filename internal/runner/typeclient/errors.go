@@ -9,6 +9,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/loglines"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -227,7 +228,7 @@ func tail(log []byte) string {
 		lines = lines[len(lines)-tailLines:]
 	}
 	for i, l := range lines {
-		lines[i] = strings.TrimSuffix(l, "\r")
+		lines[i] = loglines.Shown([]byte(l))
 	}
 	s = strings.Join(lines, "\n")
 	if n := len(s) - tailBytes; n > 0 {
@@ -236,7 +237,7 @@ func tail(log []byte) string {
 		}
 		s = "..." + s[n:]
 	}
-	return diag.Visible(s)
+	return s
 }
 
 // answerBytes is how many bytes of an invalid answer are shown.
