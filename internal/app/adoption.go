@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"deployster/internal/base/diag"
@@ -52,7 +53,9 @@ func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.S
 				left = append(left, addr)
 				continue
 			case err != nil:
-				return nil, diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
+				return nil, diag.Errorf("Cannot find out how an action ended",
+					"%s of %s, started by %s: %s. When you know how it ended: `deployster resolve -as=done '%s'`, or -as=failed.", a.Action, addr, u.By,
+					strings.TrimSuffix(err.Error(), "."), addr)
 			case out.Fate == runner.Unknown:
 				n.warnUnknown(snapshot, addr, a, out.Why, byType)
 				continue

@@ -34,6 +34,7 @@ type machine struct {
 
 	mu      sync.Mutex
 	adopted []string // actions that it was asked for
+	broken  error    // why it cannot answer for actions; nil = it can
 }
 
 func (m *machine) Enter(context.Context, far.Hello) (far.Welcome, error) {
@@ -48,8 +49,10 @@ func (m *machine) Adopt(_ context.Context, id string, _ runner.Watch) (runner.Ou
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.adopted = append(m.adopted, id)
-	return runner.Outcome{Fate: runner.Exited}, nil
+	return runner.Outcome{Fate: runner.Exited}, m.broken
 }
+
+func (m *machine) Running(context.Context, string) (bool, error) { return false, m.broken }
 
 // network has machines by their addresses, and what is here.
 type network struct {
@@ -324,5 +327,28 @@ func TestReach_SelectsWhatIsRecordedOnAHost(t *testing.T) {
 				t.Errorf("planned: %q, want %s", gone, c.want)
 			}
 		})
+	}
+}
+
+// A host that is reached, and cannot answer for its actions, stops nothing on other hosts.
+func TestAdopt_SkipsAHostThatCannotAnswer(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t, "h5", "h6")
+	if err := n.apply(t, counted("h5", "h6"), plan.Selection{}); err != nil {
+		t.Fatal(err)
+	}
+	n.begin(t, "x[0]")
+	n.done()
+	n.machines["h5"].broken = errors.New("the metadata there is damaged")
+	larger := strings.Replace(counted("h5", "h6"), "size = 1", "size = 2", 1)
+	p, err := n.plan(t, larger, plan.Selection{})
+	if err != nil || p.Resources["x[0]"] != nil || p.Resources["x[1]"] == nil || !slices.Contains(p.LeftOut, "x[0]") {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if err := n.apply(t, larger, plan.Selection{}); err == nil || !strings.Contains(err.Error(), "x[0]") || strings.Contains(err.Error(), "x[1]") {
+		t.Errorf("apply: %v", err)
+	}
+	if got := n.done(); strings.Contains(got, "h5: grow") || strings.Contains(got, "h5: change") || !strings.Contains(got, "h6: ") {
+		t.Errorf("done: %s", got)
 	}
 }

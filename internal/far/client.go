@@ -22,6 +22,12 @@ func (e *LostError) Error() string { return "the connection to the host is lost:
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
+// PlaceError says that the host could not reach the place where a call was to be carried out. The
+// call has begun nothing; what an earlier one has begun there may still run.
+type PlaceError struct{ Reason string }
+
+func (e *PlaceError) Error() string { return e.Reason }
+
 // RefusedError says that the host refuses this client, or runs another build.
 type RefusedError struct{ Reason string }
 

@@ -120,6 +120,7 @@ type failure struct {
 	TooDeep   bool          `json:"too_deep,omitempty"`
 	Container string        `json:"container,omitempty"`
 	Cause     string        `json:"cause,omitempty"`
+	Over      bool          `json:"over,omitempty"`
 }
 
 // The error types that decode restores at the other end.
@@ -131,6 +132,7 @@ const (
 	typeWorker    = "worker"
 	typeNoImage   = "no_image"
 	typeCancelled = "cancelled"
+	typeHost      = "host" // the place could not be asked, as a machine behind the host
 )
 
 // errCancelled is the cause, at the host's end, of the end of a call that the client has cancelled.
@@ -148,6 +150,7 @@ func encodeError(err error) *failure {
 		disk    *runner.DiskError
 		unknown *runner.UnknownError
 		worker  *runner.WorkerError
+		host    *runner.HostError
 	)
 	switch {
 	case errors.As(err, &timeout):
@@ -157,13 +160,15 @@ func encodeError(err error) *failure {
 	case errors.As(err, &disk):
 		f.Type, f.Limit, f.TooDeep = typeDisk, disk.Limit, disk.TooDeep
 	case errors.As(err, &unknown):
-		f.Type, f.Container, f.Cause = typeUnknown, unknown.Container, unknown.Err.Error()
+		f.Type, f.Container, f.Cause, f.Over = typeUnknown, unknown.Container, unknown.Err.Error(), unknown.Over
 	case errors.As(err, &worker):
 		f.Type, f.Cause = typeWorker, worker.Reason
 	case errors.Is(err, runner.ErrNoImage):
 		f.Type = typeNoImage
 	case errors.Is(err, errCancelled):
 		f.Type = typeCancelled
+	case errors.As(err, &host):
+		f.Type = typeHost
 	}
 	return f
 }
@@ -183,7 +188,7 @@ func (f *failure) decode(cancelled error) error {
 	case typeDisk:
 		as = &runner.DiskError{Limit: f.Limit, TooDeep: f.TooDeep}
 	case typeUnknown:
-		as = &runner.UnknownError{Container: f.Container, Err: errors.New(f.Cause)}
+		as = &runner.UnknownError{Container: f.Container, Err: errors.New(f.Cause), Over: f.Over}
 	case typeWorker:
 		as = &runner.WorkerError{Reason: f.Cause}
 	case typeNoImage:
@@ -192,6 +197,8 @@ func (f *failure) decode(cancelled error) error {
 		if cancelled != nil {
 			return fmt.Errorf("it was cancelled: %w", cancelled)
 		}
+	case typeHost:
+		as = &PlaceError{f.Text}
 	}
 	switch {
 	case as == nil:

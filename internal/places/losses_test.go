@@ -3,6 +3,7 @@ package places
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -143,6 +144,32 @@ func TestPlaces_SendAgainWhatWasRemovedThere(t *testing.T) {
 	for digest, times := range web.shipped {
 		if times != 1 {
 			t.Errorf("%s was sent again %d times", digest, times)
+		}
+	}
+}
+
+// What a host cannot answer is an error that names the host: the command skips what is there.
+func TestPlaces_NameAHostThatCannotAnswer(t *testing.T) {
+	pod := &runner.HostError{Host: runner.Host{Name: "d-3f9a", Address: "jobs"}, Err: errors.New("node-7 has not responded")}
+	for name, c := range map[string]struct {
+		broken  error
+		discard bool // this error of Discard names the host too
+	}{
+		"a fault there":         {errors.New("the metadata is damaged"), false},
+		"a machine behind host": {fmt.Errorf("adopting: %w", pod), true},
+	} {
+		web := newMachine("m1")
+		web.broken = c.broken
+		p := newPlaces(t, &network{machines: map[string]*machine{"web": web}})
+		at := p.On(&runner.Host{Name: "web", Address: "web"})
+		_, adopt := at.Adopt(t.Context(), "id1", runner.Watch{})
+		_, running := at.Running(t.Context(), "id1")
+		discard := at.Discard(t.Context(), "id1")
+		for what, err := range map[string]error{"Adopt": adopt, "Running": running, "Discard": discard} {
+			of, named := errors.AsType[*runner.HostError](err)
+			if named != (c.discard || what != "Discard") || named && of.Host.Name != "web" || err == nil || !strings.Contains(err.Error(), c.broken.Error()) {
+				t.Errorf("%s: %s: %v", name, what, err)
+			}
 		}
 	}
 }

@@ -35,6 +35,7 @@ type machine struct {
 	shipped map[string]int
 	files   map[string]int64 // by key: how many bytes came
 	receive func(imagestore.Shipment)
+	broken  error // why it cannot answer for actions; nil = it can
 
 	serving sync.WaitGroup // far ends
 }
@@ -123,6 +124,9 @@ func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 }
 
 func (m *machine) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
+	if m.broken != nil {
+		return runner.Outcome{}, m.broken
+	}
 	m.mu.Lock()
 	b := m.actions[id]
 	m.mu.Unlock()
@@ -139,6 +143,10 @@ func (m *machine) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 		return runner.Outcome{}, context.Cause(ctx)
 	}
 }
+
+func (m *machine) Running(context.Context, string) (bool, error) { return false, m.broken }
+
+func (m *machine) Discard(context.Context, string) error { return m.broken }
 
 // show hands out what an action has printed since.
 func (m *machine) show(b *begun, since int, w runner.Watch) int {

@@ -32,7 +32,7 @@ func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 			sentAgain = true
 			continue
 		case !errors.As(err, &lost):
-			return res, err
+			return res, h.named(err)
 		case s.Kind == runner.Action && !lost.Unsent:
 			if begun, res, err := h.recover(ctx, s, client.Welcome().Boot, err); begun {
 				return res, err
@@ -150,26 +150,45 @@ func (e *expected) Running(ctx context.Context, id string) (bool, error) {
 	return e.host.Running(ctx, id)
 }
 
+// named names the host in the error of a call that could not reach the place behind the host.
+func (h *host) named(err error) error {
+	if diag.Is[*far.PlaceError](err) {
+		return h.explain(err)
+	}
+	return err
+}
+
+// unasked returns the error for an action that the host could not answer for. It is a
+// *runner.HostError, whatever failed there: other hosts are not concerned.
+func (h *host) unasked(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || diag.Is[*runner.HostError](err) {
+		return err
+	}
+	return h.explain(err)
+}
+
 // Adopt implements runner.Adopter.
 func (h *host) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
 	w.Stdout, w.Stderr = once(w.Stdout), once(w.Stderr)
 	if w.Running != nil {
 		w.Running = sync.OnceFunc(w.Running)
 	}
-	return again(ctx, h, func(c *far.Client) (runner.Outcome, error) {
+	out, err := again(ctx, h, func(c *far.Client) (runner.Outcome, error) {
 		fromBegin(w.Stdout)
 		fromBegin(w.Stderr)
 		return c.Adopt(ctx, id, w)
 	})
+	return out, h.unasked(ctx, err)
 }
 
 // Discard implements runner.Adopter.
 func (h *host) Discard(ctx context.Context, id string) error {
 	_, err := again(ctx, h, func(c *far.Client) (bool, error) { return true, c.Discard(ctx, id) })
-	return err
+	return h.named(err)
 }
 
 // Running reports whether an action still runs there.
 func (h *host) Running(ctx context.Context, id string) (bool, error) {
-	return again(ctx, h, func(c *far.Client) (bool, error) { return c.Running(ctx, id) })
+	runs, err := again(ctx, h, func(c *far.Client) (bool, error) { return c.Running(ctx, id) })
+	return runs, h.unasked(ctx, err)
 }

@@ -3,6 +3,7 @@ package hosts
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -181,10 +182,15 @@ func (f Reached) Lost(on map[string]*Resident, prior state.Snapshot) []string {
 	return list
 }
 
-// way returns the settings that say how a host is reached.
+// way returns the settings that say how a host is reached, as JSON: two hosts with equal settings
+// have the same way, also where a setting is a pointer.
 func way(h runner.Host) string {
 	h.Name, h.Machine = "", ""
-	return fmt.Sprintf("%+v", h)
+	text, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Sprintf("%s: %s", h, err) // not met: every field has a form in JSON
+	}
+	return string(text)
 }
 
 // Greet connects to hosts, atOnce of them concurrently; 0 = order.Hosts.

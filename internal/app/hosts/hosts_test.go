@@ -90,3 +90,19 @@ func TestReached_Lost(t *testing.T) {
 		}
 	}
 }
+
+// Two hosts are reached in the same way only if every setting is equal.
+func TestWay_ComparesSettings(t *testing.T) {
+	t.Parallel()
+	host := func(options ...string) runner.Host {
+		return runner.Host{Name: "web", Address: "10.0.0.1", SSHOptions: options, Machine: "m1"}
+	}
+	other := host("-F", "a b")
+	other.Name, other.Machine = "db", "m2"
+	if way(host("-F", "a b")) != way(other) {
+		t.Error("the name or the machine counts")
+	}
+	if way(host("-F", "a b")) == way(host("-F", "a", "b")) {
+		t.Error("other ssh options are the same way")
+	}
+}

@@ -104,6 +104,10 @@ func callError(k call, r runner.Result, err error) error {
 		return interruptError(k, err)
 	case errors.As(err, &host):
 		return hostError(k, host, err)
+	case errors.As(err, &unknown) && unknown.Over:
+		return fail(k, err, "The outcome is unknown",
+			"%s of image %s does not run any more, and how far it came is not known: %s. Plan again, which reads the current state.", k.title(), image,
+			strings.TrimSuffix(diag.Visible(unknown.Err.Error()), "."))
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown",
 			"%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
