@@ -85,6 +85,9 @@ func NewClient(ctx context.Context, stream io.ReadWriteCloser, h Hello, t Timing
 // Welcome returns the host's description of itself.
 func (c *Client) Welcome() Welcome { return c.welcome }
 
+// SetPrinted sets Welcome.Printed. The caller must not use the Client at the same time.
+func (c *Client) SetPrinted(text string) { c.welcome.Printed = text }
+
 // Lost returns a channel that is closed when the connection is lost or the Client is closed.
 func (c *Client) Lost() <-chan struct{} { return c.conn.over }
 

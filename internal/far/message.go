@@ -58,6 +58,8 @@ type Welcome struct {
 	Clock time.Time          `json:"clock"`
 	Runc  string             `json:"runc,omitempty"` // the version of runc; "" = unknown
 	Free  int64              `json:"free_bytes"`     // free space for its data directory
+	// Printed is what the host printed before the connection was ready, safe to show. The client's end sets it.
+	Printed string `json:"-"`
 }
 
 // runRequest is a runner.Spec as it is sent.

@@ -33,6 +33,8 @@ type Condition struct {
 	Slow time.Duration `json:"clock_ns,omitempty"` // by how much its clock is behind the one here
 	Runc string        `json:"runc,omitempty"`     // its version; "" = unknown
 	Free int64         `json:"free_bytes,omitempty"`
+	// Printed is what its login printed before the connection was ready, safe to show.
+	Printed string `json:"printed,omitempty"`
 }
 
 // Resident has the resources on a host.
@@ -213,7 +215,8 @@ func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnc
 			facts := welcome.Facts
 			pin.Machine, pin.Facts = facts.Machine, &facts
 			found.Facts[name] = facts
-			found.Conditions[name] = Condition{Slow: time.Since(welcome.Clock), Runc: welcome.Runc, Free: welcome.Free}
+			found.Conditions[name] = Condition{Slow: time.Since(welcome.Clock), Runc: welcome.Runc, Free: welcome.Free,
+				Printed: welcome.Printed}
 		}
 		found.Pins[name] = pin
 	})

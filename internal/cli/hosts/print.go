@@ -91,6 +91,9 @@ func Print(out terminal.Printer, found []app.HostCheck, json bool) error {
 		if h.Slow.Abs() > maxClock {
 			out.Printf("  its clock differs from this one's by %s\n", h.Slow.Round(time.Second))
 		}
+		if h.Printed != "" {
+			out.Printf("  its login prints: %s\n", h.Printed)
+		}
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ func TestPrint_Room(t *testing.T) {
 		says, warn string
 	}{
 		{hosts.Condition{Runc: "1.4.3", Free: 3 << 30}, ", runc 1.4.3, 3.0 GiB free on disk\n", ""},
+		{hosts.Condition{Free: 2 << 30, Printed: "hello"}, "2.0 GiB free on disk\n  its login prints: hello\n", ""},
 		{hosts.Condition{Free: 1 << 30}, "8.0 GiB, 1.0 GiB free on disk\n", ""},
 		{hosts.Condition{Runc: "1.4.3", Free: 1<<30 - 1<<20}, ", runc 1.4.3, 1023.0 MiB free on disk\n", "has only 1023.0 MiB free: an image with its files may need 1.0 GiB"},
 		{hosts.Condition{Runc: "1\x1b[2J"}, `, runc 1\x1b[2J, 0 B free on disk`, "has only 0 B free"},

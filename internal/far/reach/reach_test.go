@@ -217,7 +217,9 @@ func TestDial_SaysWhyNot(t *testing.T) {
 		want         string
 	}{
 		{"ssh fails", "echo 'ssh: connect to host web port 22: Connection refused' >&2; exit 255", nil, "Connection refused"},
-		{"a login that says nothing of ours", "exit 0", nil, "it said nothing of deployster"},
+		{"a login that says nothing of ours", "exit 0", nil, "it printed anything of deployster"},
+		{"an account that is closed", "echo This account is currently not available.; exit 1", nil, "; it printed: This account is currently not available."},
+		{"a login that prints to both", "printf 'hello '; echo no shell >&2; exit 1", nil, "no shell; it printed: hello"},
 		{"endless noise", "yes; exit 0", nil, "prints more than"},
 		{"endless noise in one line", "head -c 100000 /dev/zero; sleep 1000", nil, "prints more than"},
 		{"another architecture", "", func(r *rig) { r.is(t, "riscv64") },
@@ -243,6 +245,7 @@ func TestDial_SaysWhyNot(t *testing.T) {
 		}, "sudo: a password is required"},
 		{"nothing may be run there", "", func(r *rig) { r.on("-o noexec") }, "Permission denied"},
 		{"a full disk", "", func(r *rig) { r.on("-o size=1m") }, "No space left on device"},
+		{"a disk that is full when the program is unpacked", "", func(r *rig) { r.on("-o size=" + half(t, r)) }, "No space left on device"},
 		{"a disk that is not written to", "", func(r *rig) { r.on("-o ro") }, "Read-only file system"},
 		{"no ssh", "", func(r *rig) { r.options.Command = []string{"/nowhere/ssh"} }, "cannot be started"},
 	} {
@@ -261,6 +264,64 @@ func TestDial_SaysWhyNot(t *testing.T) {
 				t.Errorf("left behind: %q", left)
 			}
 		})
+	}
+}
+
+// half returns the size of a file system that has room for the bundle, and not for its content.
+func half(t *testing.T, r *rig) string {
+	t.Helper()
+	b, err := r.options.Bundle(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(b.Size + 3<<20/2)
+}
+
+// What a login profile prints does not hide the lines that are waited for, also without a newline
+// and when the shell prints what it runs. It is shown to who checks the host.
+func TestDial_ReadsPastALoginProfile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, printed string }{
+		"nothing":                 {"", ""},
+		"no newline":              {"printf 'hello '", "hello"},
+		"a cleared screen":        {`printf '\033[H\033[2J'`, `\x1b[H\x1b[2J`},
+		"lines and a part of one": {`printf 'Welcome to \033[1mweb\033[0m\nload 50%%\rload 100%%'`, "Welcome to web | load 100%"},
+		"almost too much":         {"head -c 65000 /dev/zero | tr '\\0' a", strings.Repeat("a", 500) + "..."},
+		"the command itself":      {`for last; do :; done; printf '%s\n' "$last"; printf '%s' "$last"`, "..."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, c.before)
+			for range 2 { // the second finds the program installed
+				client, err := r.dial(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := client.Welcome().Printed; got != c.printed && (c.printed != "..." || !strings.HasSuffix(got, c.printed)) {
+					t.Errorf("it printed %q, want %q", got, c.printed)
+				}
+				_ = client.Close()
+			}
+		})
+	}
+	if strings.Contains(script, "DEPLOYSTER-") {
+		t.Error("a shell that prints the script prints a line that is waited for")
+	}
+}
+
+// Of the messages of the programs there, the one with the cause is shown.
+func TestCause_IsNotTheLastLine(t *testing.T) {
+	t.Parallel()
+	for want, lines := range map[string][]string{
+		"head: write error: No space left on device": {"tar: deployster: Wrote only 2048 of 10240 bytes",
+			"tar: Exiting with failure status due to previous errors", "head: write error: No space left on device"},
+		"tar: runc: Cannot open: Permission denied": {"", "gzip: stdout: Broken pipe", "tar: runc: Cannot open: Permission denied",
+			"tar: Exiting with failure status due to previous errors"},
+		"gzip: stdout: Broken pipe": {"gzip: stdout: Broken pipe"},
+	} {
+		if got := cause(lines); got != want {
+			t.Errorf("%q: %q", lines, got)
+		}
 	}
 }
 
