@@ -47,6 +47,7 @@ type Conn struct {
 	ComeBack func(context.Context) error // waits for a lost server, or starts it again
 	gone     atomic.Bool                 // waiting for a daemon was given up before
 	number   atomic.Int64                // of the last container
+	started  bool                        // this client has started the embedded server
 
 	leaseMu sync.Mutex
 	lease   leases.Lease // created at the first run
@@ -79,6 +80,9 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 		}
 		return nil, errors.Join(why, c.Close())
 	}
+	if c.started && c.Snapshotter == nativeSnapshotter && o.Warn != nil {
+		o.Warn(warnCopies(o.DataDir))
+	}
 	return c, nil
 }
 
@@ -102,14 +106,14 @@ func (c *Conn) openEmbedded(ctx context.Context, o Options) error {
 		c.Runc, err = findRunc(ctx, o)
 		found <- err
 	}()
-	held, err := attach(ctx, c.Config, c.ID)
+	held, started, err := attach(ctx, c.Config, c.ID)
 	if runcErr := <-found; runcErr != nil {
 		if held != nil {
 			runcErr = errors.Join(runcErr, held.Release())
 		}
 		return runcErr
 	}
-	c.Lock = held
+	c.Lock, c.started = held, started
 	return err
 }
 
@@ -240,6 +244,9 @@ func (c *Conn) SnapshotterCapabilities() ([]string, error) {
 	return list, failure.Of("Asking what the snapshotter can do", err)
 }
 
+// nativeSnapshotter copies all files of an image for each container.
+const nativeSnapshotter = "native"
+
 // findSnapshotter chooses overlayfs if it works, otherwise native, which works
 // everywhere. It also finds out whether the server answers.
 func (c *Conn) findSnapshotter(ctx context.Context) error {
@@ -253,7 +260,7 @@ func (c *Conn) findSnapshotter(ctx context.Context) error {
 	for _, p := range list.Plugins {
 		works[p.ID] = p.InitErr == nil
 	}
-	for _, c.Snapshotter = range []string{"overlayfs", "native"} {
+	for _, c.Snapshotter = range []string{"overlayfs", nativeSnapshotter} {
 		if works[c.Snapshotter] {
 			return nil
 		}

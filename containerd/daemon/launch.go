@@ -28,23 +28,22 @@ const (
 
 // attach makes this process a client of the embedded containerd, and starts that if it
 // does not run. It returns the lock that shows that the client is alive.
-func attach(ctx context.Context, c layout.Config, id string) (*layout.ClientLock, error) {
+func attach(ctx context.Context, c layout.Config, id string) (held *layout.ClientLock, started bool, err error) {
 	gate, err := layout.LockGate(ctx, c.RuntimeDir)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer gate.Close()
-	held, err := layout.NewClientLock(ctx, c.RuntimeDir, id)
-	if err != nil {
-		return nil, err
+	if held, err = layout.NewClientLock(ctx, c.RuntimeDir, id); err != nil {
+		return nil, false, err
 	}
 	if Listening(c.Socket()) {
-		return held, nil
+		return held, false, nil
 	}
 	if err := launch(ctx, c); err != nil {
-		return nil, errors.Join(err, held.Release())
+		return nil, false, errors.Join(err, held.Release())
 	}
-	return held, nil
+	return held, true, nil
 }
 
 // Listening reports whether a server listens at a socket. A server that is ending holds

@@ -152,6 +152,10 @@ func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 		},
 		RequiredPlugins: []string{"io.containerd.grpc.v1.tasks", "io.containerd.grpc.v1.images"},
 	}
+	if err := tryOverlay(c.DataDir); err != nil {
+		log.L.WithError(err).Warn("overlayfs does not work in the data directory: each container gets a copy of its image's files")
+		cfg.DisabledPlugins = []string{overlayPlugin}
+	}
 	if err := server.CreateTopLevelDirectories(cfg); err != nil {
 		return nil, err
 	}
