@@ -124,6 +124,11 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 			return "", failed("-shell", err)
 		}
 	}
+	if o.Shell || o.Python || len(o.Programs) > 0 {
+		if err := files.AddAccounts(); err != nil {
+			return "", failed("/etc/passwd", err)
+		}
+	}
 	return first, nil
 }
 

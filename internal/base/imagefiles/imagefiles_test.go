@@ -105,6 +105,35 @@ func TestAddProgram(t *testing.T) {
 	}
 }
 
+// Programs find the name of who runs them; accounts of the user's own files win.
+func TestAddAccounts(t *testing.T) {
+	t.Parallel()
+	var s Set
+	defer s.Close()
+	if err := s.AddAccounts(); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(listing(t, &s), "\n")
+	for _, want := range []string{"-rw-r--r-- etc/passwd root:x:0:0:root:/root:/bin/sh", "-rw-r--r-- etc/group root:x:0:", "-rwx------ root/"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not among\n%s", want, got)
+		}
+	}
+	dir := t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "etc"), 0o755), os.WriteFile(filepath.Join(dir, "etc/passwd"), []byte("mine"), 0o600),
+		os.Symlink("/home", filepath.Join(dir, "root"))); err != nil {
+		t.Fatal(err)
+	}
+	var own Set
+	defer own.Close()
+	if err := errors.Join(own.AddTree(dir, "/"), own.AddAccounts()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(listing(t, &own), "\n"); !strings.Contains(got, "-rw------- etc/passwd mine") || strings.Contains(got, "-rwx------ root/") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // The shell is there under its names; the user's own files win over it.
 func TestAddShell(t *testing.T) {
 	t.Parallel()
