@@ -25,6 +25,9 @@ func main() {
 	if path := os.Getenv("DEPLOYSTER_TF_PROVIDER"); path != "" { // to run it by hand
 		p.Path = path
 	}
+	if mounts, err := os.ReadFile("/proc/self/mountinfo"); err == nil {
+		p.Thrown = resource.ThrownAway(string(mounts))
+	}
 	var err error
 	if p.Parallel, err = parallelism(os.Getenv); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err)

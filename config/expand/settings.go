@@ -54,7 +54,10 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 		return err
 	})
 	a.read("watchers", cty.Number, func(v cty.Value) (err error) { s.Watchers, err = wholeNumber(v, 1, 1<<10); return err })
-	a.read("read_only_rootfs", cty.Bool, func(v cty.Value) error { s.ReadOnlyRootFS = v.True(); return nil })
+	a.read("read_only_rootfs", cty.Bool, func(v cty.Value) error {
+		s.ReadOnlyRootFS, s.WritableRootFS = v.True(), v.False()
+		return nil
+	})
 	a.read("user", cty.String, func(v cty.Value) (err error) { s.User, err = containerUser(v.AsString()); return err })
 	a.read("userns", cty.String, func(v cty.Value) error {
 		s.UserNS = runner.UserNS(v.AsString())

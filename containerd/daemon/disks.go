@@ -33,8 +33,8 @@ func warnCopies(dir string) *diag.Diagnostic {
 		_ = mounts.Close() // it was only read
 	}
 	return diag.Warningf("Each container gets a copy of its image's files",
-		"The data directory %s cannot hold layers: %s. All works, but each start copies all files of the image, which takes time and as much disk "+
-			"as the image. %s", dir, why, advice)
+		"The data directory %s cannot hold layers: %s. All works, but each start copies all files of the image, which takes time and "+
+			"as much disk as the image. %s", dir, why, advice)
 }
 
 // diskTypes are the file systems that hold the writable layers of overlayfs and keep them over a restart.

@@ -151,6 +151,13 @@ func configure(c *ocispec.Image, o imagestore.PackOptions) {
 	if o.WorkingDir != "" {
 		c.Config.WorkingDir = o.WorkingDir
 	}
+	if len(o.Labels) > 0 {
+		c.Config.Labels = maps.Clone(c.Config.Labels)
+		if c.Config.Labels == nil {
+			c.Config.Labels = map[string]string{}
+		}
+		maps.Copy(c.Config.Labels, o.Labels)
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
 		c.Config.Env = slices.DeleteFunc(c.Config.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 		c.Config.Env = append(c.Config.Env, name+"="+o.Env[name])

@@ -15,6 +15,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // Sandbox says how the container of an invocation is created.
@@ -110,7 +111,7 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 		proc.User.AdditionalGids = append(proc.User.AdditionalGids, uint32(g))
 	}
 	spec.Linux.Resources = resources(s.Settings)
-	if s.Settings.ReadOnlyRootFS {
+	if readOnly(p, s.Settings) {
 		spec.Root.Readonly = true
 		spec.Mounts = append(spec.Mounts, scratch())
 	}
@@ -126,6 +127,12 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 	// The filter depends on the capabilities.
 	spec.Linux.Seccomp = filter(spec)
 	return spec
+}
+
+// readOnly reports whether the root file system of a container is read-only: as the type block says,
+// else as the label of the image does.
+func readOnly(p Program, s runner.Settings) bool {
+	return s.ReadOnlyRootFS || !s.WritableRootFS && p.Config.Labels[imagestore.LabelReadOnly] == "true"
 }
 
 // filter returns docker's default filter for system calls, without x32: a third way to

@@ -6,6 +6,7 @@ import (
 
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/conformance"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
@@ -25,6 +26,16 @@ func (e *Engine) Inspect(ctx context.Context, image string) (name string, ty pro
 		Log: e.Line})
 	ty, err = client.Init(ctx, typeclient.Target{Address: "inspect", Reference: image, Digest: found.Digest})
 	return found.Reference, ty, err
+}
+
+// ReadOnly reports whether an image asks for a read-only root file system.
+func (e *Engine) ReadOnly(ctx context.Context, digest string) (bool, error) {
+	runtime, err := e.Runtime(ctx)
+	if err != nil {
+		return false, err
+	}
+	labels, err := runtime.Labels(ctx, digest)
+	return labels[imagestore.LabelReadOnly] == "true", err
 }
 
 // Conformance tests whether an image keeps the protocol. It sets those of the options

@@ -37,6 +37,9 @@ func inspectType(c *cli.Context, s *session) error {
 		return err
 	}
 	t := typeview.Describe(name, ty)
+	if t.ReadOnly, err = s.ReadOnly(c.Context, ty.Digest); err != nil {
+		return err
+	}
 	switch {
 	case c.Bool("schema"):
 		schema := t.ConfigSchema

@@ -43,8 +43,11 @@ func (e *AnswerError) Error() string { return "the file for its answer " + e.Rea
 // TooLong returns the reason of an AnswerError for an answer above the size limit.
 func TooLong(limit int64) string { return fmt.Sprintf("has more than %d bytes", limit) }
 
-// Inspector looks up files in images.
+// Inspector looks up files and labels of images.
 type Inspector interface {
+	// Labels returns the labels of an image.
+	Labels(ctx context.Context, digest string) (map[string]string, error)
+
 	// Has reports which paths exist in an image. It follows links, but never out of the
 	// image.
 	Has(ctx context.Context, digest string, paths ...string) ([]bool, error)

@@ -86,13 +86,19 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 		}
 	}
 	var out tfplugin6.ApplyResourceChange_Response
-	switch err := t.execute(ctx, &req, &out); {
+	flight := t.thrown.begin()
+	err = t.execute(ctx, &req, &out)
+	left := t.thrown.end(ctx, flight, string(out.GetNewState().GetMsgpack())+string(out.GetNewState().GetJson()))
+	switch {
 	case errors.Is(err, errStopping):
 		return before(in), err // the thing is unchanged
 	case err != nil:
 		return nil, err
 	}
 	failed := problem(out.GetDiagnostics(), "", t.log)
+	if failed == nil && in.Intent != protocol.Absent {
+		failed = left
+	}
 	state, err := value.Unpack(out.GetNewState(), ty)
 	switch {
 	case err != nil:

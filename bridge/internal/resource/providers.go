@@ -32,6 +32,11 @@ type Providers struct {
 	Path     string // of the binary
 	Parallel int    // how many resources one process handles at a time; 0 = chains
 	Plugs    string // files and directories of the host that it may get, as in NAME=PATH:rw,NAME=PATH
+	// Thrown are the directories whose files are thrown away with the container: no action may leave any there.
+	Thrown []string
+
+	thrownOnce sync.Once
+	thrown     *thrownAway // of Thrown, without the plugs
 
 	mu    sync.Mutex
 	open  map[string]*provider // by the JSON of its config
@@ -70,6 +75,12 @@ func (p *Providers) Close() {
 			one.process.Stop()
 		}
 	}
+}
+
+// thrownAway returns what finds files that are thrown away.
+func (p *Providers) thrownAway() *thrownAway {
+	p.thrownOnce.Do(func() { p.thrown = &thrownAway{dirs: p.Thrown} })
+	return p.thrown
 }
 
 // Describe returns the schemas of the provider. If no process has reported them yet, it
@@ -247,6 +258,7 @@ func problem(list []*tfplugin6.Diagnostic, at string, log io.Writer) error {
 		if d.GetDetail() != "" {
 			text += ": " + d.GetDetail()
 		}
+		text = withPlug(text)
 		if d.GetSeverity() != tfplugin6.Diagnostic_ERROR {
 			_, _ = fmt.Fprintln(log, "Warning:", text)
 			continue

@@ -39,6 +39,7 @@ type thing struct {
 	adopt  string // the id by which the thing is imported if there is no memory
 	memory *Memory
 	log    io.Writer
+	thrown *thrownAway
 }
 
 // observed is the present state of a thing; state is null if it does not exist.
@@ -83,7 +84,7 @@ func (p *Providers) openThing(ctx context.Context, in protocol.StateInput, log i
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &thing{provider: one, name: in.Name, kind: Kind(in.Type), log: log}
+	t := &thing{provider: one, name: in.Name, kind: Kind(in.Type), log: log, thrown: p.thrownAway()}
 	if err := t.read(config, in); err != nil {
 		done()
 		return nil, nil, err

@@ -3,6 +3,7 @@ package testprovider
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -18,6 +19,7 @@ const (
 	Half    = "half-"  // it is created, and the call returns an error
 	Nothing = "never-" // it is not created
 	Vague   = "vague-" // it is created, but its revision stays unknown
+	Leaves  = "file:"  // the rest is the path of a file, which is created too
 )
 
 // Imported is the revision of an imported thing.
@@ -203,6 +205,12 @@ func (p *Provider) apply(in *tfplugin6.ApplyResourceChange_Request) (proto.Messa
 	if !prior.IsNull() {
 		if attributes["revision"] = prior.GetAttr("revision"); !prior.RawEquals(planned) {
 			attributes["revision"] = cty.StringVal(prior.GetAttr("revision").AsString() + "+")
+		}
+	}
+	if path, leaves := strings.CutPrefix(label, Leaves); leaves {
+		if err := os.WriteFile(path, []byte(label), 0o600); err != nil {
+			return &tfplugin6.ApplyResourceChange_Response{NewState: in.GetPriorState(), Diagnostics: []*tfplugin6.Diagnostic{
+				{Severity: tfplugin6.Diagnostic_ERROR, Summary: "Cannot write", Detail: err.Error()}}}, nil
 		}
 	}
 	if strings.HasPrefix(label, Vague) {

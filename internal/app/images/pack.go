@@ -46,6 +46,9 @@ func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error)
 	}
 	p := imagestore.PackOptions{Reference: o.Reference, Files: &files, Entrypoint: o.Entrypoint, Cmd: o.Cmd, Env: o.Env, Base: o.Base,
 		WorkingDir: o.WorkingDir}
+	if o.Terraform != "" {
+		p.Labels = map[string]string{imagestore.LabelReadOnly: "true"}
+	}
 	if len(p.Entrypoint) == 0 && p.Base == "" && first != "" {
 		p.Entrypoint = []string{first}
 	}

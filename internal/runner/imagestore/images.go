@@ -15,6 +15,10 @@ type Image struct {
 	From    string    `json:"from,omitempty"` // the name it was pulled by; "" = it was packed or imported
 }
 
+// LabelReadOnly is the label of an image whose containers have a read-only root file system unless
+// the type block says otherwise: what its programs write outside of plugs must not be taken for made.
+const LabelReadOnly = "org.deployster.read-only"
+
 // PackOptions say how to build a new image.
 type PackOptions struct {
 	Reference string          // the new image's name
@@ -25,6 +29,7 @@ type PackOptions struct {
 	Entrypoint []string          // nil = the base's; otherwise it also drops the base's Cmd
 	Cmd        []string          // nil = the base's
 	Env        map[string]string // added to the base's
+	Labels     map[string]string // added to the base's
 	User       string            // "" = the base's
 	WorkingDir string            // "" = the base's
 }

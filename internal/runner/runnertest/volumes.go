@@ -19,6 +19,9 @@ func (f *Fake) AddFiles(reference string, paths ...string) {
 	f.files[f.names[normalize(reference)]] = paths
 }
 
+// Labels implements runner.Inspector: these images have no labels.
+func (f *Fake) Labels(context.Context, string) (map[string]string, error) { return nil, nil }
+
 // Has implements runner.Inspector.
 func (f *Fake) Has(_ context.Context, digest string, paths ...string) (out []bool, err error) {
 	f.mu.Lock()

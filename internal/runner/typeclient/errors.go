@@ -106,8 +106,8 @@ func callError(k call, r runner.Result, err error) error {
 		return hostError(k, host, err)
 	case errors.As(err, &unknown) && unknown.Over:
 		return fail(k, err, "The outcome is unknown",
-			"%s of image %s does not run any more, and how far it came is not known: %s. Plan again, which reads the current state.", k.title(), image,
-			strings.TrimSuffix(diag.Visible(unknown.Err.Error()), "."))
+			"%s of image %s does not run any more, and how far it came is not known: %s. Plan again, which reads the current state.",
+			k.title(), image, strings.TrimSuffix(diag.Visible(unknown.Err.Error()), "."))
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown",
 			"%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+

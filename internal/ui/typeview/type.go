@@ -14,30 +14,32 @@ import (
 
 // Document is what `type inspect -json` prints.
 type Document struct {
-	Format        int                             `json:"format"`
-	Image         string                          `json:"image"`
-	Digest        string                          `json:"digest"`
-	Label         string                          `json:"label,omitempty"`
-	Protocol      int                             `json:"protocol"`
-	ConfigSchema  json.RawMessage                 `json:"config_schema,omitempty"`
-	StateSchema   json.RawMessage                 `json:"state_schema,omitempty"`
-	Identity      []string                        `json:"identity"`
-	Kind          string                          `json:"kind,omitempty"`
-	Config        []Property                      `json:"config"`
-	State         []Property                      `json:"state"`
-	Plugs         map[string]protocol.PlugRequest `json:"plugs"`
-	Resources     map[string]string               `json:"required_resources,omitempty"`
-	StateAction   protocol.Command                `json:"state_action"`
-	Absent        bool                            `json:"absent"`
-	Dependencies  bool                            `json:"dependencies"`
-	Refresh       bool                            `json:"refresh"`
-	WatchAction   *protocol.Command               `json:"watch_action,omitempty"`
-	Discover      *protocol.Command               `json:"discover_action,omitempty"`
-	Memory        bool                            `json:"memory,omitempty"`
-	Unknowns      bool                            `json:"unknowns,omitempty"`
-	Worker        *protocol.Command               `json:"worker,omitempty"`
-	Reuse         bool                            `json:"reuse"`
-	Cache         bool                            `json:"cache"`
+	Format       int                             `json:"format"`
+	Image        string                          `json:"image"`
+	Digest       string                          `json:"digest"`
+	Label        string                          `json:"label,omitempty"`
+	Protocol     int                             `json:"protocol"`
+	ConfigSchema json.RawMessage                 `json:"config_schema,omitempty"`
+	StateSchema  json.RawMessage                 `json:"state_schema,omitempty"`
+	Identity     []string                        `json:"identity"`
+	Kind         string                          `json:"kind,omitempty"`
+	Config       []Property                      `json:"config"`
+	State        []Property                      `json:"state"`
+	Plugs        map[string]protocol.PlugRequest `json:"plugs"`
+	Resources    map[string]string               `json:"required_resources,omitempty"`
+	StateAction  protocol.Command                `json:"state_action"`
+	Absent       bool                            `json:"absent"`
+	Dependencies bool                            `json:"dependencies"`
+	Refresh      bool                            `json:"refresh"`
+	WatchAction  *protocol.Command               `json:"watch_action,omitempty"`
+	Discover     *protocol.Command               `json:"discover_action,omitempty"`
+	Memory       bool                            `json:"memory,omitempty"`
+	Unknowns     bool                            `json:"unknowns,omitempty"`
+	Worker       *protocol.Command               `json:"worker,omitempty"`
+	Reuse        bool                            `json:"reuse"`
+	Cache        bool                            `json:"cache"`
+	// ReadOnly: its containers have a read-only root file system, unless the type block says otherwise.
+	ReadOnly      bool `json:"read_only_rootfs,omitempty"`
 	configOpen    bool
 	configUnknown bool // there is no schema
 }
@@ -72,12 +74,16 @@ func Print(p terminal.Printer, t Document) {
 	if t.Label != "" {
 		p.Printf("%s\n", render.Bold(t.Label))
 	}
-	p.Table("", [][]string{
+	facts := [][]string{
 		{"Image", t.Image}, {"Digest", t.Digest}, {"Protocol", fmt.Sprint(t.Protocol)},
 		{"Identity", identityText(t)},
 		{"State by", commandText(t.StateAction)},
 		{"Can", strings.Join(abilities(t), "; ")},
-	})
+	}
+	if t.ReadOnly {
+		facts = append(facts, []string{"Its files", "read-only, except for plugs and memory at /tmp, unless the type block has read_only_rootfs = false"})
+	}
+	p.Table("", facts)
 	p.Printf("\n%s\n", render.Bold("Config"))
 	switch {
 	case t.configUnknown:
