@@ -143,6 +143,9 @@ func (c *container) attend(ctx context.Context, p program, talk *process, ended 
 	if err == nil && !c.worker && sweep.NeverBegan(c.files.Dir, res.ExitCode) {
 		return runner.Result{}, startFailure(c.spec, sweep.ErrCutOff)
 	}
+	if c.spec.ListWrites && c.box != nil {
+		res.Wrote = sandbox.Written(c.rootfs, c.box.Spec.Mounts)
+	}
 	if !isUnknown(err) {
 		err = c.handVolumes(&res, err)
 	}

@@ -135,15 +135,6 @@ func (s *lookups) find(passwd, group string, users []string) error {
 	return nil
 }
 
-// Labels implements runner.Inspector.
-func (store *Store) Labels(ctx context.Context, digest string) (map[string]string, error) {
-	p, err := store.prepare(store.conn.Context(ctx), digest)
-	if err != nil {
-		return nil, err
-	}
-	return p.Config.Labels, nil
-}
-
 // Has implements runner.Inspector.
 func (store *Store) Has(ctx context.Context, digest string, paths ...string) (out []bool, err error) {
 	p, err := store.prepare(store.conn.Context(ctx), digest)

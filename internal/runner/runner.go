@@ -89,6 +89,8 @@ type Spec struct {
 	KeepLog   int64 // bytes of stderr (and, for an action, of stdout) kept in the Result: half head, half tail; 0 = DefaultKeepLog
 	LogStdout bool  // the stdout of a query is a log, and not an answer
 
+	ListWrites bool `json:",omitempty"` // list in Result.Wrote what it leaves in its own files
+
 	// Stdout and Stderr get the program's output while it runs; nil = discarded. Each
 	// is called from one goroutine at a time. A slow or failing writer never changes
 	// how the invocation ends.
@@ -136,6 +138,10 @@ type Result struct {
 	// exist. A failed action may have one too. Fault says why the file cannot be read.
 	Answer []byte `json:",omitempty"`
 	Fault  string `json:",omitempty"`
+
+	// Wrote has the first files that it left in its own files, sorted, if Spec.ListWrites asks for them and
+	// the runner can see them. They are thrown away.
+	Wrote []string `json:",omitempty"`
 }
 
 // ErrNoImage says that this machine does not have an image.

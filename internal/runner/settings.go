@@ -40,10 +40,12 @@ type Settings struct {
 	UserNS         UserNS            `json:"userns,omitempty"`  // "" = host
 	Workdir        string            `json:"workdir,omitempty"` // "" = the image's; if set, mounted read-only from this host
 	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
-	WritableRootFS bool              `json:"writable_rootfs,omitempty"` // also where the image asks for a read-only one
-	Disk           int64             `json:"disk,omitempty"`            // bytes in the container's own files; 0 = DefaultDisk
-	Workers        int64             `json:"workers,omitempty"`         // at most, with the same mounts; 0 = one for each processor, NoWorkers = none
-	Watchers       int64             `json:"watchers,omitempty"`        // watch processes of the type for one resource each, at most; 0 = a default
+	Disk           int64             `json:"disk,omitempty"`     // bytes in the container's own files; 0 = DefaultDisk
+	Workers        int64             `json:"workers,omitempty"`  // at most, with the same mounts; 0 = one for each processor, NoWorkers = none
+	Watchers       int64             `json:"watchers,omitempty"` // watch processes of the type for one resource each, at most; 0 = a default
+
+	// WritableRootFS: the root file system is writable even where the image asks for a read-only one.
+	WritableRootFS bool `json:"writable_rootfs,omitempty"`
 
 	// The limits of an image's output, and of the time for init. 0 = the default of the
 	// package that speaks the protocol with it.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
 	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 )
@@ -162,8 +163,15 @@ func (e *engine) create(ctx context.Context) outcome {
 	if err := e.act(ctx, a, in); err != nil {
 		return failWith(fixActions, err)
 	}
-	return pass("%s", describe(a))
+	out := pass("%s", describe(a))
+	if wrote := e.recorder.wrote(); len(wrote) > 0 {
+		out.reason, out.fix = fmt.Sprintf("%s; left %s in its container", describe(a), words.List(wrote, 3)), fixWrites
+	}
+	return out
 }
+
+const fixWrites = "The files of a container are thrown away with it. What is to last belongs into a plug, or into a service; a temporary file " +
+	"is removed by the action. With read_only_rootfs = true in the type block such a write is an error."
 
 const fixValid = "After its actions the state must be VALID. Either an action did not do what it was to do, or state compares something " +
 	"that the actions do not change."

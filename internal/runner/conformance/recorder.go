@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
@@ -62,6 +63,7 @@ func (rec *recorder) run(ctx context.Context, s runner.Spec) (runner.Result, err
 	if rec.edit != nil {
 		rec.edit(&s)
 	}
+	s.ListWrites = s.Kind == runner.Action
 	r, err := rec.runner.Run(ctx, s)
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -91,6 +93,16 @@ func (rec *recorder) all() []run {
 
 // current returns the runs of the current check.
 func (rec *recorder) current() []run { return rec.all()[rec.mark:] }
+
+// wrote returns what the actions of the current check left in their containers, safe to show.
+func (rec *recorder) wrote() (paths []string) {
+	for _, r := range rec.current() {
+		for _, path := range r.result.Wrote {
+			paths = append(paths, diag.Visible(path))
+		}
+	}
+	return paths
+}
 
 // lastStdout returns the stdout of the last run.
 func (rec *recorder) lastStdout() []byte {
