@@ -170,8 +170,8 @@ func (e *engine) create(ctx context.Context) outcome {
 	return out
 }
 
-const fixWrites = "The files of a container are thrown away with it. What is to last belongs into a plug, or into a service; a temporary file " +
-	"is removed by the action. With read_only_rootfs = true in the type block such a write is an error."
+const fixWrites = "The files of a container are thrown away with it. What is to last belongs into a plug, or into a service; " +
+	"an action removes its temporary files. With read_only_rootfs = true in the type block such a write is an error."
 
 const fixValid = "After its actions the state must be VALID. Either an action did not do what it was to do, or state compares something " +
 	"that the actions do not change."

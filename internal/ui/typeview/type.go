@@ -81,7 +81,7 @@ func Print(p terminal.Printer, t Document) {
 		{"Can", strings.Join(abilities(t), "; ")},
 	}
 	if t.ReadOnly {
-		facts = append(facts, []string{"Its files", "read-only, except for plugs and /tmp, which is in memory; read_only_rootfs = false allows more"})
+		facts = append(facts, []string{"Its files", "read-only, except for plugs and /tmp; read_only_rootfs = false allows more"})
 	}
 	p.Table("", facts)
 	p.Printf("\n%s\n", render.Bold("Config"))
