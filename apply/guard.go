@@ -26,6 +26,7 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 			out.report.Status, out.report.Failed = Unknown, out.running
 		}
 		out.fatal = true
+		r.stops.fail(&out)
 	}()
 	switch out.what {
 	case order.Wait:
@@ -37,6 +38,9 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 		if r.resource(ctx, &out); out.begun() {
 			r.facts.SetBegun(node)
 		}
+	}
+	if out.failed() {
+		r.stops.fail(&out)
 	}
 	out.incomplete = nil // all outcomes are kept until the end, and the entry is large
 	return out

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"deployster/internal/base/graph"
 	"deployster/internal/base/words"
@@ -23,22 +24,95 @@ type HostReport struct {
 // left out of the plan, or have failed.
 const Unreachable Status = "unreachable"
 
-// stops decides after a failure where nothing new may start.
+// stops decides after a failure where nothing new may start. It is safe for concurrent use.
 type stops struct {
-	r      *run
-	limits *graph.Limits
+	r       *run
+	earlier int // how many hosts had failed in the killed run of the plan that is continued
+
+	mu     sync.Mutex
+	begun  map[string]bool // names of hosts on which an action was started
 	failed map[string]bool // names of hosts with failures
 }
 
-// after notes a failure. It reports whether nothing at all may start any more.
-func (s *stops) after(out *outcome) (all bool) {
-	at := where(s.r.plan, out.node)
-	if !at.Nowhere && at.Host != "" && !s.failed[at.Host] {
-		s.failed[at.Host] = true
-		if s.enough() {
-			s.limits.Enough()
+// newStops returns what a run knows of its hosts before it starts anything: those that a
+// killed run of the plan had begun are begun, and those that had failed in it have failed.
+func newStops(r *run) *stops {
+	s := &stops{r: r, begun: map[string]bool{}, failed: map[string]bool{}}
+	for _, addr := range r.died.Begun {
+		s.begun[hostOf(r.plan, addr)] = true
+	}
+	for _, addr := range slices.Concat(r.died.Failed, slices.Collect(maps.Keys(r.prior.Unsettled))) {
+		u, host := r.prior.Unsettled[addr], hostOf(r.plan, addr)
+		ended := r.died.Plan != "" && u.Plan == r.plan.ID && u.Failed()
+		if host != "" && (ended || slices.Contains(r.died.Failed, addr)) {
+			s.failed[host] = true
 		}
 	}
+	s.earlier = len(s.failed)
+	return s
+}
+
+// begin reports whether an action of a step may start on its host, which then is begun: not if
+// it would be the first action there, and as many hosts have failed as may. Then the outcome
+// says so.
+func (s *stops) begin(step *plan.Step, out *outcome) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.mayBegin(hostName(step)) {
+		out.decline(s.tooMany())
+		return false
+	}
+	s.begun[hostName(step)] = true
+	return true
+}
+
+// mayBegin reports whether an action may start on a host. The caller holds the lock.
+func (s *stops) mayBegin(host string) bool {
+	most := s.r.options.MaxFailedHosts
+	return host == "" || s.begun[host] || most == 0 || len(s.failed) < most
+}
+
+// holds reports whether a step needs an action as far as the plan knows, and none may start on
+// its host. Then the outcome says so.
+func (s *stops) holds(step *plan.Step, out *outcome) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch step.Change {
+	case plan.Valid, plan.Forget, plan.Record, plan.Left:
+		return false
+	}
+	if s.mayBegin(hostName(step)) {
+		return false
+	}
+	out.decline(s.tooMany())
+	return true
+}
+
+// tooMany says why no further host is begun. The caller holds the lock.
+func (s *stops) tooMany() string {
+	why := fmt.Sprintf("no further host was begun after %s had failed", words.Count(len(s.failed), "host"))
+	if s.earlier > 0 && s.earlier == len(s.failed) {
+		why += ", in the run of this plan that was cut short"
+	}
+	return why
+}
+
+// fail notes that a node has failed, and records it: a command that continues this run must
+// know. An error is left out here, because the journal reports it again before the next action.
+func (s *stops) fail(out *outcome) {
+	at := where(s.r.plan, cmp.Or(out.node, out.addr))
+	if at.Nowhere || at.Host == "" || out.report.Status == Interrupted {
+		return
+	}
+	s.mu.Lock()
+	s.failed[at.Host] = true
+	s.mu.Unlock()
+	_ = s.r.journal.Failed(out.addr)
+}
+
+// after decides what a failure stops. It reports whether nothing at all may start any more.
+func (s *stops) after(out *outcome, limits *graph.Limits) (all bool) {
+	at := where(s.r.plan, out.node)
 	switch {
 	case out.fatal:
 		return true
@@ -47,8 +121,8 @@ func (s *stops) after(out *outcome) (all bool) {
 	case len(s.r.plan.Hosts) == 0:
 		return true
 	}
-	s.limits.Stop(out.node)
-	s.r.event(Stopping{Where: cmp.Or(at.Host, ThisMachine), Running: s.limits.Running()})
+	limits.Stop(out.node)
+	s.r.event(Stopping{Where: cmp.Or(at.Host, ThisMachine), Running: limits.Running()})
 	return false
 }
 
@@ -59,21 +133,15 @@ const ThisMachine = "this machine"
 // why says why a resource was not started though it waited for nothing.
 func (s *stops) why(addr string) string {
 	const anywhere = "nothing new was started after a failure"
-	if s == nil || len(s.r.plan.Hosts) == 0 {
+	if len(s.r.plan.Hosts) == 0 {
 		return anywhere
 	}
-	switch host := hostOf(s.r.plan, addr); {
-	case host == "", s.failed[host]:
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if host := hostOf(s.r.plan, addr); host == "" || s.failed[host] {
 		return fmt.Sprintf("nothing new was started on %s after a failure", cmp.Or(host, ThisMachine))
-	case s.enough():
-		return fmt.Sprintf("no further host was begun after %s had failed", words.Count(len(s.failed), "host"))
 	}
 	return anywhere
-}
-
-// enough reports whether the number of failed hosts has reached the limit.
-func (s *stops) enough() bool {
-	return s.r.options.MaxFailedHosts > 0 && len(s.failed) >= s.r.options.MaxFailedHosts
 }
 
 // sumHosts puts the result of each host of a plan into the report.

@@ -168,3 +168,131 @@ func TestHosts_Renamed(t *testing.T) {
 		}
 	}
 }
+
+// rolling declares f on each host, l on this machine after all of them, and g on each host
+// after l.
+func rolling(v int) string {
+	b := onHosts("af", "bf", "cf")
+	b += thing("hl", "v", fmt.Sprint(v), "a", "resource.af.state.v", "b", "resource.bf.state.v", "c", "resource.cf.state.v")
+	for _, host := range []string{"a", "b", "c"} {
+		b += strings.Replace(thing(host+"g", "v", "resource.hl.state.v"), "  config", "  host = host."+host+"\n  config", 1)
+	}
+	return strings.ReplaceAll(b, "config = {\n  }", "config = {\n    v = 1\n  }")
+}
+
+// ofHosts is an engine for an apply that does one host at a time and stops at the first that
+// has failed.
+func ofHosts(t *testing.T) *engine {
+	t.Helper()
+	e := newEngine(t.TempDir())
+	e.pins = map[string]places.Pin{"a": {Machine: "ma"}, "b": {Machine: "mb"}, "c": {Machine: "mc"}}
+	e.opts.Hosts, e.opts.MaxFailedHosts, e.opts.Parallelism = 1, 1, 4
+	return e
+}
+
+// A host is begun when its first action starts, whatever else was done there.
+func TestRun_HostsBeginWithTheirFirstAction(t *testing.T) {
+	t.Parallel()
+	only := onHosts("af", "bf", "cf")
+	only = strings.ReplaceAll(only, "config = {\n  }", "config = {\n    v = 1\n  }")
+	for name, c := range map[string]struct {
+		first  string // applied before
+		atOnce int
+		want   []string
+	}{
+		"unchanged before":               {only, 1, []string{"make hl"}},
+		"unchanged, all hosts at once":   {only, 3, []string{"make hl"}},
+		"begun before":                   {"", 1, []string{"make af", "make bf", "make cf", "make hl", "make bg", "make cg"}},
+		"known only at its turn to fail": {rolling(0), 1, []string{"change hl"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := ofHosts(t)
+			if e.opts.Hosts = c.atOnce; c.atOnce > 1 {
+				fails := make(chan struct{})
+				e.opts.Events = func(ev apply.Event) { // ag fails before another action begins
+					switch ev := ev.(type) {
+					case apply.Checking:
+						if ev.Address == "bg" || ev.Address == "cg" {
+							<-fails
+						}
+					case apply.ResourceEnded:
+						if ev.Address == "ag" && ev.Report.Status == apply.Error {
+							close(fails)
+						}
+					}
+				}
+			}
+			if c.first != "" {
+				e.do(t, c.first)
+			}
+			e.world.TakeLog()
+			e.world.Fail("ag", true)
+			report := e.do(t, rolling(1))
+			if got := e.world.TakeLog(); !slices.Equal(got, c.want) {
+				t.Errorf("done: %q, and not %q", got, c.want)
+			}
+			begun := slices.Contains(c.want, "make bg")
+			for _, addr := range []string{"bg", "cg"} {
+				res := report.Resources[addr]
+				held := res.Status == apply.NotStarted && res.Reason == "no further host was begun after 1 host had failed"
+				if held == begun {
+					t.Errorf("%s: %s", addr, encode(res))
+				}
+			}
+			if h := report.Hosts["b"].Status; (h == apply.NotStarted) == begun {
+				t.Errorf("b is %s", h)
+			}
+		})
+	}
+}
+
+// A run that continues a killed one knows which hosts that had begun, and which had failed.
+func TestRun_ResumesARollingApply(t *testing.T) {
+	t.Parallel()
+	source := onHosts("a1", "b1", "b2", "c1")
+	for _, c := range []struct {
+		name   string
+		facts  int // that the killed run has recorded
+		most   int // failed hosts in the killed run
+		fails  string
+		begins []string // in the run that continues it
+	}{
+		{"killed after the failure was recorded", 3, 1, "a1", []string{"a1"}},
+		{"killed after the end of the failed action", 2, 1, "a1", []string{"a1"}},
+		{"killed on a host that was begun", 6, 0, "a1", []string{"a1", "b2"}},
+		{"nothing failed", 6, 1, "", []string{"b2", "c1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := ofHosts(t)
+			p, err := e.plan(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.world.Fail(c.fails, true)
+			e.opts.MaxFailedHosts = c.most
+			e.dieAfter(t, c.facts, p)
+			e.world.Fail(c.fails, false)
+			e.opts.MaxFailedHosts = 1
+			e.world.TakeLog()
+			var begun []string
+			e.opts.Events = func(ev apply.Event) {
+				if a, is := ev.(apply.ActionStarted); is && !slices.Contains(begun, a.Address) {
+					begun = append(begun, a.Address)
+				}
+			}
+			report, err := e.apply(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(begun, c.begins) {
+				t.Errorf("begun: %q, and not %q", begun, c.begins)
+			}
+			const why = "no further host was begun after 1 host had failed, in the run of this plan that was cut short"
+			if res := report.Resources["c1"]; (res.Reason == why) != (c.fails == "a1") {
+				t.Errorf("c1: %s", encode(res))
+			}
+		})
+	}
+}

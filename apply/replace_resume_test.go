@@ -48,6 +48,10 @@ func (d *dying) Valid(addr string, e state.Entry) error {
 	return d.fact(func() error { return d.Journal.Valid(addr, e) })
 }
 
+func (d *dying) Failed(addr string) error {
+	return d.fact(func() error { return d.Journal.Failed(addr) })
+}
+
 func (d *dying) Moved(moves []moves.Move) error {
 	return d.fact(func() error { return d.Journal.Moved(moves) })
 }

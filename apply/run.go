@@ -41,6 +41,7 @@ type Journal interface {
 	ActionStarted(s state.Start) error
 	ActionEnded(addr, action string, e state.End) error
 	Valid(addr string, e state.Entry) error
+	Failed(addr string) error
 	Removed(addr string) error
 	Moved(moves []moves.Move) error
 	Outputs(outputs map[string]state.Output) error
@@ -161,6 +162,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 		return protocol.Type{}
 	})
 	r.died, _ = prior.Died(p.ID)
+	r.stops = newStops(r)
 	for _, b := range p.Barriers {
 		r.barriers[b.Name] = b
 	}
@@ -228,7 +230,11 @@ func (r *run) layers(ctx context.Context) {
 		}
 	}
 	limits := limits(r.plan, r.options, frontier)
-	r.stops = &stops{r: r, limits: limits, failed: map[string]bool{}}
+	for _, addr := range r.died.Begun {
+		if r.plan.Resources[addr] != nil {
+			limits.Begin(addr)
+		}
+	}
 	pool := graph.NewPool(limits, func(node string) outcome { return r.guarded(ctx, node) })
 	defer pool.Close()
 	stop := func(interrupted bool) {
@@ -249,6 +255,9 @@ func (r *run) layers(ctx context.Context) {
 			stop(true)
 		case out := <-pool.Results():
 			limits.Ended(out.node)
+			if out.acted {
+				limits.Begin(out.node)
+			}
 			if out.what != order.Wait {
 				r.ended = append(r.ended, out)
 			}
@@ -257,7 +266,7 @@ func (r *run) layers(ctx context.Context) {
 				frontier.Drop(out.node)
 			case out.failed():
 				frontier.Drop(out.node)
-				if r.stops.after(&out) {
+				if r.stops.after(&out, limits) {
 					stop(false)
 				}
 			default:
@@ -278,6 +287,7 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 	switch {
 	case out.old && r.endedBefore(out.addr):
 		out.report.Status = Skipped
+	case r.stops.holds(step, out):
 	case step.Change == plan.Forget:
 		if r.approvals.forget(ctx, step, out) {
 			r.forget(step, out)

@@ -26,6 +26,9 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 			continue
 		}
 		out.report.NotAttempted = out.report.Planned
+		if out.failed() {
+			r.stops.fail(&out)
+		}
 		r.event(ResourceEnded{Address: addr, Change: step.Shown(), Report: out.report})
 		r.ended = append(r.ended, out)
 		return false

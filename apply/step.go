@@ -217,7 +217,9 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 			at.memory = answer.Memory
 		}
 		if !r.runAction(step, out, in, answer.StaleState, action, at) {
-			out.report.NotAttempted = names(answer.Actions[i+1:])
+			if !out.declined {
+				out.report.NotAttempted = names(answer.Actions[i+1:])
+			}
 			return false
 		}
 		out.report.Completed = append(out.report.Completed, action.Name)
@@ -235,6 +237,9 @@ type place struct {
 // runAction runs one action between two durable records: its start is recorded
 // before it can have any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
+	if !r.stops.begin(step, out) {
+		return false
+	}
 	creates := in.Intent == protocol.Present && (stale == nil || a.Destructive)
 	if out.incomplete != nil {
 		out.incomplete.Adopted = stale != nil // until a create ends well

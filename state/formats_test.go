@@ -74,6 +74,7 @@ func everyFact() []record {
 		{Kind: kindMoved, Moves: []moves.Move{{From: "c", To: "d"}}},
 		{Kind: kindRemoved, Address: "b"},
 		{Kind: kindOutputs, Outputs: map[string]Output{"o": {Value: json.RawMessage(`"x"`)}}},
+		{Kind: kindFailed, Address: "b"},
 	}
 	for i := range list {
 		list[i].Seq, list[i].Durable, list[i].Time = uint64(i+1), uint64(i), time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC)

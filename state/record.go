@@ -28,6 +28,7 @@ const (
 	kindRemoved kind = "removed"
 	kindOutputs kind = "outputs"
 	kindMoved   kind = "moved"
+	kindFailed  kind = "failed"
 
 	kindPins      kind = "pins"
 	kindArtifacts kind = "artifacts"

@@ -54,6 +54,8 @@ type replayRun struct {
 	acted    []string // addresses with ended actions that were not seen to be VALID or gone since
 	moved    bool
 	done     map[string]string // for Applied.Done; nil = the run was not killed
+	started  []string          // for Applied.Begun
+	failed   []string          // for Applied.Failed
 	let      map[string]past   // forgotten entries, by the address where an action on another thing began
 }
 
@@ -77,6 +79,7 @@ func (p *replayRun) apply(r record) {
 	case kindStarted:
 		p.letGo(r)
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
+		p.started = append(p.started, r.Address)
 		p.snapshot.started(r, p.begin)
 		p.begun(r)
 		p.snapshot.remember(r.Address, r.Memory)
@@ -109,6 +112,8 @@ func (p *replayRun) apply(r record) {
 		p.snapshot.Artifacts = r.Artifacts
 	case kindPut:
 		p.snapshot.put(r)
+	case kindFailed:
+		p.failed = append(p.failed, r.Address)
 	case kindMoved:
 		if moved, err := p.snapshot.Moved(r.Moves); err == nil { // the move was checked before the record was written
 			p.snapshot, p.moved = moved, true
@@ -190,6 +195,7 @@ func (p *replayRun) result(status Status) Snapshot {
 		if a.Moved = p.moved; len(p.done) > 0 {
 			a.Done = maps.Clone(p.done)
 		}
+		a.Begun, a.Failed = each(p.started), each(p.failed)
 	}
 	if s.Pins != nil {
 		s.Pins = s.neededPins(s.Pins)
@@ -197,6 +203,9 @@ func (p *replayRun) result(status Status) Snapshot {
 	s.Applied = remembered(append(s.Applied, a))
 	return s
 }
+
+// each returns a list sorted, with each of its elements once.
+func each(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // remembered removes the oldest runs if there are too many: repairs before runs that people
 // have applied. The last run stays: by it a recovery knows which journal was folded in.

@@ -122,6 +122,11 @@ type Applied struct {
 	// the plan does not repeat them.
 	Done  map[string]string `json:"done,omitempty"`
 	Moved bool              `json:"moved,omitempty"`
+	// Begun are the resources on which a killed run had started an action, and Failed those
+	// that had failed in it: from them a command that resumes the plan knows the begun and
+	// the failed hosts.
+	Begun  []string `json:"begun,omitempty"`
+	Failed []string `json:"failed,omitempty"`
 }
 
 // Status is how a run ended.
@@ -158,35 +163,6 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	*d = Duration(v)
 	return err
-}
-
-// WasApplied reports whether a plan was applied to this state already, completely or in
-// part, and returns its last run.
-func (s Snapshot) WasApplied(plan string) (Applied, bool) {
-	for _, a := range slices.Backward(s.Applied) {
-		if a.Plan == plan {
-			return a, true
-		}
-	}
-	return Applied{}, false
-}
-
-// Died returns the last run of a plan if its process was killed, including everything
-// that this run and those that it resumed had recorded. false = the plan was not applied,
-// or its run ended by itself.
-func (s Snapshot) Died(plan string) (Applied, bool) {
-	last, was := s.WasApplied(plan)
-	if !was || last.Status != StatusDied {
-		return Applied{}, false
-	}
-	last.Done = map[string]string{}
-	for _, a := range s.Applied {
-		if a.Plan == plan {
-			maps.Copy(last.Done, a.Done)
-			last.Moved = last.Moved || a.Moved
-		}
-	}
-	return last, true
 }
 
 // Repaired reports whether the last action on a resource was of a repair by a watch.

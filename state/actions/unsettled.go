@@ -95,6 +95,11 @@ func (u Unsettled) Names() (names []string) {
 	return names
 }
 
+// Failed reports whether an action is known to have failed.
+func (u Unsettled) Failed() bool {
+	return slices.ContainsFunc(u.Actions, func(a Attempt) bool { return a.Said == Failed || a.Exit != nil && *a.Exit != 0 })
+}
+
 // wordless reports whether an action is a successful put that did not say what it made.
 func (u Unsettled) wordless(a Attempt) bool {
 	return u.Put != nil && u.Put.Answer == nil && !u.Put.NotBegun && a.Exit != nil && *a.Exit == 0 && a.Said == ""

@@ -27,7 +27,6 @@ type Limits struct {
 	idle     []*place // the places that may have nothing to do any more
 	open     int      // the number of hosts in use
 	running  int
-	closed   bool // no further host is begun
 }
 
 // place is a place where nodes run.
@@ -39,12 +38,13 @@ type place struct {
 	waiting int // the sum of ready
 	at      int // the sum of running
 	open    bool
-	begun   bool
+	begun   bool // see Begin
 	stopped bool
 }
 
 // NewLanes returns limits of each kind at each place, and of the number of hosts in use
 // at a time: one host is finished, as far as the order allows, before the next is begun.
+// Begin notes that a host is begun.
 func NewLanes(f *Frontier, laneOf func(node string) Lane, hosts int, most ...int) *Limits {
 	return &Limits{frontier: f, laneOf: laneOf, most: most, hosts: hosts, places: map[string]*place{}}
 }
@@ -68,7 +68,7 @@ func (l *Limits) Take() (node string, ok bool) {
 		func(p *place) bool { return !p.open && p.host && !p.begun },
 	} {
 		for _, p := range l.busy {
-			if p.stopped || !begun(p) || p.host && !p.open && l.full() || p.host && !p.begun && l.closed {
+			if p.stopped || !begun(p) || p.host && !p.open && l.full() {
 				continue
 			}
 			if kind := l.room(p); kind >= 0 {
@@ -120,7 +120,7 @@ func (l *Limits) find(p *place) (int, bool) {
 
 // take removes the first ready node of a kind and counts it as running.
 func (l *Limits) take(p *place, kind int) string {
-	if p.begun = true; p.host && !p.open {
+	if p.host && !p.open {
 		p.open = true
 		l.open++
 	}
@@ -154,8 +154,8 @@ func (l *Limits) Stop(node string) {
 	l.idle = append(l.idle, p)
 }
 
-// Enough prevents the limits from beginning further hosts.
-func (l *Limits) Enough() { l.closed = true }
+// Begin notes that something was changed at the place of this node.
+func (l *Limits) Begin(node string) { l.place(l.laneOf(node)).begun = true }
 
 // Running returns how many nodes have started and not ended.
 func (l *Limits) Running() (n int) { return l.running }
