@@ -132,6 +132,7 @@ var ranks = map[string]int{
 	"apply":                             40,
 	"apply/compare":                     39,
 	"apply/facts":                       39,
+	"apply/turns":                       39,
 	"internal/watch":                    42,
 	"internal/watch/metrics":            43,
 	"internal/migrate":                  25,

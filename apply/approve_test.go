@@ -68,7 +68,7 @@ func chain(v string) string {
 func TestDeferred_BecomesKnownDuringAnApply(t *testing.T) {
 	t.Parallel()
 	const done = "ok a=ok b=ok c=ok d=ok"
-	const left = "error a=ok b=not_started c=not_started d=ok"
+	const left = "incomplete a=ok b=not_started c=not_started d=ok"
 	for name, c := range map[string]struct {
 		deferred apply.Deferred
 		kinds    []plan.Change
@@ -81,7 +81,7 @@ func TestDeferred_BecomesKnownDuringAnApply(t *testing.T) {
 		"ask all":               {apply.DeferredAsk, nil, []apply.Answer{all}, "create b late", done},
 		"ask no":                {apply.DeferredAsk, nil, []apply.Answer{no}, "create b late", left},
 		"ask quit":              {apply.DeferredAsk, nil, []apply.Answer{quit}, "create b late", left},
-		"ask, the second no":    {apply.DeferredAsk, nil, []apply.Answer{yes, no}, "create b late, create c late", "error a=ok b=ok c=not_started d=ok"},
+		"ask, the second no":    {apply.DeferredAsk, nil, []apply.Answer{yes, no}, "create b late, create c late", "incomplete a=ok b=ok c=not_started d=ok"},
 		"ask nobody":            {apply.DeferredAsk, nil, nil, "", left},
 		"announced":             {apply.DeferredAskBeyond, nil, []apply.Answer{}, "", done},
 		"stop":                  {apply.DeferredStop, nil, []apply.Answer{}, "", left},
@@ -153,7 +153,7 @@ func TestApproval_OfWhatMayChange(t *testing.T) {
 		want     string
 	}{
 		"as shown":        {apply.DeferredStop, "1", "", "ok a=ok b=valid"},
-		"another, stop":   {apply.DeferredStop, "resource.a.state.v", "", "error a=ok b=not_started"},
+		"another, stop":   {apply.DeferredStop, "resource.a.state.v", "", "incomplete a=ok b=not_started"},
 		"another, ask":    {apply.DeferredAsk, "resource.a.state.v", "update b late", "ok a=ok b=ok"},
 		"another, beyond": {apply.DeferredAskBeyond, "resource.a.state.v", "update b late", "ok a=ok b=ok"},
 		"another, nobody": {apply.DeferredApply, "resource.a.state.v", "", "ok a=ok b=ok"},
@@ -167,7 +167,7 @@ func TestApproval_OfWhatMayChange(t *testing.T) {
 		if got := outcomes(report); got != c.want || strings.Join(p.asked, ", ") != c.asked {
 			t.Errorf("%s: %s, asked %q", name, got, p.asked)
 		}
-		if c.want == "error a=ok b=not_started" {
+		if c.want == "incomplete a=ok b=not_started" {
 			text := fmt.Sprint(report.Problems)
 			if !strings.Contains(text, "VALID") || !strings.Contains(text, "STALE") || !strings.Contains(text, "resource.a will be updated") || len(report.Resources["b"].Stale) == 0 {
 				t.Errorf("%s: %s", name, text)
@@ -188,11 +188,11 @@ func TestConfirming(t *testing.T) {
 		want    string
 	}{
 		"each":            {apply.ConfirmResource, nil, []apply.Answer{yes, yes, yes, yes}, "create a, create b late, create c late, create d", "ok a=ok b=ok c=ok d=ok"},
-		"no to the first": {apply.ConfirmResource, nil, []apply.Answer{no, yes}, "create a, create d", "error a=not_started b=not_started c=not_started d=ok"},
+		"no to the first": {apply.ConfirmResource, nil, []apply.Answer{no, yes}, "create a, create d", "incomplete a=not_started b=not_started c=not_started d=ok"},
 		"all":             {apply.ConfirmResource, nil, []apply.Answer{yes, all}, "create a, create b late", "ok a=ok b=ok c=ok d=ok"},
-		"quit":            {apply.ConfirmResource, nil, []apply.Answer{yes, quit}, "create a, create b late", "error a=ok b=not_started c=not_started d=not_started"},
+		"quit":            {apply.ConfirmResource, nil, []apply.Answer{yes, quit}, "create a, create b late", "incomplete a=ok b=not_started c=not_started d=not_started"},
 		"kinds":           {apply.ConfirmResource, []plan.Change{created}, nil, "", "ok a=ok b=ok c=ok d=ok"},
-		"each action":     {apply.ConfirmAction, nil, []apply.Answer{yes, no, yes}, "create a make, create b make late, create d make", "error a=ok b=not_started c=not_started d=ok"},
+		"each action":     {apply.ConfirmAction, nil, []apply.Answer{yes, no, yes}, "create a make, create b make late, create d make", "incomplete a=ok b=not_started c=not_started d=ok"},
 	} {
 		e := newEngine(t.TempDir())
 		p := &person{answers: c.answers}
@@ -255,7 +255,7 @@ func TestQuestion_Interrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := e.apply(ctx, planned)
-		want := "error a=not_started b=not_started"
+		want := "incomplete a=not_started b=not_started"
 		if interrupt {
 			want = "interrupted a=interrupted b=not_started"
 		}
@@ -274,7 +274,7 @@ func TestQuestion_AboutForgetting(t *testing.T) {
 		p := &person{answers: []apply.Answer{answer}}
 		e.opts.Confirm, e.opts.Ask = apply.ConfirmAction, p.ask
 		report := e.do(t, thing("a"))
-		want := map[apply.Answer]string{yes: "ok a=valid b=ok", no: "error a=valid b=not_started"}[answer]
+		want := map[apply.Answer]string{yes: "ok a=valid b=ok", no: "incomplete a=valid b=not_started"}[answer]
 		if outcomes(report) != want || strings.Join(p.asked, ", ") != "forget b" {
 			t.Errorf("%s: %s, asked %q", answer, outcomes(report), p.asked)
 		}

@@ -3,33 +3,58 @@ package apply
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
+	"deployster/internal/runner"
 	"deployster/plan/order"
 	"deployster/plan/view"
 	"deployster/state"
 )
 
-// conclude puts the outcomes into the report, and records the outputs.
-func (r *run) conclude(ctx context.Context, report *Report) error {
-	fatal := r.collect(report)
+// conclude puts the outcomes into the report, and records the outputs. err is what ended the
+// apply before anything was done; nil = nothing.
+func (r *run) conclude(ctx context.Context, report *Report, err error) error {
+	fatal := errors.Join(err, r.collect(report))
 	whyNotStarted(ctx, r, report)
 	sumHosts(r, report)
-	counts, unseen := report.Counts(), removals{r.plan, r.died.Plan != ""}.unseen(report, r.ended)
-	switch {
-	case ctx.Err() != nil && (counts[Interrupted]+counts[NotStarted] > 0 || unseen), counts[Interrupted] > 0:
-		report.Status = Interrupted
-	case counts[Error]+counts[Unknown]+counts[NotStarted] > 0, report.Problems.HasErrors():
-		report.Status = Error
-	}
-	if report.Status == OK && fatal == nil {
+	leave(r, report)
+	unseen := removals{r.plan, r.died.Plan != ""}.unseen(report, r.ended)
+	stopped := ctx.Err() != nil && (report.Counts()[NotStarted] > 0 || unseen)
+	report.settle(stopped, fatal != nil || failures(report))
+	if report.Whole() && fatal == nil {
 		fatal = r.outputs(report)
 	}
 	r.checks(report)
 	return fatal
+}
+
+// leave adds to a report what the plan leaves out because of hosts, with the reasons.
+func leave(r *run, report *Report) {
+	for addr, why := range r.options.Left {
+		on := r.prior.Resources[addr].Settings.Host
+		if declared := r.manifest.Resource(addr); declared != nil {
+			on = declared.Settings.Host
+		}
+		host := runner.NameOf(on)
+		report.Resources[addr] = &ResourceReport{Host: host, Status: Left, Reason: why}
+		if report.Hosts[host].Status == OK {
+			report.Hosts[host] = HostReport{Status: Left, Reason: addr + ": " + why}
+		}
+	}
+}
+
+// failures reports whether a report has an error of something else than a resource that was
+// not started: an error of such a resource says why not.
+func failures(report *Report) bool {
+	return slices.ContainsFunc(report.Problems, func(d *diag.Diagnostic) bool {
+		res := report.Resources[d.Address]
+		return d.Severity == diag.Error && (res == nil || res.Status != NotStarted)
+	})
 }
 
 // collect puts the outcomes into the report, and the resources that were not started.
@@ -123,7 +148,7 @@ func (r *run) outputs(report *Report) error {
 	}
 	report.Problems = append(report.Problems, diags...)
 	if diags.HasErrors() {
-		report.Status = Error
+		report.settle(false, true)
 		return nil
 	}
 	outputs := make(map[string]state.Output, len(values))
@@ -144,9 +169,9 @@ func (r *run) outputs(report *Report) error {
 	}) {
 		return nil
 	}
-	if err := r.journal.Outputs(outputs); err != nil {
-		report.Status = Error
-		return err
+	err := r.journal.Outputs(outputs)
+	if err != nil {
+		report.settle(false, true)
 	}
-	return nil
+	return err
 }

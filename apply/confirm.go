@@ -36,8 +36,8 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 				return answer, false
 			}
 			out.report.Status = Skipped
-			if out.again {
-				out.report.Status = OK
+			if u, begun := r.prior.Unsettled[out.addr]; out.again || begun && u.Plan == r.plan.ID {
+				out.report.Status = OK // an earlier attempt, or the killed run of this plan, has done it
 			} else if len(step.Actions) == 0 {
 				out.report.Status = Unchanged
 			}

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
+	"deployster/apply/turns"
 	"deployster/internal/base/graph"
-	"deployster/internal/base/words"
 	"deployster/internal/runner"
 	"deployster/plan"
 )
 
 // HostReport says how the work on a host ended: OK, Error, Interrupted, Unknown,
-// NotStarted or Unreachable.
+// NotStarted, Left or Unreachable.
 type HostReport struct {
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"` // in one line
@@ -24,77 +23,33 @@ type HostReport struct {
 // left out of the plan, or have failed.
 const Unreachable Status = "unreachable"
 
-// stops decides after a failure where nothing new may start. It is safe for concurrent use.
+// stops decides after a failure where nothing new may start.
 type stops struct {
-	r       *run
-	earlier int // how many hosts had failed in the killed run of the plan that is continued
-
-	mu     sync.Mutex
-	begun  map[string]bool // names of hosts on which an action was started
-	failed map[string]bool // names of hosts with failures
+	r        *run
+	hosts    *turns.Hosts
+	declined string // the resource whose shutdown_first was not approved; "" = none
 }
 
-// newStops returns what a run knows of its hosts before it starts anything: those that a
-// killed run of the plan had begun are begun, and those that had failed in it have failed.
-func newStops(r *run) *stops {
-	s := &stops{r: r, begun: map[string]bool{}, failed: map[string]bool{}}
-	for _, addr := range r.died.Begun {
-		s.begun[hostOf(r.plan, addr)] = true
-	}
-	for _, addr := range slices.Concat(r.died.Failed, slices.Collect(maps.Keys(r.prior.Unsettled))) {
-		u, host := r.prior.Unsettled[addr], hostOf(r.plan, addr)
-		ended := r.died.Plan != "" && u.Plan == r.plan.ID && u.Failed()
-		if host != "" && (ended || slices.Contains(r.died.Failed, addr)) {
-			s.failed[host] = true
-		}
-	}
-	s.earlier = len(s.failed)
-	return s
-}
-
-// begin reports whether an action of a step may start on its host, which then is begun: not if
-// it would be the first action there, and as many hosts have failed as may. Then the outcome
-// says so.
+// begin reports whether an action of a step may start on its host, which then is begun.
 func (s *stops) begin(step *plan.Step, out *outcome) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.mayBegin(hostName(step)) {
-		out.decline(s.tooMany())
-		return false
-	}
-	s.begun[hostName(step)] = true
-	return true
+	return !out.held(s.hosts.Begin(hostName(step)))
 }
 
-// mayBegin reports whether an action may start on a host. The caller holds the lock.
-func (s *stops) mayBegin(host string) bool {
-	most := s.r.options.MaxFailedHosts
-	return host == "" || s.begun[host] || most == 0 || len(s.failed) < most
-}
-
-// holds reports whether a step needs an action as far as the plan knows, and none may start on
-// its host. Then the outcome says so.
+// holds reports whether a step needs an action, as far as the plan knows, and none may start.
 func (s *stops) holds(step *plan.Step, out *outcome) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch step.Change {
 	case plan.Valid, plan.Forget, plan.Record, plan.Left:
 		return false
 	}
-	if s.mayBegin(hostName(step)) {
-		return false
-	}
-	out.decline(s.tooMany())
-	return true
+	return out.held(s.hosts.Why(hostName(step)))
 }
 
-// tooMany says why no further host is begun. The caller holds the lock.
-func (s *stops) tooMany() string {
-	why := fmt.Sprintf("no further host was begun after %s had failed", words.Count(len(s.failed), "host"))
-	if s.earlier > 0 && s.earlier == len(s.failed) {
-		why += ", in the run of this plan that was cut short"
+// held reports whether there is a reason why no action may start, and notes it.
+func (o *outcome) held(why string) bool {
+	if why != "" {
+		o.decline(why)
 	}
-	return why
+	return why != ""
 }
 
 // fail notes that a node has failed, and records it: a command that continues this run must
@@ -104,9 +59,7 @@ func (s *stops) fail(out *outcome) {
 	if at.Nowhere || at.Host == "" || out.report.Status == Interrupted {
 		return
 	}
-	s.mu.Lock()
-	s.failed[at.Host] = true
-	s.mu.Unlock()
+	s.hosts.Fail(at.Host)
 	_ = s.r.journal.Failed(out.addr)
 }
 
@@ -133,12 +86,13 @@ const ThisMachine = "this machine"
 // why says why a resource was not started though it waited for nothing.
 func (s *stops) why(addr string) string {
 	const anywhere = "nothing new was started after a failure"
+	if s.declined != "" {
+		return fmt.Sprintf("everything else comes after the shutdown of %s, which was not approved", s.declined)
+	}
 	if len(s.r.plan.Hosts) == 0 {
 		return anywhere
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if host := hostOf(s.r.plan, addr); host == "" || s.failed[host] {
+	if host := hostOf(s.r.plan, addr); host == "" || s.hosts.Failed(host) {
 		return fmt.Sprintf("nothing new was started on %s after a failure", cmp.Or(host, ThisMachine))
 	}
 	return anywhere

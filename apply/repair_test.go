@@ -21,9 +21,9 @@ func TestRun_OnlyDriftIsApproved(t *testing.T) {
 		want  string
 	}{
 		"its config is the recorded one": {chain("1"), nil, kept},
-		"it takes another value":         {chain("2"), nil, "error a=ok b=not_started c=not_started d=ok"},
+		"it takes another value":         {chain("2"), nil, "incomplete a=ok b=not_started c=not_started d=ok"},
 		"updates are approved too":       {chain("2"), []plan.Change{plan.Create, plan.Update}, "ok a=ok b=ok c=ok d=ok"},
-		"it is depended on otherwise":    {strings.Replace(chain("1"), "v = resource.a.state.v", "w = resource.a.state.v", 1), nil, "error a=ok b=not_started c=not_started d=valid"},
+		"it is depended on otherwise":    {strings.Replace(chain("1"), "v = resource.a.state.v", "w = resource.a.state.v", 1), nil, "incomplete a=ok b=not_started c=not_started d=valid"},
 	} {
 		e := newEngine(t.TempDir())
 		e.do(t, chain("1"))
@@ -42,8 +42,8 @@ func TestRun_ARepairThatBecameAnother(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ after, there, want string }{
 		{"1", "", "ok a=ok b=ok"},
-		{"2", "", "error a=ok b=not_started"},
-		{"2", `{"v":2}`, "error a=ok b=not_started"},
+		{"2", "", "incomplete a=ok b=not_started"},
+		{"2", `{"v":2}`, "incomplete a=ok b=not_started"},
 	} {
 		e := newEngine(t.TempDir())
 		n, right := "1", false

@@ -9,23 +9,37 @@ import (
 )
 
 // ReportFormat is the version of the report's JSON form.
-const ReportFormat = 1
+const ReportFormat = 2
 
 // Status says how an apply, or one resource in it, ended.
 type Status string
 
-// The statuses. A whole apply has OK, Error, Interrupted, or Unknown while it has
-// not ended; a resource may have any.
+// The statuses. A whole apply has the first of these that applies: Interrupted; Error, if
+// something failed or is unknown; Incomplete, if something was left or not started; OK. It has
+// Unknown while it has not ended. A resource may have any but Incomplete.
 const (
 	OK          Status = "ok"
+	Incomplete  Status = "incomplete"
 	Unchanged   Status = "valid"       // it needed nothing, as the plan said
 	Skipped     Status = "skipped"     // the plan had actions, but they were not needed any more
 	Error       Status = "error"       // see Failed and Reason
 	Interrupted Status = "interrupted" // its next action was not started
-	LeftAlone   Status = "left"        // nothing was done: there was nothing to record, or the next plan decides
+	Left        Status = "left"        // the plan leaves it out, though nobody has excluded it: see Reason
+	Kept        Status = "kept"        // a plan that only records had nothing to record of it
 	NotStarted  Status = "not_started" // it was not started, or not approved
 	Unknown     Status = "unknown"     // an action was started, and how it ended is unknown: it may still run
 )
+
+// ExitCode returns the exit code of a command that ends with the status.
+func (s Status) ExitCode() int {
+	switch s {
+	case OK:
+		return 0
+	case Interrupted:
+		return 130
+	}
+	return 1
+}
 
 // Change is the kind of change of a resource.
 type Change = plan.Change
@@ -98,6 +112,35 @@ func (r *Report) addNotStarted(p *plan.Plan) {
 			r.Resources[addr] = &ResourceReport{Status: NotStarted, Planned: planned, NotAttempted: planned}
 		}
 	}
+}
+
+// settle decides the status of the whole. failed = something else than a resource failed.
+func (r *Report) settle(interrupted, failed bool) {
+	counts := r.Counts()
+	switch {
+	case interrupted || counts[Interrupted] > 0:
+		r.Status = Interrupted
+	case failed || counts[Error]+counts[Unknown] > 0:
+		r.Status = Error
+	case counts[NotStarted]+counts[Left] > 0:
+		r.Status = Incomplete
+	default:
+		r.Status = OK
+	}
+}
+
+// Fail adds an error that no resource has: with it the apply has failed.
+func (r *Report) Fail(err error) {
+	if err == nil {
+		return
+	}
+	r.Problems = append(r.Problems, diag.From("Error", err)...)
+	r.settle(r.Status == Interrupted, true)
+}
+
+// Whole reports whether all that the plan shows was done.
+func (r *Report) Whole() bool {
+	return r.Status == OK || r.Status == Incomplete && r.Counts()[NotStarted] == 0
 }
 
 // Counts returns the number of resources by status.

@@ -11,6 +11,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/runner"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 
@@ -162,5 +163,41 @@ func TestHalfWay(t *testing.T) {
 		if !slices.Equal(log(), want) {
 			t.Errorf("spoiled %v: done %q, want %q", spoils, log(), want)
 		}
+	}
+}
+
+// What an apply had created when it was killed is created, and not adopted: by the same plan
+// and by a new one.
+func TestResume_CreatedIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"the same plan": true, "a new plan": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, p := ofPair(t)
+			e.dieAfter(t, 2, p) // a: started, ended
+			if !again {
+				var err error
+				if p, err = e.plan(pair); err != nil {
+					t.Fatal(err)
+				}
+				if a := p.Resources["a"]; !a.Made || p.Summary.Made != 1 || !p.HasChanges() {
+					t.Errorf("planned: %s", encode(a))
+				}
+			}
+			report, err := e.apply(t.Context(), p)
+			if err != nil || report.Status != apply.OK {
+				t.Fatalf("%s, %v", encode(report), err)
+			}
+			if text := render.Colors(render.Report(p, report, nil, render.Options{}), false); !strings.Contains(text, "Resources: 2 created.") {
+				t.Errorf("printed: %s", text)
+			}
+		})
+	}
+	// What deployster did not create is adopted, as before.
+	e := newEngine(t.TempDir())
+	e.world.Set("a", `{"v":1}`)
+	p, err := e.plan(thing("a", "v", "1"))
+	if err != nil || p.Resources["a"].Made || !p.Resources["a"].Adopted {
+		t.Errorf("%s, %v", encode(p.Resources["a"]), err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deployster/apply/facts"
+	"deployster/apply/turns"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
@@ -67,7 +68,9 @@ type Options struct {
 	Ask func(ctx context.Context, q Question) (Answer, error)
 	// Allowed reports whether actions that the plan could not show may be run; nil = all may.
 	Allowed func(addr string, actions []protocol.Action) bool
-	Now     func() time.Time
+	// Left is what the plan leaves out because of hosts, with the reasons, by address.
+	Left map[string]string
+	Now  func() time.Time
 }
 
 // errAborted is the cause with which running work is ended at the second interrupt.
@@ -93,7 +96,7 @@ type run struct {
 	facts      *facts.Facts
 	owners     owners
 	approvals  *approvals
-	semaphores semaphores
+	semaphores turns.Semaphores
 	remade     remade
 
 	shutdownMu sync.Mutex
@@ -153,7 +156,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
 		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: facts.New(p),
-		approvals: &approvals{options: o, given: map[*plan.Step]approval{}}, semaphores: newSemaphores(m.Semaphores()),
+		approvals: &approvals{options: o, given: map[*plan.Step]approval{}}, semaphores: turns.NewSemaphores(m.Semaphores()),
 		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
 	r.manifest = config.Converting(m, func(addr string) protocol.Type {
 		if step := p.Resources[addr]; step != nil {
@@ -162,7 +165,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 		return protocol.Type{}
 	})
 	r.died, _ = prior.Died(p.ID)
-	r.stops = newStops(r)
+	r.stops = &stops{r: r, hosts: turns.NewHosts(p, prior, o.MaxFailedHosts, func(addr string) string { return hostOf(p, addr) })}
 	for _, b := range p.Barriers {
 		r.barriers[b.Name] = b
 	}
@@ -176,8 +179,9 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			d := diag.Crash(p, debug.Stack(), "Nothing new was started. What was done is in the state file.")
-			report.Status, report.Problems = Error, append(report.Problems, d)
 			r.collect(report)
+			leave(r, report)
+			report.Fail(d)
 			err = errors.Join(err, d)
 		}
 	}()
@@ -187,7 +191,7 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 			r.layers(ctx)
 		}
 	}
-	return errors.Join(err, r.conclude(ctx, report))
+	return r.conclude(ctx, report, err)
 }
 
 // move gives entries their new addresses, before anything is done with the resources
@@ -201,7 +205,6 @@ func (r *run) move(report *Report) error {
 		err = r.journal.Moved(r.plan.Moves)
 	}
 	if err != nil {
-		report.Status = Error
 		return diag.From("Cannot move", err)
 	}
 	r.prior, report.Moves = moved, r.plan.Moves
@@ -293,7 +296,7 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 			r.forget(step, out)
 		}
 	case step.Change == plan.Left:
-		out.report.Status = LeftAlone
+		out.report.Status = Kept
 	case step.Change == plan.Valid && r.plan.Selection.RefreshOnly:
 		out.report.Status = Unchanged
 	case step.Change == plan.Record:

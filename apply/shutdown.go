@@ -28,6 +28,8 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 		out.report.NotAttempted = out.report.Planned
 		if out.failed() {
 			r.stops.fail(&out)
+		} else if out.declined {
+			r.stops.declined = addr
 		}
 		r.event(ResourceEnded{Address: addr, Change: step.Shown(), Report: out.report})
 		r.ended = append(r.ended, out)

@@ -62,7 +62,7 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 // the plan does not know. For a partial plan it returns nothing: such a plan may have
 // left out an entry that existed already.
 func newDependant(p *plan.Plan, s state.Snapshot) (dependant, addr string) {
-	if p.Selection.Partial() {
+	if p.Partial() {
 		return "", ""
 	}
 	for _, dependant := range slices.Sorted(maps.Keys(s.Resources)) {

@@ -87,7 +87,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 // attempt asks the state of a resource, runs its actions, and asks the state again. It
 // reports whether another attempt may help where this one has failed.
 func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (again bool) {
-	free := r.semaphores.take(ctx, r.manifest.Resource(out.addr))
+	free := r.semaphores.Take(ctx, r.manifest.Resource(out.addr))
 	if free == nil {
 		out.report.Status, out.report.Reason = Interrupted, "interrupted while it waited for a semaphore"
 		out.report.NotAttempted = out.report.Planned

@@ -156,8 +156,8 @@ func TestRun_RecordsThatAreNotThere(t *testing.T) {
 		r.prior, r.journal = prior, nil
 		r.prior.Resources = map[string]state.Entry{"a": {}, "b": {}}
 		r.plan.Moves = []moves.Move{{From: "a", To: "b"}}
-		report := &Report{Status: OK}
-		if err := r.move(report); err == nil || report.Status != Error || len(report.Moves) > 0 {
+		report := &Report{Status: OK, Resources: map[string]*ResourceReport{}}
+		if err := r.all(t.Context(), report); err == nil || report.Status != Error || len(report.Moves) > 0 {
 			t.Errorf("%v, %+v", err, report)
 		}
 	})

@@ -24,7 +24,8 @@ func (b assembler) frame() *Plan {
 	// The plan's id covers the time, which is fine enough that no two plans have the same id.
 	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
 		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.options.Workspace,
-		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection, LeftOut: b.leftOut(),
+		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection,
+		LeftOut: b.leftOut(), Unreached: b.unreached(),
 		Variables: b.Manifest.Variables(), SensitiveVariables: b.Manifest.SensitiveVariables(), VariableOrigins: b.Manifest.VariableOrigins(),
 		Sources: b.Manifest.Sources(), Edges: b.edges()}
 	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.options.Artifacts.Found(), b.options.Hosts

@@ -61,6 +61,7 @@ type Summary struct {
 	// Adopt and MayChange count valid resources that are not recorded yet, and that may
 	// turn out to need an update. Expected counts deferred ones by their expected change.
 	Adopt     int      `json:"adopt"`
+	Made      int      `json:"made,omitempty"` // of Adopt: an apply that was cut short created them
 	MayChange int      `json:"may_change"`
 	Expected  Expected `json:"expected"`
 
@@ -94,6 +95,9 @@ func summarize(steps map[string]*Step) Summary {
 			s.MayChange++
 		} else if step.Adopts() {
 			s.Adopt++
+			if step.Made {
+				s.Made++
+			}
 		}
 		switch step.Expected {
 		case Create:

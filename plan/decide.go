@@ -248,6 +248,7 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
 	s.Adopted = !s.ReadOnly && (!completed && s.Change == Valid || !known && s.Change == Update)
+	s.Made = s.Adopted && known && s.Change == Valid && !entry.Adopted
 	if completed && (s.Change == Create || s.Change == Update) {
 		s.Inputs = changedInputs(b, addr, s, in)
 		s.Drifted = inputs.Drift(s.Inputs)

@@ -70,6 +70,17 @@ func (b assembler) leftOut() []string {
 	return slices.DeleteFunc(b.Addresses(), func(addr string) bool { return b.steps[addr] != nil || from[addr] })
 }
 
+// unreached returns what the plan leaves out because of hosts, with the reasons.
+func (b assembler) unreached() map[string]string {
+	left := map[string]string{}
+	for _, addr := range b.leftOut() {
+		if why := b.Left[addr]; why != "" {
+			left[addr] = why
+		}
+	}
+	return left
+}
+
 // checks evaluates the check blocks with the values that are known.
 func (b assembler) checks() []config.CheckResult {
 	results, diags := b.Manifest.Checks(b.finally())

@@ -53,6 +53,10 @@ type Plan struct {
 	Selection Selection `json:"selection,omitzero"`
 	LeftOut   []string  `json:"left_out,omitempty"`
 
+	// Unreached are those in LeftOut that nobody has left out: a host cannot be reached, or
+	// they wait for what is on such a host. Each has the reason.
+	Unreached map[string]string `json:"unreached,omitempty"`
+
 	// Errored says that the plan is incomplete because of errors: it can be shown,
 	// but neither saved nor applied.
 	Errored bool `json:"errored,omitempty"`
@@ -96,6 +100,7 @@ type Step struct {
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file has no complete entry for it
 	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: changes of its config without effect
+	Made        bool              `json:"made,omitempty"`            // adopted: an apply that was cut short created it
 	Publishes   bool              `json:"publishes,omitempty"`       // it comes from a publish block
 	New         bool              `json:"new,omitempty"`             // adopt = false: it must not exist before it is created
 	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID, and is not, though no input has changed
@@ -163,6 +168,9 @@ type Output struct {
 	// that the plan leaves out. Where no value is recorded it is null.
 	LeftOut bool `json:"left_out,omitempty"`
 }
+
+// Partial reports whether resources may be left out.
+func (p *Plan) Partial() bool { return p.Selection.Partial() || len(p.Unreached) > 0 }
 
 // HasChanges reports whether apply would change, adopt or record a resource, or change
 // an address or an output. To record again a resource that is VALID does not count.

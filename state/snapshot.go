@@ -132,10 +132,12 @@ type Applied struct {
 // Status is how a run ended.
 type Status string
 
-// The statuses. StatusInterrupted is of a run that stopped by itself when asked;
+// The statuses. StatusIncomplete is of a run that has left something, in which nothing failed;
+// StatusInterrupted is of a run that stopped by itself when asked;
 // StatusDied is of one whose process was killed, so that its plan can be resumed.
 const (
 	StatusOK          Status = "ok"
+	StatusIncomplete  Status = "incomplete"
 	StatusError       Status = "error"
 	StatusInterrupted Status = "interrupted"
 	StatusDied        Status = "died"

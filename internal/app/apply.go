@@ -49,6 +49,8 @@ type task struct {
 	client   *answerers
 	report   reporter
 	options  apply.Options // as they were approved
+	place    state.Place
+	left     map[string]string // what the plan leaves out because of hosts, with the reasons
 }
 
 // Apply applies a saved plan, or plans, asks and applies. The report is nil if nothing
@@ -82,7 +84,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	if t.Destroy && !t.saved {
 		if prior, err := t.ReadState(ctx, place); err == nil && prior.Lineage == "" {
 			t.Note("There is nothing to destroy: there is no state at %s.", place)
-			return &apply.Report{Status: apply.OK}, nil
+			return apply.Refused(nil, apply.OK, nil), nil
 		}
 	}
 	store, err := t.OpenState(ctx, place, t.command)
@@ -129,12 +131,8 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 			return nil, err
 		}
 	}
-	report, err := t.execute(ctx, store)
-	t.WarnClear(place)
-	if err == nil {
-		err = hosts.Unreachable(t.plan, open)
-	}
-	return report, err
+	t.place, t.left = place, hosts.Left(t.plan, open)
+	return t.execute(ctx, store)
 }
 
 // prepare reads the plan or the manifest of the task, and checks its options.
@@ -260,25 +258,38 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	o := t.options
 	o.Parallelism, o.InWorkers = applyLimits(t.Parallelism, t.StatePlace(t.manifest))
 	o.Hosts, o.MaxFailedHosts = t.AtOnce, t.MaxFailed
-	o.KeepGoing, o.Abort = t.KeepGoing, t.Engine.options.Abort
+	o.KeepGoing, o.Abort, o.Left = t.KeepGoing, t.Engine.options.Abort, t.left
 	o.Events, o.Now, o.Secret, o.Reacher = t.applying, time.Now, t.Secrets.Learn, hosts.Reacher{Places: t.places}
 	end := t.ui.Begin("Applying", toDo(t.plan))
 	report, err := apply.Run(ctx, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)
 	end()
 	t.release()
-	if files := t.client.artifacts; files != nil && err == nil && report.Status == apply.OK {
+	if files := t.client.artifacts; files != nil && err == nil && report.Whole() {
 		err = files.end(journal, t.manifest, store.Snapshot(), t.plan, time.Now())
 	}
-	err = without(errors.Join(err, journal.Finish(status(report))), report.Problems)
-	err = errors.Join(err, t.report.write(report))
+	report.Fail(without(err, report.Problems))
+	report.Fail(without(journal.Finish(state.Status(report.Status)), report.Problems))
+	t.conclude(report, store)
+	return report, nil
+}
+
+// conclude reports how an apply ended, everywhere alike: all that follows takes the status and
+// the problems from the report, which is complete before it is shown.
+func (t *task) conclude(report *apply.Report, store *state.Store) {
+	if d := hosts.NotDone(t.left); d != nil && t.place != nil { // a watch reports it by itself
+		report.Problems = append(report.Problems, diag.From("", d)...)
+	}
+	report.Fail(t.report.write(report))
+	if t.place != nil {
+		t.WarnClear(t.place)
+	}
 	t.Diagnostics(report.Problems)
 	var recorded *state.Snapshot
-	if now := store.Snapshot(); err == nil && report.Status == apply.OK {
+	if now := store.Snapshot(); report.Whole() {
 		recorded = &now
 	}
 	t.ui.Report(t.plan, report, recorded)
 	t.tellReport(report, recorded)
-	return report, err
 }
 
 // toDo counts the resources that a plan may act on.
@@ -290,14 +301,4 @@ func toDo(p *plan.Plan) int {
 		}
 	}
 	return n
-}
-
-func status(r *apply.Report) state.Status {
-	switch r.Status {
-	case apply.OK:
-		return state.StatusOK
-	case apply.Interrupted:
-		return state.StatusInterrupted
-	}
-	return state.StatusError
 }

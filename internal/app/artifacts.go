@@ -145,7 +145,7 @@ func (w *artifactWork) begin(j *state.Journal, p *plan.Plan) error {
 // keep their recorded versions.
 func (w *artifactWork) end(j *state.Journal, m *config.Manifest, prior state.Snapshot, p *plan.Plan, now time.Time) error {
 	use := map[string]state.Artifact{}
-	if p.Selection.Partial() {
+	if p.Partial() {
 		maps.Copy(use, prior.Artifacts)
 	}
 	for _, a := range m.Artifacts() {

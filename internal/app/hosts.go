@@ -76,7 +76,7 @@ func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 
 // reach connects to the hosts that resources are on: those that the manifest declares,
 // and those that only the state has. It returns the manifest with the facts of the hosts.
-// It returns the selection without the resources on unreachable hosts, and without open:
+// It returns the selection that leaves the resources on unreachable hosts, and open:
 // those with an action that may still run on an unreachable machine. The hosts that
 // answered are pinned in the plan. With makes the plan may create the machines of
 // unreachable hosts.
@@ -111,35 +111,45 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	hosts.Join(on, hosts.Declared(facts)) // with the instances that depend on facts
 	s = hosts.Selected(s, on)
 	workspace.SpareForHosts(e.Workspace, len(on))
-	if s.Excludes, err = unreached(e, facts, prior, s.Excludes, found, on); err != nil {
+	if s.Unreached, err = unreached(e, facts, prior, s.Excludes, found, on); err != nil {
 		return nil, s, err
 	}
+	s.UnreachedHosts = map[string]string{}
 	for _, name := range sorted(found.Pins) {
 		if found.Pins[name].Unreachable != "" {
-			s.ExcludedHosts = append(s.ExcludedHosts, name) // also excludes resources that turn out later to be on it
+			s.UnreachedHosts[name] = hosts.Because(name, found.Pins[name])
 		}
 	}
-	s.Excludes = append(s.Excludes, hosts.Today(facts, prior, found.Open(open, prior))...)
-	slices.Sort(s.Excludes)
-	s.Excludes = slices.Compact(s.Excludes)
+	for _, addr := range hosts.Today(facts, prior, found.Open(open, prior)) {
+		s.Unreached[addr] = cmp.Or(s.Unreached[addr], hosts.MayRun)
+	}
 	e.pins = found.Pins
 	return facts, s, nil
 }
 
-// unreached adds the resources on unreachable hosts to excludes, and reports them.
+// unreached returns the resources that are left out because hosts are unreachable, with the
+// reason, and reports them.
 func unreached(e *Engine, m *config.Manifest, prior state.Snapshot, excludes []string, found hosts.Reached,
-	on map[string]*hosts.Resident) ([]string, error) {
+	on map[string]*hosts.Resident) (map[string]string, error) {
 	var diags diag.Diagnostics
+	why := map[string]string{}
 	left := slices.Clone(excludes)
+	leave := func(list []string, because string) {
+		for _, addr := range list {
+			why[addr] = cmp.Or(why[addr], because)
+		}
+		left = append(left, list...)
+	}
 	for _, name := range sorted(found.Pins) {
 		if reason := found.Pins[name].Unreachable; reason != "" {
 			there := hosts.Today(m, prior, on[name].Addresses)
+			leave(there, hosts.Because(name, found.Pins[name]))
 			d := diag.Warningf("A host is unreachable", "%s (%s): %s. What is on it, and what depends on that, is left as it is: %s.",
 				name, found.Pins[name].Address, reason, words.All(there))
 			if e.over.FailUnreachable {
 				d.Severity = diag.Error
 			}
-			diags, left = append(diags, d), append(left, there...)
+			diags = append(diags, d)
 		}
 	}
 	if diags.HasErrors() {
@@ -148,15 +158,15 @@ func unreached(e *Engine, m *config.Manifest, prior state.Snapshot, excludes []s
 	if blind := notIn(found.Blind(m), left); len(blind) > 0 {
 		diags = append(diags, diag.Warningf("Instances are not known", "%s: how many there are follows from facts of unreachable hosts, "+
 			"so this is left as it is.", words.All(blind)))
-		left = append(left, blind...)
+		leave(blind, "how many there are follows from facts of hosts that cannot be reached")
 	}
 	if lost := notIn(hosts.Today(m, prior, found.Lost(on, prior)), left); len(lost) > 0 {
 		diags = append(diags, diag.Warningf("A machine may be unreachable", "%s: the machine that this is recorded on answers under no name. It "+
 			"may be one of those that are unreachable, so this is left as it is.", words.All(lost)))
-		left = append(left, lost...)
+		leave(lost, "the machine that it is recorded on answers under no name")
 	}
 	e.Diagnostics(diags)
-	return left, nil
+	return why, nil
 }
 
 // notIn returns list without the elements of other.

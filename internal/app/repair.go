@@ -146,9 +146,11 @@ func (e Keeper) savedSource(s *Source, o SourceOptions, policy workspace.Policy)
 	return p, err
 }
 
-// wasApplied reports whether a plan was applied without errors.
+// wasApplied reports whether a plan was applied without errors. What it left may follow.
 func wasApplied(s state.Snapshot, id string) bool {
-	return slices.ContainsFunc(s.Applied, func(a state.Applied) bool { return a.Plan == id && a.Status == state.StatusOK })
+	return slices.ContainsFunc(s.Applied, func(a state.Applied) bool {
+		return a.Plan == id && (a.Status == state.StatusOK || a.Status == state.StatusIncomplete)
+	})
 }
 
 // WatchSpec returns how to run the program of a type that reports changes to a resource.
@@ -259,6 +261,8 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	for addr, step := range t.plan.Resources {
 		done.Unrefreshed[addr] = step.Unrefreshed
 	}
+	t.left = hosts.Left(t.plan, nil)
+	maps.Copy(t.left, done.Refused)
 	t.options = apply.Options{Kinds: o.Kinds, Deferred: apply.DeferredByKinds, Allowed: policy.MayRun}
 	done.Report, err = t.execute(ctx, store)
 	done.Snapshot = store.Snapshot()

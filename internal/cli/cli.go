@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/urfave/cli/v2"
 
+	"deployster/apply"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/manual"
@@ -56,6 +57,11 @@ type Env struct {
 type exitStatus int
 
 func (e exitStatus) Error() string { return "" }
+
+// ended ends a command with the status of an apply, which has reported all.
+type ended apply.Status
+
+func (e ended) Error() string { return "" }
 
 // Run runs one command line and returns the exit code.
 func Run(ctx context.Context, e Env) (code int) {
@@ -109,11 +115,15 @@ func faulty(panicked any) error {
 // conclude prints an error. It is the one place that chooses exit codes.
 func conclude(e Env, err error) int {
 	var status exitStatus
+	var end ended
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &status):
 		return int(status)
+	case errors.As(err, &end):
+		e.run.status = apply.Status(end)
+		return e.run.status.ExitCode()
 	}
 	interrupted := errors.Is(err, context.Canceled)
 	if interrupted {

@@ -16,7 +16,7 @@ func applyCommand(e Env) *cli.Command {
 		Usage:     "apply a saved plan; or plan, ask for approval, and apply",
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "A saved plan needs no approval and no manifests. Without one, apply shows the plan and asks.\n" +
-			"- is a plan that comes on stdin. Exit codes: 0 done, 1 error, 130 interrupted.",
+			"- is a plan that comes on stdin. Exit codes: 0 done, 1 error or incomplete, 130 interrupted.",
 		Flags:  slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), applyFlags(), requireFlags(), eventFlags()),
 		Action: e.action(runApply),
 	}
@@ -24,11 +24,12 @@ func applyCommand(e Env) *cli.Command {
 
 func destroyCommand(e Env) *cli.Command {
 	return &cli.Command{
-		Name:        "destroy",
-		Usage:       "destroy all resources in the state",
-		Description: "Resources whose type cannot destroy them are forgotten and stay. Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:       slices.Concat(selectionFlags("with its dependants", " and its dependencies"), applyFlags(), eventFlags()),
-		Action:      e.action(runDestroy),
+		Name:  "destroy",
+		Usage: "destroy all resources in the state",
+		Description: "Resources whose type cannot destroy them are forgotten and stay.\n" +
+			"Exit codes: 0 done, 1 error or incomplete, 130 interrupted.",
+		Flags:  slices.Concat(selectionFlags("with its dependants", " and its dependencies"), applyFlags(), eventFlags()),
+		Action: e.action(runDestroy),
 	}
 }
 
@@ -58,13 +59,8 @@ func applyOptions(c *cli.Context, s *session) app.ApplyOptions {
 
 // applied returns the error with which a command ends after this result of an apply.
 func applied(report *apply.Report, err error) error {
-	switch {
-	case err != nil:
+	if err != nil || report.Status == apply.OK {
 		return err
-	case report.Status == apply.Interrupted:
-		return exitStatus(exitInterrupted)
-	case report.Status != apply.OK:
-		return exitStatus(exitError)
 	}
-	return nil
+	return ended(report.Status)
 }

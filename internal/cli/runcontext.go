@@ -34,8 +34,9 @@ type runContext struct {
 	run      runs.Run
 	secrets  *redact.Redactor // the secrets, which must never be shown
 	stream   *events.Stream
-	json     bool   // stdout has the events, and nothing else
-	into     string // a file that gets them too; "" = none
+	status   apply.Status // how the apply of the command ended; "" = it has not reported that
+	json     bool         // stdout has the events, and nothing else
+	into     string       // a file that gets them too; "" = none
 	recorder *runs.Recorder
 	ready    chan *runs.Recorder // passes the recorder to the reader that records the events
 }
@@ -127,12 +128,15 @@ func (r *runContext) printer(e Env) terminal.Printer {
 // finish ends the records and the events, and returns the exit code: a result that could
 // not be written is an error for commands that only report.
 func (r *runContext) finish(e Env, code int) int {
-	status := apply.Error
-	switch code {
-	case exitDone, exitChanges, exitDrift:
+	status := r.status
+	switch {
+	case status != "" && status.ExitCode() == code:
+	case code == exitDone, code == exitChanges, code == exitDrift:
 		status = apply.OK
-	case exitInterrupted:
+	case code == exitInterrupted:
 		status = apply.Interrupted
+	default:
+		status = apply.Error
 	}
 	if r.recorder != nil {
 		if err := r.recorder.Finish(runs.Status(status), code, time.Now()); err != nil {

@@ -60,6 +60,7 @@ type Status string
 // The statuses. Running and Died are determined when a run is read.
 const (
 	OK          Status = "ok"
+	Incomplete  Status = "incomplete"
 	Error       Status = "error"
 	Interrupted Status = "interrupted"
 	Running     Status = "running"

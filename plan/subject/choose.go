@@ -36,24 +36,69 @@ func (s *Subject) Narrow() {
 	maps.DeleteFunc(s.chosen, func(addr string, _ bool) bool {
 		return out[addr] || len(selected.Only) > 0 && !covered(selected.Only, addr)
 	})
+	s.leave(g)
 }
 
-// excludeHosts excludes the known resources on excluded hosts.
+// leave takes from the chosen addresses those that are left out because of hosts, with all that
+// waits for them, and keeps the reason of each.
+func (s *Subject) leave(g nodes) {
+	s.Left = map[string]string{}
+	var open []string
+	for _, addr := range slices.Sorted(maps.Keys(g.before)) {
+		if why := s.unreached(addr); why != "" && s.chosen[addr] {
+			s.Left[addr] = why
+			open = append(open, addr)
+		}
+	}
+	for len(open) > 0 {
+		addr := open[0]
+		open = open[1:]
+		for _, next := range g.after[addr] {
+			if _, known := s.Left[next]; !known && s.chosen[next] {
+				s.Left[next] = "it waits for " + addr + ", which was left"
+				open = append(open, next)
+			}
+		}
+	}
+	for addr := range s.Left {
+		delete(s.chosen, addr)
+	}
+}
+
+// unreached returns why an address is left out because of a host; "" = it is not.
+func (s *Subject) unreached(addr string) string {
+	if len(s.Selection.Unreached) == 0 {
+		return ""
+	}
+	for above := range moves.Covering(addr) {
+		if why := s.Selection.Unreached[above]; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// excludeHosts excludes the known resources on excluded hosts, and on those that cannot be
+// reached.
 func (s *Subject) excludeHosts() {
-	if len(s.Selection.ExcludedHosts) == 0 {
+	if len(s.Selection.ExcludedHosts)+len(s.Selection.UnreachedHosts) == 0 {
 		return
 	}
-	hosts, list := map[string]bool{}, slices.Clone(s.Selection.Excludes)
+	hosts, list, left := map[string]bool{}, slices.Clone(s.Selection.Excludes), maps.Clone(s.Selection.Unreached)
 	for _, name := range s.Selection.ExcludedHosts {
 		hosts[name] = true
 	}
 	for _, r := range s.Manifest.Resources() {
-		if h := r.Settings.Host; h != nil && hosts[h.Name] {
+		switch h := r.Settings.Host; {
+		case h == nil:
+		case hosts[h.Name]:
 			list = append(list, r.Address)
+		case s.Selection.UnreachedHosts[h.Name] != "" && left[r.Address] == "":
+			left[r.Address] = s.Selection.UnreachedHosts[h.Name]
 		}
 	}
 	slices.Sort(list)
-	s.Selection.Excludes = slices.Compact(list)
+	s.Selection.Excludes, s.Selection.Unreached = slices.Compact(list), left
 }
 
 // Chosen returns a function that reports whether a plan with a selection would cover

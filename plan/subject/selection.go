@@ -36,6 +36,11 @@ type Selection struct {
 	// ExcludedHosts are names of hosts whose resources are excluded, also those that become
 	// known only while the plan is made.
 	ExcludedHosts []string `json:"-"`
+	// Unreached are the addresses that are left out because a host cannot be reached, with
+	// the reason, and UnreachedHosts the names of such hosts: what turns out to be on them is
+	// left out too. Nobody has excluded these, so an apply is incomplete without them.
+	Unreached      map[string]string `json:"-"`
+	UnreachedHosts map[string]string `json:"-"`
 	// Apart says that what the plan leaves out is not matched with what it covers: so
 	// an entry never moves between the two.
 	Apart bool `json:"-"`
@@ -54,7 +59,9 @@ func (s Selection) IsZero() bool {
 }
 
 // Partial reports whether resources may be left out.
-func (s Selection) Partial() bool { return len(s.Targets)+len(s.Excludes)+len(s.Only) > 0 }
+func (s Selection) Partial() bool {
+	return len(s.Targets)+len(s.Excludes)+len(s.Only)+len(s.Unreached) > 0
+}
 
 // addresses returns how many addresses the flags name.
 func (s Selection) addresses() int { return len(s.Targets) + len(s.Excludes) + len(s.Replace) }

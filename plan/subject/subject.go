@@ -19,6 +19,7 @@ type Subject struct {
 	Prior     state.Snapshot // Placed, with the present addresses
 	Moves     []moves.Move   // from the addresses in Placed to those in Prior
 	Selection Selection
+	Left      map[string]string // the addresses that are left out because of hosts, with the reason
 
 	stated  state.Snapshot  // Placed, with the addresses that the manifest states
 	written []moves.Move    // from the addresses in Placed to those in stated
@@ -73,7 +74,8 @@ func (s *Subject) Matched() []*config.Resource {
 // Picked reports whether the flags name an address themselves: its dependencies and
 // dependants are not included.
 func (s *Subject) Picked(addr string) bool {
-	return (len(s.Selection.Targets) == 0 || covered(s.Selection.Targets, addr)) && !covered(s.Selection.Excludes, addr)
+	return (len(s.Selection.Targets) == 0 || covered(s.Selection.Targets, addr)) && !covered(s.Selection.Excludes, addr) &&
+		s.unreached(addr) == ""
 }
 
 // Replaces reports whether -replace names an address.

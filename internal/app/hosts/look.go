@@ -12,7 +12,9 @@ import (
 	"deployster/plan"
 	"deployster/plan/plugs"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // Reacher connects to hosts that become known while a plan is applied.
@@ -65,22 +67,32 @@ func checkPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Reside
 	return nil
 }
 
-// Unreachable is the error about what was not done because hosts were unreachable; nil = all was
-// done. open are the resources with an action that may still run on an unreachable machine.
-func Unreachable(p *plan.Plan, open []string) error {
-	var names []string
-	for _, name := range sorted(p.Hosts) {
-		if p.Hosts[name].Unreachable != "" {
-			names = append(names, name)
+// MayRun is why a resource is left whose action may still run on a machine that cannot be asked.
+const MayRun = "an action may still run there, and its host cannot be asked"
+
+// Because returns why a resource is left that is on an unreachable host.
+func Because(name string, pin places.Pin) string {
+	return "host." + name + " cannot be reached: " + pin.Unreachable
+}
+
+// Left returns what an apply of a plan leaves because of hosts, with the reasons. open are the
+// resources with an action that may still run on an unreachable machine.
+func Left(p *plan.Plan, open []string) map[string]string {
+	left := map[string]string{}
+	maps.Copy(left, p.Unreached)
+	for _, addr := range open {
+		if p.Resources[addr] == nil && !slices.Contains(p.LeftOut, addr) {
+			left[addr] = MayRun
 		}
 	}
-	left := slices.DeleteFunc(slices.Clone(open), func(addr string) bool { return p.Resources[addr] != nil })
-	switch {
-	case len(names) == 0 && len(left) == 0:
+	return left
+}
+
+// NotDone is the error about what was left; nil = nothing was.
+func NotDone(left map[string]string) error {
+	if len(left) == 0 {
 		return nil
-	case len(names) == 0:
-		return diag.Errorf("Not everything was done", "Machines where actions may still run could not be reached, so this was left as it is: %s.",
-			words.All(left))
 	}
-	return diag.Errorf("Not everything was done", "What is on hosts that could not be reached was left as it is: %s.", words.All(names))
+	return diag.Errorf("Not everything was done", "Left unchanged:\n%s\nApply again when the hosts can be reached.",
+		strings.Join(words.Reasons(left, 10), "\n"))
 }

@@ -39,7 +39,7 @@ func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 		stream.Send(events.Event{Level: events.Info, Message: "deployster " + e.Version + " watch",
 			Body: events.Version{Format: events.Format, Deployster: e.Version, Command: run.Command, Run: run.ID}})
 		return Recording{Run: run.ID, Records: recorder, Send: stream.Send, End: func(status apply.Status) {
-			code := map[apply.Status]int{apply.Error: 1, apply.Interrupted: 130}[status]
+			code := status.ExitCode()
 			err := recorder.Finish(runs.Status(status), code, time.Now())
 			if hour := time.Now().Unix()/3600 + 1; err != nil && last.Swap(hour) != hour {
 				e.Warn(diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s. "+

@@ -110,7 +110,11 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	done, err := e.Repair(ctx, app.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Whole: r.whole, Kinds: w.kinds,
 		Looker: seen, Ended: func() { w.mark, w.letGo = w.marked(r.source), time.Now() }})
 	if err != nil && done.Report == nil {
-		run.end(apply.Error, nil)
+		status := apply.Error
+		if errors.Is(err, context.Canceled) {
+			status = apply.Interrupted
+		}
+		run.end(status, nil)
 		return nil, err
 	}
 	outcomes := outcomesOf(addrs, done)
@@ -187,7 +191,7 @@ func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	}
 	for addr, r := range done.Report.Resources {
 		switch {
-		case done.Unrefreshed[addr]: // its state was not queried
+		case done.Unrefreshed[addr], r.Status == apply.Left: // its state was not queried
 		case r.Status == apply.OK:
 			out[addr] = watch.Repaired
 		case r.Status == apply.Unchanged, r.Status == apply.Skipped:
@@ -277,8 +281,7 @@ func (b *repairRun) end(status apply.Status, report *apply.Report) {
 		return
 	}
 	b.w.metrics.Repaired(string(status))
-	b.out(events.Event{Level: events.Info, Message: "The repair ended: " + string(status),
-		Body: events.RepairEnded{Resources: append([]string{}, b.addrs...), Status: status}})
+	b.out(events.OfRepair(b.addrs, status))
 	if report != nil {
 		b.w.line("%s  run %s", summary(report, time.Since(b.from)), b.run.Run)
 	}
@@ -295,7 +298,7 @@ func summary(report *apply.Report, took time.Duration) string {
 			parts = append(parts, fmt.Sprintf("%s: %s ok", addr, strings.Join(r.Completed, ", ")))
 		case r.Status == apply.OK:
 			parts = append(parts, addr+": ok")
-		case r.Status == apply.Unchanged, r.Status == apply.Skipped, r.Status == apply.LeftAlone:
+		case r.Status == apply.Unchanged, r.Status == apply.Skipped, r.Status == apply.Kept, r.Status == apply.Left:
 		default:
 			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", addr, strings.ReplaceAll(string(r.Status), "_", " "), r.Reason),
 				": "))

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,20 @@ func List(names []string, most int) string {
 
 // All returns all names, separated by commas.
 func All(names []string) string { return diag.Visible(strings.Join(names, ", ")) }
+
+// Reasons returns a line for each reason, with the first most names that have it: names gives
+// the reason of each.
+func Reasons(names map[string]string, most int) []string {
+	by := map[string][]string{}
+	for _, name := range natural.Sorted(maps.Keys(names)) {
+		by[names[name]] = append(by[names[name]], name)
+	}
+	lines := make([]string, 0, len(by))
+	for _, why := range natural.Sorted(maps.Keys(by)) {
+		lines = append(lines, List(by[why], most)+": "+diag.Visible(why))
+	}
+	return lines
+}
 
 // Claim makes a sentence about the first three names of a list, and the number of the others:
 // "a does not exist yet", "a, b, c and 7 more do not exist yet". Without names: "".

@@ -82,6 +82,7 @@ type PlannedChange struct {
 	Expected  plan.Change       `json:"expected,omitempty"`
 	MovedWhy  string            `json:"moved_why,omitempty"`
 	Adopted   bool              `json:"adopted,omitempty"`
+	Made      bool              `json:"made,omitempty"` // an apply that was cut short created it, and it is only recorded now
 	Edited    []jsondoc.Edit    `json:"config_changed,omitempty"`
 	Notes     []string          `json:"notes,omitempty"`
 	Drifted   bool              `json:"drifted,omitempty"`
@@ -193,7 +194,7 @@ type Dropped struct {
 
 // End is the last event of every stream.
 type End struct {
-	Status   apply.Status `json:"status"` // ok, error or interrupted
+	Status   apply.Status `json:"status"` // ok, incomplete, error or interrupted
 	ExitCode int          `json:"exit_code"`
 	Took     float64      `json:"took_seconds"`
 }

@@ -11,7 +11,7 @@ import (
 
 // Format is the version of the stream. Within a version, new types of events and new keys
 // may be added; none is removed or changes its meaning.
-const Format = 1
+const Format = 2
 
 // Level is the severity of an event.
 type Level string

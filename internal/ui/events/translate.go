@@ -83,15 +83,19 @@ func actionEnded(e apply.ActionEnded) Event {
 	return newEvent(Error, fmt.Sprintf("%s: %s %s after %s", e.Address, e.Action, word, round(e.Took)), body)
 }
 
-func resourceEnded(e apply.ResourceEnded) Event {
-	level := Info
-	switch e.Report.Status {
-	case apply.OK, apply.Skipped, apply.Unchanged:
-	case apply.Interrupted, apply.NotStarted:
-		level = Warning
-	default:
-		level = Error
+// levelOf returns the level of an event about an apply, or a part of it, that ended so.
+func levelOf(status apply.Status) Level {
+	switch status {
+	case apply.OK, apply.Skipped, apply.Unchanged, apply.Kept:
+		return Info
+	case apply.Interrupted, apply.Incomplete, apply.NotStarted, apply.Left:
+		return Warning
 	}
+	return Error
+}
+
+func resourceEnded(e apply.ResourceEnded) Event {
+	level := levelOf(e.Report.Status)
 	message := fmt.Sprintf("%s: %s: %s", e.Address, e.Change, strings.ReplaceAll(string(e.Report.Status), "_", " "))
 	return newEvent(level, message, ResourceEnded{Resource: e.Address, Change: e.Change, ResourceReport: e.Report, Took: seconds(e.Took)})
 }
@@ -117,14 +121,9 @@ func Notef(format string, args ...any) Event {
 
 // OfEnd returns the last event.
 func OfEnd(status apply.Status, exit int, took time.Duration) Event {
-	level, message := Info, "Done"
-	switch status {
-	case apply.Error:
-		level, message = Error, "Failed"
-	case apply.Interrupted:
-		level, message = Warning, "Interrupted"
-	}
-	return newEvent(level, fmt.Sprintf("%s after %s, exit code %d", message, round(took), exit), End{status, exit, seconds(took)})
+	message := map[apply.Status]string{apply.OK: "Done", apply.Error: "Failed", apply.Incomplete: "Incomplete",
+		apply.Interrupted: "Interrupted"}[status]
+	return newEvent(levelOf(status), fmt.Sprintf("%s after %s, exit code %d", message, round(took), exit), End{status, exit, seconds(took)})
 }
 
 // OfChecks returns the event with the results of the check blocks.
@@ -144,14 +143,13 @@ func OfChecks(list []config.CheckResult) Event {
 
 // OfReport returns the event with the report of an apply.
 func OfReport(r *apply.Report) Event {
-	level := Info
-	switch r.Status {
-	case apply.Error:
-		level = Error
-	case apply.Interrupted:
-		level = Warning
-	}
-	return newEvent(level, "The apply ended: "+string(r.Status), Report{r})
+	return newEvent(levelOf(r.Status), "The apply ended: "+string(r.Status), Report{r})
+}
+
+// OfRepair returns the event of the end of a repair.
+func OfRepair(resources []string, status apply.Status) Event {
+	return newEvent(levelOf(status), "The repair ended: "+string(status),
+		RepairEnded{Resources: append([]string{}, resources...), Status: status})
 }
 
 func ofDropped(count int) Event {

@@ -197,8 +197,15 @@ func (v *view) warnings() []text {
 	if p.Selection.RefreshOnly {
 		list = append(list, "It records what is real, and does nothing (-refresh-only).")
 	}
-	if len(p.LeftOut) > 0 {
-		list = append(list, words.Count(len(p.LeftOut), "resource")+" left out: "+strings.Join(p.LeftOut, ", ")+".")
+	if left := slices.DeleteFunc(slices.Clone(p.LeftOut), func(addr string) bool { return p.Unreached[addr] != "" }); len(left) > 0 {
+		list = append(list, words.Count(len(left), "resource")+" left out: "+strings.Join(left, ", ")+".")
+	}
+	if len(p.Unreached) > 0 {
+		list = append(list, "An apply of it is incomplete: "+words.Count(len(p.Unreached), "resource")+
+			" left, because of hosts that cannot be reached.")
+	}
+	for _, line := range words.Reasons(p.Unreached, len(p.Unreached)) {
+		list = append(list, "Left: "+line+".")
 	}
 	return v.clippedAll(list)
 }

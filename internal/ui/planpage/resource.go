@@ -122,6 +122,8 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	switch {
 	case s.Adopted && s.Publishes:
 		say("why", "It was published, and is recorded now.")
+	case s.Made:
+		say("why", "It was created by an apply that was cut short, and is recorded now.")
 	case s.Adopted:
 		say("why", "It exists already, and is adopted.")
 	}

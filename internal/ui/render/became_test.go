@@ -19,7 +19,7 @@ func TestReport_WhatBecameOfDeferred(t *testing.T) {
 		{plan.Step{Change: plan.Deferred}, apply.ResourceReport{Status: apply.OK, Became: plan.Update}, "updated", "1 updated."},
 		{plan.Step{Change: plan.Deferred, Expected: plan.Update}, apply.ResourceReport{Status: apply.OK, Became: plan.Create}, "created", "1 created."},
 		{plan.Step{Change: plan.Deferred, Expected: plan.Create}, apply.ResourceReport{Status: apply.OK}, "created", "1 created."},
-		{plan.Step{Change: plan.Left}, apply.ResourceReport{Status: apply.LeftAlone}, "left as it is", "1 left as it is."},
+		{plan.Step{Change: plan.Left}, apply.ResourceReport{Status: apply.Kept}, "kept in the state", "1 kept in the state."},
 		{plan.Step{Change: plan.Deferred}, apply.ResourceReport{Status: apply.Skipped}, "unchanged", "1 unchanged."},
 	} {
 		p := planOf([]string{"a"}, map[string]*plan.Step{"a": &c.step})

@@ -303,6 +303,8 @@ func outline(s *plan.Step) string {
 	switch {
 	case s.Adopts() && s.Publishes:
 		parts = append(parts, published)
+	case s.Adopts() && s.Made:
+		parts = append(parts, made)
 	case s.Adopts():
 		parts = append(parts, "exists already and will be adopted")
 	}

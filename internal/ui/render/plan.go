@@ -37,17 +37,23 @@ func Plan(p *plan.Plan, o Options) string {
 	return b.String()
 }
 
-// writeUnreachable prints the hosts that could not be reached.
+// writeUnreachable prints the hosts that could not be reached, and what is left for that.
 func writeUnreachable(b *strings.Builder, p *plan.Plan) {
-	some := false
+	some := len(p.Unreached) > 0
 	for _, name := range slices.Sorted(maps.Keys(p.Hosts)) {
 		if pin := p.Hosts[name]; pin.Unreachable != "" {
 			fmt.Fprintf(b, "%s %s (%s) is unreachable: %s\n", Red("!"), diag.Visible(name), diag.Visible(pin.Address), diag.Visible(pin.Unreachable))
 			some = true
 		}
 	}
+	if len(p.Unreached) > 0 {
+		b.WriteString("  An apply of this plan is incomplete. Left unchanged:\n")
+	}
+	for _, line := range words.Reasons(p.Unreached, 10) {
+		fmt.Fprintf(b, "    %s\n", line)
+	}
 	if some {
-		b.WriteString("    What is on it, and what depends on that, is left as it is.\n\n")
+		b.WriteByte('\n')
 	}
 }
 

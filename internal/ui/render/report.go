@@ -8,6 +8,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/plan"
 )
@@ -28,8 +29,8 @@ func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Opti
 	switch {
 	case r.Status == apply.Interrupted:
 		headline = Yellow(did + " interrupted.")
-	case r.Status != apply.OK && r.Counts()[apply.Error]+r.Counts()[apply.Unknown] == 0:
-		headline = Yellow(did + " not complete.")
+	case r.Status == apply.Incomplete:
+		headline = Yellow(did + " incomplete.")
 	case r.Status != apply.OK:
 		headline = Red(did + " failed.")
 	case !p.HasChanges():
@@ -57,7 +58,7 @@ func hostTotals(r *apply.Report) string {
 		status apply.Status
 		word   string
 	}{{apply.Error, "failed"}, {apply.Unknown, "unknown"}, {apply.Unreachable, "unreachable"}, {apply.Interrupted, "interrupted"},
-		{apply.NotStarted, "not started"}} {
+		{apply.NotStarted, "not started"}, {apply.Left, "left"}} {
 		if n := counts[of.status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, of.word))
 		}
@@ -73,7 +74,7 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 		case res.Status == apply.OK:
 			done[ended(step, res)]++
 		case res.Status == apply.Unchanged && step.Adopts():
-			done["adopted"]++
+			done[ended(step, res)]++
 			counts[apply.Unchanged]--
 		}
 	}
@@ -87,11 +88,12 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 		add(done[word], word)
 	}
 	add(counts[apply.Skipped]+counts[apply.Unchanged], "unchanged")
-	add(counts[apply.LeftAlone], "left as it is")
+	add(counts[apply.Kept], "kept in the state")
 	add(counts[apply.Error], "failed")
 	add(counts[apply.Unknown], "unknown")
 	add(counts[apply.Interrupted], "interrupted")
 	add(counts[apply.NotStarted], "not started")
+	add(counts[apply.Left], "left")
 	if len(r.Moves) > 0 {
 		add(p.Summary.Move, "moved") // as the plan counts: deposed resources are not included
 	}
@@ -106,6 +108,10 @@ func ended(s *plan.Step, res *apply.ResourceReport) string {
 		return Past(res.Became)
 	case s.Expected != "":
 		return Past(s.Expected)
+	case s.Adopts() && s.Publishes:
+		return Past(plan.Publish)
+	case s.Adopts() && s.Made:
+		return Past(plan.Create)
 	case s.Adopts():
 		return "adopted"
 	}
@@ -135,10 +141,11 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 	var rows []*result
 	for _, addr := range p.Order() {
 		res := r.Resources[addr]
-		if res == nil || res.Status == apply.Unchanged || p.Resources[addr] == nil {
+		step := p.Resources[addr]
+		if res == nil || step == nil || res.Status == apply.Unchanged && !step.Made {
 			continue
 		}
-		rows = append(rows, resultOf(addr, p.Resources[addr], res, took[addr]))
+		rows = append(rows, resultOf(addr, step, res, took[addr]))
 	}
 	if len(rows) > maxResults && !o.all() && !o.Compact {
 		rows = foldResults(rows)
@@ -173,12 +180,12 @@ func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Du
 	row := &result{addrs: []string{addr}, change: s.Change, least: took, most: took, paint: Green}
 	actions := slices.Clone(res.Completed)
 	switch res.Status {
-	case apply.OK:
+	case apply.OK, apply.Unchanged:
 		row.words = ended(s, res)
 	case apply.Skipped:
 		row.words, row.paint = "unchanged", Dim
-	case apply.LeftAlone:
-		row.words, row.paint = "left as it is", Dim
+	case apply.Kept:
+		row.words, row.paint = "kept in the state", Dim
 	case apply.NotStarted:
 		row.words, row.paint, row.failed = "not started", Dim, true
 	case apply.Interrupted:
@@ -252,11 +259,23 @@ func (r *result) time() string {
 	return Took(r.least) + " - " + Took(r.most)
 }
 
-// writeUnfinished lists the resources that failed or were not started, in the order of the plan.
+// left lists what a plan leaves out because of hosts.
+func left(r *apply.Report) []string {
+	var list []string
+	for addr, res := range r.Resources {
+		if res.Status == apply.Left {
+			list = append(list, addr)
+		}
+	}
+	return natural.Sorted(slices.Values(list))
+}
+
+// writeUnfinished lists the resources that failed or were not started, in the order of the plan,
+// and those that were left.
 func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Options) {
 	b.WriteByte('\n')
 	failed, waiting := 0, 0
-	for _, addr := range p.Order() {
+	for _, addr := range slices.Concat(p.Order(), left(r)) {
 		res := r.Resources[addr]
 		if res == nil {
 			continue
@@ -266,18 +285,18 @@ func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Option
 			if failed++; failed <= maxBlocks || o.all() {
 				writeFailed(b, addr, res)
 			}
-		case apply.NotStarted:
+		case apply.NotStarted, apply.Left:
 			if waiting++; waiting <= maxResults || o.all() {
 				reason := ""
 				if res.Reason != "" {
 					reason = ": " + diag.Visible(res.Reason)
 				}
-				fmt.Fprintf(b, "  %s %s: not started%s\n", Dim("."), diag.Visible(addr), reason)
+				fmt.Fprintf(b, "  %s %s: %s%s\n", Dim("."), diag.Visible(addr), strings.ReplaceAll(string(res.Status), "_", " "), reason)
 			}
 		}
 	}
 	if more := waiting - maxResults; more > 0 && !o.all() {
-		fmt.Fprintf(b, "  %s and %s more that were not started\n", Dim("."), words.Thousands(more))
+		fmt.Fprintf(b, "  %s and %s more that were not started or left\n", Dim("."), words.Thousands(more))
 	}
 	if more := failed - maxBlocks; more > 0 && !o.all() {
 		fmt.Fprintf(b, "  %s and %s more that failed: -report FILE has all\n", Red("x"), words.Thousands(more))

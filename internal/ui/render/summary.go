@@ -34,13 +34,17 @@ var changeWords = []struct {
 	{plan.ReadFailed, Red("!"), "failed", "failed", "cannot be planned"},
 }
 
+// made describes a resource that an apply created without recording that it was VALID.
+const made = "was created by an apply that was cut short, and will be recorded"
+
 // published describes a publish whose put succeeded without the run that began it seeing its end.
 const published = "was published, and will be recorded"
 
 // ofMany changes the words of one step to those of several.
 var ofMany = strings.NewReplacer("is unchanged", "are unchanged", "is deferred", "are deferred", "a new address", "new addresses",
 	"exists already", "exist already", "stays as it was", "stay as they were", "as it is", "as they are",
-	"its dependencies", "their dependencies", "was published", "were published", "the new one first", "the new ones first")
+	"its dependencies", "their dependencies", "was published", "were published",
+	"was created by", "were created by", "the new one first", "the new ones first")
 
 // reasonOfMany changes the reason of one step to that of several.
 var reasonOfMany = strings.NewReplacer("it is ", "they are ", "it was ", "they were ", "it stays as it is", "they stay as they are",
@@ -55,6 +59,8 @@ func mark(s *plan.Step) (symbol, words string) {
 	}
 	change := s.Shown()
 	switch {
+	case s.Adopts() && s.Made:
+		change = plan.Record
 	case s.Adopts():
 		change = adopts
 	case s.Change == plan.Valid && s.MayChange:
@@ -69,8 +75,11 @@ func mark(s *plan.Step) (symbol, words string) {
 			break
 		}
 	}
-	if s.Adopts() && s.Publishes {
+	switch {
+	case s.Adopts() && s.Publishes:
 		words = published
+	case s.Adopts() && s.Made:
+		words = made
 	}
 	if s.Replaces != "" {
 		symbol, words = Green("+")+"/"+Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
@@ -84,8 +93,8 @@ func mark(s *plan.Step) (symbol, words string) {
 func counts(s plan.Summary) map[plan.Change]int {
 	return map[plan.Change]int{plan.Create: s.Create, plan.Update: s.Update, plan.Destroy: s.Destroy, plan.Forget: s.Forget,
 		plan.Publish:  s.Publish,
-		plan.Deferred: s.Deferred, adopts: s.Adopt, mayChange: s.MayChange,
-		plan.Replace: s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record, plan.Left: s.Left}
+		plan.Deferred: s.Deferred, adopts: s.Adopt - s.Made, mayChange: s.MayChange,
+		plan.Replace: s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record + s.Made, plan.Left: s.Left}
 }
 
 func legend(p *plan.Plan) string {

@@ -161,13 +161,18 @@ func (u *UI) Explain(p *plan.Plan, list []*explain.Explanation) {
 	u.Out.Printf("%s\n", render.Summary(p))
 }
 
-// Report shows the report of an apply; recorded is the state afterwards, nil if the apply
-// was not successful.
+// Report shows the report of an apply; recorded is the state afterwards, nil if its outputs
+// were not recorded. The last line of an apply that did not end well says so.
 func (u *UI) Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot) {
-	u.Out.Report(p, r, u.took.all())
+	if r.Status == apply.OK {
+		u.Out.Report(p, r, u.took.all())
+	}
 	u.Out.Checks(r.Checks)
 	if recorded != nil {
 		u.Out.Outputs(*recorded)
+	}
+	if r.Status != apply.OK {
+		u.Out.Report(p, r, u.took.all())
 	}
 }
 

@@ -1,0 +1,4 @@
+// Package turns decides what may act now in an apply: semaphores bound how many resources act
+// at a time, and Hosts keeps which hosts a rolling apply has begun and which have failed. The
+// declared semaphores, and the plan with what a killed run of it had done, come in.
+package turns

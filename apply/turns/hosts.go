@@ -1,0 +1,88 @@
+package turns
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"deployster/internal/base/words"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// Hosts are the hosts of an apply that begins no further host after some have failed. It is
+// safe for concurrent use.
+type Hosts struct {
+	most    int // how many hosts may fail; 0 = any number
+	earlier int // how many had failed in the killed run of the plan that is continued
+
+	mu     sync.Mutex
+	begun  map[string]bool // names of hosts on which an action was started
+	failed map[string]bool // names of hosts with failures
+}
+
+// NewHosts returns what is known of the hosts before anything is started: those that a killed
+// run of the plan had begun are begun, and those that had failed in it have failed. hostOf
+// names the host of a resource; "" = this machine.
+func NewHosts(p *plan.Plan, prior state.Snapshot, most int, hostOf func(addr string) string) *Hosts {
+	h := &Hosts{most: most, begun: map[string]bool{}, failed: map[string]bool{}}
+	died, resumes := prior.Died(p.ID)
+	if !resumes {
+		return h
+	}
+	for _, addr := range died.Begun {
+		h.begun[hostOf(addr)] = true
+	}
+	for _, addr := range slices.Concat(died.Failed, slices.Collect(maps.Keys(prior.Unsettled))) {
+		u, host := prior.Unsettled[addr], hostOf(addr)
+		if host != "" && (u.Plan == p.ID && u.Failed() || slices.Contains(died.Failed, addr)) {
+			h.failed[host] = true
+		}
+	}
+	h.earlier = len(h.failed)
+	return h
+}
+
+// Begin begins a host with its first action, and returns "". If as many hosts have failed as
+// may and the host is not begun, it returns why no action may start there.
+func (h *Hosts) Begin(host string) (why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if why = h.why(host); why == "" {
+		h.begun[host] = true
+	}
+	return why
+}
+
+// Why returns why no action may start on a host; "" = one may.
+func (h *Hosts) Why(host string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.why(host)
+}
+
+func (h *Hosts) why(host string) string {
+	if host == "" || h.begun[host] || h.most == 0 || len(h.failed) < h.most {
+		return ""
+	}
+	why := fmt.Sprintf("no further host was begun after %s had failed", words.Count(len(h.failed), "host"))
+	if h.earlier > 0 && h.earlier == len(h.failed) {
+		why += ", in the run of this plan that was cut short"
+	}
+	return why
+}
+
+// Fail notes that something has failed on a host.
+func (h *Hosts) Fail(host string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed[host] = true
+}
+
+// Failed reports whether something has failed on a host.
+func (h *Hosts) Failed(host string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failed[host]
+}
