@@ -42,7 +42,8 @@ const (
 func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	found protocol.Answer) (asked, ok bool) {
 	approved := r.approvals.of(step)
-	shown := approved.covers(found) || out.again && rest(step, found) || follows(r, step, out.addr, found)
+	shown := approved.covers(found) || out.again && rest(step, found) || follows(r, step, out.addr, found) ||
+		r.resumes(step, out.addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
 	declared := r.manifest.Resource(out.addr)
 	stays := step.Protect || declared != nil && declared.CreateFirst // it must not be destroyed, or not before the new one exists
@@ -139,7 +140,11 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 		compare.Spell(found.Actions), step.Reason)
 	if step.Change != plan.Deferred {
 		out.report.Stale = r.differences(step, out.addr, found)
-		detail = fmt.Sprintf("The plan said that it may change, because %s, and it has.\n%s", step.Reason, compare.SideBySide(out.report.Stale))
+		why := "The plan said that it may change, because %s, and it has.\n%s"
+		if step.Early {
+			why = "Its image was queried early for the plan (%s), and answers otherwise now.\n%s"
+		}
+		detail = fmt.Sprintf(why, step.Reason, compare.SideBySide(out.report.Stale))
 	}
 	out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not approved: the plan could not show these changes", Address: out.addr,
 		Detail: detail + "Nothing of it was run, nor of what depends on it. To do it, plan and apply again, which shows it now; or allow it " +

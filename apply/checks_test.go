@@ -55,6 +55,8 @@ func checks() []check {
 		{mutation.In("the state can be read right before the actions", "apply/confirm.go", "if err != nil {\n\t\t\tout.failQuery(err)\n\t\t\treturn answer, false", "if err != nil && false {\n\t\t\tout.failQuery(err)\n\t\t\treturn answer, false"), "TestRun_Aborted"},
 		{mutation.In("read_only resources are not acted upon", "apply/confirm.go", "if step.ReadOnly {", "if false {"), "TestRun_ReadOnlyIsLeftAlone"},
 		{mutation.In("the image answers what the plan showed", "apply/confirm.go", "case !approved.covers(answer) && !r.resumes(step, out.addr, answer) && !(out.again && rest(step, answer)):", "case false:"), "TestQuestion_TheWorldChangesDuringIt"},
+		{mutation.In("what was queried early is decided at its turn", "apply/confirm.go", "case step.Flexible() || step.Early:", "case step.Flexible():"), "TestEarly_IsQueriedAgainAtItsTurn"},
+		{mutation.In("what a dead run was shown to do needs no other approval", "apply/approve.go", " ||\n\t\tr.resumes(step, out.addr, found)\n", "\n"), "TestEarly_IsResumed"},
 		{mutation.In("what is approved after a question is asked again", "apply/confirm.go", "if !ok || !asked {", "if !ok || asked || !asked {"), "TestQuestion_TheWorldChangesDuringIt"},
 		{mutation.In("what was started again since its shutdown is shut down again", "apply/confirm.go", "stopped && (after == nil || after.ShutdownFirst != nil)", "stopped"), "TestShutdown_StopsAgainWhatWasStartedAgain"},
 		{mutation.In("after a shutdown only what follows from it is run", "apply/confirm.go", "len(approved.actions) > 0 && sameActions(after.Actions, answer.Actions)", "len(approved.actions) > 0"), "TestShutdown_StrangerIsNoticedAfterIt"},

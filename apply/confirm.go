@@ -80,7 +80,7 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 		answer.Actions = approved.actions
 	}
 	switch {
-	case step.Flexible():
+	case step.Flexible() || step.Early:
 		out.report.Planned = names(answer.Actions)
 	case !approved.covers(answer) && !r.resumes(step, out.addr, answer) && !(out.again && rest(step, answer)):
 		out.drifted(r.differences(step, out.addr, answer))

@@ -15,8 +15,7 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	now := *s
 	now.Config, now.Sensitive, now.Hidden, now.Staying = config, sensitive, hidden, nil
 	now.Expected, now.Was, now.Unknown, now.Inputs, now.Reason = "", nil, nil, nil, ""
-	now.MayChange, now.Adopted, now.Drifted = false, false, false
-	now.Made = false
+	now.MayChange, now.Early, now.Adopted, now.Made, now.Drifted = false, false, false, false, false
 	now.Old = nil // the old thing is destroyed before the new one is created
 	now.take(a)
 	if s.Intent() == protocol.Absent {

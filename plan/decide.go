@@ -13,7 +13,6 @@ import (
 	"deployster/internal/runner/typeschema"
 	"deployster/plan/hidden"
 	"deployster/plan/inputs"
-	"deployster/plan/latehost"
 	"deployster/plan/recall"
 	"deployster/plan/refresh"
 	"deployster/plan/subject"
@@ -64,12 +63,12 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			b.withdraw(r.Address, true)
 			return nil
 		}
-		if step.Change = Deferred; recording {
+		if recording {
+			step.Change = Deferred
 			b.recordOnly(r.Address, step)
 			return step
 		}
-		b.expect(r, step)
-		return foreseen(ctx, b, r, step)
+		return beforeItsTurn(ctx, b, r, before, step)
 	}
 	step.Reason = cmp.Or(b.whyMayChange(before), b.identified.doubts[r.Address])
 	waiting := *step
@@ -82,11 +81,20 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		b.recordOnly(r.Address, step)
 		return step
 	}
+	return accepted(b, r, before, step, waiting)
+}
+
+// accepted returns what is to be done about a resource that has answered; nil = that is not allowed: it is reported. waiting
+// is the step without the answer.
+func accepted(b *builder, r *config.Resource, before []string, step *Step, waiting Step) *Step {
 	if step.ReadOnly && step.Change != Valid && step.MayChange {
 		*step = waiting // a change of its dependencies may make it valid
 		step.Change = Deferred
 		b.expect(r, step)
 		return step
+	}
+	if step.MayChange && step.Change != Valid && onlyInOrder(b, r, before, step) {
+		step.MayChange, step.Early = false, true
 	}
 	if step.ReadOnly && step.Change != Valid {
 		b.Report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource differs from its config",
@@ -111,6 +119,12 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	if b.guessed(r.Address) && !b.confirm(ctx, r, step, in, answer) {
 		return false
 	}
+	b.answered(r, step, in, answer)
+	return true
+}
+
+// answered puts an answer about the state of a resource, and what follows from it, into the step.
+func (b *builder) answered(r *config.Resource, step *Step, in protocol.StateInput, answer protocol.Answer) {
 	entry, known := b.Prior.Resources[r.Address]
 	step.take(answer)
 	step.hide(b.prober, entry, b.Manifest.Secrets())
@@ -121,7 +135,6 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	if note := things.Lost(entry, step.Type, step.Config, step.Init.Identity); known && !step.Another && step.Change == Create && note != "" {
 		step.Notes = append(step.Notes, note)
 	}
-	return true
 }
 
 // query asks the image for the state, and tells it which values are unknown.
@@ -138,11 +151,17 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 		b.Report(r, "", subject.Locate(b.Manifest, r.Address, list, err))
 		return in, answer, false
 	}
+	return in, answer, notTaken(b, r, s, answer)
+}
+
+// notTaken reports whether a resource that must not exist yet does not exist; else it reports an error.
+func notTaken(b *builder, r *config.Resource, s *Step, answer protocol.Answer) bool {
 	_, known := b.Prior.Resources[r.Address]
-	if err = subject.Exists(s.New, s.Replaces, known && !s.Another, answer.Status); err != nil {
+	err := subject.Exists(s.New, s.Replaces, known && !s.Another, answer.Status)
+	if err != nil {
 		b.Report(r, "", diag.From("Resource exists already", err))
 	}
-	return in, answer, err == nil
+	return err == nil
 }
 
 // noteDestroyed notes that a change destroys the existing thing, and refuses it if the resource is protected or created first.
@@ -285,46 +304,4 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 	case !r.ReadOnly:
 		s.Expected = Create
 	}
-}
-
-// mustWait says why a resource cannot be asked yet, or "". Not ok = an error was reported.
-func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why string, ok bool) {
-	open, diags := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look))
-	b.Report(r, "", diags)
-	return cmp.Or(b.whyDeferred(r.Address, before, s), open), !diags.HasErrors()
-}
-
-func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
-	why := unknowns.Common(before, func(addr string) string {
-		if s := b.step(addr); s.Change != Left || s.Stale == nil {
-			return opens[s.Change]
-		}
-		return ""
-	})
-	if why != "" {
-		return why
-	}
-	if len(s.Unknown) > 0 {
-		return unknowns.Words(s.Unknown)
-	}
-	if _, known := b.Prior.Resources[addr]; !known {
-		return b.identified.doubts[addr]
-	}
-	return ""
-}
-
-// opens says, by the change of a resource, why what depends on it cannot be asked yet.
-var opens = map[Change]string{Create: "does not exist yet", Publish: "will be published", Replace: "will be replaced",
-	Forget: "is gone", Left: "has no state that could be read", Deferred: "is deferred"}
-
-func (b *builder) whyMayChange(before []string) string {
-	return unknowns.Common(before, func(addr string) string {
-		switch s := b.step(addr); {
-		case s.Change == Update:
-			return "will be updated"
-		case s.MayChange:
-			return "may change"
-		}
-		return ""
-	})
 }

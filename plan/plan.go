@@ -98,6 +98,7 @@ type Step struct {
 	MovedFrom   string            `json:"moved_from,omitempty"`      // its former address, as in the state file
 	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), "" (the manifest)
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
+	Early       bool              `json:"early,omitempty"`           // create, update: its image was queried before what it waits for was done
 	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file has no complete entry for it
 	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: changes of its config without effect
 	Made        bool              `json:"made,omitempty"`            // adopted: an apply that was cut short created it
@@ -107,7 +108,7 @@ type Step struct {
 	Inputs      []inputs.Change   `json:"inputs_changed,omitempty"`  // since it was last VALID; of one that is to be created or updated
 	NotMade     bool              `json:"not_created,omitempty"`     // deployster did not create what is destroyed
 	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image was not asked
-	Reason      string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
+	Reason      string            `json:"reason,omitempty"`          // why it is deferred, early, may change, is destroyed, forgotten or left
 	Notes       []string          `json:"notes,omitempty"`           // what to know before approving, in sentences
 	Another     bool              `json:"another,omitempty"`         // the entry here is of another thing, which stays
 	Deposed     string            `json:"deposed,omitempty"`         // the address that it had before another took it

@@ -33,11 +33,11 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 	return !s.seesDependencies() || b.sameConfigs(r.Aliases, map[string]bool{})
 }
 
-// updates returns a function that reports whether a resource will be updated.
+// updates returns a function that reports whether actions will be run for a resource, as far as is known.
 func updates(b *builder) func(addr string) bool {
 	return func(addr string) bool {
 		s := b.step(addr)
-		return s != nil && s.Change == Update
+		return s != nil && s.Change != Valid && !s.ReadOnly && s.acts()
 	}
 }
 

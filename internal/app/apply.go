@@ -142,6 +142,10 @@ func (t *task) prepare(ctx context.Context) (err error) {
 		err = t.policy.SavedOnly(t.command)
 	}
 	if err == nil {
+		if t.policy.OnlyShown() {
+			stop := "stop"
+			t.Approval.Deferred = &stop
+		}
 		t.approval, err = approval.New(t.Approval, t.saved)
 		t.Selection.OtherPath = t.approval.Other
 	}

@@ -141,6 +141,10 @@ func (p Policy) CheckDigest(pl *plan.Plan) error {
 	return nil
 }
 
+// OnlyShown reports whether apply may run nothing but what the plan shows: its digest is
+// required, and no option says what to do with the rest.
+func (p Policy) OnlyShown() bool { return p.digest != "" && !p.open }
+
 func names(keys []ed25519.PublicKey) string {
 	var ids []string
 	for _, k := range keys {

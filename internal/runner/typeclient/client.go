@@ -122,6 +122,7 @@ type Target struct {
 	Pull          runner.PullPolicy
 	Verify        *runner.Verify // whose signature all its images must carry; nil = none is needed
 	StateTimeout  time.Duration  // 0 = DefaultStateTimeout
+	Once          bool           // a query of the state is not repeated after a transient error
 	ActionTimeout time.Duration  // 0 = none
 }
 

@@ -269,7 +269,10 @@ func TestInit_ContainerGetsNothing(t *testing.T) {
 
 func TestState_TransientIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ failures, runs int }{{0, 1}, {2, 3}, {9, 3}} {
+	for _, c := range []struct {
+		failures, runs int
+		once           bool
+	}{{0, 1, false}, {2, 3, false}, {9, 3, false}, {0, 1, true}, {1, 1, true}} {
 		var runs atomic.Int32
 		cl, _ := client(func(ctx context.Context, s runner.Spec, in io.Reader, out, errw io.Writer) int {
 			switch n := int(runs.Add(1)) - 1; { // the first is init
@@ -280,11 +283,13 @@ func TestState_TransientIsTriedAgain(t *testing.T) {
 			}
 			return says(`{"status":"VALID","state":{}}`)(ctx, s, in, out, errw)
 		})
-		_, err := cl.State(t.Context(), target(), initialised(t, cl), protocol.StateInput{})
+		of := target()
+		of.Once = c.once
+		_, err := cl.State(t.Context(), of, initialised(t, cl), protocol.StateInput{})
 		if got := int(runs.Load()) - 1; got != c.runs {
 			t.Errorf("%d failures: asked %d times, want %d", c.failures, got, c.runs)
 		}
-		if (err != nil) != (c.failures >= 3) {
+		if (err != nil) != (c.failures >= c.runs) {
 			t.Errorf("%d failures: %v", c.failures, err)
 		}
 		var te *protocol.TypeError

@@ -48,7 +48,7 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	for try := 0; ; try++ {
 		answer, err := c.askState(ctx, k, ty, in.Intent)
 		var te *protocol.TypeError
-		if !errors.As(err, &te) || te.Class != protocol.TransientError || try >= len(c.o.Backoff) {
+		if !errors.As(err, &te) || te.Class != protocol.TransientError || t.Once || try >= len(c.o.Backoff) {
 			return answer, err
 		}
 		if pause(ctx, c.o.Backoff[try]) != nil {

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"deployster/config"
+	"deployster/plan/latehost"
+	"deployster/plan/unknowns"
+	"deployster/protocol"
+)
+
+// beforeItsTurn decides a resource that waits for what does not exist yet, or is not known. If it
+// waits in order only, its image is queried early, and the answer counts; else, and after an error of
+// that query, the resource is deferred. nil = the change is not allowed: it is reported.
+func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before []string, s *Step) *Step {
+	if !onlyInOrder(b, r, before, s) {
+		s.Change = Deferred
+		b.expect(r, s)
+		return foreseen(ctx, b, r, s)
+	}
+	waiting := *s
+	s.MayChange = true
+	in, answer, err := queryEarly(ctx, b, r, s)
+	if err != nil {
+		waiting.Reason += ", and its type could not answer before that"
+		waiting.Change = Deferred
+		b.expect(r, &waiting)
+		return &waiting
+	}
+	if !notTaken(b, r, s, answer) {
+		return nil
+	}
+	b.answered(r, s, in, answer)
+	return accepted(b, r, before, s, waiting)
+}
+
+// queryEarly queries the state of a resource once, before what it waits for is done.
+func queryEarly(ctx context.Context, b *builder, r *config.Resource, s *Step) (in protocol.StateInput, answer protocol.Answer, err error) {
+	b.progress(Asking{r.Address})
+	if in, err = b.input(r, s); err != nil {
+		return in, answer, err
+	}
+	target := s.Target(r.Address)
+	target.Once = true
+	answer, err = b.prober.State(ctx, target, s.Init, in)
+	return in, answer, err
+}
+
+// onlyInOrder reports whether nothing but the order keeps a resource from being done now: its type
+// can be queried ahead, its config is known, and it takes nothing from what this plan changes.
+func onlyInOrder(b *builder, r *config.Resource, before []string, s *Step) bool {
+	if !s.Init.Unknowns || len(s.Unknown)+len(s.Staying) > 0 || b.Selection.RefreshOnly || b.identified.doubts[r.Address] != "" {
+		return false
+	}
+	if open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look)); open != "" { // errors are reported
+		return false
+	}
+	return !slices.ContainsFunc(r.Edges, func(e config.Edge) bool {
+		inOrder := e.Origin.OrderOnly() || e.Origin == config.FromSubscribe // it is notified in the query
+		return !inOrder && b.step(e.To).acts()
+	})
+}
+
+// acts reports whether an apply runs actions for a resource, or may run some.
+func (s *Step) acts() bool {
+	switch s.Change {
+	case Valid:
+		return s.MayChange
+	case Record, Left, Forget:
+		return false
+	}
+	return true
+}
+
+// mustWait says why a resource cannot be asked yet, or "". Not ok = an error was reported.
+func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why string, ok bool) {
+	open, diags := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look))
+	b.Report(r, "", diags)
+	return cmp.Or(b.whyDeferred(r.Address, before, s), open), !diags.HasErrors()
+}
+
+func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
+	why := unknowns.Common(before, func(addr string) string {
+		if s := b.step(addr); s.Change != Left || s.Stale == nil {
+			return opens[s.Change]
+		}
+		return ""
+	})
+	if why != "" {
+		return why
+	}
+	if len(s.Unknown) > 0 {
+		return unknowns.Words(s.Unknown)
+	}
+	if _, known := b.Prior.Resources[addr]; !known {
+		return b.identified.doubts[addr]
+	}
+	return ""
+}
+
+// opens says, by the change of a resource, why what depends on it cannot be asked yet.
+var opens = map[Change]string{Create: "does not exist yet", Publish: "will be published", Replace: "will be replaced",
+	Forget: "is gone", Left: "has no state that could be read", Deferred: "is deferred"}
+
+func (b *builder) whyMayChange(before []string) string {
+	return unknowns.Common(before, func(addr string) string {
+		switch s := b.step(addr); {
+		case s.Change == Update:
+			return "will be updated"
+		case s.MayChange:
+			return "may change"
+		}
+		return ""
+	})
+}
