@@ -49,7 +49,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		}
 		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Shown(), Host: host,
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
-			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected,
+			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected,
 			Adopted: step.Adopted && !step.Made, Made: step.Made,
 			MovedWhy: step.MovedWhy, Edited: step.Edited, Notes: step.Notes,
 			Drifted: step.Drifted, Inputs: step.Inputs, NotMade: step.DestroysAdopted(), Replaces: step.Replaces, Deposed: step.Deposed}})

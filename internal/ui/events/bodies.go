@@ -79,6 +79,7 @@ type PlannedChange struct {
 	Replaces  string            `json:"replaces,omitempty"` // create: the key of the old entry, which ends afterwards
 	Deposed   string            `json:"deposed,omitempty"`  // the address that it had before another resource took it
 	MayChange bool              `json:"may_change,omitempty"`
+	Early     bool              `json:"early,omitempty"` // its image was queried before what it waits for was done
 	Expected  plan.Change       `json:"expected,omitempty"`
 	MovedWhy  string            `json:"moved_why,omitempty"`
 	Adopted   bool              `json:"adopted,omitempty"`

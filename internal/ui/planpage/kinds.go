@@ -61,6 +61,8 @@ var traits = []trait{
 	{"expected", "expected", "it is decided once its dependencies exist", func(s *plan.Step) bool { return s.Expected != "" }, false},
 	{"may-change", "may change", "a dependency changes: what is shown is an expectation",
 		func(s *plan.Step) bool { return s.MayChange && s.Change != plan.Valid }, true},
+	{"early", "queried early", "its image was queried before what it waits for is done, and is queried again at its turn",
+		func(s *plan.Step) bool { return s.Early }, false},
 	{"drifted", "drifted", "changed outside of deployster since the last apply",
 		func(s *plan.Step) bool { return s.Drifted }, false},
 	{"not-created", "not created by deployster", "deployster did not create what is destroyed: it existed before",

@@ -104,7 +104,11 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	if s.Expected != "" {
 		say("why", "Apply decides when its dependencies exist, and is expected to "+string(s.Expected)+" it.")
 	}
-	if s.Reason != "" {
+	switch {
+	case s.Early:
+		say("why", "Its image was queried early ("+s.Reason+"), and is queried again at its turn. If it answers otherwise then, "+
+			"-deferred decides.")
+	case s.Reason != "":
 		say("why", "Because "+s.Reason+".")
 	}
 	if s.DestroysAdopted() {

@@ -187,7 +187,7 @@ func (d detail) sum() [sha256.Size]byte {
 // actions.
 func (d detail) shape(s *plan.Step) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Shown(), s.MayChange, s.Type, s.Source,
+	fmt.Fprintf(&b, "%s\x00%t\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Shown(), s.MayChange, s.Early, s.Type, s.Source,
 		s.Init.Label+Edited(s)+place(s), len(d.rows))
 	if s.MovedFrom != "" {
 		b.WriteString("moved")

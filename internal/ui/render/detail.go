@@ -205,7 +205,11 @@ func reasons(s *plan.Step) []string {
 	if s.MovedFrom != "" {
 		parts = append(parts, MovedFrom(s))
 	}
-	if s.Reason != "" && s.Change != plan.ReadFailed {
+	switch {
+	case s.Reason == "" || s.Change == plan.ReadFailed:
+	case s.Early:
+		parts = append(parts, "queried early: "+diag.Visible(s.Reason))
+	default:
 		parts = append(parts, "because "+diag.Visible(s.Reason))
 	}
 	switch {
