@@ -56,12 +56,15 @@ func (d *drawer) chance(n int) bool { return d.IntN(n) == 0 }
 func (d *drawer) fresh() Resource {
 	d.named++
 	name := fmt.Sprintf("r%d", d.named)
-	r := Resource{Name: name, Thing: "t" + name, Kind: modeltest.Kinds()[d.IntN(8)], V: d.IntN(3)}
+	r := Resource{Name: name, Thing: "t" + name, Kind: d.kind(), V: d.IntN(3)}
 	r.Module, r.Secret, r.Output = d.chance(6), d.chance(5), d.chance(4)
 	r.Protect, r.Forget, r.Ignore = d.chance(20), d.chance(15), d.chance(15)
 	d.number(&r)
 	return r
 }
+
+// kind draws one.
+func (d *drawer) kind() string { return modeltest.Kinds()[d.IntN(len(modeltest.Kinds()))] }
 
 // number gives a resource its instances.
 func (d *drawer) number(r *Resource) {
@@ -152,7 +155,7 @@ func (d *drawer) edit() {
 	case 14:
 		r.Forget, r.Secret = d.chance(3), d.chance(3)
 	case 15:
-		r.Kind = modeltest.Kinds()[d.IntN(8)]
+		r.Kind = d.kind()
 	}
 }
 

@@ -20,6 +20,8 @@ import (
 type expected struct {
 	change    string
 	may       bool
+	early     bool // it was queried before what it waits for is done
+	mute      bool // so it was, and did not answer
 	adopted   bool
 	drifted   bool
 	movedFrom string
@@ -30,8 +32,11 @@ type expected struct {
 	entry     *state.Entry // what was recorded of it, under this address
 }
 
-// flexible says that its actions may become others.
+// flexible says that its config and its actions may become others.
 func (e *expected) flexible() bool { return e.change == "deferred" || e.may }
+
+// open says that its actions may become others.
+func (e *expected) open() bool { return e.flexible() || e.early }
 
 // expectation is what a plan must be.
 type expectation struct {
@@ -40,12 +45,13 @@ type expectation struct {
 	moves     map[string]string      // new address -> old one
 	refused   []string               // why there can be no plan
 	doubtful  map[string]bool        // what may be the thing of something that is destroyed
+	mute      map[string]bool        // whose last query for the plan gave no answer
 	strange   string                 // why nobody can say anything: two resources with one thing
 }
 
-// expect works it out.
-func expect(s *Step, recorded state.Snapshot, things modeltest.Store) (*expectation, error) {
-	e := &expectation{resources: map[string]*expected{}}
+// expect works it out. mute are those whose last query for the plan gave no answer.
+func expect(s *Step, recorded state.Snapshot, things modeltest.Store, mute map[string]bool) (*expectation, error) {
+	e := &expectation{resources: map[string]*expected{}, mute: mute}
 	e.move(s, recorded)
 	if e.strange = e.twice(s); e.strange != "" {
 		return e, nil
@@ -223,10 +229,10 @@ func (s *Step) behind(r *Resource, set map[string]bool) {
 
 // view is what dependants may expect of a resource; nil = nothing.
 func (x *expected) view() json.RawMessage {
-	switch x.change {
-	case "valid":
+	switch {
+	case x.change == "valid":
 		return x.answer.State
-	case "update":
+	case x.change == "update", x.change == "deferred" && x.answer.StaleState != nil:
 		return overlay(x.answer.StaleState, x.answer.Forecast)
 	}
 	return x.answer.Forecast
@@ -247,6 +253,21 @@ func overlay(base, top json.RawMessage) json.RawMessage {
 // config evaluates the config of an instance with what is known of the states;
 // nil when something in it is not known.
 func (s *Step) config(i instance, entry *state.Entry, known func(addr string) json.RawMessage) json.RawMessage {
+	text, whole := s.evaluate(i, entry, known)
+	if !whole {
+		return nil
+	}
+	return text
+}
+
+// told is a config with null for what is not known.
+func (s *Step) told(i instance, entry *state.Entry, known func(addr string) json.RawMessage) json.RawMessage {
+	text, _ := s.evaluate(i, entry, known)
+	return text
+}
+
+func (s *Step) evaluate(i instance, entry *state.Entry, known func(addr string) json.RawMessage) (text json.RawMessage, whole bool) {
+	whole = true
 	config := map[string]any{"name": i.Thing, "v": i.V}
 	if i.Secret {
 		config["s"] = canary
@@ -265,17 +286,15 @@ func (s *Step) config(i instance, entry *state.Entry, known func(addr string) js
 			var state map[string]any
 			_ = json.Unmarshal(known(of.Address), &state) // null is nothing
 			value, ok := state[u.attribute()]
-			if !ok {
-				return nil
-			}
+			whole = whole && ok
 			list = append(list, value)
 		}
 		if config[fmt.Sprintf("u%d", n)] = any(list); u.At >= 0 {
 			config[fmt.Sprintf("u%d", n)] = list[0]
 		}
 	}
-	text, _ := json.Marshal(config)
-	return text
+	text, _ = json.Marshal(config)
+	return text, whole
 }
 
 // input is what the image of an instance is told.
@@ -300,6 +319,8 @@ func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error
 	if x.config == nil {
 		x.change = "deferred"
 	}
+	ahead := x.instance.Kind == modeltest.Ahead && !e.doubtful[x.instance.Address]
+	inOrder := ahead && e.onlyInOrder(s, x)
 	for _, addr := range x.before {
 		switch dependency := e.resources[addr]; {
 		case dependency.change == "create" || dependency.change == "deferred":
@@ -314,7 +335,15 @@ func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error
 			x.change = "deferred"
 		}
 	}
-	if x.change == "deferred" {
+	switch {
+	case x.change == "deferred" && inOrder && !e.mute[x.instance.Address]:
+		x.may = true
+	case x.change == "deferred" && inOrder:
+		x.may, x.mute = false, true
+		return nil
+	case x.change == "deferred" && ahead && !inOrder:
+		return e.foresee(s, x, things)
+	case x.change == "deferred":
 		x.may = false
 		return nil
 	}
@@ -331,11 +360,45 @@ func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error
 		x.change, x.may, x.answer = "deferred", false, protocol.Answer{} // what it needs may make it right
 		return nil
 	}
+	if x.may && x.change != "valid" && inOrder {
+		x.may, x.early = false, true
+	}
 	x.adopted = !x.instance.ReadOnly && (x.entry == nil && x.change != "create" || x.entry != nil && onlyBegun(*x.entry) && x.change == "valid")
 	x.drifted = x.entry != nil && !onlyBegun(*x.entry) && x.change != "valid" && string(x.entry.Config) == string(x.config) &&
 		x.entry.Type == modeltest.Reference(x.instance.Kind)
 	if x.instance.ReadOnly && x.change != "valid" {
 		e.refused = append(e.refused, x.instance.Address+" is read_only and not as declared")
+	}
+	return nil
+}
+
+// onlyInOrder says that a resource has a known config and takes nothing from what is acted on.
+func (e *expectation) onlyInOrder(s *Step, x *expected) bool {
+	taken := map[string]bool{}
+	s.reach(x.instance.Resource, taken)
+	for addr := range taken {
+		if of := e.resources[addr]; of.change != "valid" || of.may {
+			return false
+		}
+	}
+	return x.config != nil
+}
+
+// foresee says what a plan must say of what is queried with values that are not known yet.
+func (e *expectation) foresee(s *Step, x *expected, things modeltest.Store) error {
+	known := func(addr string) json.RawMessage { return e.resources[addr].view() }
+	x.may = false
+	told := s.told(*x.instance, x.entry, known)
+	thing, err := things.Load(x.instance.Thing)
+	if err != nil {
+		return err
+	}
+	answer := modeltest.Look(s.input(*x.instance, told, known), thing)
+	switch {
+	case answer.Status == protocol.Valid:
+		x.change, x.may, x.answer = "valid", true, answer
+	case !x.instance.ReadOnly: // else what it needs may make it right
+		x.answer = answer
 	}
 	return nil
 }

@@ -22,11 +22,12 @@ func comparePlan(p *plan.Plan, e *expectation) error {
 	}
 	for _, addr := range want {
 		x, s := e.resources[addr], p.Resources[addr]
-		shown := func(change string, may, adopted, drifted bool, moved string, actions []protocol.Action, shutdown *protocol.Action) string {
-			return fmt.Sprintf("%s may=%v adopted=%v drifted=%v moved=%q %s", change, may, adopted, drifted, moved, spell(actions, shutdown))
+		shown := func(change string, may, early, adopted, drifted bool, moved string, actions []protocol.Action, shutdown *protocol.Action) string {
+			return fmt.Sprintf("%s may=%v early=%v adopted=%v drifted=%v moved=%q %s", change, may, early, adopted, drifted, moved,
+				spell(actions, shutdown))
 		}
-		is := shown(string(s.Change), s.MayChange, s.Adopted, s.Drifted, s.MovedFrom, s.Actions, s.Shutdown)
-		should := shown(x.change, x.may, x.adopted, x.drifted, x.movedFrom, x.answer.Actions, x.answer.ShutdownFirst)
+		is := shown(string(s.Change), s.MayChange, s.Early, s.Adopted, s.Drifted, s.MovedFrom, s.Actions, s.Shutdown)
+		should := shown(x.change, x.may, x.early, x.adopted, x.drifted, x.movedFrom, x.answer.Actions, x.answer.ShutdownFirst)
 		if is != should {
 			return failf("plan", "%s is %s, and should be %s", addr, is, should)
 		}

@@ -95,7 +95,7 @@ func (v *verdict) justified(res *resourceRun) error {
 			return nil
 		case !last.Action && res.x.instance != nil && res.x.instance.ReadOnly && !res.wanted(last.Answer):
 			return nil
-		case !last.Action && !res.x.flexible() && !res.asShown(last.Answer):
+		case !last.Action && !res.x.open() && !res.asShown(last.Answer):
 			return nil
 		}
 	}

@@ -136,7 +136,7 @@ func entryText(s state.Snapshot, addr string) string {
 // plan plans and compares the plan with what the model says. Without a plan
 // and an error there was to be none.
 func (ex *execution) plan(s *Step) ([]byte, *plan.Plan, *expectation, error) {
-	e, err := expect(s, ex.before, ex.things)
+	e, err := expect(s, ex.before, ex.things, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -145,13 +145,22 @@ func (ex *execution) plan(s *Step) ([]byte, *plan.Plan, *expectation, error) {
 		return nil, nil, nil, nil
 	}
 	ex.stats.plans++
-	file, err := ex.rig.plan(s, ex.before)
-	unanswered := unanswered(ex.tracer.calls)
-	if wanted := len(e.refused) == 0 && unanswered == ""; wanted != (err == nil) {
-		return nil, nil, nil, failf("plan", "it gave the error %v; the model refuses because of %v, and %q did not answer", err, e.refused,
+	file, failed := ex.rig.plan(s, ex.before)
+	mute := mute(ex.tracer.calls)
+	if e, err = expect(s, ex.before, ex.things, mute); err != nil {
+		return nil, nil, nil, err
+	}
+	unanswered := e.unanswered(mute)
+	for _, x := range e.resources {
+		if x.early {
+			ex.stats.early++
+		}
+	}
+	if wanted := len(e.refused) == 0 && unanswered == ""; wanted != (failed == nil) {
+		return nil, nil, nil, failf("plan", "it gave the error %v; the model refuses because of %v, and %q did not answer", failed, e.refused,
 			unanswered)
 	}
-	if err != nil {
+	if failed != nil {
 		ex.stats.refusals++
 		return nil, nil, nil, nil
 	}
@@ -162,14 +171,23 @@ func (ex *execution) plan(s *Step) ([]byte, *plan.Plan, *expectation, error) {
 	return file, p, e, comparePlan(p, e)
 }
 
-// unanswered is a resource whose last state gave no answer.
-func unanswered(calls []*call) string {
-	last := map[string]*call{}
+// mute are the resources whose last state gave no answer.
+func mute(calls []*call) map[string]bool {
+	last, mute := map[string]*call{}, map[string]bool{}
 	for _, c := range calls {
 		last[c.In.Name] = c
 	}
-	for _, addr := range slices.Sorted(maps.Keys(last)) {
-		if !last[addr].well() {
+	for addr, c := range last {
+		mute[addr] = !c.well()
+	}
+	return mute
+}
+
+// unanswered is a resource that gave no answer, other than to an early query.
+func (e *expectation) unanswered(mute map[string]bool) string {
+	for _, addr := range slices.Sorted(maps.Keys(mute)) {
+		x := e.resources[addr]
+		if mute[addr] && (x == nil || !x.mute) {
 			return addr
 		}
 	}
@@ -285,7 +303,7 @@ func (ex *execution) converge(s Step) error {
 	s.Command, s.Between, s.Faults, s.Drift = Apply, nil, nil, nil
 	s.InterruptAt, s.CrashAt, s.IntrudeAt, s.Twice = 0, 0, 0, false
 	// What protects or is not to be touched is somebody's who is asked first.
-	e, err := expect(&s, ex.current(), ex.things)
+	e, err := expect(&s, ex.current(), ex.things, nil)
 	if err != nil || e.strange != "" {
 		return err
 	}

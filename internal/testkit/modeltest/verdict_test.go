@@ -138,7 +138,7 @@ func (v *verdict) sequence(res *resourceRun) error {
 func (v *verdict) shownAndAnswered(res *resourceRun, c *call, next *int) error {
 	answer := res.query.Answer
 	if c.Step == "stop" {
-		if answer.ShutdownFirst == nil || !res.x.flexible() && res.shown.Shutdown == nil {
+		if answer.ShutdownFirst == nil || !res.x.open() && res.shown.Shutdown == nil {
 			return failf("done", "stop of %s was run, and was not shown", res.addr)
 		}
 		res.stops = append(res.stops, c)
@@ -149,7 +149,7 @@ func (v *verdict) shownAndAnswered(res *resourceRun, c *call, next *int) error {
 		return failf("done", "%s of %s was run after one that failed", c.Step, res.addr)
 	case *next >= len(answer.Actions) || !v.same(res, answer.Actions[*next], c):
 		return failf("done", "%s of %s was run, its image had answered %v", c.Step, res.addr, answer.Actions)
-	case !res.x.flexible() && (*next >= len(res.shown.Actions) || !v.same(res, res.shown.Actions[*next], c)):
+	case !res.x.open() && (*next >= len(res.shown.Actions) || !v.same(res, res.shown.Actions[*next], c)):
 		return failf("done", "%s of %s was run, shown was %v", c.Step, res.addr, res.shown.Actions)
 	case answer.ShutdownFirst != nil && !slices.ContainsFunc(res.stops, (*call).well):
 		return failf("shutdown", "%s of %s was run before it was shut down", c.Step, res.addr)

@@ -20,10 +20,11 @@ const (
 	Asker = "asker" // is made of what its dependencies are
 	Hand  = "hand"  // its actions run in another image
 	Old   = "old"   // speaks protocol 1
+	Ahead = "ahead" // can be queried before what it waits for is done
 )
 
 // Kinds lists them.
-func Kinds() []string { return []string{Plain, Still, Steps, Proud, Seer, Asker, Hand, Old} }
+func Kinds() []string { return []string{Plain, Still, Steps, Proud, Seer, Asker, Hand, Old, Ahead} }
 
 // HandImage is the image in which the actions of a Hand run.
 const HandImage = "test/hands:1"
@@ -123,6 +124,8 @@ func describe(kind string) string {
 		return `{"protocol":2,` + rest
 	case Asker:
 		return `{"protocol":2,"absent":true,"dependencies":true,` + rest
+	case Ahead:
+		return `{"protocol":2,"absent":true,"unknowns":true,` + rest
 	case Old:
 		return `{"label":"Old","required_plugs":{"things":"/things"},"state_action":{"args":["state"]}}`
 	}
