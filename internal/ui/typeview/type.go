@@ -173,7 +173,7 @@ func abilities(t Document) []string {
 		text string
 	}{{t.Dependencies, "see its dependencies"},
 		{t.Refresh, "be told of what it subscribes"},
-		{t.Unknowns, "be asked while values are not known yet"},
+		{t.Unknowns, "be queried ahead"},
 		{t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
 			"be something else for each resource"}} {
