@@ -205,6 +205,10 @@ func TestEarly_IsQueriedAgainAtItsTurn(t *testing.T) {
 			if acted := strings.Join(g.b.acted, " "); acted != c.acted {
 				t.Errorf("acted %q, want %q", acted, c.acted)
 			}
+			became := map[string]apply.Change{"fix": updated, "renew": plan.Replace}[c.acted] // else it is what was shown
+			if got := report.Resources["b"].Became; c.early == absentB && got != became {
+				t.Errorf("it became %q, want %q", got, became)
+			}
 			if g.a != "2" {
 				t.Errorf("a is %q", g.a)
 			}

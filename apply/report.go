@@ -76,7 +76,7 @@ type ShutdownReport struct {
 type ResourceReport struct {
 	Host      string   `json:"host,omitempty"` // its host; "" = this machine
 	Status    Status   `json:"status"`
-	Became    Change   `json:"became,omitempty"`  // the change that a deferred one needed; "" = no action was started
+	Became    Change   `json:"became,omitempty"`  // the change that a deferred one needed, or another than was shown of an early one
 	Planned   []string `json:"planned,omitempty"` // actions, by name
 	Completed []string `json:"completed,omitempty"`
 	Attempts  int      `json:"attempts,omitempty"` // number of attempts, if more than one

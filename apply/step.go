@@ -102,8 +102,8 @@ func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in pr
 		out.report.NotAttempted = out.report.Planned
 		return false
 	}
-	if step.Change == plan.Deferred {
-		out.report.Became = step.WithAnswer(in.Config, sensitive, answer, nil).Shown()
+	if now := step.WithAnswer(in.Config, sensitive, answer, nil).Shown(); step.Change == plan.Deferred || step.Early && now != step.Shown() {
+		out.report.Became = now
 	}
 	if !r.act(ctx, step, out, in, answer) {
 		return true
