@@ -84,8 +84,8 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	return accepted(b, r, before, step, waiting)
 }
 
-// accepted returns what is to be done about a resource that has answered; nil = that is not allowed: it is reported. waiting
-// is the step without the answer.
+// accepted returns what is to be done about a resource that has answered; nil = that is not allowed: it is reported.
+// waiting is the step without the answer.
 func accepted(b *builder, r *config.Resource, before []string, step *Step, waiting Step) *Step {
 	if step.ReadOnly && step.Change != Valid && step.MayChange {
 		*step = waiting // a change of its dependencies may make it valid
@@ -119,12 +119,12 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	if b.guessed(r.Address) && !b.confirm(ctx, r, step, in, answer) {
 		return false
 	}
-	b.answered(r, step, in, answer)
+	answered(b, r, step, in, answer)
 	return true
 }
 
 // answered puts an answer about the state of a resource, and what follows from it, into the step.
-func (b *builder) answered(r *config.Resource, step *Step, in protocol.StateInput, answer protocol.Answer) {
+func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, answer protocol.Answer) {
 	entry, known := b.Prior.Resources[r.Address]
 	step.take(answer)
 	step.hide(b.prober, entry, b.Manifest.Secrets())
@@ -137,21 +137,29 @@ func (b *builder) answered(r *config.Resource, step *Step, in protocol.StateInpu
 	}
 }
 
-// query asks the image for the state, and tells it which values are unknown.
+// query queries the state, and reports an error.
 func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in protocol.StateInput, answer protocol.Answer, ok bool) {
-	b.progress(Asking{r.Address})
-	in, err := b.input(r, s)
+	in, answer, err := stateOf(ctx, b, r, s, false)
 	if err != nil {
-		b.Report(r, "", diag.From("Cannot ask for the state", err))
-		return in, answer, false
-	}
-	unknowns.Tell(&in, s.Unknown)
-	if answer, err = b.prober.State(ctx, s.Target(r.Address), s.Init, in); err != nil {
 		list := b.plugs.Blame(diag.From("Cannot read the state", err), err, s.Init)
 		b.Report(r, "", subject.Locate(b.Manifest, r.Address, list, err))
 		return in, answer, false
 	}
 	return in, answer, notTaken(b, r, s, answer)
+}
+
+// stateOf queries the image for the state, and reports to it which values are unknown.
+func stateOf(ctx context.Context, b *builder, r *config.Resource, s *Step, once bool) (in protocol.StateInput, a protocol.Answer,
+	err error) {
+	b.progress(Asking{r.Address})
+	if in, err = b.input(r, s); err != nil {
+		return in, a, err
+	}
+	unknowns.Tell(&in, s.Unknown)
+	target := s.Target(r.Address)
+	target.Once = once
+	a, err = b.prober.State(ctx, target, s.Init, in)
+	return in, a, err
 }
 
 // notTaken reports whether a resource that must not exist yet does not exist; else it reports an error.

@@ -21,7 +21,7 @@ func (b *builder) expand(ctx context.Context) {
 		if len(open) == 0 {
 			return
 		}
-		ready := b.ready(open)
+		ready := subject.Ready(b.Manifest, open)
 		if len(ready) == 0 {
 			b.Report(nil, "", diag.Diagnostics{diag.Errorf("Instances that cannot be known",
 				"%s and what it is made of wait for each other. This is a bug in deployster: please report it with the manifest.", open[0].Address)})
@@ -61,44 +61,6 @@ func (b *builder) expand(ctx context.Context) {
 // open lists the blocks that the plan covers and whose instances are not known yet.
 func (b *builder) open() []config.Pending {
 	return slices.DeleteFunc(slices.Clone(b.Manifest.Pending()), func(p config.Pending) bool { return !b.Wanted(p.Address) })
-}
-
-// ready returns the resources that must be asked before the next blocks can be expanded,
-// with all that these resources depend on.
-func (b *builder) ready(open []config.Pending) map[string]bool {
-	resources := map[string]*config.Resource{}
-	for _, r := range b.Manifest.Resources() {
-		resources[r.Address] = r
-	}
-	ready := map[string]bool{}
-	for _, p := range open {
-		if closure, ok := closureOf(p, resources); ok {
-			for addr := range closure {
-				ready[addr] = true
-			}
-		}
-	}
-	return ready
-}
-
-// closureOf returns the resources that a block needs for its instances, and all that
-// these depend on; false = one of them waits for another block.
-func closureOf(p config.Pending, resources map[string]*config.Resource) (map[string]bool, bool) {
-	closure, open := map[string]bool{}, slices.Clone(p.Needs)
-	for len(open) > 0 {
-		addr := open[len(open)-1]
-		open = open[:len(open)-1]
-		if closure[addr] {
-			continue
-		}
-		closure[addr] = true
-		r := resources[addr]
-		if r == nil || r.Waits {
-			return nil, false
-		}
-		open = append(open, subject.Predecessors(r)...)
-	}
-	return closure, !p.Waits
 }
 
 // because adds to an error about unknown instances what the plan does with the

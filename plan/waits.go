@@ -8,7 +8,6 @@ import (
 	"deployster/config"
 	"deployster/plan/latehost"
 	"deployster/plan/unknowns"
-	"deployster/protocol"
 )
 
 // beforeItsTurn decides a resource that waits for what does not exist yet, or is not known. If it
@@ -22,7 +21,7 @@ func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before [
 	}
 	waiting := *s
 	s.MayChange = true
-	in, answer, err := queryEarly(ctx, b, r, s)
+	in, answer, err := stateOf(ctx, b, r, s, true)
 	if err != nil {
 		waiting.Reason += ", and its type could not answer before that"
 		waiting.Change = Deferred
@@ -32,20 +31,8 @@ func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before [
 	if !notTaken(b, r, s, answer) {
 		return nil
 	}
-	b.answered(r, s, in, answer)
+	answered(b, r, s, in, answer)
 	return accepted(b, r, before, s, waiting)
-}
-
-// queryEarly queries the state of a resource once, before what it waits for is done.
-func queryEarly(ctx context.Context, b *builder, r *config.Resource, s *Step) (in protocol.StateInput, answer protocol.Answer, err error) {
-	b.progress(Asking{r.Address})
-	if in, err = b.input(r, s); err != nil {
-		return in, answer, err
-	}
-	target := s.Target(r.Address)
-	target.Once = true
-	answer, err = b.prober.State(ctx, target, s.Init, in)
-	return in, answer, err
 }
 
 // onlyInOrder reports whether nothing but the order keeps a resource from being done now: its type
