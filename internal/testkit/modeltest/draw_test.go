@@ -64,7 +64,12 @@ func (d *drawer) fresh() Resource {
 }
 
 // kind draws one.
-func (d *drawer) kind() string { return modeltest.Kinds()[d.IntN(len(modeltest.Kinds()))] }
+func (d *drawer) kind() string {
+	if d.chance(8) {
+		return modeltest.Ahead
+	}
+	return modeltest.Kinds()[d.IntN(len(modeltest.Kinds()))]
+}
 
 // number gives a resource its instances.
 func (d *drawer) number(r *Resource) {
@@ -97,7 +102,11 @@ func (d *drawer) link(at int) {
 	r := &d.declared[at]
 	r.Uses, r.After = nil, nil
 	for _, of := range d.declared[:at] {
-		switch d.IntN(7) {
+		n := d.IntN(7)
+		if n == 0 && r.Kind == modeltest.Ahead {
+			n = 2
+		}
+		switch n {
 		case 0, 1:
 			u := Use{Of: of.Name, ID: d.chance(2), Alias: d.chance(2) || r.Kind == modeltest.Asker}
 			if n := len(of.instances()); n > 0 {
@@ -218,6 +227,17 @@ func (d *drawer) step() Step {
 	if d.chance(2) {
 		for range 1 + d.IntN(4) {
 			s.Faults = append(s.Faults, d.fault(things))
+		}
+	}
+	for _, r := range d.declared {
+		if r.Kind != modeltest.Ahead || len(r.After) == 0 {
+			continue
+		}
+		switch thing := r.instances()[0].Thing; d.IntN(5) {
+		case 0: // what it waits for is missing in the plan
+			s.Faults = append(s.Faults, Fault{Thing: thing, Step: "state", Nth: 1, How: []How{Exit, Transient, Denied}[d.IntN(3)]})
+		case 1: // what it waits for brings another one
+			s.Between = append(s.Between, Drift{Thing: thing, How: Restore}, Drift{Thing: thing, How: Spoil})
 		}
 	}
 	d.moment(&s)

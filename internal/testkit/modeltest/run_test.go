@@ -155,6 +155,9 @@ func (ex *execution) plan(s *Step) ([]byte, *plan.Plan, *expectation, error) {
 		if x.early {
 			ex.stats.early++
 		}
+		if x.mute {
+			ex.stats.mute++
+		}
 	}
 	if wanted := len(e.refused) == 0 && unanswered == ""; wanted != (failed == nil) {
 		return nil, nil, nil, failf("plan", "it gave the error %v; the model refuses because of %v, and %q did not answer", failed, e.refused,

@@ -38,7 +38,7 @@ func TestModel_RandomScenarios(t *testing.T) {
 		return
 	}
 	t.Logf("%d scenarios in %s: %s", count, time.Since(began).Round(time.Millisecond), total)
-	if count >= enough && (total.crashes == 0 || total.interrupts == 0 || total.stale == 0 || total.failed == 0 || total.refusals == 0 || total.early == 0 ||
+	if count >= enough && (total.crashes == 0 || total.interrupts == 0 || total.stale == 0 || total.failed == 0 || total.refusals == 0 || total.early == 0 || total.mute == 0 ||
 		total.skipped*5 > total.plans) {
 		t.Errorf("the scenarios are too dull: %s", total)
 	}
