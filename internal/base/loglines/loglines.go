@@ -9,6 +9,9 @@ import (
 // fill the memory or the screen.
 const MaxLine = 16 << 10
 
+// Cut is the end of a line that was cut.
+const Cut = " [line cut]"
+
 // Writer cuts output into lines and makes them safe to show.
 type Writer struct {
 	emit func(text string)
@@ -51,7 +54,7 @@ func (w *Writer) end() {
 	line, text := w.rest, ""
 	if w.cut {
 		line = wholeRunes(line)
-		text = " [line cut]"
+		text = Cut
 	}
 	w.emit(Shown(line) + text)
 	w.rest, w.cut, w.back = w.rest[:0], false, false

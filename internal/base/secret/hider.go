@@ -1,14 +1,11 @@
 package secret
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/json"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"deployster/internal/base/loglines"
 )
 
 // minLine is the counterpart of MinEmbedded for one line of a secret of several lines.
@@ -21,13 +18,14 @@ type Hider struct {
 	exact map[string]bool
 	// embedded are the forms that are searched for in longer texts, by their first
 	// MinEmbedded bytes, the longest first: one secret may be part of another.
-	embedded map[string][]string
+	embedded map[uint32][]form
+	// maybe has a bit for each hash of such a beginning: nearly all places of a text have none.
+	maybe [1 << 10]uint64
 }
 
-// NewHider returns a Hider for the secrets, in the forms in which programs print them:
-// unchanged, quoted, as JSON, as base64 and escaped for a URL.
+// NewHider returns a Hider for the secrets, in the forms in which programs print them.
 func NewHider(secrets []string) *Hider {
-	h := &Hider{exact: map[string]bool{}, embedded: map[string][]string{}}
+	h := &Hider{exact: map[string]bool{}, embedded: map[uint32][]form{}}
 	for _, s := range secrets {
 		h.Add(s)
 	}
@@ -39,35 +37,57 @@ func (h *Hider) Add(s string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.exact[s] = s != ""
-	if len(s) >= MinEmbedded {
-		for _, form := range []string{s, strings.Trim(strconv.Quote(s), `"`), jsonText(s, true), jsonText(s, false),
-			base64.StdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)), url.QueryEscape(s)} {
-			h.embed(form)
+	// Space around a secret, such as the newline at the end of a file, is not always printed.
+	word := strings.TrimSpace(s)
+	if h.exact[word] = word != ""; len(word) >= MinEmbedded {
+		for _, one := range forms(word) {
+			h.embed(one)
 		}
 	}
+	if !strings.Contains(word, "\n") {
+		return
+	}
 	// Logs are hidden line by line, and a key may have many lines.
-	for line := range strings.SplitSeq(s, "\n") {
-		if line = strings.TrimSpace(line); len(line) >= minLine && line != s {
-			h.embed(line)
+	for line := range strings.SplitSeq(word, "\n") {
+		if line = strings.TrimSpace(line); len(line) >= minLine {
+			for _, text := range escapes(line) {
+				h.embed(form{text: text})
+			}
 		}
+	}
+	for _, text := range wrapped(word) {
+		h.embed(form{text: text})
 	}
 }
 
 // embed adds a form to search for. The lock is held.
-func (h *Hider) embed(form string) {
-	start := form[:MinEmbedded]
+func (h *Hider) embed(one form) {
+	if len(one.text) < MinEmbedded {
+		return
+	}
+	start := begin(one.text)
 	list := h.embedded[start]
-	if at, known := slices.BinarySearchFunc(list, form, longestFirst); !known {
-		h.embedded[start] = slices.Insert(list, at, form)
+	if at, known := slices.BinarySearchFunc(list, one, longestFirst); !known {
+		h.embedded[start] = slices.Insert(list, at, one)
+		bit := hashed(start)
+		h.maybe[bit/64] |= 1 << (bit % 64)
 	}
 }
 
-func longestFirst(a, b string) int {
-	if len(a) != len(b) {
-		return len(b) - len(a)
+func longestFirst(a, b form) int {
+	if len(a.text) != len(b.text) {
+		return len(b.text) - len(a.text)
 	}
-	return strings.Compare(a, b)
+	return strings.Compare(a.text, b.text)
 }
+
+// begin returns the first MinEmbedded bytes of a text as a number.
+func begin(text string) uint32 {
+	return uint32(text[0])<<24 | uint32(text[1])<<16 | uint32(text[2])<<8 | uint32(text[3])
+}
+
+// hashed returns the bit of a beginning.
+func hashed(start uint32) uint32 { return start * 0x9e3779b1 >> 16 }
 
 // Hide returns a text with the secrets masked.
 func (h *Hider) Hide(text string) string {
@@ -76,18 +96,28 @@ func (h *Hider) Hide(text string) string {
 	if h.exact[text] {
 		return Masked
 	}
+	whole, isCut := strings.CutSuffix(text, loglines.Cut)
 	var out strings.Builder
-	done := 0
-	for at := 0; at+MinEmbedded <= len(text); {
-		form := h.at(text[at:])
-		if form == "" {
-			at++
+	done, start := 0, uint32(0)
+	for at := 0; at < len(text); at++ {
+		start = start<<8 | uint32(text[at])
+		from := at - MinEmbedded + 1
+		if from < done {
 			continue
 		}
-		out.WriteString(text[done:at])
+		if bit := hashed(start); h.maybe[bit/64]&(1<<(bit%64)) == 0 {
+			continue
+		}
+		begin, end := h.at(start, text, from, done)
+		if end == 0 && isCut && h.goesOn(start, whole[min(from, len(whole)):]) {
+			begin, end = from, len(whole)
+		}
+		if end == 0 {
+			continue
+		}
+		out.WriteString(text[done:begin])
 		out.WriteString(Masked)
-		at += len(form)
-		done = at
+		done, at = end, end-1
 	}
 	if done == 0 {
 		return text
@@ -96,23 +126,32 @@ func (h *Hider) Hide(text string) string {
 	return out.String()
 }
 
-// at returns the longest form at the beginning of a text; "" = none. The lock is held.
-func (h *Hider) at(text string) string {
-	for _, form := range h.embedded[text[:MinEmbedded]] {
-		if strings.HasPrefix(text, form) {
-			return form
+// at returns where the longest form begins and ends that is found at a place of a text; the
+// end 0 = none. What is before done is masked already. The lock is held.
+func (h *Hider) at(start uint32, text string, from, done int) (begin, end int) {
+	for _, one := range h.embedded[start] {
+		if !strings.HasPrefix(text[from:], one.text) {
+			continue
 		}
+		begin, end = from, from+len(one.text)
+		if one.left && begin > done && isBase64(text[begin-1]) {
+			begin--
+		}
+		if one.right && end < len(text) && isBase64(text[end]) {
+			end++
+		}
+		return begin, end
 	}
-	return ""
+	return 0, 0
 }
 
-// jsonText returns a string in its JSON form, without the quotes. Some encoders also
-// escape the special characters of HTML.
-func jsonText(s string, html bool) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(html)
-	_ = enc.Encode(s) // a string always has a JSON form
-	text := strings.TrimSuffix(b.String(), "\n")
-	return text[1 : len(text)-1]
+// goesOn reports whether the rest of a cut line is the beginning of a form. The lock is held.
+func (h *Hider) goesOn(start uint32, rest string) bool {
+	return len(rest) >= MinEmbedded && slices.ContainsFunc(h.embedded[start], func(one form) bool {
+		return strings.HasPrefix(one.text, rest)
+	})
+}
+
+func isBase64(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+/-_", c) >= 0
 }
