@@ -245,6 +245,7 @@ func (s *Step) Target(addr string) typeclient.Target {
 	return typeclient.Target{
 		Address: addr, Name: name, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull,
 		Verify: s.Verify, StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
+		Sensitive: s.Sensitive,
 	}
 }
 

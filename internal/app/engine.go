@@ -176,8 +176,8 @@ func (e *Engine) Close() {
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
 	return typeclient.New(typeclient.Options{Runner: e.places, Inspector: e.runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
-		Pins: pins, Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Learn, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir),
-		Facts: e.places.Facts})
+		Pins: pins, Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Learn, Hide: e.Secrets.Hide, Record: e.records().Add,
+		Inits: workspace.NewInitCache(e.Dir), Facts: e.places.Facts})
 }
 
 // learn takes note of the secrets in a state.

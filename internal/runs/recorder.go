@@ -156,7 +156,7 @@ func (r *Recorder) redact(i typeclient.Invocation) (Step, map[string][]byte) {
 	} else {
 		step.Problem = hide(i.Err.Error())
 	}
-	files := map[string][]byte{Stdout: hideAll(i.Result.Stdout), Stderr: hideAll(i.Result.Stderr)}
+	files := map[string][]byte{Stdout: hideIn(i.Result.Stdout), Stderr: hideAll(i.Result.Stderr)}
 	if i.Stdin != nil { // the stdin of an adopted action is in the run that started it
 		files[Stdin] = hideIn(i.Stdin)
 	}
@@ -198,10 +198,11 @@ func isTrivial(i typeclient.Invocation) bool {
 	return err == nil && jsondoc.Text(answer["status"]) == string(protocol.Valid)
 }
 
-// messageKeys are the keys in the messages to images. They stay, even if a secret has
+// messageKeys are the keys in the messages to images and in their answers. They stay, even if a secret has
 // the same text.
 var messageKeys = []string{"name", "type", "version", "verbose", "workspace", "protocol", "min", "max", "config", "intent",
-	"last_state", "dependencies", "state", "status", "actions", "properties", "action", "staleState", "idempotency_key"}
+	"last_state", "dependencies", "state", "status", "actions", "properties", "action", "staleState", "idempotency_key", "reasons", "path",
+	"have", "want", "message", "description", "args", "forecast", "unknown", "error", "class", "memory", "after"}
 
 // hideJSON removes the secrets from a message of the protocol. The result is valid JSON if the message is.
 func hideJSON(message []byte, hide func(string) string) []byte {

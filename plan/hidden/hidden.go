@@ -20,10 +20,10 @@ func InConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []
 }
 
 // InState lists the places of a state that must be hidden: those that the schema of its type
-// marks, those with known secrets, and those where the config has a sensitive value, as a
+// marks, those with known secrets, also in keys, and those where the config has a sensitive value, as a
 // state often mirrors its config and may have another secret there.
 func InState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string) []string {
-	return sorted(schemas.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig))
+	return outermost(sorted(schemas.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig)))
 }
 
 // Edits lists the places in which two configs differ. A value that is sensitive in one of
@@ -43,6 +43,12 @@ func sorted(lists ...[]string) []string {
 	all := slices.Concat(lists...)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// outermost leaves out the pointers into what another of the sorted pointers leads to: keys
+// on the way may contain secrets.
+func outermost(list []string) []string {
+	return secret.CutAll(list, list)
 }
 
 // OfEntry lists the secrets that an entry of the state holds.

@@ -3,6 +3,7 @@ package secret
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deployster/internal/base/jsondoc"
@@ -26,25 +27,42 @@ func Values(value json.RawMessage, pointers []string) []string {
 	return slices.Compact(secrets)
 }
 
-// Below returns the pointers of all leaves at or below the given pointers.
+// Below returns those of the pointers that lead to a value, sorted. The keys below it may
+// contain secrets too, so no pointer into it is returned.
 func Below(value json.RawMessage, pointers []string) []string {
 	var found []string
-	eachLeaf(value, pointers, func(path []string, _ any) {
+	eachPart(value, pointers, func(path []string, _ any) (inside bool) {
 		if isBelow(path, pointers) {
 			found = append(found, jsondoc.JoinPointer(path))
+			return false
 		}
+		return true
 	})
+	slices.Sort(found)
 	return found
 }
 
-// Find returns the pointers to the leaves of a value that contain a secret, sorted: for
-// example a password that an image repeats in its state.
+// Find returns the pointers to the leaves of a value that contain a secret, and to the
+// objects with a key that contains one, sorted: for example to a password that an image
+// repeats in its state. There is no pointer into what another one leads to.
 func Find(value json.RawMessage, secrets []string) []string {
 	var found []string
-	eachLeaf(value, secrets, func(path []string, leaf any) {
-		if text := leafText(leaf); text != "" && holdsAny(text, secrets) {
+	eachPart(value, secrets, func(path []string, part any) (inside bool) {
+		has := false
+		switch part := part.(type) {
+		case map[string]any:
+			for key := range part {
+				has = has || len(key) >= MinEmbedded && holdsAny(key, secrets)
+			}
+		case []any:
+		default:
+			text := leafText(part)
+			has = text != "" && holdsAny(text, secrets)
+		}
+		if has {
 			found = append(found, jsondoc.JoinPointer(path))
 		}
+		return !has
 	})
 	slices.Sort(found)
 	return found
@@ -101,12 +119,55 @@ func CutAll(pointers, sensitive []string) []string {
 	return slices.Compact(out)
 }
 
+// HidePath shortens a JSON pointer that an image wrote to the part before the first secret.
+// An image may write a secret into it with and without the escapes of pointers.
+func HidePath(pointer string, hide func(string) string) string {
+	shown := hide(pointer)
+	if at := strings.Index(shown, Masked); shown != pointer && at >= 0 {
+		return pointer[:max(0, strings.LastIndex(pointer[:at], "/"))]
+	}
+	steps := jsondoc.Pointer(pointer)
+	for i, step := range steps {
+		if hide(step) != step {
+			return jsondoc.JoinPointer(steps[:i])
+		}
+	}
+	return pointer
+}
+
 // isBelow reports whether one of the pointers equals the path or is above it.
 func isBelow(path, pointers []string) bool {
 	return slices.ContainsFunc(pointers, func(p string) bool {
 		steps := jsondoc.Pointer(p)
 		return len(steps) <= len(path) && slices.Equal(steps, path[:len(steps)])
 	})
+}
+
+// eachPart visits a JSON value and its parts, if there is anything to search for. It visits
+// the parts of a part after it, if visit reports that.
+func eachPart(value json.RawMessage, wanted []string, visit func(path []string, part any) (inside bool)) {
+	if len(value) == 0 || len(wanted) == 0 {
+		return
+	}
+	if tree, err := jsondoc.Value(value); err == nil {
+		walk(tree, nil, visit)
+	}
+}
+
+func walk(part any, path []string, visit func(path []string, part any) (inside bool)) {
+	if !visit(path, part) {
+		return
+	}
+	switch part := part.(type) {
+	case map[string]any:
+		for key, inner := range part {
+			walk(inner, append(slices.Clip(path), key), visit)
+		}
+	case []any:
+		for i, inner := range part {
+			walk(inner, append(slices.Clip(path), strconv.Itoa(i)), visit)
+		}
+	}
 }
 
 // eachLeaf visits the leaves of a JSON value, if there is anything to search for.

@@ -31,6 +31,47 @@ func TestFind(t *testing.T) {
 	}
 }
 
+func TestFind_Keys(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string][]string{
+		`{"k":{"hunter2":{"x":"hunter2"}},"l":[{"of hunter2":1}],"m":{"x":1}}`: {"/k", "/l/0"},
+		`{"hunter2":1,"b":"hunter2"}`: {""},
+		`{"k":{"7":1,"abc":2}}`:       nil, // short keys are words of documents
+	} {
+		if got := Find(json.RawMessage(value), []string{"hunter2", "7", "abc"}); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+}
+
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	value := json.RawMessage(`{"a":{"b":{"c":1}},"l":[1,2]}`)
+	if got, want := Below(value, []string{"/a/b", "/l/1", "/a/b/c", "/no"}), []string{"/a/b", "/l/1"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestHidePath(t *testing.T) {
+	t.Parallel()
+	hider := NewHider([]string{"p/w~d"})
+	for pointer, want := range map[string]string{
+		"":              "",
+		"/a/b":          "/a/b",
+		"/a/p/w~d/c":    "/a",
+		"/a/p~1w~0d/c":  "/a",
+		"/a/x p~1w~0d":  "/a",
+		"/p/w~d":        "",
+		"p/w~d":         "",
+		"/a/p%2Fw~d/x":  "/a",
+		"/a/cC93fmQ=/x": "/a",
+	} {
+		if got := HidePath(pointer, hider.Hide); got != want {
+			t.Errorf("%q became %q, want %q", pointer, got, want)
+		}
+	}
+}
+
 func TestFindEnv(t *testing.T) {
 	t.Parallel()
 	got := FindEnv(map[string]string{"B": "x hunter2", "A": "abc", "C": "abcd"}, []string{"abc", "hunter2"})

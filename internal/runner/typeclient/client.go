@@ -35,9 +35,13 @@ type Options struct {
 	// from many goroutines; nil = lines are dropped.
 	Log func(Line)
 
-	// Secret gets the values in an answer that the schema of the state marks writeOnly,
-	// before Record is called with the answer; nil = not called.
+	// Secret gets the values in an answer that the schema of the state marks writeOnly, and
+	// those where the config has sensitive ones, before Record is called with the answer;
+	// nil = not called.
 	Secret func([]string)
+
+	// Hide hides the known secrets in a text; nil = there are none.
+	Hide func(string) string
 
 	// Record is called with every invocation that has ended, from many goroutines; nil =
 	// not called.
@@ -124,6 +128,7 @@ type Target struct {
 	StateTimeout  time.Duration  // 0 = DefaultStateTimeout
 	Once          bool           // a query of the state is not repeated after a transient error
 	ActionTimeout time.Duration  // 0 = none
+	Sensitive     []string       // pointers into the config to values that must never be shown
 }
 
 // The default timeouts of invocations, and the default size limit of an answer.

@@ -10,7 +10,6 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/loglines"
 	"deployster/internal/runner"
-	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -142,21 +141,25 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	for _, f := range flush {
 		f()
 	}
-	if c.o.Secret != nil && typeschema.MayMark(k.states) {
-		c.o.Secret(secretsIn(c, r.Stdout, k.states))
+	if c.o.Secret != nil {
+		c.o.Secret(c.places(k).secretsIn(r.Stdout))
 	}
 	if c.o.Record != nil {
-		c.o.Record(k.invocation(started, r, err))
+		c.o.Record(c.invocation(k, started, r, err))
 	}
 	return r, callError(k, r, err)
 }
 
-// invocation returns the record of a call that has ended, without the memory.
-func (k call) invocation(started time.Time, r runner.Result, err error) Invocation {
+// invocation returns the record of a call that has ended, without the memory and without the
+// values at sensitive places.
+func (c *Client) invocation(k call, started time.Time, r runner.Result, err error) Invocation {
 	i := Invocation{Address: k.target.Address, Host: runner.NameOf(k.settings.Host), Step: k.step, Digest: k.digest, Started: started,
 		Stdin: k.stdin, Result: r, Err: err}
 	if k.remembers {
 		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
+	}
+	if p := c.places(k); !p.none() {
+		i.Stdin, i.Result.Stdout = p.masked(i.Stdin), p.masked(i.Result.Stdout)
 	}
 	return i
 }

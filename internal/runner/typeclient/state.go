@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/secret"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -72,6 +73,14 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	if err != nil {
 		return protocol.Answer{}, protocolError(k, r.Stdout, err)
 	}
+	if c.o.Hide != nil { // paths are shown in other forms, in which a secret is not recognised
+		for i := range answer.Reasons {
+			answer.Reasons[i].Path = secret.HidePath(answer.Reasons[i].Path, c.o.Hide)
+		}
+		if failure != nil {
+			failure.Path = secret.HidePath(failure.Path, c.o.Hide)
+		}
+	}
 	if failure != nil {
 		return protocol.Answer{}, typeError(k, failure)
 	}
@@ -119,7 +128,7 @@ func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol
 func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
 	onEnd func(runner.Result, error) error) (runner.Result, error) {
 	k := call{id: in.IdempotencyKey, onEnd: onEnd, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts,
-		settings: t.Settings, timeout: t.ActionTimeout, remembers: ty.Memory}
+		settings: t.Settings, timeout: t.ActionTimeout, remembers: ty.Memory, states: ty.StateSchema}
 	in.InitInput = c.initInput(t)
 	if in.Intent == "" {
 		in.Intent = protocol.Present
