@@ -71,7 +71,7 @@ func runOutput(c *cli.Context, s *session) error {
 	case c.Bool("raw"):
 		return printBare(s.out, name, o)
 	case c.Bool("json"):
-		s.out.JSON(o.Value)
+		s.out.Value(o.Value)
 	default: // a user who names one output expects its value
 		s.out.Printf("%s\n", jsondiff.TextWithin(jsondiff.Value{JSON: o.Value}, 0, -1, nil))
 	}
@@ -85,7 +85,7 @@ func printOutputs(p terminal.Printer, s state.Snapshot, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		return p.Document(all)
+		return p.Values(all)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
 		p.Printf("%s = %s\n", name, render.Output(s.Outputs[name], 0, p.Options()))

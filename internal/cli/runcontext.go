@@ -105,7 +105,7 @@ func (r *runContext) record(workdir string, keys *encryption.Keyring) *runs.Reco
 	if r.recorder != nil {
 		return r.recorder
 	}
-	r.recorder = runs.New(runs.Options{Workdir: workdir, Run: r.run, Hide: r.secrets.Hiding, Keys: keys})
+	r.recorder = runs.New(runs.Options{Workdir: workdir, Run: r.run, Hide: r.secrets.Hiding, Known: r.secrets.Known, Keys: keys})
 	r.ready <- r.recorder
 	return r.recorder
 }
@@ -147,10 +147,13 @@ func (r *runContext) finish(e Env, code int) int {
 	r.stream.Send(events.OfEnd(status, code, time.Since(r.run.Started)))
 	close(r.ready)
 	problems := r.stream.Close(readerPatience, e.Abort)
-	if r.recorder != nil {
-		r.recorder.Close()
-	}
 	p := terminal.Printer{Out: e.Stderr, Hide: r.secrets.Hide} // the events have ended
+	if r.recorder != nil {
+		if err := r.recorder.Close(); err != nil {
+			p.Diagnostic(diag.Warningf("Records may hold a secret", "A secret that became known late could not be removed from the events of "+
+				"this run: %s.", err))
+		}
+	}
 	if err := problems["file"]; err != nil {
 		p.Diagnostic(diag.Warningf("The events are not complete", "-json-into=%s: %s.", r.into, err))
 	}

@@ -42,6 +42,7 @@ func (r *Recorder) writePending() error {
 	for _, p := range r.pending {
 		written, failed := r.writeFiles(p.dir, p.step, p.files)
 		err = errors.Join(err, failed)
+		r.written[p.step.Resource] = append(r.written[p.step.Resource], p.dir)
 		r.run.Bytes += written - p.line
 	}
 	if err != nil {

@@ -25,6 +25,9 @@ type Options struct {
 	Run     Run    // ID, Command, Deployster and Started are set
 	// Hide returns the function that removes the secrets known now from a text; nil = there are none.
 	Hide func() func(text string) string
+	// Known returns how many secrets were known so far: the records are cleaned of those that
+	// became known after something was recorded. nil = all are known from the beginning.
+	Known func() int
 	// Keys encrypt the files of the records, except run.json; nil = no encryption.
 	Keys *encryption.Keyring
 }
@@ -43,13 +46,18 @@ type Recorder struct {
 	lines   io.WriteCloser  // see addLine; nil = there are none
 	err     error           // the first one
 	pending []pendingStep   // nil = there are none, or too many
+
+	written   map[string][]string // by resource: the directories of its invocations
+	knew      map[string]int      // by resource: how many secrets were known at its last record
+	knewFirst int                 // the same for the first record of all
 }
 
 // New returns the recorder of one run. It writes nothing before the first record.
 func New(o Options) *Recorder {
 	o.Run.Format, o.Run.Status = Format, Running
 	return &Recorder{o: o, dir: filepath.Join(Dir(o.Workdir), o.Run.ID), run: o.Run,
-		started: make(chan struct{}), finished: make(chan struct{}), used: map[string]bool{}}
+		started: make(chan struct{}), finished: make(chan struct{}), used: map[string]bool{},
+		written: map[string][]string{}, knew: map[string]int{}}
 }
 
 // Begin creates the directory of the run, if it does not exist yet, and points `latest`
@@ -61,6 +69,7 @@ func (r *Recorder) Begin() {
 		return
 	}
 	defer close(r.started)
+	r.knewFirst = r.known()
 	runs := filepath.Dir(r.dir)
 	err := os.MkdirAll(filepath.Dir(runs), 0o755) // others may read the directory above
 	if err == nil {
@@ -115,8 +124,14 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 	step, files := r.redact(i)
 	if dir == "" || isQuery(i) && fitsLine(i) {
 		r.addLine(dir, step, files)
+		r.cleanResource(i.Address, "")
 		return
 	}
+	r.addFiles(dir, step, files)
+	r.cleanResource(i.Address, dir)
+}
+
+func (r *Recorder) addFiles(dir string, step Step, files map[string][]byte) {
 	written, err := r.writeFiles(dir, step, files)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -264,6 +279,7 @@ func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
 		r.addError(r.lines.Close())
 		r.addError(r.writePending())
 	}
+	r.cleanAll()
 	ended := now.UTC()
 	r.run.Status, r.run.ExitCode, r.run.Ended = status, &exit, &ended
 	r.addError(r.writeRun())
@@ -274,14 +290,20 @@ func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
 	return nil
 }
 
-// Close unlocks the run: other commands may remove it now.
-func (r *Recorder) Close() {
+// Close cleans the events, which must have ended, and unlocks the run: other commands may
+// remove it now.
+func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var err error
+	if r.hasStarted() && r.known() != r.knewFirst {
+		err = r.cleanLines(eventsName)
+	}
 	if r.lock != nil {
 		_ = r.lock.Close() // nothing was written to it
 		r.lock = nil
 	}
+	return err
 }
 
 // writeRun replaces run.json. Like all records it is not synced: a run without run.json

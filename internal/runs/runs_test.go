@@ -28,7 +28,9 @@ func end(t *testing.T, r *Recorder) {
 	if err := r.Finish(OK, 0, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	r.Close()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func invocation(address, step, stdout string) typeclient.Invocation {

@@ -32,7 +32,7 @@ func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 	var last atomic.Int64 // the hour in which missing records were warned of last
 	return func() Recording {
 		run := runs.Run{ID: runs.NewID(time.Now()), Command: runs.Watch, Deployster: e.Version, Started: time.Now().UTC()}
-		recorder := runs.New(runs.Options{Workdir: e.Dir, Run: run, Hide: e.Secrets.Hiding, Keys: e.Keys})
+		recorder := runs.New(runs.Options{Workdir: e.Dir, Run: run, Hide: e.Secrets.Hiding, Known: e.Secrets.Known, Keys: e.Keys})
 		stream := events.NewStream(e.Secrets.Hiding, time.Now)
 		stream.To("records", func(<-chan struct{}) (io.WriteCloser, error) { return recorder.Events() },
 			events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
@@ -47,7 +47,10 @@ func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 			}
 			stream.Send(events.OfEnd(status, code, time.Since(run.Started)))
 			_ = stream.Close(writerPatience, hurry) // events that are missing here were also written elsewhere
-			recorder.Close()
+			if err := recorder.Close(); err != nil {
+				e.Warn(diag.Warningf("Records may hold a secret", "A secret that became known late could not be removed from the events of "+
+					"a repair: %s.", err))
+			}
 		}}
 	}
 }

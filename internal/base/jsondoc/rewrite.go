@@ -12,6 +12,8 @@ import (
 type Place struct {
 	Path []string // the keys that lead to it, without indexes of arrays. It must not be kept after the call
 	Key  bool     // the text is a key; Path does not include it
+
+	Number bool // the text is a number
 }
 
 // Rewrite passes every string and every number of a document through change, and leaves
@@ -73,7 +75,7 @@ func (r *rewriter) next() (literal, changed []byte, err error) {
 	if key {
 		r.path = r.path[:r.open[len(r.open)-1]] // the previous member has ended
 	}
-	after := r.change(text, Place{r.path, key})
+	after := r.change(text, Place{Path: r.path, Key: key, Number: kind == '0'})
 	if key {
 		r.path = append(r.path, text)
 	}

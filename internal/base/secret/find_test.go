@@ -35,8 +35,8 @@ func TestFind_Keys(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string][]string{
 		`{"k":{"hunter2":{"x":"hunter2"}},"l":[{"of hunter2":1}],"m":{"x":1}}`: {"/k", "/l/0"},
-		`{"hunter2":1,"b":"hunter2"}`: {""},
-		`{"k":{"7":1,"abc":2}}`:       nil, // short keys are words of documents
+		`{"hunter2":1,"b":"hunter2"}`:                                          {""},
+		`{"k":{"7":1,"abc":2}}`:                                                nil, // short keys are words of documents
 	} {
 		if got := Find(json.RawMessage(value), []string{"hunter2", "7", "abc"}); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", value, got, want)

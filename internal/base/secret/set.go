@@ -15,6 +15,7 @@ type Set struct {
 	old    map[string]bool // of Learn, before that
 	short  bool            // some are too short to be searched for in longer texts
 	hider  *Hider          // for all of them; nil = not made yet, or there is none
+	known  int             // how many were added or learned, without those that were known already
 }
 
 // Add adds secrets for as long as the command runs.
@@ -30,6 +31,9 @@ func (s *Set) take(into *map[string]bool, secrets []string) {
 		if one == "" || s.always[one] || (*into)[one] {
 			continue
 		}
+		if !s.new[one] && !s.old[one] {
+			s.known++
+		}
 		if *into == nil {
 			*into = map[string]bool{}
 		}
@@ -39,6 +43,13 @@ func (s *Set) take(into *map[string]bool, secrets []string) {
 		(*into)[one] = true
 		s.short = s.short || len(one) < MinEmbedded
 	}
+}
+
+// Known returns how many secrets have become known so far.
+func (s *Set) Known() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known
 }
 
 // Age forgets the secrets that were learned before the last call of Age, and not again

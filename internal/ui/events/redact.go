@@ -9,6 +9,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 )
 
 // A secret may equal a word of the protocol. The texts that programs depend on are never
@@ -22,8 +23,18 @@ var (
 		"create", "update", "replace", "destroy", "forget", "deferred", "record", "left", "read_failed"}
 )
 
-// Redact hides secrets in a document of deployster. Keys and the words that programs
-// depend on stay.
+// values are the keys of what users and images write: all below them may be a secret.
+func values() []string {
+	return []string{"value", "config", "state", "staleState", "stale", "forecast", "was", "found", "have", "want", "source", "params",
+		"metadata", "stdin", "stdout", "stderr"}
+}
+
+func isValue(at jsondoc.Place) bool {
+	return slices.ContainsFunc(values(), func(key string) bool { return slices.Contains(at.Path, key) })
+}
+
+// Redact hides secrets in an event or a report. Keys of deployster and the words that
+// programs depend on stay.
 func Redact(line []byte, hide func(string) string) []byte {
 	return jsondoc.Rewrite(line, func(text string, at jsondoc.Place) string {
 		if isOurs(text, at) {
@@ -33,9 +44,24 @@ func Redact(line []byte, hide func(string) string) []byte {
 	})
 }
 
+// RedactDocument hides secrets in a document in which deployster has marked and masked
+// values already: those that are in other forms or longer texts. Outside of values it hides
+// what is part of a text, so that a short secret changes no number and no word of it.
+func RedactDocument(document []byte, hide func(string) string) []byte {
+	return jsondoc.Rewrite(document, func(text string, at jsondoc.Place) string {
+		switch {
+		case isValue(at):
+			return hide(text)
+		case at.Key || at.Number || len(text) < secret.MinEmbedded:
+			return text
+		}
+		return hide(text)
+	})
+}
+
 func isOurs(text string, at jsondoc.Place) bool {
 	if at.Key {
-		return !slices.Contains(at.Path, "value")
+		return !isValue(at)
 	}
 	if len(at.Path) == 0 {
 		return false

@@ -2,13 +2,15 @@ package terminal
 
 import (
 	"bytes"
-	"deployster/internal/base/diag"
-	"deployster/internal/ui/render"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/events"
+	"deployster/internal/ui/render"
 )
 
 // Printer prints text for people. Its methods end their output with a newline.
@@ -45,9 +47,17 @@ func (p Printer) Printf(format string, args ...any) {
 // because nobody reads its output.
 func (p Printer) Raw(text string) { _, _ = io.WriteString(p.Out, text) }
 
-// JSON writes JSON for programs. Characters that may control a terminal are escaped, as
-// JSON allows.
+// JSON writes a JSON document for programs, without secrets.
 func (p Printer) JSON(content []byte) {
+	if p.Hide != nil {
+		content = events.RedactDocument(content, p.Hide)
+	}
+	p.Value(content)
+}
+
+// Value writes JSON for programs, with the secrets in it. Characters that may control a
+// terminal are escaped, as JSON allows.
+func (p Printer) Value(content []byte) {
 	var b strings.Builder
 	for _, r := range string(content) {
 		if r != '\n' && r != '\t' && diag.Visible(string(r)) != string(r) && r < 0x10000 {
@@ -59,17 +69,31 @@ func (p Printer) JSON(content []byte) {
 	p.Raw(strings.TrimRight(b.String(), "\n") + "\n")
 }
 
-// Document prints a value as JSON.
+// Document prints a document as JSON, without secrets.
 func (p Printer) Document(document any) error {
+	content, err := indented(document)
+	if err == nil {
+		p.JSON(content)
+	}
+	return err
+}
+
+// Values prints a document as JSON, with the secrets in it.
+func (p Printer) Values(document any) error {
+	content, err := indented(document)
+	if err == nil {
+		p.Value(content)
+	}
+	return err
+}
+
+func indented(document any) ([]byte, error) {
 	var content bytes.Buffer
 	enc := json.NewEncoder(&content)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(document); err != nil {
-		return err
-	}
-	p.JSON(content.Bytes())
-	return nil
+	err := enc.Encode(document)
+	return content.Bytes(), err
 }
 
 // Table prints a table. It makes the cells safe first: a tab or a newline of an image
