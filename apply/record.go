@@ -65,7 +65,7 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 	}
 	r.facts.TellMemory(&in, addr)
 	return state.Entry{Memory: in.Memory, Adopted: adopted,
-		Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
+		Type: step.Type, Digest: step.Init.Digest, Config: hidden.Recordable(r.exec, step.Init, in.Config),
 		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
 		Identity: step.Init.Identity, Kind: step.Init.Kind, Defaults: things.Defaults(r.exec, step.Init, in.Config),

@@ -160,8 +160,9 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry := recorded(r, step, addr); entry != nil {
 		recall.Tell(&in, r.prior, addr)
-		in.LastConfig = entry.Config
-		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.Acted)
+		complete := hidden.Completed(r.exec, step.Init, *entry, config)
+		in.LastConfig = complete.Config
+		refresh.Tell(&in, &step.Init, step.Subscribes, complete, r.prior, r.facts.Acted)
 	}
 	r.facts.TellMemory(&in, addr)
 	if step.Old != nil && step.Init.Memory && in.Memory == nil && r.facts.IsGone(addr) {

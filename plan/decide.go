@@ -125,7 +125,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 
 // answered puts an answer about the state of a resource, and what follows from it, into the step.
 func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, answer protocol.Answer) {
-	entry, known := b.Prior.Resources[r.Address]
+	entry, known := b.recorded(r.Address, step)
 	step.take(answer)
 	step.hide(b.prober, entry, b.Manifest.Secrets())
 	b.compareWithPrior(r.Address, step, in)
@@ -205,6 +205,17 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 	return diags
 }
 
+// recorded returns the entry of a resource, with the values that are not recorded as they are
+// in the step.
+func (b *builder) recorded(addr string, s *Step) (state.Entry, bool) {
+	entry, known := b.Prior.Resources[addr]
+	return s.complete(b.prober, entry), known
+}
+
+func (s *Step) complete(schemas typeschema.Reader, e state.Entry) state.Entry {
+	return hidden.Completed(schemas, s.Init, e, s.Config)
+}
+
 // newStep returns a step with what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	ty := b.TypeOf(r.Address)
@@ -223,7 +234,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error) {
 	deps, err := view.Dependencies(s.Init, r.Aliases, b.look)
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
-	if entry, ok := b.Prior.Resources[r.Address]; ok && !s.Another {
+	if entry, ok := b.recorded(r.Address, s); ok && !s.Another {
 		recall.Tell(&in, b.Prior, r.Address)
 		in.LastConfig = entry.Config
 		if told := refresh.Tell(&in, &s.Init, r.Subscribes, entry, b.Prior, updates(b)); b.Selection.RefreshOnly {
@@ -271,7 +282,7 @@ const mayStay = "Its type says no identity: what the old config named may stay."
 // compareWithPrior notes what follows from the entry in the state file: that the resource
 // is adopted, that it has drifted, or that its config was changed without effect.
 func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput) {
-	entry, known := b.Prior.Resources[addr]
+	entry, known := b.recorded(addr, s)
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
 	s.Adopted = !s.ReadOnly && (!completed && s.Change == Valid || !known && s.Change == Update)
@@ -299,6 +310,7 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 // resource it also notes the recorded config, to show the difference.
 func (b *builder) expect(r *config.Resource, s *Step) {
 	entry, known := b.Prior.Completed(r.Address)
+	entry = s.complete(b.prober, entry)
 	switch {
 	case known && !s.Another:
 		s.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}

@@ -245,7 +245,7 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 		return ""
 	case r.Publish == nil && b.TypeOf(r.Address).Digest != entry.Digest:
 		return "its type is another image than the one that was applied"
-	case !jsondoc.Same(now.Value, entry.Config):
+	case !jsondoc.Same(now.Value, hidden.Completed(b.prober, b.TypeOf(r.Address), entry, now.Value).Config):
 		return "the manifest has changed: its config is not the one that was applied (" +
 			jsondoc.EditWords(hidden.Edits(entry.Config, now.Value, entry.Sensitive.Config, now.Sensitive)) + ")"
 	}

@@ -15,7 +15,7 @@ import (
 // a resource: everything that its image would be asked with equals what it was asked
 // with when the resource was VALID, and nothing says that the state has changed since.
 func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) bool {
-	entry, known := b.Prior.Resources[r.Address]
+	entry, known := b.recorded(r.Address, s)
 	if !b.Selection.NoRefresh || slices.Contains(b.options.Doubt, r.Address) || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
@@ -53,7 +53,10 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 		}
 		seen[addr] = true
 		dep := b.step(addr)
-		if dep == nil || !jsondoc.Same(dep.Config, b.Prior.Resources[addr].Config) || !b.sameConfigs(dep.Aliases, seen) {
+		if dep == nil {
+			return false
+		}
+		if entry, _ := b.recorded(addr, dep); !jsondoc.Same(dep.Config, entry.Config) || !b.sameConfigs(dep.Aliases, seen) {
 			return false
 		}
 	}
@@ -69,7 +72,7 @@ func (b *builder) useRecorded(s *Step, entry state.Entry) {
 // recordOnly changes a step into what a plan with -refresh-only does: what was found
 // is written to the state file, and no action is left that could be run.
 func (b *builder) recordOnly(addr string, s *Step) {
-	entry, known := b.Prior.Resources[addr]
+	entry, known := b.recorded(addr, s)
 	found := s.Change
 	s.Actions, s.Shutdown, s.Forecast, s.Inputs, s.MayChange, s.Drifted = nil, nil, nil, nil, false, false
 	s.Change = Left

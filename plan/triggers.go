@@ -19,6 +19,9 @@ func (b *builder) triggered(r *config.Resource) bool {
 			was, known = b.Prior.Completed(key)
 		}
 		step := b.step(t.To)
+		if step != nil {
+			was = step.complete(b.prober, was)
+		}
 		if !known || step == nil || len(t.Path) == 0 && !step.changes(was) || len(t.Path) > 0 && !step.View().Differs(t.Path, was, step.Unknown) {
 			continue
 		}

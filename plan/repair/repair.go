@@ -3,7 +3,9 @@ package repair
 import (
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner/typeschema"
 	"deployster/plan"
+	"deployster/plan/hidden"
 	"deployster/plan/inputs"
 	"deployster/plan/refresh"
 	"deployster/protocol"
@@ -18,6 +20,7 @@ const Kind plan.Change = "drift"
 // are now.
 func Only(s *plan.Step, in protocol.StateInput, e state.Entry) bool {
 	now := s.Given()
+	e = hidden.Completed(new(typeschema.Schemas), s.Init, e, in.Config)
 	now.Config = in.Config
 	if in.Dependencies != nil && e.Given != nil {
 		now.Given = inputs.Given(s.Init, in.Dependencies, nil)
@@ -44,6 +47,7 @@ func restorable(s *plan.Step, e state.Entry) bool {
 // Recorded reports whether a step has the recorded config and is run in the recorded way.
 // A resource that is VALID with a config that was never applied is not recorded.
 func Recorded(s *plan.Step, e state.Entry) bool {
+	e = hidden.Completed(new(typeschema.Schemas), s.Init, e, s.Config)
 	return inputs.Restores(inputs.Compare(s.Given(), e))
 }
 

@@ -34,6 +34,7 @@ func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, dige
 		if o.state, err = value.OfRaw(t.memory.State, t.schema.Block.Type()); err != nil {
 			return before(in), err
 		}
+		o.state = withoutWriteOnly(t.schema.Block, o.state)
 		o.private, o.tainted = t.memory.Private, t.memory.Tainted
 	}
 	if name == deleteAction {
@@ -100,9 +101,11 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 		failed = left
 	}
 	state, err := value.Unpack(out.GetNewState(), ty)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	state = withoutWriteOnly(t.schema.Block, state)
+	switch {
 	case state.IsNull() && failed != nil && !o.state.IsNull():
 		return before(in), failed // the next read shows whether the thing still exists
 	case state.IsNull():

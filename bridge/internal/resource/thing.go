@@ -154,6 +154,7 @@ func (t *thing) observe(ctx context.Context) (observed, error) {
 		if o.state, err = value.Unpack(out.GetUpgradedState(), ty); err != nil {
 			return o, err
 		}
+		o.state = withoutWriteOnly(t.schema.Block, o.state)
 		o.private, o.tainted = t.memory.Private, t.memory.Tainted
 	case t.adopt != "":
 		var out tfplugin6.ImportResourceState_Response
@@ -196,9 +197,11 @@ func (t *thing) refresh(ctx context.Context, o observed) (observed, error) {
 	if err := problem(out.GetDiagnostics(), "", t.log); err != nil {
 		return o, err
 	}
-	o.state, err = value.Unpack(out.GetNewState(), ty)
-	o.private = out.GetPrivate()
-	return o, err
+	if o.state, err = value.Unpack(out.GetNewState(), ty); err != nil {
+		return o, err
+	}
+	o.state, o.private = withoutWriteOnly(t.schema.Block, o.state), out.GetPrivate()
+	return o, nil
 }
 
 // planned is the plan of a provider.
@@ -236,6 +239,7 @@ func (t *thing) plan(ctx context.Context, prior cty.Value, private []byte) (plan
 	if p.state, err = value.Unpack(out.GetPlannedState(), ty); err != nil {
 		return p, err
 	}
+	p.state = withoutWriteOnly(t.schema.Block, p.state)
 	for _, path := range out.GetRequiresReplace() {
 		was, there := at(prior, path)
 		will, stays := at(p.state, path)

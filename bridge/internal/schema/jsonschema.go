@@ -96,6 +96,9 @@ func described(s object, a *Attribute) object {
 	if a.Sensitive || a.WriteOnly {
 		s["writeOnly"] = true
 	}
+	if a.WriteOnly {
+		s["x-unrecorded"] = true // deployster puts it into no state file
+	}
 	return s
 }
 

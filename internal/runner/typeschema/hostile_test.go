@@ -91,7 +91,7 @@ func TestWriteOnly_GivesUpSafely(t *testing.T) {
 	schema := map[string]any{"properties": map[string]any{"pin": map[string]any{"writeOnly": true}}}
 	value := map[string]any{"pin": "x"}
 	for limit, want := range map[int]string{1: "", 2: "/pin"} {
-		w := writeOnlyFinder{root: schema, limit: limit, seen: map[visit]bool{}}
+		w := markFinder{keyword: writeOnly, root: schema, limit: limit, seen: map[visit]bool{}}
 		if got := w.find(value); !slices.Equal(got, []string{want}) {
 			t.Errorf("within %d steps: got %q, want %q", limit, got, want)
 		}

@@ -12,6 +12,7 @@ import (
 type Reader interface {
 	FindProperty(schema json.RawMessage, pointer string) (Property, bool)
 	WriteOnly(schema, document json.RawMessage) []string
+	Unrecorded(schema, document json.RawMessage) []string
 }
 
 // Schemas caches parsed schemas. It is safe for concurrent use, and its zero value is

@@ -16,7 +16,24 @@ import (
 // their JSON pointers, sorted. If the schema needs too many steps to search, WriteOnly
 // returns the whole document.
 func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
-	if !MayMark(schema) {
+	return s.marked(schema, document, writeOnly)
+}
+
+// Unrecorded returns the parts of a config that its schema marks x-unrecorded: values that
+// are in no state file. It returns their JSON pointers as WriteOnly does.
+func (s *Schemas) Unrecorded(schema, document json.RawMessage) []string {
+	return s.marked(schema, document, unrecorded)
+}
+
+// The keywords that mark values.
+const (
+	writeOnly  = "writeOnly"
+	unrecorded = "x-unrecorded"
+)
+
+// marked returns the parts of a document that its schema marks with a keyword.
+func (s *Schemas) marked(schema, document json.RawMessage, keyword string) []string {
+	if !mayHave(schema, keyword) {
 		return nil
 	}
 	read := s.schema(schema)
@@ -28,7 +45,7 @@ func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
 	if err != nil {
 		return nil
 	}
-	w := writeOnlyFinder{root: root, limit: maxSchemaSteps, seen: map[visit]bool{}, patterns: map[string]*regexp.Regexp{}}
+	w := markFinder{keyword: keyword, root: root, limit: maxSchemaSteps, seen: map[visit]bool{}, patterns: map[string]*regexp.Regexp{}}
 	return w.find(value)
 }
 
@@ -36,7 +53,11 @@ func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
 // or with escapes such as \u. Most schemas contain neither, and need no search for each
 // resource.
 func MayMark(schema json.RawMessage) bool {
-	return bytes.Contains(schema, []byte("writeOnly")) || bytes.Contains(schema, []byte(`\u`))
+	return mayHave(schema, writeOnly)
+}
+
+func mayHave(schema json.RawMessage, keyword string) bool {
+	return bytes.Contains(schema, []byte(keyword)) || bytes.Contains(schema, []byte(`\u`))
 }
 
 // visit is the application of a schema, identified by its pointer, to a place of the config.
@@ -51,12 +72,13 @@ type pending struct {
 	path          []string
 }
 
-type writeOnlyFinder struct {
-	root  any
-	limit int // of steps
-	seen  map[visit]bool
-	todo  []pending
-	found []string
+type markFinder struct {
+	keyword string
+	root    any
+	limit   int // of steps
+	seen    map[visit]bool
+	todo    []pending
+	found   []string
 
 	patterns map[string]*regexp.Regexp
 }
@@ -68,11 +90,11 @@ const maxSchemaSteps = 1 << 20
 // cycles of references end, and branches that join do not multiply the work. It uses a
 // list of pending work instead of recursion, so that long chains of references do not
 // exhaust the stack.
-func (w *writeOnlyFinder) find(value any) []string {
+func (w *markFinder) find(value any) []string {
 	w.later(w.root, value, nil)
 	for steps := 0; len(w.todo) > 0; steps++ {
 		if steps >= w.limit {
-			return []string{""}
+			return w.whole("")
 		}
 		last := len(w.todo) - 1
 		next := w.todo[last]
@@ -83,14 +105,23 @@ func (w *writeOnlyFinder) find(value any) []string {
 	return slices.Compact(w.found)
 }
 
+// whole returns a value that may have a mark somewhere. It is hidden, but it is recorded:
+// without its config a thing cannot be destroyed.
+func (w *markFinder) whole(pointer string) []string {
+	if w.keyword == writeOnly {
+		return []string{pointer}
+	}
+	return nil
+}
+
 // later adds a schema to the list, unless it is a boolean, which marks nothing.
-func (w *writeOnlyFinder) later(schema, value any, path []string) {
+func (w *markFinder) later(schema, value any, path []string) {
 	if _, ok := schema.(map[string]any); ok {
 		w.todo = append(w.todo, pending{schema, value, path})
 	}
 }
 
-func (w *writeOnlyFinder) step(p pending) {
+func (w *markFinder) step(p pending) {
 	s := p.schema.(map[string]any)
 	pointer := jsondoc.JoinPointer(p.path)
 	here := visit{reflect.ValueOf(s).Pointer(), pointer}
@@ -98,7 +129,7 @@ func (w *writeOnlyFinder) step(p pending) {
 		return
 	}
 	w.seen[here] = true
-	if s["writeOnly"] == true {
+	if s[w.keyword] == true {
 		w.found = append(w.found, pointer)
 		return
 	}
@@ -136,7 +167,7 @@ func (w *writeOnlyFinder) step(p pending) {
 
 // references follows the references of a schema. A reference that does not resolve may
 // lead to a mark: the whole value is then taken for sensitive.
-func (w *writeOnlyFinder) references(s map[string]any, p pending, pointer string) {
+func (w *markFinder) references(s map[string]any, p pending, pointer string) {
 	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 		ref, ok := s[key].(string)
 		if !ok {
@@ -144,7 +175,7 @@ func (w *writeOnlyFinder) references(s map[string]any, p pending, pointer string
 		}
 		target := jsondoc.Reference(w.root, ref)
 		if target == nil {
-			w.found = append(w.found, pointer)
+			w.found = append(w.found, w.whole(pointer)...)
 		}
 		w.later(target, p.value, p.path)
 	}
@@ -152,7 +183,7 @@ func (w *writeOnlyFinder) references(s map[string]any, p pending, pointer string
 
 // ofProperty returns the schemas that apply to a property: by its name and by patterns
 // of names, or else the schemas for all other properties.
-func (w *writeOnlyFinder) ofProperty(s map[string]any, name string) []any {
+func (w *markFinder) ofProperty(s map[string]any, name string) []any {
 	var schemas []any
 	properties, _ := s["properties"].(map[string]any)
 	if property, declared := properties[name]; declared {
@@ -171,7 +202,7 @@ func (w *writeOnlyFinder) ofProperty(s map[string]any, name string) []any {
 }
 
 // matches reports whether a name matches a pattern. A pattern that does not compile matches each name.
-func (w *writeOnlyFinder) matches(pattern, name string) bool {
+func (w *markFinder) matches(pattern, name string) bool {
 	compiled, there := w.patterns[pattern]
 	if !there {
 		compiled, _ = regexp.Compile(pattern)
