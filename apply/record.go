@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"slices"
 	"time"
 
 	"deployster/internal/base/secret"
@@ -87,8 +86,8 @@ func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, s
 
 // hiddenIn returns the pointers into a state to values that must not be shown.
 func (r *run) hiddenIn(step *plan.Step, addr string, config, reached json.RawMessage, sensitive []string) []string {
-	secrets := slices.Concat(secret.Values(config, sensitive), r.manifest.Secrets(), hidden.OfEntry(r.prior.Resources[addr]))
-	return hidden.InState(r.exec, step.Init, reached, secrets, sensitive)
+	secrets := append(secret.Values(config, sensitive), hidden.OfEntry(r.prior.Resources[addr])...)
+	return hidden.InState(r.exec, step.Init, reached, secrets, sensitive, r.manifest.Hider())
 }
 
 // recordFound records what a plan with -refresh-only found and showed. It asks only

@@ -13,6 +13,7 @@ import (
 	"deployster/config/write"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/scalars"
+	"deployster/internal/base/secret"
 	"deployster/protocol"
 )
 
@@ -143,6 +144,9 @@ func (m *Manifest) SensitiveVariables() []string { return m.tree.SensitiveVariab
 // state, sorted: variables and the local values computed from them. It omits empty
 // texts and booleans.
 func (m *Manifest) Secrets() []string { return m.instances.Secrets() }
+
+// Hider returns what finds the values of Secrets, in each form of them.
+func (m *Manifest) Hider() *secret.Hider { return m.instances.Hider() }
 
 // Diagnose sets the range and the snippet of a diagnostic, and returns it. A nil
 // range changes nothing.

@@ -127,7 +127,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, answer protocol.Answer) {
 	entry, known := b.recorded(r.Address, step)
 	step.take(answer)
-	step.hide(b.prober, entry, b.Manifest.Secrets())
+	step.hide(b.prober, entry, b.Manifest.Hider())
 	b.compareWithPrior(r.Address, step, in)
 	if step.Change == Publish && known && len(entry.Config) > 0 {
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
@@ -226,7 +226,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
-		SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
+		SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Hider()),
 	}
 }
 
@@ -264,13 +264,13 @@ func (s *Step) take(a protocol.Answer) {
 
 // hide finds the values in the answer that must not be shown: the secrets of the config
 // and of the manifest, and those that the entry has.
-func (s *Step) hide(schemas typeschema.Reader, prior state.Entry, known []string) {
+func (s *Step) hide(schemas typeschema.Reader, prior state.Entry, known *secret.Hider) {
 	there := s.State
 	if there == nil {
 		there = s.Stale
 	}
-	secrets := slices.Concat(known, secret.Values(s.Config, s.Sensitive), hidden.OfEntry(prior))
-	s.Hidden = slices.Concat(hidden.InState(schemas, s.Init, there, secrets, s.Sensitive),
+	secrets := append(secret.Values(s.Config, s.Sensitive), hidden.OfEntry(prior)...)
+	s.Hidden = slices.Concat(hidden.InState(schemas, s.Init, there, secrets, s.Sensitive, known),
 		hidden.InState(schemas, s.Init, s.Forecast, nil, nil))
 	s.Hidden = slices.Compact(slices.Sorted(slices.Values(s.Hidden)))
 }

@@ -66,7 +66,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 // useRecorded makes a step valid with the recorded state.
 func (b *builder) useRecorded(s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
-	s.hide(b.prober, entry, b.Manifest.Secrets())
+	s.hide(b.prober, entry, b.Manifest.Hider())
 }
 
 // recordOnly changes a step into what a plan with -refresh-only does: what was found

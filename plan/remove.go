@@ -101,7 +101,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return nil, err
 	}
 	step.take(answer)
-	step.hide(b.prober, entry, b.Manifest.Secrets())
+	step.hide(b.prober, entry, b.Manifest.Hider())
 	if answer.Status == protocol.Missing {
 		step.Change, step.Actions, step.Reason = Forget, nil, why+", and it is gone already"
 		if entry.Incomplete() {

@@ -12,6 +12,7 @@ import (
 	"deployster/config/validate"
 	"deployster/config/values"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/secret"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -33,6 +34,7 @@ type Modules struct {
 	Semaphores     []instance.Semaphore
 	Diags          hcl.Diagnostics // the errors of for_each and count
 	Secrets        func() []string
+	Hider          func() *secret.Hider            // of Secrets
 	Impure         *impureValues                   // nil except during apply
 	Artifacts      []instance.Artifact             // sorted by name
 	AutoEdges      map[string][]string             // automatic dependencies of resources, by address
@@ -57,6 +59,7 @@ func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	next.Top = instance.NewModule(m.Tree.Root, nil, instance.Occurrence{}, "")
 	next.Top.Vars = m.Tree.Vars
 	next.Secrets = sync.OnceValue(next.findSecrets)
+	next.Hider = sync.OnceValue(func() *secret.Hider { return secret.NewHider(next.Secrets()) })
 	return next
 }
 

@@ -182,7 +182,7 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 	p := Pin{Info: info, Pinned: where, Check: state.Duration(a.Check), Get: state.Duration(a.Get)}
 	p.Name, p.Type, p.Settings = a.Name, a.TypeRef, a.Settings
 	p.Sensitive = state.PinSensitive{Source: a.Source.Sensitive, Params: a.Params.Sensitive,
-		Env: secret.FindEnv(a.Settings.Env, r.o.Secrets)}
+		Env: secret.FindEnv(a.Settings.Env, secret.NewHider(r.o.Secrets))}
 	prior, known := r.o.Recorded[a.Name]
 	known = known && SameLine(a, prior)
 	if space := cmp.Or(a.Space, held.Space); known && (space == "" || space == prior.Recipe.Space) {

@@ -20,10 +20,14 @@ func InConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []
 }
 
 // InState lists the places of a state that must be hidden: those that the schema of its type
-// marks, those with known secrets, also in keys, and those where the config has a sensitive value, as a
+// marks, those with secrets, also in keys, and those where the config has a sensitive value, as a
 // state often mirrors its config and may have another secret there.
-func InState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string) []string {
-	return outermost(sorted(schemas.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig)))
+func InState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string,
+	known ...*secret.Hider) []string {
+	if len(secrets) > 0 {
+		known = append(known, secret.NewHider(secrets))
+	}
+	return outermost(sorted(schemas.WriteOnly(ty.StateSchema, value), secret.FindWith(value, known...), secret.Below(value, inConfig)))
 }
 
 // Edits lists the places in which two configs differ. A value that is sensitive in one of

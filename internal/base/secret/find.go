@@ -30,8 +30,11 @@ func Values(value json.RawMessage, pointers []string) []string {
 // Below returns those of the pointers that lead to a value, sorted. The keys below it may
 // contain secrets too, so no pointer into it is returned.
 func Below(value json.RawMessage, pointers []string) []string {
+	if len(pointers) == 0 {
+		return nil
+	}
 	var found []string
-	eachPart(value, pointers, func(path []string, _ any) (inside bool) {
+	eachPart(value, func(path []string, _ any) (inside bool) {
 		if isBelow(path, pointers) {
 			found = append(found, jsondoc.JoinPointer(path))
 			return false
@@ -46,18 +49,29 @@ func Below(value json.RawMessage, pointers []string) []string {
 // objects with a key that contains one, sorted: for example to a password that an image
 // repeats in its state. There is no pointer into what another one leads to.
 func Find(value json.RawMessage, secrets []string) []string {
+	if len(value) == 0 || len(secrets) == 0 {
+		return nil
+	}
+	return FindWith(value, NewHider(secrets))
+}
+
+// FindWith is Find for the secrets of several Hiders.
+func FindWith(value json.RawMessage, hiders ...*Hider) []string {
 	var found []string
-	eachPart(value, secrets, func(path []string, part any) (inside bool) {
+	holdsAny := func(text string) bool {
+		return slices.ContainsFunc(hiders, func(h *Hider) bool { return h.Holds(text) })
+	}
+	eachPart(value, func(path []string, part any) (inside bool) {
 		has := false
 		switch part := part.(type) {
 		case map[string]any:
 			for key := range part {
-				has = has || len(key) >= MinEmbedded && holdsAny(key, secrets)
+				has = has || len(key) >= MinEmbedded && holdsAny(key)
 			}
 		case []any:
 		default:
 			text := leafText(part)
-			has = text != "" && holdsAny(text, secrets)
+			has = text != "" && holdsAny(text)
 		}
 		if has {
 			found = append(found, jsondoc.JoinPointer(path))
@@ -70,10 +84,10 @@ func Find(value json.RawMessage, secrets []string) []string {
 
 // FindEnv returns the names of the environment variables whose values contain a secret,
 // sorted.
-func FindEnv(env map[string]string, secrets []string) []string {
+func FindEnv(env map[string]string, hider *Hider) []string {
 	var names []string
 	for name, value := range env {
-		if holdsAny(value, secrets) {
+		if hider.Holds(value) {
 			names = append(names, name)
 		}
 	}
@@ -85,12 +99,6 @@ func FindEnv(env map[string]string, secrets []string) []string {
 func Touches(pointers []string, path string) bool {
 	return slices.ContainsFunc(pointers, func(p string) bool {
 		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")
-	})
-}
-
-func holdsAny(text string, secrets []string) bool {
-	return slices.ContainsFunc(secrets, func(s string) bool {
-		return text == s || len(s) >= MinEmbedded && strings.Contains(text, s)
 	})
 }
 
@@ -143,10 +151,10 @@ func isBelow(path, pointers []string) bool {
 	})
 }
 
-// eachPart visits a JSON value and its parts, if there is anything to search for. It visits
-// the parts of a part after it, if visit reports that.
-func eachPart(value json.RawMessage, wanted []string, visit func(path []string, part any) (inside bool)) {
-	if len(value) == 0 || len(wanted) == 0 {
+// eachPart visits a JSON value and its parts. It visits the parts of a part after it, if visit
+// reports that.
+func eachPart(value json.RawMessage, visit func(path []string, part any) (inside bool)) {
+	if len(value) == 0 {
 		return
 	}
 	if tree, err := jsondoc.Value(value); err == nil {

@@ -74,7 +74,7 @@ func TestHidePath(t *testing.T) {
 
 func TestFindEnv(t *testing.T) {
 	t.Parallel()
-	got := FindEnv(map[string]string{"B": "x hunter2", "A": "abc", "C": "abcd"}, []string{"abc", "hunter2"})
+	got := FindEnv(map[string]string{"B": "x hunter2", "A": "abc", "C": "abcd"}, NewHider([]string{"abc", "hunter2"}))
 	if want := []string{"A", "B"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -126,6 +126,9 @@ func (h *Hider) Hide(text string) string {
 	return out.String()
 }
 
+// Holds reports whether a secret is in a text.
+func (h *Hider) Holds(text string) bool { return h.Hide(text) != text }
+
 // at returns where the longest form begins and ends that is found at a place of a text; the
 // end 0 = none. What is before done is masked already. The lock is held.
 func (h *Hider) at(start uint32, text string, from, done int) (begin, end int) {
