@@ -45,7 +45,8 @@ func stateCommand(e Env) *cli.Command {
 			{Name: "push", Usage: "replace the state with FILE; - is stdin", ArgsUsage: "FILE",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also if FILE has another lineage, or is older"}, dryRun(), doneJSON()},
 				Action: e.action(runStatePush)},
-			{Name: "copies", Usage: "list the backups of the state", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+			{Name: "copies", Usage: "list the backups of the state", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"},
+				&cli.Uint64Flag{Name: "prune-before", Usage: "first remove the backups before `SERIAL`"}},
 				Action: e.action(runStateCopies)},
 			{Name: "reencrypt", Usage: "encrypt or decrypt the state and its backups, as the encryption block says",
 				Action: e.action(runStateReencrypt)},
@@ -160,6 +161,13 @@ func runStatePull(c *cli.Context, s *session) error {
 func runStateCopies(c *cli.Context, s *session) error {
 	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
+	}
+	if before := c.Uint64("prune-before"); c.IsSet("prune-before") {
+		removed, err := s.PruneCopies(c.Context, before)
+		if err != nil {
+			return err
+		}
+		s.ui.Err.Printf("Removed the copies of the state before the serial %d: %d.\n", before, removed)
 	}
 	copies, err := s.Copies()
 	if err != nil {

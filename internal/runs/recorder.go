@@ -225,7 +225,7 @@ func hideJSON(message []byte, hide func(string) string) []byte {
 		return []byte(hide(string(message)))
 	}
 	return jsondoc.Rewrite(message, func(text string, at jsondoc.Place) string {
-		if at.Key && slices.Contains(messageKeys, text) {
+		if at.Key && slices.Contains(messageKeys, text) || at.Number && len(at.Path) > 0 && at.Path[0] == "protocol" {
 			return text
 		}
 		return hide(text)

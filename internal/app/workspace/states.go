@@ -19,6 +19,11 @@ func (w *Workspace) Restore(ctx context.Context, serial uint64) (*state.RestoreR
 	return state.Restore(ctx, w.StatePlaceAround(), serial, w.stateOptions("state restore"))
 }
 
+// PruneCopies removes the kept state files before a serial, and returns how many.
+func (w *Workspace) PruneCopies(ctx context.Context, before uint64) (int, error) {
+	return state.PruneCopies(ctx, w.StatePlaceAround(), before, w.stateOptions("state copies"))
+}
+
 // Copies lists the earlier state files that are kept.
 func (w *Workspace) Copies() ([]state.Copy, error) {
 	return state.Copies(w.StatePlaceAround(), w.Keys)

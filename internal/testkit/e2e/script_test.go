@@ -29,6 +29,9 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	daemon-clean NAMESPACE  nothing of any run is left in that daemon
 //	socket FILE             a unix socket that nobody listens at
 //	nowhere TEXT...         the texts are in nothing that is kept, and in no process
+//	canary prepare DIR      make the answers of a type that shows a secret in each form and place
+//	canary nowhere [EXCEPT...]
+//	                        no file of the script shows it in any
 //	sshd                    start an sshd for hosts on loopback: SSH_PORT, SSH_KEY, SSH_HOST_KEY, HOSTS
 //	git-daemon DIR          serve the git repositories in DIR on loopback, and take pushes: GIT is where
 //	registry [password|token] [tls]
@@ -102,6 +105,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"daemon-clean":  daemonClean,
 			"socket":        leaveSocket,
 			"nowhere":       nowhere,
+			"canary":        canary,
 			"registry":      startRegistry,
 			"push":          pushImage,
 			"disturb":       disturb,

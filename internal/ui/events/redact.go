@@ -60,7 +60,7 @@ func RedactDocument(document []byte, hide func(string) string) []byte {
 }
 
 func isOurs(text string, at jsondoc.Place) bool {
-	if at.Key {
+	if at.Key || at.Number { // a short secret may equal any number
 		return !isValue(at)
 	}
 	if len(at.Path) == 0 {
