@@ -61,6 +61,7 @@ func runStateList(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	s.Hide(snapshot)
 	names, err := workspace.Remembered(snapshot, c.Args().Slice())
 	if err != nil {
 		return err

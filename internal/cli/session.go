@@ -113,6 +113,7 @@ func (s *session) recorded(ctx context.Context) (state.Snapshot, error) {
 	place := s.StatePlaceAround()
 	snapshot, err := s.ReadState(ctx, place)
 	if err != nil || snapshot.Lineage != "" {
+		s.Hide(snapshot)
 		return snapshot, err
 	}
 	if s.State != "" {

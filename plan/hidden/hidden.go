@@ -16,7 +16,7 @@ import (
 // InConfig lists the places of a config that must never be shown: those that the manifest
 // marks, and those that the schema of its type marks.
 func InConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []string {
-	return sorted(r.Sensitive, schemas.WriteOnly(ty.ConfigSchema, r.Value))
+	return outermost(sorted(r.Sensitive, schemas.WriteOnly(ty.ConfigSchema, r.Value)))
 }
 
 // InState lists the places of a state that must be hidden: those that the schema of its type

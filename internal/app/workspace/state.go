@@ -9,8 +9,10 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
+	"deployster/internal/base/secret"
 	"deployster/internal/base/words"
 	"deployster/internal/sharedlog"
+	"deployster/plan/hidden"
 	"deployster/state"
 	"deployster/state/actions"
 	stateplace "deployster/state/place"
@@ -117,6 +119,21 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 	}
 	w.tellRecovery(recovery)
 	return snapshot, nil
+}
+
+// Hide notes the secrets in a state, for commands that show it.
+func (w *Workspace) Hide(s state.Snapshot) {
+	for _, entry := range s.Resources {
+		w.Secrets.Add(hidden.OfEntry(entry))
+	}
+	for _, a := range s.Artifacts {
+		w.Secrets.Add(a.Secrets())
+	}
+	for _, o := range s.Outputs {
+		if o.Sensitive {
+			w.Secrets.Add(secret.Values(o.Value, []string{""}))
+		}
+	}
 }
 
 // ReadStateAround is ReadState for commands that only work on the state.
