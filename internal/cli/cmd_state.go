@@ -61,7 +61,6 @@ func runStateList(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.Hide(snapshot)
 	names, err := workspace.Remembered(snapshot, c.Args().Slice())
 	if err != nil {
 		return err
@@ -94,6 +93,7 @@ func runStateShow(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	s.Hide(snapshot)
 	names, err := workspace.Remembered(snapshot, c.Args().Slice())
 	if err != nil {
 		return err

@@ -107,7 +107,8 @@ func prepareCanary(ts *testscript.TestScript, dir string) {
 	reasons = append(reasons, object{"path": "/password", "have": "Kx9&v<Wq-before", "want": canaryWord})
 	write("stale.json", object{"status": "STALE", "actions": actions, "reasons": reasons, "forecast": object{"values": values, "keys": keys}})
 	write("valid.json", object{"status": "VALID", "state": state})
-	write("drift.json", object{"status": "STALE", "staleState": state, "actions": actions, "reasons": reasons})
+	write("drift.json", object{"status": "STALE", "staleState": state, "actions": actions, "reasons": reasons,
+		"forecast": object{"values": values, "keys": keys}})
 	write("error.json", object{"error": object{"class": "config", "path": "/m/" + canaryWord, "message": log.String()}})
 }
 
