@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"deployster/config"
 	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/plan/hidden"
@@ -85,9 +86,9 @@ func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, s
 }
 
 // hiddenIn returns the pointers into a state to values that must not be shown.
-func (r *run) hiddenIn(step *plan.Step, addr string, config, reached json.RawMessage, sensitive []string) []string {
-	secrets := append(secret.Values(config, sensitive), hidden.OfEntry(r.prior.Resources[addr])...)
-	return hidden.InState(r.exec, step.Init, reached, secrets, sensitive, r.manifest.Hider())
+func (r *run) hiddenIn(step *plan.Step, addr string, made, reached json.RawMessage, sensitive []string) []string {
+	secrets := append(secret.Values(made, sensitive), hidden.OfEntry(r.prior.Resources[addr])...)
+	return hidden.InState(r.exec, step.Init, reached, secrets, sensitive, config.Hider(r.manifest))
 }
 
 // recordFound records what a plan with -refresh-only found and showed. It asks only

@@ -145,8 +145,8 @@ func (m *Manifest) SensitiveVariables() []string { return m.tree.SensitiveVariab
 // texts and booleans.
 func (m *Manifest) Secrets() []string { return m.instances.Secrets() }
 
-// Hider returns what finds the values of Secrets, in each form of them.
-func (m *Manifest) Hider() *secret.Hider { return m.instances.Hider() }
+// Hider returns what finds the values of Secrets of a manifest, in each form of them.
+func Hider(m *Manifest) *secret.Hider { return m.instances.Hider() }
 
 // Diagnose sets the range and the snippet of a diagnostic, and returns it. A nil
 // range changes nothing.

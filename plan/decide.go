@@ -125,9 +125,9 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 
 // answered puts an answer about the state of a resource, and what follows from it, into the step.
 func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, answer protocol.Answer) {
-	entry, known := b.recorded(r.Address, step)
+	entry, known := recorded(b, r.Address, step)
 	step.take(answer)
-	step.hide(b.prober, entry, b.Manifest.Hider())
+	step.hide(b.prober, entry, config.Hider(b.Manifest))
 	b.compareWithPrior(r.Address, step, in)
 	if step.Change == Publish && known && len(entry.Config) > 0 {
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
@@ -207,7 +207,7 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 
 // recorded returns the entry of a resource, with the values that are not recorded as they are
 // in the step.
-func (b *builder) recorded(addr string, s *Step) (state.Entry, bool) {
+func recorded(b *builder, addr string, s *Step) (state.Entry, bool) {
 	entry, known := b.Prior.Resources[addr]
 	return s.complete(b.prober, entry), known
 }
@@ -226,7 +226,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
-		SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Hider()),
+		SecretEnv: secret.FindEnv(r.Settings.Env, config.Hider(b.Manifest)),
 	}
 }
 
@@ -234,7 +234,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error) {
 	deps, err := view.Dependencies(s.Init, r.Aliases, b.look)
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
-	if entry, ok := b.recorded(r.Address, s); ok && !s.Another {
+	if entry, ok := recorded(b, r.Address, s); ok && !s.Another {
 		recall.Tell(&in, b.Prior, r.Address)
 		in.LastConfig = entry.Config
 		if told := refresh.Tell(&in, &s.Init, r.Subscribes, entry, b.Prior, updates(b)); b.Selection.RefreshOnly {
@@ -282,7 +282,7 @@ const mayStay = "Its type says no identity: what the old config named may stay."
 // compareWithPrior notes what follows from the entry in the state file: that the resource
 // is adopted, that it has drifted, or that its config was changed without effect.
 func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput) {
-	entry, known := b.recorded(addr, s)
+	entry, known := recorded(b, addr, s)
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
 	s.Adopted = !s.ReadOnly && (!completed && s.Change == Valid || !known && s.Change == Update)

@@ -227,7 +227,7 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		out.Reason = b.FirstError(r.Address)
 		return out
 	}
-	step.hide(b.prober, entry, b.Manifest.Hider())
+	step.hide(b.prober, entry, config.Hider(b.Manifest))
 	compareDrift(out, step, entry)
 	b.progress(Decided{r.Address, step.Shown()})
 	return out

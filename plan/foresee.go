@@ -22,7 +22,7 @@ func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Ste
 		return nil
 	}
 	s.take(answer)
-	s.hide(b.prober, b.Prior.Resources[r.Address], b.Manifest.Hider())
+	s.hide(b.prober, b.Prior.Resources[r.Address], config.Hider(b.Manifest))
 	switch found := s.Kind(); {
 	case found == Valid:
 		s.MayChange, s.Expected, s.Was = true, "", nil

@@ -16,7 +16,7 @@ func (s *Step) Given() state.Entry {
 // changedInputs returns what a type was given that it was not given when its resource was
 // last VALID. in is its input of now.
 func changedInputs(b *builder, addr string, s *Step, in protocol.StateInput) []inputs.Change {
-	entry, _ := b.recorded(addr, s)
+	entry, _ := recorded(b, addr, s)
 	now := s.Given()
 	now.Given = inputs.Given(s.Init, in.Dependencies, b.hosts.Facts(s.Settings.Host))
 	if entry.Given == nil { // an earlier version wrote it: what is recorded of the dependencies counts

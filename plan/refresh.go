@@ -15,7 +15,7 @@ import (
 // a resource: everything that its image would be asked with equals what it was asked
 // with when the resource was VALID, and nothing says that the state has changed since.
 func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) bool {
-	entry, known := b.recorded(r.Address, s)
+	entry, known := recorded(b, r.Address, s)
 	if !b.Selection.NoRefresh || slices.Contains(b.options.Doubt, r.Address) || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
@@ -56,7 +56,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 		if dep == nil {
 			return false
 		}
-		if entry, _ := b.recorded(addr, dep); !jsondoc.Same(dep.Config, entry.Config) || !b.sameConfigs(dep.Aliases, seen) {
+		if entry, _ := recorded(b, addr, dep); !jsondoc.Same(dep.Config, entry.Config) || !b.sameConfigs(dep.Aliases, seen) {
 			return false
 		}
 	}
@@ -66,13 +66,13 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 // useRecorded makes a step valid with the recorded state.
 func (b *builder) useRecorded(s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
-	s.hide(b.prober, entry, b.Manifest.Hider())
+	s.hide(b.prober, entry, config.Hider(b.Manifest))
 }
 
 // recordOnly changes a step into what a plan with -refresh-only does: what was found
 // is written to the state file, and no action is left that could be run.
 func (b *builder) recordOnly(addr string, s *Step) {
-	entry, known := b.recorded(addr, s)
+	entry, known := recorded(b, addr, s)
 	found := s.Change
 	s.Actions, s.Shutdown, s.Forecast, s.Inputs, s.MayChange, s.Drifted = nil, nil, nil, nil, false, false
 	s.Change = Left

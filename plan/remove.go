@@ -101,7 +101,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return nil, err
 	}
 	step.take(answer)
-	step.hide(b.prober, entry, b.Manifest.Hider())
+	step.hide(b.prober, entry, config.Hider(b.Manifest))
 	if answer.Status == protocol.Missing {
 		step.Change, step.Actions, step.Reason = Forget, nil, why+", and it is gone already"
 		if entry.Incomplete() {

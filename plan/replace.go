@@ -103,7 +103,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return true
 	}
 	old.take(answer)
-	old.hide(b.prober, entry, b.Manifest.Hider())
+	old.hide(b.prober, entry, config.Hider(b.Manifest))
 	old.Change, old.Reason, old.NotMade = Destroy, why, entry.Adopted || !known
 	today, notes := b.plugs.Compare(ctx, b.workdir, old.Settings.Host, old.Mounts, old.Init)
 	old.Today, step.Notes = today, append(step.Notes, notes...)

@@ -49,7 +49,7 @@ func runOutput(c *cli.Context, s *session) error {
 		return noState(s.StatePlaceAround())
 	}
 	if c.NArg() == 0 {
-		s.Hide(snapshot)
+		workspace.Hide(s.Workspace, snapshot)
 		switch {
 		case snapshot.Lineage == "":
 			s.Warn(diag.Warningf("No outputs", "There is no state file at %s: nothing was applied that could record any.", s.StatePlaceAround()))

@@ -93,7 +93,7 @@ func runStateShow(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.Hide(snapshot)
+	workspace.Hide(s.Workspace, snapshot)
 	names, err := workspace.Remembered(snapshot, c.Args().Slice())
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func runStateCopies(c *cli.Context, s *session) error {
 		return err
 	}
 	if before := c.Uint64("prune-before"); c.IsSet("prune-before") {
-		removed, err := s.PruneCopies(c.Context, before)
+		removed, err := workspace.PruneCopies(c.Context, s.Workspace, before)
 		if err != nil {
 			return err
 		}

@@ -113,7 +113,7 @@ func (s *session) recorded(ctx context.Context) (state.Snapshot, error) {
 	place := s.StatePlaceAround()
 	snapshot, err := s.ReadState(ctx, place)
 	if err != nil || snapshot.Lineage != "" {
-		s.Hide(snapshot)
+		workspace.Hide(s.Workspace, snapshot)
 		return snapshot, err
 	}
 	if s.State != "" {

@@ -137,7 +137,8 @@ func holds(content []byte, hide func(string) string) bool {
 // hideRecord hides secrets in a record of deployster's own, whose keys, numbers and words stay.
 func hideRecord(line []byte, hide func(string) string) []byte {
 	return jsondoc.Rewrite(line, func(text string, at jsondoc.Place) string {
-		word := len(at.Path) == 1 && slices.Contains([]string{"type", "time", "level", "run", "command", "stream", "status", "started"}, at.Path[0])
+		word := len(at.Path) == 1 && slices.Contains([]string{"type", "time", "level", "run", "command", "stream",
+			"status", "started"}, at.Path[0])
 		if at.Key || at.Number || word || len(text) < secret.MinEmbedded {
 			return text
 		}

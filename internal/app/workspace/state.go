@@ -122,7 +122,7 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 }
 
 // Hide notes the secrets in a state, for commands that show it.
-func (w *Workspace) Hide(s state.Snapshot) {
+func Hide(w *Workspace, s state.Snapshot) {
 	for _, entry := range s.Resources {
 		w.Secrets.Add(hidden.OfEntry(entry))
 	}

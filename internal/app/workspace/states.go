@@ -20,7 +20,7 @@ func (w *Workspace) Restore(ctx context.Context, serial uint64) (*state.RestoreR
 }
 
 // PruneCopies removes the kept state files before a serial, and returns how many.
-func (w *Workspace) PruneCopies(ctx context.Context, before uint64) (int, error) {
+func PruneCopies(ctx context.Context, w *Workspace, before uint64) (int, error) {
 	return state.PruneCopies(ctx, w.StatePlaceAround(), before, w.stateOptions("state copies"))
 }
 
