@@ -122,7 +122,7 @@ func withoutSensitive(ts *testscript.TestScript, content []byte) []byte {
 	resources, _ := file["resources"].(map[string]any)
 	for _, one := range resources {
 		entry := one.(map[string]any)
-		if seen, there := entry["last_seen"].(map[string]any); there {
+		if seen, there := entry["found"].(map[string]any); there {
 			pointers, _ := seen["sensitive"].([]any)
 			for _, p := range pointers {
 				seen["state"] = removed(seen["state"], strings.Split(p.(string), "/")[1:])
