@@ -15,6 +15,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
+	"deployster/containerd/shim"
 	"deployster/containerd/sweep"
 	"deployster/internal/runner"
 	"deployster/internal/runner/worker"
@@ -147,7 +148,8 @@ func (r *Runtime) find(ctx context.Context, action string) (c containers.Contain
 }
 
 // collectIfDead collects an action unless its client, whichever that is, is alive and still
-// supervises it. A client that has given the action up does not supervise it any more.
+// supervises it. A client that has given the action up does not supervise it any more, nor does one that has not noticed its end
+// in time, as when it is suspended: the end is recorded whoever began the action.
 func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (gone bool, err error) {
 	dir, id := filepath.Split(c.Labels[layout.LabelClient])
 	ctx = r.conn.Context(ctx)
@@ -156,10 +158,17 @@ func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (go
 		if ctx, err = r.conn.Leased(ctx); err != nil {
 			return false, err
 		}
-	} else if layout.IsAlive(filepath.Dir(filepath.Clean(dir)), id) && !runfiles.IsGivenUp(r.sweeper().FilesDir(c)) {
+	} else if files := r.sweeper().FilesDir(c); layout.IsAlive(filepath.Dir(filepath.Clean(dir)), id) && !runfiles.IsGivenUp(files) &&
+		!endUnnoticed(files) {
 		return false, nil
 	}
 	return r.sweeper().Collect(ctx, c)
+}
+
+// endUnnoticed reports whether the program of a run ended so long ago that its client, which would have removed the run, is suspended.
+func endUnnoticed(dir string) bool {
+	end, ok := shim.ReadEnding(dir)
+	return ok && time.Since(end.At) > runfiles.EndingLimit
 }
 
 // follower copies the output of an adopted action to its watcher.

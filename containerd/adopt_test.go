@@ -24,18 +24,42 @@ import (
 // there is something in the file that is given, with the code 9.
 func lost(t *testing.T, o Options, dgst, id string) (mark string) {
 	t.Helper()
-	mark = filepath.Join(t.TempDir(), "mark")
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := startClient(t, o, runner.Spec{Name: "a/make", ID: id, Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
-		Mounts: []runner.Mount{{Source: mark, Target: "/mark"}}, Answer: &runner.Answer{Target: "/r/answer", Max: 100},
-		Args: []string{"-c", "echo begins; echo made >/r/answer; while ! [ -s /mark ]; do sleep 0.05; done; echo ends >&2; exit 9"}})
+	c, mark := begun(t, o, dgst, id)
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.Wait() // it was killed
 	return mark
+}
+
+// begun starts such an action in another process.
+func begun(t *testing.T, o Options, dgst, id string) (c *exec.Cmd, mark string) {
+	t.Helper()
+	mark = filepath.Join(t.TempDir(), "mark")
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return startClient(t, o, runner.Spec{Name: "a/make", ID: id, Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
+		Mounts: []runner.Mount{{Source: mark, Target: "/mark"}}, Answer: &runner.Answer{Target: "/r/answer", Max: 100},
+		Args: []string{"-c", "echo begins; echo made >/r/answer; while ! [ -s /mark ]; do sleep 0.05; done; echo ends >&2; exit 9"}}), mark
+}
+
+// The end of a program is read from where it is kept, also while the client that began it is suspended.
+func TestAdopt_OfASuspendedClient(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	c, mark := begun(t, o, packProbe(t, r), "suspended")
+	if err := unix.Kill(c.Process.Pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = c.Process.Kill(), c.Wait() }()
+	end(t, mark)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if out, err := r.Adopt(ctx, "suspended", runner.Watch{}); err != nil || out.Fate != runner.Exited || out.ExitCode != 9 {
+		t.Errorf("adopted: %+v, %v", out, err)
+	}
 }
 
 // end lets it end.

@@ -65,10 +65,12 @@ type Options struct {
 	// Waiting is called once with the holder of the lock when the lock is waited for; nil
 	// = no notice is needed.
 	Waiting func(who string)
+	// Ended is called for each process of this machine that was ended because it had the state before; nil = no notice is needed.
+	Ended func(who string)
 }
 
 func (o Options) lock() place.Options {
-	return place.Options{Command: o.Command, Wait: o.Wait, Waiting: o.Waiting}
+	return place.Options{Command: o.Command, Wait: o.Wait, Waiting: o.Waiting, Ended: o.Ended}
 }
 
 // Shared is a state that is locked for reading: other processes may read it too, and none

@@ -99,8 +99,12 @@ func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a ac
 	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, showStdout)
 	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, show)
 	out, err := outcome(ctx, e, s, addr, a, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
-		e.Note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()),
-			a.Started.Local().Format(time.TimeOnly))
+		most := ""
+		if e.LockTimeout > 0 {
+			most = fmt.Sprintf(", for at most %s", e.LockTimeout)
+		}
+		e.Note("%s still runs. %s started it at %s. Waiting for its end%s.", diag.Visible(name), diag.Visible(u.By.String()),
+			a.Started.Local().Format(time.TimeOnly), most)
 	}})
 	endStdout()
 	endStderr()

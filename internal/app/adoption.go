@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,12 @@ type adopted struct {
 // find waits for the ends of all open actions. It returns the resources whose machine is
 // unreachable.
 func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.Snapshot, p *plan.Plan) (left []string, err error) {
+	limited := ctx
+	if n.LockTimeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeoutCause(ctx, n.LockTimeout, errWaitedEnough)
+		defer cancel()
+	}
 	for _, addr := range snapshot.Unknown() {
 		u := snapshot.Unsettled[addr]
 		_, described := snapshot.Resources[addr]
@@ -43,8 +50,10 @@ func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.S
 				n.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host, byType)
 				continue
 			}
-			out, err := n.follow(ctx, snapshot, addr, a, described)
+			out, err := n.follow(limited, snapshot, addr, a, described)
 			switch {
+			case errors.Is(context.Cause(limited), errWaitedEnough):
+				return nil, stillRuns(addr, a, u.By, n.LockTimeout)
 			case ctx.Err() != nil:
 				n.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
 				return nil, context.Cause(ctx)
@@ -64,6 +73,16 @@ func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.S
 		}
 	}
 	return slices.Compact(left), nil
+}
+
+// errWaitedEnough is the cause of the end of a wait for an action.
+var errWaitedEnough = errors.New("it still runs")
+
+// stillRuns returns the error for an action that was not seen to end in time.
+func stillRuns(addr string, a actions.Attempt, by actions.By, waited time.Duration) error {
+	return diag.Errorf("An action still runs", "%q of %s was started by %s at %s, and has not ended. Gave up waiting after %s, and the "+
+		"action continues. Wait longer (-lock-timeout), or end its program; the next apply finds out how it ended.", a.Action, addr, by,
+		a.Started.Format(time.RFC3339), waited)
 }
 
 // add notes how an action ended, and reports it.

@@ -47,7 +47,7 @@ func runStateUnlock(c *cli.Context, s *session) error {
 	}
 	if !c.Bool("yes") {
 		yes, err := s.ui.Confirm(c.Context, "End the claim "+diag.Visible(c.Args().First())+
-			"? Who has it can record nothing more, and what it has begun is left open.", false)
+			"? Who has it can record nothing more, and what it has begun is left open. If it is a process of this machine, it is ended.", false)
 		if err != nil {
 			return err
 		}

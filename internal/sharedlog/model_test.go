@@ -40,7 +40,7 @@ func TestModel_RandomHistories(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", total)
-	if total.Acked < count || total.Takeovers < count/4 || total.Refused < count/20 || total.Late < count/10 || total.Void < count/20 {
+	if total.Acked < count || total.Takeovers < count/4 || total.Refused < count/20 || total.Late < count/10 || total.Void < count/20 || total.Ended < count/20 {
 		t.Errorf("these histories show too little: %+v", total)
 	}
 }
@@ -74,7 +74,7 @@ func setting(t *testing.T, name string, usual int) int {
 }
 
 // tally counts what happened, to see that the histories are hard.
-type tally struct{ Acked, Takeovers, Refused, Late, Void, Compacted, Calls int }
+type tally struct{ Acked, Takeovers, Refused, Late, Void, Compacted, Calls, Ended int }
 
 func (t *tally) add(o tally) {
 	t.Acked += o.Acked
@@ -84,6 +84,7 @@ func (t *tally) add(o tally) {
 	t.Void += o.Void
 	t.Compacted += o.Compacted
 	t.Calls += o.Calls
+	t.Ended += o.Ended
 }
 
 // call is a call of the store that waits for its turn.
@@ -105,6 +106,10 @@ type world struct {
 	alive   int      // processes that have not come to their end
 	rounds  int
 
+	holds   map[string]uint64 // living claims that may hold the log, by the number of their entry: all processes are on one machine
+	killed  map[string]bool   // claims whose processes were ended
+	entered uint64            // of the last holder that has ended the earlier ones
+
 	opens  []opening
 	closed map[uint64]string // claims, by the numbers at which they were closed
 	stale  map[string]bool   // ids of entries that came after a takeover
@@ -120,7 +125,7 @@ type opening struct {
 }
 
 func newWorld(seed uint64) *world {
-	return &world{rnd: rand.New(rand.NewPCG(seed, 19)), objects: map[string][]byte{}, closed: map[uint64]string{}, stale: map[string]bool{}, acked: map[string]bool{}}
+	return &world{rnd: rand.New(rand.NewPCG(seed, 19)), objects: map[string][]byte{}, holds: map[string]uint64{}, killed: map[string]bool{}, closed: map[uint64]string{}, stale: map[string]bool{}, acked: map[string]bool{}}
 }
 
 func (w *world) fail(format string, args ...any) {
@@ -266,7 +271,9 @@ func (p *process) log() *sharedlog.Log {
 // dies, or finds out that it was taken over.
 func (p *process) round() {
 	ctx, l := context.Background(), p.log()
-	c, err := l.Open(ctx, sharedlog.Options{By: sharedlog.By{Command: "test", PID: p.number}, Wait: time.Duration(p.rnd.IntN(20)) * time.Millisecond})
+	claim := fmt.Sprintf("p%d-%d", p.number, p.rnd.Uint64())
+	c, err := l.Open(ctx, sharedlog.Options{By: sharedlog.By{Command: "test", PID: p.number}, Claim: claim, Wait: time.Duration(p.rnd.IntN(20)) * time.Millisecond,
+		Holds: func(n uint64) error { p.locked(func() { p.holds[claim] = n }); return nil }})
 	if errors.Is(err, sharedlog.ErrHeld) {
 		return
 	}
@@ -280,6 +287,10 @@ func (p *process) round() {
 			p.Takeovers++
 		}
 	})
+	defer p.locked(func() { delete(p.holds, claim) })
+	if !p.enter(c) {
+		return
+	}
 	known, err := facts(ctx, l, c.View())
 	if err != nil {
 		// Another may have taken over and compacted meanwhile: then nothing can be
@@ -303,6 +314,9 @@ func (p *process) round() {
 			p.acked[f], known[f] = true, true
 			p.Acked++
 		})
+		if !p.begin(c, f) {
+			return
+		}
 		if p.rnd.IntN(12) == 0 {
 			return // it dies
 		}
@@ -319,6 +333,37 @@ func (p *process) round() {
 		return // it dies
 	}
 	_ = c.Close(ctx)
+}
+
+// enter ends the earlier holders on this machine. It reports whether the process itself was not ended meanwhile.
+func (p *process) enter(c *sharedlog.Claim) bool {
+	lives := true
+	turns{p}.turn("end the earlier ones", func() {
+		n := c.View().Tip.N
+		if lives = !p.killed[c.ID()]; !lives {
+			return
+		}
+		for claim, at := range p.holds {
+			if at > 0 && at < n {
+				p.killed[claim] = true
+				delete(p.holds, claim)
+				p.Ended++
+			}
+		}
+		p.entered = max(p.entered, n)
+	})
+	return lives
+}
+
+// begin begins the program of a recorded action, after a pause of any length. It reports whether the process was not ended meanwhile.
+func (p *process) begin(c *sharedlog.Claim, f string) bool {
+	lives := true
+	turns{p}.turn("begin "+f, func() {
+		if lives = !p.killed[c.ID()]; lives && c.View().Tip.N < p.entered {
+			p.fail("process %d begins the program of %s after a later holder has begun to act", p.number, f)
+		}
+	})
+	return lives
 }
 
 // appended reports whether the process still holds the log. Who was not taken over must

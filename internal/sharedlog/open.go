@@ -1,6 +1,7 @@
 package sharedlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,18 @@ type Options struct {
 	Claim string
 	// Probe makes Open test whether an empty store keeps its promises.
 	Probe bool
+	// Holds is called with the number of the entry by which the claim may hold the log, before Open makes sure that it does, and
+	// with 0 if it does not. Whoever takes the log over later can then find this process. nil = nobody has to.
+	Holds func(n uint64) error
 	// Waiting is called once, with who holds the log, when Open waits for it.
 	Waiting func(*View)
+}
+
+func (o Options) holds(n uint64) error {
+	if o.Holds == nil {
+		return nil
+	}
+	return o.Holds(n)
 }
 
 // HeldError says who holds the log.
@@ -170,6 +181,7 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 	case err != nil:
 		return nil, &LeftError{err}
 	}
+	marked := o.holds(e.N)
 	// Rule 3, look after opening: a late open may have filled a gap that compaction
 	// left. Then there are entries with higher numbers.
 	now, failed, err := l.lookAfter(ctx)
@@ -177,8 +189,9 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 		return nil, &LeftError{failed}
 	}
 	if now.Tip.ID != e.ID {
-		return nil, failed
+		return nil, errors.Join(failed, o.holds(0))
 	}
+	failed = cmp.Or(failed, marked)
 	c.view, c.n, c.hash, c.heard = now, e.N, hash(data), l.Clock.Now()
 	if failed != nil {
 		return nil, c.giveBack(ctx, failed)

@@ -109,6 +109,8 @@ type Options struct {
 	// Waiting is called once with the holder of the lock when the lock is waited for; nil
 	// = no notice is needed.
 	Waiting func(who string)
+	// Ended is called for each process of this machine that was ended because it had the state before; nil = no notice is needed.
+	Ended func(who string)
 }
 
 // MaxCopies is how many earlier state files are kept beside the state.

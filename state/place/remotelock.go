@@ -19,7 +19,7 @@ func (noLock) Unlock() error { return nil }
 // claimed is the lock of a writer.
 type claimed struct {
 	claim *sharedlog.Claim
-	end   func(held bool) // ends the presence of the claim on this machine
+	shown *sharedlog.Shown // the presence of the claim on this machine
 }
 
 // Claim returns the id of the claim.
@@ -33,7 +33,7 @@ func (l claimed) Unlock() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	_ = l.claim.Close(ctx)
-	l.end(!errors.Is(l.claim.Err(), sharedlog.ErrTaken))
+	l.shown.End(!errors.Is(l.claim.Err(), sharedlog.ErrTaken))
 	return nil
 }
 
@@ -41,17 +41,18 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 	if !exclusive {
 		return noLock{}, nil
 	}
-	id := sharedlog.NewID()
-	end := b.place.Claims.Show(id, b.place.URL)
-	claim, err := b.log.Open(ctx, sharedlog.Options{Claim: id, Wait: o.Wait, Take: b.place.Take, Dead: b.place.Claims.Dead, Probe: true,
-		By: sharedlog.By{Command: o.Command, PID: os.Getpid(), Host: host(), Machine: b.place.Machine},
+	id, by := sharedlog.NewID(), sharedlog.By{Command: o.Command, PID: os.Getpid(), Host: host(), Machine: b.place.Machine}
+	shown := b.place.Claims.Show(id, b.place.URL)
+	claim, err := b.log.Open(ctx, sharedlog.Options{Claim: id, Wait: o.Wait, Take: b.place.Take, Dead: b.place.Claims.Dead,
+		Probe: true, By: by,
+		Holds: func(n uint64) error { return shown.Holds(n, by) },
 		Waiting: func(v *sharedlog.View) {
 			if o.Waiting != nil {
 				o.Waiting(inUseBy(v))
 			}
 		}})
 	if err != nil {
-		end(diag.Is[*sharedlog.LeftError](err))
+		shown.End(diag.Is[*sharedlog.LeftError](err))
 		if held, ok := errors.AsType[*sharedlog.HeldError](err); ok {
 			return nil, b.lockError(held.View, o.Wait)
 		}
@@ -60,10 +61,31 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 		}
 		return nil, b.word(err)
 	}
+	lock := claimed{claim: claim, shown: shown}
+	if err := b.endEarlier(ctx, claim, o); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
 	b.place.Claims.Sweep(b.place.URL)
 	b.claim = claim
 	b.see(claim.View())
-	return claimed{claim: claim, end: end}, nil
+	return lock, nil
+}
+
+// endEarlier ends the processes of this machine that had the state before. The log refuses what they record, but they could still
+// start what they have recorded, or remove what shows how an action ended.
+func (b *remote) endEarlier(ctx context.Context, claim *sharedlog.Claim, o Options) error {
+	killed, err := b.place.Claims.EndEarlier(ctx, b.place.URL, claim.View().Tip.N, claim.Took())
+	for _, h := range killed {
+		if o.Ended != nil {
+			o.Ended(diag.Visible(h.By.String()))
+		}
+	}
+	if alive, ok := errors.AsType[*sharedlog.AliveError](err); ok {
+		return diag.Because(err, "An earlier holder of the state still runs",
+			"%s: %s. It could still act on this machine. Nothing was changed. End that process, then repeat the command.", b.place.URL,
+			diag.Visible(alive.Error()))
+	}
+	return err
 }
 
 // AtLarge reports whether the holder whose journal was read had not released the state:

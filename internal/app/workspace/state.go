@@ -40,6 +40,8 @@ func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.aroun
 func (w *Workspace) stateOptions(command string) state.Options {
 	return state.Options{Command: "deployster " + command, Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout, Waiting: func(who string) {
 		w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
+	}, Ended: func(who string) {
+		w.Note("Ended %s: it had the state before, and could still act on this machine. Its actions continue.", who)
 	}}
 }
 
