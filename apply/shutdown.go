@@ -81,6 +81,9 @@ func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in
 	if out.interrupted(ctx, action, answer.Actions) || !r.approveAction(ctx, step, out, in, answer, action) {
 		return false
 	}
+	if !awaitRoom(ctx, r, step, out, in, action, answer.Actions) {
+		return false
+	}
 	at := place{first: true, late: late, memory: answer.Memory}
 	ok := r.runAction(step, out, in, answer.StaleState, action, at)
 	report := ShutdownReport{Resource: out.addr, Action: action.Name, Status: OK, Late: late}

@@ -213,6 +213,9 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 		if !r.approveAction(ctx, step, out, in, answer, action) {
 			return false
 		}
+		if !awaitRoom(ctx, r, step, out, in, action, answer.Actions[i:]) {
+			return false
+		}
 		at := place{after: answer.Actions[i+1:]}
 		if i == 0 && answer.ShutdownFirst == nil {
 			at.memory = answer.Memory
@@ -246,7 +249,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		out.incomplete.Adopted = stale != nil // until a create ends well
 	}
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
-	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
+	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory, Returns: returns(step, in),
 		Subscribers: r.news[out.addr], Memory: at.memory, Another: letsGo(r, step, out.addr)}
 	if err := r.journal.ActionStarted(start); err != nil {
 		out.failJournal(err)
@@ -284,6 +287,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	if !recorded && diag.Is[*runner.UnknownError](err) {
 		// It may still run. The journal keeps an action without an end, and the
 		// next apply waits for it.
+		r.journal.GiveUp(out.addr, a.Name)
 		out.fail(a.Name, err)
 		out.report.Status = Unknown
 		return false

@@ -1,13 +1,17 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // tmpfs mounts a file system of a certain size, in KiB, and gives its directory
@@ -155,4 +159,113 @@ func TestFullDisk_ReadOnlyFileSystem(t *testing.T) {
 	s, err = ReadShared(t.Context(), File(filepath.Join(other, "s.json")), Options{})
 	ok(t, err)
 	ok(t, s.Close())
+}
+
+// Room is reserved for what each running action may return: on a disk that is too small for two of them they run one after the other,
+// and no end of an action that was started is lost, whatever else fills the disk.
+func TestFullDisk_ReservesWhatActionsMayReturn(t *testing.T) {
+	t.Parallel()
+	const most = 4 << 20
+	for name, c := range map[string]struct {
+		size, actions, memory int // of the disk in KiB
+		others                int // bytes that another program writes once the first action runs
+		begin                 int // how many actions begin at least
+	}{
+		"one large memory, and the rest is full": {size: 6 << 10, actions: 1, memory: 3 << 20, others: 6 << 20, begin: 1},
+		"small memories":                         {size: 8 << 10, actions: 12, memory: 250 << 10, begin: 4},
+		"more small memories":                    {size: 12 << 10, actions: 20, memory: 250 << 10, begin: 8},
+		"less than one may need":                 {size: 4 << 10, actions: 2, memory: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, grow := tmpfs(t, c.size)
+			path := filepath.Join(dir, "s.json")
+			s := mustOpen(t, path)
+			j, err := s.Begin("p", s.Snapshot().Lineage)
+			ok(t, err)
+			var all sync.WaitGroup
+			var began atomic.Int32
+			for i := range c.actions {
+				all.Go(func() {
+					addr := fmt.Sprintf("r%d", i)
+					err := j.AwaitRoom(t.Context(), addr, "make", most)
+					if err == nil {
+						err = j.ActionStarted(Start{Address: addr, Action: "make", Key: "k", Remembers: true, Returns: most})
+					}
+					if err != nil {
+						noSpace(t, err)
+						return
+					}
+					began.Add(1)
+					if c.others > 0 {
+						_ = os.WriteFile(filepath.Join(dir, "other"), make([]byte, c.others), 0o600) // as much as there is room for
+					}
+					ok(t, j.ActionEnded(addr, "make", End{Memory: []byte(`"` + strings.Repeat("m", c.memory) + `"`)}))
+				})
+			}
+			all.Wait()
+			if int(began.Load()) < c.begin || c.begin == 0 && began.Load() > 0 {
+				t.Errorf("%d actions began", began.Load())
+			}
+			if err := j.Finish(StatusError); err != nil {
+				noSpace(t, err) // the next command has it from the journal
+			}
+			ok(t, s.Close())
+			_ = os.Remove(filepath.Join(dir, "other"))
+			grow(64 << 10)
+			got, _, err := Load(File(path))
+			ok(t, err)
+			if open := got.Unknown(); len(open) > 0 {
+				t.Errorf("the ends of %q are lost", open)
+			}
+		})
+	}
+}
+
+// An interrupt ends the wait for room.
+func TestFullDisk_WaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	dir, _ := tmpfs(t, 6<<10)
+	s := mustOpen(t, filepath.Join(dir, "s.json"))
+	defer func() { ok(t, s.Close()) }()
+	j, err := s.Begin("p", s.Snapshot().Lineage)
+	ok(t, err, j.AwaitRoom(t.Context(), "a", "make", 4<<20))
+	ctx, cancel := context.WithCancel(t.Context())
+	waits := make(chan error)
+	go func() { waits <- j.AwaitRoom(ctx, "b", "make", 4<<20) }()
+	select {
+	case err := <-waits:
+		t.Fatalf("it does not wait: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	cancel()
+	if err := <-waits; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+	go func() { waits <- j.AwaitRoom(t.Context(), "b", "make", 4<<20) }()
+	time.Sleep(50 * time.Millisecond)
+	j.GiveUp("a", "make")
+	ok(t, <-waits)
+}
+
+// Other records do not take the room of an action that runs.
+func TestFullDisk_OtherRecordsSpareTheRoomOfActions(t *testing.T) {
+	t.Parallel()
+	dir, grow := tmpfs(t, 6<<10)
+	path := filepath.Join(dir, "s.json")
+	s := mustOpen(t, path)
+	j, err := s.Begin("p", s.Snapshot().Lineage)
+	ok(t, err, j.ActionStarted(Start{Address: "a", Action: "make", Key: "k", Remembers: true, Returns: 4 << 20}))
+	_ = os.WriteFile(filepath.Join(dir, "other"), make([]byte, 6<<20), 0o600) // as much as there is room for
+	for err == nil {
+		err = j.Valid("b", entry(`{"text":"`+strings.Repeat("x", 300<<10)+`"}`))
+	}
+	noSpace(t, err)
+	ok(t, j.ActionEnded("a", "make", End{Memory: []byte(`"` + strings.Repeat("m", 4<<20-2) + `"`)}), s.Close())
+	grow(64 << 10)
+	got, _, err := Load(File(path))
+	ok(t, err)
+	if open := got.Unknown(); len(open) > 0 {
+		t.Errorf("the ends of %q are lost", open)
+	}
 }

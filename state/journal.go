@@ -38,6 +38,8 @@ type Journal struct {
 	ends []int64 // offset at which each record ends, to know which are durable
 	safe uint64  // number of records known to be durable
 	over bool
+
+	rooms rooms
 }
 
 // Begin starts the journal of a run that carries out a plan. The lineage is that of the
@@ -73,7 +75,8 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if err != nil {
 		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.at.Journal, err)
 	}
-	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now())}
+	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now()), rooms: rooms{of: map[[2]string]int64{}}}
+	j.rooms.freed.L = &j.mu
 	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
 		return nil, errors.Join(err, log.Close(), s.at.RemoveJournal())
 	}
@@ -83,17 +86,6 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 
 // now is the current time, for people to read; nothing is ordered by it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
-
-// The free disk space that must be reserved before an action starts, in bytes: for the
-// outcome of each running action, and for the state files written afterwards. An outcome
-// is a code and a reason, which may be six times as long in JSON.
-const (
-	roomEach   = 6*maxReason + 4<<10
-	roomShared = 1 << 20
-	maxReason  = 8 << 10
-
-	roomRemembers = 256 << 10 // for an action whose type has a memory
-)
 
 // Start is an action that is about to be run.
 type Start struct {
@@ -106,6 +98,7 @@ type Start struct {
 	Another bool
 
 	Remembers   bool     // its type has a memory, which the action must report when it ends
+	Returns     int64    // the most bytes that it may return to be recorded; see AwaitRoom
 	Subscribers []string // resources without a record of what they have seen of this one: they have seen everything until now
 
 	// Memory is what its type says of the thing that the action acts on; nil = the recorded memory stays. Without it an
@@ -114,11 +107,9 @@ type Start struct {
 }
 
 // ActionStarted records that an action is about to be run. It must return nil before the
-// container is created. By then the disk space for its outcome is reserved, so that no
-// action runs whose outcome could not be recorded.
+// container is created. By then the disk space for its outcome is reserved, by AwaitRoom or else here.
 func (j *Journal) ActionStarted(s Start) error {
 	j.mu.Lock()
-	running := int64(len(j.run.inFlight))
 	recorded, known := j.run.snapshot.Resources[s.Address]
 	j.mu.Unlock()
 	if s.Another {
@@ -139,11 +130,10 @@ func (j *Journal) ActionStarted(s Start) error {
 		}
 		incomplete = &e
 	}
-	room := int64(roomEach)
-	if s.Remembers {
-		room = roomRemembers
-	}
-	if err := j.log.Reserve((running+1)*roomEach + room + roomShared + int64(len(memory))); err != nil {
+	j.mu.Lock()
+	err = j.reserve(s.Address, s.Action, s.Returns)
+	j.mu.Unlock()
+	if err != nil {
 		return j.broken(err)
 	}
 	return j.append(record{Kind: kindStarted, Address: s.Address, Action: s.Action, Key: s.Key, Entry: incomplete, Remembers: s.Remembers,
@@ -177,6 +167,7 @@ func (j *Journal) ActionEnded(addr, action string, e End) error {
 	if e.NotBegun {
 		exit = nil
 	}
+	defer j.GiveUp(addr, action)
 	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: exit, Reason: diag.Visible(e.Reason), Memory: memory})
 }
 
@@ -286,6 +277,7 @@ func (j *Journal) append(r record) error {
 		// The caller does not start the action.
 		j.mu.Lock()
 		j.run.unstart(r)
+		j.giveBack(r.Address, r.Action)
 		j.mu.Unlock()
 	}
 	return j.broken(err)
@@ -302,7 +294,9 @@ func (j *Journal) write(r record) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	end, err = j.log.Write(line)
+	if err = j.spare(r, len(line)); err == nil {
+		end, err = j.log.Write(line)
+	}
 	// The fact happened: Finish may still save it, even if it cannot be written to the
 	// journal now.
 	j.run.apply(r)

@@ -127,6 +127,9 @@ type PutInput struct {
 	Ended func(Put, runner.Result, error) error
 }
 
+// MaxPutAnswer is the size limit of the answer of a put, in bytes.
+const MaxPutAnswer = 16 << 20
+
 // Put is the answer of an image to a put.
 type Put struct {
 	Created  []Versioned `json:"created,omitempty"`

@@ -13,7 +13,6 @@ import (
 
 const (
 	maxCheckAnswer = 256 << 20 // bytes
-	maxPutAnswer   = 16 << 20
 	maxLines       = 2_000_000
 	maxKept        = 64 << 20 // bytes of text, of one check
 )

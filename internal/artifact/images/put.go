@@ -51,7 +51,7 @@ func (c *Client) Put(ctx context.Context, t artifact.Target, i artifact.Info, in
 		return unfilled
 	}}}
 	if !a.Says {
-		a.Answer = &runner.Answer{Target: responsePath, Max: maxPutAnswer}
+		a.Answer = &runner.Answer{Target: responsePath, Max: artifact.MaxPutAnswer}
 	}
 	var err error
 	if a.Stdin, err = putStdin(i, in); err != nil {
