@@ -249,8 +249,8 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		out.incomplete.Adopted = stale != nil // until a create ends well
 	}
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
-	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory, Returns: returns(step, in),
-		Subscribers: r.news[out.addr], Memory: at.memory, Another: letsGo(r, step, out.addr)}
+	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
+		Returns: returns(step, in), Subscribers: r.news[out.addr], Memory: at.memory, Another: letsGo(r, step, out.addr)}
 	if err := r.journal.ActionStarted(start); err != nil {
 		out.failJournal(err)
 		return false

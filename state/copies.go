@@ -101,6 +101,7 @@ func Restore(ctx context.Context, place Place, serial uint64, o Options) (*Resto
 	if err != nil {
 		return nil, err
 	}
+	o.Salvage = true
 	lock, err := at.Lock(ctx, true, o.lock())
 	if err != nil {
 		return nil, err
@@ -120,12 +121,17 @@ func restoreCopy(at storage, serial uint64) (*RestoreResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := at.snapshot(); errors.Is(err, ErrArrives) {
-		return nil, err
+	now, unread := at.snapshot()
+	if errors.Is(unread, ErrArrives) {
+		return nil, unread
 	}
 	out := &RestoreResult{}
-	if out.Journal, err = continues(at, s); err != nil {
+	if at.isSalvaged() || at.isDamaged(unread) {
+		s = s.KeepOpen(at.salvage())
+	} else if out.Journal, err = continues(at, s); err != nil {
 		return nil, err
+	} else if unread == nil && !out.Journal {
+		s = s.KeepOpen(now)
 	}
 	if out.Journal && isPresent(at, serial) {
 		out.Snapshot = s // writing it again would end its journal in a store

@@ -64,17 +64,24 @@ func openRecords(at storage, records []record) ([]record, error) {
 	}
 	out := make([]record, len(records))
 	for i, outer := range records {
-		body, err := stream.Open(outer.Seq, outer.bond(), outer.Encrypted)
-		if err != nil {
-			return nil, damagedJournal(at, fmt.Errorf("record %d is not what was written", outer.Seq))
+		if out[i], err = openRecord(outer, stream); err != nil {
+			return nil, damagedJournal(at, err)
 		}
-		r, ok := decodeBody(body)
-		if !ok || r.Seq != outer.Seq || r.Encrypted != nil {
-			return nil, damagedJournal(at, fmt.Errorf("record %d: %w", outer.Seq, errNotUnderstood))
-		}
-		out[i] = r
 	}
 	return out, nil
+}
+
+// openRecord decrypts one record.
+func openRecord(outer record, stream *encryption.Stream) (record, error) {
+	body, err := stream.Open(outer.Seq, outer.bond(), outer.Encrypted)
+	if err != nil {
+		return record{}, fmt.Errorf("record %d is not what was written", outer.Seq)
+	}
+	r, ok := decodeBody(body)
+	if !ok || r.Seq != outer.Seq || r.Encrypted != nil {
+		return record{}, fmt.Errorf("record %d: %w", outer.Seq, errNotUnderstood)
+	}
+	return r, nil
 }
 
 // damagedJournal returns the error for the user about a journal that cannot be read.

@@ -77,6 +77,7 @@ func TestRemote_KeepsItsPromises(t *testing.T) {
 			"takeover that fails":            remoteTakeoverThatFails,
 			"repairs push out no copies":     remoteRepairsPushOutNone,
 			"keeps what waits":               remoteKeepsWhatWaits,
+			"notices damage":                 remoteNoticesDamage,
 		} {
 			t.Run(on.name+"/"+name, func(t *testing.T) {
 				t.Parallel()

@@ -3,7 +3,10 @@ package state
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -50,10 +53,13 @@ func TestRemote_OfALaterVersion(t *testing.T) {
 	store := a.root()
 	keys, err := store.List(t.Context(), "log/")
 	ok(t, err)
-	tip := keys[len(keys)-1]
+	tip := newestEntry(keys)
 	data, err := store.Get(t.Context(), tip)
 	ok(t, err)
-	later := bytes.Replace(data, []byte(`"format":1`), []byte(`"format":2`), 1)
+	sum := regexp.MustCompile(`"sum":"[0-9a-f]*"`)
+	later := sum.ReplaceAll(bytes.Replace(data, []byte(`"format":2`), []byte(`"format":3`), 1), []byte(`"sum":"`+strings.Repeat("0", 32)+`"`))
+	now := sha256.Sum256(later)
+	later = sum.ReplaceAll(later, fmt.Appendf(nil, `"sum":"%x"`, now[:16]))
 	ok(t, store.Delete(t.Context(), tip), store.Create(t.Context(), tip, later))
 	_, opened := Open(t.Context(), b.place(), Options{})
 	_, _, read := Load(b.place())

@@ -61,6 +61,8 @@ type Options struct {
 	Kept    *Kept // what an earlier Open has read or written; a file that has not changed since is not parsed again
 	// Arriving also opens a state that is being moved here, see TakeOver.
 	Arriving bool
+	// Salvage also opens a shared state that is damaged: its snapshot has the open actions that can be read. Replace repairs it.
+	Salvage bool
 
 	// Waiting is called once with the holder of the lock when the lock is waited for; nil
 	// = no notice is needed.
@@ -70,7 +72,7 @@ type Options struct {
 }
 
 func (o Options) lock() place.Options {
-	return place.Options{Command: o.Command, Wait: o.Wait, Waiting: o.Waiting, Ended: o.Ended}
+	return place.Options{Command: o.Command, Wait: o.Wait, Waiting: o.Waiting, Ended: o.Ended, Salvage: o.Salvage}
 }
 
 // Shared is a state that is locked for reading: other processes may read it too, and none
@@ -129,6 +131,9 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 	at.Clean()
 	s := &Store{at: at, lock: lock, command: o.Command, machine: o.Machine}
 	err = s.recover()
+	if o.Salvage && at.isDamaged(err) {
+		s.snapshot, err = at.salvage(), nil
+	}
 	if err == nil {
 		err = at.keys.Ready() // a missing key must fail here, before any action runs
 	}
@@ -141,6 +146,9 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 // recover can be interrupted and repeated safely: the state file is replaced as a whole
 // and names the run, and only then the journal is removed.
 func (s *Store) recover() error {
+	if s.at.isSalvaged() {
+		return ErrDamaged
+	}
 	base, err := s.at.snapshot()
 	if err != nil {
 		return err

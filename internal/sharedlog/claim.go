@@ -27,6 +27,7 @@ type Claim struct {
 	hash    string // of the last entry
 	stateAt uint64
 	states  []State
+	marks   []string      // keys of the marks that are known; the last is the newest
 	heard   time.Duration // when the last entry was sent
 	hasty   bool          // the patience is short
 	err     error         // why nothing can be appended any more

@@ -19,10 +19,11 @@ func (c *Claim) Close(ctx context.Context) error {
 	if lost {
 		return nil
 	}
-	if _, err := c.Append(Entry{Kind: KindClose}); err != nil {
+	if _, err := c.Append(Entry{Kind: KindClose, States: c.States()}); err != nil {
 		return err
 	}
 	c.end()
+	c.mark(ctx)
 	if stateAt > c.view.State.N {
 		c.compact(ctx, stateAt)
 	}
@@ -35,6 +36,7 @@ func (c *Claim) Move(to string) error {
 	_, err := c.Append(Entry{Kind: KindMoved, To: to})
 	if err == nil {
 		c.end()
+		c.mark(context.WithoutCancel(c.ctx))
 	}
 	return err
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Format is the version of entries that this package writes.
-const Format = 1
+// Format is the version of entries that this package writes. From version 2 on an entry has a checksum.
+const Format = 2
 
 // Kind is the kind of an entry.
 type Kind string
@@ -31,6 +31,7 @@ const (
 // Entry is one entry of a log.
 type Entry struct {
 	Format int    `json:"format"`
+	Sum    string `json:"sum,omitempty"` // checksum of the object, with noSum in its place
 	N      uint64 `json:"n"`    // its number, from 1 on
 	ID     string `json:"id"`   // random; identifies the creator of an object when the store's answer was lost
 	Prev   string `json:"prev"` // hash of the entry before; "" of the first
@@ -45,7 +46,7 @@ type Entry struct {
 
 	Takes  string  `json:"takes,omitempty"`  // open: the claim that it takes over, if the log was held
 	Run    string  `json:"run,omitempty"`    // journal: the run that wrote the records
-	States []State `json:"states,omitempty"` // state: the present one, then earlier ones, newest first
+	States []State `json:"states,omitempty"` // state, and close, in case the other is damaged: the present one, then earlier ones, newest first
 	To     string  `json:"to,omitempty"`     // moved: where the log continues
 
 	Body []byte `json:"-"` // the bytes after the JSON line: the records of a journal
@@ -100,13 +101,28 @@ func number(key, prefix string) uint64 {
 	return 0
 }
 
+// noSum stands for the checksum while that is computed.
+var noSum = strings.Repeat("0", 32)
+
+func sumField(sum string) []byte { return []byte(`"sum":"` + sum + `"`) }
+
 // encode returns the content of the entry's object: one line of JSON, and the body.
 func (e Entry) encode() ([]byte, error) {
+	e.Sum = noSum
 	line, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
-	return append(append(line, '\n'), e.Body...), nil
+	data := append(append(line, '\n'), e.Body...)
+	return bytes.Replace(data, sumField(noSum), sumField(hash(data)), 1), nil
+}
+
+// intact reports whether the content of an object is what was written. Entries of the first format have no checksum.
+func (e Entry) intact(data []byte) bool {
+	if e.Sum == "" {
+		return e.Format == 1
+	}
+	return e.Sum == hash(bytes.Replace(data, sumField(e.Sum), sumField(noSum), 1))
 }
 
 // decode parses the content of the object with number n.
@@ -114,7 +130,10 @@ func decode(n uint64, data []byte) (Entry, error) {
 	line, body, whole := bytes.Cut(data, []byte("\n"))
 	var e Entry
 	if err := json.Unmarshal(line, &e); err != nil || !whole || e.Format < 1 || e.N != n || e.ID == "" {
-		return Entry{}, fmt.Errorf("%w: %s is no entry of a log", ErrDamaged, logKey(n))
+		return Entry{}, fmt.Errorf("%w: %s is not an entry of a log", ErrDamaged, logKey(n))
+	}
+	if !e.intact(data) {
+		return Entry{}, fmt.Errorf("%w: %s is not what was written: its checksum is wrong", ErrDamaged, logKey(n))
 	}
 	if e.Format > Format {
 		return Entry{}, fmt.Errorf("%w: %s has the format %d, and %d is known here", ErrNewer, logKey(n), e.Format, Format)

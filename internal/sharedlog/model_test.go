@@ -40,7 +40,7 @@ func TestModel_RandomHistories(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", total)
-	if total.Acked < count || total.Takeovers < count/4 || total.Refused < count/20 || total.Late < count/10 || total.Void < count/20 || total.Ended < count/20 {
+	if total.Acked < count || total.Takeovers < count/4 || total.Refused < count/20 || total.Late < count/10 || total.Void < count/20 || total.Ended < count/20 || total.Marked < count/4 {
 		t.Errorf("these histories show too little: %+v", total)
 	}
 }
@@ -74,7 +74,7 @@ func setting(t *testing.T, name string, usual int) int {
 }
 
 // tally counts what happened, to see that the histories are hard.
-type tally struct{ Acked, Takeovers, Refused, Late, Void, Compacted, Calls, Ended int }
+type tally struct{ Acked, Takeovers, Refused, Late, Void, Compacted, Calls, Ended, Marked int }
 
 func (t *tally) add(o tally) {
 	t.Acked += o.Acked
@@ -85,6 +85,7 @@ func (t *tally) add(o tally) {
 	t.Compacted += o.Compacted
 	t.Calls += o.Calls
 	t.Ended += o.Ended
+	t.Marked += o.Marked
 }
 
 // call is a call of the store that waits for its turn.
@@ -207,6 +208,32 @@ func (w *world) settled() {
 		return
 	}
 	w.check("in the end", facts)
+	w.damage(l)
+}
+
+// damage changes the newest entry or its loss, which a reader must notice: a changed bit always, a loss if the log was closed.
+func (w *world) damage(l *sharedlog.Log) {
+	key := w.newest()
+	whole, there := w.objects[key]
+	if !there {
+		return
+	}
+	notice := func(what string) {
+		if _, err := l.View(context.Background()); !errors.Is(err, sharedlog.ErrDamaged) {
+			w.fail("%s is not noticed: %v", what, err)
+		}
+	}
+	changed := slices.Clone(whole)
+	bit := w.rnd.IntN(8 * len(changed))
+	changed[bit/8] ^= 1 << (bit % 8)
+	w.objects[key] = changed
+	notice(fmt.Sprintf("bit %d of %s", bit, key))
+	if marks := w.list("log/tip-" + strings.TrimPrefix(key, "log/")); len(marks) > 0 {
+		w.Marked++
+		delete(w.objects, key)
+		notice("the loss of " + key)
+	}
+	w.objects[key] = whole
 }
 
 // check wants all that was acknowledged among facts.

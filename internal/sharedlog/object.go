@@ -61,8 +61,8 @@ func (l *Log) Fetch(ctx context.Context, s State) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(piece) == 0 && s.Size > 0 {
-			break
+		if want := min(partSize, s.Size-len(data)); len(piece) != want {
+			return nil, fmt.Errorf("%w: %s has %d bytes, and had %d", ErrDamaged, partKey(s.Object, part), len(piece), want)
 		}
 		data = append(data, piece...)
 	}

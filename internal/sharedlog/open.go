@@ -19,6 +19,8 @@ type Options struct {
 	Dead func(claim string) bool
 	// Claim is the id of the new claim; "" = a random one.
 	Claim string
+	// Salvage also opens a log that is damaged; see Log.Salvage. It stays damaged until the new claim has written a state.
+	Salvage bool
 	// Probe makes Open test whether an empty store keeps its promises.
 	Probe bool
 	// Holds is called with the number of the entry by which the claim may hold the log, before Open makes sure that it does, and
@@ -69,7 +71,7 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	}
 	var v *View // what was seen at the last look
 	for {
-		now, err := l.viewSince(ctx, v)
+		now, err := l.viewOr(ctx, v, o.Salvage)
 		if errors.Is(err, ErrUnreachable) && w.left() > 0 {
 			l.forgetTip() // its holder could append nothing meanwhile
 			if err := w.pause(ctx); err != nil {
@@ -84,7 +86,7 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 		if to := v.MovedTo(); to != "" {
 			return nil, &MovedError{To: to}
 		}
-		if v.Held() && !w.gone(v) {
+		if v.Held() && !v.Salvaged && !w.gone(v) {
 			if err := w.wait(ctx, v); err != nil {
 				return nil, err
 			}
@@ -184,7 +186,7 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 	marked := o.holds(e.N)
 	// Rule 3, look after opening: a late open may have filled a gap that compaction
 	// left. Then there are entries with higher numbers.
-	now, failed, err := l.lookAfter(ctx)
+	now, failed, err := l.lookAfter(ctx, o.Salvage)
 	if err != nil {
 		return nil, &LeftError{failed}
 	}
@@ -192,7 +194,7 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 		return nil, errors.Join(failed, o.holds(0))
 	}
 	failed = cmp.Or(failed, marked)
-	c.view, c.n, c.hash, c.heard = now, e.N, hash(data), l.Clock.Now()
+	c.view, c.n, c.hash, c.marks, c.heard = now, e.N, hash(data), now.marks, l.Clock.Now()
 	if failed != nil {
 		return nil, c.giveBack(ctx, failed)
 	}
@@ -213,13 +215,13 @@ const briefly = 5 * time.Second
 
 // lookAfter reads the log after it was opened. If that fails, as by an interrupt, it reads once more, briefly,
 // so that the log need not stay held by a process that has ended. failed is the error of the first read.
-func (l *Log) lookAfter(ctx context.Context) (v *View, failed, err error) {
-	if v, failed = l.View(ctx); failed == nil {
+func (l *Log) lookAfter(ctx context.Context, salvage bool) (v *View, failed, err error) {
+	if v, failed = l.viewOr(ctx, nil, salvage); failed == nil {
 		return v, nil, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), briefly)
 	defer cancel()
-	v, err = l.View(ctx)
+	v, err = l.viewOr(ctx, nil, salvage)
 	return v, failed, err
 }
 

@@ -19,6 +19,10 @@ type View struct {
 	Journal []byte // the records that follow the state
 	Run     string // the run that wrote these records
 
+	// Salvaged says that the log is damaged, and that this is what of it can be read: Journal has gaps.
+	Salvaged bool
+
+	marks []string // keys of the marks
 	hash  string           // of the tip
 	read  map[uint64]Entry // the state and all later entries, without bodies
 	taken bool
@@ -81,11 +85,14 @@ func (l *Log) again(ctx context.Context, read func() error) error {
 func (l *Log) StateAt(ctx context.Context) (at uint64, err error) {
 	err = l.again(ctx, func() error {
 		at = 0
-		last, err := l.last(ctx)
-		if err != nil || last == 0 {
+		t, err := l.tops(ctx)
+		if err != nil || t.last == 0 {
 			return err
 		}
-		tip, _, err := l.entry(ctx, last)
+		tip, data, err := l.entry(ctx, t.last)
+		if err == nil {
+			err = t.fits(data)
+		}
 		if at = tip.StateAt; tip.Kind == KindState {
 			at = tip.N
 		}
@@ -94,24 +101,19 @@ func (l *Log) StateAt(ctx context.Context) (at uint64, err error) {
 	return at, err
 }
 
-// last returns the number of the tip.
-func (l *Log) last(ctx context.Context) (last uint64, err error) {
-	keys, err := l.list(ctx, logPrefix)
-	for _, key := range keys {
-		last = max(last, number(key, logPrefix))
-	}
-	return last, err
-}
-
 func (l *Log) view(ctx context.Context, before *View) (*View, error) {
-	last, err := l.last(ctx)
+	t, err := l.tops(ctx)
 	if err != nil {
 		return nil, err
 	}
+	last := t.last
 	if last == 0 {
 		return &View{}, nil
 	}
 	tip, data, err := l.entry(ctx, last)
+	if err == nil {
+		err = t.fits(data)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +150,7 @@ func (l *Log) view(ctx context.Context, before *View) (*View, error) {
 		v.hash = hashes[i]
 		v.take(e)
 	}
-	v.Tip = tip
+	v.Tip, v.marks = tip, t.marks
 	v.Tip.Body = nil
 	return v, nil
 }

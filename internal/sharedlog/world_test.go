@@ -142,11 +142,19 @@ func (w *world) created(e sharedlog.Entry) {
 		}
 		return
 	}
-	if last := w.list("log/"); last[len(last)-1] != fmt.Sprintf("log/%016d", e.N) {
+	if w.newest() != fmt.Sprintf("log/%016d", e.N) {
 		w.Void++
 		return // it came too late
 	}
 	w.opens = append(w.opens, opening{e.N, e.Claim})
+}
+
+// newest is the key of the entry with the highest number.
+func (w *world) newest() (key string) {
+	for _, k := range w.list("log/0") {
+		key = k
+	}
+	return key
 }
 
 func (w *world) get(key string) ([]byte, error) {

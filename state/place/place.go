@@ -94,6 +94,9 @@ type Names struct {
 // Mover is a Backend that can record where its state has moved.
 type Mover interface{ Move(to string) error }
 
+// Salvager is a Backend that can be locked although it is damaged. Salvaged reports whether it was: then the journal has gaps.
+type Salvager interface{ Salvaged() bool }
+
 // Found is a state that a Place has found.
 type Found struct {
 	Backend
@@ -105,6 +108,7 @@ type Found struct {
 type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
+	Salvage bool          // also lock a shared state whose log is damaged
 
 	// Waiting is called once with the holder of the lock when the lock is waited for; nil
 	// = no notice is needed.

@@ -129,11 +129,11 @@ func (b *remote) Read() ([]byte, error) {
 		}
 		present := b.states[0]
 		if present.Object == gone || try > attempts {
-			return nil, fmt.Errorf("its object %s is gone", gone)
+			return nil, b.word(fmt.Errorf("%w: its object %s is gone", sharedlog.ErrDamaged, gone))
 		}
 		data, err := b.fetch(present)
 		if !errors.Is(err, os.ErrNotExist) {
-			return data, err
+			return data, b.word(err)
 		}
 		if gone = present.Object; b.claim == nil {
 			b.view = nil
@@ -228,8 +228,27 @@ func (b *remote) LeftJournals(lineage string) (list []LeftJournal) {
 	return list
 }
 
+// lookAtCopies reads the log for its list of states, which it also takes from a log that is damaged.
+func (b *remote) lookAtCopies() error {
+	err := b.look()
+	if !errors.Is(err, sharedlog.ErrDamaged) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), reading)
+	defer cancel()
+	v, failed := b.log.Salvage(ctx)
+	if failed != nil {
+		return b.word(failed)
+	}
+	b.states = v.State.States
+	return nil
+}
+
+// Salvaged reports whether the state was locked although its log is damaged.
+func (b *remote) Salvaged() bool { return b.view != nil && b.view.Salvaged }
+
 func (b *remote) ListCopies() ([]CopyFile, error) {
-	if err := b.look(); err != nil {
+	if err := b.lookAtCopies(); err != nil {
 		return nil, err
 	}
 	var list []CopyFile
@@ -246,7 +265,7 @@ func (b *remote) copyAt(serial uint64) int {
 }
 
 func (b *remote) ReadCopy(serial uint64) ([]byte, error) {
-	if err := b.look(); err != nil {
+	if err := b.lookAtCopies(); err != nil {
 		return nil, err
 	}
 	at := b.copyAt(serial)

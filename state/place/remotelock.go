@@ -44,7 +44,7 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 	id, by := sharedlog.NewID(), sharedlog.By{Command: o.Command, PID: os.Getpid(), Host: host(), Machine: b.place.Machine}
 	shown := b.place.Claims.Show(id, b.place.URL)
 	claim, err := b.log.Open(ctx, sharedlog.Options{Claim: id, Wait: o.Wait, Take: b.place.Take, Dead: b.place.Claims.Dead,
-		Probe: true, By: by,
+		Probe: true, By: by, Salvage: o.Salvage,
 		Holds: func(n uint64) error { return shown.Holds(n, by) },
 		Waiting: func(v *sharedlog.View) {
 			if o.Waiting != nil {
@@ -133,7 +133,9 @@ func (b *remote) word(err error) error {
 			"%s: %s. Nothing was changed.", url, err)
 	case errors.Is(err, sharedlog.ErrDamaged):
 		return diag.Because(fmt.Errorf("%w: %w", ErrDamaged, err), "The state is damaged",
-			"%s: %s. Nothing was changed.", url, err)
+			"%s: %s. Nothing was changed. `deployster state copies` lists the earlier states that can be read, `deployster state restore SERIAL` "+
+				"makes one of them the state, and `deployster state push -force FILE` puts a file there. Both keep the open actions that can be "+
+				"read.", url, err)
 	case errors.Is(err, sharedlog.ErrDenied):
 		return diag.Because(err, "The store of the state refuses", "%s: %s. Check its permissions and its address.", url,
 			diag.Visible(err.Error()))

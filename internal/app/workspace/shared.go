@@ -44,6 +44,8 @@ type StateInUse struct {
 	Claim string    `json:"claim,omitempty"` // the claim to give to `state unlock`
 	Since time.Time `json:"since,omitzero"`
 	Heard time.Time `json:"heard,omitzero"` // when the last entry was written, by the clock of its machine
+	// EndedWithoutClose says that the command has ended, or was silent for so long that it can be taken over, and has not released the state.
+	EndedWithoutClose bool `json:"ended_without_close,omitempty"`
 }
 
 // Status returns the condition of the state, and its user. It changes nothing.
@@ -65,7 +67,8 @@ func Status(ctx context.Context, w *Workspace) (StateStatus, error) {
 		}
 		if view.Held() {
 			tip := view.Tip
-			status.InUse = &StateInUse{By: tip.By.String(), Claim: tip.Claim, Since: tip.Since, Heard: tip.Time}
+			status.InUse = &StateInUse{By: tip.By.String(), Claim: tip.Claim, Since: tip.Since, Heard: tip.Time,
+				EndedWithoutClose: remote.Claims.Dead(tip.Claim) || view.LastHeard(time.Now()) > log.Timing.Gone}
 		}
 		if len(view.State.States) > 0 {
 			status.Encrypted, status.Size = view.State.States[0].Encrypted, int64(view.State.States[0].Size)

@@ -100,7 +100,12 @@ func (w *Workspace) Editor(dryRun bool) Editor { return Editor{w, dryRun} }
 // Edit opens the state, makes a change, and returns what was changed.
 func (e Editor) Edit(ctx context.Context, command string,
 	change func(now state.Snapshot) (state.Snapshot, StateEdit, error)) (StateEdit, error) {
-	store, err := e.w.OpenState(ctx, e.w.StatePlaceAround(), command)
+	return e.edit(ctx, e.w.stateOptions(command), change)
+}
+
+func (e Editor) edit(ctx context.Context, o state.Options,
+	change func(now state.Snapshot) (state.Snapshot, StateEdit, error)) (StateEdit, error) {
+	store, err := openState(ctx, e.w, e.w.StatePlaceAround(), o)
 	if err != nil {
 		return StateEdit{}, err
 	}
@@ -188,9 +193,11 @@ func nothingToMove(now state.Snapshot, m config.Moved) error {
 }
 
 // Push replaces the state by the content of a file. With force that may be of another
-// lineage, or older.
+// lineage, or older, and the present state may be damaged; its open actions are kept.
 func (e Editor) Push(ctx context.Context, name string, content func() ([]byte, error), force bool) (StateEdit, error) {
-	return e.Edit(ctx, "state push", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
+	o := e.w.stateOptions("state push")
+	o.Salvage = force
+	return e.edit(ctx, o, func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
 		data, err := content()
 		if err != nil {
 			return now, StateEdit{}, err
@@ -216,6 +223,9 @@ func (e Editor) Push(ctx context.Context, name string, content func() ([]byte, e
 				return now, StateEdit{}, diag.Errorf("An older state",
 					"%s has the serial %d, and the state has %d. Nothing was changed. -force puts it there all the same.", name, next.Serial, now.Serial)
 			}
+		}
+		if force {
+			next = next.KeepOpen(now)
 		}
 		return next, StateEdit{Pushed: name}, nil
 	})

@@ -36,6 +36,9 @@ func printUse(out terminal.Printer, status workspace.StateStatus) {
 	switch u := status.InUse; {
 	case u == nil:
 		out.Printf("in use by  nobody\n")
+	case u.EndedWithoutClose:
+		out.Printf("in use by  nobody: %s ended without close, last heard of %s ago, claim %s; the next command takes over from it\n",
+			diag.Visible(u.By), max(time.Since(u.Heard), 0).Round(time.Second), diag.Visible(u.Claim))
 	case u.Claim == "":
 		out.Printf("in use by  %s\n", diag.Visible(u.By))
 	default:
@@ -43,7 +46,7 @@ func printUse(out terminal.Printer, status workspace.StateStatus) {
 			max(time.Since(u.Heard), 0).Round(time.Second), diag.Visible(u.Claim))
 	}
 	what := "at work "
-	if status.InUse == nil {
+	if status.InUse == nil || status.InUse.EndedWithoutClose {
 		what = "unknown "
 	}
 	for _, w := range status.AtWork {
