@@ -104,6 +104,7 @@ var ranks = map[string]int{
 	"state/place":                       19,
 	"state/moves":                       5,
 	"state/actions":                     18,
+	"state/room":                        18,
 	"internal/runner/conformance":       30,
 	"internal/runner/imagestore":        5,
 	"internal/runs":                     30,

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"deployster/state/room"
 )
 
 // tmpfs mounts a file system of a certain size, in KiB, and gives its directory
@@ -98,7 +100,7 @@ func runUntilFull(t *testing.T, path string, resources int) facts {
 			break
 		}
 		f.started++
-		if err := j.ActionEnded(addr, "make", End{Exit: 1, Reason: strings.Repeat("\x00", 2*maxReason)}); err != nil {
+		if err := j.ActionEnded(addr, "make", End{Exit: 1, Reason: strings.Repeat("\x00", 2*room.MaxReason)}); err != nil {
 			t.Errorf("the outcome of an action that was started cannot be recorded: %v", err)
 			break
 		}

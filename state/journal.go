@@ -19,6 +19,7 @@ import (
 	"deployster/state/actions"
 	"deployster/state/moves"
 	"deployster/state/place"
+	"deployster/state/room"
 )
 
 // Journal records the facts of one run. Each method returns when its fact is on the disk;
@@ -39,7 +40,7 @@ type Journal struct {
 	safe uint64  // number of records known to be durable
 	over bool
 
-	rooms rooms
+	rooms *room.Rooms
 }
 
 // Begin starts the journal of a run that carries out a plan. The lineage is that of the
@@ -75,8 +76,8 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if err != nil {
 		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.at.Journal, err)
 	}
-	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now()), rooms: rooms{of: map[[2]string]int64{}}}
-	j.rooms.freed.L = &j.mu
+	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now())}
+	j.rooms = room.New(&j.mu, log)
 	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
 		return nil, errors.Join(err, log.Close(), s.at.RemoveJournal())
 	}
@@ -131,7 +132,7 @@ func (j *Journal) ActionStarted(s Start) error {
 		incomplete = &e
 	}
 	j.mu.Lock()
-	err = j.reserve(s.Address, s.Action, s.Returns)
+	err = j.rooms.Take(s.Address, s.Action, room.Size(s.Returns, j.stream != nil))
 	j.mu.Unlock()
 	if err != nil {
 		return j.broken(err)
@@ -156,8 +157,8 @@ type End struct {
 
 // ActionEnded records how an action ended.
 func (j *Journal) ActionEnded(addr, action string, e End) error {
-	if len(e.Reason) > maxReason {
-		e.Reason = strings.ToValidUTF8(e.Reason[:maxReason], "") + "..."
+	if len(e.Reason) > room.MaxReason {
+		e.Reason = strings.ToValidUTF8(e.Reason[:room.MaxReason], "") + "..."
 	}
 	memory, err := canonicalMemory(addr, e.Memory)
 	if err != nil {
@@ -277,7 +278,7 @@ func (j *Journal) append(r record) error {
 		// The caller does not start the action.
 		j.mu.Lock()
 		j.run.unstart(r)
-		j.giveBack(r.Address, r.Action)
+		j.rooms.GiveBack(r.Address, r.Action)
 		j.mu.Unlock()
 	}
 	return j.broken(err)
@@ -294,7 +295,10 @@ func (j *Journal) write(r record) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err = j.spare(r, len(line)); err == nil {
+	if !r.ownRoom() {
+		err = j.rooms.Spare(len(line))
+	}
+	if err == nil {
 		end, err = j.log.Write(line)
 	}
 	// The fact happened: Finish may still save it, even if it cannot be written to the

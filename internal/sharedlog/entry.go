@@ -32,9 +32,9 @@ const (
 type Entry struct {
 	Format int    `json:"format"`
 	Sum    string `json:"sum,omitempty"` // checksum of the object, with noSum in its place
-	N      uint64 `json:"n"`    // its number, from 1 on
-	ID     string `json:"id"`   // random; identifies the creator of an object when the store's answer was lost
-	Prev   string `json:"prev"` // hash of the entry before; "" of the first
+	N      uint64 `json:"n"`             // its number, from 1 on
+	ID     string `json:"id"`            // random; identifies the creator of an object when the store's answer was lost
+	Prev   string `json:"prev"`          // hash of the entry before; "" of the first
 	// StateAt is the number of the last entry of the kind state, this one included;
 	// 0 = there is none.
 	StateAt uint64    `json:"state_at"`
@@ -46,7 +46,7 @@ type Entry struct {
 
 	Takes  string  `json:"takes,omitempty"`  // open: the claim that it takes over, if the log was held
 	Run    string  `json:"run,omitempty"`    // journal: the run that wrote the records
-	States []State `json:"states,omitempty"` // state, and close, in case the other is damaged: the present one, then earlier ones, newest first
+	States []State `json:"states,omitempty"` // state, and close (if the other is damaged): the present one, then earlier ones
 	To     string  `json:"to,omitempty"`     // moved: where the log continues
 
 	Body []byte `json:"-"` // the bytes after the JSON line: the records of a journal

@@ -22,7 +22,7 @@ type View struct {
 	// Salvaged says that the log is damaged, and that this is what of it can be read: Journal has gaps.
 	Salvaged bool
 
-	marks []string // keys of the marks
+	marks []string         // keys of the marks
 	hash  string           // of the tip
 	read  map[uint64]Entry // the state and all later entries, without bodies
 	taken bool

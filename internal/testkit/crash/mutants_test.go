@@ -40,9 +40,9 @@ func mutants() []seen {
 		{mutation.In("puts again in silence", "internal/app/artifacts/publish.go", "case f.repeatable(t, put.Info):", "case true:"), here, "TestPublish_KilledAtEachCall/v1"},
 		{mutation.In("gives files their name before they are on the disk", "internal/artifact/store/entry.go", "if err := syncAll(draft); err != nil {", "if err := error(nil); err != nil {"), "internal/artifact/store", "TestStore_IsOnTheDiskBeforeItHasItsName"},
 		{mutation.In("keeps files without a look at the params", "internal/artifact/recipe.go", `json:"params"`, `json:"-"`), "internal/artifact", "TestRecipe_KeyIsOfEverything"},
-		{mutation.In("reserves no room for what an action returns", "state/room.go", "return roomEach + returns", "return roomEach + 0*returns"), "state", "TestFullDisk_ReservesWhatActionsMayReturn/one_large_memory,_and_the_rest_is_full"},
-		{mutation.In("lets other records take the room of actions", "state/room.go", "if len(j.rooms.of) == 0 || r.Kind", "if true || r.Kind"), "state", "TestFullDisk_OtherRecordsSpareTheRoomOfActions"},
-		{mutation.In("does not wait for room", "state/room.go", "|| len(j.rooms.of) == 0 {", "|| true {"), "state", "TestFullDisk_WaitEndsWithItsContext"},
+		{mutation.In("reserves no room for what an action returns", "state/room/rooms.go", "return each + returns", "return each + 0*returns"), "state", "TestFullDisk_ReservesWhatActionsMayReturn/one_large_memory,_and_the_rest_is_full"},
+		{mutation.In("lets other records take the room of actions", "state/journal.go", "if !r.ownRoom() {", "if false {"), "state", "TestFullDisk_OtherRecordsSpareTheRoomOfActions"},
+		{mutation.In("does not wait for room", "state/room/rooms.go", "|| len(r.of) == 0 {", "|| true {"), "state", "TestFullDisk_WaitEndsWithItsContext"},
 		{mutation.In("does not adopt what still runs", "internal/app/adopt.go", "if len(snapshot.Unknown()) == 0 {", "if true {"), "internal/testkit/e2e", "TestApply_KilledAtEachCall/made_and_changed"},
 	}
 }
