@@ -3,6 +3,8 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
@@ -47,7 +49,11 @@ type here struct {
 func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Store) error {
 	prior := store.Snapshot()
 	t.over.FailUnreachable = t.FailUnreachable // many are asked concurrently, also where few are acted on
-	t.acts.Lineage, t.acts.Epoch = cmp.Or(prior.Lineage, state.NewID()), int64(prior.Serial)+1
+	begins := state.NewID()
+	if t.saved {
+		begins = lineageOf(t.plan.ID)
+	}
+	t.acts.Lineage, t.acts.Epoch = cmp.Or(prior.Lineage, begins), int64(prior.Serial)+1
 	if t.acts.Turn = store.Turn(); t.acts.Turn != 0 {
 		t.acts.Store = place.String()
 	}
@@ -62,6 +68,13 @@ func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Stor
 		t.places.Known(hosts.Planned(t.plan))
 	}
 	return nil
+}
+
+// lineageOf returns the lineage of a state that begins with a saved plan. It is the same wherever the plan is used, and so are the keys of
+// its actions: hosts, and types with idempotent actions, notice a second use.
+func lineageOf(planID string) string {
+	sum := sha256.Sum256([]byte("the lineage that begins with the plan " + planID))
+	return hex.EncodeToString(sum[:16])
 }
 
 // dialer returns a function that connects to hosts with the identity of an engine's command.
