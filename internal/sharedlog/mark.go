@@ -9,7 +9,7 @@ import (
 
 // A mark is an object without content whose key has the number of an entry and the hash of its object. The newest entry of a log has no
 // entry after it that names its hash: by the mark its loss is noticed. The holder makes a mark when it has closed or moved the log,
-// and while it holds the log soon after an entry; only then it removes earlier marks. Each entry that a mark names was there.
+// and while it holds the log soon after an entry; only then it removes earlier marks. Each entry that a mark names has existed.
 type mark struct {
 	n    uint64
 	hash string
@@ -69,16 +69,16 @@ func (l *Log) listTops(ctx context.Context) (t tops, keys []string, err error) {
 	return t, keys, err
 }
 
-// tops lists a log. A mark of an entry that is not there any more, nor a later one, shows that the log is damaged.
+// tops lists a log. If neither the entry of a mark nor a later one exists, the log is damaged.
 func (l *Log) tops(ctx context.Context) (tops, error) {
 	t, _, err := l.listTops(ctx)
 	if err != nil || t.mark.n <= t.last {
 		return t, err
 	}
-	// A list need not be of one moment. What the mark names was there before this second list.
+	// A list need not be of one moment. What the mark names was created before this second list.
 	again, _, err := l.listTops(ctx)
 	if err == nil && again.last < t.mark.n {
-		err = fmt.Errorf("%w: %s is gone, and %s shows that it was there", ErrDamaged, logKey(t.mark.n), t.mark.key)
+		err = fmt.Errorf("%w: %s is gone, and %s shows that it existed", ErrDamaged, logKey(t.mark.n), t.mark.key)
 	}
 	return again, err
 }

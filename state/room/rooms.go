@@ -32,11 +32,10 @@ type Log interface{ Reserve(n int64) error }
 // Rooms are the reservations for running actions in a log. The lock that New gets protects them and what is written to the log: all
 // methods are called with it.
 type Rooms struct {
-	log    Log
-	shared int64               // reserved once for all
-	of     map[[2]string]int64 // by address and action
-	sum    int64
-	freed  *sync.Cond // broadcast when room is given back
+	log   Log
+	of    map[[2]string]int64 // by address and action
+	sum   int64
+	freed *sync.Cond // broadcast when room is given back
 }
 
 // New returns the rooms in a log.
