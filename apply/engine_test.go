@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deployster/apply"
+	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/places"
@@ -118,7 +119,7 @@ func (e *engine) apply(ctx context.Context, p *plan.Plan) (*apply.Report, error)
 		return nil, err
 	}
 	defer func() { _ = store.Close() }()
-	if err := apply.Check(p, store.Snapshot()); err != nil {
+	if err := fresh.Check(p, store.Snapshot()); err != nil {
 		return nil, err
 	}
 	journal, err := store.Begin(p.ID, cmp.Or(p.Lineage, store.Snapshot().Lineage))

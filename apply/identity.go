@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"deployster/apply/fresh"
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/plan/match"
@@ -65,7 +66,7 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 		why = "it would be another thing than the recorded one"
 	}
 	out.report.NotAttempted = out.report.Planned
-	out.fail(failedIdentity, stale(why, "What identifies it became known only now. "+whatNow))
+	out.fail(failedIdentity, fresh.Stale(why, "What identifies it became known only now. "+whatNow))
 	out.report.Reason = "plan is stale: " + why
 	return false
 }

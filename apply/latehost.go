@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
@@ -55,8 +56,8 @@ func (r lateHosts) of(step *plan.Step, out *outcome) (*plan.Step, bool) {
 		}
 		return step, true
 	case !step.Flexible():
-		out.fail(failedConfig, stale("its host is another", fmt.Sprintf("host.%s is reached as %s now, and the plan showed what to do on %s. %s",
-			on.Name, host, on, whatNow)))
+		out.fail(failedConfig, fresh.Stale("its host is another",
+			fmt.Sprintf("host.%s is reached as %s now, and the plan showed what to do on %s. %s", on.Name, host, on, whatNow)))
 	default:
 		return r.reach(step, out, host)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"deployster/apply/fresh"
 	"deployster/internal/artifact"
 	"deployster/internal/runner"
 	"deployster/plan"
@@ -36,11 +37,11 @@ func CheckPlugs(p *plan.Plan, dir string) error {
 			}
 			switch {
 			case err != nil:
-				return stale("a plug is gone", fmt.Sprintf("The resource %s gets %s as %s, and that cannot be found any more: %s. Put it back, or "+
-					"plan again.", addr, m.Source, m.Target, err))
+				return fresh.Stale("a plug is gone", fmt.Sprintf("The resource %s gets %s as %s, and that cannot be found any more: %s. Put it "+
+					"back, or plan again.", addr, m.Source, m.Target, err))
 			case real != m.Source:
-				return stale("a plug leads elsewhere", fmt.Sprintf("The resource %s gets %s as %s, and that is a link to %s now. Put it back, or "+
-					"plan again.", addr, m.Source, m.Target, real))
+				return fresh.Stale("a plug leads elsewhere", fmt.Sprintf("The resource %s gets %s as %s, and that is a link to %s now. Put it back, "+
+					"or plan again.", addr, m.Source, m.Target, real))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"deployster/apply/fresh"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
@@ -29,48 +30,6 @@ func actionKey(lineage, plan, addr string, a protocol.Action, at place) string {
 		return key + "/first"
 	}
 	return key
-}
-
-// beforeMoves returns the plan's pins at the present addresses, and the state with the
-// dependencies of entries renamed back to the addresses of then: a killed run of the plan
-// may have made the plan's moves.
-func beforeMoves(p *plan.Plan, s state.Snapshot, died state.Applied) (pins map[string]string, then state.Snapshot) {
-	if !died.Moved {
-		return p.Entries, s
-	}
-	pins, back := maps.Clone(p.Entries), map[string]string{}
-	for _, m := range p.Moves {
-		pins[m.From], back[m.To] = "", m.From
-	}
-	for _, m := range p.Moves {
-		pins[m.To] = p.Entries[m.From]
-	}
-	s.Resources = maps.Clone(s.Resources)
-	for addr, e := range s.Resources {
-		s.Resources[addr] = e.Renamed(back)
-	}
-	return pins, s
-}
-
-// pinned reports whether the entry of a resource is the one that the plan was made with,
-// or the one that a killed run of the plan has recorded.
-func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
-	if s.Pin(addr) == pin {
-		return true
-	}
-	if hash, done := died.Done[addr]; done && s.Pin(addr) == hash {
-		return true
-	}
-	entry, known := s.Resources[addr]
-	if known && entry.Dirty && died.Plan != "" {
-		// The killed run had started an action on it.
-		clean := entry
-		clean.Dirty = false
-		hash, ended := died.Done[addr] // the old thing is destroyed, or its entry was released
-		begun := entry.Incomplete() && (pin == "" || ended && hash == "")
-		return entry.Holds(pin) || clean.Holds(pin) || begun && s.Unsettled[addr].Plan == died.Plan
-	}
-	return false
 }
 
 // resumes reports whether a killed run of this plan had started a resource, and the answer
@@ -108,7 +67,7 @@ func (r *run) completed(addr string) bool {
 // as that run left it.
 func (o *outcome) changedSince() {
 	o.report.NotAttempted = o.report.Planned
-	o.fail(failedState, stale("it was done by the run that died, and was changed since", whatNow))
+	o.fail(failedState, fresh.Stale("it was done by the run that died, and was changed since", whatNow))
 }
 
 // Resumed returns the addresses that a killed run of the plan has done, sorted, and

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"deployster/apply/fresh"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
@@ -115,7 +116,7 @@ func TestPinned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := pinned(c.recorded, "a", c.pin, c.died); got != c.want {
+			if got := fresh.Pinned(c.recorded, "a", c.pin, c.died); got != c.want {
 				t.Errorf("pinned: %v, want %v", got, c.want)
 			}
 		})

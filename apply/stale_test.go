@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/apply/fresh"
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/state"
@@ -81,7 +82,7 @@ func TestCheck_PlanOfAnotherState(t *testing.T) {
 			t.Parallel()
 			s := now
 			s.Lineage = c.lineage
-			if got := fmt.Sprint(apply.Check(p, s)); !strings.Contains(got, c.want) {
+			if got := fmt.Sprint(fresh.Check(p, s)); !strings.Contains(got, c.want) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -110,7 +111,7 @@ func TestCheck_PlanOfAStateThatWasNotThere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := fmt.Sprint(apply.Check(p, c.now)); !strings.Contains(got, c.want) {
+			if got := fmt.Sprint(fresh.Check(p, c.now)); !strings.Contains(got, c.want) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"deployster/apply/compare"
+	"deployster/apply/fresh"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
@@ -199,7 +200,7 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 	const why = "its config is not what the plan showed, because a state that it takes values from has changed"
 	sensitive := slices.Concat(step.Sensitive, hidden.InConfig(r.exec, step.Init, now))
 	out.report.Stale = compare.Documents("config", step.Config, now.Value, sensitive)
-	out.fail(failedConfig, stale(why, compare.SideBySide(out.report.Stale)+whatNow))
+	out.fail(failedConfig, fresh.Stale(why, compare.SideBySide(out.report.Stale)+whatNow))
 	out.report.Reason = "plan is stale: " + why
 	return false
 }

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
 	"deployster/plan/artifacts"
+	"deployster/plan/autoedge"
 	"deployster/plan/subject"
 	"deployster/state/moves"
 )
@@ -87,7 +88,9 @@ func (b assembler) edges() []Edge {
 		if b.steps[r.Address] == nil {
 			continue
 		}
-		noteAutoEdges(b.builder, r, b.steps[r.Address])
+		if s := b.steps[r.Address]; s.Change != Valid {
+			s.Notes = append(s.Notes, autoedge.Notes(r.Edges, b.circles[r.Address])...)
+		}
 		for _, e := range r.Edges {
 			edges = append(edges, Edge{From: e.To, To: r.Address, Origin: string(e.Origin)})
 		}

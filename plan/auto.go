@@ -44,18 +44,3 @@ func addAutoEdges(b *builder) {
 	b.Manifest = config.Converting(next, b.TypeOf)
 	b.Narrow()
 }
-
-// noteAutoEdges notes what a changed resource waits for because its type says so.
-func noteAutoEdges(b *builder, r *config.Resource, s *Step) {
-	if s.Change == Valid {
-		return
-	}
-	for _, e := range r.Edges {
-		if e.Origin == config.FromType {
-			s.Notes = append(s.Notes, "It waits for "+config.Reference(e.To)+": its type says so (auto_edges).")
-		}
-	}
-	for _, to := range b.circles[r.Address] {
-		s.Notes = append(s.Notes, "It does not wait for "+config.Reference(to)+", though its type says so: that one waits for it.")
-	}
-}

@@ -40,7 +40,7 @@ func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, 
 		why = b.decided.asked(r.Address)
 	}
 	if r.PreventDestroy {
-		b.Report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})
+		b.Report(r, "", diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)})
 		return false
 	}
 	step.Replaces = key
@@ -50,18 +50,6 @@ func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, 
 	}
 	step.Notes = append(step.Notes, fmt.Sprintf("It is made before %s is %s, which it replaces (%s).", key, ends, why))
 	return true
-}
-
-// protected returns the error for a replacement of a resource that must not be destroyed.
-func protected(because, why string) *diag.Diagnostic {
-	return diag.Errorf("Protected resource would be replaced", "%s, and to replace it would destroy it (%s). To replace it, first apply it "+
-		"with prevent_destroy = false, and nothing else changed.", because, why)
-}
-
-// notFirst returns the error for a resource that must be created first but cannot.
-func notFirst(because, why string) *diag.Diagnostic {
-	return diag.Errorf("The new thing cannot be made first", "It has create_before_destroy = true, or something that depends on it has, "+
-		"but %s (%s). Take create_before_destroy away, and it is destroyed first.", because, why)
 }
 
 // createFirstEdges returns the edges by which a deposed thing is removed after its successor exists.

@@ -183,9 +183,9 @@ func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	s.NotMade = s.Stale != nil && (entry.Adopted || !known)
 	switch {
 	case r.PreventDestroy:
-		return diag.Diagnostics{protected("It has prevent_destroy = true", why)}
+		return diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)}
 	case b.identified.first[r.Address]:
-		return diag.Diagnostics{notFirst("its type replaces it, and destroys what exists first", why)}
+		return diag.Diagnostics{things.NotFirst("its type replaces it, and destroys what exists first", why)}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/base/secret"
 	"deployster/plan/artifacts"
 	"deployster/plan/drift"
 	"deployster/plan/findings"
@@ -111,7 +109,7 @@ func (d *decided) recordedViews() func(addr string) view.View {
 // Other blocks are not expanded: nothing of them was applied.
 func (b drifter) expandRecorded() {
 	for {
-		open := openRecorded(b.Manifest, b.Prior)
+		open := view.OpenRecorded(b.Manifest, b.Prior)
 		if len(open) == 0 {
 			return
 		}
@@ -128,35 +126,6 @@ func (b drifter) expandRecorded() {
 			return
 		}
 		b.Narrow()
-	}
-}
-
-// openRecorded lists the unexpanded blocks whose instances follow from the recorded states.
-func openRecorded(m *config.Manifest, prior state.Snapshot) []config.Pending {
-	return slices.DeleteFunc(slices.Clone(m.Pending()), func(p config.Pending) bool {
-		return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := prior.Completed(addr); return !known })
-	})
-}
-
-// ExpandRecorded returns the manifest with the instances that follow from the recorded
-// states, and the blocks that it expanded for that. Other blocks are not expanded.
-func ExpandRecorded(m *config.Manifest, prior state.Snapshot) (*config.Manifest, []config.Pending) {
-	var blocks []config.Pending
-	recorded := view.Recorded(prior, func(string) view.View { return view.View{Partial: true} })
-	for {
-		open := slices.DeleteFunc(openRecorded(m, prior), func(p config.Pending) bool { return len(p.Artifacts)+len(p.Facts) > 0 })
-		if len(open) == 0 {
-			return m, blocks
-		}
-		scope := config.States{}
-		for _, p := range open {
-			maps.Copy(scope, view.Scope(p.Needs, recorded, prior))
-		}
-		next, diags := m.Expand(open, scope)
-		if diags.HasErrors() {
-			return m, blocks
-		}
-		m, blocks = next, slices.Concat(blocks, open)
 	}
 }
 
@@ -228,7 +197,8 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		return out
 	}
 	step.hide(b.prober, entry, config.Hider(b.Manifest))
-	compareDrift(out, step, entry)
+	out.Reasons = drift.SafeReasons(step.Reasons, step.Config, step.Sensitive, step.Hidden)
+	out.Compare(step.State, step.Stale, entry.State, slices.Concat(step.Hidden, entry.Sensitive.State))
 	b.progress(Decided{r.Address, step.Shown()})
 	return out
 }
@@ -250,39 +220,4 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 			jsondoc.EditWords(hidden.Edits(entry.Config, now.Value, entry.Sensitive.Config, now.Sensitive)) + ")"
 	}
 	return ""
-}
-
-// compareDrift notes how what was found differs from what was recorded.
-func compareDrift(d *drift.Resource, s *Step, entry state.Entry) {
-	d.Reasons, d.Reason, d.Found = s.safeReasons(), "", s.State
-	d.Hidden = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Hidden, entry.Sensitive.State))))
-	why := strings.Join(inputs.Words(d.Inputs), "; ")
-	switch s.Change {
-	case Valid:
-		d.Status, d.Reason = drift.None, why
-		if jsondoc.Same(s.State, entry.State) {
-			d.Found, d.Hidden = nil, nil
-			return
-		}
-		d.Reason = cmp.Or(why, "it matches the configuration, though its state is not what was recorded")
-	case Update:
-		d.Status, d.Found, d.Reason = drift.Drifted, s.Stale, cmp.Or(why, "changed outside of deployster since the last apply")
-	case Create:
-		d.Status, d.Reason = drift.Gone, cmp.Or(why, "deleted outside of deployster since the last apply")
-	}
-	d.Was = entry.State
-	if d.Drifts() && !inputs.Drift(d.Inputs) {
-		d.Status = drift.Changed
-	}
-}
-
-// safeReasons returns the image's reasons without values that must not be shown.
-func (s *Step) safeReasons() []protocol.Reason {
-	secrets, places := secret.Values(s.Config, s.Sensitive), slices.Concat(s.Sensitive, s.Hidden)
-	list := slices.Clone(s.Reasons)
-	for i, r := range list {
-		list[i].Have = secret.MaskPart(r.Have, r.Path, places, secrets)
-		list[i].Want = secret.MaskPart(r.Want, r.Path, places, secrets)
-	}
-	return list
 }

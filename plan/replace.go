@@ -52,13 +52,13 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return refuse("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would destroy "+
 			"it. Leave it out of -replace.")
 	case r.PreventDestroy:
-		b.Report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})
+		b.Report(r, "", diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)})
 		return false
 	case entry.PreventDestroy:
-		b.Report(r, "", diag.Diagnostics{protected("It was last applied with prevent_destroy = true", why)})
+		b.Report(r, "", diag.Diagnostics{things.Protected("It was last applied with prevent_destroy = true", why)})
 		return false
 	case b.identified.first[r.Address]:
-		b.Report(r, "", diag.Diagnostics{notFirst("what exists and what is declared are one thing, which cannot exist twice", why)})
+		b.Report(r, "", diag.Diagnostics{things.NotFirst("what exists and what is declared are one thing, which cannot exist twice", why)})
 		return false
 	case !known && len(step.Unknown) > 0:
 		step.Notes = append(step.Notes,

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
+	"deployster/state/lines"
 )
 
 // An encrypted state file, and each of its copies, is encrypted as one file. An encrypted
@@ -41,7 +42,7 @@ func encryptRecord(r record, s *encryption.Stream) ([]byte, error) {
 	if body, err = jsondoc.Encode(out); err != nil {
 		return nil, err
 	}
-	return frame(body), nil
+	return lines.Frame(body), nil
 }
 
 // openRecords decrypts the records of a journal if they are encrypted: either all of them

@@ -12,6 +12,7 @@ import (
 	"filippo.io/age"
 
 	"deployster/internal/base/encryption"
+	"deployster/state/lines"
 	"deployster/state/place"
 )
 
@@ -186,8 +187,8 @@ func TestEncryptedJournal(t *testing.T) {
 			}
 			body, err := json.Marshal(encryptedRecord{Seq: r.Seq, Prev: r.Prev, Durable: r.Durable, Head: r.Head, Encrypted: r.Encrypted})
 			ok(t, err)
-			line := frame(body)
-			prev, out = hashLine(line[:len(line)-1]), append(out, line...)
+			line := lines.Frame(body)
+			prev, out = lines.Hash(line[:len(line)-1]), append(out, line...)
 		}
 		return out
 	}
@@ -212,7 +213,7 @@ func TestEncryptedJournal(t *testing.T) {
 			refused(t, err, ErrDamaged)
 		}
 	}
-	clear, err := recordLine(record{Seq: 6, Prev: hashLine(bytes.TrimSuffix(whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1:], []byte("\n"))), Kind: kindRemoved, Address: "r0"})
+	clear, err := recordLine(record{Seq: 6, Prev: lines.Hash(bytes.TrimSuffix(whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1:], []byte("\n"))), Kind: kindRemoved, Address: "r0"})
 	ok(t, err)
 	_, err = load(append(bytes.Clone(whole), clear...))
 	refused(t, err, ErrDamaged)
@@ -285,7 +286,7 @@ func TestRecordsOfALaterVersionAreKept(t *testing.T) {
 	secretRun(t, path, nil, true)
 	whole, err := os.ReadFile(path + ".journal")
 	ok(t, err)
-	ok(t, os.WriteFile(path+".journal", append(whole, frame([]byte(`{"seq":4,"new":true}`))...), 0o600))
+	ok(t, os.WriteFile(path+".journal", append(whole, lines.Frame([]byte(`{"seq":4,"new":true}`))...), 0o600))
 	_, _, err = Load(File(path))
 	refused(t, err, ErrNewer)
 	_, err = Open(t.Context(), File(path), Options{})

@@ -40,7 +40,7 @@ func Parse(path string, data []byte) (Snapshot, error) {
 	}
 	var s Snapshot
 	if format < Format {
-		if data, err = upgraded(data, format, Format, upgrades()); err == nil {
+		if data, err = jsondoc.Upgraded(data, format, Format, upgrades()); err == nil {
 			members, err = jsondoc.OwnObject(data)
 		}
 	}

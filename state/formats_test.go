@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"deployster/internal/artifact"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/state/actions"
+	"deployster/state/lines"
 	"deployster/state/moves"
 )
 
@@ -152,16 +154,16 @@ func TestFormats(t *testing.T) {
 	arrived.ArrivesFrom = "" // else nobody may load it
 	now, err := arrived.Encode()
 	ok(t, err)
-	var lines []byte
+	var journal []byte
 	prev := ""
 	for _, r := range everyFact() {
 		r.Prev = prev
 		line, err := recordLine(r)
 		ok(t, err)
-		prev, lines = hashLine(line[:len(line)-1]), append(lines, line...)
+		prev, journal = lines.Hash(line[:len(line)-1]), append(journal, line...)
 	}
 	for format := 1; format <= Format; format++ {
-		current, facts := now, lines
+		current, facts := now, journal
 		if format < Format {
 			current, facts = nil, nil // as it was written then
 		}
@@ -211,7 +213,7 @@ func withDeposed(s Snapshot) Entry {
 
 func TestUpgrades(t *testing.T) {
 	t.Parallel()
-	steps := map[int]upgrade{
+	steps := map[int]jsondoc.Upgrade{
 		1: func(m map[string]json.RawMessage) error {
 			m["names"] = m["name"]
 			delete(m, "name")
@@ -234,7 +236,7 @@ func TestUpgrades(t *testing.T) {
 	} {
 		var head struct{ Format int }
 		ok(t, json.Unmarshal([]byte(c.in), &head))
-		got, err := upgraded([]byte(c.in), head.Format, 3, steps)
+		got, err := jsondoc.Upgraded([]byte(c.in), head.Format, 3, steps)
 		if err == nil && string(got) != c.want || fmt.Sprint(err) != c.err && c.err != "" || (err == nil) != (c.err == "") {
 			t.Errorf("%s: got %s, %v", c.in, got, err)
 		}

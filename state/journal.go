@@ -17,6 +17,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
 	"deployster/state/actions"
+	"deployster/state/lines"
 	"deployster/state/moves"
 	"deployster/state/place"
 	"deployster/state/room"
@@ -307,7 +308,7 @@ func (j *Journal) write(r record) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	j.seq, j.prev = r.Seq, hashLine(line[:len(line)-1])
+	j.seq, j.prev = r.Seq, lines.Hash(line[:len(line)-1])
 	j.ends = append(j.ends, end)
 	return end, nil
 }
@@ -318,7 +319,7 @@ func (j *Journal) encode(r record) ([]byte, error) {
 	if j.stream != nil {
 		return encryptRecord(r, j.stream)
 	}
-	err := encodeRecord(&j.line, r)
+	err := lines.Encode(&j.line, r)
 	return j.line.Bytes(), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/state/lines"
 	"deployster/state/moves"
 )
 
@@ -140,20 +141,20 @@ func TestDamagedMiddleIsRefused(t *testing.T) {
 // may come to the disk in any order; nobody was told that they are stored.
 func TestUnconfirmedTail(t *testing.T) {
 	t.Parallel()
-	lines, prev := [][]byte{}, ""
+	parts, prev := [][]byte{}, ""
 	for i, durable := range []uint64{0, 1, 2, 2, 2} {
 		r := record{Seq: uint64(i + 1), Prev: prev, Durable: durable, Kind: kindRemoved, Address: "a"}
 		line, err := recordLine(r)
 		ok(t, err)
-		prev = hashLine(bytes.TrimSuffix(line, []byte("\n")))
-		lines = append(lines, line)
+		prev = lines.Hash(bytes.TrimSuffix(line, []byte("\n")))
+		parts = append(parts, line)
 	}
-	damaged := bytes.Join([][]byte{lines[0], lines[1], make([]byte, len(lines[2])), lines[3], lines[4]}, nil)
+	damaged := bytes.Join([][]byte{parts[0], parts[1], make([]byte, len(parts[2])), parts[3], parts[4]}, nil)
 	records, dropped, err := decodeJournal(damaged)
 	if err != nil || len(records) != 2 || dropped == 0 {
 		t.Errorf("%d records, %d bytes dropped, %v; want the two that were confirmed", len(records), dropped, err)
 	}
-	damaged = bytes.Join([][]byte{lines[0], make([]byte, len(lines[1])), lines[2]}, nil)
+	damaged = bytes.Join([][]byte{parts[0], make([]byte, len(parts[1])), parts[2]}, nil)
 	if _, _, err = decodeJournal(damaged); err == nil {
 		t.Error("the loss of a record passed, though the one after it says that it was stored")
 	}
@@ -220,6 +221,6 @@ func TestChangedRecords(t *testing.T) {
 // recordLine is the line of a record.
 func recordLine(r record) ([]byte, error) {
 	var b bytes.Buffer
-	err := encodeRecord(&b, r)
+	err := lines.Encode(&b, r)
 	return b.Bytes(), err
 }

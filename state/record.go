@@ -2,18 +2,15 @@ package state
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"slices"
 	"time"
 
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
 	"deployster/state/actions"
+	"deployster/state/lines"
 	"deployster/state/moves"
 )
 
@@ -35,10 +32,9 @@ const (
 	kindPut       kind = "put"
 )
 
-// record is one fact. A journal is a file of lines, each the CRC-32C of the
-// JSON in eight hex digits, a space, and the JSON. Seq counts from 1, and Prev
-// is the hash of the record before, so that a lost, repeated or swapped line
-// is detected. Seq must stay the first key: confirms finds records by it.
+// record is one fact, a line of the journal (see state/lines). Seq counts from 1, and Prev
+// is the hash of the record before, so that a lost, repeated or swapped line is detected.
+// Seq must stay the first key: lines.Confirm finds records by it.
 type record struct {
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`
@@ -85,57 +81,16 @@ type begin struct {
 	By      actions.By `json:"by,omitzero"`
 }
 
-// castagnoli returns the CRC-32C of b.
-func castagnoli(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
-
-func hashLine(line []byte) string {
-	sum := sha256.Sum256(line)
-	return hex.EncodeToString(sum[:16])
-}
-
-// sumSize is the length of what precedes the JSON of a record: its checksum and a space.
-const sumSize = len("01234567 ")
-
-// encodeRecord replaces the content of b with the line of a record, including its
-// newline.
-func encodeRecord(b *bytes.Buffer, r record) error {
-	b.Reset()
-	b.WriteString("01234567 ")
-	body, err := jsondoc.Encode(r)
-	if err != nil {
-		return err
-	}
-	b.Write(body)
-	b.WriteByte('\n')
-	line := b.Bytes()
-	copy(line, sumOf(line[sumSize:len(line)-1]))
-	return nil
-}
-
-// frame returns the line of a record: its checksum, its JSON, a newline.
-func frame(body []byte) []byte {
-	return slices.Concat([]byte(sumOf(body)), []byte(" "), body, []byte("\n"))
-}
-
-// sumOf returns the checksum of the JSON of a record, in the form that precedes the JSON.
-func sumOf(body []byte) string { return fmt.Sprintf("%08x", castagnoli(body)) }
-
-// intact reports whether the checksum of a line matches its content.
-func intact(line []byte) bool {
-	sum, body, ok := bytes.Cut(line, []byte(" "))
-	return ok && string(sum) == sumOf(body)
-}
-
 // errNotUnderstood is the error for a record that is intact, but has content that this
 // version does not know.
 var errNotUnderstood = errors.New("it is whole, and says what this version of deployster does not know")
 
 // decodeLine reads a line without its newline; false means that it is damaged.
 func decodeLine(line []byte) (record, bool) {
-	if !intact(line) {
+	body, intact := lines.Body(line)
+	if !intact {
 		return record{}, false
 	}
-	_, body, _ := bytes.Cut(line, []byte(" "))
 	return decodeBody(body)
 }
 
@@ -157,38 +112,16 @@ func decodeJournal(data []byte) (records []record, dropped int, err error) {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))
 		r, ok := decodeLine(line)
 		seq := uint64(len(records)) + 1
-		if whole && !ok && intact(line) {
+		if _, intact := lines.Body(line); whole && !ok && intact {
 			return nil, 0, fmt.Errorf("record %d: %w", seq, errNotUnderstood)
 		}
 		if !whole || !ok || r.Seq != seq || r.Prev != prev {
-			if confirms(rest, seq) {
+			if lines.Confirm(rest, seq) {
 				return nil, 0, fmt.Errorf("record %d is damaged, and later ones say that it was stored", seq)
 			}
 			return records, len(rest), nil
 		}
-		records, prev, rest = append(records, r), hashLine(line), after
+		records, prev, rest = append(records, r), lines.Hash(line), after
 	}
 	return records, 0, nil
-}
-
-// confirms reports whether data has an intact record that was written after the disk had
-// confirmed the record seq. The damage before a record may have destroyed the newline
-// too, so confirms searches for the beginnings of records.
-func confirms(data []byte, seq uint64) bool {
-	for line := range bytes.SplitSeq(data, []byte("\n")) {
-		for at := 0; at < len(line); at++ {
-			next := bytes.Index(line[at:], []byte(`{"seq":`))
-			if next < 0 {
-				break
-			}
-			// A space followed by an object occurs nowhere inside a record.
-			if at += next; at < sumSize || line[at-1] != ' ' {
-				continue
-			}
-			if r, ok := decodeLine(line[at-sumSize:]); ok && r.Durable >= seq {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"deployster/state/lines"
 )
 
 // odd are texts that JSON writes in another way.
@@ -31,8 +33,9 @@ func TestRecordsAreWrittenAsJSONIs(t *testing.T) {
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)
 		ok(t, enc.Encode(r))
-		ok(t, encodeRecord(&got, r))
-		if line := got.String(); line[sumSize:] != want.String() || !intact(bytes.TrimSuffix(got.Bytes(), []byte("\n"))) {
+		ok(t, lines.Encode(&got, r))
+		_, intact := lines.Body(bytes.TrimSuffix(got.Bytes(), []byte("\n")))
+		if line := got.String(); line[lines.SumSize:] != want.String() || !intact {
 			t.Errorf("%s\nnot\n%s", line, want.String())
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deployster/apply"
+	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/app/approval"
 	front "deployster/internal/app/artifacts"
@@ -96,7 +97,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 		t.Warn(warning)
 	}
 	if t.saved {
-		if err := apply.Check(t.plan, store.Snapshot()); err != nil {
+		if err := fresh.Check(t.plan, store.Snapshot()); err != nil {
 			return nil, err
 		}
 	}

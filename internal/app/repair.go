@@ -21,6 +21,7 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/repair"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -238,7 +239,7 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 		if _, m, err = remembering(ctx, e.Engine, m, done.Snapshot, client, &believed); err != nil {
 			return done, err
 		}
-		m, blocks = plan.ExpandRecorded(m, done.Snapshot)
+		m, blocks = view.ExpandRecorded(m, done.Snapshot)
 	}
 	policy := repair.Policy{Manifest: m, Expanded: blocks, Place: o.Source.Place, Selection: o.Source.Selection, Prior: done.Snapshot,
 		Addresses: o.Addresses, Whole: o.Whole, Kinds: o.Kinds, Looker: o.Looker}
@@ -290,7 +291,7 @@ func (t *task) approved(ctx context.Context, source *Source, policy repair.Polic
 			return err
 		}
 		if !policy.Whole {
-			t.manifest, _ = plan.ExpandRecorded(t.manifest, policy.Prior)
+			t.manifest, _ = view.ExpandRecorded(t.manifest, policy.Prior)
 		}
 		p, diags := plan.Build(ctx, t.manifest, policy.Prior, t.client, o)
 		if diags.HasErrors() {

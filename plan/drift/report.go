@@ -1,9 +1,11 @@
 package drift
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
@@ -49,6 +51,31 @@ type Resource struct {
 
 // Drifts reports whether the status is drift.
 func (d *Resource) Drifts() bool { return d.Status == Drifted || d.Status == Gone }
+
+// Compare notes how what was found differs from what was recorded: the state of a valid
+// resource, that of a stale one, or neither. hidden are pointers to values in all of them that
+// must not be shown.
+func (d *Resource) Compare(valid, stale, recorded json.RawMessage, hidden []string) {
+	why := strings.Join(inputs.Words(d.Inputs), "; ")
+	d.Reason, d.Found, d.Hidden = "", valid, slices.Compact(slices.Sorted(slices.Values(hidden)))
+	switch {
+	case valid != nil:
+		d.Status, d.Reason = None, why
+		if jsondoc.Same(valid, recorded) {
+			d.Found, d.Hidden = nil, nil
+			return
+		}
+		d.Reason = cmp.Or(why, "it matches the configuration, though its state is not what was recorded")
+	case stale != nil:
+		d.Status, d.Found, d.Reason = Drifted, stale, cmp.Or(why, "changed outside of deployster since the last apply")
+	default:
+		d.Status, d.Reason = Gone, cmp.Or(why, "deleted outside of deployster since the last apply")
+	}
+	d.Was = recorded
+	if d.Drifts() && !inputs.Drift(d.Inputs) {
+		d.Status = Changed
+	}
+}
 
 // Format is the version of a Report's JSON form, and of a Baseline's.
 const Format = 1
@@ -169,4 +196,16 @@ func (r *Report) Know(b Baseline) (over []string) {
 	slices.Sort(over)
 	r.Conclude()
 	return over
+}
+
+// SafeReasons returns the image's reasons without values that must not be shown: those of a
+// config at the sensitive places, and those of a state at the hidden ones.
+func SafeReasons(reasons []protocol.Reason, config json.RawMessage, sensitive, hidden []string) []protocol.Reason {
+	secrets, places := secret.Values(config, sensitive), slices.Concat(sensitive, hidden)
+	list := slices.Clone(reasons)
+	for i, r := range list {
+		list[i].Have = secret.MaskPart(r.Have, r.Path, places, secrets)
+		list[i].Want = secret.MaskPart(r.Want, r.Path, places, secrets)
+	}
+	return list
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"deployster/apply"
+	"deployster/apply/fresh"
 	"deployster/config"
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/artifact"
@@ -137,7 +138,7 @@ func (s *session) apply(file []byte) (p *plan.Plan, report *apply.Report, refusa
 	if err != nil {
 		return p, nil, nil, err
 	}
-	if refusal := apply.Check(p, s.prior); refusal != nil {
+	if refusal := fresh.Check(p, s.prior); refusal != nil {
 		return p, nil, refusal, nil
 	}
 	f := s.front(m, func() map[string]artifacts.Pin { return p.Artifacts })

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"deployster/apply"
+	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
@@ -145,7 +146,7 @@ func (r *rig) apply(s *Step, p *plan.Plan, store *state.Store) outcome {
 	if diags.HasErrors() {
 		return outcome{refused: diags}
 	}
-	if err := apply.Check(p, store.Snapshot()); err != nil {
+	if err := fresh.Check(p, store.Snapshot()); err != nil {
 		return outcome{refused: err}
 	}
 	journal, err := store.Begin(p.ID, p.Lineage)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/apply"
+	"deployster/apply/fresh"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -294,7 +294,7 @@ func (ex *execution) applyIt(s, declared *Step, p *plan.Plan, e *expectation, st
 	if err := v.check(); err != nil {
 		return err
 	}
-	if !out.crashed && apply.Check(p, store.Snapshot()) == nil {
+	if !out.crashed && fresh.Check(p, store.Snapshot()) == nil {
 		return failf("stale", "a plan that was applied could be applied again")
 	}
 	return nil
