@@ -134,7 +134,7 @@ const (
 	typeWorker    = "worker"
 	typeNoImage   = "no_image"
 	typeCancelled = "cancelled"
-	typeHost      = "host" // the place could not be asked, as a machine behind the host
+	typeHost      = "host" // the place did not answer, as a machine behind the host
 )
 
 // errCancelled is the cause, at the host's end, of the end of a call that the client has cancelled.

@@ -28,7 +28,7 @@ func mutants() []struct {
 		{mutation.In("a host is its name", "plan/things/hosts.go", "case declared:", "case declared && false:"), "machines"},
 		{mutation.In("a host is where its name leads", "plan/things/hosts.go", "if on == nil || on.Machine == \"\" ||", "if true ||"), "machines"},
 		{mutation.In("a machine is gone when its host leads elsewhere", "plan/things/hosts.go", "&& h.former[on.Machine] != \"\":", "&& h.former[on.Machine] == \"-\":"), "machines"},
-		{mutation.In("what is on a machine that is down is not left out", "internal/app/hosts.go", "s.ExcludedHosts = append(s.ExcludedHosts, name)", "s.Excludes = nil"), "machines that are down"},
+		{mutation.In("what is on a machine that is down is not left out", "internal/app/hosts.go", "s.UnreachedHosts[name] = hosts.Because(name, found.Pins[name])", "s.Unreached = nil"), "machines that are down"},
 		{mutation.In("a machine that may be down is gone", "internal/app/hosts/hosts.go", "(behind[\"\"] || behind[h.Machine])", "h == nil"), "machines that are down"},
 	}
 }

@@ -365,7 +365,7 @@ func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error
 	}
 	x.adopted = !x.instance.ReadOnly && (x.entry == nil && x.change != "create" || x.entry != nil && onlyBegun(*x.entry) && x.change == "valid")
 	x.drifted = x.entry != nil && !onlyBegun(*x.entry) && x.change != "valid" && string(x.entry.Config) == string(x.config) &&
-		x.entry.Type == modeltest.Reference(x.instance.Kind)
+		x.entry.Type == modeltest.Reference(x.instance.Kind) && x.movedFrom == "" // a type without an identity may go by the address
 	if x.instance.ReadOnly && x.change != "valid" {
 		e.refused = append(e.refused, x.instance.Address+" is read_only and not as declared")
 	}

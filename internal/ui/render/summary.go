@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -140,10 +141,13 @@ func Summary(p *plan.Plan) string {
 // onHosts returns on how many hosts the resources of a plan are, of those and the hosts that
 // could not be reached; "" if there are none.
 func onHosts(p *plan.Plan) string {
-	used, unreachable := map[string]bool{}, 0
+	used, machines, unreachable := map[string]bool{}, map[string]bool{}, 0
 	for _, step := range p.Resources {
-		if host := step.Settings.Host; host != nil {
-			used[host.Name] = true
+		for _, s := range []*plan.Step{step, step.Old} {
+			if s != nil && s.Settings.Host != nil { // a name may lead to another machine than before
+				used[s.Settings.Host.Name] = true
+				machines[cmp.Or(s.Settings.Host.Machine, s.Settings.Host.Name)] = true
+			}
 		}
 	}
 	for name, pin := range p.Hosts {
@@ -151,7 +155,7 @@ func onHosts(p *plan.Plan) string {
 			unreachable++
 		}
 	}
-	switch n := len(used); {
+	switch n := len(machines); {
 	case n+unreachable == 0:
 		return ""
 	case unreachable == 0:
