@@ -266,50 +266,6 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	return look, nil
 }
 
-// marked returns the mark of the state of a source, or the last one if its place does not answer.
-func (w *watcher) marked(s *app.Source) string {
-	w.looked = time.Now()
-	mark, err := s.Place.Mark(context.Background()) // Mark limits its own time
-	if err != nil {
-		return w.mark
-	}
-	return mark
-}
-
-// changedElsewhere reports whether another command has changed the state. During a repair
-// none has. It asks a store less often than it reads a file.
-func (w *watcher) changedElsewhere() bool {
-	if !w.stateMu.TryLock() {
-		return false
-	}
-	defer w.stateMu.Unlock()
-	if w.engine.HostsLost() && time.Since(w.read) > hostsAgain {
-		return true // they may answer now
-	}
-	if w.shared() && time.Since(w.looked) < lookEvery {
-		return false
-	}
-	return w.marked(w.current.source) != w.mark
-}
-
-// How a watch shares a state in a store with other commands. A command that waits for the
-// state checks it every five seconds, and must find it free between two repairs.
-const (
-	lookEvery = 5 * time.Second
-	leftFree  = 6 * time.Second
-)
-
-// hostsAgain is the time after which unreachable hosts are tried again.
-const hostsAgain = 5 * time.Minute
-
-// shared reports whether the state is in a store.
-func (w *watcher) shared() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, is := w.current.source.Place.(*state.Remote)
-	return is
-}
-
 // take makes a generation the current one.
 func (w *watcher) take(g *generation) {
 	w.mu.Lock()

@@ -188,7 +188,8 @@ func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.
 	return end, counts
 }
 
-// brokenFor is the time after which a failed reload is tried again without a request.
+// brokenFor is the time after which a failed reload is tried again without a request, unless
+// the state changes before: one that was moved away and put back is read at once.
 const brokenFor = time.Minute
 
 // reloadLoop reads everything again on request, and when another command has changed the
@@ -197,6 +198,7 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var failed time.Time
+	var broken *string // the mark of the state at the last reload, if that failed
 	aged := time.Now()
 	for {
 		asked := false
@@ -211,7 +213,8 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 			continue
 		case <-tick.C:
 			w.forget(&aged)
-			if time.Since(failed) < brokenFor || !w.changedElsewhere() {
+			due := broken != nil && w.changedSince(*broken) || time.Since(failed) >= brokenFor && w.changedElsewhere()
+			if !due {
 				continue
 			}
 		}
@@ -222,13 +225,15 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 			return
 		}
 		if err != nil {
-			failed = time.Now()
+			mark := w.markNow()
+			failed, broken = time.Now(), &mark
 			w.applying.Store(false)
 			w.metrics.ReloadFailed()
 			w.engine.Diagnostics(diag.From("Cannot read anew", err))
 			w.status(ReloadFailed, "could not be read anew: what was watched before is watched further", "")
 			continue
 		}
+		failed, broken = time.Time{}, nil
 		w.give(ctx, next, generations)
 		w.applying.Store(false)
 	}
