@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,7 +32,13 @@ func onOverlay(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := unix.Unmount(merged, 0); err != nil {
+		// Processes of the server that has ended may need a moment to let go of the directory.
+		err := unix.Unmount(merged, 0)
+		for end := time.Now().Add(20 * time.Second); errors.Is(err, unix.EBUSY) && time.Now().Before(end); {
+			time.Sleep(100 * time.Millisecond)
+			err = unix.Unmount(merged, 0)
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	})
