@@ -3,8 +3,8 @@
 # goroutines are tested with the race detector, which needs no second build of containerd.
 # Of config that is one test: the others would take three times as long with the detector,
 # and TestBombs holds programs of its own to seconds.
-LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runner/... ./internal/runs/... \
-	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/watch/... ./internal/wire/... ./internal/far/... ./internal/places/... ./internal/sharedlog/...
+LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runtime/runner/... ./internal/app/runs/... \
+	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/app/watch/... ./internal/runtime/remote/... ./internal/base/sharedlog/...
 
 # Everything is compiled in one way, so that it is compiled once: the race detector
 # alone needs a second. Programs are linked without what only debuggers read (-w), which
@@ -24,7 +24,7 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./containerd/shim/deployster-shim
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
-	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-store ./internal/stores/deployster-store
+	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-store ./internal/runtime/stores/deployster-store
 	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	@for f in deployster deployster-shim deployster-store; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
 
@@ -53,13 +53,13 @@ demo-hosts: build
 # What takes longest begins first, so that the rest is done beside it: go test starts packages
 # in the order of its arguments, each once. It prints in that order too: nothing of the third
 # is seen until the scripts have ended.
-LONGEST_RACED = deployster/state deployster/internal/runner/conformance
+LONGEST_RACED = deployster/state deployster/internal/runtime/conformance
 LONGEST = ./internal/testkit/e2e
 
 # Random histories and large messages take ten times as long with the race detector, which
 # smaller tests of the same code show as much. They run without it.
 HEAVY = '^TestModel_RandomHistories$$|^TestClient_TakesTheLargestAnswer$$|^TestClient_TellsWhatIsTooLarge$$|^TestCheckConfig_HasAnEnd$$|^TestLarge_IsReadBack$$'
-HEAVY_IN = ./internal/sharedlog ./internal/far ./internal/runner/typeschema ./state
+HEAVY_IN = ./internal/base/sharedlog ./internal/runtime/remote ./internal/runtime/runner/typeschema ./state
 
 # Each benchmark runs twice by `make test`, with small sizes (-short), so that none rots.
 BENCHMARKED = $(shell grep -rlE '^func Benchmark' --include='*_test.go' . | grep -v '^./bridge/' | xargs -n 1 dirname | sort -u)
@@ -167,18 +167,18 @@ crash:
 # choose another range of seeds, to go on where an earlier run was ended.
 soak:
 	DEPLOYSTER_SCENARIOS=$${COUNT:-100000} DEPLOYSTER_SCENARIOS_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_Random(Scenarios|Watches)$$' ./internal/testkit/modeltest
-	DEPLOYSTER_WATCH_DAYS=90 DEPLOYSTER_WATCH_RESOURCES=10000 go test -count=1 -timeout 2h -v -run '^TestRun_KeepsItsRules$$' ./internal/watch
+	DEPLOYSTER_WATCH_DAYS=90 DEPLOYSTER_WATCH_RESOURCES=10000 go test -count=1 -timeout 2h -v -run '^TestRun_KeepsItsRules$$' ./internal/app/watch
 	DEPLOYSTER_WATCH_SOAK=$${WATCH:-24h} go test -tags soak -count=1 -timeout 30h -v -run '^TestWatch_Soak$$' ./internal/testkit/e2e
 	DEPLOYSTER_SCENARIOS_IN_CONTAINERS=100 go test -count=1 -timeout 1h -v -run '^TestModel_ScenariosInContainers$$' ./internal/testkit/modeltest
 	DEPLOYSTER_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestMatch_RandomHistories$$' ./plan/match
 	DEPLOYSTER_LINES=$${LINES:-5000} go test -count=1 -timeout 24h -v -run '^TestHistories$$' ./internal/testkit/lines
 	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./plan/match ./internal/watch ./internal/sharedlog
-	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions$$' ./internal/stores/program
-	DEPLOYSTER_FENCES=1000 go test -count=1 -timeout 1h -v -run '^TestFence_SleepersStartNothing$$' ./internal/far/machine
-	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/stores/...
-	DEPLOYSTER_LOG_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestModel_RandomHistories$$' ./internal/sharedlog
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./plan/match ./internal/app/watch ./internal/base/sharedlog
+	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions$$' ./internal/runtime/stores/program
+	DEPLOYSTER_FENCES=1000 go test -count=1 -timeout 1h -v -run '^TestFence_SleepersStartNothing$$' ./internal/runtime/remote/agent
+	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/runtime/stores/...
+	DEPLOYSTER_LOG_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestModel_RandomHistories$$' ./internal/base/sharedlog
 
 # The man pages, into man/: man -M man deployster.
 man: build

@@ -10,7 +10,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan/order"
 	"deployster/plan/view"
 	"deployster/state"

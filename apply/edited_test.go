@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // careless is the type of World.Program without an eye for the tier in a config; keyed

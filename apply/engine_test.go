@@ -15,10 +15,10 @@ import (
 	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runner/runnertest"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/latehost"
 	"deployster/plan/planfile"
@@ -35,7 +35,7 @@ type engine struct {
 	opts  apply.Options
 	only  plan.Selection
 	doubt []string
-	pins  map[string]places.Pin // of hosts
+	pins  map[string]router.Pin // of hosts
 	// runner stands in for fake where a test wants to see or bend what is run.
 	runner runner.Runner
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/runner"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/plan"
 )
 

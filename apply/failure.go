@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
 

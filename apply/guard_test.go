@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/state"
 )
 

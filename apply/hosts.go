@@ -8,7 +8,7 @@ import (
 
 	"deployster/apply/turns"
 	"deployster/internal/base/graph"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 )
 

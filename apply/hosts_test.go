@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/places"
+	"deployster/internal/runtime/remote/router"
 )
 
 // onHosts declares things on hosts: those of a host depend on none but its own.
@@ -57,7 +57,7 @@ func TestRun_StopsAtTheHostThatFailed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEngine(t.TempDir())
-			e.pins = map[string]places.Pin{"a": {Machine: "ma"}, "b": {Machine: "mb"}, "c": {Machine: "mc"}}
+			e.pins = map[string]router.Pin{"a": {Machine: "ma"}, "b": {Machine: "mb"}, "c": {Machine: "mc"}}
 			e.opts.Parallelism = 1
 			e.opts.Hosts, e.opts.MaxFailedHosts, e.opts.KeepGoing = c.options.Hosts, c.options.MaxFailedHosts, c.options.KeepGoing
 			e.world.Fail(c.fails, true)
@@ -94,7 +94,7 @@ func TestRun_StopsAtTheHostThatFailed(t *testing.T) {
 func TestRun_RollsOverHosts(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
-	e.pins = map[string]places.Pin{"a": {}, "b": {}, "c": {}}
+	e.pins = map[string]router.Pin{"a": {}, "b": {}, "c": {}}
 	e.opts.Hosts, e.opts.Parallelism = 1, 4
 	var told atomic.Int32
 	e.opts.Events = func(ev apply.Event) {
@@ -142,10 +142,10 @@ func TestHosts_Renamed(t *testing.T) {
 			}
 			return host
 		}
-		e.pins = map[string]places.Pin{"a": {Machine: recorded}}
+		e.pins = map[string]router.Pin{"a": {Machine: recorded}}
 		e.do(t, on("a", thing("p", "v", `"x"`), one("known", "late", "resource.p.state.v", "1"), one("known", "k", `"k"`, "1")))
 		e.world.TakeLog()
-		e.pins = map[string]places.Pin{"a": {Machine: "m1"}, "b": {Machine: "m1"}}
+		e.pins = map[string]router.Pin{"a": {Machine: "m1"}, "b": {Machine: "m1"}}
 		now := on("b", thing("p", "v", `"x"`), thing("q", "v", `"x"`), one("known", "late", "resource.q.state.v", "1"), one("known", "k", `"k"`, "1"))
 		p, err := e.plan(now)
 		if err != nil {
@@ -185,7 +185,7 @@ func rolling(v int) string {
 func ofHosts(t *testing.T) *engine {
 	t.Helper()
 	e := newEngine(t.TempDir())
-	e.pins = map[string]places.Pin{"a": {Machine: "ma"}, "b": {Machine: "mb"}, "c": {Machine: "mc"}}
+	e.pins = map[string]router.Pin{"a": {Machine: "ma"}, "b": {Machine: "mb"}, "c": {Machine: "mc"}}
 	e.opts.Hosts, e.opts.MaxFailedHosts, e.opts.Parallelism = 1, 1, 4
 	return e
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"deployster/apply/fresh"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/match"
 	"deployster/plan/order"

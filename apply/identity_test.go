@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/places"
+	"deployster/internal/runtime/remote/router"
 	"deployster/plan"
 	"deployster/plan/drift"
 	"deployster/plan/inputs"
@@ -52,7 +52,7 @@ func TestInputs_ThatHaveChangedAreNoDrift(t *testing.T) {
 	const dep = "  dependencies = { d = resource.dep }\n"
 	kernel := func(version string) func(*testing.T, *picky) {
 		return func(_ *testing.T, p *picky) {
-			p.pins = map[string]places.Pin{"h": {Machine: "m", Facts: &protocol.HostFacts{Machine: "m", Kernel: version}}}
+			p.pins = map[string]router.Pin{"h": {Machine: "m", Facts: &protocol.HostFacts{Machine: "m", Kernel: version}}}
 		}
 	}
 	host := "host \"h\" {\n  address = \"h.example\"\n}\n"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"deployster/apply/fresh"
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/latehost"
 	"deployster/plan/plugs"

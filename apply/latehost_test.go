@@ -12,9 +12,9 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	"deployster/internal/artifact"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/plugs"
 	"deployster/protocol"
@@ -98,7 +98,7 @@ func withVM(t *testing.T) (e *engine, ip *string) {
 		return `{"status":"VALID","state":{}}`, 0
 	}}
 	e.fake.Add("test/plugged:1", plugged.program)
-	e.pins = map[string]places.Pin{"web": {}}
+	e.pins = map[string]router.Pin{"web": {}}
 	return e, ip
 }
 
@@ -176,7 +176,7 @@ func TestLateHost_OfAnotherMachine(t *testing.T) {
 			at := &reacher{machine: "m1"}
 			e.opts.Reacher = at
 			e.do(t, onVM(e, "resource.vm.state.ip", "s", c.ty))
-			e.pins = map[string]places.Pin{"web": {Machine: c.planned}}
+			e.pins = map[string]router.Pin{"web": {Machine: c.planned}}
 			if c.removed {
 				e.world.Set("x", "")
 			}
@@ -271,7 +271,7 @@ func TestLateHost_OneMachine(t *testing.T) {
 			t.Parallel()
 			e, _ := withVM(t)
 			e.opts.Reacher, e.opts.KeepGoing = &reacher{machine: "m1"}, true
-			e.pins["other"] = places.Pin{Address: c.pin, Machine: c.pin}
+			e.pins["other"] = router.Pin{Address: c.pin, Machine: c.pin}
 			manifest := onVM(e, "resource.vm.state.ip", "s", "known")
 			if c.other != "" {
 				manifest += fmt.Sprintf("host \"other\" { %s }\n", c.other) + `resource "y" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/graph"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/protocol"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"deployster/apply/fresh"
-	"deployster/internal/artifact"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 )
 

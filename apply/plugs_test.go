@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/planfile"
 	"deployster/state"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/state"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/repair"
 	"deployster/protocol"

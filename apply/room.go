@@ -3,8 +3,8 @@ package apply
 import (
 	"context"
 
-	"deployster/internal/artifact"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/protocol"
 )

@@ -10,7 +10,7 @@ import (
 
 	"deployster/apply"
 	"deployster/apply/fresh"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/state"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // What its type cannot remove stays when a resource means another thing, whichever

@@ -8,8 +8,8 @@ import (
 
 	"deployster/apply/facts"
 	"deployster/config"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/view"
 	"deployster/protocol"

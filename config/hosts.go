@@ -12,7 +12,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

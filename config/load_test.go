@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // load loads one manifest that must be right.

@@ -17,8 +17,8 @@ import (
 	"deployster/containerd/runfiles"
 	"deployster/containerd/shim"
 	"deployster/containerd/sweep"
-	"deployster/internal/runner"
-	"deployster/internal/runner/worker"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/worker"
 )
 
 // adoptEvery is the interval at which Adopt checks whether an action has ended.

@@ -17,7 +17,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // lost starts an action in another process and kills that. The action ends when

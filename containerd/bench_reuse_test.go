@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // BenchmarkReuse compares queries that share containers with those that have

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // BenchmarkSandbox compares what parts of the sandbox cost a run, in turns.

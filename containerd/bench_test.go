@@ -19,8 +19,8 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/containerd/shim"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // report returns the median and the spread of times, in milliseconds; it returns

@@ -8,7 +8,7 @@ import (
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // overWithTask is a context that is over as soon as there is a task: when the container is

@@ -27,7 +27,7 @@ import (
 	"deployster/containerd/sweep"
 	"deployster/containerd/volumes"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 const (

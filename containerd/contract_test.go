@@ -3,8 +3,8 @@ package containerd
 import (
 	"testing"
 
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 )
 
 func packProbe(t testing.TB, r *Runtime) string {

@@ -17,9 +17,9 @@ import (
 
 	"deployster/containerd/daemon"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 )
 
 // ownDaemon starts a private instance of the system's containerd, which is of

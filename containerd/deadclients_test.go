@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
-	"deployster/internal/runner"
-	"deployster/internal/runner/worker"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/worker"
 )
 
 const testClientName = "deployster-test-client"

@@ -6,7 +6,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/registry"
 	"deployster/containerd/server"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // RegistryOptions say how registries are accessed.

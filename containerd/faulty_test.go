@@ -21,7 +21,7 @@ import (
 
 	"deployster/containerd/daemon"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // faultyTasks is a task service some of whose calls answer otherwise.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/agent"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // confinement prints what a program is held in, as it sees it itself, less what

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/typeclient"
-	"deployster/internal/runner/watchclient"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/watchclient"
 	"deployster/protocol"
 )
 

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/runfiles"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // What queries have shared serves the next command too, while all is the same for

@@ -19,8 +19,8 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 func mustRun(t testing.TB, r *Runtime, dgst string, args ...string) runner.Result {

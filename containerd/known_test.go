@@ -10,8 +10,8 @@ import (
 
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // What one command has found out about an image the next one takes from a file;

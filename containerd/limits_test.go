@@ -10,8 +10,8 @@ import (
 
 	"github.com/containerd/containerd/v2/pkg/cap"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // TestSettings asks from inside a container what a type block has set.

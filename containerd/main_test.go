@@ -22,8 +22,8 @@ import (
 	"deployster/containerd/shim"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/proc"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // TestMain makes this test binary what the product's binary is: also the

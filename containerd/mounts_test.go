@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"deployster/containerd/runfiles"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // mountable makes files and directories that tests grant.

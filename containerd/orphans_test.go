@@ -9,7 +9,7 @@ import (
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/core/snapshots"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // What a dead client has left that still runs is no orphan, also when something

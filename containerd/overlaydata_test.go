@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // onOverlay returns a directory on an overlay, as all directories of a container are.

@@ -20,7 +20,7 @@ import (
 	"deployster/containerd/sweep"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/proc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // program is a kind of run: the first process of a container of its own, a worker's first

@@ -12,7 +12,7 @@ import (
 
 	"github.com/containerd/containerd/v2/core/leases"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // An image that is imported by a name that was pulled is a local one from then on.

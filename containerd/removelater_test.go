@@ -17,7 +17,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Somebody may still print when a query has ended, who holds an end of its pipe:

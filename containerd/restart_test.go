@@ -18,7 +18,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/containerd/sandbox"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // rounds says how often something is tried: a few times with every change, and

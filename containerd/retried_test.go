@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // An action that is tried again has the ID of the first try: when that is

@@ -12,9 +12,9 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 )
 
 // sharing is a Runtime whose queries share containers.

@@ -15,7 +15,7 @@ import (
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
 	"deployster/containerd/volumes"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Run implements runner.Runner.

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // collectGarbage makes containerd remove what nothing refers to.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // sharedContainer is a running container in which queries run, one at a time: so each

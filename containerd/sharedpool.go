@@ -10,7 +10,7 @@ import (
 	"deployster/containerd/idlepool"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // A container that queries have shared is kept like a worker: see workerpool.go. The

@@ -13,7 +13,7 @@ import (
 	"deployster/containerd/server"
 	"deployster/containerd/shim"
 	"deployster/internal/base/proc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // The containers of these tests run under the program that is only the shim:

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 )
 
 // contents counts what is read of a store, and may change it.

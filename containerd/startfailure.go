@@ -5,7 +5,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Messages of runc about failures that a user can fix.

@@ -17,7 +17,7 @@ import (
 
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sweep"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // cutTheStart does to the container with a first process what a runc does that

@@ -12,7 +12,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sweep"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // The server keeps the logs of dead clients' actions small.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // A server that is stopped is told by its number and what to do, not taken for

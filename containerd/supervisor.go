@@ -12,7 +12,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // supervisor waits for the end of a running program of any kind. It ends the program at

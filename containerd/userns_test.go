@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/base/proc"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // ownerOf returns the uid of a process with an argument, -1 if there is none.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Volumes count as the container's own files, one by one and all together.

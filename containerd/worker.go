@@ -12,7 +12,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // process is a worker: a program that gets requests while it runs.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"deployster/containerd/runfiles"
-	"deployster/internal/runner"
-	"deployster/internal/runner/worker"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/worker"
 )
 
 // workerScript is a worker whose action "make" ends, with the code 9, when

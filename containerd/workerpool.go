@@ -21,7 +21,7 @@ import (
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/internal/base/proc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // pools reports whether a worker may be handed over at its end, and one be taken that was

@@ -9,10 +9,10 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan/artifacts"
 	"deployster/plan/findings"
 	"deployster/plan/plugs"
@@ -52,7 +52,7 @@ type Options struct {
 	Progress     func(Event)         // called from many goroutines; may be nil
 	Artifacts    *artifacts.Resolver // finds the versions of the manifest's artifacts; nil = it has none
 	Look         plugs.Look          // finds where plugs lead on hosts; nil = there are no hosts
-	Hosts        map[string]places.Pin
+	Hosts        map[string]router.Pin
 	HostsAtOnce  int // hosts worked on at a time; 0 = order.Hosts
 }
 

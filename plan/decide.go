@@ -10,7 +10,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan/hidden"
 	"deployster/plan/inputs"
 	"deployster/plan/recall"

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/parallel"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/subject"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/runner/typeclient"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 	"deployster/state"
 )

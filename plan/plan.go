@@ -9,9 +9,9 @@ import (
 	"deployster/config"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/artifacts"
 	"deployster/plan/inputs"
 	"deployster/plan/order"
@@ -68,7 +68,7 @@ type Plan struct {
 	Instances map[string]config.Instances `json:"instances,omitempty"`
 
 	Artifacts map[string]artifacts.Pin `json:"artifacts,omitempty"` // their versions, by name
-	Hosts     map[string]places.Pin    `json:"hosts,omitempty"`     // the machines that resources are on, by the names of hosts
+	Hosts     map[string]router.Pin    `json:"hosts,omitempty"`     // the machines that resources are on, by the names of hosts
 	Checks    []config.CheckResult     `json:"checks,omitempty"`    // results of the check blocks, with the values known so far
 
 	// Variables pins the values that the manifests were evaluated with.

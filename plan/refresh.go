@@ -6,7 +6,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan/refresh"
 	"deployster/state"
 )

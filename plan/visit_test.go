@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 	"deployster/state"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"deployster/config"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 	"deployster/state"
 )

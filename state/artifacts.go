@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
 	"deployster/state/actions"
 )
 

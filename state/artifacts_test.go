@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/artifact"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
 	"deployster/state/actions"
 )
 

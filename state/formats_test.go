@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
 	"deployster/state/actions"
 	"deployster/state/lines"
 	"deployster/state/moves"

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 	"deployster/state/place"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // A state that moves takes its copies along, and names those that it cannot read.

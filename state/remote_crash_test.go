@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // mortal is a store whose process is dead from some call on: it makes no call any

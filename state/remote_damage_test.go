@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // newestEntry returns the key of the entry with the highest number, among sorted keys of a log.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // cutWhenOpened is a store whose network goes when the first entry of a log is there.

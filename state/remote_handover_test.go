@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // Many machines that want a state at once have it one after the other.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deployster/internal/base/encryption"
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 	"deployster/state/actions"
 )
 

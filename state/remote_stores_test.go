@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/sharedlog"
-	"deployster/internal/stores/dir"
-	"deployster/internal/stores/postgres"
-	"deployster/internal/stores/s3"
+	"deployster/internal/base/sharedlog"
+	"deployster/internal/runtime/stores/dir"
+	"deployster/internal/runtime/stores/postgres"
+	"deployster/internal/runtime/stores/s3"
 	"deployster/internal/testkit/services"
 )
 

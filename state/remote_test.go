@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"deployster/internal/base/encryption"
-	"deployster/internal/runner"
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
+	"deployster/internal/runtime/runner"
 	"deployster/state/place"
 )
 

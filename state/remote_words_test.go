@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // Why a shared state cannot be recorded is told in the words of its store, and the same for

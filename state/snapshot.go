@@ -10,7 +10,7 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/state/actions"
 )
 

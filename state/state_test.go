@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 func entry(state string) Entry {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 	"deployster/state/actions"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"deployster/config"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/match"
 	"deployster/plan/order"
@@ -33,7 +33,7 @@ type Facts struct {
 	things  map[string]match.Thing      // things that became known in this apply, by resource
 	finder  match.Finder                // finds these things, without their types' memory
 	stopped map[string]*protocol.Answer // resource whose shutdown_first was run -> the answer after that; nil = not known
-	hosts   map[string]places.Pin       // hosts that became known in this apply, by name
+	hosts   map[string]router.Pin       // hosts that became known in this apply, by name
 }
 
 // New returns facts with what a plan says, and nothing more.
@@ -41,7 +41,7 @@ func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
 		begun: map[string]bool{}, again: map[string]*protocol.Answer{},
-		stopped: map[string]*protocol.Answer{}, hosts: map[string]places.Pin{}}
+		stopped: map[string]*protocol.Answer{}, hosts: map[string]router.Pin{}}
 }
 
 // Look returns a resource as it is known to be: before it is done, that is what the plan
@@ -140,12 +140,12 @@ func (f *Facts) SetMemory(addr string, memory json.RawMessage) {
 func (f *Facts) SetHost(h runner.Host, found protocol.HostFacts, declared []string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now := places.Pin{Address: h.String(), Machine: found.Machine, Facts: &found}
+	now := router.Pin{Address: h.String(), Machine: found.Machine, Facts: &found}
 	if f.hosts[h.Name].Machine == found.Machine {
 		f.hosts[h.Name] = now
 		return nil
 	}
-	pins := map[string]places.Pin{}
+	pins := map[string]router.Pin{}
 	for _, name := range declared {
 		pins[name] = f.plan.Hosts[name]
 		if reached, ok := f.hosts[name]; ok {
@@ -153,7 +153,7 @@ func (f *Facts) SetHost(h runner.Host, found protocol.HostFacts, declared []stri
 		}
 	}
 	pins[h.Name] = now
-	if err := places.SameMachine(pins); err != nil {
+	if err := router.SameMachine(pins); err != nil {
 		return err
 	}
 	f.hosts[h.Name] = now
@@ -161,10 +161,10 @@ func (f *Facts) SetHost(h runner.Host, found protocol.HostFacts, declared []stri
 }
 
 // Machines returns the hosts of the plan, with the machines that became known.
-func (f *Facts) Machines() map[string]places.Pin {
+func (f *Facts) Machines() map[string]router.Pin {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	pins := make(map[string]places.Pin, len(f.plan.Hosts)+len(f.hosts)) // a plan without hosts has no map
+	pins := make(map[string]router.Pin, len(f.plan.Hosts)+len(f.hosts)) // a plan without hosts has no map
 	maps.Copy(pins, f.plan.Hosts)
 	for name, found := range f.hosts {
 		if pin := pins[name]; pin.Machine == "" {

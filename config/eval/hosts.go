@@ -13,7 +13,7 @@ import (
 	"deployster/config/refs"
 	"deployster/config/source"
 	"deployster/config/values"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // ExpandHost determines the instances of a host block.

@@ -13,7 +13,7 @@ import (
 	"deployster/config/values"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

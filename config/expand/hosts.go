@@ -17,7 +17,7 @@ import (
 	"deployster/config/limits"
 	"deployster/config/source"
 	"deployster/config/values"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

@@ -14,8 +14,8 @@ import (
 	"deployster/config/instance"
 	"deployster/config/source"
 	"deployster/internal/base/cosign"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // TypesOf returns the types that the root declares, sorted by name.

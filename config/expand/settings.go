@@ -17,7 +17,7 @@ import (
 	"deployster/config/source"
 	"deployster/config/values"
 	"deployster/internal/base/words"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // minMemory is the smallest memory limit of a type block: runc itself needs some to

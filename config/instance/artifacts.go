@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Artifact is a declared artifact: all its attributes are known before anything runs.

@@ -8,7 +8,7 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/values"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

@@ -12,7 +12,7 @@ import (
 	"deployster/config/decl"
 	"deployster/config/values"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Repetition is how a block repeats.

@@ -8,7 +8,7 @@ import (
 
 	"deployster/config/decl"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Pending is a block whose instances are known only with the states of other resources.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // warnCopies returns the warning that overlayfs does not work in the data directory.

@@ -10,7 +10,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Tag gives a local image other names. A name that another image had moves to this one;

@@ -18,8 +18,8 @@ import (
 	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Store is the images of a containerd, as one client sees them.

@@ -20,7 +20,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/foreign"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Import imports images from a tar of `docker save` or of an OCI layout; either may be

@@ -22,7 +22,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/sandbox"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // lookups are the results of lookups in the files of an image.

@@ -11,9 +11,9 @@ import (
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Obtain makes sure that an image is here, by the rules of w, and returns its name and

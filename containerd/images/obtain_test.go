@@ -7,7 +7,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // A name that was given by hand was not pulled, wherever the image came from.

@@ -25,7 +25,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Pack makes an image of files. The same files and options always give the same digest,

@@ -10,7 +10,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Unused lists the images that can be removed: with all, every image whose digest is not

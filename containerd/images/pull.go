@@ -19,8 +19,8 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/foreign"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // The limits of a pull. Content from a registry is untrusted.

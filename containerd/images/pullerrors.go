@@ -26,7 +26,7 @@ import (
 	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // contentError says that the content from a registry does not have the requested digest.

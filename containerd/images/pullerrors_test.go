@@ -19,7 +19,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 
 	"deployster/containerd/registry"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Each way in which a pull fails, whether it is tried again, and what the user

@@ -11,7 +11,7 @@ import (
 	"github.com/containerd/containerd/v2/core/remotes"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 const (

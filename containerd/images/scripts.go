@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/imagefiles"
+	"deployster/internal/runtime/artifact"
 )
 
 // checkScripts returns an error if a program that an image is run by is a script whose

@@ -15,7 +15,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"deployster/containerd/failure"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // maxPiece is how many bytes of a content are read at a time.

@@ -18,9 +18,9 @@ import (
 	"deployster/containerd/layout"
 	"deployster/internal/base/cosign"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // labelSignatures marks the record of the signatures of an image. Its value is the

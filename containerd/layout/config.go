@@ -10,7 +10,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // ServerName is the argv[0] of the embedded containerd.

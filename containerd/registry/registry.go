@@ -23,7 +23,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Options say how registries are reached. Proxies come from the environment: HTTPS_PROXY,

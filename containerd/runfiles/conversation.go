@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Conversation has what a worker needs besides the standard files. Its stdin is a FIFO,

@@ -9,7 +9,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/containerd/shim"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // The names of the files.

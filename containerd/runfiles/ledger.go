@@ -10,7 +10,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/internal/base/durable"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // askedFile is a file beside the standard files of a worker: the requested actions that

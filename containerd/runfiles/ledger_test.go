@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deployster/containerd/layout"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // A ledger stays short, however much is asked, and says what is open, also when

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/base/timers"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 const (

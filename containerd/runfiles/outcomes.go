@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"deployster/internal/base/durable"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Outcomes are kept for the client that adopts their actions, but not for ever: a project

@@ -5,7 +5,7 @@ import (
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // baseline returns the confinement of every container, whatever its type block says. It

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/base/timers"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 const (

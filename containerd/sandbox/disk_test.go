@@ -10,7 +10,7 @@ import (
 
 	"github.com/containerd/containerd/v2/core/mount"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // What a program does so that a look at its files takes long, or misses some, counts

@@ -20,7 +20,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

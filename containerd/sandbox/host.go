@@ -14,7 +14,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // host describes this machine and its kernel, as far as the sandbox depends on them.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/containerd/containerd/v2/contrib/apparmor"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // fakeRoot makes files below a directory that stands for the host's root.

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/failure"
-	"deployster/internal/artifact/tree"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact/tree"
+	"deployster/internal/runtime/runner"
 )
 
 // Grant is a mount with the file that it must show. The file is held open from before the

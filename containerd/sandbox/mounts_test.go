@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/artifact/tree"
+	"deployster/internal/runtime/artifact/tree"
 )
 
 func TestOpenNoLinks(t *testing.T) {

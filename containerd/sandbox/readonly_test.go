@@ -5,8 +5,8 @@ import (
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // The label of an image counts unless the type block says otherwise.

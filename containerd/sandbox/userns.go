@@ -16,7 +16,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // IDRange maps the users and groups of containers with a user namespace to this host:

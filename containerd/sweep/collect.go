@@ -22,7 +22,7 @@ import (
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
 	"deployster/containerd/volumes"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // FilesDir returns the directory of a container's standard files.

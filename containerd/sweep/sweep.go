@@ -20,7 +20,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/volumes"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Sweeper removes what dead clients of a runtime directory have left.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/runfiles"
-	"deployster/internal/runner"
-	"deployster/internal/runner/worker"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/worker"
 )
 
 // A worker is a container whose program gets requests while it runs, and may carry out

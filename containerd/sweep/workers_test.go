@@ -3,8 +3,8 @@ package sweep
 import (
 	"testing"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/worker"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/worker"
 )
 
 // What a worker has not said is judged by how it ended.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Read passes the answer of a query to its reader. The error is a *runner.AnswerError if

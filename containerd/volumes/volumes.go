@@ -11,7 +11,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Root returns the directory of the volumes of the clients of a run-time directory: a

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deployster/containerd/layout"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 func TestSweep_LeavesWhatIsInUse(t *testing.T) {

@@ -12,13 +12,13 @@ import (
 	"deployster/config"
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/workspace"
-	"deployster/internal/artifact"
-	artifactimages "deployster/internal/artifact/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/artifact"
+	artifactimages "deployster/internal/runtime/artifact/images"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/state"
 	"deployster/state/actions"
@@ -56,7 +56,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 }
 
 // on returns the Adopter for the actions of a resource, on the machine where they were started.
-func on(e *Engine, s state.Snapshot, addr string) places.Adopter {
+func on(e *Engine, s state.Snapshot, addr string) router.Adopter {
 	return e.places.On(s.Resources[addr].Settings.Host)
 }
 

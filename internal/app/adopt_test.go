@@ -9,9 +9,9 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/encryption"
-	"deployster/internal/runner"
-	"deployster/internal/runner/runnertest"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/state"
 	"deployster/state/actions"
 )

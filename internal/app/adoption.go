@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/state"
 	"deployster/state/actions"
@@ -29,7 +29,7 @@ type adopted struct {
 	addr string
 	a    actions.Attempt
 	out  runner.Outcome
-	at   places.Adopter
+	at   router.Adopter
 }
 
 // find waits for the ends of all open actions. It returns the resources whose machine is

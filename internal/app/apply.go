@@ -17,7 +17,7 @@ import (
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"

@@ -13,7 +13,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/plan"
 )
 

@@ -10,16 +10,16 @@ import (
 	"deployster/internal/app/announce"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
-	"deployster/internal/far"
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/typeclient"
-	"deployster/internal/runner/worker"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/worker"
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/explain"
@@ -36,7 +36,7 @@ type Runtime interface {
 	runner.Inspector
 	Artifacts() string           // the directory of the files of artifacts
 	Withheld(path string) string // why containers must not get a path of this machine; "" = they may
-	places.Images
+	router.Images
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)
 	Close() error
@@ -76,7 +76,7 @@ type Options struct {
 	// Records starts the records of a run in a directory; nil = none are kept.
 	Records func(dir string, keys *encryption.Keyring) Records
 	// Dial connects to a host; nil = no host can be reached.
-	Dial func(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error)
+	Dial func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error)
 	// MaxArtifacts is the limit of the artifact store in bytes; 0 = the default.
 	MaxArtifacts int64
 	Abort        <-chan struct{} // closed to end running actions too; cancelling the context only keeps new ones from starting
@@ -90,10 +90,10 @@ type Engine struct {
 
 	runtime  Runtime
 	pool     *worker.Pool   // runs images with the runtime, in workers where it can
-	places   *places.Places // the pool here, and the hosts
-	acts     far.Hello      // the identity that hosts are greeted with
+	places   *router.Places // the pool here, and the hosts
+	acts     remote.Hello   // the identity that hosts are greeted with
 	over     HostOptions    // how the command treats hosts
-	pins     map[string]places.Pin
+	pins     map[string]router.Pin
 	pulls    announce.Pulls // the pulls that events were sent of
 	files    artifact.Store // nil = not opened
 	lockFile *durable.Lock  // the lock of the workspace's lock file; nil = not locked
@@ -131,9 +131,9 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 }
 
 // newPlaces returns this machine and the hosts as places, without connections to hosts.
-func newPlaces(e *Engine) *places.Places {
+func newPlaces(e *Engine) *router.Places {
 	patience, _ := workspace.HostPatience(e.Options) // Runtime has read it
-	return places.New(places.Options{Here: here{e.pool, e.runtime}, Images: e.runtime, Dial: dialer(e), Patience: patience, Most: connections})
+	return router.New(router.Options{Here: here{e.pool, e.runtime}, Images: e.runtime, Dial: dialer(e), Patience: patience, Most: connections})
 }
 
 // release closes the runtime in the background while other work goes on: no image is run

@@ -12,7 +12,7 @@ import (
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/plan"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app/announce"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"

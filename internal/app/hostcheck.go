@@ -10,13 +10,13 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/places"
+	"deployster/internal/runtime/remote/router"
 )
 
 // HostCheck is the result of checking a host.
 type HostCheck struct {
 	Name string     `json:"name"`
-	Pin  places.Pin `json:"host"`
+	Pin  router.Pin `json:"host"`
 	hosts.Condition
 }
 
@@ -55,7 +55,7 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	for _, name := range sorted(found.Pins) {
 		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Condition: found.Conditions[name]})
 	}
-	return list, places.SameMachine(found.Pins)
+	return list, router.SameMachine(found.Pins)
 }
 
 func hostNames(m *config.Manifest) []string {

@@ -16,10 +16,10 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/far"
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/latehost"
 	"deployster/plan/plugs"
@@ -41,7 +41,7 @@ const connections = 256
 // here is this machine as a place.
 type here struct {
 	runner.Runner // in workers where it can
-	places.Adopter
+	router.Adopter
 }
 
 // greetAs connects to the container runtime, and sets the identity that hosts are greeted
@@ -78,8 +78,8 @@ func lineageOf(planID string) string {
 }
 
 // dialer returns a function that connects to hosts with the identity of an engine's command.
-func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
-	return func(ctx context.Context, h runner.Host) (*far.Client, error) {
+func dialer(e *Engine) func(context.Context, runner.Host) (*remote.Client, error) {
+	return func(ctx context.Context, h runner.Host) (*remote.Client, error) {
 		if e.options.Dial == nil {
 			return nil, errors.New("this program cannot reach hosts")
 		}
@@ -109,7 +109,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 		}
 		on = hosts.Declared(m)
 	}
-	if err := places.SameMachine(found.Pins); err != nil {
+	if err := router.SameMachine(found.Pins); err != nil {
 		return nil, s, err
 	}
 	former := found.Former(on, prior)

@@ -17,10 +17,10 @@ import (
 	"deployster/apply"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
-	"deployster/internal/far"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
@@ -38,13 +38,13 @@ type machine struct {
 	broken  error    // why it cannot answer for actions; nil = it can
 }
 
-func (m *machine) Enter(context.Context, far.Hello) (far.Welcome, error) {
-	return far.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: m.id, CPUs: 2}}, nil
+func (m *machine) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
+	return remote.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: m.id, CPUs: 2}}, nil
 }
-func (*machine) Acts(context.Context, far.Hello) error                                   { return nil }
-func (*machine) Look(context.Context, []far.Plug) []far.Seen                             { return nil }
+func (*machine) Acts(context.Context, remote.Hello) error                                { return nil }
+func (*machine) Look(context.Context, []remote.Plug) []remote.Seen                       { return nil }
 func (*machine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (*machine) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
+func (*machine) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
 
 func (m *machine) Adopt(_ context.Context, id string, _ runner.Watch) (runner.Outcome, error) {
 	m.mu.Lock()
@@ -76,14 +76,14 @@ func newMachine(id string) *machine {
 	return m
 }
 
-func (n *network) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {
+func (n *network) dial(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error) {
 	m := n.machines[h.Address]
 	if m == nil {
 		return nil, errors.New("no route to " + h.Address)
 	}
 	here, there := net.Pipe()
-	go func() { _ = far.Serve(context.Background(), there, m, far.DefaultTiming()) }() // it ends with its client
-	return far.NewClient(ctx, here, as, far.DefaultTiming())
+	go func() { _ = remote.Serve(context.Background(), there, m, remote.DefaultTiming()) }() // it ends with its client
+	return remote.NewClient(ctx, here, as, remote.DefaultTiming())
 }
 
 // engine returns an engine over a manifest.

@@ -8,8 +8,8 @@ import (
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/state"
 )
 

@@ -6,8 +6,8 @@ import (
 	"deployster/internal/app/images"
 	"deployster/internal/app/versions"
 	"deployster/internal/app/workspace"
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/store"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/store"
 )
 
 // OpenVersions returns a Desk for the versions of the declared artifacts.

@@ -6,8 +6,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/hosts"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/latehost"
 	"deployster/plan/view"
@@ -51,7 +51,7 @@ func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Sn
 		}
 		delete(late, name)
 		e.places.Forget(name)
-		found.Pins[name] = places.Pin{Address: runner.Host{Name: name}.String(), Anew: !stays}
+		found.Pins[name] = router.Pin{Address: runner.Host{Name: name}.String(), Anew: !stays}
 	}
 	m, diags = m.WithHosts(nil, late)
 	return m, diags.Err()

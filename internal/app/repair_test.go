@@ -10,9 +10,9 @@ import (
 
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
-	"deployster/internal/artifact"
-	"deployster/internal/runner"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/plan"
 	"deployster/plan/repair"
 	"deployster/protocol"

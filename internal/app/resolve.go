@@ -9,7 +9,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/state"
 	"deployster/state/actions"
 )

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"deployster/internal/app/workspace"
-	"deployster/internal/runner"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/state"
 	"deployster/state/actions"
 )

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/conformance"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/typeclient"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"deployster/internal/runner/watchclient"
-	"deployster/internal/watch"
+	"deployster/internal/app/watch"
+	"deployster/internal/runtime/runner/watchclient"
 )
 
 // WatchSource implements watch.Source for an engine: with the programs of types that

@@ -8,11 +8,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/apply"
+	"deployster/internal/app/runs"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/loglines"
 	"deployster/internal/cli/flagvalues"
-	"deployster/internal/runs"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 )

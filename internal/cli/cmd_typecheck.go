@@ -13,8 +13,8 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/artifacts"
 	"deployster/internal/cli/flagvalues"
-	"deployster/internal/runner"
-	"deployster/internal/runner/conformance"
+	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/typeview"
 	"deployster/protocol"
 )

@@ -7,10 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/app"
+	"deployster/internal/app/watch"
 	"deployster/internal/app/watching"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/process"
-	"deployster/internal/watch"
 )
 
 func watchCommand(e Env) *cli.Command {

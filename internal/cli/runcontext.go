@@ -12,9 +12,9 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app/redact"
+	"deployster/internal/app/runs"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
-	"deployster/internal/runs"
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/terminal"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"deployster/internal/app/redact"
-	"deployster/internal/runs"
+	"deployster/internal/app/runs"
 )
 
 // A run that adopts several actions asks for its records once for each, and

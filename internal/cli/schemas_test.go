@@ -14,11 +14,11 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/internal/app/runs"
 	"deployster/internal/app/versions"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runs"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/typeview"
 	"deployster/plan/drift"

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/artifacttest"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/artifacttest"
 	"deployster/state"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 	"deployster/state"
 )
 

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
+	"deployster/internal/runtime/artifact"
 	"deployster/state"
 )
 

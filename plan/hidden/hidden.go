@@ -8,7 +8,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 	"deployster/state"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 	"deployster/state"
 )

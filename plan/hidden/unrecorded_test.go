@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 	"deployster/state"
 )

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
 	"deployster/state"
 )
 

@@ -6,7 +6,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan/view"
 	"deployster/state"
 )

@@ -2,7 +2,7 @@ package order
 
 import (
 	"deployster/internal/base/graph"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/order"
@@ -53,7 +53,7 @@ func samplePlan() *plan.Plan {
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"}, Unreached: map[string]string{"x": "it waits for y, which was left"},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Artifacts: map[string]artifacts.Pin{"site": samplePin()},
-		Hosts:     map[string]places.Pin{"db": {Address: "db1", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "db1", Machine: "m1"}}},
+		Hosts:     map[string]router.Pin{"db": {Address: "db1", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "db1", Machine: "m1"}}},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"}, VariableOrigins: map[string]string{"v": "vars.auto.hcl:1"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
 		Sources: config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource {}\n")}},

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/protocol"
 )

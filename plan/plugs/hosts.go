@@ -11,7 +11,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // Look returns where plugs lead on a host, in the order of the list.

@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
 	"deployster/plan/artifacts"
 	"deployster/protocol"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

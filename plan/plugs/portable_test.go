@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"deployster/config"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 

@@ -3,7 +3,7 @@ package repair
 import (
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan"
 	"deployster/plan/hidden"
 	"deployster/plan/inputs"

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"

@@ -5,8 +5,8 @@ import (
 	"maps"
 
 	"deployster/config"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -16,11 +16,11 @@ import (
 type Hosts struct {
 	declared map[string]runner.Host
 	former   map[string]string
-	pins     map[string]places.Pin
+	pins     map[string]router.Pin
 }
 
 // HostsOf returns the hosts of a manifest and of the answers of hosts.
-func HostsOf(m *config.Manifest, pins map[string]places.Pin) Hosts {
+func HostsOf(m *config.Manifest, pins map[string]router.Pin) Hosts {
 	found := Hosts{map[string]runner.Host{}, map[string]string{}, pins}
 	if len(pins) == 0 {
 		return found

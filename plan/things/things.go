@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan/match"
 	"deployster/plan/plugs"
 	"deployster/protocol"

@@ -3,9 +3,9 @@ package things
 import (
 	"testing"
 
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan/match"
 	"deployster/protocol"
 	"deployster/state"
@@ -83,7 +83,7 @@ func TestDeclared_PlugsOfAHost(t *testing.T) {
 // An entry is where its machine is today, whatever the blocks of hosts are called now.
 func TestHosts_Place(t *testing.T) {
 	t.Parallel()
-	pins := map[string]places.Pin{"web": {Machine: "m1"}, "old": {Machine: "m2"}, "new": {Machine: "m3"}, "down": {Unreachable: "no route"},
+	pins := map[string]router.Pin{"web": {Machine: "m1"}, "old": {Machine: "m2"}, "new": {Machine: "m3"}, "down": {Unreachable: "no route"},
 		"web (formerly 10.0.0.7)": {Machine: "m7"}, "made": {Anew: true}}
 	hosts := Hosts{declared: map[string]runner.Host{"m1": {Name: "web", Address: "10.0.0.1", Machine: "m1"}, "m3": {Name: "new", Machine: "m3"}},
 		pins: pins, former: map[string]string{"m7": "web (formerly 10.0.0.7)"}}

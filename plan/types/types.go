@@ -9,8 +9,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/findings"
 	"deployster/plan/plugs"
 	"deployster/plan/refresh"

@@ -3,7 +3,7 @@ package actions
 import (
 	"slices"
 
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 )
 
 // Started returns what is known after a process has started an action for a plan.

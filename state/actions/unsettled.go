@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/secret"
+	"deployster/internal/runtime/artifact"
 )
 
 // Unsettled is a resource on which actions were started since it was last seen VALID. It

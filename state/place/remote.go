@@ -11,7 +11,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // Remote is a state in a store that several machines use. One log has all of it: its

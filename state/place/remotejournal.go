@@ -3,7 +3,7 @@ package place
 import (
 	"time"
 
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // worded is an appender to a log that words its errors for the user.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 )
 
 // noLock is the lock of a reader: what it reads never changes.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"deployster/internal/base/words"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/ui/events"
 )
 

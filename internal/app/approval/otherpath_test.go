@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 )
 

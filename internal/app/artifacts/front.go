@@ -15,10 +15,10 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/protocol"

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"deployster/config"
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/artifacttest"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/artifacttest"
+	"deployster/internal/runtime/runner/typeclient"
 )
 
 // publishing is a Front over a manifest with a publish whose input is plug.it, which has this

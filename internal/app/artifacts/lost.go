@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/artifact"
 )
 
 // lost explains the error about files that are not part of the plan and that their image could not fetch

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/words"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/artifacts"
 	"deployster/protocol"
 	"deployster/state/actions"

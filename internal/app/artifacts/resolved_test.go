@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/artifacttest"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/artifacttest"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 	"deployster/state/actions"
 )

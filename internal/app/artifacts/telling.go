@@ -3,7 +3,7 @@ package artifacts
 import (
 	"context"
 
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 )
 
 // Telling is a store that reports files that were not here before.

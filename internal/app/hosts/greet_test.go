@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/far"
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
 )
 
@@ -26,33 +26,33 @@ type host struct {
 	done    func()          // it answers; nil = nobody counts
 }
 
-func (h host) Enter(context.Context, far.Hello) (far.Welcome, error) {
+func (h host) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
 	if h.after != nil {
 		<-h.after
 	}
 	if h.done != nil {
 		h.done()
 	}
-	return far.Welcome{Facts: protocol.HostFacts{Machine: h.machine}, Clock: time.Now().Add(-h.behind), Runc: "1.4.3",
+	return remote.Welcome{Facts: protocol.HostFacts{Machine: h.machine}, Clock: time.Now().Add(-h.behind), Runc: "1.4.3",
 		Free: int64(len(h.machine))}, nil
 }
-func (host) Acts(context.Context, far.Hello) error                                   { return nil }
-func (host) Look(context.Context, []far.Plug) []far.Seen                             { return nil }
+func (host) Acts(context.Context, remote.Hello) error                                { return nil }
+func (host) Look(context.Context, []remote.Plug) []remote.Seen                       { return nil }
 func (host) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (host) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
+func (host) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
 
 // greet greets hosts by their addresses; one that is not there is down.
 func greet(t *testing.T, there map[string]host, on map[string]*Resident, atOnce int) Reached {
 	t.Helper()
-	timing := far.Timing{Ping: time.Hour, Silence: 2 * time.Hour}
-	p := places.New(places.Options{Dial: func(ctx context.Context, h runner.Host) (*far.Client, error) {
+	timing := remote.Timing{Ping: time.Hour, Silence: 2 * time.Hour}
+	p := router.New(router.Options{Dial: func(ctx context.Context, h runner.Host) (*remote.Client, error) {
 		at, up := there[h.Address]
 		if !up {
 			return nil, fmt.Errorf("no route to %s", h.Address)
 		}
 		here, distant := net.Pipe()
-		go func() { _ = far.Serve(context.Background(), distant, at, timing) }() // it ends with its client
-		return far.NewClient(ctx, here, far.Hello{}, timing)
+		go func() { _ = remote.Serve(context.Background(), distant, at, timing) }() // it ends with its client
+		return remote.NewClient(ctx, here, remote.Hello{}, timing)
 	}})
 	t.Cleanup(p.Close)
 	return Greet(context.Background(), p, on, atOnce)

@@ -13,8 +13,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/order"
 	"deployster/protocol"
@@ -24,7 +24,7 @@ import (
 // Reached has the answers of hosts, and the errors of those that are unreachable.
 type Reached struct {
 	Facts      map[string]protocol.HostFacts
-	Pins       map[string]places.Pin
+	Pins       map[string]router.Pin
 	Conditions map[string]Condition
 }
 
@@ -196,11 +196,11 @@ func way(h runner.Host) string {
 }
 
 // Greet connects to hosts, atOnce of them concurrently; 0 = order.Hosts.
-func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnce int) Reached {
-	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]places.Pin{}, Conditions: map[string]Condition{}}
+func Greet(ctx context.Context, p *router.Places, on map[string]*Resident, atOnce int) Reached {
+	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]router.Pin{}, Conditions: map[string]Condition{}}
 	for name, r := range on {
 		if r.Host.Address == "" { // it depends on values not known yet
-			found.Pins[name] = places.Pin{Address: r.Host.String()}
+			found.Pins[name] = router.Pin{Address: r.Host.String()}
 		}
 	}
 	var mu sync.Mutex
@@ -208,7 +208,7 @@ func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnc
 		welcome, err := p.Welcome(ctx, r.Host)
 		mu.Lock()
 		defer mu.Unlock()
-		pin := places.Pin{Address: r.Host.String()}
+		pin := router.Pin{Address: r.Host.String()}
 		if err != nil {
 			pin.Unreachable = reasonOf(err)
 		} else {
@@ -242,7 +242,7 @@ func each(on map[string]*Resident, atOnce int, do func(name string, r *Resident)
 
 // Check refuses a plan whose hosts are other machines now, or whose plugs there are gone.
 // An unreachable host fails later, when it is processed.
-func Check(ctx context.Context, at *places.Places, p *plan.Plan, on map[string]*Resident) error {
+func Check(ctx context.Context, at *router.Places, p *plan.Plan, on map[string]*Resident) error {
 	var mu sync.Mutex
 	wrong := map[string]error{}
 	each(on, 0, func(name string, r *Resident) {

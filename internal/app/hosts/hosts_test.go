@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/state"
 )
 
@@ -20,7 +20,7 @@ func TestReached_Former(t *testing.T) {
 	prior := state.Snapshot{Resources: map[string]state.Entry{"a": entry("web", "m1"), "b": entry("web", ""), "c": entry("gone", "m2"),
 		"d": entry("gone", ""), "e": entry("edge", ""), "here": {}}}
 	on := map[string]*Resident{"edge": {Host: runner.Host{Name: "edge"}, Addresses: []string{"x"}}}
-	found := Reached{Pins: map[string]places.Pin{"edge": {Machine: "m1"}}}
+	found := Reached{Pins: map[string]router.Pin{"edge": {Machine: "m1"}}}
 	former := found.Former(on, prior)
 	if len(former) != 2 || !slices.Equal(former["web"].Addresses, []string{"b"}) || !slices.Equal(former["gone"].Addresses, []string{"c", "d"}) {
 		t.Fatalf("recorded only: %+v", former)
@@ -28,7 +28,7 @@ func TestReached_Former(t *testing.T) {
 	if got := on["edge"].Addresses; !slices.Equal(got, []string{"x", "a", "e"}) {
 		t.Errorf("on edge: %q", got)
 	}
-	more := Reached{Pins: map[string]places.Pin{"web": {Machine: "m1"}, "gone": {Unreachable: "no route"}}}
+	more := Reached{Pins: map[string]router.Pin{"web": {Machine: "m1"}, "gone": {Unreachable: "no route"}}}
 	found.Add(on, former, more)
 	if got := on["edge"].Addresses; len(on) != 2 || !slices.Equal(got, []string{"x", "a", "e", "b"}) || on["gone"] == nil {
 		t.Errorf("on: %+v, on edge: %q", on, got)
@@ -48,22 +48,22 @@ func TestReached_Formerly(t *testing.T) {
 	const former = "web (formerly 10.0.0.1)"
 	for name, c := range map[string]struct {
 		address string // of web now
-		answers places.Pin
+		answers router.Pin
 		want    string // the host that x is on
 	}{
-		"it answers":                   {"10.0.0.2", places.Pin{Machine: "m1"}, former},
-		"another one answers":          {"10.0.0.2", places.Pin{Machine: "m3"}, "web"},
-		"nothing answers":              {"10.0.0.2", places.Pin{Unreachable: "no route"}, "web"},
-		"it is web that is reached so": {"10.0.0.1", places.Pin{Machine: "m1"}, "web"},
+		"it answers":                   {"10.0.0.2", router.Pin{Machine: "m1"}, former},
+		"another one answers":          {"10.0.0.2", router.Pin{Machine: "m3"}, "web"},
+		"nothing answers":              {"10.0.0.2", router.Pin{Unreachable: "no route"}, "web"},
+		"it is web that is reached so": {"10.0.0.1", router.Pin{Machine: "m1"}, "web"},
 	} {
 		prior := state.Snapshot{Resources: map[string]state.Entry{"x": entry("web", "10.0.0.1", "m1")}}
 		on := map[string]*Resident{"web": {Host: runner.Host{Name: "web", Address: c.address}}}
-		found := Reached{Pins: map[string]places.Pin{"web": {Machine: "m2"}}}
+		found := Reached{Pins: map[string]router.Pin{"web": {Machine: "m2"}}}
 		asked := found.Former(on, prior)
 		if _, ask := asked[former]; ask != (c.address == "10.0.0.2") {
 			t.Errorf("%s: looked for as %v", name, asked)
 		}
-		found.Add(on, asked, Reached{Pins: map[string]places.Pin{former: c.answers}})
+		found.Add(on, asked, Reached{Pins: map[string]router.Pin{former: c.answers}})
 		if on[c.want] == nil || !slices.Equal(on[c.want].Addresses, []string{"x"}) || (found.Pins[former].Machine != "") != (c.want == former) {
 			t.Errorf("%s: on %+v, pins %+v", name, on, found.Pins)
 		}
@@ -79,11 +79,11 @@ func TestReached_Lost(t *testing.T) {
 	}
 	prior := state.Snapshot{Resources: map[string]state.Entry{"x": at("web", "10.0.0.1", "m1"), "y": at("db", "10.0.0.2", "m2"),
 		"z": at("new", "10.0.0.3", ""), "here": {}}}
-	pins := map[string]places.Pin{"web": {Machine: "m3"}, "db": {Machine: "m2"}}
+	pins := map[string]router.Pin{"web": {Machine: "m3"}, "db": {Machine: "m2"}}
 	for down, want := range map[string][]string{"10.0.0.1": {"x"}, "10.0.0.2": nil, "10.0.0.9": {"x"}, "": nil} {
 		found, on := Reached{Pins: maps.Clone(pins)}, map[string]*Resident{"web": {}, "db": {}}
 		if down != "" {
-			found.Pins["edge"], on["edge"] = places.Pin{Unreachable: "no route"}, &Resident{Host: runner.Host{Name: "edge", Address: down}}
+			found.Pins["edge"], on["edge"] = router.Pin{Unreachable: "no route"}, &Resident{Host: runner.Host{Name: "edge", Address: down}}
 		}
 		if got := found.Lost(on, prior); !slices.Equal(got, want) {
 			t.Errorf("%s is down: %q, want %q", down, got, want)

@@ -3,12 +3,12 @@ package hosts
 import (
 	"context"
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/far"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/plugs"
 	"errors"
@@ -18,7 +18,7 @@ import (
 )
 
 // Reacher connects to hosts that become known while a plan is applied.
-type Reacher struct{ *places.Places }
+type Reacher struct{ *router.Places }
 
 // Look implements apply.Reacher.
 func (r Reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
@@ -26,10 +26,10 @@ func (r Reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([
 }
 
 // Look resolves the paths of plugs on a host.
-func Look(ctx context.Context, p *places.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
-	asked := make([]far.Plug, len(list))
+func Look(ctx context.Context, p *router.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+	asked := make([]remote.Plug, len(list))
 	for i, plug := range list {
-		asked[i] = far.Plug{Name: plug.Name, Path: plug.Path, ReadOnly: plug.ReadOnly}
+		asked[i] = remote.Plug{Name: plug.Name, Path: plug.Path, ReadOnly: plug.ReadOnly}
 	}
 	seen, err := p.Look(ctx, h, asked)
 	if err != nil {
@@ -45,7 +45,7 @@ func Look(ctx context.Context, p *places.Places, h runner.Host, list []config.Pl
 }
 
 // checkPlugs refuses a plan if a plug on a host is gone, or leads to another path now.
-func checkPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Resident) error {
+func checkPlugs(ctx context.Context, at *router.Places, p *plan.Plan, on *Resident) error {
 	for _, addr := range on.Addresses {
 		for _, mount := range p.Resources[addr].Mounts {
 			if _, _, versioned := artifact.ParseMount(mount.Source); versioned {
@@ -71,7 +71,7 @@ func checkPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Reside
 const MayRun = "an action may still run there, and its host cannot be asked"
 
 // Because returns why a resource is left that is on an unreachable host.
-func Because(name string, pin places.Pin) string {
+func Because(name string, pin router.Pin) string {
 	return "host." + name + " cannot be reached: " + pin.Unreachable
 }
 

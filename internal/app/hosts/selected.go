@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/places"
+	"deployster/internal/runtime/remote/router"
 	"deployster/plan"
 	"deployster/plan/subject"
 	"deployster/plan/things"
@@ -110,7 +110,7 @@ func Today(m *config.Manifest, prior state.Snapshot, addresses []string) []strin
 
 // Placed returns a state in which each entry has the host that its machine is now, as a plan has it. An entry
 // whose machine does not answer keeps the recorded one: no other machine is asked for it.
-func Placed(m *config.Manifest, pins map[string]places.Pin, prior state.Snapshot) state.Snapshot {
+func Placed(m *config.Manifest, pins map[string]router.Pin, prior state.Snapshot) state.Snapshot {
 	next := things.HostsOf(m, pins).PlaceAll(prior)
 	for addr, entry := range next.Resources {
 		if h := entry.Settings.Host; h != nil && h.Machine == "" && len(pins) > 0 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"deployster/config"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -40,9 +40,9 @@ func TestPlaced(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	found := Reached{Pins: map[string]places.Pin{"web": {Unreachable: "no route"}, "front": {Machine: "m2"}}}
+	found := Reached{Pins: map[string]router.Pin{"web": {Unreachable: "no route"}, "front": {Machine: "m2"}}}
 	for machine, want := range map[string]string{"m1": "front", "m2": "web"} {
-		found.Pins["front"] = places.Pin{Machine: machine}
+		found.Pins["front"] = router.Pin{Machine: machine}
 		if h := Placed(m, found.Pins, prior).Resources["x"].Settings.Host; h.Name != want || h.Machine != "m1" {
 			t.Errorf("where front is %s: %+v, want m1 as %s", machine, h, want)
 		}
@@ -51,7 +51,7 @@ func TestPlaced(t *testing.T) {
 	if got := found.Open(open, prior); len(got) != 2 {
 		t.Errorf("open: %q", got)
 	}
-	found.Pins["web"] = places.Pin{Anew: true}
+	found.Pins["web"] = router.Pin{Anew: true}
 	if got := found.Open(open, prior); len(got) != 1 || got[0] != "here" {
 		t.Errorf("made anew, and open: %q", got)
 	}

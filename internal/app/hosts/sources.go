@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"deployster/config"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/subject"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/plan/plugs"
 	"deployster/state"
 )

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
 	"deployster/internal/base/words"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // PackOptions say what an image is made of.

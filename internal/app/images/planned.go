@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/plan"
 	"deployster/protocol"
 )

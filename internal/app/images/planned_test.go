@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/protocol"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Runtime has images, and can obtain others.

@@ -10,7 +10,7 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/state"
 )
 

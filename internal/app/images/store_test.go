@@ -9,7 +9,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/workspace"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // listing is a Store of images that are only listed and removed.

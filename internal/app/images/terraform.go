@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/imagefiles"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Paths of the parts of a Terraform provider in its image.

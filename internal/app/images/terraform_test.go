@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 // shelf is a store in memory, for one image.

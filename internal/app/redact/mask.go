@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan"
 	"deployster/plan/hidden"
 	"deployster/protocol"

@@ -9,8 +9,8 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/subject"
 	"deployster/protocol"
 )

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"deployster/config"
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 	"deployster/plan/artifacts"
 	"deployster/state"
 )

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/artifact"
 	"deployster/plan/artifacts"
 	"deployster/state"
 )

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/tree"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/tree"
 	"deployster/plan/artifacts"
 )
 

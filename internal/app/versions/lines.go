@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/artifact"
 	"deployster/plan/artifacts"
 )
 

@@ -3,7 +3,7 @@ package versions
 import (
 	"time"
 
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 	"deployster/plan/artifacts"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/images"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/artifact"
 	"deployster/plan/artifacts"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"deployster/config"
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/artifacttest"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/artifacttest"
 	"deployster/state"
 )
 

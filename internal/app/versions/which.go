@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/artifact"
 	"deployster/plan/artifacts"
 )
 

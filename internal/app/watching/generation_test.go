@@ -10,12 +10,12 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/watch"
+	"deployster/internal/app/watch/metrics"
 	"deployster/internal/app/workspace"
-	"deployster/internal/runner"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/internal/ui/events"
-	"deployster/internal/watch"
-	"deployster/internal/watch/metrics"
 	"deployster/plan"
 )
 

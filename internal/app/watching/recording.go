@@ -7,8 +7,8 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/runs"
 	"deployster/internal/base/diag"
-	"deployster/internal/runs"
 	"deployster/internal/ui/events"
 )
 

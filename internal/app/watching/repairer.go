@@ -11,10 +11,10 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/watch"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/events"
-	"deployster/internal/watch"
 	"deployster/state"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"deployster/internal/app/watch"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/events"
-	"deployster/internal/watch"
 	"deployster/plan/drift"
 )
 

@@ -3,7 +3,7 @@ package watching
 import (
 	"testing"
 
-	"deployster/internal/watch"
+	"deployster/internal/app/watch"
 	"deployster/plan/drift"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"deployster/internal/app"
-	"deployster/internal/watch"
+	"deployster/internal/app/watch"
 )
 
 // What cannot be planned is told, and holds up nobody: others are repaired in the same

@@ -16,12 +16,12 @@ import (
 	"deployster/apply"
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
+	"deployster/internal/app/watch"
 	"deployster/internal/app/workspace"
-	"deployster/internal/runner"
-	"deployster/internal/runner/runnertest"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/events"
-	"deployster/internal/watch"
 	"deployster/protocol"
 )
 

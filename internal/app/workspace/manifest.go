@@ -8,7 +8,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/stores"
+	"deployster/internal/runtime/stores"
 )
 
 // Inputs are the manifests that a command reads, and the values of variables.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 	"deployster/state"
 )
 

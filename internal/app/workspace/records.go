@@ -9,9 +9,9 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
+	"deployster/internal/app/runs"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runs"
 )
 
 // RunsDocument is what `runs list -json` prints.

@@ -7,9 +7,9 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/machineid"
-	"deployster/internal/places"
-	"deployster/internal/sharedlog"
-	"deployster/internal/stores"
+	"deployster/internal/base/sharedlog"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/stores"
 	"deployster/state"
 	"deployster/state/actions"
 )
@@ -73,7 +73,7 @@ func timing(o Options) (sharedlog.Timing, error) {
 
 // HostPatience returns how long a command waits for a host whose connection was lost.
 func HostPatience(o Options) (time.Duration, error) {
-	return patience(o, hostVariable, places.DefaultPatience, "a host is waited for whose connection was lost")
+	return patience(o, hostVariable, router.DefaultPatience, "a host is waited for whose connection was lost")
 }
 
 // patience reads a variable that says how long to wait for something.

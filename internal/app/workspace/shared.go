@@ -11,7 +11,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
-	"deployster/internal/sharedlog"
+	"deployster/internal/base/sharedlog"
 	"deployster/state"
 	stateplace "deployster/state/place"
 )

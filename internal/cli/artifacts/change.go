@@ -6,9 +6,9 @@ import (
 	"deployster/config"
 	"deployster/internal/app"
 	"deployster/internal/app/versions"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/artifact"
 	"deployster/internal/ui/render"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"deployster/internal/app"
 	"deployster/internal/app/versions"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/artifact"
 	"deployster/internal/ui/render"
 )
 

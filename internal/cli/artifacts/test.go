@@ -9,11 +9,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/artifact/imagetest"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner"
-	"deployster/internal/runner/conformance"
+	"deployster/internal/runtime/artifact/imagetest"
+	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/typeview"
 )
 

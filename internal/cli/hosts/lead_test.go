@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/far"
+	"deployster/internal/runtime/remote"
 )
 
 // In a path of a plug ~ is the home directory of the user here, also where it says what
@@ -20,20 +20,20 @@ func TestLead_Home(t *testing.T) {
 	if err := os.Symlink("/etc", filepath.Join(home, "link")); err != nil {
 		t.Fatal(err)
 	}
-	plug := func(name, path string, readOnly bool) far.Plug {
-		return far.Plug{Name: name, Path: path, ReadOnly: readOnly}
+	plug := func(name, path string, readOnly bool) remote.Plug {
+		return remote.Plug{Name: name, Path: path, ReadOnly: readOnly}
 	}
 	for name, c := range map[string]struct {
 		home, path, want, fails string
-		more                    []far.Plug
+		more                    []remote.Plug
 	}{
 		"the directory itself":           {home: home, path: "~", want: home},
 		"below it":                       {home: home, path: "~/x/y", want: home + "/x/y"},
 		"a link":                         {home: home, path: "~/link", want: "/etc"},
-		"a link that others may change":  {home: home, path: home + "/link", fails: `in the plug "all"`, more: []far.Plug{plug("all", "~", false)}},
-		"a link that nobody may change":  {home: home, path: home + "/link", want: "/etc", more: []far.Plug{plug("all", "~", true)}},
+		"a link that others may change":  {home: home, path: home + "/link", fails: `in the plug "all"`, more: []remote.Plug{plug("all", "~", false)}},
+		"a link that nobody may change":  {home: home, path: home + "/link", want: "/etc", more: []remote.Plug{plug("all", "~", true)}},
 		"no home":                        {path: "~/x", fails: "no home directory"},
-		"no home, and none is asked for": {path: "/srv", want: "/srv", more: []far.Plug{plug("all", "~", false)}},
+		"no home, and none is asked for": {path: "/srv", want: "/srv", more: []remote.Plug{plug("all", "~", false)}},
 		"the home of another user":       {home: home, path: "/~other", want: "/~other"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"deployster/internal/app"
 	"deployster/internal/app/hosts"
-	"deployster/internal/places"
+	"deployster/internal/runtime/remote/router"
 	"deployster/internal/ui/terminal"
 	"deployster/protocol"
 )
@@ -22,7 +22,7 @@ func TestPrint_Clock(t *testing.T) {
 	t.Parallel()
 	for slow, want := range map[time.Duration]string{0: "", 59 * time.Second: "", 61 * time.Second: "by 1m1s", -2 * time.Hour: "by -2h0m0s"} {
 		var out bytes.Buffer
-		found := []app.HostCheck{{Name: "web", Pin: places.Pin{Address: "10.0.0.5", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "w"}}, Condition: hosts.Condition{Slow: slow}}}
+		found := []app.HostCheck{{Name: "web", Pin: router.Pin{Address: "10.0.0.5", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "w"}}, Condition: hosts.Condition{Slow: slow}}}
 		if err := Print(terminal.Printer{Out: &out}, found, false); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestPrint_Room(t *testing.T) {
 		{hosts.Condition{Runc: "1\x1b[2J"}, `, runc 1\x1b[2J, 0 B free on disk`, "has only 0 B free"},
 	} {
 		var out bytes.Buffer
-		found := []app.HostCheck{{Name: "web", Pin: places.Pin{Facts: &protocol.HostFacts{Memory: 8 << 30}}, Condition: c.has}}
+		found := []app.HostCheck{{Name: "web", Pin: router.Pin{Facts: &protocol.HostFacts{Memory: 8 << 30}}, Condition: c.has}}
 		if err := Print(terminal.Printer{Out: &out}, found, false); err != nil {
 			t.Fatal(err)
 		}

@@ -15,12 +15,12 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/workspace"
-	"deployster/internal/artifact/store"
-	"deployster/internal/far"
-	"deployster/internal/far/machine"
-	"deployster/internal/far/reach"
-	"deployster/internal/runner"
-	"deployster/internal/runner/worker"
+	"deployster/internal/runtime/artifact/store"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/agent"
+	"deployster/internal/runtime/remote/ssh"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/worker"
 	"deployster/plan/plugs"
 )
 
@@ -28,7 +28,7 @@ import (
 type Runtime interface {
 	runner.Runner
 	runner.Launcher
-	machine.Runtime
+	agent.Runtime
 	Artifacts() string // the directory of the artifacts' files
 	RuncVersion(context.Context) string
 	Close() error
@@ -40,17 +40,17 @@ type Runtime interface {
 func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
 	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
-	here := machine.New(machine.Options{Runner: pool, Runtime: at, Build: version, Look: lead(home()), Files: files, Runc: at.RuncVersion(ctx),
+	here := agent.New(agent.Options{Runner: pool, Runtime: at, Build: version, Look: lead(home()), Files: files, Runc: at.RuncVersion(ctx),
 		DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
 	if self, err := os.Executable(); err == nil {
-		go reach.InUse(ctx, self, 24*time.Hour)
+		go ssh.InUse(ctx, self, 24*time.Hour)
 	}
-	if _, err := fmt.Fprintln(o.Stdout, reach.Ready); err != nil {
+	if _, err := fmt.Fprintln(o.Stdout, ssh.Ready); err != nil {
 		return err
 	}
 	// A signal ends this process like a lost connection.
 	context.AfterFunc(ctx, func() { os.Exit(lost) })
-	if err := far.Serve(context.WithoutCancel(ctx), stdio{o.Stdin, o.Stdout}, here, far.DefaultTiming()); err != nil {
+	if err := remote.Serve(context.WithoutCancel(ctx), stdio{o.Stdin, o.Stdout}, here, remote.DefaultTiming()); err != nil {
 		os.Exit(lost)
 	}
 	pool.Close()
@@ -82,8 +82,8 @@ func home() string {
 }
 
 // lead returns a function that finds the path on this host of a plug of another machine's manifest; ~ is home.
-func lead(home string) func(plug far.Plug, all []far.Plug) (string, error) {
-	return func(plug far.Plug, all []far.Plug) (string, error) {
+func lead(home string) func(plug remote.Plug, all []remote.Plug) (string, error) {
+	return func(plug remote.Plug, all []remote.Plug) (string, error) {
 		declared := map[string]config.Plug{}
 		for _, p := range all {
 			path, below := p.Path, p.Path == "~" || strings.HasPrefix(p.Path, "~/")

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"deployster/internal/app/workspace"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 )
 
 // TestMain lets the test binary be the program that is installed on a host.

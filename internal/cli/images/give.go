@@ -5,7 +5,7 @@ import (
 
 	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 func tagImage(c *cli.Context, s Session) error {

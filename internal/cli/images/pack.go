@@ -10,7 +10,7 @@ import (
 	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 func packCommand(action func(Run) cli.ActionFunc) *cli.Command {

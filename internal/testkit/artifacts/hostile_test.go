@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 )
 
 // hostile is what an image does in a step, and what becomes of it.

@@ -17,11 +17,11 @@ import (
 
 	"deployster/containerd"
 	"deployster/containerd/shim"
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/images"
-	"deployster/internal/artifact/store"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/images"
+	"deployster/internal/runtime/artifact/store"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/typeclient"
 )
 
 // TestMain makes this binary the shim and the server too.

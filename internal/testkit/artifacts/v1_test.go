@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/tree"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/tree"
+	"deployster/internal/runtime/runner"
 )
 
 // v1 is a line of versions as a v1 image has it, with the habits of the real ones.

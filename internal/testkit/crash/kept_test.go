@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/testkit/crash"
 	"deployster/protocol"
 	"deployster/state"

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/testkit/crash"
 	"deployster/protocol"
 	"deployster/state"

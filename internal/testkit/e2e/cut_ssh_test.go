@@ -14,8 +14,8 @@ import (
 	"syscall"
 
 	"deployster/internal/base/proc"
-	"deployster/internal/far/reach"
-	"deployster/internal/wire"
+	"deployster/internal/runtime/remote/frame"
+	"deployster/internal/runtime/remote/ssh"
 )
 
 // cutSSH is the name by which this program is an ssh that breaks: it is called with a
@@ -46,7 +46,7 @@ type cut struct {
 	Up   bool   // a message to the host, else one from it
 	At   int    // which, from 1 on; 0 = none: they are counted
 	Data string // the data directory of the host
-	kind wire.Kind
+	kind frame.Kind
 }
 
 func (c cut) String() string {
@@ -54,7 +54,7 @@ func (c cut) String() string {
 }
 
 // frames are the kinds of the messages that went each way.
-type frames struct{ Up, Down []wire.Kind }
+type frames struct{ Up, Down []frame.Kind }
 
 // cuttingSSH is the program.
 func cuttingSSH(dir string, args []string) int {
@@ -62,47 +62,47 @@ func cuttingSSH(dir string, args []string) int {
 		fmt.Fprintln(os.Stderr, "ssh: connect to host 127.0.0.1 port 22: No route to host")
 		return 255
 	}
-	ssh := &cutter{dir: dir, cmd: exec.Command("ssh", args...)}
-	ssh.up.over, ssh.down.over = make(chan struct{}), make(chan struct{})
-	ssh.cmd.Stderr = os.Stderr
+	c := &cutter{dir: dir, cmd: exec.Command("ssh", args...)}
+	c.up.over, c.down.over = make(chan struct{}), make(chan struct{})
+	c.cmd.Stderr = os.Stderr
 	if os.Rename(filepath.Join(dir, armedFile), filepath.Join(dir, takenFile)) == nil {
 		text, err := os.ReadFile(filepath.Join(dir, takenFile))
-		if err = errors.Join(err, json.Unmarshal(text, &ssh.cut)); err != nil {
+		if err = errors.Join(err, json.Unmarshal(text, &c.cut)); err != nil {
 			panic(err)
 		}
-		ssh.counts = true
+		c.counts = true
 	}
-	in, err1 := ssh.cmd.StdinPipe()
-	out, err2 := ssh.cmd.StdoutPipe()
-	if err := errors.Join(err1, err2, ssh.cmd.Start()); err != nil {
+	in, err1 := c.cmd.StdinPipe()
+	out, err2 := c.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, c.cmd.Start()); err != nil {
 		panic(err)
 	}
 	var down sync.WaitGroup
 	down.Go(func() {
 		from := bufio.NewReader(out)
-		for line := ""; ssh.counts && line != reach.Ready; {
+		for line := ""; c.counts && line != ssh.Ready; {
 			text, err := from.ReadString('\n')
 			fmt.Print(text)
 			if line = strings.TrimSpace(text); err != nil {
 				break
 			}
 		}
-		ssh.carry(os.Stdout, from, false)
+		c.carry(os.Stdout, from, false)
 	})
 	go func() {
-		ssh.carry(in, os.Stdin, true)
+		c.carry(in, os.Stdin, true)
 		_ = in.Close() // the host sees that the client is gone
 	}()
 	down.Wait()
-	if ssh.counts && ssh.cut.At == 0 {
-		<-ssh.up.over
-		text, err := json.Marshal(frames{ssh.up.kinds, ssh.down.kinds})
+	if c.counts && c.cut.At == 0 {
+		<-c.up.over
+		text, err := json.Marshal(frames{c.up.kinds, c.down.kinds})
 		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, framesFile), text, 0o600)); err != nil {
 			panic(err)
 		}
 	}
-	_ = ssh.cmd.Wait()
-	return ssh.cmd.ProcessState.ExitCode()
+	_ = c.cmd.Wait()
+	return c.cmd.ProcessState.ExitCode()
 }
 
 // cutter is one connection.
@@ -117,7 +117,7 @@ type cutter struct {
 
 // direction are the messages that go one way.
 type direction struct {
-	kinds []wire.Kind
+	kinds []frame.Kind
 	over  chan struct{} // closed when there are no more
 }
 
@@ -133,7 +133,7 @@ func (c *cutter) carry(to io.Writer, from io.Reader, up bool) {
 		_, _ = io.Copy(to, from) // either end may go
 		return
 	}
-	r, w := wire.NewReader(from), wire.NewWriter(to)
+	r, w := frame.NewReader(from), frame.NewWriter(to)
 	for {
 		m, err := r.Read()
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/testkit/crash"
 	"deployster/internal/testkit/services"
-	"deployster/internal/wire"
 )
 
 // hostProject is a project whose things are on a host behind an ssh that breaks,
@@ -154,15 +154,15 @@ func (p *hostProject) prepareCuts(d scenario) (list []cut) {
 // The messages that matter most, as package far numbers them: an action ended, and that
 // is on record.
 const (
-	endedMessage    wire.Kind = 7
-	recordedMessage wire.Kind = 8
+	endedMessage    frame.Kind = 7
+	recordedMessage frame.Kind = 8
 )
 
 // chosen are the cuts that are made: with DEPLOYSTER_CRASH=all every one, and some in
 // which the network falls silent; else one of each kind, at the end of an action.
 func (p *hostProject) chosen(all []cut) (list []cut) {
 	if os.Getenv("DEPLOYSTER_CRASH") != "all" {
-		wanted := map[string]wire.Kind{cutConnection: endedMessage, cutFarEnd: recordedMessage, cutClient: recordedMessage, cutHost: endedMessage}
+		wanted := map[string]frame.Kind{cutConnection: endedMessage, cutFarEnd: recordedMessage, cutClient: recordedMessage, cutHost: endedMessage}
 		for _, c := range all {
 			if wanted[c.What] == c.kind {
 				list = append(list, c)

@@ -11,8 +11,8 @@ import (
 	"deployster/containerd/shim"
 	_ "deployster/internal/base/collector" // as the real one
 	"deployster/internal/cli"
-	"deployster/internal/stores"
-	"deployster/internal/stores/program"
+	"deployster/internal/runtime/stores"
+	"deployster/internal/runtime/stores/program"
 )
 
 // TestMain lets the test binary be all that the real one is: the command, the

@@ -19,8 +19,8 @@ import (
 
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
 

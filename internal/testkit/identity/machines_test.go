@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"deployster/internal/far"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/internal/testkit/identity"
 	"deployster/protocol"
 	"deployster/state"
@@ -35,29 +35,29 @@ func newMachine(l *lab, id string) *machine {
 	return &machine{Runtime: runnertest.Runtime{Fake: fake}, id: id}
 }
 
-// Enter implements far.Place.
-func (m *machine) Enter(context.Context, far.Hello) (far.Welcome, error) {
-	return far.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: m.id, OS: "debian"}, Clock: time.Now()}, nil
+// Enter implements remote.Place.
+func (m *machine) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
+	return remote.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: m.id, OS: "debian"}, Clock: time.Now()}, nil
 }
 
-// Acts implements far.Place.
-func (*machine) Acts(context.Context, far.Hello) error { return nil }
+// Acts implements remote.Place.
+func (*machine) Acts(context.Context, remote.Hello) error { return nil }
 
-// Look implements far.Place.
-func (*machine) Look(_ context.Context, plugs []far.Plug) []far.Seen {
-	seen := make([]far.Seen, len(plugs))
+// Look implements remote.Place.
+func (*machine) Look(_ context.Context, plugs []remote.Plug) []remote.Seen {
+	seen := make([]remote.Seen, len(plugs))
 	for i, p := range plugs {
 		seen[i].Path = p.Path
 	}
 	return seen
 }
 
-// Receive implements far.Place.
+// Receive implements remote.Place.
 func (*machine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (*machine) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
+func (*machine) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
 
 // dial reaches the machine that answers at the address of a host.
-func (l *lab) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {
+func (l *lab) dial(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error) {
 	l.mu.Lock()
 	at := ""
 	if l.site != nil {
@@ -74,9 +74,9 @@ func (l *lab) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Clien
 		return nil, errors.New("no route to " + h.Address)
 	}
 	here, there := net.Pipe()
-	timing := far.Timing{Ping: time.Hour, Silence: 2 * time.Hour}
-	go func() { _ = far.Serve(context.Background(), there, m, timing) }() // it ends with its client, which is no fault
-	return far.NewClient(ctx, here, as, timing)
+	timing := remote.Timing{Ping: time.Hour, Silence: 2 * time.Hour}
+	go func() { _ = remote.Serve(context.Background(), there, m, timing) }() // it ends with its client, which is no fault
+	return remote.NewClient(ctx, here, as, timing)
 }
 
 // hosts writes the host blocks of a site.

@@ -20,7 +20,7 @@ func TestMutants_AreSeen(t *testing.T) {
 		mutation.In("what a put said is not on record", "internal/app/artifacts/put.go", "if len(p.Created)+len(p.Deleted) > 0 {", "if false {"),
 		mutation.In("a put that was not begun hides the one before", "state/actions/unsettled.go", "if u.Was != nil && u.Was.Put != nil && (u.Put == nil || u.Put.NotBegun) {", "if false {"),
 		mutation.In("a put that died before it began hides the one before", "state/actions/changes.go", "case u.Was != nil:", "case false:"),
-		mutation.In("files of one version are those of all", "internal/artifact/recipe.go", `json:"version"`, `json:"-"`),
+		mutation.In("files of one version are those of all", "internal/runtime/artifact/recipe.go", `json:"version"`, `json:"-"`),
 	} {
 		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}

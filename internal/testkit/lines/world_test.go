@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"sync"
 
-	"deployster/internal/artifact"
-	"deployster/internal/artifact/artifacttest"
-	"deployster/internal/runner"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/artifacttest"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/state"
 	"deployster/state/actions"
 )

@@ -15,7 +15,7 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/base/proc"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/testkit/modeltest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"deployster/apply"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/testkit/modeltest"
 	"deployster/protocol"
 )

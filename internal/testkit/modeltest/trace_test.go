@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/testkit/modeltest"
 	"deployster/protocol"
 )

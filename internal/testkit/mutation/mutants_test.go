@@ -17,7 +17,7 @@ func TestMutants_NameTextsThatAreThere(t *testing.T) {
 	t.Parallel()
 	const root = "../../.."
 	var lists []string
-	for _, pattern := range []string{"internal/testkit/*/mutants_test.go", "plan/*/mutants_test.go", "internal/sharedlog/mutants_test.go", "internal/app/artifacts/mutants_test.go", "internal/watch/mutants_test.go", "apply/checks_test.go"} {
+	for _, pattern := range []string{"internal/testkit/*/mutants_test.go", "plan/*/mutants_test.go", "internal/base/sharedlog/mutants_test.go", "internal/app/artifacts/mutants_test.go", "internal/app/watch/mutants_test.go", "apply/checks_test.go"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %q, %v", pattern, found, err)

@@ -15,10 +15,10 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
-	"deployster/internal/far"
-	"deployster/internal/runner"
-	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/runnertest"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/runnertest"
 	"deployster/plan/order"
 	"deployster/protocol"
 )
@@ -88,18 +88,18 @@ type farEnd struct {
 	machine string
 }
 
-func (e *farEnd) Enter(context.Context, far.Hello) (far.Welcome, error) {
-	return far.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: e.machine}, Clock: time.Now()}, nil
+func (e *farEnd) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
+	return remote.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: e.machine}, Clock: time.Now()}, nil
 }
-func (*farEnd) Acts(context.Context, far.Hello) error { return nil }
-func (*farEnd) Look(_ context.Context, plugs []far.Plug) []far.Seen {
-	return make([]far.Seen, len(plugs))
+func (*farEnd) Acts(context.Context, remote.Hello) error { return nil }
+func (*farEnd) Look(_ context.Context, plugs []remote.Plug) []remote.Seen {
+	return make([]remote.Seen, len(plugs))
 }
 func (*farEnd) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (*farEnd) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
+func (*farEnd) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
 
 // dial reaches a host.
-func (f *fleet) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {
+func (f *fleet) dial(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error) {
 	f.mu.Lock()
 	f.dials++
 	m := f.machines[h.Address]
@@ -111,8 +111,8 @@ func (f *fleet) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Cli
 	}
 	f.mu.Unlock()
 	here, there := net.Pipe()
-	go func() { _ = far.Serve(context.Background(), there, m, far.DefaultTiming()) }() // it ends with its client
-	return far.NewClient(ctx, here, as, far.DefaultTiming())
+	go func() { _ = remote.Serve(context.Background(), there, m, remote.DefaultTiming()) }() // it ends with its client
+	return remote.NewClient(ctx, here, as, remote.DefaultTiming())
 }
 
 // do lets an engine work.

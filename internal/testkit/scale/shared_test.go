@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/sharedlog"
-	"deployster/internal/stores/pipe"
-	"deployster/internal/stores/program"
+	"deployster/internal/base/sharedlog"
+	"deployster/internal/runtime/stores/pipe"
+	"deployster/internal/runtime/stores/program"
 	"deployster/internal/testkit/services"
 	"deployster/state"
 )
@@ -36,8 +36,8 @@ func (c *counting) Create(ctx context.Context, key string, data []byte) error {
 	return c.Store.Create(ctx, key, data)
 }
 
-// remote is a state in a store behind a URL.
-func remote(tb testing.TB, url string) (state.Place, *counting) {
+// remoteState is a state in a store behind a URL.
+func remoteState(tb testing.TB, url string) (state.Place, *counting) {
 	s := &counting{Store: pipe.New(os.Args[0], url)}
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -68,7 +68,7 @@ func TestApply_SharesTheWayToTheStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t, n)
-			place, store := remote(t, server())
+			place, store := remoteState(t, server())
 			e.place = place
 			m := e.load(t, e.sources)
 			s := e.open(t)

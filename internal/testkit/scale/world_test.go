@@ -12,8 +12,8 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/state"
 )

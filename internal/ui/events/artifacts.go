@@ -3,8 +3,8 @@ package events
 import (
 	"fmt"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/artifact"
 	"deployster/plan/artifacts"
 )
 

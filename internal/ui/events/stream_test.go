@@ -16,7 +16,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 )
 
 func instant() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678999000, time.UTC) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"deployster/config"
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 	"deployster/internal/ui/diagram"
 	"deployster/internal/ui/render"
 	"deployster/plan"

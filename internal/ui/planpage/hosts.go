@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/words"
-	"deployster/internal/places"
+	"deployster/internal/runtime/remote/router"
 )
 
 // hostRow is a host that a plan refers to.
@@ -45,7 +45,7 @@ func (v *view) hosts() (list []hostRow) {
 }
 
 // machineOf describes the machine of a host, if its facts are known.
-func machineOf(pin places.Pin) []string {
+func machineOf(pin router.Pin) []string {
 	f := pin.Facts
 	if f == nil {
 		return nil // the same plan creates it

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/places"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/plan"
@@ -86,7 +86,7 @@ func sample() *plan.Plan {
 	p.Artifacts = map[string]artifacts.Pin{"site": pinned("main", "c3d4e5f60718293a4b5c6d7e8f9012345678abcd", "a1b2c3d"), "base": pinned("", "1.1.0", ""), "lib": pinned("", "2.0", "2.0")}
 	web := runner.Host{Name: `web["a"]`, Address: "10.0.0.5", User: "deploy"}
 	p.Resources["dns"].Settings.Host, p.Resources["disk"].Settings.Host = &web, &web
-	p.Hosts = map[string]places.Pin{web.Name: {Address: web.String(), Machine: "m1", Facts: &protocol.HostFacts{Hostname: "web-a", OS: "debian", OSVersion: "13",
+	p.Hosts = map[string]router.Pin{web.Name: {Address: web.String(), Machine: "m1", Facts: &protocol.HostFacts{Hostname: "web-a", OS: "debian", OSVersion: "13",
 		Arch: "amd64", CPUs: 4, Memory: 8 << 30}}, `web["b"]`: {Address: "deploy@10.0.0.6", Unreachable: "ssh: connect to host 10.0.0.6 port 22: No route to host"},
 		"new": {Address: "known after apply"}}
 	p.Resources["dns"].Timeouts = plan.Timeouts{State: state.Duration(time.Minute)}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/artifact"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 	"deployster/plan/artifacts"

@@ -3,7 +3,7 @@ package render
 import (
 	"testing"
 
-	"deployster/internal/artifact"
+	"deployster/internal/runtime/artifact"
 	"deployster/plan/artifacts"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/explain"
 	"deployster/plan/inputs"

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/places"
-	"deployster/internal/runner"
-	"deployster/internal/runs"
+	"deployster/internal/app/runs"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 )
 
@@ -82,7 +82,7 @@ func TestSummary_CountsTheHostsOfThePlan(t *testing.T) {
 		s.Settings.Host = &runner.Host{Name: name}
 		return s
 	}
-	hosts := map[string]places.Pin{"a": {Machine: "ma"}, "b": {Machine: "mb"}, "down": {Unreachable: "no route"}}
+	hosts := map[string]router.Pin{"a": {Machine: "ma"}, "b": {Machine: "mb"}, "down": {Unreachable: "no route"}}
 	for name, c := range map[string]struct {
 		steps map[string]*plan.Step
 		only  []string

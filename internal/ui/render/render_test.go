@@ -13,7 +13,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"

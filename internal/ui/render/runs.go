@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"deployster/internal/app/runs"
 	"deployster/internal/base/diag"
-	"deployster/internal/runs"
 )
 
 // RunTook returns how long a run took.

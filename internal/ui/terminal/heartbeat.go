@@ -8,7 +8,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/words"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 )

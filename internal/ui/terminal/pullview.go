@@ -7,7 +7,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/ui/render"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/runner/imagestore"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 func TestPullView_WithoutATerminal(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 )

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 )
 

@@ -2,7 +2,7 @@ package terminal
 
 import (
 	"deployster/apply"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 )
 

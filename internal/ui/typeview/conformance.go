@@ -1,7 +1,7 @@
 package typeview
 
 import (
-	"deployster/internal/runner/conformance"
+	"deployster/internal/runtime/conformance"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 	"deployster/protocol"

@@ -1,7 +1,7 @@
 package typeview
 
 import (
-	"deployster/internal/runner/typeschema"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 	"deployster/protocol"

@@ -1,0 +1,82 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/runner"
+)
+
+func asTimeout(err error) (*runner.TimeoutError, bool) {
+	var t *runner.TimeoutError
+	ok := errors.As(err, &t)
+	return t, ok
+}
+
+const fixConfig = "Correct the config, or the image's config_schema if it asks too much."
+
+func (e *engine) checkConfig(context.Context) outcome {
+	for _, config := range []json.RawMessage{e.o.Config, e.o.Then} {
+		if config == nil {
+			continue
+		}
+		if found := e.client("").CheckConfig(e.ty, config, nil); len(found) > 0 {
+			var lines []string
+			for _, v := range found {
+				lines = append(lines, v.Sentence())
+			}
+			return fail(fixConfig, "%s", strings.Join(lines, "\n"))
+		}
+	}
+	if len(e.ty.ConfigSchema) == 0 {
+		return pass("the image has no config_schema, so any object does")
+	}
+	return pass("")
+}
+
+const fixStrict = "Say in config_schema what each property is (\"type\"), and \"additionalProperties\": false: then deployster shows " +
+	"the user the line with the mistake, before the image runs."
+
+// unknownProperty is the name of a property that no image knows.
+const unknownProperty = "deployster_no_such_property"
+
+// checkStrict checks that the schema finds typical mistakes of users: a misspelt name,
+// and a value of another kind.
+func (e *engine) checkStrict(context.Context) outcome {
+	if len(e.ty.ConfigSchema) == 0 {
+		return outcome{verdict: Skip, reason: "the image has no config_schema", fix: fixStrict}
+	}
+	var config map[string]json.RawMessage
+	if err := json.Unmarshal(e.o.Config, &config); err != nil {
+		return skip("the config is no object")
+	}
+	refuses := func(key string, value json.RawMessage) bool {
+		changed := maps.Clone(config)
+		changed[key] = value
+		raw, err := jsondoc.Encode(changed)
+		return err == nil && len(e.client("").CheckConfig(e.ty, raw, nil)) > 0
+	}
+	var loose []string
+	if !refuses(unknownProperty, json.RawMessage(`"x"`)) {
+		loose = append(loose, "a property that it does not know")
+	}
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		wrong := json.RawMessage(`{"` + unknownProperty + `":[]}`)
+		if jsondoc.KindOf(config[key]) == "an object" {
+			wrong = json.RawMessage("[[]]")
+		}
+		if !refuses(key, wrong) {
+			loose = append(loose, fmt.Sprintf("%q of another kind", key))
+		}
+	}
+	if len(loose) > 0 {
+		return outcome{verdict: Skip, reason: "the schema is open; it accepts " + strings.Join(loose, ", "), fix: fixStrict}
+	}
+	return pass("")
+}

@@ -1,0 +1,261 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/typeschema"
+	"deployster/protocol"
+)
+
+// Options say what to test, and how.
+type Options struct {
+	Runner    runner.Runner
+	Launcher  runner.Launcher // starts watch programs; nil = the watch is not tested
+	Image     string          // its name on this machine, or sha256:...
+	Name      string          // of the resource; "" = test
+	Config    json.RawMessage // of the resource: an object
+	Then      json.RawMessage // a second config for the resource; nil = none
+	Plugs     map[string]Plug // the plugs that the image may use, by the names in its answer to init
+	Settings  runner.Settings // how to run its containers
+	Timeout   time.Duration   // of each invocation; 0 = deployster's default
+	Version   string          // of deployster
+	Workspace string          // the working directory
+	Verbose   bool
+
+	Replace bool // a thing that exists already may be changed and removed
+	Keep    bool // the resource is not removed at the end
+
+	// About is called with the image's answer to init, before anything in the world is
+	// changed. Done is called with each check when it has ended. nil = not called.
+	About func(protocol.Type)
+	Done  func(Check)
+	// Hide removes secrets from the report; nil = there are none.
+	Hide func(string) string
+	// Log gets the lines that the image prints while it runs; nil = they are dropped.
+	Log func(typeclient.Line)
+}
+
+// Plug is a file or directory of this host that the image may use.
+type Plug struct {
+	Path     string // absolute
+	ReadOnly bool
+}
+
+// Verdict is the result of a check.
+type Verdict string
+
+// The verdicts.
+const (
+	Pass Verdict = "pass"
+	Fail Verdict = "fail"
+	Skip Verdict = "skip"
+)
+
+// Check is one rule of the protocol, and whether the image keeps it.
+type Check struct {
+	Name      string     `json:"name"`
+	Title     string     `json:"title"` // what is true when the check passes
+	Verdict   Verdict    `json:"verdict"`
+	Reason    string     `json:"reason,omitempty"` // why it failed or was skipped; a remark if it passed
+	Fix       string     `json:"fix,omitempty"`    // what the author must do
+	Exchanges []Exchange `json:"exchanges,omitempty"`
+}
+
+// Report is the outcome of a run.
+type Report struct {
+	Format     int     `json:"format"` // 1
+	Image      string  `json:"image"`
+	Digest     string  `json:"digest"`
+	Label      string  `json:"label,omitempty"`
+	Protocol   int     `json:"protocol"`
+	Speaks     string  `json:"speaks,omitempty"` // for an image of artifacts: concourse-1 or artifacts-2
+	Status     Verdict `json:"status"`           // pass, or fail if a check failed
+	Passed     int     `json:"passed"`
+	Failed     int     `json:"failed"`
+	Skipped    int     `json:"skipped"`
+	LeftBehind bool    `json:"left_behind"` // a thing that the test made exists or may exist
+	Millis     int64   `json:"duration_ms"`
+	Checks     []Check `json:"checks"`
+}
+
+// Add adds a check that has ended.
+func (r *Report) Add(c Check) {
+	switch c.Verdict {
+	case Pass:
+		r.Passed++
+	case Fail:
+		r.Failed++
+		r.Status = Fail
+	case Skip:
+		r.Skipped++
+	}
+	r.Checks = append(r.Checks, c)
+}
+
+// Run tests an image. The error says why the test could not be carried out: an image or
+// a plug is missing, a thing exists already, or an interrupt. Faults of the image are
+// in the report, which has the checks up to that point.
+func Run(ctx context.Context, o Options) (Report, error) {
+	if o.Name == "" {
+		o.Name = "test"
+	}
+	if o.Hide == nil {
+		o.Hide = func(s string) string { return s }
+	}
+	began := time.Now()
+	image, err := o.Runner.Resolve(ctx, o.Image)
+	if err != nil {
+		return Report{}, err
+	}
+	e := &engine{o: o, recorder: &recorder{runner: o.Runner}, report: Report{Format: 1, Image: image.Reference, Digest: image.Digest,
+		Status: Pass}}
+	e.target = typeclient.Target{Address: o.Name, Reference: o.Image, Digest: image.Digest, Settings: o.Settings,
+		StateTimeout: o.Timeout, ActionTimeout: o.Timeout}
+	e.target.Settings.InitTimeout = o.Timeout
+	e.watching.e = e
+	err = e.all(ctx)
+	if e.failed != nil {
+		err = e.failed
+	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	e.report.LeftBehind = e.made
+	e.report.Millis = time.Since(began).Milliseconds()
+	return e.report, err
+}
+
+// lastConfig returns the last config of the resource.
+func (o Options) lastConfig() json.RawMessage {
+	if o.Then != nil {
+		return o.Then
+	}
+	return o.Config
+}
+
+// engine is a running test.
+type engine struct {
+	o        Options
+	recorder *recorder
+	target   typeclient.Target
+	report   Report
+
+	ty         protocol.Type
+	init       string          // the answer to init, in canonical form
+	first      protocol.Answer // of the state, before the first action
+	valid      protocol.Answer // of the state, when it was VALID
+	memory     json.RawMessage // the present memory; nil = none
+	acted      []string        // the actions that were run last
+	watching   watching
+	made       bool // a thing that the test made exists or may exist
+	remembered bool // there was a memory when the state was VALID
+	schemas    typeschema.Schemas
+	failed     error // why the test cannot continue; not the image's fault
+}
+
+// all carries out the checks: first those that change nothing.
+func (e *engine) all(ctx context.Context) error {
+	if !e.check(ctx, checkInit, e.askInit) {
+		return nil
+	}
+	e.report.Label, e.report.Protocol = e.ty.Label, e.ty.Protocol
+	var err error
+	if e.target.Mounts, err = mounts(e.ty, e.o.Plugs); err != nil {
+		return err
+	}
+	if e.o.About != nil {
+		e.o.About(e.ty)
+	}
+	e.check(ctx, checkInitAgain, e.askInitAgain)
+	e.check(ctx, checkInitKeys, e.addKeysToInit)
+	e.check(ctx, checkInitTerm, e.terminateInit)
+	fits := e.check(ctx, checkConfig, e.checkConfig)
+	e.check(ctx, checkStrict, e.checkStrict)
+	e.check(ctx, checkIdentity, func(context.Context) outcome { return identityIsSaid(e) })
+	if !fits {
+		e.skipAll("the config does not fit the schema", checkState)
+		return nil
+	}
+	secrets := func(context.Context) outcome {
+		return printsNoSecret(e, []json.RawMessage{e.o.Config, e.o.Then}, e.recorder.all())
+	}
+	if !e.check(ctx, checkState, e.askFirst) {
+		e.skipAll("the state could not be read", checkStateAgain)
+		e.check(ctx, checkSecrets, secrets)
+		return nil
+	}
+	e.check(ctx, checkStateAgain, e.askStateAgain)
+	e.check(ctx, checkStateKeys, e.addKeysToState)
+	e.check(ctx, checkStateTerm, e.terminateState)
+	if err := refuseExisting(e.first, e.ty, e.o); err != nil {
+		return err
+	}
+	e.live(ctx)
+	e.check(ctx, checkSecrets, secrets)
+	return nil
+}
+
+// refuseExisting returns an error if the test would change or remove a thing that it did not make.
+func refuseExisting(first protocol.Answer, ty protocol.Type, o Options) error {
+	there := first.Status != protocol.Missing
+	touched := ty.Absent || first.Status != protocol.Valid || o.Then != nil
+	if !there || !touched || o.Replace {
+		return nil
+	}
+	will := "change it"
+	if ty.Absent {
+		will = "change and remove it"
+	}
+	return diag.Errorf("There is something already",
+		"The image says that what the config describes exists already (its state is %s), and the test would %s. Nothing was changed. "+
+			"Use a config for something that does not exist; or, if it may go, run the test with -replace.", first.Status, will)
+}
+
+// check carries out one check, and reports whether the checks that depend on it can be carried out.
+func (e *engine) check(ctx context.Context, name string, f func(context.Context) outcome) bool {
+	if ctx.Err() != nil || e.failed != nil {
+		return false
+	}
+	e.recorder.beginCheck()
+	out := f(ctx)
+	if ctx.Err() != nil {
+		return false // an interrupt is no verdict on the image
+	}
+	if out.err != nil {
+		e.failed = out.err
+		return false
+	}
+	c := Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
+	if out.verdict == Fail {
+		c.Exchanges = e.recorder.exchanges(e.o.Hide)
+	}
+	e.add(c)
+	return out.verdict != Fail
+}
+
+func (e *engine) add(c Check) {
+	e.report.Add(c)
+	if e.o.Done != nil {
+		e.o.Done(c)
+	}
+}
+
+// skipAll skips all checks from one on that were not carried out.
+func (e *engine) skipAll(reason, from string) {
+	if e.failed != nil {
+		return
+	}
+	for _, name := range order[slices.Index(order, from):] {
+		done := slices.ContainsFunc(e.report.Checks, func(c Check) bool { return c.Name == name })
+		if !done && name != checkSecrets && (name != checkMemory && name != checkUnsettled || e.ty.Memory) &&
+			(name != checkUnknowns || e.ty.Unknowns) && (name != checkDiscover || e.ty.DiscoverAction != nil) {
+			e.add(Check{Name: name, Title: titles[name], Verdict: Skip, Reason: reason})
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package conformance
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/protocol"
+)
+
+// live checks a whole life cycle: it creates the resource, changes it, destroys it and
+// creates it again.
+func (e *engine) live(ctx context.Context) {
+	defer e.watching.stop()
+	if e.first.Status != protocol.Missing && e.ty.Absent {
+		if !e.check(ctx, checkRemoveOld, func(ctx context.Context) outcome { return e.remove(ctx, e.o.Config, nil) }) {
+			e.skipAll("what existed before could not be removed", checkActions)
+			return
+		}
+	}
+	right := e.check(ctx, checkActions, e.create) && e.check(ctx, checkValid, e.askValid)
+	if right {
+		e.check(ctx, checkStateSchema, e.checkStateSchema)
+		e.check(ctx, checkForecast, func(context.Context) outcome { return forecastCameTrue(e.first.Forecast, e.valid.State) })
+		e.check(ctx, checkTwice, e.applyTwice)
+		e.check(ctx, checkLastState, e.askWithLastState)
+		e.check(ctx, checkRefresh, func(ctx context.Context) outcome { return isTold(ctx, e) })
+		if e.ty.Unknowns {
+			e.check(ctx, checkUnknowns, func(ctx context.Context) outcome { return isAskedAhead(ctx, e) })
+		}
+		if e.ty.DiscoverAction != nil {
+			e.check(ctx, checkDiscover, func(ctx context.Context) outcome { return isListed(ctx, e) })
+		}
+		e.check(ctx, checkWatch, e.watching.start)
+		e.check(ctx, checkWatchQuiet, e.watching.isQuiet)
+		e.check(ctx, checkWatchEnds, e.watching.endsWhenAsked)
+		e.check(ctx, checkWatchMany, e.watching.watchesMany)
+		e.check(ctx, checkRenamed, e.rename)
+		e.check(ctx, checkOther, func(ctx context.Context) outcome { return askOther(ctx, e) })
+		e.check(ctx, checkChanged, func(ctx context.Context) outcome { return askChanged(ctx, e) })
+		e.check(ctx, checkUpdate, e.update)
+		e.check(ctx, checkWorker, e.checkWorkerAnswers)
+		e.check(ctx, checkReuse, e.checkReuseAnswers)
+	}
+	why := "a prerequisite failed"
+	switch {
+	case e.ty.Absent && e.made:
+		if !e.end(ctx, right) && right {
+			why = "it was not removed"
+		}
+	case !e.ty.Absent && right:
+		e.check(ctx, checkWatchTells, e.watching.hasTold)
+		why = "the image does not say \"absent\": true, so it cannot be asked to remove anything"
+	}
+	if ctx.Err() == nil {
+		e.skipAll(why, checkActions)
+	}
+}
+
+// end destroys the resource, creates it again if all checks before have passed, and
+// reports whether the first removal succeeded.
+func (e *engine) end(ctx context.Context, right bool) (removed bool) {
+	if right {
+		e.check(ctx, checkUnreached, e.askUnreached)
+	}
+	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), e.valid.State) })
+	if !gone {
+		return false
+	}
+	e.check(ctx, checkWatchTells, e.watching.hasTold)
+	e.watching.stop()
+	if e.ty.Memory {
+		e.check(ctx, checkMemory, func(context.Context) outcome { return isRemembered(e) })
+	}
+	e.check(ctx, checkAbsentAgain, e.askAbsentAgain)
+	if !e.check(ctx, checkGone, e.askGone) || !right {
+		return true
+	}
+	if !e.check(ctx, checkRecreate, e.recreate) && !e.made {
+		return true
+	}
+	if e.ty.Memory {
+		e.check(ctx, checkUnsettled, func(ctx context.Context) outcome { return isMadeOnce(ctx, e) })
+	}
+	e.check(ctx, checkWorkerActs, e.checkWorkerActions)
+	if e.o.Keep {
+		e.add(Check{Name: checkDestroyed, Title: titles[checkDestroyed], Verdict: Skip, Reason: "it is to be kept"})
+		return true
+	}
+	e.check(ctx, checkDestroyed, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), nil) })
+	return true
+}
+
+const fixMemory = "Say what must not be forgotten when it is made, and {\"memory\": null} when it is removed; a type that can do without " +
+	"leaves \"memory\" out of its answer to init."
+
+// isRemembered checks the memory after the resource was created, and after it was destroyed.
+func isRemembered(e *engine) outcome {
+	switch {
+	case !e.remembered:
+		return fail(fixMemory, "It was created, and the image returned no memory.")
+	case e.memory != nil:
+		return fail(fixMemory, "It was destroyed, and its memory is still kept.")
+	}
+	return pass("")
+}
+
+const fixActions = "An action ends with exit code 0 when it has done its part, and with another and a reason on stderr when not. Its " +
+	"arguments are those that the answer to state gave it."
+
+// act runs the actions of an answer in their order.
+func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateInput) error {
+	actions := a.Actions
+	if a.ShutdownFirst != nil {
+		actions = append([]protocol.Action{*a.ShutdownFirst}, actions...)
+	}
+	defer e.watching.noteActions(time.Now())
+	e.acted = nil
+	for _, action := range actions {
+		e.acted = append(e.acted, action.Name)
+		e.made = true // also if the action fails: it may be half done
+		if in.Memory = e.memory; a.Memory != nil {
+			in.Memory, a.Memory = a.Memory, nil // for the first action
+		}
+		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text()}
+		r, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole)
+		if said, silent := typeclient.Said(e.ty, r); !silent {
+			if e.memory = said; string(said) == "null" {
+				e.memory = nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// after returns the input of the state query right after the actions of an answer, as
+// apply sends it.
+func after(done protocol.Answer, in protocol.StateInput) protocol.StateInput {
+	for _, action := range done.Actions {
+		in.After = append(in.After, action.Name)
+	}
+	return in
+}
+
+func (e *engine) create(ctx context.Context) outcome {
+	in := present(e.o.Config)
+	a, err := e.ask(ctx, in)
+	switch {
+	case err != nil:
+		return failWith(e.recorder.streamHint(fixState), err)
+	case a.Status == protocol.Valid:
+		return skip("it is VALID already")
+	}
+	e.first = a
+	if err := e.act(ctx, a, in); err != nil {
+		return failWith(fixActions, err)
+	}
+	out := pass("%s", describe(a))
+	if wrote := e.recorder.wrote(); len(wrote) > 0 {
+		out.reason, out.fix = fmt.Sprintf("%s; left %s in its container", describe(a), words.List(wrote, 3)), fixWrites
+	}
+	return out
+}
+
+const fixWrites = "The files of a container are thrown away with it. What is to last belongs into a plug, or into a service; " +
+	"an action removes its temporary files. With read_only_rootfs = true in the type block such a write is an error."
+
+const fixValid = "After its actions the state must be VALID. Either an action did not do what it was to do, or state compares something " +
+	"that the actions do not change."
+
+func (e *engine) askValid(ctx context.Context) outcome {
+	a, err := e.ask(ctx, after(e.first, present(e.o.Config)))
+	if err != nil {
+		return failWith(e.recorder.streamHint(fixState), err)
+	}
+	if a.Status != protocol.Valid {
+		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
+	}
+	e.valid, e.remembered = a, e.memory != nil
+	return pass("")
+}
+
+// reasons returns the reasons of an answer as text, each on its own line.
+func reasons(a protocol.Answer) string {
+	text := ""
+	for _, r := range a.Reasons {
+		text += "\n" + r.Path
+		if len(r.Have) > 0 || len(r.Want) > 0 {
+			text += fmt.Sprintf(": have %s, want %s", r.Have, r.Want)
+		}
+		if r.Message != "" {
+			text += " " + r.Message
+		}
+	}
+	return text
+}
+
+const fixStateSchema = "Correct the state or the state_schema: deployster refuses a state that does not fit it."
+
+func (e *engine) checkStateSchema(context.Context) outcome {
+	if len(e.ty.StateSchema) == 0 {
+		return outcome{verdict: Skip, reason: "the image has no state_schema",
+			fix: "With a state_schema users see what they may refer to, and mistakes in the state are found here."}
+	}
+	if found := e.client("").CheckState(e.ty, e.valid.State); len(found) > 0 {
+		return fail(fixStateSchema, "%s The state is %s", found[0].Sentence(), cut(string(e.valid.State)))
+	}
+	return pass("")
+}
+
+const fixForecast = "A forecast is a promise: it holds only what is known for certain of the state after the actions."
+
+// forecastCameTrue compares the forecast with the state after the actions.
+func forecastCameTrue(forecast, state json.RawMessage) outcome {
+	if len(forecast) == 0 {
+		return skip("nothing was forecast")
+	}
+	if diff := jsondoc.Unfulfilled(forecast, state); diff != "" {
+		return fail(fixForecast, "%s", diff)
+	}
+	return pass("")
+}
+
+const fixTwice = "When nothing has changed, state says VALID and the same state again. Leave out what " +
+	"changes by itself."
+
+func (e *engine) applyTwice(ctx context.Context) outcome {
+	return e.sameAnswer(ctx, present(e.o.Config), e.valid, fixTwice)
+}
+
+const fixLastState = "\"last_state\" is a hint, for instance where to look first. Whether something is valid is decided by looking at it."
+
+func (e *engine) askWithLastState(ctx context.Context) outcome {
+	if e.ty.Protocol == 1 {
+		return skip("protocol 1 has no last_state")
+	}
+	in := present(e.o.Config)
+	in.LastState = e.valid.State
+	return e.sameAnswer(ctx, in, e.valid, fixLastState)
+}
+
+const fixRenamed = "Find the thing by its config or by \"last_state\", not by the \"name\" beside the config, which a moved block of a " +
+	"manifest changes."
+
+// rename queries the same thing under another resource name. A type may find its things
+// by that name only: then its users cannot rename resources.
+func (e *engine) rename(ctx context.Context) outcome {
+	before := e.target.Address
+	defer func() { e.target.Address = before }()
+	e.target.Address = e.o.Name + "-renamed"
+	in := present(e.o.Config)
+	in.LastState = e.valid.State
+	out := e.sameAnswer(ctx, in, e.valid, fixRenamed)
+	if out.verdict == Fail {
+		out.verdict, out.reason = Skip, "under another name it is another thing"
+	}
+	return out
+}
+
+const fixUpdate = "Compare each property of the config with what exists: one that is left out means that it must be unset, and of a " +
+	"secret keep a fingerprint. If the second config means the same, take another."
+
+// update checks that the actions for a second config lead to it.
+func (e *engine) update(ctx context.Context) outcome {
+	if e.o.Then == nil {
+		return skip("no second config was given (-then FILE)")
+	}
+	in := present(e.o.Then)
+	in.LastState = e.valid.State
+	a, err := e.ask(ctx, in)
+	switch {
+	case err != nil:
+		return failWith(e.recorder.streamHint(fixState), err)
+	case a.Status == protocol.Missing:
+		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another "+
+			"one, take one that does not.",
+			"With the second config the image says that nothing exists.")
+	case a.Status == protocol.Valid && e.made:
+		return fail(fixUpdate, "It is VALID with the second config too, though nothing was done: what differs between the two is not compared.")
+	}
+	if err := e.act(ctx, a, in); err != nil {
+		return failWith(fixActions, err)
+	}
+	before := a
+	if a, err = e.ask(ctx, after(before, in)); err != nil {
+		return failWith(e.recorder.streamHint(fixState), err)
+	}
+	if a.Status != protocol.Valid {
+		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
+	}
+	if diff := jsondoc.Unfulfilled(before.Forecast, a.State); diff != "" {
+		return fail(fixForecast, "%s", diff)
+	}
+	e.valid = a
+	return pass("%s", describe(before))
+}

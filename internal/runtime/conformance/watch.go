@@ -1,0 +1,196 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"deployster/internal/base/words"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/watchclient"
+)
+
+// The requirements of a watch.
+const (
+	tellsWithin = 2 * time.Second
+	quietFor    = 3 * time.Second
+	quietAsks   = 5
+)
+
+const fixWatch = "Print one JSON object a line, {} or with \"detail\" and \"busy\": the first when everything is set up that tells of " +
+	"changes, and one for each change after that. Go on until stdin ends. docs/protocol.md, section 8."
+
+// watching carries out the checks of a watch. It has the watch that goes on while other
+// checks change the resource.
+type watching struct {
+	e      *engine
+	on     bool // the watch is in progress; otherwise the fields below have no meaning
+	client *watchclient.Client
+	cancel context.CancelFunc
+	end    chan error // receives why the watch ended
+
+	mu     sync.Mutex
+	events []time.Time
+	came   chan struct{} // receives a value when an event arrives
+	acted  []span        // when actions were carried out
+}
+
+type span struct{ from, to time.Time }
+
+func (w *watching) tell(watchclient.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, time.Now())
+	select {
+	case w.came <- struct{}{}:
+	default:
+	}
+}
+
+// told returns how many events arrived in a span.
+func (w *watching) told(in span) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, at := range w.events {
+		if !at.Before(in.from) && !at.After(in.to) {
+			n++
+		}
+	}
+	return n
+}
+
+// start starts the watch, in a container of its own. It goes on until the resource is
+// removed.
+func (w *watching) start(ctx context.Context) outcome {
+	e := w.e
+	switch {
+	case e.ty.WatchAction == nil:
+		return skip("the image does not say \"watch_action\"")
+	case e.o.Launcher == nil:
+		return skip("nothing can be watched here")
+	}
+	in := present(e.o.Config)
+	in.LastState = e.valid.State
+	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, in)
+	if err != nil {
+		return failWith(fixWatch, err)
+	}
+	spec.Worker = nil
+	w.client = watchclient.New(watchclient.Options{Launcher: e.o.Launcher, Log: e.o.Log})
+	w.end, w.came = make(chan error, 1), make(chan struct{}, 1)
+	ctx, w.cancel = context.WithCancel(ctx)
+	w.on = true
+	began := time.Now()
+	go func() {
+		w.end <- w.client.Watch(ctx, &watchclient.Request{Address: e.o.Name, Reference: e.o.Image, Spec: spec}, w.tell)
+	}()
+	late := time.NewTimer(limitOf(e))
+	defer late.Stop()
+	select {
+	case <-w.came:
+		return pass("after %s", time.Since(began).Round(time.Millisecond))
+	case err := <-w.end:
+		w.end <- err
+		return w.failed(err)
+	case <-late.C:
+		w.stop()
+		return fail(fixWatch, "It did not print its first line within %s.", limitOf(e))
+	}
+}
+
+// stop ends the watch, if one is in progress.
+func (w *watching) stop() {
+	if w.on {
+		w.on = false
+		w.cancel()
+		<-w.end
+		w.client.Close()
+	}
+}
+
+// failed returns the outcome for a watch that has ended by itself.
+func (w *watching) failed(err error) outcome {
+	w.stop()
+	if errors.Is(err, watchclient.ErrFlooding) {
+		return fail(fixWatch, "It %s.", err)
+	}
+	return failWith(fixWatch, err)
+}
+
+const fixQuiet = "Nothing has changed while the state was asked for, so there is nothing to tell: watch what is written, and not what is " +
+	"read or opened."
+
+// isQuiet queries the state several times. If a type reported an event for each query,
+// deployster would query it without end.
+func (w *watching) isQuiet(ctx context.Context) outcome {
+	e := w.e
+	if !w.on {
+		return skip("it does not watch")
+	}
+	began := time.Now()
+	for i := range quietAsks {
+		if _, err := e.ask(ctx, present(e.o.Config)); err != nil {
+			return failWith(e.recorder.streamHint(fixState), err)
+		}
+		pause(ctx, time.Until(began.Add(quietFor*time.Duration(i+1)/quietAsks)))
+	}
+	if n := w.told(span{began, time.Now()}); n > 0 {
+		return fail(fixQuiet, "It told of %d changes within %s, in which only the state was asked for.", n, time.Since(began).Round(time.Second))
+	}
+	return pass("")
+}
+
+const fixTells = "When an action has changed something, a line must come: watch the directory where a file is exchanged for another, for " +
+	"instance, and not the file."
+
+// hasTold checks that the watch has reported each change that actions made.
+func (w *watching) hasTold(ctx context.Context) outcome {
+	if !w.on {
+		return skip("it does not watch")
+	}
+	if len(w.acted) == 0 {
+		return skip("nothing was changed while it watched")
+	}
+	for i, s := range w.acted {
+		s.to = s.to.Add(tellsWithin)
+		for w.told(s) == 0 {
+			left := time.Until(s.to)
+			if left <= 0 {
+				return fail(fixTells, "Of change %d of %d it told nothing within %s after the actions.", i+1, len(w.acted), tellsWithin)
+			}
+			select {
+			case <-w.came:
+			case <-time.After(left):
+			case err := <-w.end:
+				w.end <- err
+				return w.failed(err)
+			case <-ctx.Done():
+				return skip("it was interrupted")
+			}
+		}
+	}
+	return pass("%s", words.Count(len(w.acted), "change"))
+}
+
+// noteActions records that actions were carried out from a time until now.
+func (w *watching) noteActions(from time.Time) {
+	if w.on {
+		w.acted = append(w.acted, span{from, time.Now()})
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// limitOf returns how long a watch may take to print its first line.
+func limitOf(e *engine) time.Duration {
+	if e.o.Timeout > 0 {
+		return e.o.Timeout
+	}
+	return typeclient.InitTimeout
+}

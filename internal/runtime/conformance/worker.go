@@ -1,0 +1,199 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/protocol"
+)
+
+const fixWorker = "A worker reads one request a line, {\"id\":7,\"args\":[...],\"stdin\":{...}}, does what a fresh run with these " +
+	"arguments would do, writes {\"id\":7,\"stdout\":\"...\"}, {\"id\":7,\"stderr\":\"...\"} and at last {\"id\":7,\"exit\":0}, and ends " +
+	"with exit code 0 when stdin ends. docs/protocol.md, section 7."
+
+// checkWorkerAnswers checks that a worker gives the same answers as fresh runs, to many
+// concurrent requests, and ignores the cancellation of a request that it does not have.
+func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
+	if e.ty.Worker == nil {
+		return skip("the image has no worker")
+	}
+	fresh, err := e.askFresh(ctx)
+	if err != nil {
+		return failWith(e.recorder.streamHint(fixState), err)
+	}
+	var stdin bytes.Buffer
+	for round := range 3 {
+		for i, r := range fresh {
+			id := int64(round*len(fresh) + i + 1)
+			line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: r.spec.Args, Stdin: bytes.TrimSpace(r.spec.Stdin)})
+			if err != nil {
+				return fail(fixWorker, "The request cannot be written: %s.", err)
+			}
+			stdin.Write(append(line, '\n'))
+		}
+	}
+	stdin.WriteString("{\"id\":999,\"cancel\":true,\"grease\":{}}\n")
+	r, err := e.runWorker(ctx, stdin.Bytes())
+	switch {
+	case err != nil && !isOfImage(err):
+		return outcome{err: err}
+	case err != nil:
+		return fail(fixWorker, "The worker did not end by itself: %s.", err)
+	case r.ExitCode != 0:
+		return fail(fixWorker, "The worker ended with exit code %d.", r.ExitCode)
+	}
+	answers, problem := readReplies(r.Stdout)
+	if problem != "" {
+		return fail(fixWorker, "%s", problem)
+	}
+	for id := int64(1); id <= int64(3*len(fresh)); id++ {
+		want := fresh[int(id-1)%len(fresh)]
+		if problem := sameReply(answers[id], want); problem != "" {
+			return fail(fixWorker, "Request %d (%s): %s", id, want.spec.Name, problem)
+		}
+	}
+	return pass("%d answers compared", 3*len(fresh))
+}
+
+// askFresh runs init and state in fresh runs, and returns the runs that a worker can
+// carry out too: those of the type's own image with its own entrypoint.
+func (e *engine) askFresh(ctx context.Context) ([]run, error) {
+	if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
+		return nil, err
+	}
+	inputs := []protocol.StateInput{present(e.o.lastConfig())}
+	if e.ty.Absent {
+		inputs = append(inputs, protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: e.valid.State})
+	}
+	for _, in := range inputs {
+		if _, err := e.ask(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	runs := e.recorder.current()
+	if e.ty.StateAction.Image != "" || e.ty.StateAction.Entrypoint != "" {
+		runs = runs[:1]
+	}
+	return runs, nil
+}
+
+func (e *engine) runWorker(ctx context.Context, stdin []byte) (runner.Result, error) {
+	digest := e.ty.Digest
+	if image := e.ty.Worker.Image; image != "" {
+		other, err := e.recorder.Resolve(ctx, image)
+		if err != nil {
+			return runner.Result{}, err
+		}
+		digest = other.Digest
+	}
+	limit := e.o.Timeout
+	if limit == 0 {
+		limit = typeclient.InitTimeout
+	}
+	return e.recorder.Run(ctx, runner.Spec{Name: e.o.Name + "/worker", Kind: runner.Query, Digest: digest, Entrypoint: e.ty.Worker.Entrypoint,
+		Args: e.ty.Worker.Args, Stdin: stdin, Mounts: e.target.Mounts, Settings: e.target.Settings, Timeout: limit,
+		MaxStdout: typeclient.MaxAnswer})
+}
+
+// reply collects all replies of a worker to one request.
+type reply struct {
+	stdout, stderr string
+	exit           *int
+}
+
+// readReplies parses the stdout of a worker. problem says how it breaks the protocol.
+func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
+	answers = map[int64]*reply{}
+	for line := range bytes.Lines(stdout) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var r protocol.WorkerReply
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Sprintf("A line on its stdout is no reply (%s): %s", err, cut(string(line)))
+		}
+		a := answers[r.ID]
+		if a == nil {
+			a = &reply{}
+			answers[r.ID] = a
+		}
+		if a.exit != nil {
+			return nil, fmt.Sprintf("It said something about request %d after its exit, or ended it twice.", r.ID)
+		}
+		a.stdout, a.stderr, a.exit = a.stdout+r.Stdout, a.stderr+r.Stderr, r.Exit
+	}
+	return answers, ""
+}
+
+// sameReply returns how a reply differs from a fresh run; "" = not at all.
+func sameReply(got *reply, want run) string {
+	switch {
+	case got == nil:
+		return "it was never answered."
+	case got.exit == nil:
+		return "its exit was never told."
+	case *got.exit != want.result.ExitCode:
+		return fmt.Sprintf("exit %d, and %d in a fresh run. Its stderr: %s", *got.exit, want.result.ExitCode, cut(got.stderr))
+	}
+	if was, is := canonical(want.result.Stdout), canonical([]byte(got.stdout)); was != is {
+		return "the answer is another than in a fresh run: " + difference(was, is)
+	}
+	return ""
+}
+
+const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep " +
+	"nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
+
+// checkReuseAnswers checks that runs in a shared container give the same answers as fresh
+// runs. Where they do, and the image does not offer it, the reason proposes it.
+func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
+	switch {
+	case e.ty.StateAction.Image != "":
+		return skip("the states are asked of another image, %s, which has a container for each run", e.ty.StateAction.Image)
+	case e.ty.Reuse:
+		return e.compareReused(ctx)
+	case e.ty.Worker != nil:
+		return skip("the image has a worker")
+	}
+	switch out := e.compareReused(ctx); out.verdict {
+	case Pass:
+		return skip("the image does not offer it, and its answers in a shared container are the same: with \"reuse\": true plans of many " +
+			"resources would be several times faster")
+	case Fail:
+		return skip("the image does not offer it")
+	default:
+		return out
+	}
+}
+
+// compareReused runs queries of the type in a shared container, and compares each answer
+// with that of a fresh run.
+func (e *engine) compareReused(ctx context.Context) outcome {
+	if _, err := e.askFresh(ctx); err != nil {
+		return failWith(e.recorder.streamHint(fixState), err)
+	}
+	fresh, compared := e.recorder.current()[1:], 0 // init always has a container of its own
+	for range 3 {
+		for _, want := range fresh {
+			spec := want.spec
+			spec.Reuse = true
+			got, err := e.recorder.run(ctx, spec)
+			switch {
+			case err != nil && !isOfImage(err):
+				return outcome{err: err}
+			case err != nil:
+				return fail(fixReuse, "%s, in a container that others have used: %s.", spec.Name, err)
+			}
+			if problem := sameReply(&reply{stdout: string(got.Stdout), stderr: string(got.Stderr), exit: &got.ExitCode}, want); problem != "" {
+				return fail(fixReuse, "%s, in a container that others have used: %s", spec.Name, problem)
+			}
+			compared++
+		}
+	}
+	return pass("%d answers compared", compared)
+}

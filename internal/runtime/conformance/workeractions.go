@@ -1,0 +1,85 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/runner"
+	"deployster/protocol"
+)
+
+// checkWorkerActions destroys the resource and creates it again, with the actions in a
+// worker. Fresh runs have done both before, and query the state afterwards.
+func (e *engine) checkWorkerActions(ctx context.Context) outcome {
+	if e.ty.Worker == nil {
+		return skip("the image has no worker")
+	}
+	w := &workerRunner{Runner: e.recorder, engine: e}
+	e.recorder.actions = w
+	defer func() { e.recorder.actions = nil }()
+	out := e.remove(ctx, e.o.lastConfig(), e.valid.State)
+	if out.verdict == Pass {
+		out = e.makeResource(ctx, present(e.o.lastConfig()))
+	}
+	switch {
+	case out.verdict == Fail:
+		return fail(fixWorker, "With its actions in a worker: %s", out.reason)
+	case out.verdict == Pass && w.count == 0:
+		return skip("its actions run with an image or entrypoint of their own, where no worker carries them out")
+	case out.verdict == Pass:
+		return pass("%d actions", w.count)
+	}
+	return out
+}
+
+// makeResource creates the resource and checks its state.
+func (e *engine) makeResource(ctx context.Context, in protocol.StateInput) outcome {
+	a, err := e.ask(ctx, in)
+	if err == nil {
+		if err = e.act(ctx, a, in); err == nil {
+			a, err = e.ask(ctx, after(a, in))
+		}
+	}
+	switch {
+	case err != nil:
+		return failWith(fixActions, err)
+	case a.Status != protocol.Valid:
+		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
+	}
+	return pass("")
+}
+
+// workerRunner runs each action in a worker of its own.
+type workerRunner struct {
+	runner.Runner
+	engine *engine
+	count  int // how many actions were run
+}
+
+// Run implements runner.Runner. It reports invalid replies of the worker on stderr.
+func (w *workerRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if s.Entrypoint != "" || s.Digest != w.engine.ty.Digest {
+		return w.engine.recorder.run(ctx, s)
+	}
+	w.count++
+	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: 1, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)})
+	if err != nil {
+		return runner.Result{}, err
+	}
+	res, err := w.engine.runWorker(ctx, append(line, '\n'))
+	if err != nil {
+		return res, err
+	}
+	answers, problem := readReplies(res.Stdout)
+	switch a := answers[1]; {
+	case problem != "":
+	case res.ExitCode != 0:
+		problem = "The worker did not end well."
+	case a == nil || a.exit == nil:
+		problem = "The worker never told its exit."
+	default:
+		return runner.Result{ExitCode: *a.exit, Stdout: []byte(a.stdout), Stderr: []byte(a.stderr), Duration: res.Duration}, nil
+	}
+	return runner.Result{ExitCode: 1, Stderr: []byte(problem), Duration: res.Duration}, nil
+}

@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"deployster/internal/base/durable"
+	"deployster/internal/base/proc"
+	"deployster/internal/runtime/remote"
+)
+
+// fence records the latest client that was admitted to act for a state.
+type fence struct {
+	Epoch   int64  `json:"epoch"`
+	Run     string `json:"run"`
+	Store   string `json:"store,omitempty"`
+	Turn    uint64 `json:"turn,omitempty"`
+	Process string `json:"process"` // describes the client, for people
+	PID     int    `json:"pid"`     // of the far end that serves the client
+	Started string `json:"started"` // when that process was started: pids are reused
+}
+
+// killLimit is how long a killed far end may take to end.
+const killLimit = 10 * time.Second
+
+// enter makes a client the one that acts for its state, and kills the far end of the
+// client before it. It refuses a client whose state is older.
+func (m *Machine) enter(ctx context.Context, h remote.Hello) error {
+	path, err := m.fencePath(h)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	lock, err := durable.WaitLock(ctx, path+".lock", true, "deployster far")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }() // the lock ends with the process anyway
+	before, err := readFence(path)
+	if err != nil {
+		return err
+	}
+	if before.after(h) {
+		return fmt.Errorf("%w. If it is the newer state that was lost, remove %s there", errTaken(before), path)
+	}
+	if err := end(before); err != nil {
+		return err
+	}
+	mine := fence{Epoch: h.Epoch, Run: h.Run, Store: h.Store, Turn: h.Turn, Process: h.Process, PID: os.Getpid(),
+		Started: proc.Of(os.Getpid()).Since()}
+	content, err := json.Marshal(mine)
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(path, content, 0o600); err != nil {
+		return err
+	}
+	m.mine = mine
+	return nil
+}
+
+// after reports whether the client of the fence had the state after h. Two clients with
+// the same epoch have recorded nothing yet: for a store their turns order them. A
+// client with a state file holds the file's lock, so the other client has ended.
+func (f fence) after(h remote.Hello) bool {
+	if h.Epoch != f.Epoch {
+		return h.Epoch < f.Epoch
+	}
+	return h.Run != f.Run && h.Store == f.Store && h.Turn < f.Turn
+}
+
+// Acts implements remote.Place. It reads the fence before every action.
+func (m *Machine) Acts(_ context.Context, h remote.Hello) error {
+	if h.Epoch == 0 {
+		return errors.New("this client came to look, and may not act")
+	}
+	path, err := m.fencePath(h)
+	if err != nil {
+		return err
+	}
+	now, err := readFence(path)
+	if err == nil && now != m.mine {
+		err = errTaken(now)
+	}
+	return err
+}
+
+func errTaken(by fence) error {
+	return fmt.Errorf("%s has taken over here (epoch %d, run %s): nothing more is started for this one", by.Process, by.Epoch, by.Run)
+}
+
+// fencePath returns the path of the fence of a client's state.
+func (m *Machine) fencePath(h remote.Hello) (string, error) {
+	if h.Lineage == "" || strings.ContainsAny(h.Lineage, "/\x00") || h.Lineage[0] == '.' {
+		return "", fmt.Errorf("the client's state has no lineage that names one: %q", h.Lineage)
+	}
+	return filepath.Join(m.o.DataDir, "fence", h.Lineage), nil
+}
+
+func readFence(path string) (fence, error) {
+	var f fence
+	content, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return f, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &f)
+	}
+	if err != nil {
+		return f, fmt.Errorf("who acts here cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+// end kills the far end of the client before, if it still runs, and waits for its end.
+func end(before fence) error {
+	if before.PID == 0 || before.PID == os.Getpid() || before.Started == "" || proc.Of(before.PID).Since() != before.Started {
+		return nil
+	}
+	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("the far end of %s cannot be ended: %w", before.Process, err)
+	}
+	for limit := time.Now().Add(killLimit); proc.Of(before.PID).Since() == before.Started; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			return fmt.Errorf("the far end of %s (process %d) does not end", before.Process, before.PID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package remote
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync"
+)
+
+// window is how many bytes of a stream the host may send before the client has consumed
+// them. largestOut is how many bytes go in one message.
+const (
+	window     = 256 << 10
+	largestOut = 64 << 10
+)
+
+// The numbers of streams in kindOut and kindTaken.
+const (
+	stdout byte = 1
+	stderr byte = 2
+)
+
+// output sends what a program prints to the client. Write waits until the client has
+// consumed enough of it, so a slow watcher costs no memory.
+type output struct {
+	conn   *conn
+	call   uint32
+	stream byte
+
+	mu   sync.Mutex
+	room int
+	more chan struct{} // receives a value when room grows
+}
+
+func newOutput(c *conn, call uint32, stream byte) *output {
+	return &output{conn: c, call: call, stream: stream, room: window, more: make(chan struct{}, 1)}
+}
+
+// Write sends p in order. It fails when the connection is lost.
+func (o *output) Write(p []byte) (int, error) {
+	sent := 0
+	for sent < len(p) {
+		n := o.reserve(min(len(p)-sent, largestOut))
+		if n == 0 {
+			return sent, errors.New("the connection to who watches is lost")
+		}
+		body := append([]byte{o.stream}, p[sent:sent+n]...)
+		if err := o.conn.send(kindOut, o.call, body); err != nil {
+			return sent, err
+		}
+		sent += n
+	}
+	return sent, nil
+}
+
+// reserve waits for room in the window and takes up to n bytes of it; 0 = the connection is lost.
+func (o *output) reserve(n int) int {
+	for {
+		o.mu.Lock()
+		if got := min(n, o.room); got > 0 {
+			o.room -= got
+			o.mu.Unlock()
+			return got
+		}
+		o.mu.Unlock()
+		select {
+		case <-o.more:
+		case <-o.conn.over:
+			return 0
+		}
+	}
+}
+
+// taken gives n bytes of room back, up to the window: a client cannot enlarge it.
+func (o *output) taken(n int) {
+	o.mu.Lock()
+	o.room = min(o.room+n, window)
+	o.mu.Unlock()
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+}
+
+// encodeTaken and decodeTaken convert the body of kindTaken.
+func encodeTaken(stream byte, n int) []byte {
+	return binary.BigEndian.AppendUint32([]byte{stream}, uint32(n))
+}
+
+func decodeTaken(body []byte) (stream byte, n int, ok bool) {
+	if len(body) != 5 {
+		return 0, 0, false
+	}
+	return body[0], int(min(binary.BigEndian.Uint32(body[1:]), window)), true
+}

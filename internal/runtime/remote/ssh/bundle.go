@@ -1,0 +1,195 @@
+package ssh
+
+import (
+	"archive/tar"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/internal/base/durable"
+)
+
+// Bundle is the programs that a host needs, as one compressed archive.
+type Bundle struct {
+	Path   string
+	SHA256 string // of the archive, in hex
+	Size   int64  // bytes
+}
+
+// Programs maps the names of the files in a bundle to their paths. It must have deployster.
+type Programs map[string]string
+
+// bundleOrder is the order of the programs in the archive.
+var bundleOrder = [...]string{"deployster", "deployster-agent", "deployster-shim", "runc"}
+
+// MakeBundle returns the bundle of the given programs. It writes the bundle once and keeps
+// it in dir until it was not used for 30 days. Concurrent calls, as for many hosts, wait for
+// the first one, which writes it.
+func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Bundle{}, err
+	}
+	lock, err := durable.WaitLock(ctx, filepath.Join(dir, "lock"), true, "making a bundle")
+	if err != nil {
+		return Bundle{}, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	key := sha256.New()
+	for _, name := range bundleOrder {
+		if programs[name] == "" {
+			continue
+		}
+		info, err := os.Stat(programs[name])
+		if err != nil {
+			return Bundle{}, err
+		}
+		fmt.Fprintf(key, "%s %s %d %d\n", name, programs[name], info.Size(), info.ModTime().UnixNano())
+	}
+	path := filepath.Join(dir, "far-"+hex.EncodeToString(key.Sum(nil))[:16]+".bundle")
+	sum, err := os.ReadFile(path + ".sha256")
+	if errors.Is(err, os.ErrNotExist) {
+		removeUnused(dir)
+		sum, err = writeBundle(path, programs)
+	}
+	if err != nil {
+		return Bundle{}, err
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // at worst the bundle is removed and written again
+	info, err := os.Stat(path)
+	if err != nil {
+		return Bundle{}, err
+	}
+	return Bundle{Path: path, SHA256: strings.TrimSpace(string(sum)), Size: info.Size()}, nil
+}
+
+// How long an unused bundle is kept, and the partial one that a killed command has left.
+const (
+	keepBundle  = 30 * 24 * time.Hour
+	keepPartial = 24 * time.Hour
+)
+
+// removeUnused removes bundles that were not used for long, and partial ones. It leaves
+// those that it cannot remove for the next call.
+func removeUnused(dir string) {
+	for pattern, keep := range map[string]time.Duration{"far-*.bundle": keepBundle, partial: keepPartial} {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is valid
+		for _, path := range found {
+			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > keep {
+				_ = os.Remove(path + ".sha256") // first: without it the bundle is written again
+				_ = os.Remove(path)
+			}
+		}
+	}
+}
+
+// partial is the pattern for the names of incomplete bundles.
+const partial = ".bundle-*"
+
+// writeBundle writes the archive, and then its checksum.
+func writeBundle(path string, programs Programs) (sum []byte, err error) {
+	temporary, err := os.CreateTemp(filepath.Dir(path), partial)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, temporary.Close(), os.Remove(temporary.Name()))
+		}
+	}()
+	hash := sha256.New()
+	compressed, err := gzip.NewWriterLevel(io.MultiWriter(temporary, hash), gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	archive := tar.NewWriter(compressed)
+	for _, name := range bundleOrder {
+		if programs[name] != "" {
+			if err := addProgram(archive, name, programs[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := errors.Join(archive.Close(), compressed.Close(), temporary.Sync()); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return nil, err
+	}
+	sum = []byte(hex.EncodeToString(hash.Sum(nil)) + "\n")
+	return sum, errors.Join(temporary.Close(), durable.WriteFile(path+".sha256", sum, 0o600))
+}
+
+// machines maps Go's names of architectures to the names that uname -m prints, where these differ.
+var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+
+// Machine returns the name that uname -m prints for an architecture of Go.
+func Machine(arch string) string { return cmp.Or(machines[arch], arch) }
+
+// besideName returns the name of the file with the bundle for another architecture.
+func besideName(arch string) string { return "deployster-linux-" + arch + ".bundle" }
+
+// besides returns the bundles for other architectures in a directory, by the name that
+// uname -m prints. Each bundle has a file with its checksum beside it.
+func besides(dir string) (map[string]Bundle, error) {
+	found := map[string]Bundle{}
+	for arch, machine := range machines {
+		path := filepath.Join(dir, besideName(arch))
+		info, err := os.Stat(path)
+		if dir == "" || errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		sum, sumErr := os.ReadFile(path + ".sha256")
+		if err := errors.Join(err, sumErr); err != nil {
+			return nil, err
+		}
+		hash, _, _ := strings.Cut(strings.TrimSpace(string(sum)), " ")
+		if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size {
+			return nil, fmt.Errorf("%s.sha256 has no checksum of SHA-256", path)
+		}
+		found[machine] = Bundle{Path: path, SHA256: hash, Size: info.Size()}
+	}
+	return found, nil
+}
+
+// choice returns the part of the script that selects the bundle for the host's architecture.
+func choice(bundles map[string]Bundle, own string) string {
+	if len(bundles) == 1 {
+		return "S=" + bundles[own].SHA256
+	}
+	var text strings.Builder
+	text.WriteString("case $(uname -m) in")
+	for _, machine := range slices.Sorted(maps.Keys(bundles)) {
+		fmt.Fprintf(&text, " %s) S=%s;;", machine, bundles[machine].SHA256)
+	}
+	return text.String() + " *) S=" + bundles[own].SHA256 + ";; esac"
+}
+
+func addProgram(archive *tar.Writer, name, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	header := tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: info.Size(), ModTime: time.Unix(0, 0)}
+	if err := archive.WriteHeader(&header); err != nil {
+		return err
+	}
+	_, err = io.Copy(archive, file)
+	return err
+}

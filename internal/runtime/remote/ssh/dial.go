@@ -1,0 +1,120 @@
+package ssh
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/runner"
+)
+
+// The lines that the script and the far end print before the far end speaks in messages.
+const (
+	sayHave  = "DEPLOYSTER-HAVE"
+	sayNeed  = "DEPLOYSTER-NEED "
+	Ready    = "DEPLOYSTER-READY" // the far end's first line; after it come messages
+	sayWrong = "DEPLOYSTER-WRONG "
+)
+
+// The limits of the exchange before the far end speaks.
+const (
+	greeting   = 30 * time.Second // until the host prints the next of these lines
+	installing = 10 * time.Minute
+	maxNoise   = 64 << 10 // bytes that the host may print before Ready, as login profiles do
+	leaving    = 5 * time.Second
+)
+
+// script installs the program if it is missing, removes programs that were not used for
+// 30 days, and executes the installed program. It has no single quotes. Its parameters
+// are the choice of the bundle's checksum and the data directory.
+//
+// A shell may print the script before it runs it, so none of the lines that are waited for is in it.
+// The write after a failure has the reason printed where the disk is full: tar may print only how
+// many bytes it wrote.
+const script = `umask 077; R=DEPLOYSTER; %s; D=%s/far/$S; T=$D.$$
+install() {
+LC_ALL=C; export LC_ALL; mkdir -p $T && head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null &&
+gzip -dc <$T/bundle | tar -xf - -C $T && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; } ||
+{ head -c 65536 /dev/zero >>$T/bundle; false; }
+}
+wrong() { echo "$1" | head -n 30 | sed "s|^|$R-WRONG |"; exit 1; }
+if [ -x $D/deployster ]; then echo $R-HAVE; else
+echo "$R-NEED $(uname -s)/$(uname -m)"; read -r n || exit 1
+M=$(LC_ALL=C mkdir -p %s/far 2>&1) || wrong "$M"
+W=$(install $n 2>&1) || { rm -rf $T; wrong "$W"; }
+fi; touch $D; find %s/far -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
+DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
+
+// InUse marks an installed program as in use, at intervals, until ctx ends. The script of
+// another version does not remove the program's directory then.
+func InUse(ctx context.Context, program string, every time.Duration) {
+	dir := filepath.Dir(program)
+	if filepath.Base(filepath.Dir(dir)) != "far" {
+		return // the script did not install this program
+	}
+	for ctx.Err() == nil {
+		now := time.Now()
+		_ = os.Chtimes(dir, now, now) // a failure is repaired by the next try
+		select {
+		case <-ctx.Done():
+		case <-time.After(every):
+		}
+	}
+}
+
+// UnreachableError says that a host could not be reached, or could not be made ready.
+// No action was begun there.
+type UnreachableError struct{ Reason string }
+
+func (e *UnreachableError) Error() string { return e.Reason }
+
+// Options say how to reach hosts.
+type Options struct {
+	Command []string // replaces ssh; nil = ssh
+	Bundle  func(context.Context) (Bundle, error)
+	Arch    string // of the bundle, as uname -m prints it
+	Beside  string // the directory with bundles for other architectures; "" = there are none
+	Timing  remote.Timing
+}
+
+// Dial connects to a host, installs the program if it is missing, and returns a client
+// of the far end. The caller must close the client. The error is an *UnreachableError,
+// a *remote.RefusedError, or the context's.
+func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remote.Client, error) {
+	bundles, err := besides(o.Beside)
+	if err == nil {
+		bundles[o.Arch], err = o.Bundle(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the program cannot be put together for a host: %w", err)
+	}
+	s, err := start(a, o, fmt.Sprintf(script, choice(bundles, o.Arch), a.Data(), a.Data(), a.Data(), a.Data()))
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { s.kill() })
+	err = s.begin(bundles, o.Arch)
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		s.kill()
+		<-s.ended
+		return nil, s.explain(ctx, err)
+	}
+	client, err := remote.NewClient(ctx, s, h, o.Timing)
+	if err == nil {
+		client.SetPrinted(s.said())
+	} else {
+		s.kill()
+		<-s.ended
+		if diag.Is[*remote.LostError](err) {
+			return nil, s.explain(ctx, err)
+		}
+	}
+	return client, err
+}

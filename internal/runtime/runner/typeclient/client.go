@@ -1,0 +1,307 @@
+package typeclient
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/typeschema"
+	"deployster/protocol"
+)
+
+// Options are the constants of all invocations of a command.
+type Options struct {
+	Runner    runner.Runner
+	Version   string // of deployster; sent to the images
+	Verbose   bool   // the user's flag; sent to the images
+	Workspace string // the working directory; sent to the images; relative sources of mounts begin there
+
+	// Pins are the digests that a plan has fixed, by image reference, as Images
+	// returned them. They take precedence over what a reference resolves to now.
+	Pins map[string]string
+
+	// Obtain makes an image available that a resource runs in, and returns its digest;
+	// nil = the image must be on this machine already. Its errors are diagnostics. It
+	// is called once for each image and the conditions under which resources need it,
+	// and again after it has failed.
+	Obtain func(context.Context, Use) (digest string, err error)
+
+	// Log gets each line that an image prints while it runs, safe to show. It is called
+	// from many goroutines; nil = lines are dropped.
+	Log func(Line)
+
+	// Secret gets the values in an answer that the schema of the state marks writeOnly, and
+	// those where the config has sensitive ones, before Record is called with the answer;
+	// nil = not called.
+	Secret func([]string)
+
+	// Hide hides the known secrets in a text; nil = there are none.
+	Hide func(string) string
+
+	// Record is called with every invocation that has ended, from many goroutines; nil =
+	// not called.
+	Record func(Invocation)
+
+	// Inspector helps to recognise an image of artifacts that is used as a type; nil = only
+	// its answer does.
+	Inspector runner.Inspector
+
+	// Inits keeps answers to init for the next command; nil = they are not kept.
+	Inits InitCache
+
+	// Facts returns the facts of a host; nil = images do not get them.
+	Facts func(context.Context, runner.Host) (protocol.HostFacts, error)
+
+	// Backoff is the list of pauses before a state query is repeated that failed with a
+	// transient error. After the last pause the error is returned. nil =
+	// DefaultBackoff.
+	Backoff []time.Duration
+}
+
+// Use is the use of an image by a resource: the image of its type, or another one that
+// the type asks for.
+type Use struct {
+	Step      string // init, if the use is for all resources of the type
+	Reference string // as the user wrote it
+	Digest    string // the digest that was fixed before; "" = none
+	Pull      runner.PullPolicy
+	Verify    *runner.Verify
+}
+
+// DefaultBackoff returns pauses that give a service about half a minute to recover.
+func DefaultBackoff() []time.Duration {
+	return []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+}
+
+// The steps of a resource that are not actions, as they appear in Line.Step,
+// Invocation.Step and diag.Diagnostic.Action.
+const (
+	StepInit  = "init"
+	StepState = "state"
+)
+
+// Line is one line of live output. Text is safe to show and has no newline.
+type Line struct {
+	Address string
+	Host    string // where it ran; "" = here
+	Step    string // init, state, or the name of the action
+	Stream  Stream
+	Text    string
+}
+
+// Stream is the stream on which a program printed a line.
+type Stream string
+
+// The streams.
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+)
+
+// Invocation is one run of an image, for the records.
+type Invocation struct {
+	Address string
+	Host    string // where it ran; "" = here
+	Step    string // init, state, or the name of the action
+	Digest  string // of the image
+	Started time.Time
+	Stdin   []byte
+	Result  runner.Result
+	Err     error // why the program did not end by itself; nil if it did
+}
+
+// Target has the constants of a resource.
+type Target struct {
+	Address       string // the resource
+	Name          string // the name that is sent to its image; "" = its address
+	Reference     string // its image, as the manifest names it
+	Digest        string // of the image to use whatever the reference resolves to now; "" = resolve it
+	Settings      runner.Settings
+	Mounts        []runner.Mount
+	Pull          runner.PullPolicy
+	Verify        *runner.Verify // whose signature all its images must carry; nil = none is needed
+	StateTimeout  time.Duration  // 0 = DefaultStateTimeout
+	Once          bool           // a query of the state is not repeated after a transient error
+	ActionTimeout time.Duration  // 0 = none
+	Sensitive     []string       // pointers into the config to values that must never be shown
+}
+
+// The default timeouts of invocations, and the default size limit of an answer.
+const (
+	InitTimeout         = time.Minute
+	DefaultStateTimeout = 10 * time.Minute
+	MaxAnswer           = 16 << 20
+)
+
+// Client speaks the protocol. It is safe for concurrent use.
+type Client struct {
+	typeschema.Checker
+
+	o    Options
+	root string // relative sources of mounts begin there
+
+	obtaining sync.Mutex
+
+	mu      sync.Mutex
+	names   map[string]string // reference -> full reference
+	images  map[string]string // full reference -> digest
+	allowed map[terms]string  // the digests of obtained images
+	inits   map[initKey]*initCall
+}
+
+// terms are the conditions under which an image is needed.
+type terms struct {
+	reference, step string // the step is "" except for init
+	pull            runner.PullPolicy
+	verify          *runner.Verify
+}
+
+// New returns a Client.
+func New(o Options) *Client {
+	if o.Backoff == nil {
+		o.Backoff = DefaultBackoff()
+	}
+	return &Client{o: o, root: runner.RealDir(o.Workspace),
+		names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{},
+		inits: map[initKey]*initCall{}}
+}
+
+// Resolve returns the digest of an image: the pinned digest, or the digest of the image
+// on this machine with this name. The answer stays the same for the life of the Client,
+// even if the tag is moved meanwhile.
+func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	full := c.fullName(ref)
+	if d, ok := c.images[full]; ok {
+		return d, nil
+	}
+	d, pinned := c.pinned(ref)
+	if !pinned {
+		image, err := c.o.Runner.Resolve(ctx, ref)
+		if err != nil {
+			return "", resolveError(ref, err)
+		}
+		d = image.Digest
+	}
+	c.images[full] = d
+	return d, nil
+}
+
+// pinned returns the digest that a plan has fixed for an image. The caller must hold the lock.
+func (c *Client) pinned(ref string) (digest string, ok bool) {
+	if d, ok := c.o.Pins[ref]; ok {
+		return d, true
+	}
+	d, ok := c.o.Pins[c.fullName(ref)]
+	return d, ok
+}
+
+// obtain calls Obtain once for an image and its conditions.
+func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string, error) {
+	key := terms{reference: ref, pull: t.Pull, verify: t.Verify}
+	if step == StepInit {
+		key.step = step
+	}
+	if have, done := c.obtained(key); done {
+		return have, nil
+	}
+	c.obtaining.Lock() // a pull may take long, and one pull is shown at a time
+	defer c.obtaining.Unlock()
+	if have, done := c.obtained(key); done {
+		return have, nil
+	}
+	c.mu.Lock()
+	full := c.fullName(ref)
+	fixed, known := c.images[full]
+	if !known {
+		fixed, _ = c.pinned(ref)
+	}
+	c.mu.Unlock()
+	d, err := c.o.Obtain(ctx, Use{Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
+	if err != nil {
+		return "", &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.allowed[key], c.images[full] = d, d
+	return d, nil
+}
+
+func (c *Client) obtained(key terms) (digest string, done bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	digest, done = c.allowed[key]
+	return digest, done
+}
+
+// Images returns all images that were resolved: full reference -> digest. A plan pins
+// these digests.
+func (c *Client) Images() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.images)
+}
+
+// fullName completes a reference as docker does. It returns an invalid reference
+// unchanged, for the runner to refuse. The caller must hold the lock.
+func (c *Client) fullName(ref string) string {
+	full, known := c.names[ref]
+	if !known {
+		var err error
+		if full, _, err = imagestore.FullName(ref); err != nil {
+			full = ref
+		}
+		c.names[ref] = full
+	}
+	return full
+}
+
+func resolveError(ref string, err error) error {
+	if errors.Is(err, runner.ErrNoImage) {
+		return diag.Because(err, "Image not found",
+			"There is no image %q here. Make it with `deployster image pack`, or import it with `deployster image import`; `deployster "+
+				"image ls` shows those that are here.", diag.Visible(ref))
+	}
+	return diag.Because(err, "Cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))
+}
+
+// resolveFor is Resolve for a step of a resource. Its errors name the step.
+func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (string, error) {
+	resolve := func() (string, error) { return c.Resolve(ctx, ref) }
+	if c.o.Obtain != nil {
+		resolve = func() (string, error) { return c.obtain(ctx, t, step, ref) }
+	}
+	d, err := resolve()
+	if ce, ok := errors.AsType[*diag.Caused](err); ok {
+		return "", ce.At(t.Address, step)
+	}
+	return d, err
+}
+
+// checkSigned checks that an image whose digest was fixed before carries the required
+// signature: the signature may not have been required then.
+func (c *Client) checkSigned(ctx context.Context, t Target) error {
+	if t.Verify == nil || c.o.Obtain == nil {
+		return nil
+	}
+	_, err := c.o.Obtain(ctx, Use{Step: StepInit, Reference: t.Reference, Digest: t.Digest, Pull: t.Pull, Verify: t.Verify})
+	if err == nil {
+		return nil
+	}
+	caused := &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
+	return caused.At(t.Address, StepInit)
+}
+
+// digestFor returns the digest of the image that a command runs in.
+func (c *Client) digestFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command) (string, error) {
+	if cmd.Image == "" {
+		return ty.Digest, nil
+	}
+	return c.resolveFor(ctx, t, step, cmd.Image)
+}

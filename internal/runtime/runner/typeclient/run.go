@@ -1,0 +1,172 @@
+package typeclient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/loglines"
+	"deployster/internal/runtime/runner"
+	"deployster/protocol"
+)
+
+// call is one invocation of a resource's image.
+type call struct {
+	id       string // of an action
+	onEnd    func(runner.Result, error) error
+	target   Target
+	step     string
+	kind     runner.Kind
+	digest   string
+	command  protocol.Command
+	stdin    []byte
+	states   json.RawMessage // the schema of the states in its answer
+	mounts   []runner.Mount
+	settings runner.Settings
+	timeout  time.Duration
+	worker   *runner.Worker // the worker that may carry it out; nil = none
+	reuse    bool           // the query may share a container
+
+	artifact bool // the call is about an artifact
+	quiet    bool // stdout is the answer, also of an action
+	cwd      string
+	volumes  []runner.Volume
+	answer   *runner.Answer
+	log      bool  // stdout is a log, also of a query
+	keep     int64 // bytes of logs; 0 = as in the settings
+
+	remembers bool // its type has a memory, which is never shown
+}
+
+func (k call) title() string {
+	on := ""
+	if h := k.settings.Host; h != nil {
+		on = " on " + diag.Visible(h.Name)
+	}
+	if k.kind == runner.Action {
+		return fmt.Sprintf("Action %q%s", diag.Visible(k.step), on)
+	}
+	return "The " + k.step + " step" + on
+}
+
+func (k call) question() string {
+	if k.kind == runner.Action {
+		return fmt.Sprintf("action %q", diag.Visible(k.step))
+	}
+	return k.step
+}
+
+// moreTime returns where the timeout of the call is set in the manifest.
+func (k call) moreTime() string {
+	switch {
+	case k.artifact && k.step != StepInfo:
+		return `timeouts { ` + k.step + ` = "..." } in its block`
+	case k.kind == runner.Action:
+		return `timeouts { action = "..." } in its resource or type block`
+	case k.step == StepInit, k.step == StepInfo:
+		return `timeouts { init = "..." } in its type block`
+	}
+	return `timeouts { state = "..." } in its resource or type block`
+}
+
+// workerFor returns the worker that may carry out a command: it has the same image, and
+// the command uses the image's own entrypoint.
+func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command,
+	digest string) (*runner.Worker, error) {
+	if ty.Worker == nil || cmd.Entrypoint != "" {
+		return nil, nil
+	}
+	own, err := c.digestFor(ctx, t, ty, step, *ty.Worker)
+	if err != nil || own != digest {
+		return nil, err
+	}
+	return &runner.Worker{Digest: own, Entrypoint: ty.Worker.Entrypoint, Args: ty.Worker.Args}, nil
+}
+
+// run carries out a call. The error is nil only when the program ended with
+// exit code zero.
+func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
+	mounts, err := c.mountsOf(k)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	spec := runner.Spec{
+		Name:       k.target.Address + "/" + k.step,
+		Kind:       k.kind,
+		Digest:     k.digest,
+		Entrypoint: k.command.Entrypoint,
+		Args:       k.command.Args,
+		Stdin:      k.stdin,
+		Mounts:     mounts,
+		Settings:   k.settings,
+		Worker:     k.worker,
+		Reuse:      k.reuse,
+		ID:         k.id,
+		Timeout:    k.timeout,
+		KeepLog:    max(k.settings.KeepLog, k.keep),
+		Cwd:        k.cwd,
+		Volumes:    k.volumes,
+		Answer:     k.answer,
+		LogStdout:  k.log,
+	}
+	if !spec.Logs() {
+		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {
+			spec.MaxStdout = MaxAnswer
+		}
+	}
+	answers := k.kind == runner.Action && k.remembers // answers on stdout, as a query does
+	if answers {
+		spec.MaxStdout, spec.KeepLog = maxActionAnswer, max(spec.KeepLog, runner.KeepOutcome)
+	}
+	if k.onEnd != nil {
+		spec.Ended = func(r runner.Result, err error) error { return k.onEnd(r, callError(k, r, err)) }
+	}
+	var flush []func()
+	if c.o.Log != nil {
+		watch := func(s Stream) io.Writer {
+			w, end := Lines(k.target.Address, k.step, s, c.o.Log)
+			flush = append(flush, end)
+			return w
+		}
+		spec.Stderr = watch(Stderr)
+		if spec.Logs() && !k.quiet && !answers {
+			spec.Stdout = watch(Stdout)
+		}
+	}
+	started := time.Now()
+	r, err := c.o.Runner.Run(ctx, spec)
+	for _, f := range flush {
+		f()
+	}
+	if c.o.Secret != nil {
+		c.o.Secret(c.places(k).secretsIn(r.Stdout))
+	}
+	if c.o.Record != nil {
+		c.o.Record(c.invocation(k, started, r, err))
+	}
+	return r, callError(k, r, err)
+}
+
+// invocation returns the record of a call that has ended, without the memory and without the
+// values at sensitive places.
+func (c *Client) invocation(k call, started time.Time, r runner.Result, err error) Invocation {
+	i := Invocation{Address: k.target.Address, Host: runner.NameOf(k.settings.Host), Step: k.step, Digest: k.digest, Started: started,
+		Stdin: k.stdin, Result: r, Err: err}
+	if k.remembers {
+		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
+	}
+	if p := c.places(k); !p.none() {
+		i.Stdin, i.Result.Stdout = p.masked(i.Stdin), p.masked(i.Result.Stdout)
+	}
+	return i
+}
+
+// Lines returns a writer that passes the output of a step of a resource to log as lines
+// that are safe to show. flush passes on an incomplete last line.
+func Lines(address, step string, stream Stream, log func(Line)) (w io.Writer, flush func()) {
+	l := loglines.New(func(text string) { log(Line{Address: address, Step: step, Stream: stream, Text: text}) })
+	return l, l.Flush
+}

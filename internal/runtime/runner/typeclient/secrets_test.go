@@ -1,0 +1,44 @@
+package typeclient
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"deployster/internal/runtime/runner/typeschema"
+)
+
+func marked(config ...string) places {
+	return places{&typeschema.Schemas{}, json.RawMessage(`{"properties":{"password":{"writeOnly":true}}}`), config}
+}
+
+func TestSecretsIn(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string][]string{
+		`{"status":"VALID","state":{"name":"db","password":"p1"}}`:                                          {"p1"},
+		`{"status":"STALE","staleState":{"password":"p1"},"forecast":{"password":"p2"},"actions":["oops"]}`: {"p1", "p2"},
+		`{"status":"VALID","state":{"name":"db"}}`:                                                          nil,
+		`{"state":{"password":"p1"}`:                                                                        nil,
+		`{"staleState":{"login":{"pin":"p3"}}}`:                                                             {"p3"},
+		`{"staleState":{},"reasons":[{"path":"/login/pin","have":"p4","want":"p5"},{"path":"/login","have":{"pin":"p6","user":"u"}},{"path":"","want":{"login":{"pin":"p7"}}},{"path":"/name","have":"n"}]}`: {"p4", "p5", "p6", "p7"},
+		`{"staleState":{"password":"p1"},"reasons":[{"path":"/password","have":"p8"}]}`:                                                                                                                      {"p1", "p8"},
+	} {
+		if got := marked("/login/pin").secretsIn([]byte(answer)); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", answer, got, want)
+		}
+	}
+}
+
+func TestPlaces_Masked(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		`{"config":{"login":{"pin":true},"name":"n"},"last_state":{"password":false}}`:                            `{"config":{"login":{"pin":"(sensitive value)"},"name":"n"},"last_state":{"password":"(sensitive value)"}}` + "\n",
+		`{"state":{"login":{"pin":{"key":1}}},"status":"VALID"}`:                                                  `{"state":{"login":{"pin":"(sensitive value)"}},"status":"VALID"}` + "\n",
+		`{"reasons":[{"path":"/login/pin/key","have":1,"want":2},{"path":"/login","have":{"pin":1,"user":"u"}}]}`: `{"reasons":[{"path":"/login/pin","have":"(sensitive value)","want":"(sensitive value)"},{"path":"/login","have":{"pin":"(sensitive value)","user":"u"}}]}` + "\n",
+		"no message": "no message",
+	} {
+		if got := string(marked("/login/pin").masked([]byte(message))); got != want {
+			t.Errorf("%s became %s, want %s", message, got, want)
+		}
+	}
+}

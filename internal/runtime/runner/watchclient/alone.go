@@ -1,0 +1,42 @@
+package watchclient
+
+import (
+	"context"
+
+	"deployster/internal/runtime/runner/typeclient"
+)
+
+// watchAlone watches a resource with a process of its own.
+func (c *Client) watchAlone(ctx context.Context, r *Request, tell func(Event)) error {
+	give, err := c.take(r)
+	if err != nil {
+		return err
+	}
+	defer give()
+	s := r.Spec
+	if c.o.Log != nil {
+		w, flush := typeclient.Lines(r.Address, typeclient.StepWatch, typeclient.Stderr, c.o.Log)
+		defer flush()
+		s.Stderr = w
+	}
+	stdin := s.Stdin
+	s.Stdin = nil
+	p, err := c.launch(ctx, s, one{&watched{c: c, tell: tell}}, maxEvent+1)
+	if err != nil {
+		return failure(r, &endError{err: err})
+	}
+	p.meter.expect()
+	p.send(ctx, stdin)
+	select {
+	case <-ctx.Done():
+		p.stop()
+		return context.Cause(ctx)
+	case <-p.gone:
+	}
+	return failure(r, p.ended())
+}
+
+// one is the listener of a process for one resource.
+type one struct{ *watched }
+
+func (one) skipped([]byte) error { return nil }

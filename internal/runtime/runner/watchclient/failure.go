@@ -1,0 +1,57 @@
+package watchclient
+
+import (
+	"bytes"
+	"errors"
+
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+)
+
+// The reasons why a watch is refused or its program is ended. The errors of Watch wrap them.
+var (
+	ErrCrowded  = errors.New("as many of its type as may be are watched by processes of their own")
+	ErrFlooding = errors.New("it told more than 1,000 lines a second for ten seconds")
+	ErrReplaced = errors.New("one of its plugs shows what does not exist any more")
+	ErrClosed   = errors.New("nothing is watched any more")
+
+	errStuck   = errors.New("it does not read what it is asked")
+	errEndless = errors.New("it did not end a watch within ten seconds of being asked to")
+)
+
+// endError says how a program ended, or why it could not be started.
+type endError struct {
+	result runner.Result
+	err    error
+}
+
+func (e *endError) Error() string { return "it has ended" }
+
+// badLine is a line that breaks the protocol.
+type badLine struct {
+	err  error
+	line []byte
+}
+
+func newBadLine(line []byte, err error) error {
+	return &badLine{err: err, line: bytes.Clone(line[:min(len(line), maxDetail)])}
+}
+
+func (b *badLine) Error() string { return b.err.Error() }
+
+// failure returns the error of Watch for a resource whose watch has ended.
+func failure(r *Request, why error) error {
+	var end *endError
+	var bad *badLine
+	switch {
+	case errors.As(why, &end):
+		return typeclient.WatchEnded(r.Address, r.Reference, r.Spec.Digest, end.result, end.err)
+	case errors.As(why, &bad):
+		return typeclient.WatchBroken(r.Address, r.Reference, bad.line, bad.err)
+	case errors.Is(why, errLong):
+		return typeclient.WatchBroken(r.Address, r.Reference, nil, why)
+	case errors.Is(why, ErrClosed):
+		return why
+	}
+	return typeclient.WatchStopped(r.Address, r.Reference, why)
+}

@@ -1,0 +1,31 @@
+package worker
+
+import (
+	"bytes"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/runner"
+	"deployster/protocol"
+)
+
+// maxReply is the longest line that a worker may print, in bytes. Longer outputs are
+// split into several lines.
+const maxReply = 32 << 20
+
+// encode returns the line that requests an invocation.
+func encode(id int64, s runner.Spec) ([]byte, error) {
+	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin), Waits: true})
+	return append(line, '\n'), err
+}
+
+// cut returns the beginning of a line, safe to show.
+func cut(line []byte) string {
+	const most = 200
+	line = bytes.TrimSpace(line)
+	if len(line) > most {
+		return strings.ToValidUTF8(diag.Visible(string(line[:most])), "") + "..."
+	}
+	return diag.Visible(string(line))
+}
