@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -32,9 +30,6 @@ const maxMessage = 256 << 20
 // startLimit is how long a provider may take to report where it listens.
 const startLimit = time.Minute
 
-// keptLines is how many of the last lines of a provider's log are kept.
-const keptLines = 100
-
 // Process is a running provider.
 type Process struct {
 	Protocol int // 5 or 6
@@ -47,9 +42,8 @@ type Process struct {
 
 // Start starts a provider, and waits until it listens.
 func Start(ctx context.Context, path string, env []string) (*Process, error) {
-	p := &Process{cmd: exec.Command(path), log: &tail{}, gone: make(chan struct{})}
+	p := &Process{cmd: exec.Command(path), gone: make(chan struct{})}
 	p.cmd.Env = append(append(os.Environ(), env...), cookie, "PLUGIN_PROTOCOL_VERSIONS=5,6", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000")
-	p.cmd.Stderr = p.log
 	if err := os.MkdirAll(os.TempDir(), 0o777); err != nil { // the provider creates its socket there
 		return nil, err
 	}
@@ -58,9 +52,17 @@ func Start(ctx context.Context, path string, env []string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	log, stderr, err := newTail()
+	if err != nil {
+		return nil, err
+	}
+	p.log, p.cmd.Stderr = log, stderr
 	started := make(chan error, 1)
 	go p.live(started)
-	if err := <-started; err != nil {
+	err = <-started
+	_ = stderr.Close() // the provider has its own copy
+	go p.log.read()
+	if err != nil {
 		if _, there := os.Stat(path); there == nil && errors.Is(err, fs.ErrNotExist) { // its loader does not exist
 			err = fmt.Errorf("%w. It needs libraries that the image does not have: build it with CGO_ENABLED=0", err)
 		}
@@ -100,6 +102,7 @@ func (p *Process) live(started chan<- error) {
 		return
 	}
 	_ = p.cmd.Wait() // its log says how it ended
+	// The log is not read to its end here: a process that the provider has left may keep it open.
 	close(p.gone)
 }
 
@@ -189,55 +192,4 @@ func (p *Process) Stop() {
 	}
 	_ = p.cmd.Process.Kill() // it may have ended already
 	<-p.gone
-}
-
-// Follow copies the lines of the log to a writer, until end is called. It copies nothing
-// if another Follow is active: lines cannot be attributed to calls.
-func (p *Process) Follow(to io.Writer) (end func()) {
-	p.log.mu.Lock()
-	defer p.log.mu.Unlock()
-	if p.log.to != nil {
-		return func() {}
-	}
-	p.log.to = to
-	return func() {
-		p.log.mu.Lock()
-		defer p.log.mu.Unlock()
-		p.log.to = nil
-	}
-}
-
-// tail has the last lines of a log.
-type tail struct {
-	mu    sync.Mutex
-	lines [][]byte
-	part  []byte
-	to    io.Writer // gets the lines too; nil = none
-}
-
-// Write adds lines to the log. It never fails.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.part = append(t.part, b...)
-	for {
-		line, rest, whole := bytes.Cut(t.part, []byte("\n"))
-		if !whole {
-			return len(b), nil
-		}
-		if t.to != nil {
-			_, _ = fmt.Fprintf(t.to, "%s\n", line) // a failing writer must not stop the provider
-		}
-		if t.lines = append(t.lines, bytes.Clone(line)); len(t.lines) > keptLines {
-			t.lines = t.lines[1:]
-		}
-		t.part = bytes.Clone(rest)
-	}
-}
-
-// String returns the last lines.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(bytes.Join(append(t.lines, t.part), []byte("\n")))
 }
