@@ -81,7 +81,7 @@ test: build
 	cd bridge && go test -vet=off -short -run '^$$' -bench . -benchtime 2x .
 
 # The README's two commands on a bare Debian 12, which shows what .ci/setup lacks. BARE is a
-# directory that keeps the Debian for the next run.
+# directory that keeps the Debian for the next run. .ci/bare DIR COMMAND... runs other commands.
 test-bare:
 	.ci/bare $(BARE)
 
