@@ -395,9 +395,7 @@ func TestIdlePool_DeathWhileHandingOver(t *testing.T) {
 			files = []*os.File{in, owner}
 		}
 		if !gives && step == "taken" {
-			if err := child.Process.Signal(unix.SIGSTOP); err != nil {
-				t.Error(err)
-			}
+			pause(t, child.Process.Pid)
 			_ = idlepool.Send(c, answer, files...)
 			letGo(in, owner)
 			kill()
@@ -428,6 +426,24 @@ func TestIdlePool_DeathWhileHandingOver(t *testing.T) {
 		if n == "1" || len(containerKinds(t, r)) != 1 {
 			t.Errorf("%s: %s has answered %s; there were %d containers, and are %d", c.step, who, n, before, len(containerKinds(t, r)))
 		}
+	}
+}
+
+// pause stops a child process. A signal alone does not: a thread may go on until another
+// one, which gets the signal, has a processor. This process would ask the worker that
+// comes too late for it, and hand it over before it is killed. The kernel reports a stop to
+// the parent when no thread runs any more.
+func pause(t *testing.T, pid int) {
+	t.Helper()
+	err := unix.Kill(pid, unix.SIGSTOP)
+	if err == nil {
+		err = unix.EINTR
+	}
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED, nil)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 
