@@ -22,9 +22,10 @@ import (
 // has a record of: their programs, and the shims that supervise them. They exist if the
 // client was killed while a container was being created: containerd gives up on that
 // after a while, but a shim that was started may go on for ever, with a program that was
-// never begun.
-func (w Sweeper) endOrphans(client string) error {
-	_, err := w.end(cgroupsOf(client), func(id string) bool { return strings.HasPrefix(id, client+"-") })
+// never begun. starts says that a shim may still be started: then nothing shows yet what
+// is to be ended.
+func (w Sweeper) endOrphans(client string) (starts bool, err error) {
+	starts, err = w.end(cgroupsOf(client), func(id string) bool { return strings.HasPrefix(id, client+"-") })
 	if w.Embedded {
 		known, err2 := filepath.Glob(filepath.Join(w.RuntimeDir, "runc", w.Namespace, client+"-*"))
 		err = errors.Join(err, err2)
@@ -32,7 +33,7 @@ func (w Sweeper) endOrphans(client string) error {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}
-	return err
+	return starts, err
 }
 
 // EndOrphan ends what is left of one removed container of a living client: if its server
@@ -111,9 +112,10 @@ const orphansEnd = 2 * time.Second
 
 // removeOrphans removes everything of a dead client's containers that containerd no
 // longer has a record of. runc removes their cgroups itself, but not if it was killed
-// while it created a container.
-func (w Sweeper) removeOrphans(client string) error {
-	return errors.Join(w.endOrphans(client), removeGroups(cgroupsOf(client)))
+// while it created a container. It returns gone = false while another one may still come.
+func (w Sweeper) removeOrphans(client string) (gone bool, err error) {
+	starts, err := w.endOrphans(client)
+	return !starts, errors.Join(err, removeGroups(cgroupsOf(client)))
 }
 
 // removeGroups removes cgroups as soon as they are empty.

@@ -38,6 +38,7 @@ func TestSweep_EndsOrphans(t *testing.T) {
 	start("one that clears away", false, "-namespace", "deployster", "-id", dead+"-3", "delete")
 	start("the shim of another client", false, "-namespace", "deployster", "-id", other+"-3")
 	start("the shim of another namespace", false, "-namespace", "others", "-id", dead+"-3")
+	start("what starts another of its shims", false, "-namespace", "deployster", "-id", dead+"-5", "start")
 	start("its program", true)
 	var group string
 	for _, root := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup"} { // of version 1, or 2
@@ -61,8 +62,8 @@ func TestSweep_EndsOrphans(t *testing.T) {
 	if err := w.EndOrphan(dead + "-4"); err != nil || !processLives(procs["its shim"].Process.Pid) || !processLives(procs["its program"].Process.Pid) {
 		t.Errorf("what is left of another container was ended (%v)", err)
 	}
-	if err := w.removeOrphans(dead); err != nil {
-		t.Error(err)
+	if gone, err := w.removeOrphans(dead); gone || err != nil {
+		t.Errorf("while a shim may still be started: %v, %v", gone, err)
 	}
 	for what, ends := range ended {
 		if ends {
@@ -73,5 +74,13 @@ func TestSweep_EndsOrphans(t *testing.T) {
 	}
 	if layout.Exists(group) || layout.Exists(filepath.Join(w.RuntimeDir, "runc", "deployster", dead+"-3")) || !layout.Exists(filepath.Join(w.RuntimeDir, "runc", "deployster", other+"-3")) {
 		t.Error("what is left is not what belongs to others")
+	}
+	starter := procs["what starts another of its shims"].Process
+	if err := starter.Kill(); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "it ends", func() bool { return !processLives(starter.Pid) })
+	if gone, err := w.removeOrphans(dead); !gone || err != nil {
+		t.Errorf("when no shim can be started any more: %v, %v", gone, err)
 	}
 }

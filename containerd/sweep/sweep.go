@@ -91,8 +91,8 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 		if !gone {
 			continue
 		}
-		err := w.removeOrphans(id)
-		if errs = append(errs, err); err == nil {
+		gone, err := w.removeOrphans(id)
+		if errs = append(errs, err); gone && err == nil { // otherwise its file stays for the next sweep
 			errs = append(errs, w.removeIO(id), os.RemoveAll(filepath.Join(layout.ClientsDir(w.RuntimeDir),
 				id)))
 		}
