@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
@@ -77,10 +78,13 @@ func (r *Recorder) clean(path string, hideIn func([]byte, func(string) string) [
 	if err != nil {
 		return err
 	}
-	if !holds(content, hide) {
+	if !mayHold(content, hide) {
 		return nil
 	}
 	after := hideIn(content, hide)
+	if bytes.Equal(after, content) {
+		return nil
+	}
 	r.run.Bytes += int64(len(after) - len(content))
 	return r.write(path, after)
 }
@@ -99,14 +103,14 @@ func (r *Recorder) cleanLines(name string) error {
 		return err
 	}
 	var after []byte
-	if !holds(content, hide) {
-		return nil
-	}
 	for line := range bytes.Lines(content) {
-		if holds(line, hide) {
+		if mayHold(line, hide) {
 			line = hideRecord(line, hide)
 		}
 		after = append(after, line...)
+	}
+	if bytes.Equal(after, content) {
+		return nil
 	}
 	temp := path + ".clean"
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -128,19 +132,26 @@ func (r *Recorder) cleanLines(name string) error {
 	return os.Rename(temp, path)
 }
 
-// holds reports whether a secret is in a text. Few texts have one, and this is faster than to read their JSON.
-func holds(content []byte, hide func(string) string) bool {
+// mayHold reports whether a secret may be in the texts of a JSON document. Few documents have
+// one, and this is faster than to read them. Escapes may hide each form of a secret.
+func mayHold(content []byte, hide func(string) string) bool {
 	text := string(content)
-	return hide(text) != text
+	return strings.Contains(text, `\`) || hide(text) != text
 }
 
 // hideRecord hides secrets in a record of deployster's own, whose keys, numbers and words stay.
 func hideRecord(line []byte, hide func(string) string) []byte {
 	return jsondoc.Rewrite(line, func(text string, at jsondoc.Place) string {
-		word := len(at.Path) == 1 && slices.Contains([]string{"type", "time", "level", "run", "command", "stream",
-			"status", "started"}, at.Path[0])
+		under := ""
+		if len(at.Path) == 1 {
+			under = at.Path[0]
+		}
+		word := slices.Contains([]string{"type", "time", "level", "run", "command", "stream", "status", "started"}, under)
 		if at.Key || at.Number || word || len(text) < secret.MinEmbedded {
 			return text
+		}
+		if under == "stdin" || under == "stdout" {
+			return string(hideJSON([]byte(text), hide))
 		}
 		return hide(text)
 	})

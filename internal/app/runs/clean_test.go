@@ -1,10 +1,12 @@
 package runs
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,5 +124,44 @@ func TestRecorder_CleansEncryptedRecords(t *testing.T) {
 	}
 	if content, err := run.Events(); err != nil || string(content) != `{"line":"it is `+secret.Masked+"\"}\n" {
 		t.Errorf("%q, %v", content, err)
+	}
+}
+
+// A secret that was printed with escapes has more of them in a record, which is JSON; in a
+// large run the answer of a type is JSON in a line.
+func TestRecorder_CleansEscapedSecrets(t *testing.T) {
+	t.Parallel()
+	const password = `gen"<1>`
+	printed := strconv.Quote(strconv.Quote(password))
+	answer, err := json.Marshal(map[string]string{"status": "STALE", "text": "it is " + printed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, KeepAll + 20} {
+		dir := t.TempDir()
+		var secrets secret.Set
+		secrets.Add([]string{"known before"})
+		r := New(Options{Workdir: dir, Hide: secrets.Hiding, Known: secrets.Known, Run: Run{ID: NewID(time.Now()), Command: "apply"}})
+		for i := range n {
+			r.Add(typeclient.Invocation{Address: fmt.Sprintf("db[%d]", i), Step: "state", Stdin: answer, Started: time.Now(),
+				Result: runner.Result{Stdout: answer, Stderr: []byte(printed)}})
+		}
+		lines, err := r.Events()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(map[string]string{"type": "log", "line": "it is " + printed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = lines.Write(append(line, '\n'))
+		if err := lines.Close(); err != nil {
+			t.Fatal(err)
+		}
+		secrets.Learn([]string{password})
+		end(t, r)
+		if found := withSecret(t, dir, "gen"); len(found) > 0 {
+			t.Errorf("%d: %q", n, found)
+		}
 	}
 }
