@@ -263,7 +263,8 @@ func (s *Step) take(a protocol.Answer) {
 }
 
 // hide finds the values in the answer that must not be shown: the secrets of the config
-// and of the manifest, and those that the entry has.
+// and of the manifest, and those that the entry has. Those of a forecast are sensitive for
+// what refers to it, as those of a state are.
 func (s *Step) hide(schemas typeschema.Reader, prior state.Entry, known *secret.Hider) {
 	there := s.State
 	if there == nil {
@@ -271,7 +272,7 @@ func (s *Step) hide(schemas typeschema.Reader, prior state.Entry, known *secret.
 	}
 	secrets := append(secret.Values(s.Config, s.Sensitive), hidden.OfEntry(prior)...)
 	s.Hidden = slices.Concat(hidden.InState(schemas, s.Init, there, secrets, s.Sensitive, known),
-		hidden.InState(schemas, s.Init, s.Forecast, nil, nil))
+		hidden.InState(schemas, s.Init, s.Forecast, secrets, s.Sensitive, known))
 	s.Hidden = slices.Compact(slices.Sorted(slices.Values(s.Hidden)))
 }
 

@@ -20,14 +20,16 @@ func InConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []
 }
 
 // InState lists the places of a state that must be hidden: those that the schema of its type
-// marks, those with secrets, also in keys, and those where the config has a sensitive value, as a
-// state often mirrors its config and may have another secret there.
+// marks, those where the config has a sensitive value, as a state often mirrors its config and
+// may have another secret there, and those with secrets, also in keys: a type that generates a
+// password may also return an address with the password in it.
 func InState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string,
 	known ...*secret.Hider) []string {
-	if len(secrets) > 0 {
-		known = append(known, secret.NewHider(secrets))
+	marked := slices.Concat(schemas.WriteOnly(ty.StateSchema, value), secret.Below(value, inConfig))
+	if all := slices.Concat(secrets, secret.Values(value, marked)); len(all) > 0 {
+		known = append(known, secret.NewHider(all))
 	}
-	return outermost(sorted(schemas.WriteOnly(ty.StateSchema, value), secret.FindWith(value, known...), secret.Below(value, inConfig)))
+	return outermost(sorted(marked, secret.FindWith(value, known...)))
 }
 
 // Edits lists the places in which two configs differ. A value that is sensitive in one of

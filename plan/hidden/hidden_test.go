@@ -33,3 +33,12 @@ func TestInState_WhatTheSchemaMarks(t *testing.T) {
 		t.Errorf("pointers %q, want %q", got, want)
 	}
 }
+
+// A type that generates a password also returns an address with it, and a key that has it.
+func TestInState_WhereAGeneratedSecretIsRepeated(t *testing.T) {
+	ty := protocol.Type{StateSchema: json.RawMessage(`{"properties":{"password":{"type":"string","writeOnly":true}}}`)}
+	got := InState(&typeschema.Schemas{}, ty, json.RawMessage(`{"by":{"generated":1},"name":"db","password":"generated","url":"u:generated@h"}`), nil, nil)
+	if want := []string{"/by", "/password", "/url"}; !slices.Equal(got, want) {
+		t.Errorf("pointers %q, want %q", got, want)
+	}
+}
