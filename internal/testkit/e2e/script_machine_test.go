@@ -60,8 +60,21 @@ func (s scripted) TempDir() string {
 	return dir
 }
 
+// keptDirs is a script that lists the directories it gives to a server.
+type keptDirs struct {
+	scripted
+	dirs *[]string
+}
+
+func (k keptDirs) TempDir() string {
+	dir := k.scripted.TempDir()
+	*k.dirs = append(*k.dirs, dir)
+	return dir
+}
+
 // startServer starts a server that keeps states, behind a network of its own: server
-// postgres or s3. STORE is its URL.
+// postgres or s3. STORE is its URL; STORE_DATABASE is that of the database for PostgreSQL's
+// programs, STORE_DIR the directory with the files of S3.
 func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: server postgres|s3")
@@ -70,10 +83,13 @@ func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[0] {
 	case "postgres":
 		p := services.NewProxy(t, services.Postgres(t))
+		ts.Setenv("STORE_DATABASE", "postgres://deploy@"+p.Address+"/state?sslmode=disable")
 		ts.Setenv("STORE", "postgres://deploy@"+p.Address+"/state?sslmode=disable&name=shop")
 		networks.Store(ts.Getenv("WORK"), p)
 	case "s3":
-		p := services.NewProxy(t, services.S3(t))
+		var dirs []string
+		p := services.NewProxy(t, services.S3(keptDirs{t, &dirs}))
+		ts.Setenv("STORE_DIR", dirs[0])
 		for name, value := range services.Credentials() {
 			ts.Setenv(name, value)
 		}

@@ -79,7 +79,10 @@ func among(content []byte, texts []string) string {
 
 // onlyForRoot reports whether a file is the input or output of what runs, and
 // nobody else can come to it.
-func onlyForRoot(path string) bool {
+func onlyForRoot(path string) bool { return strings.Contains(path, "/io/") && isPrivate(path) }
+
+// isPrivate reports whether only root can open a file and its directory.
+func isPrivate(path string) bool {
 	file, err := os.Stat(path)
 	if err != nil {
 		return true // what ran has ended
@@ -89,5 +92,5 @@ func onlyForRoot(path string) bool {
 		return true
 	}
 	owner, ok := file.Sys().(*syscall.Stat_t)
-	return strings.Contains(path, "/io/") && file.Mode().Perm() == 0o600 && dir.Mode().Perm() == 0o700 && ok && owner.Uid == 0
+	return file.Mode().Perm() == 0o600 && dir.Mode().Perm() == 0o700 && ok && owner.Uid == 0
 }

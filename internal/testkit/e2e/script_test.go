@@ -29,9 +29,13 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	daemon-clean NAMESPACE  nothing of any run is left in that daemon
 //	socket FILE             a unix socket that nobody listens at
 //	nowhere TEXT...         the texts are in nothing that is kept, and in no process
-//	canary prepare DIR      make the answers of a type that shows a secret in each form and place
+//	canary prepare          pack types that show a secret in each form and place, and give it as a variable
+//	canary run CODE COMMAND...
+//	                        run COMMAND as exits does, and keep what it prints for the search
+//	canary make CODE COMMAND...
+//	                        the same, where a type prints a secret that it has just generated
 //	canary nowhere [EXCEPT...]
-//	                        no file of the script shows it in any
+//	                        no file, data directory, host, store and process shows a secret in any form
 //	sshd                    start an sshd for hosts on loopback: SSH_PORT, SSH_KEY, SSH_HOST_KEY, HOSTS
 //	git-daemon DIR          serve the git repositories in DIR on loopback, and take pushes: GIT is where
 //	registry [password|token] [tls]
