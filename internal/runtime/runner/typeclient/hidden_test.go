@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/secret"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 )
 
 // A message has a part of what an image printed, which may begin or end in a secret.
