@@ -49,8 +49,9 @@ type Options struct {
 type Machine struct {
 	runner.Runner
 	Runtime
-	o    Options
-	mine fence // of the client that was admitted
+	o      Options
+	acting sync.Mutex
+	mine   fence // of the client that was admitted; guarded by acting from its first action on
 
 	mu    sync.Mutex
 	files map[string]string // key -> the directory with the files that the client has sent

@@ -117,6 +117,39 @@ func TestFence_LetsTheNextHolderOfAFileAct(t *testing.T) {
 	}
 }
 
+// A client that has acted has that in its state, so that the next one of this state has a later
+// epoch. Another one with the same epoch has an older copy of the state, or a state that the same
+// plan begins again.
+func TestFence_RefusesAStateWithoutWhatWasDone(t *testing.T) {
+	t.Parallel()
+	dir, ctx := t.TempDir(), context.Background()
+	first := far.Hello{Lineage: "l1", Epoch: 1, Run: "a", Process: "apply a"}
+	acts := func(h far.Hello) error {
+		at := here(dir)
+		_, err := at.Enter(ctx, h)
+		if err == nil {
+			err = at.Acts(ctx, h)
+		}
+		return err
+	}
+	for range 2 { // it connects again
+		if err := acts(first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, h := range map[string]far.Hello{
+		"a file":  {Lineage: "l1", Epoch: 1, Run: "b"},
+		"a store": {Lineage: "l1", Epoch: 1, Run: "b", Store: "s", Turn: 5},
+	} {
+		if err := acts(h); err == nil || !strings.Contains(err.Error(), "apply a has acted here already") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := acts(far.Hello{Lineage: "l1", Epoch: 2, Run: "b"}); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
+
 // The far end of the client before is ended, and never another process that has
 // got its number.
 func TestFence_EndsTheFarEndBefore(t *testing.T) {

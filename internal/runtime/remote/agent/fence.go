@@ -22,9 +22,10 @@ type fence struct {
 	Run     string `json:"run"`
 	Store   string `json:"store,omitempty"`
 	Turn    uint64 `json:"turn,omitempty"`
-	Process string `json:"process"` // describes the client, for people
-	PID     int    `json:"pid"`     // of the far end that serves the client
-	Started string `json:"started"` // when that process was started: pids are reused
+	Acted   bool   `json:"acted,omitempty"` // it has begun an action here, which its state has on record
+	Process string `json:"process"`         // describes the client, for people
+	PID     int    `json:"pid"`             // of the far end that serves the client
+	Started string `json:"started"`         // when that process was started: pids are reused
 }
 
 // killLimit is how long a killed far end may take to end.
@@ -49,23 +50,38 @@ func (m *Machine) enter(ctx context.Context, h remote.Hello) error {
 	if err != nil {
 		return err
 	}
-	if before.after(h) {
-		return fmt.Errorf("%w. If it is the newer state that was lost, remove %s there", errTaken(before), path)
+	if err := before.refuses(h); err != nil {
+		return fmt.Errorf("%w. If it is the newer state that was lost, remove %s there", err, path)
 	}
 	if err := end(before); err != nil {
 		return err
 	}
-	mine := fence{Epoch: h.Epoch, Run: h.Run, Store: h.Store, Turn: h.Turn, Process: h.Process, PID: os.Getpid(),
+	again := before.Epoch == h.Epoch && before.Run == h.Run
+	mine := fence{Acted: again && before.Acted, Epoch: h.Epoch, Run: h.Run, Store: h.Store, Turn: h.Turn, Process: h.Process, PID: os.Getpid(),
 		Started: proc.Of(os.Getpid()).Since()}
-	content, err := json.Marshal(mine)
-	if err != nil {
-		return err
-	}
-	if err := durable.WriteFile(path, content, 0o600); err != nil {
+	if err := writeFence(path, mine); err != nil {
 		return err
 	}
 	m.mine = mine
 	return nil
+}
+
+// refuses returns why the client of the fence keeps h out; nil = it does not.
+func (f fence) refuses(h remote.Hello) error {
+	switch {
+	case f.after(h):
+		return errTaken(f)
+	case f.unknownTo(h):
+		return fmt.Errorf("%s has acted here already (epoch %d, run %s), and the state of this one does not know that: it is an older copy, or "+
+			"it begins with a plan that was used before. Nothing is started", f.Process, f.Epoch, f.Run)
+	}
+	return nil
+}
+
+// unknownTo reports whether the client of the fence has begun an action that is not in the state of h: from what is in it, the next epoch
+// follows. In one store the turns order the clients.
+func (f fence) unknownTo(h remote.Hello) bool {
+	return f.Acted && f.Epoch == h.Epoch && f.Run != h.Run && (h.Store == "" || f.Store != h.Store)
 }
 
 // after reports whether the client of the fence had the state after h. Two clients with
@@ -78,8 +94,8 @@ func (f fence) after(h remote.Hello) bool {
 	return h.Run != f.Run && h.Store == f.Store && h.Turn < f.Turn
 }
 
-// Acts implements remote.Place. It reads the fence before every action.
-func (m *Machine) Acts(_ context.Context, h remote.Hello) error {
+// Acts implements remote.Place. It reads the fence before every action, and notes the first one in it.
+func (m *Machine) Acts(ctx context.Context, h remote.Hello) error {
 	if h.Epoch == 0 {
 		return errors.New("this client came to look, and may not act")
 	}
@@ -87,11 +103,43 @@ func (m *Machine) Acts(_ context.Context, h remote.Hello) error {
 	if err != nil {
 		return err
 	}
+	m.acting.Lock()
+	defer m.acting.Unlock()
+	if err := m.holds(path); err != nil || m.mine.Acted {
+		return err
+	}
+	lock, err := durable.WaitLock(ctx, path+".lock", true, "deployster far")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }() // the lock ends with the process anyway
+	if err := m.holds(path); err != nil {
+		return err
+	}
+	mine := m.mine
+	mine.Acted = true
+	if err := writeFence(path, mine); err != nil {
+		return err
+	}
+	m.mine = mine
+	return nil
+}
+
+// holds returns an error if the fence is not of the client that was admitted.
+func (m *Machine) holds(path string) error {
 	now, err := readFence(path)
 	if err == nil && now != m.mine {
 		err = errTaken(now)
 	}
 	return err
+}
+
+func writeFence(path string, f fence) error {
+	content, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(path, content, 0o600)
 }
 
 func errTaken(by fence) error {
