@@ -112,6 +112,7 @@ var ranks = map[string]int{
 	"plan/artifacts":                           24,
 	"plan/types":                               27,
 	"plan/digest":                              24,
+	"plan/begins":                              24,
 	"plan/match":                               25,
 	"plan/plugs":                               25,
 	"plan/recall":                              25,

@@ -21,6 +21,8 @@ func checks() []check {
 	return []check{
 		{mutation.In("a plan is applied once", "apply/fresh/fresh.go", "; was && !resumed {", "; was && !resumed && last.Run == \"\" {"), "TestResume_NotOfARunThatEnded"},
 		{mutation.In("a plan belongs to one state file", "apply/fresh/fresh.go", "if p.Lineage != \"\" && s.Lineage != \"\" && p.Lineage != s.Lineage {", "if false {"), "TestCheck_PlanOfAnotherState"},
+		{mutation.In("a signed plan begins the state of its place", "apply/fresh/fresh.go", "p.Begins == nil || p.Begins.Is(at) || resumed {", "true || p.Begins.Is(at) || resumed {"), "TestCheck_PlanOfAnotherPlace"},
+		{mutation.In("a plan begins one state once", "apply/fresh/fresh.go", "if s.Lineage == begins.Lineage(p.ID) && s.Serial > 0 && !resumed {", "if false {"), "TestCheck_PlanOfAStateThatWasNotThere"},
 		{mutation.In("the state file of a plan exists", "apply/fresh/fresh.go", "if p.Lineage != \"\" && s.Lineage == \"\" {", "if false {"), "TestCheck_PlanOfAnotherState"},
 		{mutation.In("the entries that a plan was made with are unchanged", "apply/fresh/fresh.go", "if len(changed) > 0 {", "if len(changed) > 1000 {"), "TestStale_ByRelatedChangesOnly"},
 		{mutation.In("what is destroyed has no new dependant", "apply/fresh/fresh.go", "if dependant, addr := newDependant(p, s); dependant != \"\" {", "if dependant, addr := newDependant(p, s); dependant != \"\" && false {"), "TestStale_DestroyByANewDependant"},

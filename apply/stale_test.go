@@ -12,6 +12,7 @@ import (
 	"deployster/apply/fresh"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/begins"
 	"deployster/state"
 )
 
@@ -105,6 +106,8 @@ func TestCheck_PlanOfAStateThatWasNotThere(t *testing.T) {
 	}{
 		{"there is none yet", state.Snapshot{}, "<nil>"},
 		{"it has only begun", state.Snapshot{Lineage: "one"}, "<nil>"},
+		{"it began with this plan, long ago", state.Snapshot{Lineage: begins.Lineage(p.ID), Serial: 200}, "it was already applied"},
+		{"it began with this plan, and nothing was recorded", state.Snapshot{Lineage: begins.Lineage(p.ID)}, "<nil>"},
 		{"something was recorded", state.Snapshot{Lineage: "one", Serial: 1}, "there was no state when it was made, and there is one now"},
 		{"this plan died in it", state.Snapshot{Lineage: "one", Serial: 1,
 			Applied: []state.Applied{{Plan: p.ID, Status: state.StatusDied}}}, "<nil>"},
@@ -113,6 +116,36 @@ func TestCheck_PlanOfAStateThatWasNotThere(t *testing.T) {
 			t.Parallel()
 			if got := fmt.Sprint(fresh.Check(p, c.now)); !strings.Contains(got, c.want) {
 				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// A plan that names the place of its state begins no other one. A run of it that was killed has begun the right one.
+func TestCheck_PlanOfAnotherPlace(t *testing.T) {
+	t.Parallel()
+	here := begins.State{Machine: "m", Path: "/w/deployster.state.json"}
+	died := state.Snapshot{Lineage: "l", Serial: 1, Applied: []state.Applied{{Plan: "p", Status: state.StatusDied}}}
+	for _, c := range []struct {
+		name   string
+		begins *begins.State
+		now    state.Snapshot
+		fits   bool
+	}{
+		{"it names none", nil, state.Snapshot{}, true},
+		{"here", &here, state.Snapshot{}, true},
+		{"any", &begins.State{Any: true}, state.Snapshot{}, true},
+		{"another machine", &begins.State{Machine: "n", Path: here.Path}, state.Snapshot{}, false},
+		{"another file", &begins.State{Machine: here.Machine, Path: "/w/other.json"}, state.Snapshot{}, false},
+		{"a shared state", &begins.State{URL: "s3://bucket/a"}, state.Snapshot{}, false},
+		{"nothing is named", &begins.State{}, state.Snapshot{}, false},
+		{"it died here", &begins.State{URL: "s3://bucket/a"}, died, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			err := fresh.Place(&plan.Plan{ID: "p", Begins: c.begins}, c.now, here)
+			if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), "it begins the state of another place") {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/artifacts"
+	"deployster/plan/begins"
 	"deployster/plan/inputs"
 	"deployster/plan/order"
 	"deployster/plan/subject"
@@ -31,6 +32,7 @@ type Plan struct {
 	ID         string            `json:"id"` // hash of the rest of plan.json
 	Created    time.Time         `json:"created"`
 	Lineage    string            `json:"lineage,omitempty"` // of the state it was made from; empty = there was none
+	Begins     *begins.State     `json:"begins,omitempty"`  // signed, without a lineage: the state that it may begin
 	Serial     uint64            `json:"serial"`
 	Workspace  string            `json:"workspace"`
 	Images     map[string]string `json:"images"`           // reference -> digest

@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/begins"
 	"deployster/state"
 )
 
@@ -23,6 +24,9 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 				"run that was cut short, as by a power cut, is gone on with. Make a new plan to see what is left to do.", last.Status)
 		}
 		return Stale(why, todo)
+	}
+	if s.Lineage == begins.Lineage(p.ID) && s.Serial > 0 && !resumed { // also when the state has no record of that run any more
+		return Stale("it was already applied", "This state began with it. A plan is used once. Make a new one to see what is left to do.")
 	}
 	if p.Lineage != "" && s.Lineage != "" && p.Lineage != s.Lineage {
 		return Stale("it was made for another state file",
@@ -54,6 +58,15 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 			"Another apply came between. Plan again: the new plan has them in their order.")
 	}
 	return nil
+}
+
+// Place refuses a plan for a state that it may not begin. A killed run of the plan has begun the right one, wherever that is now.
+func Place(p *plan.Plan, s state.Snapshot, at begins.State) error {
+	if _, resumed := s.Died(p.ID); p.Begins == nil || p.Begins.Is(at) || resumed {
+		return nil
+	}
+	return Stale("it begins the state of another place", fmt.Sprintf("It was signed without a state, and begins %s; this is %s. Name that "+
+		"state with -state, or plan again for this one. With `deployster plan -any-state` a signed plan begins any state.", p.Begins, at))
 }
 
 // newDependant returns an entry that depends on something the plan destroys, and that

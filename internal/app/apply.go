@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/app/approval"
 	front "deployster/internal/app/artifacts"
@@ -97,7 +96,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 		t.Warn(warning)
 	}
 	if t.saved {
-		if err := fresh.Check(t.plan, store.Snapshot()); err != nil {
+		if err := t.Fits(t.plan, place, store.Snapshot()); err != nil {
 			return nil, err
 		}
 	}

@@ -3,8 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
@@ -21,6 +19,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/begins"
 	"deployster/plan/latehost"
 	"deployster/plan/plugs"
 	"deployster/state"
@@ -49,11 +48,11 @@ type here struct {
 func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Store) error {
 	prior := store.Snapshot()
 	t.over.FailUnreachable = t.FailUnreachable // many are asked concurrently, also where few are acted on
-	begins := state.NewID()
+	lineage := state.NewID()
 	if t.saved {
-		begins = lineageOf(t.plan.ID)
+		lineage = begins.Lineage(t.plan.ID)
 	}
-	t.acts.Lineage, t.acts.Epoch = cmp.Or(prior.Lineage, begins), int64(prior.Serial)+1
+	t.acts.Lineage, t.acts.Epoch = cmp.Or(prior.Lineage, lineage), int64(prior.Serial)+1
 	if t.acts.Turn = store.Turn(); t.acts.Turn != 0 {
 		t.acts.Store = place.String()
 	}
@@ -68,13 +67,6 @@ func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Stor
 		t.places.Known(hosts.Planned(t.plan))
 	}
 	return nil
-}
-
-// lineageOf returns the lineage of a state that begins with a saved plan. It is the same wherever the plan is used, and so are the keys of
-// its actions: hosts, and types with idempotent actions, notice a second use.
-func lineageOf(planID string) string {
-	sum := sha256.Sum256([]byte("the lineage that begins with the plan " + planID))
-	return hex.EncodeToString(sum[:16])
 }
 
 // dialer returns a function that connects to hosts with the identity of an engine's command.

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/ed25519"
 	"maps"
 	"slices"
 
@@ -43,8 +42,9 @@ type PlanOptions struct {
 	Explain     []string // addresses whose changes are explained instead of showing the plan
 	Out         string   // the file to save the plan in; "" = none
 	HostOptions
-	SignKey *string // the file with the signing key
-	Approve *string // other-path or nothing: it changes what is planned
+	SignKey  *string // the file with the signing key
+	AnyState bool    // the signed plan may begin any state
+	Approve  *string // other-path or nothing: it changes what is planned
 }
 
 // limits returns how many resources are worked on concurrently, and how many of those
@@ -67,18 +67,13 @@ func applyLimits(parallelism int, place state.Place) (resources, workers int) {
 
 // Plan queries the state of every resource, and returns what an apply would do.
 func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
-	var key ed25519.PrivateKey
 	var err error
 	if o.Selection.OtherPath, err = approval.OtherPathOnly(o.Approve); err != nil {
 		return nil, err
 	}
-	if o.SignKey != nil {
-		if o.Out == "" {
-			return nil, diag.Errorf("Wrong command line", "-sign-key signs the plan that -out saves, and there is no -out.")
-		}
-		if key, err = e.SignKey(*o.SignKey); err != nil {
-			return nil, err
-		}
+	key, err := e.SigningKey(o.SignKey, o.Out, o.AnyState)
+	if err != nil {
+		return nil, err
 	}
 	if o.Out != "" {
 		if err := e.CheckPlanFile(o.Out); err != nil {
@@ -120,6 +115,9 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	p, _, err := e.build(ctx, m, prior, selection, o.Parallelism)
 	if err == nil {
 		err = e.heldBack(place, p, prior)
+	}
+	if err == nil && key != nil {
+		err = workspace.Bind(e.Workspace, p, place, o.AnyState)
 	}
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "generate-config-out",
 				Usage: "write resource blocks for what exists, as its types list it, to the new manifest `FILE`; the plan adopts them"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
+			&cli.BoolFlag{Name: "any-state", Usage: "the signed plan may begin any state, not only the one here that does not exist yet"},
 			&cli.StringFlag{Name: "approve", Usage: "other-path, the only `KIND` here: also replace what differs only in a plug's path"},
 			&cli.BoolFlag{Name: "lock", Value: true, Usage: "take no lock of the state file: plan also while an apply runs"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
@@ -43,7 +44,7 @@ func runPlan(c *cli.Context, s *session) error {
 	file := c.String("out")
 	p, err := s.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
 		Explain: wordsOf(c, "explain"), HostOptions: hosts.OptionsOf(c), Out: file, SignKey: given(c, "sign-key"),
-		Approve: given(c, "approve")})
+		AnyState: c.Bool("any-state"), Approve: given(c, "approve")})
 	if err != nil {
 		return err
 	}

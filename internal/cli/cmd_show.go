@@ -80,6 +80,9 @@ func showPlan(c *cli.Context, s *session) error {
 	if saved.SignedBy != "" {
 		s.out.Printf("Signed with the key %s.\n", saved.SignedBy)
 	}
+	if saved.Begins != nil {
+		s.out.Printf("It begins %s.\n", saved.Begins)
+	}
 	return nil
 }
 

@@ -19,11 +19,11 @@ import (
 // the same digest do the same. It covers all of plan.json and of the sources,
 // except the plan's id, the time at which it was made (unless the sources name
 // plantimestamp, which returns that time), the serial of the state file (the
-// fingerprints of its entries are covered), and where variables got their values
-// from.
+// fingerprints of its entries are covered), where variables got their values from,
+// and which state it may begin.
 func Digest(p *plan.Plan) (string, error) {
 	blank := *p
-	blank.ID, blank.Serial, blank.VariableOrigins = "", 0, nil
+	blank.ID, blank.Serial, blank.VariableOrigins, blank.Begins = "", 0, nil, nil
 	if !readsTime(p.Sources) {
 		blank.Created = time.Time{}
 	}

@@ -164,6 +164,9 @@ func ReadSigned(r io.ReaderAt, size int64) (*plan.Plan, *Signature, error) {
 		return nil, nil, err
 	}
 	p, err := readArchive(r, size)
+	if err == nil && signature != nil && p.Lineage == "" && p.Begins == nil {
+		return nil, nil, damaged("it is signed, was made without a state, and does not name the state that it may begin")
+	}
 	return p, signature, err
 }
 

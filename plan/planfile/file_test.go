@@ -16,6 +16,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/artifacts"
+	"deployster/plan/begins"
 	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
@@ -27,7 +28,7 @@ func samplePlan() *plan.Plan {
 	two := 2
 	command := protocol.Command{Image: "acme/other", Entrypoint: "/run", Args: []string{"a", "<b>"}}
 	p := &plan.Plan{
-		Format: plan.Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Serial: 3, Workspace: "/w",
+		Format: plan.Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Begins: &begins.State{Machine: "m", Path: "/w/deployster.state.json"}, Serial: 3, Workspace: "/w",
 		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Pulled: []string{"docker.io/acme/file:1"}, Layers: [][]string{{"conf"}, {"svc"}},
 		Edges: []plan.Edge{{From: "conf", To: "svc", Origin: "reference"}},
 		Barriers: []order.Barrier{{Name: "barrier:1", Before: []string{"svc"}, OrderOnly: true, Again: []string{"x"}},

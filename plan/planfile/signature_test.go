@@ -14,6 +14,7 @@ import (
 
 	"deployster/internal/base/signature"
 	"deployster/plan"
+	"deployster/plan/begins"
 )
 
 // testKey is a key that is the same in every run.
@@ -123,6 +124,30 @@ func TestSignatureOfAnotherPlanIsRefused(t *testing.T) {
 	}
 }
 
+// A signed plan that was made without a state names the one that it may begin. Its id, and so its signature, covers that.
+func TestSignedPlanFile_NamesTheStateThatItBegins(t *testing.T) {
+	with := func(b *begins.State) *plan.Plan {
+		p := samplePlan()
+		p.Lineage, p.Begins = "", b
+		p.ID = plan.Fingerprint(p)
+		return p
+	}
+	if _, _, err := readSigned(signed(t, with(nil), testKey(1))); err == nil || !strings.Contains(err.Error(), "does not name the state") {
+		t.Errorf("it names none: %v", err)
+	}
+	if _, _, err := readSigned(written(t, with(nil))); err != nil {
+		t.Errorf("it is not signed: %v", err)
+	}
+	at := &begins.State{Machine: "m", Path: "/w/deployster.state.json"}
+	p, _, err := readSigned(signed(t, with(at), testKey(1)))
+	if err != nil || *p.Begins != *at {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	if with(at).ID == with(&begins.State{Any: true}).ID {
+		t.Error("the id does not cover the state")
+	}
+}
+
 func digest(t *testing.T, p *plan.Plan) string {
 	t.Helper()
 	d, err := Digest(p)
@@ -141,6 +166,7 @@ func TestDigestIsThatOfTheMeaning(t *testing.T) {
 		"moment": func(p *plan.Plan) { p.Created = p.Created.Add(time.Hour) },
 		"serial": func(p *plan.Plan) { p.Serial++ },
 		"id":     func(p *plan.Plan) { p.ID = "" },
+		"begins": func(p *plan.Plan) { p.Begins = &begins.State{Any: true} },
 		"order": func(p *plan.Plan) {
 			p.Resources["conf"].Config = json.RawMessage(`{"n":99999999999999999999.5, "a":"<&>"}`)
 		},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/app/redact"
 	"deployster/internal/base/diag"
@@ -17,7 +18,9 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/secret"
 	"deployster/plan"
+	"deployster/plan/begins"
 	"deployster/plan/planfile"
+	"deployster/state"
 )
 
 // SavePlan writes a plan file. It may hold secrets, so only its owner can read it.
@@ -45,6 +48,41 @@ func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) 
 		return diag.Errorf("Cannot save the plan", "%s: %s.", file, err)
 	}
 	return nil
+}
+
+// Bind notes in a plan that is to be signed which state it may begin, if it was made without one.
+func Bind(w *Workspace, p *plan.Plan, place state.Place, anyState bool) error {
+	switch {
+	case p.Lineage != "" && anyState:
+		w.Note("-any-state changes nothing: the plan was made from the state at %s, and is for that state only.", place)
+		return nil
+	case p.Lineage != "":
+		return nil
+	case anyState:
+		p.Begins = &begins.State{Any: true}
+	default:
+		at, err := begins.At(place, w.DataDir)
+		if err != nil {
+			return err
+		}
+		p.Begins = &at
+	}
+	p.ID = plan.Fingerprint(p)
+	return nil
+}
+
+// Fits returns an error if a saved plan may not be applied to the state at a place.
+func (o Options) Fits(p *plan.Plan, place state.Place, s state.Snapshot) error {
+	if p.Begins != nil {
+		at, err := begins.At(place, o.DataDir)
+		if err == nil {
+			err = fresh.Place(p, s, at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fresh.Check(p, s)
 }
 
 // CheckPlanFile returns an error if a plan could not be saved under a name, or apply

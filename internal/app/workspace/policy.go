@@ -154,8 +154,21 @@ func names(keys []ed25519.PublicKey) string {
 	return "only " + strings.Join(slices.Compact(ids), ", ")
 }
 
-// SignKey reads the key to sign a plan with.
-func (o Options) SignKey(file string) (ed25519.PrivateKey, error) {
+// SigningKey reads the key to sign the plan with that is saved in out; nil = it is not signed.
+func (o Options) SigningKey(file *string, out string, anyState bool) (ed25519.PrivateKey, error) {
+	switch {
+	case file == nil && anyState:
+		return nil, diag.Errorf("Wrong command line", "-any-state is for the plan that -sign-key signs, and there is no -sign-key. A plan "+
+			"without a signature begins any state.")
+	case file == nil:
+		return nil, nil
+	case out == "":
+		return nil, diag.Errorf("Wrong command line", "-sign-key signs the plan that -out saves, and there is no -out.")
+	}
+	return o.signKey(*file)
+}
+
+func (o Options) signKey(file string) (ed25519.PrivateKey, error) {
 	text, err := o.keyFile("-sign-key", file)
 	if err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ type document struct {
 	Style  template.CSS
 	Script template.JS
 
-	File, Summary, Digest, SignedBy, Workspace, Lineage, Version text
+	File, Summary, Digest, SignedBy, Workspace, Lineage, Begins, Version text
 
 	Kinds, Traits            []chip
 	Warnings                 []text
@@ -143,6 +143,9 @@ func (v *view) document() document {
 		Checks: v.checks(), Artifacts: v.artifacts(), Hosts: v.hosts(),
 		Graph: v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
 		ChangedCount: len(v.changed), Changed: v.resources(v.changed), QuietCount: len(v.quiet), Quiet: v.resources(v.quiet)}
+	if p.Begins != nil {
+		d.Begins = v.text(p.Begins.String())
+	}
 	for _, k := range kinds {
 		if n := v.count(func(s *plan.Step) bool { return kindOf(s).Class == k.Class }); n > 0 {
 			d.Kinds = append(d.Kinds, chip{Class: k.Class, Sign: k.Sign, Word: k.many, Hint: k.hint, Count: n})
