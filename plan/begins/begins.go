@@ -7,7 +7,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/machineid"
-	"deployster/internal/runner"
+	"deployster/internal/runtime/runner"
 	"deployster/state"
 )
 

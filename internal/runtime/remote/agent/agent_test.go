@@ -123,8 +123,8 @@ func TestFence_LetsTheNextHolderOfAFileAct(t *testing.T) {
 func TestFence_RefusesAStateWithoutWhatWasDone(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), context.Background()
-	first := far.Hello{Lineage: "l1", Epoch: 1, Run: "a", Process: "apply a"}
-	acts := func(h far.Hello) error {
+	first := remote.Hello{Lineage: "l1", Epoch: 1, Run: "a", Process: "apply a"}
+	acts := func(h remote.Hello) error {
 		at := here(dir)
 		_, err := at.Enter(ctx, h)
 		if err == nil {
@@ -137,7 +137,7 @@ func TestFence_RefusesAStateWithoutWhatWasDone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, h := range map[string]far.Hello{
+	for name, h := range map[string]remote.Hello{
 		"a file":  {Lineage: "l1", Epoch: 1, Run: "b"},
 		"a store": {Lineage: "l1", Epoch: 1, Run: "b", Store: "s", Turn: 5},
 	} {
@@ -145,7 +145,7 @@ func TestFence_RefusesAStateWithoutWhatWasDone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := acts(far.Hello{Lineage: "l1", Epoch: 2, Run: "b"}); err != nil {
+	if err := acts(remote.Hello{Lineage: "l1", Epoch: 2, Run: "b"}); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
 }
