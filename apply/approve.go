@@ -141,7 +141,10 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 	if step.Change != plan.Deferred {
 		out.report.Stale = r.differences(step, out.addr, found)
 		why := "The plan said that it may change, because %s, and it has.\n%s"
-		if step.Early {
+		switch {
+		case step.Again:
+			why = "The plan said what is to be done whatever becomes of the others (%s), and the image answers otherwise now.\n%s"
+		case step.Early:
 			why = "Its image was queried early for the plan (%s), and answers otherwise now.\n%s"
 		}
 		detail = fmt.Sprintf(why, step.Reason, compare.SideBySide(out.report.Stale))

@@ -23,7 +23,7 @@ func (r *run) scope(addr string) config.States {
 // the real states. Those of a valid resource were checked by the plan.
 func (r *run) preconditions(step *plan.Step, out *outcome) bool {
 	conditional, _ := r.manifest.Conditional(out.addr)
-	if !conditional || step.Intent() == protocol.Absent || step.Change == plan.Valid && !step.MayChange {
+	if !conditional || step.Intent() == protocol.Absent || step.Settled() {
 		return true
 	}
 	open, diags := r.manifest.Preconditions(out.addr, r.scope(out.addr))
@@ -72,7 +72,7 @@ func stillOpen(what string, open []string) *diag.Diagnostic {
 func (r *run) checks(report *Report) {
 	seen := func(addr string) view.View {
 		v, step := r.facts.Look(addr), r.plan.Resources[addr]
-		if _, reached := r.facts.Reached(addr); !reached && (step.Change != plan.Valid || step.MayChange) {
+		if _, reached := r.facts.Reached(addr); !reached && !step.Settled() {
 			v.State, v.Partial = nil, true
 		}
 		return v

@@ -218,7 +218,7 @@ func (r *run) move(report *Report) error {
 func dependenciesOfWork(p *plan.Plan) map[string]bool {
 	recheck := map[string]bool{}
 	for _, e := range p.Edges {
-		if to := p.Resources[e.To]; to.Change != plan.Valid || to.MayChange {
+		if to := p.Resources[e.To]; !to.Settled() {
 			recheck[e.From] = true
 		}
 	}

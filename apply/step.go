@@ -65,7 +65,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	}
 	again := r.facts.Answered(out.addr)
 	doubt := again == nil && (doubts{r}).of(out.addr)
-	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] && !in.Refresh && !doubt {
+	if step.Settled() && !r.recheck[out.addr] && !in.Refresh && !doubt {
 		out.report.Status = Unchanged
 		found, seen := protocol.Answer{State: step.State, Memory: step.Memory}, r.plan.Created
 		if step.Unrefreshed {
@@ -339,7 +339,7 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."
 		return answer, true, false
 	}
-	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State); missing != "" {
+	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State); !before.MayDiffer && missing != "" {
 		out.fail(failedState, diag.Errorf("The state is not what the image forecast", "%s. This is a fault of its image.", missing))
 		return answer, false, false
 	}

@@ -15,7 +15,7 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	now := *s
 	now.Config, now.Sensitive, now.Hidden, now.Staying = config, sensitive, hidden, nil
 	now.Expected, now.Was, now.Unknown, now.Inputs, now.Reason = "", nil, nil, nil, ""
-	now.MayChange, now.Early, now.Adopted, now.Made, now.Drifted = false, false, false, false, false
+	now.MayChange, now.Early, now.Again, now.Adopted, now.Made, now.Drifted = false, false, false, false, false, false
 	now.Old = nil // the old thing is destroyed before the new one is created
 	now.take(a)
 	if s.Intent() == protocol.Absent {
@@ -64,7 +64,7 @@ func (p *Plan) Kinds() map[Change][]string {
 func (p *Plan) LeftOpen() []string {
 	var open []string
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
-		if step := p.Resources[addr]; step.Flexible() && !step.ReadOnly {
+		if step := p.Resources[addr]; step.Flexible() && !step.Again && !step.ReadOnly {
 			open = append(open, addr)
 		}
 	}

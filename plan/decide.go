@@ -96,6 +96,9 @@ func accepted(b *builder, r *config.Resource, before []string, step *Step, waiti
 	if step.MayChange && step.Change != Valid && onlyInOrder(b, r, before, step) {
 		step.MayChange, step.Early = false, true
 	}
+	if step.MayChange && independent(b, r, before, step) {
+		step.MayChange, step.Again = false, true
+	}
 	if step.ReadOnly && step.Change != Valid {
 		b.Report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource differs from its config",
 			Detail: fmt.Sprintf("It is read_only, so deployster does not change it, but its image says %s instead of VALID. Fix it "+

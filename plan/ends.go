@@ -213,7 +213,7 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 	for _, d := range b.identified.input.Declared {
 		class, step := declared[d.Address], p.Resources[d.Address]
 		now[b.identified.result.Pair(d.Address).Recorded] = d.Address
-		if step != nil && (step.Change == Valid && !step.MayChange || slices.Contains(o.Loose, d.Address)) && len(o.Barriers[class]) > 0 {
+		if step != nil && (step.Settled() || slices.Contains(o.Loose, d.Address)) && len(o.Barriers[class]) > 0 {
 			list[class] = append(list[class], d.Address)
 		}
 	}

@@ -101,6 +101,7 @@ type Step struct {
 	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), "" (the manifest)
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Early       bool              `json:"early,omitempty"`           // create, update: its image was queried before what it waits for was done
+	Again       bool              `json:"queried_again,omitempty"`   // no change of what it waits for: queried after that
 	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file has no complete entry for it
 	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: changes of its config without effect
 	Made        bool              `json:"made,omitempty"`            // adopted: an apply that was cut short created it
@@ -231,14 +232,7 @@ func (p *Plan) replaced(addr string) bool {
 // before it. That is not Order reversed: a removal waits for the removal of its
 // dependants, so its edges point the other way already.
 func (p *Plan) DependantsFirst() []string {
-	frontier, list := graph.NewFrontier(p.order().DependantsFirst()), []string(nil)
-	for layer := frontier.TakeAll(); len(layer) > 0; layer = frontier.TakeAll() {
-		for _, addr := range layer {
-			frontier.Done(addr)
-		}
-		list = append(list, layer...)
-	}
-	return list
+	return p.order().DependantsFirst().Sorted()
 }
 
 // Target returns what a client needs to run the step's image for an address.
@@ -278,7 +272,10 @@ func (s *Step) Intent() protocol.Intent {
 func (s *Step) Gone() bool { return s.Change == Forget && s.Init.Absent }
 
 // Flexible reports whether apply may find other actions than the plan shows,
-// because the plan itself said that it could not know.
+// because the plan itself said that it could not know, or will query it again.
 func (s *Step) Flexible() bool {
-	return s.Change == Deferred || s.Change == Replace || s.MayChange
+	return s.Change == Deferred || s.Change == Replace || s.MayChange || s.Again
 }
+
+// Settled reports whether a resource matches its config, whatever the plan does to others.
+func (s *Step) Settled() bool { return s.Change == Valid && !s.MayChange && !s.Again }

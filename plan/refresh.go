@@ -37,7 +37,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 func updates(b *builder) func(addr string) bool {
 	return func(addr string) bool {
 		s := b.step(addr)
-		return s != nil && s.Change != Valid && !s.ReadOnly && s.acts()
+		return s != nil && s.Change != Valid && !s.ReadOnly && b.acts(addr)
 	}
 }
 

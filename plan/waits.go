@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/plan/latehost"
+	"deployster/plan/subject"
 	"deployster/plan/unknowns"
 )
 
@@ -38,21 +39,24 @@ func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before [
 // onlyInOrder reports whether nothing but the order keeps a resource from being done now: its type
 // can be queried ahead, its config is known, and it takes nothing from what this plan changes.
 func onlyInOrder(b *builder, r *config.Resource, before []string, s *Step) bool {
-	if !s.Init.Unknowns || len(s.Unknown)+len(s.Staying) > 0 || b.Selection.RefreshOnly || b.identified.doubts[r.Address] != "" {
-		return false
-	}
-	if open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look)); open != "" { // errors are reported
-		return false
-	}
-	return !slices.ContainsFunc(r.Edges, func(e config.Edge) bool {
-		inOrder := e.Origin.OrderOnly() || e.Origin == config.FromSubscribe // it is notified in the query
-		return !inOrder && b.step(e.To).acts()
-	})
+	return s.Init.Unknowns && fixed(b, r, before, s) && !subject.Takes(r, b.acts)
+}
+
+// independent reports whether what a resource waits for cannot change it: its config is known, with each
+// value in a forecast that it takes from a changed resource, and its type is independent, or nothing acts.
+func independent(b *builder, r *config.Resource, before []string, s *Step) bool {
+	return (s.Init.Independent || !slices.ContainsFunc(before, b.acts)) && fixed(b, r, before, s) && !subject.Sees(r, b.acts)
+}
+
+// fixed reports whether the config of a resource, its host and what it means are known for certain.
+func fixed(b *builder, r *config.Resource, before []string, s *Step) bool {
+	open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look)) // errors are reported
+	return len(s.Unknown)+len(s.Staying) == 0 && open == "" && !b.Selection.RefreshOnly && b.identified.doubts[r.Address] == ""
 }
 
 // acts reports whether an apply runs actions for a resource, or may run some.
-func (s *Step) acts() bool {
-	switch s.Change {
+func (b *builder) acts(addr string) bool {
+	switch s := b.step(addr); s.Change {
 	case Valid:
 		return s.MayChange
 	case Record, Left, Forget:
@@ -98,6 +102,8 @@ func (b *builder) whyMayChange(before []string) string {
 			return "will be updated"
 		case s.MayChange:
 			return "may change"
+		case s.Again:
+			return "is queried again"
 		}
 		return ""
 	})

@@ -165,6 +165,7 @@ type Type struct {
 	DiscoverAction    *Command               `json:"discover_action,omitempty"` // lists what exists; nil = it cannot
 	Memory            bool                   `json:"memory,omitempty"`          // needs memory and unsettled in the input
 	Unknowns          bool                   `json:"unknowns,omitempty"`        // accepts config values that are not known yet
+	Independent       bool                   `json:"independent,omitempty"`     // its resources change only with their own config
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
@@ -196,9 +197,10 @@ type Answer struct {
 	Actions       []Action        `json:"actions,omitempty"`
 	ShutdownFirst *Action         `json:"shutdown_first,omitempty"`
 	Reasons       []Reason        `json:"reasons,omitempty"`
-	Forecast      json.RawMessage `json:"forecast,omitempty"` // the part of the state after the actions that is already known
-	Unknown       []string        `json:"unknown,omitempty"`  // JSON pointers into the state: known only after the actions
-	Memory        json.RawMessage `json:"memory,omitempty"`   // the type's memory; none = unchanged
+	Forecast      json.RawMessage `json:"forecast,omitempty"`   // the part of the state after the actions that is already known
+	MayDiffer     bool            `json:"may_differ,omitempty"` // the state after the actions may differ from Forecast
+	Unknown       []string        `json:"unknown,omitempty"`    // JSON pointers into the state: known only after the actions
+	Memory        json.RawMessage `json:"memory,omitempty"`     // the type's memory; none = unchanged
 }
 
 // ErrorClass is the class of a failure that an image reports in place of a status.

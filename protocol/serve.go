@@ -46,6 +46,7 @@ type Plan struct {
 	ShutdownFirst *Action  // runs before deployster changes anything else
 	Reasons       []Reason
 	Forecast      any      // what is already known of the state after the actions: a part of an S; nil = nothing
+	MayDiffer     bool     // the state after the actions may differ from Forecast
 	Unknown       []string // JSON pointers into the state: values that are known only after the actions
 }
 
@@ -75,6 +76,7 @@ type About struct {
 	Refresh      bool                   // it needs Call.Refresh and Call.Changed
 	Memory       bool                   // it uses Call.Remember, and needs Call.Memory and Call.Unsettled
 	Unknowns     bool                   // it accepts values that are not known yet, with their pointers in Call.Unknown
+	Independent  bool                   // its resources change only with their own config, whatever happens to others
 	Worker       bool                   // its methods may be called concurrently, so that one process can serve many calls
 	Reuse        bool                   // its container may be used for several runs
 	ConfigSchema []byte                 // JSON Schema; nil = SchemaOf[C]

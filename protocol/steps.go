@@ -31,7 +31,8 @@ func (s server[C, S]) init(p Process) error {
 func (s server[C, S]) describe() (InitAnswer, error) {
 	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
 		Kind: s.about.Kind, AutoEdges: s.about.AutoEdges, Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}},
-		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Memory: s.about.Memory, Unknowns: s.about.Unknowns, Reuse: s.about.Reuse}
+		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Memory: s.about.Memory, Unknowns: s.about.Unknowns,
+		Independent: s.about.Independent, Reuse: s.about.Reuse}
 	_, a.Absent = s.r.(Deleter[C, S])
 	if _, watches := s.r.(Watcher[C, S]); watches {
 		a.WatchAction = &Command{Args: []string{watchArg}}
@@ -181,7 +182,7 @@ func stale(p Plan, state json.RawMessage) (StateAnswer, error) {
 	if len(p.Actions) == 0 {
 		return StateAnswer{}, Errorf(BugError, "", "a plan without actions")
 	}
-	a := StateAnswer{Status: Stale, StaleState: state, Reasons: p.Reasons, Unknown: p.Unknown}
+	a := StateAnswer{Status: Stale, StaleState: state, Reasons: p.Reasons, MayDiffer: p.MayDiffer, Unknown: p.Unknown}
 	for _, action := range p.Actions {
 		a.Actions = append(a.Actions, runnable(action))
 	}

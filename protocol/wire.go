@@ -23,25 +23,28 @@ type InitAnswer struct {
 
 	Memory bool `json:"memory,omitempty"` // it needs StateInput.Memory and StateInput.Unsettled
 	// Unknowns reports that it accepts StateInput.Unknown.
-	Unknowns bool     `json:"unknowns,omitempty"`
-	Worker   *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
-	Reuse    bool     `json:"reuse,omitempty"`  // invocations may share a container
-	Cache    *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
+	Unknowns bool `json:"unknowns,omitempty"`
+	// Independent reports that its resources change only with their own config.
+	Independent bool     `json:"independent,omitempty"`
+	Worker      *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
+	Reuse       bool     `json:"reuse,omitempty"`  // invocations may share a container
+	Cache       *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
 }
 
 // StateAnswer is what a type of protocol 2 prints on stdout in answer to state:
 // Status and the members that belong to it, or Error alone.
 type StateAnswer struct {
 	Status        Status          `json:"status,omitempty"`
-	State         json.RawMessage `json:"state,omitempty"`          // an object; only with VALID
-	StaleState    json.RawMessage `json:"staleState,omitempty"`     // an object; with STALE: the real state, none = nothing
-	Actions       []Action        `json:"actions,omitempty"`        // with STALE: the actions that correct it, in this order
-	ShutdownFirst *Action         `json:"shutdown_first,omitempty"` // with STALE: runs before any other change
-	Reasons       []Reason        `json:"reasons,omitempty"`        // with STALE: the differences from the config
-	Forecast      json.RawMessage `json:"forecast,omitempty"`       // an object: the known part of the state after the actions
-	Unknown       []string        `json:"unknown,omitempty"`        // JSON pointers into the state: known only after the actions
-	Memory        json.RawMessage `json:"memory,omitempty"`         // the memory: recorded with VALID, for the actions with STALE
-	Error         *TypeError      `json:"error,omitempty"`          // in place of all other members
+	State         json.RawMessage `json:"state,omitempty"`               // an object; only with VALID
+	StaleState    json.RawMessage `json:"staleState,omitempty"`          // an object; with STALE: the real state, none = nothing
+	Actions       []Action        `json:"actions,omitempty"`             // with STALE: the actions that correct it, in this order
+	ShutdownFirst *Action         `json:"shutdown_first,omitempty"`      // with STALE: runs before any other change
+	Reasons       []Reason        `json:"reasons,omitempty"`             // with STALE: the differences from the config
+	Forecast      json.RawMessage `json:"forecast,omitempty"`            // an object: the known part of the state after the actions
+	MayDiffer     bool            `json:"forecast_may_differ,omitempty"` // the state after the actions may differ from Forecast
+	Unknown       []string        `json:"unknown,omitempty"`             // JSON pointers into the state: known only after the actions
+	Memory        json.RawMessage `json:"memory,omitempty"`              // the memory: recorded with VALID, for the actions with STALE
+	Error         *TypeError      `json:"error,omitempty"`               // in place of all other members
 }
 
 // ActionAnswer is what an action of a type with a memory prints on stdout, also when

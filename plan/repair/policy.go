@@ -144,7 +144,7 @@ func (p Policy) NotCovered(built *plan.Plan) map[string]string {
 // refusal says why a step may not run unattended, or "".
 func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	declared, kind := p.Manifest.Resource(addr), step.Kind()
-	settled := step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !step.Adopted
+	settled := step.Settled() && step.MovedFrom == "" && !step.Adopted
 	switch {
 	case settled && p.onlyDrift() && !step.Unrefreshed && !Recorded(step, p.Prior.Resources[addr]):
 		return "the manifest has changed it since it was applied"

@@ -114,12 +114,12 @@ func holdsSensitive(b *schema.Block) bool {
 }
 
 // unknown returns pointers to values that are known only after the action: values that
-// the provider does not know yet, and changed values that are not in the forecast.
+// the provider does not know yet, and changed secrets, which are not in the forecast.
 func (c *change) unknown(b *schema.Block) (list []string) {
 	for _, name := range c.differs() {
 		will := c.to.state.GetAttr(name)
 		switch {
-		case will.IsWhollyKnown() && !c.to.legacy && !sensitive(b, name):
+		case will.IsWhollyKnown() && !sensitive(b, name):
 		case c.from.IsNull():
 			list = append(list, "/"+escape(name))
 		default:
@@ -172,22 +172,25 @@ func parts(v cty.Value) map[string]cty.Value {
 // escape escapes a name for a JSON pointer.
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
-// forecast returns the known part of the planned state. It returns nothing for a provider
-// that may deviate from its plan.
-func (c *change) forecast(b *schema.Block) (json.RawMessage, error) {
-	if c.to.legacy {
-		return nil, nil
+// forecast returns the known part of the planned state: what changes, except for secrets, and
+// what stays of a thing that exists. mayDiffer = the provider may deviate from its plan.
+func (c *change) forecast(b *schema.Block) (known json.RawMessage, mayDiffer bool, err error) {
+	if c.to.state.IsNull() {
+		return nil, false, nil
 	}
-	known := map[string]any{}
-	for _, name := range c.differs() {
-		if v := c.to.state.GetAttr(name); v.IsWhollyKnown() && !sensitive(b, name) {
-			known[name] = value.JSON(v)
+	changed, members := c.differs(), map[string]any{}
+	for name, will := range c.to.state.AsValueMap() {
+		switch changes := slices.Contains(changed, name); {
+		case !will.IsWhollyKnown(), changes && sensitive(b, name), !changes && c.from.IsNull():
+		default:
+			members[name] = value.JSON(will)
 		}
 	}
-	if len(known) == 0 {
-		return nil, nil
+	if len(members) == 0 {
+		return nil, false, nil
 	}
-	return json.Marshal(known)
+	known, err = json.Marshal(members)
+	return known, c.to.legacy, err
 }
 
 // digest identifies a change as it was shown: an action that finds another digest does

@@ -28,7 +28,10 @@ func TestChange_SaysWhatIsNotKnownAndForecastsTheRest(t *testing.T) {
 		{name: "what is known beside it is another", was: pair(x, x), will: pair(y, unknown), unknown: []string{"/m/a", "/m/b~1c"}},
 		{name: "a longer list", was: list(x), will: list(x, unknown), unknown: []string{"/m"}},
 		{name: "a set", was: cty.SetVal([]cty.Value{x}), will: cty.SetVal([]cty.Value{unknown}), unknown: []string{"/m"}},
-		{name: "of a provider that may do otherwise", was: x, will: y, legacy: true, unknown: []string{"/m"}},
+		{name: "of a provider that may do otherwise", was: x, will: y, legacy: true, forecast: `{"m":"y"}`},
+		{name: "it stays", was: x, will: x, forecast: `{"m":"x"}`},
+		{name: "a secret stays", was: x, will: x, sensitive: true, forecast: `{"m":"x"}`},
+		{name: "it stays empty", was: cty.NullVal(cty.String), will: cty.NullVal(cty.String), forecast: `{"m":null}`},
 		{name: "secret", was: x, will: y, sensitive: true, unknown: []string{"/m"}},
 		{name: "not there before", will: y, forecast: `{"m":"y"}`},
 		{name: "not there before and not known", will: unknown, unknown: []string{"/m"}},
@@ -43,8 +46,9 @@ func TestChange_SaysWhatIsNotKnownAndForecastsTheRest(t *testing.T) {
 			if got := ch.unknown(b); !slices.Equal(got, c.unknown) {
 				t.Errorf("not known: %q, and must be %q", got, c.unknown)
 			}
-			if got, err := ch.forecast(b); err != nil || string(got) != c.forecast {
-				t.Errorf("forecast: %s, %v; must be %s", got, err, c.forecast)
+			got, mayDiffer, err := ch.forecast(b)
+			if err != nil || string(got) != c.forecast || mayDiffer != c.legacy {
+				t.Errorf("forecast: %s, may differ: %t, %v; must be %s", got, mayDiffer, err, c.forecast)
 			}
 		})
 	}

@@ -33,7 +33,8 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 		return protocol.InitAnswer{}, noKind(known, in.Type, kind)
 	}
 	a := protocol.InitAnswer{Protocol: protocol.MaxVersion, Label: kind, Kind: kind, StateAction: protocol.Command{Args: []string{"state"}},
-		Absent: true, Memory: !data, Unknowns: !data, Worker: &protocol.Command{Args: []string{"worker"}}}
+		Absent: true, Memory: !data, Unknowns: !data, Independent: true,
+		Worker: &protocol.Command{Args: []string{"worker"}}}
 	for _, plug := range strings.FieldsFunc(p.Plugs, func(r rune) bool { return r == ',' }) {
 		name, path, _ := strings.Cut(plug, "=")
 		path, writable := strings.CutSuffix(path, ":rw")

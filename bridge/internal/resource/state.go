@@ -143,7 +143,7 @@ func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.S
 		return t.valid(o)
 	}
 	answer := protocol.StateAnswer{Reasons: c.reasons(t.schema.Block), Unknown: c.unknown(t.schema.Block)}
-	if answer.Forecast, err = c.forecast(t.schema.Block); err != nil {
+	if answer.Forecast, answer.MayDiffer, err = c.forecast(t.schema.Block); err != nil {
 		return answer, err
 	}
 	answer.Actions = c.actions(t.kind, t.schema.Block)

@@ -31,6 +31,18 @@ func (g Graph) Layers() ([][]string, error) {
 	return layers, nil
 }
 
+// Sorted lists the nodes layer by layer. It leaves out those of a cycle, and those after one.
+func (g Graph) Sorted() (list []string) {
+	f := NewFrontier(g)
+	for layer := f.TakeAll(); len(layer) > 0; layer = f.TakeAll() {
+		for _, n := range layer {
+			f.Done(n)
+		}
+		list = append(list, layer...)
+	}
+	return list
+}
+
 // Reverse returns the graph with every edge reversed.
 func (g Graph) Reverse() Graph {
 	r := make(Graph, len(g))

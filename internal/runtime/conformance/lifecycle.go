@@ -26,7 +26,7 @@ func (e *engine) live(ctx context.Context) {
 	right := e.check(ctx, checkActions, e.create) && e.check(ctx, checkValid, e.askValid)
 	if right {
 		e.check(ctx, checkStateSchema, e.checkStateSchema)
-		e.check(ctx, checkForecast, func(context.Context) outcome { return forecastCameTrue(e.first.Forecast, e.valid.State) })
+		e.check(ctx, checkForecast, func(context.Context) outcome { return forecastCameTrue(e.first, e.valid.State) })
 		e.check(ctx, checkTwice, e.applyTwice)
 		e.check(ctx, checkLastState, e.askWithLastState)
 		e.check(ctx, checkRefresh, func(ctx context.Context) outcome { return isTold(ctx, e) })
@@ -218,12 +218,15 @@ func (e *engine) checkStateSchema(context.Context) outcome {
 
 const fixForecast = "A forecast is a promise: it holds only what is known for certain of the state after the actions."
 
-// forecastCameTrue compares the forecast with the state after the actions.
-func forecastCameTrue(forecast, state json.RawMessage) outcome {
-	if len(forecast) == 0 {
+// forecastCameTrue compares the forecast in an answer with the state after the actions.
+func forecastCameTrue(before protocol.Answer, state json.RawMessage) outcome {
+	switch {
+	case len(before.Forecast) == 0:
 		return skip("nothing was forecast")
+	case before.MayDiffer:
+		return skip("the type declares that the state may differ from its forecast")
 	}
-	if diff := jsondoc.Unfulfilled(forecast, state); diff != "" {
+	if diff := jsondoc.Unfulfilled(before.Forecast, state); diff != "" {
 		return fail(fixForecast, "%s", diff)
 	}
 	return pass("")
@@ -296,7 +299,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
 	}
-	if diff := jsondoc.Unfulfilled(before.Forecast, a.State); diff != "" {
+	if diff := jsondoc.Unfulfilled(before.Forecast, a.State); diff != "" && !before.MayDiffer {
 		return fail(fixForecast, "%s", diff)
 	}
 	e.valid = a

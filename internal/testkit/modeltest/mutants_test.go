@@ -46,7 +46,7 @@ func mutants() []mutation.Fault {
 		mutation.In("one that cannot be planned stops a whole repair", "plan/repair/policy.go", "return len(left) > before && !p.Whole", "return false && len(left) > before"),
 		mutation.In("what is VALID early is not queried again", "plan/waits.go", "s.MayChange = true\n", ""),
 		mutation.In("an error of an early query ends the plan", "plan/waits.go", "if err != nil {\n\t\twaiting.Reason +=", "if err != nil {\n\t\treturn nil\n\t}\n\tif err != nil {\n\t\twaiting.Reason +="),
-		mutation.In("what takes values from others is planned early", "plan/waits.go", "return !inOrder && b.step(e.To).acts()", "return false && !inOrder"),
+		mutation.In("what takes values from others is planned early", "plan/waits.go", " && !subject.Takes(r, b.acts)", ""),
 		mutation.In("what is early and differs is refused", "apply/confirm.go", "case step.Flexible() || step.Early:", "case step.Flexible():"),
 		mutation.In("what moves is recorded twice", "state/moves.go", "delete(out.Resources, m.From)", "_ = m.From"),
 	}

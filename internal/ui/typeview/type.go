@@ -35,6 +35,7 @@ type Document struct {
 	Discover     *protocol.Command               `json:"discover_action,omitempty"`
 	Memory       bool                            `json:"memory,omitempty"`
 	Unknowns     bool                            `json:"unknowns,omitempty"`
+	Independent  bool                            `json:"independent,omitempty"`
 	Worker       *protocol.Command               `json:"worker,omitempty"`
 	Reuse        bool                            `json:"reuse"`
 	Cache        bool                            `json:"cache"`
@@ -51,7 +52,7 @@ func Describe(name string, ty protocol.Type) Document {
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Discover: ty.DiscoverAction,
-		Memory:   ty.Memory, Unknowns: ty.Unknowns,
+		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent,
 		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, _ = schemaRows(ty.StateSchema)
@@ -173,7 +174,7 @@ func abilities(t Document) []string {
 		text string
 	}{{t.Dependencies, "see its dependencies"},
 		{t.Refresh, "be told of what it subscribes"},
-		{t.Unknowns, "be queried ahead"},
+		{t.Unknowns, "be queried ahead"}, {t.Independent, "keep its resources as they are while others change"},
 		{t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
 			"be something else for each resource"}} {

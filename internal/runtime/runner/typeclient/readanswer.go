@@ -93,7 +93,8 @@ func (f *fields) answerTwo(status protocol.Status) protocol.Answer {
 		return a
 	case protocol.Stale:
 		a := protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(),
-			Forecast: f.document("forecast"), Unknown: f.pointers("unknown"), ShutdownFirst: f.shutdown(), Memory: f.memory()}
+			Forecast: f.document("forecast"), MayDiffer: f.flag("forecast_may_differ", false),
+			Unknown: f.pointers("unknown"), ShutdownFirst: f.shutdown(), Memory: f.memory()}
 		if a.StaleState == nil {
 			a.Status = protocol.Missing
 		}

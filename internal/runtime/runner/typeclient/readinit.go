@@ -58,7 +58,7 @@ func readInitV1(f *fields, ty *protocol.Type) {
 	transitional := f.isTransitional()
 	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "watch_action", "discover_action",
 		"worker", "reuse", "state_schema", "identity",
-		"kind", "cache", "memory", "unknowns"} {
+		"kind", "cache", "memory", "unknowns", "independent"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both "+
 				"\"label\" and %q", key, key)
@@ -152,6 +152,7 @@ func readInitV2(f *fields, ty *protocol.Type) {
 	ty.Refresh = f.flag("refresh", false)
 	ty.Memory = f.flag("memory", false)
 	ty.Unknowns = f.flag("unknowns", false)
+	ty.Independent = f.flag("independent", false)
 	ty.Reuse = f.flag("reuse", false)
 	ty.NoCache = !f.flag("cache", true)
 	if w := f.object("worker"); w != nil {
