@@ -131,7 +131,7 @@ bench-engine: build
 functions-table:
 	go test -count=1 -timeout 1h -run '^TestFunctions_AgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
 
-# Takes out each check of apply (docs/internals/checks-of-apply.md), and what keeps a put from
+# Takes out each check of apply (apply/testdata/mutants.txt), and what keeps a put from
 # being done twice, and wants its test to fail.
 checks:
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./internal/app/artifacts

@@ -9,16 +9,6 @@ import (
 	"testing"
 )
 
-// Fault is a replacement in one file.
-type Fault struct {
-	Name     string // what is wrong then
-	File     string // from the root of the module
-	Old, New string // Old is there exactly once
-}
-
-// In gives the Fault of putting something else in the place of what a file has.
-func In(name, file, was, is string) Fault { return Fault{Name: name, File: file, Old: was, New: is} }
-
 // Tests are those of a package that are to see a fault.
 type Tests struct {
 	Package string   // its directory, from the root of the module
@@ -35,7 +25,7 @@ func (x Tests) See(t *testing.T, f Fault) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	test := exec.Command(build(t, root, x.Package, f), append([]string{"-test.run", x.Run}, x.Flags...)...)
+	test := exec.Command(compile(t, root, x.Package, f), append([]string{"-test.run", x.Run}, x.Flags...)...)
 	test.Dir = filepath.Join(root, x.Package)
 	test.Env = append(os.Environ(), x.Env...)
 	out, err := test.CombinedOutput()
@@ -66,26 +56,23 @@ func moduleRoot() (string, error) {
 	return "", err
 }
 
-// build returns the path of the test binary of a package with the fault in it.
+// compile returns the path of the test binary of a package with the fault in it.
 // root is the directory of the module, and pkg that of the package from there.
-func build(t testing.TB, root, pkg string, f Fault) string {
+func compile(t testing.TB, root, pkg string, f Fault) string {
 	t.Helper()
 	dir := t.TempDir()
-	original := filepath.Join(root, f.File)
-	source, err := os.ReadFile(original)
+	path, source, err := NewSources(root).Changed(f)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("the mutant must be brought up to date: %v", err)
 	}
-	if n := strings.Count(string(source), f.Old); n != 1 {
-		t.Fatalf("%s has %d times %q: the mutant must be brought up to date", f.File, n, f.Old)
-	}
+	original := filepath.Join(root, filepath.FromSlash(path))
 	changed, overlay, binary := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.test")
 	content, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
 	if err == nil {
 		err = os.WriteFile(overlay, content, 0o600)
 	}
 	if err == nil {
-		err = os.WriteFile(changed, []byte(strings.Replace(string(source), f.Old, f.New, 1)), 0o600)
+		err = os.WriteFile(changed, source, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
