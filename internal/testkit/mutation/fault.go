@@ -44,7 +44,7 @@ func (s *Sources) Changed(f Fault) (path string, source []byte, err error) {
 	if text, err = filled(text, was, receiver(declaration)); err != nil {
 		return "", nil, err
 	}
-	if text == was {
+	if text == was || text == grouped(was) {
 		return "", nil, fmt.Errorf("%q changes nothing", f.Change)
 	}
 	source = slices.Concat(file.source[:first], []byte(text), file.source[last:])
