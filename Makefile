@@ -112,7 +112,7 @@ check:
 
 # The pages: links, commands, flags, variables, quoted messages, words. Examples are run by make test.
 docs-check:
-	go test -run '^TestDocs_(Commands|Environment|Refusals|Links|Manifests|Dependencies|NamesExist)$$|^TestWords_' ./internal/testkit/e2e
+	go test -run '^TestDocs_(Commands|Environment|Refusals|Links|Manifests|Dependencies|NamesExist|RequirementsAreShown|InternalsAreShort)$$|^TestWords_' ./internal/testkit/e2e
 	go test -run '^TestHelp_|^TestComplete_' ./internal/cli
 
 # One table of ratios: about half an hour on 2 quiet cores. ROWS=1,5 chooses rows

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,10 +15,11 @@ import (
 	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/watchclient"
+	"deployster/internal/testkit/page"
 	"deployster/protocol"
 )
 
-var updateWatches = flag.Bool("update-watches", false, "write the table of hostile watches in docs/internals/hostile.md anew")
+var updateWatches = flag.Bool("update-watches", false, "write the table of hostile watches in docs/internals/hostile.md")
 
 // hostileWatch is an image that does what it should not when it is asked to tell of
 // changes, and what becomes of it.
@@ -70,12 +70,10 @@ func hostileWatches() []hostileWatch {
 }
 
 // TestHostileWatch_Verdicts runs images that do their worst when they are asked to tell
-// of changes, in real containers, and holds what becomes of them to the table in
-// docs/internals/hostile.md.
+// of changes, in real containers.
 func TestHostileWatch_Verdicts(t *testing.T) {
 	t.Parallel()
 	cases := hostileWatches()
-	checkWatchTable(t, cases)
 	r := open(t, embedded(t))
 	files := map[string]string{}
 	for i, c := range cases {
@@ -170,31 +168,15 @@ func (c hostileWatch) watch(t *testing.T, watches *watchclient.Client, r watchcl
 	t.Logf("%5.1fs, %5d events  %s", time.Since(begin).Seconds(), len(events), c.name)
 }
 
-// The table of hostile watches stands below this line.
-const watchTable = "| asked to tell of changes, the image | what becomes of it |\n|---|---|\n"
-
-func checkWatchTable(t *testing.T, cases []hostileWatch) {
-	t.Helper()
-	path := filepath.Join("..", "docs", "internals", "hostile.md")
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+// TestHostileWatch_Page compares the table of the page with the cases; with -update-watches
+// it writes the table.
+func TestHostileWatch_Page(t *testing.T) {
+	var rows [][]string
+	for _, c := range hostileWatches() {
+		rows = append(rows, []string{c.verdict, c.name})
 	}
-	var want strings.Builder
-	for _, c := range cases {
-		fmt.Fprintf(&want, "| %s | %s |\n", c.name, c.verdict)
-	}
-	before, rest, ok := strings.Cut(string(page), watchTable)
-	have, after, ok2 := strings.Cut(rest, "\n\n")
-	switch {
-	case !ok || !ok2:
-		t.Fatalf("there is no table of hostile watches in %s", path)
-	case have+"\n" == want.String():
-	case !*updateWatches:
-		t.Errorf("the table in %s is not that of the tests: go test ./containerd -run TestHostileWatch -update-watches writes it", path)
-	default:
-		if err := os.WriteFile(path, []byte(before+watchTable+want.String()+"\n"+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	table := page.Table{Path: "../docs/internals/hostile.md", Header: []string{"what becomes of it", "the image, in a watch"}, Rows: page.Group(rows)}
+	if err := table.Check(*updateWatches); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,8 +1,7 @@
 package artifacts
 
 import (
-	"errors"
-	"fmt"
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"deployster/internal/runtime/artifact"
+	"deployster/internal/testkit/page"
 )
 
 // hostile is what an image does in a step, and what becomes of it.
@@ -187,35 +187,22 @@ func noVersions(t *testing.T, r result) {
 	}
 }
 
-// page is where the verdicts stand, for people.
-const page = "../../../docs/internals/artifacts.md"
-
 // scripts has the rows that take more than an image: commands, one after the other. Each is
 // a comment there: "# | what happens | verdict |".
 const scripts = "../../../testdata/script/artifact-hostile*.txtar"
 
-// TestHostile_PageHasEachRow holds the table of the page against the images here and the
-// scripts: each has its row, and each row is shown by one of them.
+var update = flag.Bool("update", false, "write the table of the page docs/internals/artifacts.md")
+
+// TestHostile_PageHasEachRow compares the table of the page with the images here and the
+// scripts; with -update it writes the table.
 func TestHostile_PageHasEachRow(t *testing.T) {
-	text, err := os.ReadFile(page)
-	files, gerr := filepath.Glob(scripts)
-	if err = errors.Join(err, gerr); err != nil || len(files) == 0 {
-		t.Fatal(err, files)
-	}
-	_, table, _ := strings.Cut(string(text), "| the image | becomes |\n|---|---|\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	rows := map[string]bool{}
-	for line := range strings.Lines(table) {
-		rows[strings.TrimSpace(line)] = false
-	}
-	shown := func(row string) {
-		if _, there := rows[row]; !there {
-			t.Errorf("the page has no row %q", row)
-		}
-		rows[row] = true
-	}
+	var rows [][]string
 	for _, c := range append(cases(), casesOfV1()...) {
-		shown(fmt.Sprintf("| %s | %s |", c.name, c.verdict))
+		rows = append(rows, []string{c.verdict, c.name})
+	}
+	files, err := filepath.Glob(scripts)
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
 	}
 	for _, file := range files {
 		script, err := os.ReadFile(file)
@@ -223,15 +210,14 @@ func TestHostile_PageHasEachRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(script)) {
-			if row, ok := strings.CutPrefix(strings.TrimSpace(line), "# "); ok && strings.HasPrefix(row, "| ") {
-				shown(row)
+			if cells := strings.Split(strings.TrimSpace(line), " | "); strings.HasPrefix(line, "# | ") && len(cells) == 3 {
+				rows = append(rows, []string{strings.TrimSuffix(cells[2], " |"), cells[1]})
 			}
 		}
 	}
-	for row, is := range rows {
-		if !is {
-			t.Errorf("nothing shows %q", row)
-		}
+	table := page.Table{Path: "../../../docs/internals/artifacts.md", Header: []string{"what becomes of it", "the image of an artifact"}, Rows: page.Group(rows)}
+	if err := table.Check(*update); err != nil {
+		t.Error(err)
 	}
 }
 

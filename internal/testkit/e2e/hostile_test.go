@@ -10,11 +10,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"deployster/internal/testkit/page"
 )
 
 // hostile is an image that does what it should not, and what becomes of it.
@@ -67,19 +70,19 @@ state) echo '{"status":"VALID","state":{}}' ;;
 esac
 `
 
-// TestHostile_Verdicts runs images that do their worst, each through the real command,
-// and holds what becomes of them against the table in docs/internals/hostile.md.
+// hostiles are all cases.
+func hostiles() []hostile {
+	return slices.Concat(hostileAnswers(), hostileLogs(), hostileTimes(), hostileResources(), hostileLies(), hostileMemories(), hostileInits(),
+		hostileKernel(), hostileFiles(), hostileImages())
+}
+
+// TestHostile_Verdicts runs images that do their worst, each through the real command.
 func TestHostile_Verdicts(t *testing.T) {
 	t.Parallel()
-	var cases []hostile
-	for _, group := range [][]hostile{hostileAnswers(), hostileLogs(), hostileTimes(), hostileResources(), hostileLies(), hostileMemories(), hostileInits(),
-		hostileKernel(), hostileFiles(), hostileImages()} {
-		cases = append(cases, group...)
-	}
+	cases := hostiles()
 	if len(cases) < 60 {
 		t.Errorf("only %d hostile images", len(cases))
 	}
-	checkHostileTable(t, cases)
 	lab := newHostileLab(t, cases)
 	runs := make([]*hostileRun, len(cases))
 	var waiting sync.WaitGroup
@@ -223,39 +226,21 @@ func (r *hostileRun) check(t *testing.T) {
 	}
 }
 
-// The table stands between these two lines.
-const (
-	tableBegin = "| the image | what becomes of it | exit code |\n|---|---|---|\n"
-	tablePage  = "docs/internals/hostile.md"
-)
-
-// checkHostileTable holds the table in docs/internals/hostile.md against the cases, row
-// by row; with -update it writes the table.
-func checkHostileTable(t *testing.T, cases []hostile) {
-	t.Helper()
-	var want strings.Builder
+// TestHostile_Page compares the table of the page with the cases; with -update it writes
+// the table.
+func TestHostile_Page(t *testing.T) {
+	t.Parallel()
+	var rows [][]string
 	names := map[string]bool{}
-	for _, c := range cases {
-		if names[c.name] {
-			t.Errorf("two cases are named %q", c.name)
+	for _, c := range hostiles() {
+		if names[c.name] || strings.Contains(c.name, ";") {
+			t.Errorf("the name %q is not unique, or has a semicolon", c.name)
 		}
 		names[c.name] = true
-		fmt.Fprintf(&want, "| %s | %s | %d |\n", c.name, strings.ReplaceAll(c.verdict, `\`, `\\`), c.exit)
+		rows = append(rows, []string{c.verdict, strconv.Itoa(c.exit), c.name})
 	}
-	page := read(t, tablePage)
-	before, rest, ok := strings.Cut(page, tableBegin)
-	have, after, ok2 := strings.Cut(rest, "\n\n")
-	if !ok || !ok2 {
-		t.Fatalf("there is no table of hostile images in %s", tablePage)
-	}
-	if have+"\n" == want.String() {
-		return
-	}
-	if !*update {
-		t.Errorf("the table in %s is not that of the tests: go test ./internal/testkit/e2e -run TestHostile -update writes it", tablePage)
-		return
-	}
-	if err := os.WriteFile(tablePage, []byte(before+tableBegin+want.String()+"\n"+after), 0o644); err != nil {
-		t.Fatal(err)
+	table := page.Table{Path: "docs/internals/hostile.md", Header: []string{"what becomes of it", "exit code", "the image"}, Rows: page.Group(rows)}
+	if err := table.Check(*update); err != nil {
+		t.Error(err)
 	}
 }
