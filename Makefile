@@ -117,10 +117,12 @@ docs-check:
 
 # One table of ratios: about half an hour on 2 quiet cores. ROWS=1,5 chooses rows
 # (docs/internals/performance.md numbers them), PAIRS says how often, SCALE=0.1 makes the
-# manifests smaller, SVG=docs/bench.svg draws the chart, JSON=FILE keeps it all.
+# manifests smaller, SVG=docs/bench.svg draws the chart. The newest run of each row of the whole
+# size is kept in bench/results, or in RESULTS, and docs/internals/performance.md shows it.
 bench: build
 	.ci/setup bench
-	@go run ./internal/testkit/bench -pairs $${PAIRS:-5} -scale $${SCALE:-1} -rows "$$ROWS" -svg "$$SVG" -json "$$JSON"
+	@go run ./internal/testkit/bench -pairs $${PAIRS:-5} -scale $${SCALE:-1} -rows "$$ROWS" -svg "$$SVG" -results "$(if $(SCALE),$(RESULTS),$(or $(RESULTS),bench/results))"
+	go test -count=1 -run '^TestPage_' ./internal/testkit/bench -update
 
 # The engine without containers, with its allocations, in the form that benchstat
 # compares: COUNT=10 make bench-engine >old.txt. ONLY chooses, as Load/1000$$.

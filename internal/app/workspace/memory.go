@@ -29,7 +29,7 @@ const (
 // collector lets the heap grow, since most commands end before collecting pays.
 func (w *Workspace) spareMemory(resources, percent int) {
 	if resources > manyResources && w.Env("GOGC") == "" {
-		debug.SetGCPercent(percent) // a plan of 10,000 stays small: docs/internals/performance.md
+		debug.SetGCPercent(percent) // a plan of 10,000 stays small: docs/internals/fast.md
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"deployster/internal/testkit/bench/meter"
+	"deployster/internal/testkit/page"
 )
 
 func TestSpread(t *testing.T) {
@@ -193,5 +195,51 @@ func TestChains(t *testing.T) {
 			t.Errorf("%s: %d files, %d resources, %d references", ext, len(files), strings.Count(text, "resource \""),
 				strings.Count(text, "after = "))
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the table of docs/internals/performance.md")
+
+// The page shows the newest figures of each row beside its goal, and each row has some.
+func TestPage_ShowsTheNewestOfEachRow(t *testing.T) {
+	results, err := kept("../../../bench/results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := page.Table{Path: "../../../docs/internals/performance.md", Rows: pageRows(results),
+		Header: []string{"row", "what", "deployster", "times faster", "goal", "reached", "date"}}
+	if err := table.Check(*update); err != nil {
+		t.Error(err)
+	}
+	for _, r := range rows() {
+		if !slices.ContainsFunc(results, func(kept result) bool { return kept.Row == r.number && len(kept.Lines) > 0 }) {
+			t.Errorf("row %s has no result", r.number)
+		}
+	}
+}
+
+// A result that was kept is read again, by the numbers of the rows.
+func TestResult_IsReadAsItWasKept(t *testing.T) {
+	dir := t.TempDir()
+	h := head{Date: "2026-11-27 10:25 UTC", Machine: "a machine"}
+	l := line{What: "w", Ours: seconds(2), Beside: "other", Theirs: seconds(20), Goal: goal{Faster: 9}}
+	for _, row := range []string{"13a", "2", "10", "suite"} {
+		if err := h.keep(dir, row, []line{l}, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results, err := kept(dir)
+	if err != nil || len(results) != 4 || len(results[0].Lines[0].Theirs) != 1 {
+		t.Fatalf("%+v, %v", results, err)
+	}
+	var order []string
+	for _, row := range pageRows(results) {
+		order = append(order, row[0])
+		if got := strings.Join(row[1:], "|"); got != "w|2s|10|9.0 times faster|10 ✓|2026-11-27" {
+			t.Errorf("row %s: %s", row[0], got)
+		}
+	}
+	if got := strings.Join(order, " "); got != "2 10 13a suite" {
+		t.Errorf("the order is %s", got)
 	}
 }

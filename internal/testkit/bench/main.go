@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -59,12 +58,13 @@ func rows() []row {
 
 // options are what the command line says.
 type options struct {
-	pairs     int
-	scale     float64
-	rows      []string // their numbers; empty = all
-	limit     time.Duration
-	json, svg string
-	idle      time.Duration
+	pairs   int
+	scale   float64
+	rows    []string // their numbers; empty = all
+	limit   time.Duration
+	results string // a directory; empty = nothing is kept
+	svg     string
+	idle    time.Duration
 }
 
 func main() {
@@ -75,7 +75,7 @@ func main() {
 	flag.StringVar(&chosen, "rows", "", "only these rows, such as `1,5` or `13a`")
 	flag.DurationVar(&o.limit, "limit", 30*time.Minute, "give up a row after so much `TIME`")
 	flag.DurationVar(&o.idle, "idle", time.Minute, "look for so much `TIME` at a watch that rests")
-	flag.StringVar(&o.json, "json", "", "write all that was measured to `FILE`")
+	flag.StringVar(&o.results, "results", "", "write a file for each row, with each single measurement, into `DIR`")
 	flag.StringVar(&o.svg, "svg", "", "draw a chart into `FILE`")
 	flag.Parse()
 	o.rows = strings.FieldsFunc(chosen, func(r rune) bool { return r == ',' || r == ' ' })
@@ -133,12 +133,11 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		for _, each := range got {
 			fmt.Fprintln(out, each.markdown(o.scale == 1))
 		}
+		if err == nil && o.results != "" {
+			failed = append(failed, h.keep(o.results, r.number, got, o.scale == 1))
+		}
 		lines = append(lines, got...)
 		fmt.Fprintf(progress, "row %s: took %s\n", r.number, time.Since(start).Round(time.Second))
-	}
-	if o.json != "" {
-		text, err := json.MarshalIndent(map[string]any{"head": h, "lines": lines}, "", "  ")
-		failed = append(failed, err, os.WriteFile(o.json, append(text, '\n'), 0o644))
 	}
 	if o.svg != "" {
 		failed = append(failed, os.WriteFile(o.svg, []byte(chart(h, lines)), 0o644))

@@ -9,8 +9,14 @@ const tableHead = "| row | what | deployster | beside it | times faster | goal |
 // markdown is the line in the table. whole: the numbers of resources are those
 // of the goals.
 func (l line) markdown(whole bool) string {
+	c := l.cells(whole)
+	return joined(l.Row, c.What, c.Deployster, c.Beside, c.Faster, c.Goal, c.Reached)
+}
+
+// cells are the texts of the line.
+func (l line) cells(whole bool) cells {
 	if l.Error != "" {
-		return cells(l.Row, l.What, "failed: "+shorten(l.Error), "", "", "", "")
+		return cells{What: l.What, Deployster: "failed: " + shorten(l.Error)}
 	}
 	beside := describe(l.Theirs)
 	if beside != "" {
@@ -24,11 +30,12 @@ func (l line) markdown(whole bool) string {
 		beside = strings.TrimPrefix(beside+"; "+l.Note, "; ")
 	}
 	want, got := l.goals(whole)
-	return cells(l.Row, l.What, describe(l.Ours), beside, times, want, got)
+	return cells{What: l.What, Deployster: describe(l.Ours), Beside: beside, Faster: times, Goal: want, Reached: got,
+		Ours: l.Ours, Theirs: l.Theirs}
 }
 
-// cells makes a row of a Markdown table of texts that may have anything in them.
-func cells(texts ...string) string {
+// joined makes a row of a Markdown table of texts that may have anything in them.
+func joined(texts ...string) string {
 	for i, text := range texts {
 		text = strings.Join(strings.Fields(text), " ")
 		texts[i] = strings.ReplaceAll(text, "|", "\\|")
