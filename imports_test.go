@@ -179,6 +179,7 @@ var ranks = map[string]int{
 	"internal/testkit/bench/disk":              70,
 	"internal/testkit/bench/line":              70,
 	"internal/testkit/bench/meter":             60,
+	"internal/testkit/bench/results":           65,
 	"internal/testkit/e2e":                     70,
 	"internal/testkit/lines":                   70,
 	"internal/testkit/modeltest":               70,

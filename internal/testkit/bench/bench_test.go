@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"deployster/internal/testkit/bench/meter"
+	"deployster/internal/testkit/bench/results"
 	"deployster/internal/testkit/page"
 )
 
@@ -124,7 +125,7 @@ func TestTable_FailedRow(t *testing.T) {
 // The chart is XML, keeps all its words within the picture, and has a bar for
 // each line that has something beside it.
 func TestChart(t *testing.T) {
-	picture := chart(head{Machine: "a <machine>"}, []line{
+	picture := chart(head{results.Head{Machine: "a <machine>"}}, []line{
 		{What: "fast", Beside: "them", Ours: seconds(1, 1, 1), Theirs: seconds(90, 100, 110), Goal: goal{Faster: 30}},
 		{What: "slow", Beside: "them", Ours: seconds(8), Theirs: seconds(1), Goal: goal{Faster: 1}},
 		{What: "alone", Ours: seconds(8)},
@@ -202,17 +203,17 @@ var update = flag.Bool("update", false, "write the table of docs/internals/perfo
 
 // The page shows the newest figures of each row beside its goal, and each row has some.
 func TestPage_ShowsTheNewestOfEachRow(t *testing.T) {
-	results, err := kept("../../../bench/results")
+	all, err := results.Read("../../../bench/results")
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := page.Table{Path: "../../../docs/internals/performance.md", Rows: pageRows(results),
+	table := page.Table{Path: "../../../docs/internals/performance.md", Rows: results.Rows(all),
 		Header: []string{"row", "what", "deployster", "times faster", "goal", "reached", "date"}}
 	if err := table.Check(*update); err != nil {
 		t.Error(err)
 	}
 	for _, r := range rows() {
-		if !slices.ContainsFunc(results, func(kept result) bool { return kept.Row == r.number && len(kept.Lines) > 0 }) {
+		if !slices.ContainsFunc(all, func(kept results.Result) bool { return kept.Row == r.number && len(kept.Lines) > 0 }) {
 			t.Errorf("row %s has no result", r.number)
 		}
 	}
@@ -221,19 +222,19 @@ func TestPage_ShowsTheNewestOfEachRow(t *testing.T) {
 // A result that was kept is read again, by the numbers of the rows.
 func TestResult_IsReadAsItWasKept(t *testing.T) {
 	dir := t.TempDir()
-	h := head{Date: "2026-11-27 10:25 UTC", Machine: "a machine"}
+	h := head{results.Head{Date: "2026-11-27 10:25 UTC", Machine: "a machine"}}
 	l := line{What: "w", Ours: seconds(2), Beside: "other", Theirs: seconds(20), Goal: goal{Faster: 9}}
 	for _, row := range []string{"13a", "2", "10", "suite"} {
 		if err := h.keep(dir, row, []line{l}, true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	results, err := kept(dir)
-	if err != nil || len(results) != 4 || len(results[0].Lines[0].Theirs) != 1 {
-		t.Fatalf("%+v, %v", results, err)
+	all, err := results.Read(dir)
+	if err != nil || len(all) != 4 || len(all[0].Lines[0].Theirs) != 1 {
+		t.Fatalf("%+v, %v", all, err)
 	}
 	var order []string
-	for _, row := range pageRows(results) {
+	for _, row := range results.Rows(all) {
 		order = append(order, row[0])
 		if got := strings.Join(row[1:], "|"); got != "w|2s|10|9.0 times faster|10 ✓|2026-11-27" {
 			t.Errorf("row %s: %s", row[0], got)

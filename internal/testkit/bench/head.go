@@ -9,15 +9,12 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"deployster/internal/testkit/bench/results"
 )
 
-// head says how, where and of what the numbers are.
-type head struct {
-	Date     string   `json:"date"`
-	Command  string   `json:"command"`
-	Machine  string   `json:"machine"`
-	Versions []string `json:"versions"`
-}
+// head has how, where and of what the numbers are.
+type head struct{ results.Head }
 
 func (l *lab) head(ctx context.Context, o options) head {
 	command := fmt.Sprintf("go run ./internal/testkit/bench -pairs %d", o.pairs)
@@ -35,8 +32,9 @@ func (l *lab) head(ctx context.Context, o options) head {
 	} else {
 		versions = append(versions, first(ctx, l.terraform, "version"))
 	}
-	return head{time.Now().UTC().Format("2006-01-02 15:04 UTC"), command,
-		fmt.Sprintf("%s, %d processors, %s, load %s before", cpu(), runtime.NumCPU(), kernel(), load()), versions}
+	return head{results.Head{Date: time.Now().UTC().Format("2006-01-02 15:04 UTC"), Command: command,
+		Machine:  fmt.Sprintf("%s, %d processors, %s, load %s before", cpu(), runtime.NumCPU(), kernel(), load()),
+		Versions: versions}}
 }
 
 func (h head) markdown() string {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"deployster/internal/testkit/bench/meter"
+	"deployster/internal/testkit/bench/results"
 )
 
 // row is one measurement, by the number that chooses it. It makes one line or
@@ -143,6 +144,15 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		failed = append(failed, os.WriteFile(o.svg, []byte(chart(h, lines)), 0o644))
 	}
 	return errors.Join(append(failed, ctx.Err())...)
+}
+
+// keep keeps the lines of a row.
+func (h head) keep(dir, row string, lines []line, whole bool) error {
+	r := results.Result{Row: row, Head: h.Head}
+	for _, l := range lines {
+		r.Lines = append(r.Lines, l.cells(whole))
+	}
+	return r.Keep(dir)
 }
 
 // measure measures one row. What it lacks is a line too, which says why.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"strings"
+
+	"deployster/internal/testkit/bench/results"
 )
 
 const tableHead = "| row | what | deployster | beside it | times faster | goal | reached |\n|---|---|---|---|---|---|---|\n"
@@ -14,9 +16,9 @@ func (l line) markdown(whole bool) string {
 }
 
 // cells are the texts of the line.
-func (l line) cells(whole bool) cells {
+func (l line) cells(whole bool) results.Cells {
 	if l.Error != "" {
-		return cells{What: l.What, Deployster: "failed: " + shorten(l.Error)}
+		return results.Cells{What: l.What, Deployster: "failed: " + shorten(l.Error)}
 	}
 	beside := describe(l.Theirs)
 	if beside != "" {
@@ -30,7 +32,7 @@ func (l line) cells(whole bool) cells {
 		beside = strings.TrimPrefix(beside+"; "+l.Note, "; ")
 	}
 	want, got := l.goals(whole)
-	return cells{What: l.What, Deployster: describe(l.Ours), Beside: beside, Faster: times, Goal: want, Reached: got,
+	return results.Cells{What: l.What, Deployster: describe(l.Ours), Beside: beside, Faster: times, Goal: want, Reached: got,
 		Ours: l.Ours, Theirs: l.Theirs}
 }
 

@@ -1,4 +1,4 @@
-package main
+package results
 
 import (
 	"cmp"
@@ -13,15 +13,23 @@ import (
 	"deployster/internal/testkit/bench/meter"
 )
 
-// result is the newest run of a row, in a file of its own: ROW.json.
-type result struct {
-	Row string `json:"row"`
-	head
-	Lines []cells `json:"lines"`
+// Head has how, where and of what versions the figures are.
+type Head struct {
+	Date     string   `json:"date"`
+	Command  string   `json:"command"`
+	Machine  string   `json:"machine"`
+	Versions []string `json:"versions"`
 }
 
-// cells are a line as the table has it, with each single measurement.
-type cells struct {
+// Result is the newest run of a row, in a file of its own: ROW.json.
+type Result struct {
+	Row string `json:"row"`
+	Head
+	Lines []Cells `json:"lines"`
+}
+
+// Cells are a line as the table has it, with each single measurement.
+type Cells struct {
 	What       string        `json:"what"`
 	Deployster string        `json:"deployster"`
 	Beside     string        `json:"beside,omitempty"`
@@ -32,33 +40,29 @@ type cells struct {
 	Theirs     []meter.Usage `json:"theirs,omitempty"`
 }
 
-// keep writes the result of a row into a directory.
-func (h head) keep(dir, row string, lines []line, whole bool) error {
-	r := result{Row: row, head: h}
-	for _, l := range lines {
-		r.Lines = append(r.Lines, l.cells(whole))
-	}
+// Keep writes the result of its row into a directory.
+func (r Result) Keep(dir string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
-	return errors.Join(err, os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, row+".json"), append(text, '\n'), 0o644))
+	return errors.Join(err, os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, r.Row+".json"), append(text, '\n'), 0o644))
 }
 
-// kept reads the results of a directory, by the numbers of the rows; those without a
+// Read reads the results of a directory, by the numbers of the rows; those without a
 // number follow.
-func kept(dir string) (results []result, err error) {
+func Read(dir string) (results []Result, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	for _, file := range files {
 		text, rerr := os.ReadFile(file)
-		var r result
+		var r Result
 		if err = errors.Join(err, rerr, json.Unmarshal(text, &r)); r.Row+".json" != filepath.Base(file) {
 			err = errors.Join(err, errors.New(file+" has another row: "+r.Row))
 		}
 		results = append(results, r)
 	}
-	slices.SortFunc(results, func(a, b result) int { return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.Row, b.Row)) })
+	slices.SortFunc(results, func(a, b Result) int { return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.Row, b.Row)) })
 	return results, err
 }
 
-func (r result) order() int {
+func (r Result) order() int {
 	n, err := strconv.Atoi(strings.TrimRight(r.Row, "abcdefghijklmnopqrstuvwxyz"))
 	if err != nil {
 		return 1000
@@ -66,8 +70,8 @@ func (r result) order() int {
 	return n
 }
 
-// pageRows are the rows of the page: the newest medians of each row beside its goal.
-func pageRows(results []result) (rows [][]string) {
+// Rows are the rows of the page: the newest medians of each row beside its goal.
+func Rows(results []Result) (rows [][]string) {
 	for _, r := range results {
 		day, _, _ := strings.Cut(r.Date, " ")
 		for _, l := range r.Lines {
