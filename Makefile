@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: man docs-check test-bare test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: man docs-check subjects test-bare test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -109,6 +109,15 @@ check:
 	cd bridge && go vet ./...
 	go tool staticcheck ./...
 	$(MAKE) docs-check
+	$(MAKE) subjects
+
+# The subjects of the last 50 commits, from the one on that brought the hook. Nothing is
+# checked where the history is missing: no clone, or a shallow one.
+subjects:
+	@if [ "$$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ]; then \
+		first=$$(git log --diff-filter=A --format=%H -- .githooks/commit-msg | tail -n 1); \
+		{ [ -z "$$first" ] || git log -n 50 --no-merges --format=%s "$$first^..HEAD"; } | .githooks/commit-msg - ; \
+	fi
 
 # The pages: links, commands, flags, variables, quoted messages, words. Examples are run by make test.
 docs-check:
