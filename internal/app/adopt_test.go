@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/app/command"
+	"deployster/internal/app/unsettled"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/encryption"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/state"
-	"deployster/state/actions"
 )
 
 // traces is a runtime that tells of each action the same.
@@ -39,7 +40,7 @@ func (s seenLast) Discard(_ context.Context, key string) error {
 
 // keptSteps are the steps that a run has put on record.
 type keptSteps struct {
-	unrecorded
+	command.Unrecorded
 	steps []string
 }
 
@@ -113,7 +114,7 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen, _, err := next.lookAtUnsettled(t.Context(), file, nil, prior)
+			seen, _, err := finder(t, next, file).View(t.Context(), prior)
 			if got := len(seen.Unsettled["a"].Names()) > 0; got != c.unknown || err != nil {
 				t.Errorf("a plan takes it for unknown: %v, %v", got, err)
 			}
@@ -122,7 +123,7 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer again.Close()
-			if _, err := next.adopt(t.Context(), file, again, nil, nil); err != nil {
+			if _, err := finder(t, next, file).Adopt(t.Context(), again, nil); err != nil {
 				t.Fatal(err)
 			}
 			if got := len(again.Snapshot().Unsettled["a"].Names()) > 0; got != c.unknown {
@@ -180,7 +181,7 @@ func TestEngine_AdoptsAllAtOnce(t *testing.T) {
 	store := open()
 	defer store.Close()
 	before := store.Snapshot().Serial
-	if _, err := e.adopt(t.Context(), file, store, nil, nil); err != nil {
+	if _, err := finder(t, e, file).Adopt(t.Context(), store, nil); err != nil {
 		t.Fatal(err)
 	}
 	if s := store.Snapshot(); s.Serial != before+1 || len(s.Unknown()) > 0 || discarded != "abc" || len(kept.steps) != 3 {
@@ -188,18 +189,12 @@ func TestEngine_AdoptsAllAtOnce(t *testing.T) {
 	}
 }
 
-// Where another machine had begun an action, that is why its end is not known; of one on a
-// host it is what the host says, or that it cannot be reached.
-func TestWhyUnknown(t *testing.T) {
-	t.Parallel()
-	other, web := actions.By{Host: "ci-7", Boot: "b"}, &runner.Host{Name: "web"}
-	if got := whyUnknown(other, nil, "no route"); got != "it was started on another machine, ci-7" {
-		t.Error(got)
+// finder returns what finds out how the actions of a state ended.
+func finder(t *testing.T, e *Engine, place state.Place) unsettled.Finder {
+	t.Helper()
+	m, err := e.Machine(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := whyUnknown(other, web, "no route"); got != "no route" {
-		t.Errorf("on a host: %s", got)
-	}
-	if got := whyUnknown(actions.By{}, nil, "no trace"); got != "no trace" {
-		t.Errorf("of nobody: %s", got)
-	}
+	return unsettled.Finder{Command: e.Command(), Places: m.Places, Place: place}
 }

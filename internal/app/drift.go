@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"deployster/config"
+	"deployster/internal/app/stage"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -15,7 +15,6 @@ import (
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/drift"
-	"deployster/state"
 )
 
 // DriftOptions say what to query, and which drift is known already.
@@ -34,19 +33,28 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.Manifest(ctx, o.Inputs)
+	loaded, err := stage.Load(ctx, e.command, o.Inputs, o.Selection)
 	if err != nil {
 		return nil, err
 	}
-	place := e.StatePlace(m)
-	snapshot, err := e.ReadState(ctx, place)
+	opened, err := stage.Read(ctx, e.command, loaded)
 	if err != nil {
 		return nil, err
 	}
-	if snapshot.Lineage == "" {
-		e.Note("There is no state file at %s yet: nothing was applied that could have drifted.", place)
+	defer opened.Close()
+	if opened.Prior.Lineage == "" {
+		e.Note("There is no state file at %s yet: nothing was applied that could have drifted.", opened.Place)
 	}
-	report, err := e.drift(ctx, m, snapshot, known, o)
+	machine, err := e.Machine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	connected, err := stage.Compare(ctx, e.command, opened, machine)
+	if err != nil {
+		return nil, err
+	}
+	defer connected.Close()
+	report, err := e.drift(ctx, connected, known, o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +62,7 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 		if err := e.writeBaseline(o.WriteBaseline, report); err != nil {
 			return nil, err
 		}
-		e.ui.Printf("The drift that there is was written to %s.\n", o.WriteBaseline)
+		e.command.UI.Printf("The drift that there is was written to %s.\n", o.WriteBaseline)
 	}
 	level := events.Info
 	if report.Status != drift.None {
@@ -66,31 +74,11 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 }
 
 // drift queries the real objects, and shows the report.
-func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, known drift.Baseline,
-	o DriftOptions) (*drift.Report, error) {
-	if _, err := e.Runtime(ctx); err != nil {
-		return nil, err
-	}
-	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths), false, nil)
+func (e *Engine) drift(ctx context.Context, n stage.Connected, known drift.Baseline, o DriftOptions) (*drift.Report, error) {
+	report, diags, err := n.Planner(e.command).Drift(ctx, n.Inputs(o.Parallelism))
 	if err != nil {
 		return nil, err
 	}
-	resolver, err := e.resolver(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	resolver.Wanted = recorded(prior)
-	pins, err := resolver.All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	client := e.client(prior, pins, resolver)
-	options := e.planOptions(selection, o.Parallelism)
-	asked, m, err := remembering(ctx, e, m, prior, client, &options)
-	if err != nil {
-		return nil, err
-	}
-	report, diags := plan.Drift(ctx, m, prior, asked, options)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -2,70 +2,28 @@ package app
 
 import (
 	"context"
-	"errors"
-	goruntime "runtime"
+	"time"
 
-	"deployster/apply"
-	"deployster/config"
 	"deployster/internal/app/announce"
-	"deployster/internal/app/images"
+	"deployster/internal/app/command"
+	"deployster/internal/app/machine"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
-	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/remote"
-	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
-	"deployster/internal/runtime/runner/typeclient"
-	"deployster/internal/runtime/runner/worker"
-	"deployster/internal/ui/events"
-	"deployster/plan"
-	"deployster/plan/explain"
-	"deployster/plan/hidden"
-	"deployster/state"
 )
 
 // Runtime runs images. containerd.Runtime is one.
-type Runtime interface {
-	runner.Runner
-	runner.Launcher
-	runner.Adopter
-	images.Runtime
-	runner.Inspector
-	Artifacts() string           // the directory of the files of artifacts
-	Withheld(path string) string // why containers must not get a path of this machine; "" = they may
-	router.Images
-	// Running reports whether an action still runs.
-	Running(ctx context.Context, id string) (bool, error)
-	Close() error
-}
+type Runtime = machine.Runtime
 
-// UI shows a person the progress, and asks questions. It is called from many goroutines.
-type UI interface {
-	workspace.UI
-	// Begin shows the progress of total resources, until end is called.
-	Begin(verb string, total int) (end func())
-	Planning(plan.Event)
-	Applying(apply.Event)
-	Line(typeclient.Line) // what an image prints
-	Pulling(imagestore.Progress)
-	Plan(*plan.Plan)
-	Explain(*plan.Plan, []*explain.Explanation) // instead of Plan, with -explain
-	// Report shows how an apply ended; recorded is nil if it did not end well.
-	Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot)
-	// Confirm asks a question. With whole only the word yes counts as an approval.
-	Confirm(ctx context.Context, question string, whole bool) (bool, error)
-	Question(context.Context, apply.Question) (apply.Answer, error)
-}
+// UI shows a person the progress, and asks questions.
+type UI = command.UI
 
-// Records keeps what was sent to images and what they answered. runs.Recorder implements it.
-type Records interface {
-	Begin() // from now on things are changed
-	Add(typeclient.Invocation)
-	Report(content []byte)
-}
+// Records keeps what was sent to images and what they answered.
+type Records = command.Records
 
 // Options say where an engine works, with what, and to whom it reports.
 type Options struct {
@@ -85,73 +43,62 @@ type Options struct {
 // Engine does the work of one command.
 type Engine struct {
 	*workspace.Workspace
-	ui      UI
-	options Options
-
-	runtime  Runtime
-	pool     *worker.Pool   // runs images with the runtime, in workers where it can
-	places   *router.Places // the pool here, and the hosts
-	acts     remote.Hello   // the identity that hosts are greeted with
-	over     HostOptions    // how the command treats hosts
-	pins     map[string]router.Pin
-	pulls    announce.Pulls // the pulls that events were sent of
-	files    artifact.Store // nil = not opened
-	lockFile *durable.Lock  // the lock of the workspace's lock file; nil = not locked
-	released chan error     // gives the error of closing places and runtime; nil = they may still be needed
+	command  command.Command
+	options  machine.Options
+	machine  *machine.Machine // nil = not connected to the container runtime
+	pulls    announce.Pulls   // the pulls that events were sent of
+	lockFile *durable.Lock    // the lock of the workspace's lock file; nil = not locked
+	released chan error       // gives the error of closing the machine; nil = it may still be needed
 }
 
 // New returns an engine. It must be closed.
 func New(o Options) *Engine {
 	if o.UI == nil {
-		o.UI = nobody{}
+		o.UI = command.Nobody{}
 	}
 	if o.Records == nil {
-		o.Records = func(string, *encryption.Keyring) Records { return unrecorded{} }
+		o.Records = func(string, *encryption.Keyring) Records { return command.Unrecorded{} }
 	}
 	o.Workspace.UI = o.UI
-	return &Engine{Workspace: workspace.New(o.Workspace), ui: o.UI, options: o}
+	w := workspace.New(o.Workspace)
+	return &Engine{Workspace: w, command: command.Command{Work: w, UI: o.UI, Open: o.Records, Abort: o.Abort},
+		options: machine.Options{Open: o.Open, Dial: o.Dial, MaxArtifacts: o.MaxArtifacts}}
 }
 
-// Runtime connects to the container runtime, if it is not connected yet.
+// Command returns what all stages of the command share.
+func (e *Engine) Command() command.Command { return e.command }
+
+// Machine connects to the container runtime, if it is not connected yet. The engine closes it.
+func (e *Engine) Machine(ctx context.Context) (_ *machine.Machine, err error) {
+	if e.machine == nil {
+		e.machine, err = machine.Open(ctx, e.Workspace, e.options)
+	}
+	return e.machine, err
+}
+
+// Runtime returns the container runtime of Machine.
 func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
-	if e.runtime != nil {
-		return e.runtime, nil
-	}
-	if _, err := workspace.HostPatience(e.Options); err != nil {
-		return nil, err
-	}
-	runtime, err := e.options.Open(ctx)
+	m, err := e.Machine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e.runtime = runtime
-	e.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true, Private: e.Secrets.Private})
-	e.places = newPlaces(e)
-	return runtime, nil
+	return m.Runtime, nil
 }
 
-// newPlaces returns this machine and the hosts as places, without connections to hosts.
-func newPlaces(e *Engine) *router.Places {
-	patience, _ := workspace.HostPatience(e.Options) // Runtime has read it
-	return router.New(router.Options{Here: here{e.pool, e.runtime}, Images: e.runtime, Dial: dialer(e), Patience: patience, Most: connections})
-}
-
-// release closes the runtime in the background while other work goes on: no image is run
+// release closes the machine in the background, after the connections of a stage: no image is run
 // after it. Close waits for its end.
-func (e *Engine) release() {
+func (e *Engine) release(first func()) {
 	if e.released != nil {
 		return
 	}
 	e.released = make(chan error, 1)
-	closeArtifacts(e)
+	if e.machine != nil {
+		e.machine.Files.Close(e.command)
+	}
 	go func() {
 		var err error
-		if e.pool != nil {
-			e.places.Close()
-			e.pool.Close()
-		}
-		if e.runtime != nil {
-			err = e.runtime.Close()
+		if first(); e.machine != nil {
+			err = e.machine.Close()
 		}
 		e.released <- err
 		close(e.released) // a second Close gets no error
@@ -160,7 +107,7 @@ func (e *Engine) release() {
 
 // Close closes what was opened, and warns of errors of that. A second Close does nothing.
 func (e *Engine) Close() {
-	e.release()
+	e.release(func() {})
 	if e.lockFile != nil {
 		_ = e.lockFile.Unlock() // the lock file is written
 		e.lockFile = nil
@@ -171,91 +118,10 @@ func (e *Engine) Close() {
 	}
 }
 
-// client returns a client for images, which shows and records what they print. Values
-// that the state marks as sensitive are hidden like those of the manifest.
-func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
-	e.learn(prior)
-	return typeclient.New(typeclient.Options{Runner: e.places, Inspector: e.runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
-		Pins: pins, Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Learn, Hide: e.Secrets.Hide, Record: e.records().Add,
-		Inits: workspace.NewInitCache(e.Dir), Facts: e.places.Facts})
-}
-
-// learn takes note of the secrets in a state.
-func (e *Engine) learn(s state.Snapshot) {
-	for _, entry := range s.Resources {
-		e.Secrets.Learn(hidden.OfEntry(entry))
+// Pulling reports the progress of image pulls.
+func (e *Engine) Pulling(p imagestore.Progress) {
+	if event, ok := e.pulls.Event(p, time.Now()); ok {
+		e.Events(event)
 	}
-	for _, a := range s.Artifacts {
-		e.Secrets.Learn(a.Secrets())
-	}
-	for _, p := range s.Pins {
-		e.Secrets.Learn(p.Secrets())
-	}
+	e.command.UI.Pulling(p)
 }
-
-func (e *Engine) records() Records { return e.options.Records(e.Dir, e.Keys) }
-
-// resolver returns what fetches images as the lock file pins them.
-func (e *Engine) resolver(ctx context.Context, m *config.Manifest) (*images.Resolver, error) {
-	runtime, err := e.Runtime(ctx)
-	if err != nil {
-		return nil, err
-	}
-	lock, err := images.ReadLock(e.Dir)
-	if err != nil {
-		return nil, err
-	}
-	return images.NewResolver(runtime, m, lock), nil
-}
-
-// planning tells people and programs what happens while a plan is made.
-func (e *Engine) planning(event plan.Event) {
-	e.Events(events.OfPlan(event))
-	e.ui.Planning(event)
-}
-
-// applying tells people and programs what happens while a plan is applied.
-func (e *Engine) applying(event apply.Event) {
-	e.Events(events.OfApply(event))
-	e.ui.Applying(event)
-}
-
-// Line tells people and programs what an image prints.
-func (e *Engine) Line(l typeclient.Line) {
-	e.Events(events.OfLine(l))
-	e.ui.Line(l)
-}
-
-// nobody is a UI that shows nothing and answers no question.
-type nobody struct{}
-
-func (nobody) Diagnostics(diag.Diagnostics)                        {}
-func (nobody) Printf(string, ...any)                               {}
-func (nobody) Begin(string, int) func()                            { return func() {} }
-func (nobody) Planning(plan.Event)                                 {}
-func (nobody) Applying(apply.Event)                                {}
-func (nobody) Line(typeclient.Line)                                {}
-func (nobody) Pulling(imagestore.Progress)                         {}
-func (nobody) Plan(*plan.Plan)                                     {}
-func (nobody) Explain(*plan.Plan, []*explain.Explanation)          {}
-func (nobody) Report(*plan.Plan, *apply.Report, *state.Snapshot)   {}
-func (nobody) Confirm(context.Context, string, bool) (bool, error) { return false, nil }
-func (nobody) AskVariable(context.Context, config.Missing) (string, error) {
-	return "", errors.New("nobody can be asked")
-}
-func (nobody) Question(context.Context, apply.Question) (apply.Answer, error) { return apply.Quit, nil }
-
-// hearing shows errors and warnings, and nothing else.
-type hearing struct {
-	nobody
-	to UI
-}
-
-func (h hearing) Diagnostics(list diag.Diagnostics) { h.to.Diagnostics(list) }
-
-// unrecorded keeps no records.
-type unrecorded struct{}
-
-func (unrecorded) Begin()                    {}
-func (unrecorded) Add(typeclient.Invocation) {}
-func (unrecorded) Report([]byte)             {}

@@ -10,6 +10,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app/approval"
+	"deployster/internal/app/command"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/runnertest"
@@ -112,7 +113,7 @@ func (l leaving) Close() error { return errors.Join(l.Runtime.Close(), errors.Ne
 
 // warned counts what it is told.
 type warned struct {
-	nobody
+	command.Nobody
 	times int
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,12 +28,13 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	if err != nil {
 		return nil, err
 	}
-	if _, err := e.Runtime(ctx); err != nil {
+	machine, err := e.Machine(ctx)
+	if err != nil {
 		return nil, err
 	}
 	prior, err := e.ReadState(ctx, e.StatePlace(m))
 	if err == nil {
-		m, _, err = withLateHosts(m, prior)
+		m, _, err = hosts.WithLate(m, prior)
 	}
 	if err != nil {
 		return nil, err
@@ -47,12 +49,12 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	if len(on) == 0 {
 		return nil, diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
 	}
-	found := hosts.Greet(ctx, e.places, on, 0)
+	found := hosts.Greet(ctx, machine.Places, on, 0)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	var list []HostCheck
-	for _, name := range sorted(found.Pins) {
+	for _, name := range slices.Sorted(maps.Keys(found.Pins)) {
 		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Condition: found.Conditions[name]})
 	}
 	return list, router.SameMachine(found.Pins)

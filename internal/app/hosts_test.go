@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -27,8 +28,8 @@ import (
 	"deployster/state/actions"
 )
 
-// machine is a host in memory, with a world of its own.
-type machine struct {
+// hostMachine is a host in memory, with a world of its own.
+type hostMachine struct {
 	runnertest.Runtime
 	id    string
 	world *runnertest.World
@@ -38,40 +39,42 @@ type machine struct {
 	broken  error    // why it cannot answer for actions; nil = it can
 }
 
-func (m *machine) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
+func (m *hostMachine) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
 	return remote.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: m.id, CPUs: 2}}, nil
 }
-func (*machine) Acts(context.Context, remote.Hello) error                                { return nil }
-func (*machine) Look(context.Context, []remote.Plug) []remote.Seen                       { return nil }
-func (*machine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (*machine) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
+func (*hostMachine) Acts(context.Context, remote.Hello) error          { return nil }
+func (*hostMachine) Look(context.Context, []remote.Plug) []remote.Seen { return nil }
+func (*hostMachine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error {
+	return nil
+}
+func (*hostMachine) Bring(context.Context, remote.Files, io.Reader) error { return nil }
 
-func (m *machine) Adopt(_ context.Context, id string, _ runner.Watch) (runner.Outcome, error) {
+func (m *hostMachine) Adopt(_ context.Context, id string, _ runner.Watch) (runner.Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.adopted = append(m.adopted, id)
 	return runner.Outcome{Fate: runner.Exited}, m.broken
 }
 
-func (m *machine) Running(context.Context, string) (bool, error) { return false, m.broken }
+func (m *hostMachine) Running(context.Context, string) (bool, error) { return false, m.broken }
 
 // network has machines by their addresses, and what is here.
 type network struct {
 	dir      string
-	here     *machine
-	machines map[string]*machine
+	here     *hostMachine
+	machines map[string]*hostMachine
 }
 
 func newNetwork(t *testing.T, addresses ...string) *network {
-	n := &network{dir: t.TempDir(), here: newMachine("here"), machines: map[string]*machine{}}
+	n := &network{dir: t.TempDir(), here: newMachine("here"), machines: map[string]*hostMachine{}}
 	for _, a := range addresses {
 		n.machines[a] = newMachine("m-" + a)
 	}
 	return n
 }
 
-func newMachine(id string) *machine {
-	m := &machine{Runtime: runnertest.Runtime{Fake: runnertest.NewFake()}, id: id, world: runnertest.NewWorld()}
+func newMachine(id string) *hostMachine {
+	m := &hostMachine{Runtime: runnertest.Runtime{Fake: runnertest.NewFake()}, id: id, world: runnertest.NewWorld()}
 	m.Add("thing", m.world.Program)
 	return m
 }
@@ -288,7 +291,7 @@ func TestReach_MeansTheAddressesOfToday(t *testing.T) {
 	}
 	counted := strings.Replace(onHost("a", "cpu"), "{", "{\n  count = host.a.facts.cpus", 1)
 	p, err = n.plan(t, both+counted, plan.Selection{Targets: []string{"host.a"}})
-	if err != nil || fmt.Sprint(sorted(p.Resources)) != "[cpu[0] cpu[1] x]" {
+	if err != nil || fmt.Sprint(slices.Sorted(maps.Keys(p.Resources))) != "[cpu[0] cpu[1] x]" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -323,7 +326,7 @@ func TestReach_SelectsWhatIsRecordedOnAHost(t *testing.T) {
 			p, err := n.plan(t, c.now, c.s)
 			var gone []string
 			if err == nil {
-				gone = sorted(p.Resources)
+				gone = slices.Sorted(maps.Keys(p.Resources))
 			} else {
 				gone = []string{err.Error()}
 			}

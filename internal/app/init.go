@@ -6,6 +6,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/images"
+	"deployster/internal/app/machine"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/imagestore"
@@ -28,11 +29,11 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 	if err != nil {
 		return nil, false, err
 	}
-	runtime, err := e.Runtime(ctx)
+	at, err := e.Machine(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	resolver := images.NewResolver(runtime, m, lock)
+	resolver := images.NewResolver(at.Runtime, m, lock)
 	resolver.Pin, resolver.Upgrade = true, upgrade
 	pins, err := resolver.All(ctx)
 	if err != nil {
@@ -42,7 +43,7 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 		e.Note("%[1]s is now %[2]s (locked); the build of today stays as %[3]s. To use it: `deployster image tag %[3]s %[1]s`, "+
 			"then `deployster init -upgrade`.", m.Name, m.Now, imagestore.WithDigest(m.Name, m.Was))
 	}
-	if pins, err = e.otherImages(ctx, m, resolver, pins); err != nil {
+	if pins, err = otherImages(ctx, e, at, m, resolver, pins); err != nil {
 		return nil, false, err
 	}
 	if changes, written, err = images.WriteLock(e.Dir, lock, pins); err != nil {
@@ -54,9 +55,9 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 
 // otherImages asks every image for its init answer, and so fetches the other images in
 // which its commands run.
-func (e *Engine) otherImages(ctx context.Context, m *config.Manifest, resolver *images.Resolver,
+func otherImages(ctx context.Context, e *Engine, at *machine.Machine, m *config.Manifest, resolver *images.Resolver,
 	pins map[string]string) (map[string]string, error) {
-	client := e.client(state.Snapshot{}, pins, resolver)
+	client := at.Client(e.command, at.Places, state.Snapshot{}, pins, resolver)
 	var diags diag.Diagnostics
 	for _, r := range m.Resources() {
 		if r.Publish != nil {

@@ -20,7 +20,11 @@ func OpenVersions(ctx context.Context, e *Engine, in workspace.Inputs) (*version
 	if err != nil {
 		return nil, err
 	}
-	resolver, err := e.resolver(ctx, m)
+	at, err := e.Machine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resolver, err := at.Resolver(e.Dir, m)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +33,7 @@ func OpenVersions(ctx context.Context, e *Engine, in workspace.Inputs) (*version
 		return nil, err
 	}
 	pins := map[string]string{}
-	client, files := openArtifacts(e, e.client(prior, pins, resolver))
+	client, files := at.Artifacts(e.command, at.Client(e.command, at.Places, prior, pins, resolver))
 	return versions.New(versions.Options{Dir: e.Dir, Manifest: m, Prior: prior, Lock: lock, Store: files,
 		Open: func(ctx context.Context, wanted func(string) bool) (artifact.Client, error) {
 			resolver.Wanted = wanted

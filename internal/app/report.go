@@ -3,9 +3,9 @@ package app
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"deployster/apply"
+	"deployster/internal/app/command"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -14,9 +14,10 @@ import (
 
 // reporter writes the report of an apply, in every case.
 type reporter struct {
-	engine  *Engine
+	command command.Command
 	file    string // "" = none
 	written bool
+	plan    *plan.Plan // as far as there is one
 }
 
 // begin writes a report with the status unknown. This shows, before anything is done,
@@ -45,44 +46,32 @@ func (r *reporter) write(report *apply.Report) error {
 }
 
 func (r *reporter) put(report *apply.Report) error {
-	content, err := r.engine.reportJSON(report)
+	content, err := r.command.ReportJSON(report)
 	if err == nil && r.file == workspace.Std {
-		_, err = r.engine.Stdout.Write(content)
+		_, err = r.command.Work.Stdout.Write(content)
 		return err
 	}
 	if err == nil {
-		err = r.engine.Replaceable(r.file)
+		err = r.command.Work.Replaceable(r.file)
 	}
 	if err == nil {
-		err = durable.WriteFile(r.engine.Path(r.file), content, 0o600)
+		err = durable.WriteFile(r.command.Work.Path(r.file), content, 0o600)
 	}
 	return err
 }
 
 // end writes the report of an apply that had nothing to do, was refused before anything
 // was run, or panicked. It returns the error of the whole apply.
-func (r *reporter) end(p *plan.Plan, err error) error {
+func (r *reporter) end(err error) error {
 	switch {
 	case r.written:
 		return err
 	case err == nil:
-		return r.write(apply.Refused(p, apply.OK, nil))
+		return r.write(apply.Refused(r.plan, apply.OK, nil))
 	}
 	status, problems := apply.Error, diag.From("Error", err)
 	if errors.Is(err, context.Canceled) {
 		status, problems = apply.Interrupted, diag.Diagnostics{diag.Errorf("Interrupted", "Nothing was changed.")}
 	}
-	return errors.Join(err, r.write(apply.Refused(p, status, r.engine.Secrets.Diagnostics(problems))))
-}
-
-// without returns an error without the diagnostics that are already among the problems of a report.
-func without(err error, problems diag.Diagnostics) error {
-	var left diag.Diagnostics
-	for _, d := range diag.From("Error", err) {
-		same := func(p *diag.Diagnostic) bool { return p.Summary == d.Summary && p.Detail == d.Detail }
-		if !slices.ContainsFunc(problems, same) { // whether it has an address or not: it is one fault
-			left = append(left, d)
-		}
-	}
-	return left.Err()
+	return errors.Join(err, r.write(apply.Refused(r.plan, status, r.command.Work.Secrets.Diagnostics(problems))))
 }

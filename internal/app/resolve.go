@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/app/unsettled"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/state"
 	"deployster/state/actions"
@@ -26,14 +28,16 @@ func (e *Engine) Resolve(ctx context.Context, address string, as actions.Verdict
 		if !slices.Contains(now.Unexplained(), addr) {
 			return now, workspace.StateEdit{}, nothingOpen(now, addr)
 		}
-		if _, err := e.Runtime(ctx); err != nil {
+		machine, err := e.Machine(ctx)
+		if err != nil {
 			return now, workspace.StateEdit{}, err
 		}
+		finder := unsettled.Finder{Command: e.command, Places: machine.Places, Place: place}
 		for _, a := range now.Unsettled[addr].Open() {
-			if elsewhere(place, now, addr) {
+			if unsettled.Elsewhere(place, now, addr) {
 				continue // only a person can know how it ended
 			}
-			if err := e.mustBeOpen(ctx, now, addr, a); err != nil {
+			if err := mustBeOpen(ctx, finder, now, addr, a); err != nil {
 				return now, workspace.StateEdit{}, err
 			}
 		}
@@ -43,23 +47,15 @@ func (e *Engine) Resolve(ctx context.Context, address string, as actions.Verdict
 }
 
 // mustBeOpen returns an error if deployster knows how an action ended, or can find out: a person may not state it then.
-func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt) error {
-	runs, err := on(e, s, addr).Running(ctx, a.Key)
-	if diag.Is[*runner.HostError](err) && ctx.Err() == nil {
-		return nil // its machine is unreachable, and may be gone for good
-	}
-	if err != nil {
-		return err
-	}
-	if runs {
-		return errStillRuns(addr, a)
-	}
-	out, err := outcome(ctx, e, s, addr, a, runner.Watch{})
+func mustBeOpen(ctx context.Context, f unsettled.Finder, s state.Snapshot, addr string, a actions.Attempt) error {
+	runs, out, err := f.Ended(ctx, s, addr, a)
 	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil || out.Fate == runner.Unknown:
-		return nil // apply cannot find it out either, so a person may state it
+	case err != nil:
+		return err
+	case runs:
+		return errStillRuns(addr, a)
+	case out.Fate == runner.Unknown:
+		return nil
 	case out.Fate == runner.Exited:
 		return diag.Errorf("It is known how the action ended",
 			"%q of %s ended with exit code %d. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr,
@@ -85,4 +81,17 @@ func nothingOpen(now state.Snapshot, addr string) error {
 	}
 	return diag.Errorf("Nothing to resolve", "There is no action of %s whose end is not known. %s Nothing was changed.", diag.Visible(addr),
 		rest)
+}
+
+// StillRunning returns the keys of the actions of a state that run right now: their
+// command runs, or it was killed and their containers still run. It queries only this
+// machine. An action whose state cannot be found out counts as not running.
+func StillRunning(ctx context.Context, e *Engine, s state.Snapshot) map[string]bool {
+	return unsettled.StillRunning(ctx, e.Workspace, func() (*router.Places, error) {
+		m, err := e.Machine(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return m.Places, nil
+	}, s)
 }

@@ -23,7 +23,7 @@ func (e *Engine) Inspect(ctx context.Context, image string) (name string, ty pro
 		return "", ty, err
 	}
 	client := typeclient.New(typeclient.Options{Runner: runtime, Inspector: runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
-		Log: e.Line})
+		Log: e.command.Line})
 	ty, err = client.Init(ctx, typeclient.Target{Address: "inspect", Reference: image, Digest: found.Digest})
 	return found.Reference, ty, err
 }
@@ -48,7 +48,7 @@ func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet b
 	}
 	o.Runner, o.Launcher, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, e.Version, e.Dir, e.Verbose, e.Secrets.Hide
 	if !quiet {
-		o.Log = e.Line
+		o.Log = e.command.Line
 	}
 	about := o.About
 	o.About = func(ty protocol.Type) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/app/watching"
 	"deployster/internal/base/diag"
@@ -36,7 +36,7 @@ func watchCommand(e Env) *cli.Command {
 }
 
 func runWatch(c *cli.Context, s *session) (err error) {
-	o := watching.Options{SourceOptions: app.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Policy: policy(c)},
+	o := watching.Options{SourceOptions: repairs.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Policy: policy(c)},
 		Approve: c.String("approve"), Parallelism: c.Int("parallelism"), Converged: c.Duration("converged-timeout"),
 		MaxRuntime: c.Duration("max-runtime"), Metrics: c.String("metrics"),
 		Verbose: c.Bool("verbose"), Record: watching.Records(s.Engine, s.env.Abort), Print: s.out.Printf, Show: s.ui.Status}

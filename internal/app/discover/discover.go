@@ -8,7 +8,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app"
-	"deployster/internal/app/images"
+	"deployster/internal/app/draft"
+	"deployster/internal/app/hosts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -78,16 +79,16 @@ type search struct {
 
 // open returns a search.
 func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Snapshot) (*search, error) {
-	runtime, err := e.Runtime(ctx)
+	at, err := e.Machine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := images.ReadLock(e.Dir)
+	resolver, err := at.Resolver(e.Dir, m)
 	if err != nil {
 		return nil, err
 	}
-	resolver := images.NewResolver(runtime, m, lock)
-	client, look := app.Asking(e, m, prior, resolver)
+	at.Places.Known(hosts.Reachable(m))
+	client, look := at.Client(e.Command(), at.Places, prior, nil, resolver), draft.Looker(at.Places)
 	return &search{engine: e, manifest: m, prior: prior, client: client, plugs: plugs.New(m.Plugs(), nil, look)}, nil
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/state"
 )
 
 // marked returns the mark of the state of a source, or the last one if its place does not answer.
-func (w *watcher) marked(s *app.Source) string {
+func (w *watcher) marked(s *repairs.Source) string {
 	w.looked = time.Now()
 	mark, err := s.Place.Mark(context.Background()) // Mark limits its own time
 	if err != nil {

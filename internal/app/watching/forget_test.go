@@ -6,8 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"deployster/internal/app"
+	"deployster/internal/app/command"
 	"deployster/internal/app/redact"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/workspace"
 	"deployster/state"
 )
@@ -18,7 +19,7 @@ func TestForget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		secrets := &redact.Redactor{}
-		w := &watcher{engine: app.Keeper{Engine: &app.Engine{Workspace: &workspace.Workspace{Options: workspace.Options{Secrets: secrets}}}}}
+		w := &watcher{engine: repairs.Keeper{Command: command.Command{Work: &workspace.Workspace{Options: workspace.Options{Secrets: secrets}}}}}
 		entry := state.Entry{State: json.RawMessage(`{"token":"of-the-state"}`), Sensitive: state.Sensitive{State: []string{"/token"}}}
 		w.current = &generation{look: &looker{prior: state.Snapshot{Resources: map[string]state.Entry{"a": entry}}}}
 		aged := time.Now()

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/config"
-	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -45,7 +45,7 @@ const inWorker = 40
 // generation is what was read by one reading of the manifests and the state.
 type generation struct {
 	watch.Generation
-	source *app.Source
+	source *repairs.Source
 	look   *looker
 	types  map[string]string // address -> type, as the manifest names it, of watched resources
 	left   map[string]string // address -> why it is not watched
@@ -75,7 +75,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	}
 	w.fill(g, snapshot)
 	w.mark, w.read = source.Mark, time.Now()
-	workspace.StayLong(w.engine.Workspace, len(g.Resources))
+	workspace.StayLong(w.engine.Command.Work, len(g.Resources))
 	return g, nil
 }
 
@@ -101,7 +101,7 @@ func (w *watcher) sameState(now state.Snapshot) error {
 func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	seen := g.look.seen()
 	g.Looker, g.Repairer, g.Places, g.Cold = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}, w.Parallelism
-	g.Source = heard{app.WatchSource{Client: w.told, Request: w.request}, func(addr string) { w.metrics.Event(w.typeOf(addr)) }}
+	g.Source = heard{repairs.WatchSource{Client: w.told, Request: w.request}, func(addr string) { w.metrics.Event(w.typeOf(addr)) }}
 	for addr, d := range seen.Unasked {
 		g.left[addr] = d.Reason
 	}
@@ -183,11 +183,11 @@ func owed(r *config.Resource, e state.Entry, s state.Snapshot) string {
 // looker queries single resources. The state that it compares them with can be exchanged.
 type looker struct {
 	w      *watcher
-	source *app.Source
+	source *repairs.Source
 
 	// Guarded by w.mu.
 	looker *plan.Looker
-	spec   app.WatchSpec
+	spec   repairs.WatchSpec
 	prior  state.Snapshot
 	by     map[string]*config.Resource
 }

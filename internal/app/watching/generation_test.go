@@ -10,6 +10,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/app/watch/metrics"
 	"deployster/internal/app/workspace"
@@ -34,11 +35,9 @@ func (w *world) loaded(t *testing.T) (*watcher, *generation) {
 		return Recording{Records: none{}, Send: func(events.Event) {}, End: func(apply.Status) {}}
 	}}
 	watched := &watcher{Options: quiet, kinds: kinds, again: make(chan struct{}, 1), metrics: metrics.New(), reasons: map[string]string{}}
-	watched.engine = app.Keeper{Engine: w.engine}.Child(func(events.Event) {}, none{})
+	watched.engine = w.keeper(t).Child(func(events.Event) {}, none{})
 	var err error
-	if watched.told, err = app.NewWatchClient(t.Context(), w.engine); err != nil {
-		t.Fatal(err)
-	}
+	watched.told = watched.engine.NewWatchClient()
 	t.Cleanup(watched.told.Close)
 	g, err := watched.load(t.Context())
 	if err != nil {
@@ -93,7 +92,7 @@ func TestGeneration_IsForgotten(t *testing.T) {
 	stop()
 	<-ended
 	runtime.KeepAlive(source)
-	if r, err := source.(heard).Source.(app.WatchSource).Request(t.Context(), "a"); err != nil || r.Address != "a" {
+	if r, err := source.(heard).Source.(repairs.WatchSource).Request(t.Context(), "a"); err != nil || r.Address != "a" {
 		t.Errorf("begun anew it is asked for %v, %v", r, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/typeclient"
@@ -25,7 +25,7 @@ const busyEvery = 100 * time.Millisecond
 type repairer struct {
 	w      *watcher
 	look   *looker
-	source *app.Source
+	source *repairs.Source
 	whole  bool // it applies the manifests, as far as they are approved
 }
 
@@ -54,7 +54,7 @@ func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch
 		case held:
 			r.w.status(Released, "released: repairing goes on", "")
 		}
-		if errors.Is(err, app.ErrElsewhere) {
+		if errors.Is(err, repairs.ErrElsewhere) {
 			select {
 			case r.w.again <- struct{}{}:
 			default:
@@ -107,7 +107,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	r.w.mu.Lock()
 	prior, seen := r.look.prior, r.look.looker
 	r.w.mu.Unlock()
-	done, err := e.Repair(ctx, app.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Whole: r.whole, Kinds: w.kinds,
+	done, err := e.Repair(ctx, repairs.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Whole: r.whole, Kinds: w.kinds,
 		Looker: seen, Ended: func() { w.mark, w.letGo = w.marked(r.source), time.Now() }})
 	if err != nil && done.Report == nil {
 		status := apply.Error
@@ -125,7 +125,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	maps.Copy(w.reasons, done.Refused)
 	w.mu.Unlock()
 	if done.Report == nil && done.Broken != nil { // otherwise its run has reported it
-		w.engine.Diagnostics(diag.From("Cannot repair", done.Broken))
+		w.engine.Command.Work.Diagnostics(diag.From("Cannot repair", done.Broken))
 	}
 	if r.whole {
 		for _, addr := range slices.Sorted(maps.Keys(done.Refused)) {
@@ -139,7 +139,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	}
 	if done.Snapshot.Serial != prior.Serial {
 		if err := r.look.with(ctx, done.Snapshot); err != nil && ctx.Err() == nil {
-			return outcomes, errors.Join(err, app.ErrElsewhere)
+			return outcomes, errors.Join(err, repairs.ErrElsewhere)
 		}
 		r.renew(prior, done)
 	}
@@ -148,7 +148,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 
 // renew has processes restarted whose inputs are no longer the recorded ones, and starts
 // to watch resources that the manifest had changed and the repair has applied.
-func (r *repairer) renew(prior state.Snapshot, done app.Repaired) {
+func (r *repairer) renew(prior state.Snapshot, done repairs.Repaired) {
 	if r.whole || done.Report == nil {
 		return // everything is read again after that
 	}
@@ -175,7 +175,7 @@ func (w *watcher) repairing(addrs []string) (end func()) {
 }
 
 // outcomesOf returns the outcome of each resource.
-func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
+func outcomesOf(addrs []string, done repairs.Repaired) map[string]watch.Outcome {
 	out := map[string]watch.Outcome{}
 	for _, addr := range addrs {
 		out[addr] = watch.NotApproved // it, or what it depends on
@@ -273,7 +273,7 @@ func (b *repairRun) send(e events.Event) {
 func (b *repairRun) out(e events.Event) {
 	b.run.Send(e)
 	e.Run = b.run.Run
-	b.w.engine.Events(e)
+	b.w.engine.Command.Work.Events(e)
 }
 
 func (b *repairRun) end(status apply.Status, report *apply.Report) {

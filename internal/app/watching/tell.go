@@ -17,7 +17,7 @@ import (
 func (w *watcher) line(format string, args ...any) {
 	w.printing.Lock()
 	defer w.printing.Unlock()
-	w.Print("%s %s\n", time.Now().Format(time.TimeOnly), diag.Visible(w.engine.Secrets.Hide(fmt.Sprintf(format, args...))))
+	w.Print("%s %s\n", time.Now().Format(time.TimeOnly), diag.Visible(w.engine.Command.Work.Secrets.Hide(fmt.Sprintf(format, args...))))
 }
 
 // status reports a status of the whole watch.
@@ -31,7 +31,7 @@ func (w *watcher) status(s Status, text, holder string) {
 	w.mu.Lock()
 	w.holder = holder
 	w.mu.Unlock()
-	w.engine.Events(events.Event{Level: level, Message: text, Body: body})
+	w.engine.Command.Work.Events(events.Event{Level: level, Message: text, Body: body})
 	w.line("%s", text)
 	switch s {
 	case Started, Reloaded, ReloadFailed:
@@ -103,15 +103,15 @@ func (w *watcher) tell(t watch.Event) {
 		text := fmt.Sprintf("Repairing %s has taken %s, and there is one repair at a time: what else drifted (%s) waits for its end. "+
 			"An action ends at the latest at timeouts.action.", words.List(t.Resources, 3), t.Since.Round(time.Second),
 			words.Count(t.Waiting, "resource"))
-		w.engine.Diagnostics(diag.Diagnostics{diag.Warningf("A repair takes long", "%s", text)})
+		w.engine.Command.Work.Diagnostics(diag.Diagnostics{diag.Warningf("A repair takes long", "%s", text)})
 		w.line("repairing %s takes long: %s", words.List(t.Resources, 3), words.Count(t.Waiting, "resource")+" to be repaired after it")
 	case watch.Hanging:
 		text := fmt.Sprintf("A look at %s began %s ago and has not ended, though its time was up: it is not looked at before that ends. "+
 			"When all looks hang, systemd ends the watch after its WatchdogSec, and starts it anew; without systemd do that yourself.",
 			t.Address, t.Since.Round(time.Second))
-		w.engine.Diagnostics(diag.Diagnostics{diag.Warningf("A look hangs", "%s", text)})
+		w.engine.Command.Work.Diagnostics(diag.Diagnostics{diag.Warningf("A look hangs", "%s", text)})
 	case watch.Refused:
-		w.engine.Diagnostics(diag.From("Cannot repair", t.Err))
+		w.engine.Command.Work.Diagnostics(diag.From("Cannot repair", t.Err))
 		w.line("cannot repair %s: next try in %s", words.Count(t.Resources, "resource"), t.Next.Round(100*time.Millisecond))
 	}
 }
@@ -129,7 +129,7 @@ func (w *watcher) bottom() string {
 	if w.holder != "" {
 		text += "; held"
 	}
-	return w.engine.Secrets.Hide(fmt.Sprintf("watching %s: %d as recorded, %d drifted, %d failed; %d by events%s",
+	return w.engine.Command.Work.Secrets.Hide(fmt.Sprintf("watching %s: %d as recorded, %d drifted, %d failed; %d by events%s",
 		words.Count(c.Resources, "resource"), c.Resources-c.Drifted-c.Failed, c.Drifted, c.Failed, c.ByEvents, text))
 }
 
@@ -139,7 +139,7 @@ func (w *watcher) settled(t watch.Settled) {
 	if t.Converged {
 		s, text = Converged, "nothing is to be done"
 	}
-	w.engine.Events(events.Event{Level: events.Info, Message: text, Body: w.body(s)})
+	w.engine.Command.Work.Events(events.Event{Level: events.Info, Message: text, Body: w.body(s)})
 }
 
 // typeOf returns the type of a watched resource, as the manifest names it.
@@ -261,7 +261,7 @@ func (w *watcher) event(addr, status string, body events.ResourceWatch, text str
 	if status == string(drift.None) {
 		level = events.Info
 	}
-	w.engine.Events(events.Event{Level: level, Message: addr + ": " + text, Body: body})
+	w.engine.Command.Work.Events(events.Event{Level: level, Message: addr + ": " + text, Body: body})
 }
 
 // known reports drift that is in the baseline, once for each resource.
@@ -287,5 +287,5 @@ func (w *watcher) process(p watch.Process) {
 		}
 		w.line("%s. It is started again in %s", text, p.Restart.Round(100*time.Millisecond))
 	}
-	w.engine.Events(events.Event{Level: level, Message: text, Body: body})
+	w.engine.Command.Work.Events(events.Event{Level: level, Message: text, Body: body})
 }

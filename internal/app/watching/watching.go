@@ -12,6 +12,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/app/watch/metrics"
 	"deployster/internal/base/diag"
@@ -28,7 +29,7 @@ import (
 
 // Options say what is watched, and what is approved.
 type Options struct {
-	app.SourceOptions
+	repairs.SourceOptions
 	Approve     string         // kinds of change, separated by commas, or "none"
 	Poll        *time.Duration // for resources without events; nil = by their kind
 	Parallelism int            // how many queries that start a container run concurrently
@@ -62,7 +63,7 @@ const (
 // watcher is one watch.
 type watcher struct {
 	Options
-	engine  app.Keeper // for queries
+	engine  repairs.Keeper // for queries
 	kinds   []plan.Change
 	looks   *failures
 	told    *watchclient.Client // of the processes that report changes
@@ -107,17 +108,16 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 		return "", watch.Counts{}, err
 	}
 	defer served()
-	if _, err := e.Runtime(ctx); err != nil {
+	machine, err := e.Machine(ctx)
+	if err != nil {
 		return "", watch.Counts{}, err
 	}
-	w.engine = app.Keeper{Engine: e}.Child(func(event events.Event) {
+	w.engine = repairs.Keeper{Command: e.Command(), Machine: machine}.Child(func(event events.Event) {
 		if event.Level != events.Debug || w.Verbose {
 			e.Events(event) // otherwise each query would be reported
 		}
 	}, w.looks)
-	if w.told, err = app.NewWatchClient(ctx, w.engine.Engine); err != nil {
-		return "", watch.Counts{}, err
-	}
+	w.told = w.engine.NewWatchClient()
 	defer w.told.Close() // before the engine is
 	first, err := w.load(ctx)
 	if err != nil {
@@ -229,7 +229,7 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 			failed, broken = time.Now(), &mark
 			w.applying.Store(false)
 			w.metrics.ReloadFailed()
-			w.engine.Diagnostics(diag.From("Cannot read anew", err))
+			w.engine.Command.Work.Diagnostics(diag.From("Cannot read anew", err))
 			w.status(ReloadFailed, "could not be read anew: what was watched before is watched further", "")
 			continue
 		}
@@ -274,7 +274,7 @@ func (w *watcher) reload(ctx context.Context, whole bool) (*generation, error) {
 		case errors.Is(err, watch.ErrElsewhere):
 			continue // a repair or another command changed the state meanwhile
 		case err != nil && ctx.Err() == nil:
-			w.engine.Diagnostics(diag.From("Cannot apply the manifests", err))
+			w.engine.Command.Work.Diagnostics(diag.From("Cannot apply the manifests", err))
 			w.line("the manifests could not be applied: what can be watched is watched")
 		}
 		whole = false

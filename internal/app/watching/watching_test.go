@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 )
 
@@ -25,8 +25,8 @@ resource "b" {
   config = { size = 2 }
 }
 `)
-	e := app.Keeper{Engine: w.engine}
-	source, prior, err := e.Source(t.Context(), app.SourceOptions{})
+	e := w.keeper(t)
+	source, prior, err := e.Source(t.Context(), repairs.SourceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ resource "b" {
 	}
 	w.dumb["a"] = true
 	kinds, _ := approved("drift")
-	done, err := e.Repair(t.Context(), app.RepairOptions{Source: source, Prior: prior, Addresses: []string{"a", "b"}, Kinds: kinds, Looker: looker,
+	done, err := e.Repair(t.Context(), repairs.RepairOptions{Source: source, Prior: prior, Addresses: []string{"a", "b"}, Kinds: kinds, Looker: looker,
 		Ended: func() {}})
 	if err != nil || done.Broken == nil || done.Report != nil || !slices.Equal(done.Planned, []string{"b"}) {
 		t.Fatalf("%+v, %v", done, err)
@@ -52,16 +52,16 @@ func TestOutcomesOf(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("it cannot be asked")
 	for name, c := range map[string]struct {
-		done app.Repaired
+		done repairs.Repaired
 		want map[string]watch.Outcome
 	}{
-		"one is not approved": {app.Repaired{Refused: map[string]string{"a": "read_only"}, Planned: []string{"b"}},
+		"one is not approved": {repairs.Repaired{Refused: map[string]string{"a": "read_only"}, Planned: []string{"b"}},
 			map[string]watch.Outcome{"a": watch.NotApproved, "b": watch.Right}},
-		"and another depends on it": {app.Repaired{Refused: map[string]string{"a": "read_only"}},
+		"and another depends on it": {repairs.Repaired{Refused: map[string]string{"a": "read_only"}},
 			map[string]watch.Outcome{"a": watch.NotApproved, "b": watch.NotApproved}},
-		"one cannot be planned": {app.Repaired{Broken: broken, Planned: []string{"b"}},
+		"one cannot be planned": {repairs.Repaired{Broken: broken, Planned: []string{"b"}},
 			map[string]watch.Outcome{"a": watch.Failed, "b": watch.Right}},
-		"and another is not approved": {app.Repaired{Broken: broken, Refused: map[string]string{"b": "read_only"}},
+		"and another is not approved": {repairs.Repaired{Broken: broken, Refused: map[string]string{"b": "read_only"}},
 			map[string]watch.Outcome{"a": watch.Failed, "b": watch.NotApproved}},
 	} {
 		got := outcomesOf([]string{"a", "b"}, c.done)

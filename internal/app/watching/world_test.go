@@ -16,6 +16,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/runner"
@@ -180,4 +181,14 @@ func (w *world) until(t *testing.T, what string, so func() bool) {
 			t.Fatalf("waited in vain for: %s\n%s%v", what, strings.Join(w.lines, ""), w.watched)
 		}
 	}
+}
+
+// keeper returns a Keeper for the engine of the world.
+func (w *world) keeper(t *testing.T) repairs.Keeper {
+	t.Helper()
+	m, err := w.engine.Machine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repairs.Keeper{Command: w.engine.Command(), Machine: m}
 }

@@ -44,7 +44,7 @@ func Test(c *cli.Context, s Session, env map[string]string) (int, error) {
 	s.Secrets.Add(secret.Values(o.Source, o.Sensitive))
 	o.Runner, o.Inspector, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, s.Version, s.Dir, s.Verbose, s.Secrets.Hide
 	if !asJSON {
-		o.Log = s.Line
+		o.Log = s.Command().Line
 	}
 	report, err := imagetest.Run(c.Context, o)
 	switch {

@@ -16,6 +16,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -112,8 +113,9 @@ func (s watchStats) String() string {
 type watcher struct {
 	*execution
 	step    *Step
-	engine  app.Keeper
-	source  *app.Source
+	engine  repairs.Keeper
+	close   func()
+	source  *repairs.Source
 	prior   state.Snapshot
 	looker  *plan.Looker
 	refused map[string]string // a finding that was not approved since something was last right again, by address
@@ -176,7 +178,7 @@ func (ex *execution) lives(s *Step) (troubled bool, err error) {
 	if err != nil {
 		return false, failf("watch", "it does not start: %v", err)
 	}
-	defer w.engine.Close()
+	defer w.close()
 	defer func() { ex.tracer.told = ex.wasTold }()
 	for range 6 {
 		wrong, unasked := w.look()
@@ -205,10 +207,13 @@ func (ex *execution) starts(s *Step) (*watcher, error) {
 		Open: func(context.Context) (app.Runtime, error) {
 			return tracedRuntime{runnertest.Runtime{Fake: ex.fake}, t}, nil
 		}})
-	w := &watcher{execution: ex, step: s, engine: app.Keeper{Engine: e}, refused: map[string]string{}}
+	m, err := e.Machine(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{execution: ex, step: s, engine: repairs.Keeper{Command: e.Command(), Machine: m}, close: e.Close, refused: map[string]string{}}
 	t.told = func(text string) bool { return ex.wasTold(text) || e.Secrets.Hide(text) != text }
-	var err error
-	if w.source, w.prior, err = w.engine.Source(context.Background(), app.SourceOptions{}); err != nil {
+	if w.source, w.prior, err = w.engine.Source(context.Background(), repairs.SourceOptions{}); err != nil {
 		e.Close()
 		return nil, err
 	}
@@ -240,9 +245,9 @@ func (w *watcher) late() error {
 	for _, r := range slow.looker.Resources {
 		all = append(all, r.Address)
 	}
-	_, err := w.engine.Repair(context.Background(), app.RepairOptions{Source: slow.source, Prior: slow.prior, Addresses: all, Kinds: []plan.Change{repair.Kind},
+	_, err := w.engine.Repair(context.Background(), repairs.RepairOptions{Source: slow.source, Prior: slow.prior, Addresses: all, Kinds: []plan.Change{repair.Kind},
 		Looker: slow.looker, Ended: func() {}})
-	if !errors.Is(err, app.ErrElsewhere) || len(w.tracer.calls) > began {
+	if !errors.Is(err, repairs.ErrElsewhere) || len(w.tracer.calls) > began {
 		return failf("watch", "another has changed the state, and it was repaired by what was known before: %v, %d calls", err,
 			len(w.tracer.calls)-began)
 	}
@@ -285,7 +290,7 @@ func (w *watcher) repair(wrong map[string]string) (crashed bool, err error) {
 	t.applying, t.cancel, t.intrude = true, cancel, w.intrude
 	t.died = func() { left = w.files() }
 	t.mu.Unlock()
-	done, err := w.engine.Repair(ctx, app.RepairOptions{Source: w.source, Prior: w.prior, Addresses: slices.Sorted(maps.Keys(wrong)),
+	done, err := w.engine.Repair(ctx, repairs.RepairOptions{Source: w.source, Prior: w.prior, Addresses: slices.Sorted(maps.Keys(wrong)),
 		Kinds: []plan.Change{repair.Kind}, Looker: w.looker, Ended: func() {}})
 	t.mu.Lock()
 	t.applying, t.died, crashed = false, nil, t.dead

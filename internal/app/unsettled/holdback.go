@@ -1,10 +1,11 @@
-package app
+package unsettled
 
 import (
 	"maps"
 	"slices"
 	"time"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/plan/repair"
@@ -12,9 +13,9 @@ import (
 	stateplace "deployster/state/place"
 )
 
-// heldBack refuses a plan that acts on a resource on which another machine, which has
+// HeldBack refuses a plan that acts on a resource on which another machine, which has
 // lost the state, may still act. A resource that is VALID and needs no action is allowed.
-func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
+func HeldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
 	var diags diag.Diagnostics
 	held := repair.OnHold(p, prior, place)
 	for _, addr := range slices.Sorted(maps.Keys(held)) {
@@ -35,21 +36,21 @@ func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot)
 	return diags.Err()
 }
 
-// elsewhere reports whether only another machine knows how the actions of a resource
+// Elsewhere reports whether only another machine knows how the actions of a resource
 // ended. A host answers whichever machine has the state.
-func elsewhere(place state.Place, s state.Snapshot, addr string) bool {
+func Elsewhere(place state.Place, s state.Snapshot, addr string) bool {
 	remote, shared := place.(*state.Remote)
 	return shared && s.Unsettled[addr].By.Machine != remote.Machine && s.Resources[addr].Settings.Host == nil
 }
 
-// tellLeft warns of what an earlier run left behind, or that a run is in progress.
-func tellLeft(e *Engine, place state.Place, r *state.Recovery) {
+// WarnLeft warns of what an earlier run left behind, or that a run is in progress.
+func WarnLeft(w *workspace.Workspace, place state.Place, r *state.Recovery) {
 	if r == nil {
 		return
 	}
 	if who, inUse := stateplace.InUse(place); inUse {
-		e.Warn(diag.Warningf("An apply is in progress", "%s is in use by %s. This plan may no longer fit when that has ended.", place, who))
+		w.Warn(diag.Warningf("An apply is in progress", "%s is in use by %s. This plan may no longer fit when that has ended.", place, who))
 		return
 	}
-	e.Warn(r.Warning())
+	w.Warn(r.Warning())
 }

@@ -1,4 +1,4 @@
-package app
+package repairs
 
 import (
 	"context"
@@ -9,20 +9,16 @@ import (
 	"deployster/internal/runtime/runner/watchclient"
 )
 
-// WatchSource implements watch.Source for an engine: with the programs of types that
+// WatchSource implements watch.Source: with the programs of types that
 // report changes.
 type WatchSource struct {
 	Client  *watchclient.Client
 	Request func(ctx context.Context, addr string) (*watchclient.Request, error) // how a resource is watched
 }
 
-// NewWatchClient returns a client that runs such programs. It must be closed before the engine is.
-func NewWatchClient(ctx context.Context, e *Engine) (*watchclient.Client, error) {
-	runtime, err := e.Runtime(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return watchclient.New(watchclient.Options{Launcher: runtime, Hide: e.Secrets.Hide, Log: e.Line}), nil
+// NewWatchClient returns a client that runs such programs. It must be closed before the machine is.
+func (k Keeper) NewWatchClient() *watchclient.Client {
+	return watchclient.New(watchclient.Options{Launcher: k.Machine.Runtime, Hide: k.Command.Work.Secrets.Hide, Log: k.Command.Line})
 }
 
 // Watch implements watch.Source.

@@ -1,4 +1,4 @@
-package app
+package draft
 
 import (
 	"testing"
@@ -19,7 +19,7 @@ func TestApplyLimits(t *testing.T) {
 		"a store":                           {0, store, 10, 240},
 		"a store, and a number of a person": {7, store, 7, 0},
 	} {
-		if r, w := applyLimits(c.parallelism, c.place); r != c.resources || w != c.workers {
+		if r, w := ApplyLimits(c.parallelism, c.place); r != c.resources || w != c.workers {
 			t.Errorf("%s: %d and %d, want %d and %d", name, r, w, c.resources, c.workers)
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package repairs
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"deployster/internal/app"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/artifact"
@@ -18,6 +19,34 @@ import (
 	"deployster/protocol"
 	"deployster/state"
 )
+
+// thing is a manifest with one resource.
+const thing = `
+resource "a" {
+  type   = "thing"
+  config = { size = 1 }
+}
+`
+
+// traces is a runtime that reports the same outcome of each action.
+type traces struct {
+	runnertest.Runtime
+	out runner.Outcome
+}
+
+func (t traces) Adopt(context.Context, string, runner.Watch) (runner.Outcome, error) {
+	return t.out, nil
+}
+
+// keeperOf returns a Keeper for an engine.
+func keeperOf(t *testing.T, e *app.Engine) Keeper {
+	t.Helper()
+	m, err := e.Machine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Keeper{e.Command(), m}
+}
 
 // A repair finds out how actions of a dead command ended, and is planned with that: an image
 // is told what the action has said, and not that nobody knows it.
@@ -42,10 +71,10 @@ func TestRepair_IsPlannedWithWhatWasFoundOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := runner.Outcome{Fate: runner.Exited, Result: runner.Result{Stdout: []byte(`{"memory":"made"}`)}}
-	e := New(Options{Workspace: workspace.Options{Dir: dir, Version: "test"},
-		Open: func(context.Context) (Runtime, error) { return traces{runnertest.Runtime{Fake: fake}, said}, nil }})
+	e := app.New(app.Options{Workspace: workspace.Options{Dir: dir, Version: "test"},
+		Open: func(context.Context) (app.Runtime, error) { return traces{runnertest.Runtime{Fake: fake}, said}, nil }})
 	t.Cleanup(e.Close)
-	if _, err := e.Apply(t.Context(), ApplyOptions{Approval: approval.Options{Auto: true}}); err != nil {
+	if _, err := e.Apply(t.Context(), app.ApplyOptions{Approval: approval.Options{Auto: true}}); err != nil {
 		t.Fatal(err)
 	}
 	file := state.File(filepath.Join(dir, workspace.DefaultState))
@@ -63,7 +92,7 @@ func TestRepair_IsPlannedWithWhatWasFoundOut(t *testing.T) {
 	if store, err = e.OpenState(t.Context(), file, "plan"); err != nil || store.Close() != nil { // the next command folds its journal
 		t.Fatal(err)
 	}
-	keeper := Keeper{e}
+	keeper := keeperOf(t, e)
 	source, prior, err := keeper.Source(t.Context(), SourceOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,16 +141,17 @@ func TestLooker_ReleasesWhatTheStateNeedsNoMore(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{Workspace: workspace.Options{Dir: dir, Version: "test"},
-		Open: func(context.Context) (Runtime, error) { return runnertest.Runtime{Fake: runnertest.NewFake()}, nil }})
+	e := app.New(app.Options{Workspace: workspace.Options{Dir: dir, Version: "test"},
+		Open: func(context.Context) (app.Runtime, error) { return runnertest.Runtime{Fake: runnertest.NewFake()}, nil }})
 	t.Cleanup(e.Close)
-	e.files = files
-	source, prior, err := Keeper{e}.Source(t.Context(), SourceOptions{})
+	keeper := keeperOf(t, e)
+	keeper.Machine.Files.Store = files
+	source, prior, err := keeper.Source(t.Context(), SourceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	prior.Pins = map[string]state.Pin{"now": {}}
-	if _, _, err := (Keeper{e}).Looker(t.Context(), source, prior); err != nil {
+	if _, _, err := keeper.Looker(t.Context(), source, prior); err != nil {
 		t.Fatal(err)
 	}
 	if len(files.released) != 1 || files.released[0] != "old" {

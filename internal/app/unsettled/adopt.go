@@ -1,4 +1,4 @@
-package app
+package unsettled
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/config"
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -24,7 +23,7 @@ import (
 	"deployster/state/actions"
 )
 
-// adopt finds out how actions ended whose end is unknown because their command was killed
+// Adopt finds out how actions ended whose end is unknown because their command was killed
 // or interrupted. It waits for those that still run, records what it finds, and warns
 // about the rest: for those resources the state action finds the current state.
 //
@@ -32,38 +31,37 @@ import (
 // is neither in the state nor in the saved plan p, which may be nil, the output is not
 // shown and not kept.
 //
-// Actions on hosts are searched for on the machines where they were started. adopt
+// Actions on hosts are searched for on the machines where they were started. Adopt
 // returns the resources whose machine is unreachable: an action may still run there.
-func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Store, m *config.Manifest, p *plan.Plan) (left []string,
-	err error) {
-	snapshot, err := placed(ctx, e, m, store.Snapshot(), func(u actions.Unsettled) bool { return p != nil && u.Plan == p.ID })
+func (f Finder) Adopt(ctx context.Context, store *state.Store, p *plan.Plan) (left []string, err error) {
+	snapshot, err := f.locate(ctx, store.Snapshot(), func(u actions.Unsettled) bool { return p != nil && u.Plan == p.ID })
 	if err != nil {
 		return nil, err
 	}
 	if len(snapshot.Unknown()) == 0 {
-		return nil, e.discardEnded(ctx, snapshot, p)
+		return nil, f.discardEnded(ctx, snapshot, p)
 	}
-	e.learn(snapshot) // the output of the actions may hold its secrets
-	found := adoption{e, store, store.Snapshot(), nil}
-	left, err = found.find(ctx, place, snapshot, p)
+	f.Command.Learn(snapshot) // the output of the actions may hold its secrets
+	found := adoption{f, store, store.Snapshot(), nil}
+	left, err = found.find(ctx, snapshot, p)
 	if failed := found.settle(); failed != nil {
 		return nil, errors.Join(err, failed)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return left, e.discardEnded(ctx, snapshot, p)
+	return left, f.discardEnded(ctx, snapshot, p)
 }
 
 // on returns the Adopter for the actions of a resource, on the machine where they were started.
-func on(e *Engine, s state.Snapshot, addr string) router.Adopter {
-	return e.places.On(s.Resources[addr].Settings.Host)
+func (f Finder) on(s state.Snapshot, addr string) router.Adopter {
+	return f.Places.On(s.Resources[addr].Settings.Host)
 }
 
 // discardEnded removes the traces in containerd of the actions of a resumed plan whose
 // end is recorded. A second attempt has the same key, and the trace of the first one must
 // not be taken for its end.
-func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
+func (f Finder) discardEnded(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
 	for addr, u := range snapshot.Unsettled {
 		if p == nil || u.Plan != p.ID {
 			continue
@@ -72,7 +70,7 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 			if a.Exit == nil {
 				continue
 			}
-			err := on(e, snapshot, addr).Discard(ctx, a.Key)
+			err := f.on(snapshot, addr).Discard(ctx, a.Key)
 			if diag.Is[*runner.HostError](err) {
 				continue // the plan does not resume what is on that host
 			}
@@ -87,8 +85,8 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 
 // follow adopts one action, and shows its output, as an apply does. The output of a
 // resource that nothing describes may hold secrets, and is dropped.
-func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt, described bool) (runner.Outcome, error) {
-	name, u, show := addr+"/"+a.Action, s.Unsettled[addr], e.Line
+func (f Finder) follow(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt, described bool) (runner.Outcome, error) {
+	name, u, show := addr+"/"+a.Action, s.Unsettled[addr], f.Command.Line
 	if !described {
 		show = func(typeclient.Line) {}
 	}
@@ -98,12 +96,12 @@ func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a ac
 	}
 	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, showStdout)
 	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, show)
-	out, err := outcome(ctx, e, s, addr, a, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
+	out, err := f.outcome(ctx, s, addr, a, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
 		most := ""
-		if e.LockTimeout > 0 {
-			most = fmt.Sprintf(", for at most %s", e.LockTimeout)
+		if f.Command.Work.LockTimeout > 0 {
+			most = fmt.Sprintf(", for at most %s", f.Command.Work.LockTimeout)
 		}
-		e.Note("%s still runs. %s started it at %s. Waiting for its end%s.", diag.Visible(name), diag.Visible(u.By.String()),
+		f.Command.Work.Note("%s still runs. %s started it at %s. Waiting for its end%s.", diag.Visible(name), diag.Visible(u.By.String()),
 			a.Started.Local().Format(time.TimeOnly), most)
 	}})
 	endStdout()
@@ -119,10 +117,10 @@ func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a ac
 
 // outcome waits for the end of an action, and returns how it ended. An action without a trace on
 // the machine where it would have started never started: its command was killed before.
-func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a actions.Attempt, w runner.Watch) (runner.Outcome, error) {
-	out, err := on(e, s, addr).Adopt(ctx, a.Key, w)
+func (f Finder) outcome(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt, w runner.Watch) (runner.Outcome, error) {
+	out, err := f.on(s, addr).Adopt(ctx, a.Key, w)
 	if entry, known := s.Resources[addr]; err == nil && out.NoTrace && a.Started.After(out.Forgotten) && known &&
-		entry.Settings.Host == nil && workspace.ActsHere(e.Options, s.Unsettled[addr].By) {
+		entry.Settings.Host == nil && workspace.ActsHere(f.Command.Work.Options, s.Unsettled[addr].By) {
 		out.Fate = runner.NotBegun
 	}
 	return out, err
@@ -160,14 +158,14 @@ func saidBy(a actions.Attempt, out runner.Outcome) json.RawMessage {
 // recordAdopted adds the output of an adopted action to the records of this run. Its
 // input is in the records of the run that started it. An action that never started has no
 // output and no exit code.
-func (e *Engine) recordAdopted(addr, host string, a actions.Attempt, out runner.Outcome) {
+func (f Finder) recordAdopted(addr, host string, a actions.Attempt, out runner.Outcome) {
 	if out.Fate != runner.Exited {
 		return
 	}
 	if out.Duration == 0 && out.Ended.After(a.Started) {
 		out.Duration = out.Ended.Sub(a.Started)
 	}
-	e.records().Add(typeclient.Invocation{Address: addr, Host: host, Step: a.Action, Started: a.Started, Result: out.Result})
+	f.Command.Records().Add(typeclient.Invocation{Address: addr, Host: host, Step: a.Action, Started: a.Started, Result: out.Result})
 }
 
 // How deployster finds out what became of an action whose end nothing observed.
@@ -179,13 +177,13 @@ const (
 )
 
 // warnUnknown warns which action was in progress, since when, who started it, and what to do next.
-func (e *Engine) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, why, next string) {
+func (f Finder) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, why, next string) {
 	u := s.Unsettled[addr]
 	why = whyUnknown(u.By, s.Resources[addr].Settings.Host, why)
 	d := diag.Warningf("The outcome of an action is unknown", "%s started %q of %s at %s, and did not see its end: %s. "+next,
 		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)
 	d.Address = addr
-	e.Warn(d)
+	f.Command.Work.Warn(d)
 }
 
 // whyUnknown says why the end of an action is unknown. For an action on a host it returns
@@ -203,12 +201,11 @@ func whyUnknown(by actions.By, on *runner.Host, why string) string {
 	return why
 }
 
-// lookAtUnsettled warns of unknown ends of actions, for a command that records nothing.
+// View warns of unknown ends of actions, for a command that records nothing.
 // It returns the state with the data that ended actions have printed since. left are the
 // resources whose machine is unreachable.
-func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, m *config.Manifest, recorded state.Snapshot) (now state.Snapshot,
-	left []string, err error) {
-	prior, err := placed(ctx, e, m, recorded, func(actions.Unsettled) bool { return false })
+func (f Finder) View(ctx context.Context, recorded state.Snapshot) (now state.Snapshot, left []string, err error) {
+	prior, err := f.locate(ctx, recorded, func(actions.Unsettled) bool { return false })
 	if err != nil {
 		return recorded, nil, err
 	}
@@ -217,15 +214,15 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, m *conf
 	for _, addr := range prior.Unknown() {
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
-			if elsewhere(place, prior, addr) {
-				e.warnUnknown(prior, addr, a, "it was started on another machine, "+u.By.Host, byType)
+			if Elsewhere(f.Place, prior, addr) {
+				f.warnUnknown(prior, addr, a, "it was started on another machine, "+u.By.Host, byType)
 				continue
 			}
-			runs, err := on(e, prior, addr).Running(ctx, a.Key)
+			runs, err := f.on(prior, addr).Running(ctx, a.Key)
 			tells := a.Silent || u.Put != nil // what it made is known only when it has ended
 			switch {
 			case diag.Is[*runner.HostError](err):
-				e.warnUnknown(prior, addr, a, err.Error(), byHost)
+				f.warnUnknown(prior, addr, a, err.Error(), byHost)
 				left = append(left, addr)
 				continue
 			case err != nil:
@@ -238,23 +235,23 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, m *conf
 				running = append(running, fmt.Sprintf("%q of %s (started by %s at %s)", a.Action, addr, u.By, a.Started.Format(time.RFC3339)))
 				continue
 			case tells:
-				if out, err := outcome(ctx, e, prior, addr, a, runner.Watch{}); err == nil && out.Fate != runner.Unknown {
+				if out, err := f.outcome(ctx, prior, addr, a, runner.Watch{}); err == nil && out.Fate != runner.Unknown {
 					now = now.Answered(addr, answered(prior, addr, out)).Settled(addr, a.Key, exitOf(out), saidBy(a, out))
 					continue
 				}
 			}
-			e.warnUnknown(prior, addr, a, "the next apply looks whether that can be found out", byType)
+			f.warnUnknown(prior, addr, a, "the next apply looks whether that can be found out", byType)
 		}
 	}
 	if len(running) > 0 {
-		e.Warn(diag.Warningf("Actions still run", "%s. What is planned now may not fit afterwards. `deployster apply` waits for the end.",
-			words.Claim(running, "has not ended")))
+		f.Command.Work.Warn(diag.Warningf("Actions still run", "%s. What is planned now may not fit afterwards. "+
+			"`deployster apply` waits for the end.", words.Claim(running, "has not ended")))
 	}
 	return now, slices.Compact(left), nil
 }
 
-// tellResumed reports that this run resumes a saved plan whose earlier run ended unexpectedly.
-func (e *Engine) tellResumed(p *plan.Plan, prior state.Snapshot) {
+// Resumed reports that this run resumes a saved plan whose earlier run ended unexpectedly.
+func Resumed(w *workspace.Workspace, p *plan.Plan, prior state.Snapshot) {
 	done, resumed := apply.Resumed(p, prior)
 	if !resumed {
 		return
@@ -263,5 +260,5 @@ func (e *Engine) tellResumed(p *plan.Plan, prior state.Snapshot) {
 	if len(done) > 0 {
 		what = "done already: " + words.All(done)
 	}
-	e.Note("The run of this plan was cut short. Going on with it; %s.", what)
+	w.Note("The run of this plan was cut short. Going on with it; %s.", what)
 }

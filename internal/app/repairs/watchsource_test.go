@@ -1,4 +1,4 @@
-package app_test
+package repairs_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/app"
+	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -70,7 +70,7 @@ func TestWatchSource_BringsEvents(t *testing.T) {
 	})
 	client := watchclient.New(watchclient.Options{Launcher: fake})
 	defer client.Close()
-	source := app.WatchSource{Client: client, Request: func(_ context.Context, addr string) (*watchclient.Request, error) {
+	source := repairs.WatchSource{Client: client, Request: func(_ context.Context, addr string) (*watchclient.Request, error) {
 		return &watchclient.Request{Address: addr, Reference: "notes", Spec: runner.Spec{Name: addr, Digest: digest, Args: []string{"watch"},
 			Stdin: []byte(`{"config":{"name":"` + addr + `"}}`), Worker: &runner.Worker{Digest: digest, Args: []string{"worker"}}}}, nil
 	}}
@@ -137,7 +137,7 @@ func TestWatchSource_SaysWhoIsPolled(t *testing.T) {
 	})
 	client := watchclient.New(watchclient.Options{Launcher: fake, Max: 1})
 	defer client.Close()
-	source := app.WatchSource{Client: client, Request: func(_ context.Context, addr string) (*watchclient.Request, error) {
+	source := repairs.WatchSource{Client: client, Request: func(_ context.Context, addr string) (*watchclient.Request, error) {
 		return &watchclient.Request{Address: addr, Reference: "one", Spec: runner.Spec{Name: addr, Digest: digest, Args: []string{"watch"}}}, nil
 	}}
 	ctx, stop := context.WithCancel(t.Context())

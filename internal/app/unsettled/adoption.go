@@ -1,4 +1,4 @@
-package app
+package unsettled
 
 import (
 	"context"
@@ -18,10 +18,10 @@ import (
 // adoption collects the ends of actions that were found out. settle records all of them
 // in one write, so that only one backup copy of the state is kept.
 type adoption struct {
-	*Engine
-	store *state.Store
-	next  state.Snapshot // the state with the ends that were found out
-	ended []adopted
+	finder Finder
+	store  *state.Store
+	next   state.Snapshot // the state with the ends that were found out
+	ended  []adopted
 }
 
 // adopted is an action whose end was found out.
@@ -34,11 +34,11 @@ type adopted struct {
 
 // find waits for the ends of all open actions. It returns the resources whose machine is
 // unreachable.
-func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.Snapshot, p *plan.Plan) (left []string, err error) {
-	limited := ctx
-	if n.LockTimeout > 0 {
+func (n *adoption) find(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) (left []string, err error) {
+	limited, f := ctx, n.finder
+	if f.Command.Work.LockTimeout > 0 {
 		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeoutCause(ctx, n.LockTimeout, errWaitedEnough)
+		limited, cancel = context.WithTimeoutCause(ctx, f.Command.Work.LockTimeout, errWaitedEnough)
 		defer cancel()
 	}
 	for _, addr := range snapshot.Unknown() {
@@ -46,19 +46,19 @@ func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.S
 		_, described := snapshot.Resources[addr]
 		described = described || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
-			if elsewhere(place, snapshot, addr) {
-				n.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host, byType)
+			if Elsewhere(f.Place, snapshot, addr) {
+				f.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host, byType)
 				continue
 			}
-			out, err := n.follow(limited, snapshot, addr, a, described)
+			out, err := f.follow(limited, snapshot, addr, a, described)
 			switch {
 			case errors.Is(context.Cause(limited), errWaitedEnough):
-				return nil, stillRuns(addr, a, u.By, n.LockTimeout)
+				return nil, stillRuns(addr, a, u.By, f.Command.Work.LockTimeout)
 			case ctx.Err() != nil:
-				n.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
+				f.Command.Work.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
 				return nil, context.Cause(ctx)
 			case diag.Is[*runner.HostError](err):
-				n.warnUnknown(snapshot, addr, a, err.Error(), byHost)
+				f.warnUnknown(snapshot, addr, a, err.Error(), byHost)
 				left = append(left, addr)
 				continue
 			case err != nil:
@@ -66,10 +66,10 @@ func (n *adoption) find(ctx context.Context, place state.Place, snapshot state.S
 					"%s of %s, started by %s: %s. When you know how it ended: `deployster resolve -as=done '%s'`, or -as=failed.", a.Action, addr, u.By,
 					strings.TrimSuffix(err.Error(), "."), addr)
 			case out.Fate == runner.Unknown:
-				n.warnUnknown(snapshot, addr, a, out.Why, byType)
+				f.warnUnknown(snapshot, addr, a, out.Why, byType)
 				continue
 			}
-			n.add(adopted{addr, a, out, on(n.Engine, snapshot, addr)})
+			n.add(adopted{addr, a, out, f.on(snapshot, addr)})
 		}
 	}
 	return slices.Compact(left), nil
@@ -87,7 +87,7 @@ func stillRuns(addr string, a actions.Attempt, by actions.By, waited time.Durati
 
 // add notes how an action ended, and reports it.
 func (n *adoption) add(f adopted) {
-	exit := exitOf(f.out)
+	exit, note := exitOf(f.out), n.finder.Command.Work.Note
 	if said := answered(n.next, f.addr, f.out); said != nil {
 		n.next = n.next.Answered(f.addr, said)
 	}
@@ -95,11 +95,11 @@ func (n *adoption) add(f adopted) {
 	n.ended = append(n.ended, f)
 	switch name := diag.Visible(f.a.Action); {
 	case exit == nil:
-		n.Note("%s/%s had not begun.", f.addr, name)
+		note("%s/%s had not begun.", f.addr, name)
 	case f.out.ExitCode == 0:
-		n.Note("%s/%s ended well at %s.", f.addr, name, f.out.Ended.Local().Format(time.TimeOnly))
+		note("%s/%s ended well at %s.", f.addr, name, f.out.Ended.Local().Format(time.TimeOnly))
 	default:
-		n.Note("%s/%s ended at %s with exit code %d.", f.addr, name, f.out.Ended.Local().Format(time.TimeOnly), f.out.ExitCode)
+		note("%s/%s ended at %s with exit code %d.", f.addr, name, f.out.Ended.Local().Format(time.TimeOnly), f.out.ExitCode)
 	}
 }
 
@@ -115,9 +115,9 @@ func (n *adoption) settle() error {
 		if f.a.Silent {
 			f.out.Result.Stdout = nil
 		}
-		n.recordAdopted(f.addr, runner.NameOf(n.next.Resources[f.addr].Settings.Host), f.a, f.out)
+		n.finder.recordAdopted(f.addr, runner.NameOf(n.next.Resources[f.addr].Settings.Host), f.a, f.out)
 		if err := f.at.Discard(context.Background(), f.a.Key); err != nil {
-			n.Warn(diag.Warningf("Something was left in containerd",
+			n.finder.Command.Work.Warn(diag.Warningf("Something was left in containerd",
 				"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", f.a.Action, f.addr, err))
 		}
 	}

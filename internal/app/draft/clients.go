@@ -1,0 +1,207 @@
+package draft
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"deployster/config"
+	front "deployster/internal/app/artifacts"
+	"deployster/internal/app/images"
+	"deployster/internal/base/diag"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/ui/events"
+	"deployster/plan"
+	"deployster/plan/artifacts"
+	"deployster/plan/subject"
+	"deployster/protocol"
+	"deployster/state"
+	"deployster/state/moves"
+)
+
+// Images are the images of a manifest or of a saved plan: the digests of their names, and what
+// fetches others.
+type Images struct {
+	Pins     map[string]string
+	Resolver *images.Resolver
+}
+
+// Clients answer the queries of a plan and an apply.
+type Clients struct {
+	front.Types
+	files *files             // nil = there are no artifacts
+	types *typeclient.Client // Types without artifacts
+}
+
+// files is what a command needs to work with artifacts.
+type files struct {
+	resolver *artifacts.Resolver // nil: a saved plan has pinned all versions
+	front    *front.Front
+}
+
+// Client returns a client for images, which knows no artifacts.
+func (p Planner) Client(prior state.Snapshot, of Images) *typeclient.Client {
+	return p.Machine.Client(p.Command, p.Places, prior, of.Pins, of.Resolver)
+}
+
+// Clients returns who answers the queries of a plan, and the manifest with the versions of
+// artifacts. chosen reports whether an address is part of the plan; nil = the selection decides.
+func (p Planner) Clients(ctx context.Context, in Inputs, of Images, chosen func(string) bool,
+	o *plan.Options) (Clients, *config.Manifest, error) {
+	m, types := in.Manifest, p.Client(in.Prior, of)
+	if !front.Concern(m, in.Prior) {
+		return Clients{Types: types, types: types}, m, nil
+	}
+	if chosen == nil {
+		var diags diag.Diagnostics
+		if chosen, diags = subject.Chosen(m, in.Prior, o.Selection); diags.HasErrors() {
+			return Clients{}, nil, diags
+		}
+	}
+	w, m, err := p.resolve(ctx, in, types, chosen, *o)
+	if err != nil {
+		return Clients{}, nil, p.Command.Work.Secrets.Diagnostics(diag.From("Cannot find the versions of artifacts", err))
+	}
+	o.Artifacts = w.resolver
+	return Clients{w.front, w, types}, m, nil
+}
+
+// resolve finds the versions of the artifacts that the chosen resources need, and
+// returns the manifest with these versions.
+func (p Planner) resolve(ctx context.Context, in Inputs, types *typeclient.Client, chosen func(string) bool,
+	o plan.Options) (*files, *config.Manifest, error) {
+	m, work := in.Manifest, p.Command.Work
+	lock, err := images.ReadLock(work.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &files{}
+	client, store := p.Machine.Artifacts(p.Command, types)
+	ro := artifacts.Options{Client: client, Store: store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: in.Prior.Artifacts,
+		UseRecorded: o.Selection.NoRefresh || o.Selection.RefreshOnly, Checked: func(p artifacts.Pin) { work.Events(events.OfChecked(p)) }}
+	if lock != nil {
+		ro.Lock = lock.Artifacts
+	}
+	w.resolver = artifacts.New(ro)
+	fo := p.front(m, in.Prior, types, client, store)
+	fo.Pins, fo.Again = w.resolver.Pins, o.Selection.Replace
+	w.front = front.New(fo)
+	names, err := front.Wanted(m, chosen, !o.Selection.Partial())
+	if err == nil {
+		err = w.resolver.All(ctx, names, o.Parallelism)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(names) == 0 {
+		return w, m, nil
+	}
+	m, diags := m.WithArtifacts(artifacts.Values(w.resolver.Pins()))
+	return w, m, diags.Err()
+}
+
+func (p Planner) front(m *config.Manifest, prior state.Snapshot, types *typeclient.Client, client artifact.Client,
+	store artifact.Store) front.Options {
+	return front.Options{Types: types, Client: client, Store: store, Manifest: m, Prior: prior, Warn: p.Command.Work.Warn,
+		Withheld: p.Machine.Runtime.Withheld}
+}
+
+// Recorded is Clients with the recorded versions of artifacts.
+func (p Planner) Recorded(ctx context.Context, in Inputs, of Images, o *plan.Options) (Clients, *config.Manifest, error) {
+	believing := *o
+	believing.Selection.NoRefresh = true
+	known, addresses := HasEntry(in.Prior), slices.Collect(maps.Keys(in.Prior.Resources))
+	chosen := func(addr string) bool { // true also for a block with recorded instances
+		return known(addr) || slices.ContainsFunc(addresses, func(a string) bool { return moves.Covers(addr, a) })
+	}
+	asked, m, err := p.Clients(ctx, in, of, chosen, &believing)
+	o.Artifacts = believing.Artifacts
+	return asked, m, err
+}
+
+// HasEntry returns a function that reports whether an address is recorded.
+func HasEntry(prior state.Snapshot) func(string) bool {
+	return func(addr string) bool { _, known := prior.Completed(addr); return known }
+}
+
+// Saved returns the clients of a saved plan, which has pinned all versions.
+func (p Planner) Saved(m *config.Manifest, prior state.Snapshot, saved *plan.Plan) Clients {
+	types := p.Client(prior, Images{saved.Images, images.NewResolver(p.Machine.Runtime, m, nil)})
+	if len(saved.Artifacts) == 0 && !front.Concern(m, prior) {
+		return Clients{Types: types, types: types}
+	}
+	client, store := p.Machine.Artifacts(p.Command, types)
+	o := p.front(m, prior, types, client, store)
+	o.Again, o.Pins = putAgain(saved, prior), func() map[string]artifacts.Pin { return saved.Artifacts }
+	f := front.New(o)
+	return Clients{f, &files{front: f}, types}
+}
+
+// putAgain returns the publishes that -replace selects, without those that a run of this
+// plan that ended unexpectedly has put already.
+func putAgain(p *plan.Plan, prior state.Snapshot) []string {
+	died, _ := prior.Died(p.ID)
+	return slices.DeleteFunc(slices.Clone(p.Selection.Replace), func(addr string) bool { return died.Done[addr] != "" })
+}
+
+// Prefetch fetches the files that a plan needs.
+func (c Clients) Prefetch(ctx context.Context, p *plan.Plan) error {
+	if c.files == nil {
+		return nil
+	}
+	return c.files.front.Prefetch(ctx, p)
+}
+
+// WatchSpec returns how to run the program of a type that reports changes to a resource.
+func (c Clients) WatchSpec(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (runner.Spec, error) {
+	if c.files != nil {
+		var err error
+		if t, err = c.files.front.Mounted(ctx, t); err != nil {
+			return runner.Spec{}, err
+		}
+	}
+	return c.types.WatchSpec(ctx, t, ty, in)
+}
+
+// Begin records what the run of a plan needs to obtain its files again.
+func (c Clients) Begin(j *state.Journal, p *plan.Plan) error {
+	if c.files == nil {
+		return nil
+	}
+	c.files.front.Record(j)
+	pins := map[string]state.Pin{}
+	for _, pin := range p.Artifacts {
+		pins[pin.Key] = pin.Pin
+	}
+	if len(pins) == 0 {
+		return nil
+	}
+	return j.Pins(pins)
+}
+
+// End records the versions in use, after a run without errors. Artifacts outside the plan
+// keep their recorded versions.
+func (c Clients) End(j *state.Journal, m *config.Manifest, prior state.Snapshot, p *plan.Plan, now time.Time) error {
+	if c.files == nil {
+		return nil
+	}
+	use := map[string]state.Artifact{}
+	if p.Partial() {
+		maps.Copy(use, prior.Artifacts)
+	}
+	for _, a := range m.Artifacts() {
+		if recorded, ok := prior.Artifacts[a.Name]; ok {
+			use[a.Name] = recorded
+		}
+	}
+	for name, pin := range p.Artifacts {
+		use[name] = pin.Recorded(now)
+	}
+	if len(use)+len(prior.Artifacts) == 0 {
+		return nil
+	}
+	return j.Artifacts(use)
+}

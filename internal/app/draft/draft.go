@@ -1,0 +1,152 @@
+package draft
+
+import (
+	"cmp"
+	"context"
+
+	"deployster/config"
+	"deployster/internal/app/command"
+	"deployster/internal/app/hosts"
+	"deployster/internal/app/images"
+	"deployster/internal/app/machine"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/plan"
+	"deployster/plan/artifacts"
+	"deployster/plan/drift"
+	"deployster/plan/plugs"
+	"deployster/plan/subject"
+	"deployster/state"
+)
+
+// DefaultParallelism is how many resources are worked on concurrently.
+const DefaultParallelism = 10
+
+// inWorkers is the same for resources whose type has a worker: a call in flight there
+// needs no container, and journal entries that are written together are synced once.
+const inWorkers = 80
+
+// inWorkersStored is the same in an apply that records in a remote store: each write waits for an
+// answer of the store, and the journal entries that come meanwhile are written together next.
+const inWorkersStored = 240
+
+// Limits returns how many resources are worked on concurrently, and how many of those
+// that have a worker; 0 = the same number.
+func Limits(parallelism int) (resources, workers int) {
+	if parallelism == 0 {
+		return DefaultParallelism, inWorkers
+	}
+	return parallelism, 0
+}
+
+// ApplyLimits is Limits for an apply that records in a place.
+func ApplyLimits(parallelism int, place state.Place) (resources, workers int) {
+	resources, workers = Limits(parallelism)
+	if _, stored := place.(*state.Remote); stored && workers > 0 {
+		workers = inWorkersStored
+	}
+	return resources, workers
+}
+
+// Planner makes plans for a command.
+type Planner struct {
+	Command command.Command
+	Machine *machine.Machine
+	Places  *router.Places
+}
+
+// Inputs are what a plan is made from.
+type Inputs struct {
+	Manifest    *config.Manifest
+	Prior       state.Snapshot
+	Selection   plan.Selection
+	Hosts       map[string]router.Pin
+	AtOnce      int // how many hosts are worked on concurrently; 0 = order.Hosts
+	Parallelism int // 0 = DefaultParallelism, and more in workers
+}
+
+// Options returns the options of a plan.
+func (p Planner) Options(in Inputs) plan.Options {
+	resources, workers := Limits(in.Parallelism)
+	w := p.Command.Work
+	return plan.Options{Version: w.Version, Workspace: w.Dir, Selection: in.Selection, Parallelism: resources, InWorkers: workers,
+		Now: w.Started, Progress: p.Command.Planning, Secret: w.Secrets.Learn, Look: Looker(p.Places), Hosts: in.Hosts, HostsAtOnce: in.AtOnce}
+}
+
+// Looker returns a function that resolves plugs on hosts.
+func Looker(at *router.Places) plugs.Look {
+	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+		return hosts.Look(ctx, at, h, list)
+	}
+}
+
+// Plan fetches the images and makes a plan, and shows nothing.
+func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, Clients, diag.Diagnostics, error) {
+	m, prior, s := in.Manifest, in.Prior, in.Selection
+	chosen, diags := subject.Chosen(m, prior, s)
+	if diags.HasErrors() {
+		return nil, Clients{}, nil, diags
+	}
+	resolver, err := p.Machine.Resolver(p.Command.Work.Dir, m)
+	if err != nil {
+		return nil, Clients{}, nil, err
+	}
+	resolver.Wanted = chosen
+	pins, err := resolver.All(ctx)
+	if err != nil {
+		return nil, Clients{}, nil, err
+	}
+	o := p.Options(in)
+	o.FromRegistry, o.Signed = resolver.FromRegistry, images.Signed(config.AllTypes(m))
+	if s.Destroy {
+		o.Plugs, o.Signed = p.Command.Work.PlugsAround(), images.Signed(workspace.TypesAround(p.Command.Work))
+	}
+	resolver.Former(ctx, prior, o.Signed)
+	asked, m, err := p.Clients(ctx, in, Images{pins, resolver}, chosen, &o)
+	if err != nil {
+		return nil, Clients{}, nil, cmp.Or(context.Cause(ctx), err)
+	}
+	made, diags := plan.Build(ctx, m, prior, asked, o)
+	return made, asked, diags, nil
+}
+
+// Drift queries the objects that are recorded, with the images that their types have, and reports
+// whether they match the state.
+func (p Planner) Drift(ctx context.Context, in Inputs) (*drift.Report, diag.Diagnostics, error) {
+	resolver, err := p.Machine.Resolver(p.Command.Work.Dir, in.Manifest)
+	if err != nil {
+		return nil, nil, err
+	}
+	resolver.Wanted = HasEntry(in.Prior)
+	pins, err := resolver.All(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := p.Options(in)
+	asked, m, err := p.Recorded(ctx, in, Images{pins, resolver}, &o)
+	if err != nil {
+		return nil, nil, err
+	}
+	report, diags := plan.Drift(ctx, m, in.Prior, asked, o)
+	return report, diags, nil
+}
+
+// Expanded returns a manifest with the artifact versions and the instances that became known during planning.
+func Expanded(m *config.Manifest, p *plan.Plan) (*config.Manifest, error) {
+	if len(p.Artifacts) > 0 {
+		var diags diag.Diagnostics
+		if m, diags = m.WithArtifacts(artifacts.Values(p.Artifacts)); diags.HasErrors() {
+			return nil, diags
+		}
+	}
+	if len(p.Instances) == 0 {
+		return m, nil
+	}
+	m, diags := m.With(p.Instances)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return m, nil
+}

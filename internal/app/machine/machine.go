@@ -1,0 +1,127 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	goruntime "runtime"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/app/command"
+	"deployster/internal/app/images"
+	"deployster/internal/app/workspace"
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/worker"
+	"deployster/state"
+)
+
+// Runtime runs images. containerd.Runtime is one.
+type Runtime interface {
+	runner.Runner
+	runner.Launcher
+	runner.Adopter
+	images.Runtime
+	runner.Inspector
+	Artifacts() string           // the directory of the files of artifacts
+	Withheld(path string) string // why containers must not get a path of this machine; "" = they may
+	router.Images
+	// Running reports whether an action still runs.
+	Running(ctx context.Context, id string) (bool, error)
+	Close() error
+}
+
+// Options say how a machine is opened.
+type Options struct {
+	// Open connects to the container runtime.
+	Open func(context.Context) (Runtime, error)
+	// Dial connects to a host; nil = no host can be reached.
+	Dial         func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error)
+	MaxArtifacts int64 // the limit of the artifact store in bytes; 0 = the default
+}
+
+// Connections is how many connections are open at a time, unless more hosts are worked on. A plan
+// visits all hosts three times: for facts, for plugs and for states. A host whose connection was
+// closed to make room is connected to again each time, and its workers start again.
+const Connections = 256
+
+// Machine is this machine, with a connection to its container runtime.
+type Machine struct {
+	Runtime Runtime
+	Places  *router.Places // this machine and hosts, for queries: hosts learn of no new holder
+	Files   *Files         // of artifacts
+	pool    *worker.Pool   // runs images with the runtime, in workers where it can
+	options Options
+	retry   time.Duration // how long a lost connection to a host is tried again
+}
+
+// Open connects to the container runtime.
+func Open(ctx context.Context, w *workspace.Workspace, o Options) (*Machine, error) {
+	patience, err := workspace.HostPatience(w.Options)
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{Runtime: runtime, Files: &Files{}, options: o, retry: patience,
+		pool: worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true, Private: w.Secrets.Private})}
+	m.Places = m.Connect(remote.Hello{})
+	return m, nil
+}
+
+// here is this machine as a place.
+type here struct {
+	runner.Runner // in workers where it can
+	router.Adopter
+}
+
+// Connect returns this machine and the hosts as places, without connections to hosts. Hosts are
+// greeted with an identity. It must be closed before the machine is.
+func (m *Machine) Connect(as remote.Hello) *router.Places {
+	dial := func(ctx context.Context, h runner.Host) (*remote.Client, error) {
+		if m.options.Dial == nil {
+			return nil, errors.New("this program cannot reach hosts")
+		}
+		return m.options.Dial(ctx, h, as)
+	}
+	return router.New(router.Options{Here: here{m.pool, m.Runtime}, Images: m.Runtime, Dial: dial, Patience: m.retry, Most: Connections})
+}
+
+// WithFiles returns the same machine with a store of artifacts of its own, which is opened when it
+// is first needed.
+func (m *Machine) WithFiles() *Machine {
+	child := *m
+	child.Files = &Files{}
+	return &child
+}
+
+// Close closes the connections and the runtime. The store of artifacts was closed before.
+func (m *Machine) Close() error {
+	m.Places.Close()
+	m.pool.Close()
+	return m.Runtime.Close()
+}
+
+// Client returns a client for images at places, which shows and records what they print. Values
+// that the state marks as sensitive are hidden like those of the manifest.
+func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snapshot, pins map[string]string,
+	r *images.Resolver) *typeclient.Client {
+	c.Learn(prior)
+	w := c.Work
+	return typeclient.New(typeclient.Options{Runner: at, Inspector: m.Runtime, Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
+		Pins: pins, Obtain: r.Use, Log: c.Line, Secret: w.Secrets.Learn, Hide: w.Secrets.Hide, Record: c.Records().Add,
+		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts})
+}
+
+// Resolver returns what fetches the images of a manifest as the lock file of a directory pins them.
+func (m *Machine) Resolver(dir string, of *config.Manifest) (*images.Resolver, error) {
+	lock, err := images.ReadLock(dir)
+	if err != nil {
+		return nil, err
+	}
+	return images.NewResolver(m.Runtime, of, lock), nil
+}

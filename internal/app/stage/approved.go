@@ -1,0 +1,109 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/app/approval"
+	"deployster/internal/app/command"
+	"deployster/internal/app/draft"
+	"deployster/internal/app/hosts"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/ui/events"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// Approved is a plan that may be applied, with what has to be asked on the way.
+type Approved struct {
+	Drafted
+	options apply.Options
+}
+
+// Approve finds out whether a plan may be applied. It fetches the files of artifacts that the plan needs.
+func Approve(ctx context.Context, c command.Command, d Drafted, a approval.Approval) (Approved, error) {
+	ok := Approved{Drafted: d}
+	if err := a.Approve(ctx, c.UI, d.Plan, d.Prior, runner.RealDir(c.Work.Dir), &ok.options); err != nil {
+		return Approved{}, err
+	}
+	return ok, d.Clients.Prefetch(ctx, d.Plan)
+}
+
+// ApproveBy approves a plan for which everything was decided before: by a policy.
+func ApproveBy(d Drafted, o apply.Options) Approved { return Approved{d, o} }
+
+// RunOptions say how a plan is applied.
+type RunOptions struct {
+	Parallelism int  // 0 = DefaultParallelism, and more in workers
+	KeepGoing   bool // after a failure continue with the resources that do not depend on it
+	AtOnce      int  // how many hosts are worked on concurrently; 0 = order.Hosts
+	MaxFailed   int  // after so many failed hosts no further one is started; 0 = no limit
+}
+
+// Ran is the run of an approved plan.
+type Ran struct {
+	Approved
+	report  *apply.Report
+	journal *state.Journal
+	err     error
+}
+
+// Run applies a plan.
+func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran, error) {
+	// A plan that was made without a state also fits a state that was created since and
+	// is still empty: apply.Check has verified that.
+	journal, err := a.store.Begin(a.Plan.ID, cmp.Or(a.Plan.Lineage, a.store.Snapshot().Lineage, a.lineage))
+	if err != nil {
+		return Ran{}, err
+	}
+	c.Records().Begin()
+	c.Work.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: a.Plan.ID}})
+	if err := a.Clients.Begin(journal, a.Plan); err != nil {
+		return Ran{}, errors.Join(err, journal.Finish(state.StatusError))
+	}
+	o := a.options
+	o.Parallelism, o.InWorkers = draft.ApplyLimits(ro.Parallelism, a.Place)
+	o.Hosts, o.MaxFailedHosts = ro.AtOnce, ro.MaxFailed
+	o.KeepGoing, o.Abort, o.Left = ro.KeepGoing, c.Abort, a.Left
+	o.Events, o.Now, o.Secret, o.Reacher = c.Applying, time.Now, c.Work.Secrets.Learn, hosts.Reacher{Places: a.Places}
+	end := c.UI.Begin("Applying", toDo(a.Plan))
+	report, err := apply.Run(ctx, a.Plan, a.expanded.Applying(time.Now()), a.store.Snapshot(), journal, a.Clients, o)
+	end()
+	return Ran{a, report, journal, err}, nil
+}
+
+// Finish completes the journal and the report of a run. The report has all problems after that.
+func (r Ran) Finish() *apply.Report {
+	if r.err == nil && r.report.Whole() {
+		r.err = r.Clients.End(r.journal, r.expanded, r.store.Snapshot(), r.Plan, time.Now())
+	}
+	r.report.Fail(without(r.err, r.report.Problems))
+	r.report.Fail(without(r.journal.Finish(state.Status(r.report.Status)), r.report.Problems))
+	return r.report
+}
+
+// Conclude reports how a run ended, everywhere alike: all that follows takes the status and
+// the problems from the report, which is complete before it is shown.
+func (r Ran) Conclude(c command.Command) {
+	c.Work.Diagnostics(r.report.Problems)
+	var recorded *state.Snapshot
+	if now := r.store.Snapshot(); r.report.Whole() {
+		recorded = &now
+	}
+	c.UI.Report(r.Plan, r.report, recorded)
+	c.Reported(r.report, recorded)
+}
+
+// toDo counts the resources that a plan may act on.
+func toDo(p *plan.Plan) int {
+	n := 0
+	for _, step := range p.Resources {
+		if step.Change != plan.Valid || step.MayChange {
+			n++
+		}
+	}
+	return n
+}

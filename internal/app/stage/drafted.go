@@ -1,0 +1,85 @@
+package stage
+
+import (
+	"context"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/app/command"
+	"deployster/internal/app/draft"
+	"deployster/internal/app/hosts"
+	"deployster/internal/app/images"
+	"deployster/internal/app/unsettled"
+	"deployster/internal/runtime/runner"
+	"deployster/plan"
+)
+
+// Drafted is a plan with what it was made from.
+type Drafted struct {
+	Connected
+	Plan    *plan.Plan
+	Clients draft.Clients
+	Left    map[string]string // what the plan leaves out because of hosts, with the reasons
+
+	expanded *config.Manifest // with what became known during planning
+}
+
+// Draft makes a plan, and shows its progress and its warnings.
+func Draft(ctx context.Context, c command.Command, n Connected, parallelism int) (Drafted, error) {
+	end := c.UI.Begin("Planning", len(n.Manifest.Resources()))
+	defer end()
+	p, clients, diags, err := n.Planner(c).Plan(ctx, n.Inputs(parallelism))
+	if err != nil {
+		return Drafted{}, err
+	}
+	end()
+	if diags.HasErrors() {
+		if ctx.Err() != nil {
+			return Drafted{}, context.Cause(ctx)
+		}
+		if p != nil {
+			c.UI.Plan(p)
+		}
+		return Drafted{}, c.Work.Secrets.Diagnostics(diags)
+	}
+	c.Work.Diagnostics(diags)
+	return Drafted{Connected: n, Plan: p, Clients: clients}, nil
+}
+
+// Expand gives a drafted plan the manifest that an apply evaluates.
+func Expand(d Drafted) (Drafted, error) {
+	var err error
+	if d.expanded, err = draft.Expanded(d.Manifest, d.Plan); err != nil {
+		return Drafted{}, err
+	}
+	d.Left = hosts.Left(d.Plan, d.Open)
+	return d, nil
+}
+
+// DraftBy is Drafted for a plan that was made in another way: for a repair.
+func DraftBy(n Connected, p *plan.Plan, expanded *config.Manifest, clients draft.Clients, left map[string]string) Drafted {
+	return Drafted{Connected: n, Plan: p, Clients: clients, Left: left, expanded: expanded}
+}
+
+// Resume prepares the run of a saved plan. The plan pins more images than a lock file does.
+func Resume(ctx context.Context, c command.Command, n Connected, show bool) (Drafted, error) {
+	p := n.Saved
+	unsettled.Resumed(c.Work, p, n.Prior)
+	d := Drafted{Connected: n, Plan: p, Clients: n.Planner(c).Saved(n.Manifest, n.Prior, p), expanded: n.Manifest, Left: hosts.Left(p, n.Open)}
+	if err := apply.CheckPlugs(p, runner.RealDir(c.Work.Dir)); err != nil {
+		return Drafted{}, err
+	}
+	if err := hosts.CheckPlan(ctx, c.Work, n.Places, p); err != nil {
+		return Drafted{}, err
+	}
+	if err := images.Ensure(ctx, n.Machine.Runtime, p); err != nil {
+		return Drafted{}, err
+	}
+	if show {
+		c.UI.Plan(p)
+	}
+	return d, nil
+}
+
+// HeldBack refuses a plan that acts on a resource on which another machine may still act.
+func HeldBack(d Drafted) error { return unsettled.HeldBack(d.Place, d.Plan, d.Prior) }

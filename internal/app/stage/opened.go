@@ -1,0 +1,75 @@
+package stage
+
+import (
+	"context"
+
+	"deployster/internal/app/command"
+	"deployster/internal/app/unsettled"
+	"deployster/state"
+	stateplace "deployster/state/place"
+)
+
+// Opened is a manifest with the state that belongs to it.
+type Opened struct {
+	Loaded
+	Prior state.Snapshot
+	store *state.Store // to record in; nil = the state is only read
+	close func() error
+}
+
+// Close unlocks the state.
+func (o Opened) Close() { _ = o.close() } // the lock goes with the process anyway
+
+// Read reads a state without a lock, for a command that changes nothing.
+func Read(ctx context.Context, c command.Command, l Loaded) (Opened, error) {
+	prior, err := c.Work.ReadState(ctx, l.Place)
+	return Opened{Loaded: l, Prior: prior, close: func() error { return nil }}, err
+}
+
+// Hold reads a state, and keeps others from changing it, unless the workspace takes no lock.
+func Hold(ctx context.Context, c command.Command, l Loaded) (Opened, *state.Recovery, error) {
+	held, err := c.Work.HoldState(ctx, l.Place, "plan")
+	if err != nil {
+		return Opened{}, nil, err
+	}
+	o := Opened{Loaded: l, Prior: held.Snapshot, close: held.Close}
+	if c.Work.NoLock {
+		o.close = func() error { return nil }
+	}
+	return o, held.Recovery, nil
+}
+
+// Lock opens a state to record in. It refuses a saved plan that does not fit the state.
+func Lock(ctx context.Context, c command.Command, l Loaded, name string) (Opened, error) {
+	o, err := Relock(ctx, c, l, name)
+	if err != nil {
+		return Opened{}, err
+	}
+	if warning := stateplace.Unreliable(l.Place); warning != nil {
+		c.Work.Warn(warning)
+	}
+	if l.Saved != nil {
+		if err := c.Work.Fits(l.Saved, l.Place, o.Prior); err != nil {
+			o.Close()
+			return Opened{}, err
+		}
+	}
+	return o, nil
+}
+
+// Relock is Lock for a command that has opened the same state before.
+func Relock(ctx context.Context, c command.Command, l Loaded, name string) (Opened, error) {
+	store, err := c.Work.OpenState(ctx, l.Place, name)
+	if err != nil {
+		return Opened{}, err
+	}
+	return Opened{Loaded: l, Prior: store.Snapshot(), store: store, close: store.Close}, nil
+}
+
+// Recorded returns the state as it is recorded by now.
+func (o Opened) Recorded() state.Snapshot { return o.store.Snapshot() }
+
+// Recovered warns of what an earlier run left behind in the state.
+func Recovered(c command.Command, o Opened, r *state.Recovery) {
+	unsettled.WarnLeft(c.Work, o.Place, r)
+}
