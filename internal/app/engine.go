@@ -118,6 +118,14 @@ func (e *Engine) Close() {
 	}
 }
 
+// HoldLockFile locks the lock file, from before it is read until the engine is closed.
+func (e *Engine) HoldLockFile(ctx context.Context, command string) (err error) {
+	if e.lockFile == nil {
+		e.lockFile, err = workspace.HoldLockFile(ctx, e.Dir, command, e.LockTimeout, e.Note)
+	}
+	return err
+}
+
 // Pulling reports the progress of image pulls.
 func (e *Engine) Pulling(p imagestore.Progress) {
 	if event, ok := e.pulls.Event(p, time.Now()); ok {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/types"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/typeview"
 )
@@ -32,12 +33,16 @@ func inspectType(c *cli.Context, s *session) error {
 		return diag.Errorf("Wrong command line", "inspect takes one image: deployster type inspect acme/file:1")
 	}
 	s.keep = 0
-	name, ty, err := s.Inspect(c.Context, c.Args().First())
+	runtime, err := s.Runtime(c.Context)
+	if err != nil {
+		return err
+	}
+	name, ty, err := types.Inspect(c.Context, s.Command(), runtime, c.Args().First())
 	if err != nil {
 		return err
 	}
 	t := typeview.Describe(name, ty)
-	if t.ReadOnly, err = s.ReadOnly(c.Context, ty.Digest); err != nil {
+	if t.ReadOnly, err = types.ReadOnly(c.Context, runtime, ty.Digest); err != nil {
 		return err
 	}
 	switch {

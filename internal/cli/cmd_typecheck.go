@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
+	"deployster/internal/app/types"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/artifacts"
 	"deployster/internal/cli/flagvalues"
@@ -52,7 +53,11 @@ func testType(c *cli.Context, s *session) error {
 	if !asJSON {
 		o.Done = func(c conformance.Check) { typeview.Checked(s.out, c) }
 	}
-	report, err := s.Conformance(c.Context, o, asJSON)
+	runtime, err := s.Runtime(c.Context)
+	if err != nil {
+		return err
+	}
+	report, err := types.Conformance(c.Context, s.Command(), runtime, o, asJSON)
 	if asJSON && len(report.Checks) > 0 {
 		if err := s.out.Document(report); err != nil {
 			return err

@@ -27,6 +27,11 @@ func (m *Machine) Artifacts(c command.Command, types *typeclient.Client) (artifa
 	return client, m.Files.Store
 }
 
+// OpenFiles opens the store of artifacts for a command that works on nothing else, and runs no images.
+func (m *Machine) OpenFiles() artifact.Store {
+	return store.New(store.Options{Dir: m.Runtime.Artifacts(), Command: "deployster", Max: m.options.MaxArtifacts})
+}
+
 // Close closes the store of artifacts, which releases the files that it holds.
 func (f *Files) Close(c command.Command) {
 	if f.Store == nil {

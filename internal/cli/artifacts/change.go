@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/app"
+	"deployster/internal/app/pins"
 	"deployster/internal/app/versions"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -20,7 +20,7 @@ func get(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {
 		return failed, err
 	}
@@ -46,7 +46,7 @@ func pin(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	desk, err := app.OpenPins(c.Context, s.Engine, s.Inputs, "artifact pin")
+	desk, err := pins.OpenPins(c.Context, s.Engine, s.Inputs, "artifact pin")
 	if err != nil {
 		return failed, err
 	}
@@ -58,7 +58,7 @@ func unpin(c *cli.Context, s Session) (int, error) {
 	if err := takes(c, 1, 1); err != nil {
 		return failed, err
 	}
-	desk, err := app.OpenPins(c.Context, s.Engine, s.Inputs, "artifact unpin")
+	desk, err := pins.OpenPins(c.Context, s.Engine, s.Inputs, "artifact unpin")
 	if err != nil {
 		return failed, err
 	}
@@ -92,7 +92,7 @@ func prune(c *cli.Context, s Session) (int, error) {
 	if err := takes(c, 0, 0); err != nil {
 		return failed, err
 	}
-	files, err := app.OpenFiles(c.Context, s.Engine)
+	files, err := pins.OpenFiles(c.Context, s.Engine)
 	if err != nil {
 		return failed, err
 	}
@@ -121,7 +121,7 @@ func verify(c *cli.Context, s Session) (int, error) {
 	if err := takes(c, 0, 0); err != nil {
 		return failed, err
 	}
-	files, err := app.OpenFiles(c.Context, s.Engine)
+	files, err := pins.OpenFiles(c.Context, s.Engine)
 	if err != nil {
 		return failed, err
 	}

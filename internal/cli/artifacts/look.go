@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/app"
+	"deployster/internal/app/pins"
 	"deployster/internal/app/versions"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -17,7 +18,7 @@ func list(c *cli.Context, s Session) (int, error) {
 	if err := takes(c, 0, 0); err != nil {
 		return failed, err
 	}
-	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {
 		return failed, err
 	}
@@ -58,7 +59,7 @@ func inSpace(space string, v artifact.Version) string {
 }
 
 func check(c *cli.Context, s Session) (int, error) {
-	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {
 		return failed, err
 	}
@@ -124,7 +125,7 @@ func line(c *cli.Context, s Session) (int, error) {
 	if limit < 1 {
 		return failed, diag.Errorf("Wrong command line", "-limit must be at least 1.")
 	}
-	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {
 		return failed, err
 	}

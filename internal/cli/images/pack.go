@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/app/images"
+	"deployster/internal/app/types"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runtime/runner/imagestore"
@@ -67,7 +68,10 @@ func packImage(c *cli.Context, s Session) error {
 	if terraform != "" && len(o.Entrypoint) == 0 {
 		pack = func(ctx context.Context, store images.Store, o images.PackOptions) (imagestore.Image, error) {
 			return images.PackProvider(ctx, store, o, func(ctx context.Context, image string) error {
-				_, _, err := s.Inspect(ctx, image)
+				runtime, err := s.Runtime(ctx)
+				if err == nil {
+					_, _, err = types.Inspect(ctx, s.Command(), runtime, image)
+				}
 				return err
 			})
 		}

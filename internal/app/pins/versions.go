@@ -1,17 +1,17 @@
-package app
+package pins
 
 import (
 	"context"
 
+	"deployster/internal/app"
 	"deployster/internal/app/images"
 	"deployster/internal/app/versions"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/artifact"
-	"deployster/internal/runtime/artifact/store"
 )
 
 // OpenVersions returns a Desk for the versions of the declared artifacts.
-func OpenVersions(ctx context.Context, e *Engine, in workspace.Inputs) (*versions.Desk, error) {
+func OpenVersions(ctx context.Context, e *app.Engine, in workspace.Inputs) (*versions.Desk, error) {
 	m, err := e.Manifest(ctx, in)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func OpenVersions(ctx context.Context, e *Engine, in workspace.Inputs) (*version
 		return nil, err
 	}
 	pins := map[string]string{}
-	client, files := at.Artifacts(e.command, at.Client(e.command, at.Places, prior, pins, resolver))
+	client, files := at.Artifacts(e.Command(), at.Client(e.Command(), at.Places, prior, pins, resolver))
 	return versions.New(versions.Options{Dir: e.Dir, Manifest: m, Prior: prior, Lock: lock, Store: files,
 		Open: func(ctx context.Context, wanted func(string) bool) (artifact.Client, error) {
 			resolver.Wanted = wanted
@@ -43,17 +43,17 @@ func OpenVersions(ctx context.Context, e *Engine, in workspace.Inputs) (*version
 }
 
 // OpenFiles opens the store of artifacts for a command that works on nothing else.
-func OpenFiles(ctx context.Context, e *Engine) (artifact.Store, error) {
-	runtime, err := e.Runtime(ctx)
+func OpenFiles(ctx context.Context, e *app.Engine) (artifact.Store, error) {
+	at, err := e.Machine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return store.New(store.Options{Dir: runtime.Artifacts(), Command: "deployster", Max: e.options.MaxArtifacts}), nil
+	return at.OpenFiles(), nil
 }
 
 // upgradePins moves the pins of artifacts in the lock file to the newest versions.
 // Without newest it only drops the pins of artifacts that are no longer declared.
-func upgradePins(ctx context.Context, e *Engine, in workspace.Inputs, newest bool) (changes []images.LockChange, err error) {
+func upgradePins(ctx context.Context, e *app.Engine, in workspace.Inputs, newest bool) (changes []images.LockChange, err error) {
 	lock, err := images.ReadLock(e.Dir)
 	if err != nil || lock == nil || len(lock.Artifacts) == 0 {
 		return nil, err
@@ -62,7 +62,7 @@ func upgradePins(ctx context.Context, e *Engine, in workspace.Inputs, newest boo
 	if err != nil {
 		return nil, err
 	}
-	moved, err := desk.Upgrade(ctx, newest, DefaultParallelism)
+	moved, err := desk.Upgrade(ctx, newest, app.DefaultParallelism)
 	for _, c := range moved {
 		was, now := c.Texts()
 		changes = append(changes, images.LockChange{Name: "artifact." + c.Name, Now: now, Was: was})

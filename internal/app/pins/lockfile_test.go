@@ -1,4 +1,4 @@
-package app
+package pins
 
 import (
 	"context"
@@ -11,21 +11,28 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/app"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
+	"deployster/internal/runtime/runner/runnertest"
 )
 
 // Who changes the lock file writes all of it: nobody else reads it meanwhile to do the same.
 func TestLockFile_IsChangedByOne(t *testing.T) {
 	t.Parallel()
-	base, _ := newEngine(t)
-	first := New(Options{Workspace: workspace.Options{Dir: base.Dir, Version: "test"}, Open: base.options.Open})
+	dir, fake := t.TempDir(), runnertest.NewFake()
+	fake.Add("thing", runnertest.NewWorld().Program)
+	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), []byte("resource \"a\" {\n  type = \"thing\"\n  config = {}\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := func(context.Context) (app.Runtime, error) { return runnertest.Runtime{Fake: fake}, nil }
+	first := app.New(app.Options{Workspace: workspace.Options{Dir: dir, Version: "test"}, Open: open})
 	pins := map[string]config.Pin{"a": {Version: map[string]string{"ref": "1"}}, "b": {Version: map[string]string{"ref": "2"}}}
 	if err := images.WritePins(first.Dir, nil, pins); err != nil {
 		t.Fatal(err)
 	}
-	another := func(wait time.Duration) *Engine {
-		e := New(Options{Workspace: workspace.Options{Dir: first.Dir, Version: "test", LockTimeout: wait}, Open: first.options.Open})
+	another := func(wait time.Duration) *app.Engine {
+		e := app.New(app.Options{Workspace: workspace.Options{Dir: first.Dir, Version: "test", LockTimeout: wait}, Open: open})
 		t.Cleanup(e.Close)
 		return e
 	}
@@ -33,7 +40,7 @@ func TestLockFile_IsChangedByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = another(0).Init(t.Context(), workspace.Inputs{}, false)
+	_, _, err = Init(t.Context(), another(0), workspace.Inputs{}, false)
 	if err == nil || !strings.Contains(err.Error(), "The lock file is locked") || !strings.Contains(err.Error(), "deployster artifact unpin (process") {
 		t.Errorf("init beside it: %v", err)
 	}
@@ -43,7 +50,7 @@ func TestLockFile_IsChangedByOne(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		_, _, err := another(time.Minute).Init(context.Background(), workspace.Inputs{}, false)
+		_, _, err := Init(context.Background(), another(time.Minute), workspace.Inputs{}, false)
 		ended <- err
 	}()
 	if _, err := desk.Unpin("a"); err != nil {

@@ -1,10 +1,11 @@
-package app
+package pins
 
 import (
 	"context"
 	"maps"
 
 	"deployster/config"
+	"deployster/internal/app"
 	"deployster/internal/app/images"
 	"deployster/internal/app/machine"
 	"deployster/internal/app/workspace"
@@ -17,12 +18,12 @@ import (
 // Init fetches the images of all types, and pins their digests in the lock file. With
 // upgrade it pins the current digests of their names. It returns the changes of the lock
 // file, and whether it was written.
-func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (changes []images.LockChange, written bool, err error) {
+func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool) (changes []images.LockChange, written bool, err error) {
 	m, err := e.Manifest(ctx, in)
 	if err != nil {
 		return nil, false, err
 	}
-	if err := holdLockFile(ctx, e, "init"); err != nil {
+	if err := e.HoldLockFile(ctx, "init"); err != nil {
 		return nil, false, err
 	}
 	lock, err := images.ReadLock(e.Dir)
@@ -55,9 +56,9 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 
 // otherImages asks every image for its init answer, and so fetches the other images in
 // which its commands run.
-func otherImages(ctx context.Context, e *Engine, at *machine.Machine, m *config.Manifest, resolver *images.Resolver,
+func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *config.Manifest, resolver *images.Resolver,
 	pins map[string]string) (map[string]string, error) {
-	client := at.Client(e.command, at.Places, state.Snapshot{}, pins, resolver)
+	client := at.Client(e.Command(), at.Places, state.Snapshot{}, pins, resolver)
 	var diags diag.Diagnostics
 	for _, r := range m.Resources() {
 		if r.Publish != nil {
