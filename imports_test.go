@@ -173,6 +173,7 @@ var ranks = map[string]int{
 	"internal/cli/artifacts":                   63,
 	"internal/cli/images":                      63,
 	"internal/cli/hosts":                       63,
+	"internal/cli/typetest":                    63,
 	"internal/cli/sharedstate":                 63,
 	"internal/cli/settings":                    10,
 	"internal/cli/flagvalues":                  25,
@@ -257,6 +258,34 @@ func TestImportsOfRankZero(t *testing.T) {
 				t.Errorf("%s imports %s: rank 0 has the standard library only", s.Path, imported)
 			}
 		}
+	}
+}
+
+// entries: these tools beside the engine are linked in, and only the package of their command
+// imports them. docs/decisions/0029 says why they are no programs of their own.
+var entries = map[string]string{
+	"deployster/internal/migrate":                    "internal/cli",
+	"deployster/internal/runtime/conformance":        "internal/cli/typetest",
+	"deployster/internal/runtime/artifact/imagetest": "internal/cli/typetest",
+}
+
+func TestImportsOfTools(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range product(t) {
+		for _, imported := range s.Imports {
+			for tool, entry := range entries {
+				_, isTool := entries["deployster/"+s.Dir]
+				if imported != tool && !strings.HasPrefix(imported, tool+"/") || isTool || strings.HasPrefix("deployster/"+s.Dir, tool) {
+					continue
+				}
+				if seen[tool] = true; s.Dir != entry {
+					t.Errorf("%s imports %s: only %s may", s.Path, imported, entry)
+				}
+			}
+		}
+	}
+	if len(seen) != len(entries) {
+		t.Errorf("only these tools are imported: %v", seen)
 	}
 }
 

@@ -1,17 +1,18 @@
-package typeview
+package typetest
 
 import (
 	"deployster/internal/runtime/conformance"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
+	"deployster/internal/ui/typeview"
 	"deployster/protocol"
 	"fmt"
 	"strings"
 	"time"
 )
 
-// TestBegins prints what a test is going to do.
-func TestBegins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
+// begins prints what a test is going to do.
+func begins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 	label := o.Image
 	if ty.Label != "" && ty.Label != o.Image {
 		label = fmt.Sprintf("%s (%s)", ty.Label, o.Image)
@@ -30,8 +31,8 @@ func TestBegins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 	}
 }
 
-// Checked prints one check.
-func Checked(p terminal.Printer, c conformance.Check) {
+// checked prints one check.
+func checked(p terminal.Printer, c conformance.Check) {
 	mark := map[conformance.Verdict]string{conformance.Pass: render.Green("ok   "), conformance.Fail: render.Red("FAIL "),
 		conformance.Skip: render.Dim("skip ")}[c.Verdict]
 	line := fmt.Sprintf("%s %s", mark, c.Title)
@@ -60,7 +61,7 @@ func printExchange(p terminal.Printer, x conformance.Exchange) {
 	}
 	args := ""
 	for _, a := range x.Args {
-		args += " " + Inline(a)
+		args += " " + typeview.Inline(a)
 	}
 	p.Printf("      %s %s\n", render.Bold(x.Step),
 		render.Dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, render.Took(time.Duration(x.Millis)*time.Millisecond))))
@@ -92,8 +93,8 @@ func printIndented(p terminal.Printer, indent, text string) {
 	}
 }
 
-// Summary prints the last line of a test.
-func Summary(p terminal.Printer, r conformance.Report) {
+// summary prints the last line of a test.
+func summary(p terminal.Printer, r conformance.Report) {
 	verdict := render.Green("PASS:")
 	if r.Status != conformance.Pass {
 		verdict = render.Red("FAIL:")

@@ -1,4 +1,4 @@
-package artifacts
+package typetest
 
 import (
 	"context"
@@ -14,28 +14,18 @@ import (
 	"deployster/internal/runtime/artifact/imagetest"
 	"deployster/internal/runtime/conformance"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/ui/typeview"
 )
 
-// TestFlags returns the flags of `type test` for images of artifacts.
-func TestFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "source", Usage: "test an image of artifacts: `FILE` with its source"},
-		&cli.StringFlag{Name: "put", Usage: "with -source: `FILE` with the params of a put, which really publishes"},
-		&cli.StringSliceFlag{Name: "input", Usage: "with -put: `NAME=PATH` that is copied for it; may be repeated"},
-	}
-}
-
-// Test tests an image of artifacts. env is the environment of its containers.
-func Test(c *cli.Context, s Session, env map[string]string) (int, error) {
-	o, err := testOptions(c, s)
+// testArtifacts tests an image of artifacts. env is the environment of its containers.
+func testArtifacts(c *cli.Context, s Session, env map[string]string) (int, error) {
+	o, err := artifactOptions(c, s)
 	if err != nil {
 		return failed, err
 	}
 	o.Settings.Env = env
 	asJSON := c.Bool("json")
 	if !asJSON {
-		o.Done = func(c conformance.Check) { typeview.Checked(s.Out, c) }
+		o.Done = func(c conformance.Check) { checked(s.Out, c) }
 	}
 	runtime, err := s.Runtime(c.Context)
 	if err != nil {
@@ -59,7 +49,7 @@ func Test(c *cli.Context, s Session, env map[string]string) (int, error) {
 	case asJSON:
 		err = s.Out.Document(report)
 	default:
-		typeview.Summary(s.Out, report)
+		summary(s.Out, report)
 	}
 	if report.Status != conformance.Pass {
 		return failed, err
@@ -67,7 +57,7 @@ func Test(c *cli.Context, s Session, env map[string]string) (int, error) {
 	return done, err
 }
 
-func testOptions(c *cli.Context, s Session) (o imagetest.Options, err error) {
+func artifactOptions(c *cli.Context, s Session) (o imagetest.Options, err error) {
 	wrong := func(detail string, args ...any) (imagetest.Options, error) {
 		return o, diag.Errorf("Wrong command line", detail, args...)
 	}

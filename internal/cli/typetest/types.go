@@ -1,0 +1,172 @@
+package typetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/config"
+	"deployster/internal/app"
+	"deployster/internal/app/command"
+	"deployster/internal/app/machine"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/secret"
+	"deployster/internal/cli/flagvalues"
+	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeschema"
+	"deployster/internal/ui/terminal"
+	"deployster/protocol"
+)
+
+// Session is the session of one test.
+type Session struct {
+	*app.Engine
+	Out, Err terminal.Printer
+}
+
+// The exit codes of a test.
+const (
+	done        = 0
+	failed      = 1
+	interrupted = 130
+)
+
+// Flags returns the flags of a test.
+func Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "config", Usage: "`FILE` (.hcl, .json, .yaml) with the config of the resource to test with"},
+		&cli.StringFlag{Name: "then", Usage: "`FILE` with a second config, to which the resource is changed"},
+		&cli.StringSliceFlag{Name: "plug", Usage: "`NAME=PATH` that the image gets; PATH:ro is read only; may be repeated"},
+		&cli.StringFlag{Name: "name", Usage: "`NAME` of the resource", Value: "test"},
+		&cli.StringSliceFlag{Name: "env", Usage: "`NAME=VALUE` in the environment; may be repeated"},
+		&cli.StringFlag{Name: "network", Usage: "`NETWORK` of the containers: host or none", Value: string(runner.HostNetwork)},
+		&cli.DurationFlag{Name: "timeout", Usage: "`TIME` limit of each run of the image, such as 30s (default: as in an apply)"},
+		&cli.BoolFlag{Name: "keep", Usage: "keep the resource at the end"},
+		&cli.BoolFlag{Name: "replace", Usage: "allow to change and destroy a resource that exists already"},
+		&cli.BoolFlag{Name: "json", Usage: "print the report as JSON"},
+		&cli.StringFlag{Name: "source", Usage: "test an image of artifacts: `FILE` with its source"},
+		&cli.StringFlag{Name: "put", Usage: "with -source: `FILE` with the params of a put, which really publishes"},
+		&cli.StringSliceFlag{Name: "input", Usage: "with -put: `NAME=PATH` that is copied for it; may be repeated"},
+	}
+}
+
+// Run tests an image of a type, or with -source one of artifacts. It returns the exit code. The
+// runtime must keep no workers of earlier commands: the test needs fresh containers.
+func Run(c *cli.Context, s Session) (int, error) {
+	if c.IsSet("source") {
+		env, err := flagvalues.Environment(c)
+		if err != nil {
+			return failed, err
+		}
+		return testArtifacts(c, s, env)
+	}
+	o, err := testOptions(c, s)
+	if err != nil {
+		return failed, err
+	}
+	asJSON := c.Bool("json")
+	o.About = func(ty protocol.Type) { begins(s.Err, o, ty) }
+	if !asJSON {
+		o.Done = func(c conformance.Check) { checked(s.Out, c) }
+	}
+	runtime, err := s.Runtime(c.Context)
+	if err != nil {
+		return failed, err
+	}
+	report, err := conform(c.Context, s.Command(), runtime, o, asJSON)
+	if asJSON && len(report.Checks) > 0 {
+		if err := s.Out.Document(report); err != nil {
+			return failed, err
+		}
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		detail := "Nothing was changed."
+		if report.LeftBehind {
+			detail = "What the test has created may still exist. `deployster type test -replace` with the same config removes it."
+		}
+		s.Warn(diag.Errorf("Interrupted", "%s", detail))
+		return interrupted, nil
+	case err != nil:
+		return failed, err
+	case !asJSON:
+		summary(s.Out, report)
+	}
+	if report.Status != conformance.Pass {
+		return failed, nil
+	}
+	return done, nil
+}
+
+func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
+	wrong := func(detail string, args ...any) (conformance.Options, error) {
+		return conformance.Options{}, diag.Errorf("Wrong command line", detail, args...)
+	}
+	if c.NArg() != 1 || c.String("config") == "" {
+		return wrong("test takes a config and an image: deployster type test -config file.hcl acme/file:1; or, of an image of artifacts, a " +
+			"source: deployster type test -source file.hcl acme/git:1")
+	}
+	o := conformance.Options{Image: c.Args().First(), Name: c.String("name"),
+		Keep: c.Bool("keep"), Replace: c.Bool("replace"), Timeout: c.Duration("timeout"), Plugs: map[string]conformance.Plug{}}
+	if o.Timeout < 0 {
+		return wrong("-timeout must be more than 0.")
+	}
+	for flag, into := range map[string]*json.RawMessage{"config": &o.Config, "then": &o.Then} {
+		if file := c.String(flag); file != "" {
+			raw, diags := config.ReadObject(s.Path(file), file)
+			if diags.HasErrors() {
+				return o, diags
+			}
+			*into = raw
+		}
+	}
+	for _, pair := range c.StringSlice("plug") {
+		name, path, ok := strings.Cut(pair, "=")
+		path, readOnly := strings.CutSuffix(path, ":ro")
+		if !ok || name == "" || path == "" {
+			return wrong("-plug takes NAME=PATH or NAME=PATH:ro, not %q.", pair)
+		}
+		path = s.HomePath(path)
+		if _, err := os.Stat(path); err != nil {
+			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image sees "+
+				"it.", pair, path)
+		}
+		o.Plugs[name] = conformance.Plug{Path: path, ReadOnly: readOnly}
+	}
+	env, err := flagvalues.Environment(c)
+	if err != nil {
+		return o, err
+	}
+	o.Settings.Env = env
+	switch o.Settings.Network = runner.Network(c.String("network")); o.Settings.Network {
+	case runner.HostNetwork, runner.NoNetwork:
+	default:
+		return wrong("-network is host or none, not %q.", c.String("network"))
+	}
+	return o, nil
+}
+
+// conform tests whether an image keeps the protocol. It sets those of the options
+// that the command decides. It calls their About once the secrets of the configs are
+// known. Without quiet it shows the output of the image.
+func conform(ctx context.Context, c command.Command, on machine.Runtime, o conformance.Options,
+	quiet bool) (conformance.Report, error) {
+	w := c.Work
+	o.Runner, o.Launcher, o.Version, o.Workspace, o.Verbose, o.Hide = on, on, w.Version, w.Dir, w.Verbose, w.Secrets.Hide
+	if !quiet {
+		o.Log = c.Line
+	}
+	about := o.About
+	o.About = func(ty protocol.Type) {
+		for _, config := range []json.RawMessage{o.Config, o.Then} {
+			w.Secrets.Add(secret.Values(config, new(typeschema.Schemas).WriteOnly(ty.ConfigSchema, config)))
+		}
+		about(ty)
+	}
+	return conformance.Run(ctx, o)
+}
