@@ -27,8 +27,6 @@ const (
 	done   = 0
 	failed = 1
 	newer  = 2
-
-	interrupted = 130
 )
 
 // Command returns the command. variables returns the flags for values of variables, and
