@@ -58,15 +58,16 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 			owner = r.owner(out.addr, now)
 		}
 	}
-	why := "it would be the thing of " + references([]string{owner})
+	why, todo := "it would be the thing of "+references([]string{owner}), whatNow
 	if owner == "" {
 		if !r.replaces(step, out.addr, now) {
 			return true
 		}
 		why = "it would be another thing than the recorded one"
+		todo = "Nothing of this resource was run. Plan and apply again: then it is replaced."
 	}
 	out.report.NotAttempted = out.report.Planned
-	out.fail(failedIdentity, fresh.Stale(why, "What identifies it became known only now. "+whatNow))
+	out.fail(failedIdentity, fresh.Stale(why, "What identifies it became known only now. "+todo))
 	out.report.Reason = "plan is stale: " + why
 	return false
 }

@@ -8,6 +8,7 @@ import (
 	"deployster/config"
 	"deployster/plan/latehost"
 	"deployster/plan/subject"
+	"deployster/plan/things"
 	"deployster/plan/unknowns"
 )
 
@@ -17,6 +18,8 @@ import (
 func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before []string, s *Step) *Step {
 	if !onlyInOrder(b, r, before, s) {
 		s.Change = Deferred
+		entry, first := b.Prior.Resources[r.Address], b.identified.first[r.Address]
+		s.Notes = append(s.Notes, things.Twice(s.Init, s.Unknown, entry, s.Another || s.ReadOnly, first)...)
 		b.expect(r, s)
 		return foreseen(ctx, b, r, s)
 	}

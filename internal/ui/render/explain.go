@@ -73,6 +73,9 @@ func Explain(e *explain.Explanation, o Options) string {
 	for _, line := range reasons(e.Step) {
 		fmt.Fprintf(&b, "    %s\n", line)
 	}
+	for _, note := range e.Step.Notes {
+		fmt.Fprintf(&b, "    %s\n", Yellow(diag.Visible(note)))
+	}
 	writeReasons(&b, e, o)
 	compareRecorded(&b, e, o)
 	writeNeeds(&b, e, o)
