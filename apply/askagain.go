@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"deployster/plan"
-	"deployster/plan/recall"
+	"deployster/plan/observe"
 	"deployster/plan/things"
-	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -29,7 +28,8 @@ func (r asker) askAgain(out *outcome) {
 		return
 	}
 	r.event(Checking{Address: out.addr, After: true})
-	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
+	o := r.queries.state(step, out.addr, in)
+	answer, err := o.Answer, o.Err
 	if err != nil {
 		out.failQuery(err)
 		return
@@ -67,14 +67,15 @@ func (r asker) asRecorded(addr string) (*plan.Step, protocol.StateInput, error) 
 		entry := things.HostsOf(r.manifest, r.plan.Hosts).Place(r.prior.Resources[addr])
 		step = plan.RecordedStep(entry)
 		step.Init = r.plan.Others[addr]
-		deps, err := view.Dependencies(step.Init, step.Aliases, view.Recorded(r.prior, r.facts.Look))
-		return step, recall.Input(r.prior, addr, entry.Config, protocol.Present, deps), err
+		of := step.Observed(addr)
+		in, err := observe.Request(&of, &entry, observe.Scope{Prior: r.prior, View: observe.RecordedViews(r.prior, r.facts.Look)})
+		return step, in, err
 	}
 	config := step.Config
 	if v, reached := r.facts.Reached(addr); reached {
 		config = v.Config
 	}
-	in, err := r.input(step, addr, config)
+	in, err := r.request(step, addr, config, nil)
 	if v, reached := r.facts.Reached(addr); reached {
 		in.LastState = v.State
 	}

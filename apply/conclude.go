@@ -11,8 +11,8 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/runtime/runner"
+	"deployster/plan/observe"
 	"deployster/plan/order"
-	"deployster/plan/view"
 	"deployster/state"
 )
 
@@ -140,7 +140,7 @@ func whyNotStarted(ctx context.Context, r *run, report *Report) {
 
 // outputs evaluates the outputs with the real states, and records them.
 func (r *run) outputs(report *Report) error {
-	values, diags := r.manifest.Outputs(view.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.Look, r.prior))
+	values, diags := r.manifest.Outputs(observe.States(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.Look, r.prior))
 	for _, v := range values {
 		if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {
 			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))

@@ -8,13 +8,13 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
-	"deployster/plan/view"
+	"deployster/plan/observe"
 	"deployster/protocol"
 )
 
 // scope returns the states that the expressions of a resource may use when it is processed.
 func (r *run) scope(addr string) config.States {
-	scope := view.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.Look, r.prior)
+	scope := observe.States(append(slices.Clone(r.before[addr]), addr), r.facts.Look, r.prior)
 	r.facts.TellHosts(scope)
 	return scope
 }
@@ -70,13 +70,13 @@ func stillOpen(what string, open []string) *diag.Diagnostic {
 // checks evaluates the check blocks with the present states. The state of a resource that
 // was not reached is not known, whatever the plan expected of it.
 func (r *run) checks(report *Report) {
-	seen := func(addr string) view.View {
+	seen := func(addr string) observe.View {
 		v, step := r.facts.Look(addr), r.plan.Resources[addr]
 		if _, reached := r.facts.Reached(addr); !reached && !step.Settled() {
 			v.State, v.Partial = nil, true
 		}
 		return v
 	}
-	results, diags := r.manifest.Checks(view.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), seen, r.prior))
+	results, diags := r.manifest.Checks(observe.States(slices.Sorted(maps.Keys(r.plan.Resources)), seen, r.prior))
 	report.Checks, report.Problems = results, append(report.Problems, diags...)
 }

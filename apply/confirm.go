@@ -19,7 +19,8 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 	bool) {
 	for {
 		r.event(Checking{Address: out.addr})
-		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
+		o := r.queries.state(step, out.addr, in)
+		answer, err := o.Answer, o.Err
 		if err != nil {
 			out.failQuery(err)
 			return answer, false

@@ -15,8 +15,8 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/latehost"
+	"deployster/plan/observe"
 	"deployster/plan/plugs"
-	"deployster/plan/view"
 	"deployster/protocol"
 )
 
@@ -79,10 +79,10 @@ func (r lateHosts) anew(name string) bool {
 	defer a.mu.Unlock()
 	if a.hosts == nil {
 		a.hosts = map[string]bool{}
-		recorded := view.Recorded(r.prior, func(string) view.View { return view.View{} })
-		known := latehost.Known(r.manifest, func(addr string) view.View {
+		recorded := observe.RecordedViews(r.prior, func(string) observe.View { return observe.View{} })
+		known := latehost.Known(r.manifest, func(addr string) observe.View {
 			if step := r.plan.Resources[addr]; step != nil && (step.Change == plan.Create || step.Change == plan.Replace) {
-				return view.View{}
+				return observe.View{}
 			}
 			return recorded(addr)
 		}, r.prior)

@@ -25,13 +25,14 @@ func (d doubts) still(step *plan.Step, out *outcome, want protocol.Status) (prot
 	if !d.plan.Selection.RefreshOnly {
 		as.Change = plan.Destroy // the plan asked for its absence: no manifest declares it
 	}
-	in, err := d.input(&as, out.addr, step.Config)
+	in, err := d.request(&as, out.addr, step.Config, nil)
 	if err != nil {
 		out.fail(failedConfig, err)
 		return protocol.Answer{}, false
 	}
 	d.event(Checking{Address: out.addr})
-	answer, err := d.exec.State(d.work, step.Target(out.addr), step.Init, in)
+	o := d.queries.state(&as, out.addr, in)
+	answer, err := o.Answer, o.Err
 	if err != nil {
 		out.failQuery(err)
 		return answer, false

@@ -9,11 +9,10 @@ import (
 	"deployster/config"
 	"deployster/internal/base/secret"
 	"deployster/plan"
-	"deployster/plan/hidden"
 	"deployster/plan/inputs"
+	"deployster/plan/observe"
 	"deployster/plan/refresh"
 	"deployster/plan/things"
-	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -44,7 +43,7 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 	}
 	entry.Given = inputs.Given(step.Init, in.Dependencies, r.facts.Host(step.Settings.Host))
 	entry.Sensitive.State = r.hiddenIn(step, out.addr, in.Config, reached.State, sensitive)
-	r.facts.SetReached(out.addr, view.View{Type: step.Type, Config: in.Config, State: reached.State, Status: protocol.Valid,
+	r.facts.SetReached(out.addr, observe.View{Type: step.Type, Config: in.Config, State: reached.State, Status: protocol.Valid,
 		Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
 	prior, known := r.prior.Resources[out.addr]
 	_, stopped := r.facts.AfterShutdown(out.addr)
@@ -65,7 +64,7 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 	}
 	r.facts.TellMemory(&in, addr)
 	return state.Entry{Memory: in.Memory, Adopted: adopted,
-		Type: step.Type, Digest: step.Init.Digest, Config: hidden.Recordable(r.exec, step.Init, in.Config),
+		Type: step.Type, Digest: step.Init.Digest, Config: observe.Recordable(r.exec, step.Init, in.Config),
 		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
 		Identity: step.Init.Identity, Kind: step.Init.Kind, Defaults: things.Defaults(r.exec, step.Init, in.Config),
@@ -87,8 +86,8 @@ func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, s
 
 // hiddenIn returns the pointers into a state to values that must not be shown.
 func (r *run) hiddenIn(step *plan.Step, addr string, made, reached json.RawMessage, sensitive []string) []string {
-	secrets := append(secret.Values(made, sensitive), hidden.OfEntry(r.prior.Resources[addr])...)
-	return hidden.InState(r.exec, step.Init, reached, secrets, sensitive, config.Hider(r.manifest))
+	secrets := append(secret.Values(made, sensitive), observe.SecretsOf(r.prior.Resources[addr])...)
+	return observe.HiddenInState(r.exec, step.Init, reached, secrets, sensitive, config.Hider(r.manifest))
 }
 
 // recordFound records what a plan with -refresh-only found and showed. It asks only

@@ -86,6 +86,7 @@ type run struct {
 	manifest *config.Manifest // of the plan's own sources
 	journal  Journal
 	exec     Executor
+	queries  queries
 	options  Options
 	before   graph.Graph
 	needs    map[string][]string // the dependencies of each resource
@@ -156,7 +157,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 		o.Parallelism = 1
 	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
-	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
+	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, queries: queries{work, x}, options: o, work: work,
 		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: facts.New(p),
 		approvals: &approvals{options: o, given: map[*plan.Step]approval{}}, semaphores: turns.NewSemaphores(m.Semaphores()),
 		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}

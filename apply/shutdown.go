@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"deployster/plan"
-	"deployster/plan/unknowns"
 	"deployster/protocol"
 )
 
@@ -41,16 +40,16 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 // shutdownOne checks one resource before its shutdown, as before any action. It returns
 // false when the resource, and with it the apply, must not continue.
 func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bool {
-	in, err := r.input(step, out.addr, step.Config)
+	in, err := r.request(step, out.addr, step.Config, step.Unknown)
 	if err != nil {
 		out.fail(failedConfig, err)
 		return false
 	}
-	unknowns.Tell(&in, step.Unknown)
 	out.incomplete = r.incomplete(step, out.addr, in, step.Sensitive)
 	for {
 		r.event(Checking{Address: out.addr})
-		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
+		o := r.queries.state(step, out.addr, in)
+		answer, err := o.Answer, o.Err
 		if err != nil {
 			out.failQuery(err)
 			return false
@@ -92,8 +91,8 @@ func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in
 		report.Status = out.report.Status
 	} else if !late {
 		r.facts.TellMemory(&in, out.addr)
-		if found, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in); err == nil {
-			after = &found
+		if o := r.queries.state(step, out.addr, in); o.Err == nil {
+			after = &o.Answer
 		}
 	}
 	r.facts.SetShutdown(out.addr, after)

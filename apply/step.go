@@ -17,11 +17,8 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
-	"deployster/plan/hidden"
-	"deployster/plan/recall"
-	"deployster/plan/refresh"
+	"deployster/plan/observe"
 	"deployster/plan/subject"
-	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -58,7 +55,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	if !(identities{r}).free(step, out, config) {
 		return
 	}
-	in, err := r.input(step, out.addr, config)
+	in, err := r.request(step, out.addr, config, nil)
 	if err != nil {
 		out.fail(failedConfig, err)
 		return
@@ -144,42 +141,11 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 		out.fail(failedConfig, found[0])
 		return nil, nil, false
 	}
-	sensitive := hidden.InConfig(r.exec, step.Init, resolved)
+	sensitive := observe.HiddenInConfig(r.exec, step.Init, resolved)
 	if r.options.Secret != nil && len(sensitive) > 0 {
 		r.options.Secret(secret.Values(resolved.Value, sensitive))
 	}
 	return resolved.Value, sensitive, true
-}
-
-// input returns the stdin that all invocations for a resource share.
-func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (protocol.StateInput, error) {
-	look := r.facts.Look
-	if step.Intent() == protocol.Absent {
-		look = view.Recorded(r.prior, r.facts.Look)
-	}
-	deps, err := view.Dependencies(step.Init, step.Aliases, look)
-	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
-	if entry := recorded(r, step, addr); entry != nil {
-		recall.Tell(&in, r.prior, addr)
-		complete := hidden.Completed(r.exec, step.Init, *entry, config)
-		in.LastConfig = complete.Config
-		refresh.Tell(&in, &step.Init, step.Subscribes, complete, r.prior, r.facts.Acted)
-	}
-	r.facts.TellMemory(&in, addr)
-	if step.Old != nil && step.Init.Memory && in.Memory == nil && r.facts.IsGone(addr) {
-		in.After = names(step.Old.Actions) // else the image may take what the config names for the new thing
-	}
-	return in, err
-}
-
-// recorded returns the entry of a step's thing; nil = none. The entry of the old thing that
-// was destroyed for it does not count, nor does that of another thing at its address.
-func recorded(r *run, step *plan.Step, addr string) *state.Entry {
-	entry, known := r.prior.Resources[addr]
-	if !known || (step.Another || r.facts.IsGone(addr)) && !begun(r, step, addr) {
-		return nil
-	}
-	return &entry
 }
 
 // sameConfig reports whether a config that the plan knew is still what the manifest
@@ -198,7 +164,7 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 		return false
 	}
 	const why = "its config is not what the plan showed, because a state that it takes values from has changed"
-	sensitive := slices.Concat(step.Sensitive, hidden.InConfig(r.exec, step.Init, now))
+	sensitive := slices.Concat(step.Sensitive, observe.HiddenInConfig(r.exec, step.Init, now))
 	out.report.Stale = compare.Documents("config", step.Config, now.Value, sensitive)
 	out.fail(failedConfig, fresh.Stale(why, compare.SideBySide(out.report.Stale)+whatNow))
 	out.report.Reason = "plan is stale: " + why
@@ -321,7 +287,8 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 	r.event(Checking{Address: out.addr, After: true})
 	r.facts.TellMemory(&in, out.addr)
 	in.After, in.Refresh, in.Changed = out.report.Completed, false, nil
-	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
+	o := r.queries.state(step, out.addr, in)
+	answer, err := o.Answer, o.Err
 	if err != nil {
 		out.failQuery(err)
 		return answer, true, false

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
-	"deployster/plan/view"
+	"deployster/plan/observe"
 	"deployster/protocol"
 	"deployster/state"
 	"deployster/state/moves"
@@ -79,7 +79,7 @@ func TestRun_WhatIsStillNotKnown(t *testing.T) {
 		}, "config: host.web is made of resource.a.state.ip"},
 		"a precondition": {(*run).preconditions, "precondition: It needs resource.a.state.v"},
 		"a postcondition": {func(r *run, step *plan.Step, out *outcome) bool {
-			r.facts.SetReached("b", view.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
+			r.facts.SetReached("b", observe.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
 			r.postconditions(step, out)
 			return !out.failed()
 		}, "postcondition: It needs resource.a.state.v"},

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"deployster/plan/observe"
 	"deployster/protocol"
 )
 
@@ -17,7 +18,7 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	now.Expected, now.Was, now.Unknown, now.Inputs, now.Reason = "", nil, nil, nil, ""
 	now.MayChange, now.Early, now.Again, now.Adopted, now.Made, now.Drifted = false, false, false, false, false, false
 	now.Old = nil // the old thing is destroyed before the new one is created
-	now.take(a)
+	now.take(a, observe.Of(a.Status, s.Intent(), s.Publishes))
 	if s.Intent() == protocol.Absent {
 		now.Change, now.Reason = s.Change, s.Reason
 	}

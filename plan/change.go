@@ -1,18 +1,20 @@
 package plan
 
-// Change is what a plan says of one resource.
-type Change string
+import "deployster/plan/observe"
 
-// The changes.
+// Change is what a plan says of one resource.
+type Change = observe.Change
+
+// The changes. Those without a comment follow from an answer.
 const (
-	Valid    Change = "valid"    // it matches its config
-	Create   Change = "create"   // it does not exist
-	Update   Change = "update"   // it exists, but differs from its config
-	Replace  Change = "replace"  // destroyed as Step.Old says, then created again
-	Destroy  Change = "destroy"  // no longer declared: its type will remove it
-	Forget   Change = "forget"   // no longer declared, or gone: dropped from the state file, its thing is left alone
-	Publish  Change = "publish"  // of a publish block: its artifact is published
-	Deferred Change = "deferred" // what is to be done is known only during apply
+	Valid    = observe.Valid
+	Create   = observe.Create
+	Update   = observe.Update
+	Replace  = Change("replace") // destroyed as Step.Old says, then created again
+	Destroy  = observe.Destroy
+	Forget   = observe.Forget
+	Publish  = observe.Publish
+	Deferred = Change("deferred") // what is to be done is known only during apply
 
 	// ReadFailed says that nothing could be decided, because of an error. A plan with
 	// such a resource can be shown, but not applied.

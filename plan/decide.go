@@ -4,21 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner/typeschema"
-	"deployster/plan/hidden"
 	"deployster/plan/inputs"
-	"deployster/plan/recall"
-	"deployster/plan/refresh"
+	"deployster/plan/observe"
 	"deployster/plan/subject"
 	"deployster/plan/things"
-	"deployster/plan/unknowns"
-	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -73,7 +68,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	step.Reason = cmp.Or(b.whyMayChange(before), b.identified.doubts[r.Address])
 	waiting := *step
 	if step.MayChange = step.Reason != ""; !b.guessed(r.Address) && b.mayUseRecorded(r, step, before) {
-		b.useRecorded(step, b.Prior.Resources[r.Address])
+		b.useRecorded(r.Address, step, b.Prior.Resources[r.Address])
 	} else if !b.ask(ctx, r, step) {
 		return nil
 	}
@@ -115,22 +110,21 @@ func accepted(b *builder, r *config.Resource, before []string, step *Step, waiti
 
 // ask asks the image of a resource for the state, and puts what follows into the step.
 func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool {
-	in, answer, ok := query(ctx, b, r, step)
+	q, o, ok := queried(ctx, b, r, step)
 	if !ok {
 		return false
 	}
-	if b.guessed(r.Address) && !b.confirm(ctx, r, step, in, answer) {
+	if b.guessed(r.Address) && !b.confirm(ctx, r, step, q, o.Answer) {
 		return false
 	}
-	answered(b, r, step, in, answer)
+	answered(b, r, step, q.Input, o)
 	return true
 }
 
 // answered puts an answer about the state of a resource, and what follows from it, into the step.
-func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, answer protocol.Answer) {
+func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, o observe.Observation) {
 	entry, known := recorded(b, r.Address, step)
-	step.take(answer)
-	step.hide(b.prober, entry, config.Hider(b.Manifest))
+	step.found(b, o)
 	b.compareWithPrior(r.Address, step, in)
 	if step.Change == Publish && known && len(entry.Config) > 0 {
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
@@ -140,29 +134,30 @@ func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput
 	}
 }
 
-// query queries the state, and reports an error.
-func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in protocol.StateInput, answer protocol.Answer, ok bool) {
-	in, answer, err := stateOf(ctx, b, r, s, false)
-	if err != nil {
-		list := b.plugs.Blame(diag.From("Cannot read the state", err), err, s.Init)
-		b.Report(r, "", subject.Locate(b.Manifest, r.Address, list, err))
-		return in, answer, false
+// queried queries the state, and reports an error.
+func queried(ctx context.Context, b *builder, r *config.Resource, s *Step) (q observe.Query, o observe.Observation, ok bool) {
+	q, o = stateOf(ctx, b, r, s, false)
+	if o.Err != nil {
+		list := b.plugs.Blame(diag.From("Cannot read the state", o.Err), o.Err, s.Init)
+		b.Report(r, "", subject.Locate(b.Manifest, r.Address, list, o.Err))
+		return q, o, false
 	}
-	return in, answer, notTaken(b, r, s, answer)
+	return q, o, notTaken(b, r, s, o.Answer)
 }
 
-// stateOf queries the image for the state, and reports to it which values are unknown.
-func stateOf(ctx context.Context, b *builder, r *config.Resource, s *Step, once bool) (in protocol.StateInput, a protocol.Answer,
-	err error) {
-	b.progress(Asking{r.Address})
-	if in, err = b.input(r, s); err != nil {
-		return in, a, err
+// stateOf queries the image for the state, and notes which actions the image is notified of.
+func stateOf(ctx context.Context, b *builder, r *config.Resource, s *Step, once bool) (observe.Query, observe.Observation) {
+	entry, known := recorded(b, r.Address, s)
+	q, around := b.query(r.Address, s, entry), observe.Scope{Prior: b.Prior, View: b.look, Acts: updates(b)}
+	q.Target.Once = once
+	if !known || s.Another {
+		return q, b.observe(ctx, &q, nil, around)
 	}
-	unknowns.Tell(&in, s.Unknown)
-	target := s.Target(r.Address)
-	target.Once = once
-	a, err = b.prober.State(ctx, target, s.Init, in)
-	return in, a, err
+	o := b.observe(ctx, &q, &entry, around)
+	if q.Input.Refresh {
+		s.Notes = append(s.Notes, observe.Notification(&q.Step, &entry, around))
+	}
+	return q, o
 }
 
 // notTaken reports whether a resource that must not exist yet does not exist; else it reports an error.
@@ -199,7 +194,7 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 	if _, conditional := b.Manifest.Conditional(addr); !conditional || s.Change != Valid || s.MayChange {
 		return nil
 	}
-	_, diags := b.Manifest.Postconditions(addr, b.scope(addr, before, func(a string) view.View {
+	_, diags := b.Manifest.Postconditions(addr, b.scope(addr, before, func(a string) observe.View {
 		if a == addr {
 			return s.View()
 		}
@@ -216,14 +211,14 @@ func recorded(b *builder, addr string, s *Step) (state.Entry, bool) {
 }
 
 func (s *Step) complete(schemas typeschema.Reader, e state.Entry) state.Entry {
-	return hidden.Completed(schemas, s.Init, e, s.Config)
+	return observe.Completed(schemas, s.Init, e, s.Config)
 }
 
 // newStep returns a step with what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	ty := b.TypeOf(r.Address)
 	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: hidden.InConfig(b.prober, ty, resolved),
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: observe.HiddenInConfig(b.prober, ty, resolved),
 		Ignored: resolved.Ignored, Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.Types.Mounts(r.Address),
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
@@ -231,52 +226,6 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Source:    r.Range.String(),
 		SecretEnv: secret.FindEnv(r.Settings.Env, config.Hider(b.Manifest)),
 	}
-}
-
-// input returns the stdin of a resource's state action.
-func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error) {
-	deps, err := view.Dependencies(s.Init, r.Aliases, b.look)
-	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
-	if entry, ok := recorded(b, r.Address, s); ok && !s.Another {
-		recall.Tell(&in, b.Prior, r.Address)
-		in.LastConfig = entry.Config
-		if told := refresh.Tell(&in, &s.Init, r.Subscribes, entry, b.Prior, updates(b)); b.Selection.RefreshOnly {
-			in.Refresh = false // a plan that only records runs no action
-		} else if told != "" {
-			s.Notes = append(s.Notes, told)
-		}
-	}
-	return in, err
-}
-
-// take puts the answer of the image into the step, and the change that follows from it.
-func (s *Step) take(a protocol.Answer) {
-	s.State, s.Stale, s.Forecast, s.UnknownNew, s.Memory = a.State, a.StaleState, a.Forecast, a.Unknown, nil
-	s.Actions, s.Shutdown, s.Reasons = a.Actions, a.ShutdownFirst, a.Reasons
-	switch a.Status {
-	case protocol.Valid:
-		s.Change, s.Memory = Valid, a.Memory
-	case protocol.Stale:
-		s.Change = Update
-	case protocol.Missing:
-		if s.Change = Create; s.Publishes {
-			s.Change = Publish
-		}
-	}
-}
-
-// hide finds the values in the answer that must not be shown: the secrets of the config
-// and of the manifest, and those that the entry has. Those of a forecast are sensitive for
-// what refers to it, as those of a state are.
-func (s *Step) hide(schemas typeschema.Reader, prior state.Entry, known *secret.Hider) {
-	there := s.State
-	if there == nil {
-		there = s.Stale
-	}
-	secrets := append(secret.Values(s.Config, s.Sensitive), hidden.OfEntry(prior)...)
-	s.Hidden = slices.Concat(hidden.InState(schemas, s.Init, there, secrets, s.Sensitive, known),
-		hidden.InState(schemas, s.Init, s.Forecast, secrets, s.Sensitive, known))
-	s.Hidden = slices.Compact(slices.Sorted(slices.Values(s.Hidden)))
 }
 
 // unfinished is the reason for an incomplete entry: its thing was never seen to be VALID.
@@ -302,7 +251,7 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 		return
 	}
 	if s.Change == Valid && jsondoc.Same(entry.State, s.State) {
-		s.Edited = hidden.Edits(entry.Config, s.Config, entry.Sensitive.Config, s.Sensitive)
+		s.Edited = observe.Edits(entry.Config, s.Config, entry.Sensitive.Config, s.Sensitive)
 	}
 	if b.identified.result.Pair(addr).MayStay && len(s.Init.Identity) == 0 && !s.Publishes {
 		s.Notes = append(s.Notes, mayStay)
@@ -319,7 +268,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 	case known && !s.Another:
 		s.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 		s.Inputs = inputs.Only(owed(b, s, entry), inputs.Pending) // no other input is known yet
-		if !r.ReadOnly && unknowns.Differ(entry.Config, s.Config, s.Unknown) {
+		if !r.ReadOnly && observe.ConfigsDiffer(entry.Config, s.Config, s.Unknown) {
 			s.Expected = Update
 		}
 		if b.identified.result.Pair(r.Address).MayStay && len(s.Init.Identity) == 0 && !s.Publishes && string(entry.Config) != string(s.Config) {

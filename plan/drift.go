@@ -13,12 +13,10 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/plan/drift"
 	"deployster/plan/findings"
-	"deployster/plan/hidden"
 	"deployster/plan/inputs"
-	"deployster/plan/recall"
+	"deployster/plan/observe"
 	"deployster/plan/refresh"
 	"deployster/plan/subject"
-	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -101,21 +99,21 @@ func (l *Looker) Changed(r *config.Resource) string {
 type drifter struct{ *builder }
 
 // recordedViews returns a function that gives a resource as the state file has it.
-func (d *decided) recordedViews() func(addr string) view.View {
-	return view.Recorded(d.subject.Prior, func(string) view.View { return view.View{Partial: true} })
+func (d *decided) recordedViews() func(addr string) observe.View {
+	return observe.RecordedViews(d.subject.Prior, func(string) observe.View { return observe.View{Partial: true} })
 }
 
 // expandRecorded expands the blocks whose instances follow from the recorded states.
 // Other blocks are not expanded: nothing of them was applied.
 func (b drifter) expandRecorded() {
 	for {
-		open := view.OpenRecorded(b.Manifest, b.Prior)
+		open := observe.OpenRecorded(b.Manifest, b.Prior)
 		if len(open) == 0 {
 			return
 		}
 		scope := config.States{}
 		for _, p := range open {
-			maps.Copy(scope, view.Scope(p.Needs, b.recordedViews(), b.Prior))
+			maps.Copy(scope, observe.States(p.Needs, b.recordedViews(), b.Prior))
 		}
 		next, diags := b.Manifest.Expand(open, scope)
 		if diags.HasErrors() {
@@ -178,25 +176,20 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 	}
 	step := b.newStep(r, resolved)
 	b.secret(step)
-	deps, err := view.Dependencies(step.Init, r.Aliases, look)
-	if err == nil {
-		b.progress(Asking{r.Address})
-		var answer protocol.Answer
-		in := recall.Input(b.Prior, r.Address, step.Config, protocol.Present, deps)
-		answer, err = b.prober.State(ctx, step.Target(r.Address), step.Init, in)
-		step.take(answer)
-		if out.Inputs = changedInputs(b.builder, r.Address, step, in); step.Change == Valid {
-			never := func(string) bool { return false }
-			out.Inputs = inputs.Refresh(refresh.Owed(r.Subscribes, entry, b.Prior, never), b.Prior, never)
-		}
-	}
-	if err != nil {
-		b.Report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, step.Init))
+	q := b.query(r.Address, step, entry)
+	o := b.observe(ctx, &q, &entry, observe.Scope{Prior: b.Prior, View: look})
+	out.Inputs = changedInputs(b.builder, r.Address, step, q.Input)
+	if o.Err != nil {
+		b.Report(r, "", b.plugs.Blame(diag.From("Cannot read the state", o.Err), o.Err, step.Init))
 		b.progress(Failed{r.Address})
 		out.Reason = b.FirstError(r.Address)
 		return out
 	}
-	step.hide(b.prober, entry, config.Hider(b.Manifest))
+	step.found(b.builder, o)
+	if step.Change == Valid {
+		never := func(string) bool { return false }
+		out.Inputs = inputs.Refresh(refresh.Owed(r.Subscribes, entry, b.Prior, never), b.Prior, never)
+	}
 	out.Reasons = drift.SafeReasons(step.Reasons, step.Config, step.Sensitive, step.Hidden)
 	out.Compare(step.State, step.Stale, entry.State, slices.Concat(step.Hidden, entry.Sensitive.State))
 	b.progress(Decided{r.Address, step.Shown()})
@@ -215,9 +208,9 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 		return ""
 	case r.Publish == nil && b.TypeOf(r.Address).Digest != entry.Digest:
 		return "its type is another image than the one that was applied"
-	case !jsondoc.Same(now.Value, hidden.Completed(b.prober, b.TypeOf(r.Address), entry, now.Value).Config):
+	case !jsondoc.Same(now.Value, observe.Completed(b.prober, b.TypeOf(r.Address), entry, now.Value).Config):
 		return "the manifest has changed: its config is not the one that was applied (" +
-			jsondoc.EditWords(hidden.Edits(entry.Config, now.Value, entry.Sensitive.Config, now.Sensitive)) + ")"
+			jsondoc.EditWords(observe.Edits(entry.Config, now.Value, entry.Sensitive.Config, now.Sensitive)) + ")"
 	}
 	return ""
 }

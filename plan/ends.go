@@ -172,7 +172,7 @@ func (b assembler) hold(nodes ...string) bool {
 			b.holdOld(addr, step)
 			continue
 		}
-		left := asRecorded(b.builder, b.Prior.Resources[addr])
+		left := recordedStep(b.builder, b.Prior.Resources[addr])
 		left.Change, left.Init, left.Today = Left, step.Init, step.Today
 		left.Reason = "it may be the thing of a resource whose identity is known only during apply: the next plan decides"
 		b.steps[addr] = left
@@ -229,7 +229,7 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 			continue
 		}
 		addr = cmp.Or(from, addr)
-		ty, err := b.prober.Init(ctx, asRecorded(b.builder, entry).Target(addr))
+		ty, err := b.prober.Init(ctx, recordedStep(b.builder, entry).Target(addr))
 		if err != nil {
 			for _, end := range o.EndsOf(class) {
 				at, _ := order.OfNode(end)

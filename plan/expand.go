@@ -3,13 +3,14 @@ package plan
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/observe"
 	"deployster/plan/subject"
-	"deployster/plan/view"
 )
 
 // expand decides the resources that the for_each and count of blocks use, so that the
@@ -37,10 +38,8 @@ func (b *builder) expand(ctx context.Context) {
 		}
 		scope := config.States{}
 		for _, p := range open {
-			for addr, s := range view.Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook,
-				b.Prior) {
-				scope[addr] = s
-			}
+			decided := slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil })
+			maps.Copy(scope, observe.States(decided, b.outlook, b.Prior))
 		}
 		next, diags := b.Manifest.Expand(open, scope)
 		for _, d := range diags {

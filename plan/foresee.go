@@ -5,24 +5,23 @@ import (
 
 	"deployster/config"
 	"deployster/plan/latehost"
+	"deployster/plan/observe"
 	"deployster/plan/subject"
-	"deployster/plan/unknowns"
 )
 
 // foreseen returns a deferred step with what its image expects, where the image can be asked
 // about unknown values; nil = the image failed, or the change is not allowed: it is reported.
 func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Step {
 	open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, subject.Predecessors(r), b.look)) // errors are reported
-	if open != "" || b.identified.doubts[r.Address] != "" || !unknowns.Askable(&s.Init, s.Unknown) {
+	if open != "" || b.identified.doubts[r.Address] != "" || !observe.AcceptsUnknown(&s.Init, s.Unknown) {
 		return s
 	}
 	waiting := *s
-	_, answer, ok := query(ctx, b, r, s)
+	_, o, ok := queried(ctx, b, r, s)
 	if !ok {
 		return nil
 	}
-	s.take(answer)
-	s.hide(b.prober, b.Prior.Resources[r.Address], config.Hider(b.Manifest))
+	s.found(b, o)
 	switch found := s.Kind(); {
 	case found == Valid:
 		s.MayChange, s.Expected, s.Was = true, "", nil

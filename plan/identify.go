@@ -13,10 +13,10 @@ import (
 	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/match"
+	"deployster/plan/observe"
 	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/plan/things"
-	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state/moves"
 )
@@ -90,7 +90,7 @@ func (b *builder) matchInput() (in match.Input) {
 }
 
 // declared describes a resource, with the recorded states of the resources that it uses.
-func declared(b *builder, r *config.Resource, views func(addr string) view.View) match.Declared {
+func declared(b *builder, r *config.Resource, views func(addr string) observe.View) match.Declared {
 	ty := b.TypeOf(r.Address)
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), New: r.New, Ignored: r.Ignored,
@@ -223,10 +223,12 @@ func (b *builder) guessed(addr string) bool {
 // where both answers have the same status and, if stale, the same state. Where both say that
 // nothing exists they say nothing about the guess: the removal of what else had this address
 // could take with it what would be created here.
-func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, in protocol.StateInput, answer protocol.Answer) bool {
+func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, q observe.Query, answer protocol.Answer) bool {
 	from := b.identified.result.Pair(r.Address).From
-	was, err := b.prober.State(ctx, s.Target(from), s.Init, in)
-	if err != nil || was.Status != answer.Status || was.Status == protocol.Stale && !jsondoc.Same(was.StaleState, answer.StaleState) {
+	q.Target, q.Secrets = s.Target(from), nil
+	o := observe.Observe(ctx, b.prober, q)
+	was, stale := o.Answer, answer.Status == protocol.Stale
+	if o.Err != nil || was.Status != answer.Status || stale && !jsondoc.Same(was.StaleState, answer.StaleState) {
 		b.withdraw(r.Address, true)
 		return false
 	}

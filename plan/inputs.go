@@ -2,8 +2,8 @@ package plan
 
 import (
 	"deployster/plan/inputs"
+	"deployster/plan/observe"
 	"deployster/plan/refresh"
-	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -20,7 +20,8 @@ func changedInputs(b *builder, addr string, s *Step, in protocol.StateInput) []i
 	now := s.Given()
 	now.Given = inputs.Given(s.Init, in.Dependencies, b.hosts.Facts(s.Settings.Host))
 	if entry.Given == nil { // an earlier version wrote it: what is recorded of the dependencies counts
-		deps, _ := view.Dependencies(s.Init, entry.Aliases, view.Recorded(b.Prior, func(string) view.View { return view.View{} }))
+		unrecorded := func(string) observe.View { return observe.View{} }
+		deps, _ := observe.Dependencies(s.Init, entry.Aliases, observe.RecordedViews(b.Prior, unrecorded))
 		entry.Given = inputs.Given(s.Init, deps, b.hosts.Facts(s.Settings.Host))
 	}
 	list := inputs.Compare(now, entry)

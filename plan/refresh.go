@@ -64,9 +64,10 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 }
 
 // useRecorded makes a step valid with the recorded state.
-func (b *builder) useRecorded(s *Step, entry state.Entry) {
+func (b *builder) useRecorded(addr string, s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
-	s.hide(b.prober, entry, config.Hider(b.Manifest))
+	q := b.query(addr, s, entry)
+	s.Hidden = q.Secrets.In(&q.Step, s.State)
 }
 
 // recordOnly changes a step into what a plan with -refresh-only does: what was found

@@ -11,10 +11,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/order"
-	"deployster/plan/recall"
 	"deployster/plan/things"
-	"deployster/plan/view"
-	"deployster/protocol"
 	"deployster/state"
 	"deployster/state/moves"
 )
@@ -46,7 +43,7 @@ func (b *builder) removeAll(ctx context.Context) {
 
 // remove decides about one entry that no manifest declares.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
-	step := asRecorded(b, entry)
+	step := recordedStep(b, entry)
 	step.Change = Forget
 	block := b.RemovedBlock(addr)
 	end, why := b.identified.ends[addr], b.Selection.WhyEnds()
@@ -91,25 +88,20 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.Reason = why + ", and its type cannot remove things: it is left as it is" + leftover(entry)
 		return step, nil
 	}
-	b.progress(Asking{addr})
-	deps, err := view.Dependencies(ty, entry.Aliases, view.Recorded(b.Prior, b.look))
-	if err != nil {
-		return nil, err
+	step.Change = Destroy
+	q := b.query(addr, step, entry)
+	o := b.observe(ctx, &q, &entry, b.asRecorded(b.look))
+	if o.Err != nil {
+		return nil, o.Err
 	}
-	answer, err := b.prober.State(ctx, step.Target(addr), ty, recall.Input(b.Prior, addr, entry.Config, protocol.Absent, deps))
-	if err != nil {
-		return nil, err
-	}
-	step.take(answer)
-	step.hide(b.prober, entry, config.Hider(b.Manifest))
-	if answer.Status == protocol.Missing {
-		step.Change, step.Actions, step.Reason = Forget, nil, why+", and it is gone already"
+	if step.found(b, o); step.Change == Forget {
+		step.Actions, step.Reason = nil, why+", and it is gone already"
 		if entry.Incomplete() {
 			step.Reason = why + ", and nothing is left of what an apply began to make"
 		}
 		return step, nil
 	}
-	step.Change, step.Reason, step.NotMade = Destroy, why, entry.Adopted
+	step.Reason, step.NotMade = why, entry.Adopted
 	step.Today, step.Notes = b.plugs.Compare(ctx, b.workdir, step.Settings.Host, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)

@@ -8,9 +8,7 @@ import (
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/plugs"
-	"deployster/plan/recall"
 	"deployster/plan/things"
-	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -85,26 +83,21 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy "+
 			"the thing outside of deployster, and plan without -replace: it will be created again.", old.Type)
 	}
-	b.progress(Asking{r.Address})
-	deps, err := view.Dependencies(old.Init, old.Aliases, view.Recorded(b.Prior, b.look))
-	var answer protocol.Answer
-	if err == nil {
-		in := recall.Input(b.Prior, r.Address, old.Config, protocol.Absent, deps)
-		answer, err = b.prober.State(ctx, old.Target(r.Address), old.Init, in)
-	}
-	if err != nil {
-		b.Report(r, "", diag.From("Cannot replace", err))
+	old.Change = Destroy
+	q := b.query(r.Address, old, entry)
+	o := b.observe(ctx, &q, &entry, b.asRecorded(b.look))
+	if o.Err != nil {
+		b.Report(r, "", diag.From("Cannot replace", o.Err))
 		return false
 	}
-	if answer.Status == protocol.Missing {
+	if o.Change == Forget {
 		if !step.Another {
 			step.Notes = append(step.Notes, "There is nothing that -replace could destroy: it does not exist.")
 		}
 		return true
 	}
-	old.take(answer)
-	old.hide(b.prober, entry, config.Hider(b.Manifest))
-	old.Change, old.Reason, old.NotMade = Destroy, why, entry.Adopted || !known
+	old.found(b, o)
+	old.Reason, old.NotMade = why, entry.Adopted || !known
 	today, notes := b.plugs.Compare(ctx, b.workdir, old.Settings.Host, old.Mounts, old.Init)
 	old.Today, step.Notes = today, append(step.Notes, notes...)
 	step.Change, step.Reason, step.Old, step.Another = Replace, why, old, false
@@ -115,7 +108,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 // config that the thing was created with, by the image of today; by the recorded image if
 // that has another name.
 func oldOf(b *builder, step *Step, entry state.Entry, known bool) *Step {
-	old := &Step{Type: step.Type, Change: Destroy, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv,
+	old := &Step{Type: step.Type, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv,
 		Aliases:  step.Aliases,
 		Settings: step.Settings, RunsWith: step.RunsWith, Mounts: step.Mounts, Timeouts: step.Timeouts, Init: step.Init, Pull: step.Pull,
 		Verify: step.Verify}
@@ -123,14 +116,14 @@ func oldOf(b *builder, step *Step, entry state.Entry, known bool) *Step {
 	case !known:
 		return old
 	case plugs.Untagged(entry.Type) != plugs.Untagged(step.Type):
-		return asRecorded(b, entry)
+		return recordedStep(b, entry)
 	}
 	old.Config, old.Sensitive, old.Aliases = entry.Config, entry.Sensitive.Config, entry.Aliases
 	return old
 }
 
-// asRecorded returns RecordedStep with the signature that its image must carry today.
-func asRecorded(b *builder, entry state.Entry) *Step {
+// recordedStep returns RecordedStep with the signature that its image must carry today.
+func recordedStep(b *builder, entry state.Entry) *Step {
 	step := RecordedStep(entry)
 	if b.options.Signed != nil {
 		step.Verify = b.options.Signed(entry.Type)

@@ -7,15 +7,15 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
+	"deployster/plan/observe"
 	"deployster/plan/subject"
-	"deployster/plan/view"
 	"deployster/protocol"
 )
 
 // View returns what the dependants of a step may expect of its resource. The state after
 // an update is taken from the forecast, and for the rest from the present state.
-func (s *Step) View() view.View {
-	v := view.View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Hidden, Schema: s.Init.StateSchema}
+func (s *Step) View() observe.View {
+	v := observe.View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Hidden, Schema: s.Init.StateSchema}
 	for _, a := range s.Actions {
 		v.Actions = append(v.Actions, a.Name)
 	}
@@ -34,7 +34,7 @@ func (s *Step) View() view.View {
 		if v.State, v.Status = s.Forecast, protocol.Missing; s.Stale == nil {
 			break
 		}
-		v.State, v.Status, v.Stays = jsondoc.Without(view.Overlay(s.Stale, s.Forecast), s.UnknownNew), protocol.Stale, true
+		v.State, v.Status, v.Stays = jsondoc.Without(observe.Overlay(s.Stale, s.Forecast), s.UnknownNew), protocol.Stale, true
 		v.Unknown, v.Staying = s.UnknownNew, jsondoc.TopLevel(s.Stale, s.Forecast)
 	default:
 		v.State, v.Status = s.Forecast, protocol.Missing
@@ -61,13 +61,13 @@ func newDecided(s *subject.Subject) *decided {
 }
 
 // look returns what a finished step lets its dependants expect.
-func (d *decided) look(addr string) view.View {
+func (d *decided) look(addr string) observe.View {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s, ok := d.steps[addr]; ok {
 		return s.View()
 	}
-	return view.View{Partial: true}
+	return observe.View{Partial: true}
 }
 
 // step returns the finished step of an address; nil = there is none yet.
@@ -78,13 +78,13 @@ func (d *decided) step(addr string) *Step {
 }
 
 // scope returns the states that the expressions of a resource may use.
-func (d *decided) scope(addr string, before []string, look func(string) view.View) config.States {
-	return view.Scope(append(slices.Clone(before), addr), look, d.subject.Prior)
+func (d *decided) scope(addr string, before []string, look func(string) observe.View) config.States {
+	return observe.States(append(slices.Clone(before), addr), look, d.subject.Prior)
 }
 
 // outlook is look for outputs, checks and preconditions: the state after an update is only known as far as
 // it is forecast. The plan must not claim that an output will not change.
-func (d *decided) outlook(addr string) view.View {
+func (d *decided) outlook(addr string) observe.View {
 	v, step := d.look(addr), d.step(addr)
 	if step != nil && (step.Change == Update || step.Change == Deferred || step.MayChange) {
 		v.State, v.Partial, v.Stays, v.Staying = step.Forecast, true, false, nil
@@ -95,7 +95,7 @@ func (d *decided) outlook(addr string) view.View {
 // finally returns what is known when all is decided; nil = no output or check needs it.
 func (d *decided) finally() config.States {
 	if d.finalScope == nil && d.subject.Manifest.Concludes() {
-		d.finalScope = view.Scope(slices.Collect(maps.Keys(d.steps)), d.outlook, d.subject.Prior)
+		d.finalScope = observe.States(slices.Collect(maps.Keys(d.steps)), d.outlook, d.subject.Prior)
 	}
 	return d.finalScope
 }

@@ -7,9 +7,9 @@ import (
 
 	"deployster/config"
 	"deployster/plan/latehost"
+	"deployster/plan/observe"
 	"deployster/plan/subject"
 	"deployster/plan/things"
-	"deployster/plan/unknowns"
 )
 
 // beforeItsTurn decides a resource that waits for what does not exist yet, or is not known. If it
@@ -25,17 +25,17 @@ func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before [
 	}
 	waiting := *s
 	s.MayChange = true
-	in, answer, err := stateOf(ctx, b, r, s, true)
-	if err != nil {
+	q, o := stateOf(ctx, b, r, s, true)
+	if o.Err != nil {
 		waiting.Reason += ", and its type could not answer before that"
 		waiting.Change = Deferred
 		b.expect(r, &waiting)
 		return &waiting
 	}
-	if !notTaken(b, r, s, answer) {
+	if !notTaken(b, r, s, o.Answer) {
 		return nil
 	}
-	answered(b, r, s, in, answer)
+	answered(b, r, s, q.Input, o)
 	return accepted(b, r, before, s, waiting)
 }
 
@@ -76,7 +76,7 @@ func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why str
 }
 
 func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
-	why := unknowns.Common(before, func(addr string) string {
+	why := observe.CommonReason(before, func(addr string) string {
 		if s := b.step(addr); s.Change != Left || s.Stale == nil {
 			return opens[s.Change]
 		}
@@ -86,7 +86,7 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 		return why
 	}
 	if len(s.Unknown) > 0 {
-		return unknowns.Words(s.Unknown)
+		return observe.UnknownReason(s.Unknown)
 	}
 	if _, known := b.Prior.Resources[addr]; !known {
 		return b.identified.doubts[addr]
@@ -99,7 +99,7 @@ var opens = map[Change]string{Create: "does not exist yet", Publish: "will be pu
 	Forget: "is gone", Left: "has no state that could be read", Deferred: "is deferred"}
 
 func (b *builder) whyMayChange(before []string) string {
-	return unknowns.Common(before, func(addr string) string {
+	return observe.CommonReason(before, func(addr string) string {
 		switch s := b.step(addr); {
 		case s.Change == Update:
 			return "will be updated"

@@ -11,8 +11,8 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/match"
+	"deployster/plan/observe"
 	"deployster/plan/order"
-	"deployster/plan/view"
 	"deployster/protocol"
 )
 
@@ -21,7 +21,7 @@ type Facts struct {
 	plan *plan.Plan
 
 	mu    sync.Mutex // guards the fields below
-	views map[string]view.View
+	views map[string]observe.View
 	// memories come from actions and answers of this apply; null = the thing no longer exists.
 	memories map[string]json.RawMessage
 	began    map[string]bool // resources on which an action was started; true = one that creates it
@@ -39,25 +39,25 @@ type Facts struct {
 // New returns facts with what a plan says, and nothing more.
 func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
-		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
+		things: map[string]match.Thing{}, views: map[string]observe.View{}, gone: map[string]bool{},
 		begun: map[string]bool{}, again: map[string]*protocol.Answer{},
 		stopped: map[string]*protocol.Answer{}, hosts: map[string]router.Pin{}}
 }
 
 // Look returns a resource as it is known to be: before it is done, that is what the plan
 // expects.
-func (f *Facts) Look(addr string) view.View {
+func (f *Facts) Look(addr string) observe.View {
 	if v, ok := f.Reached(addr); ok {
 		return v
 	}
 	if step, ok := f.plan.Resources[addr]; ok {
 		return step.View()
 	}
-	return view.View{Partial: true}
+	return observe.View{Partial: true}
 }
 
 // Reached returns a resource as it was reached in this apply; false = it was not yet.
-func (f *Facts) Reached(addr string) (view.View, bool) {
+func (f *Facts) Reached(addr string) (observe.View, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, ok := f.views[addr]
@@ -65,7 +65,7 @@ func (f *Facts) Reached(addr string) (view.View, bool) {
 }
 
 // SetReached notes how a resource is, when it was reached.
-func (f *Facts) SetReached(addr string, v view.View) {
+func (f *Facts) SetReached(addr string, v observe.View) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.views[addr] = v

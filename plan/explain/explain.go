@@ -8,8 +8,8 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/observe"
 	"deployster/plan/subject"
-	"deployster/plan/view"
 	"deployster/state"
 )
 
@@ -66,11 +66,11 @@ func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
 	if s.Pin(was) != p.Entries[was] {
 		e.Prior, e.Lost = nil, true
 	}
-	scope := view.Scope(slices.Sorted(maps.Keys(p.Resources)), func(a string) view.View {
+	scope := observe.States(slices.Sorted(maps.Keys(p.Resources)), func(a string) observe.View {
 		if step := p.Resources[a]; step != nil {
 			return step.View()
 		}
-		return view.View{Partial: true}
+		return observe.View{Partial: true}
 	}, moved)
 	for _, pointer := range pick(step, e.Prior) {
 		inputs := m.Inputs(addr, pointer, scope)

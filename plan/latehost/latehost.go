@@ -7,18 +7,18 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner"
-	"deployster/plan/view"
+	"deployster/plan/observe"
 	"deployster/state"
 )
 
 // Recorded returns, by name, the late hosts that are known with the recorded states: they
 // are reached before any image is asked.
 func Recorded(m *config.Manifest, prior state.Snapshot) map[string]runner.Host {
-	return Known(m, view.Recorded(prior, func(string) view.View { return view.View{} }), prior)
+	return Known(m, observe.RecordedViews(prior, func(string) observe.View { return observe.View{} }), prior)
 }
 
 // Known returns, by name, the late hosts that are known with the states that look gives.
-func Known(m *config.Manifest, look func(addr string) view.View, prior state.Snapshot) map[string]runner.Host {
+func Known(m *config.Manifest, look func(addr string) observe.View, prior state.Snapshot) map[string]runner.Host {
 	var scope config.States
 	found := map[string]runner.Host{}
 	for _, h := range m.Hosts() {
@@ -30,7 +30,7 @@ func Known(m *config.Manifest, look func(addr string) view.View, prior state.Sna
 			for _, r := range m.Resources() {
 				addresses = append(addresses, r.Address)
 			}
-			scope = view.Scope(addresses, look, prior)
+			scope = observe.States(addresses, look, prior)
 		}
 		if host, open, _, diags := config.LateHost(m, h.Name, scope); !diags.HasErrors() && len(open) == 0 {
 			found[h.Name] = host

@@ -1,14 +1,10 @@
 package refresh
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -22,24 +18,6 @@ func Owed(subscribed []string, e state.Entry, prior state.Snapshot, acts func(ad
 		seen, known := e.Seen[addr]
 		return !acts(addr) && (!known || prior.Resources[addr].Acted <= seen)
 	})
-}
-
-// Tell puts into the input of a resource that a subscribed resource was acted on, and
-// what has changed in the config, if its type asks for that. It returns a sentence that
-// says which resources were acted on, or "".
-func Tell(in *protocol.StateInput, ty *protocol.Type, subscribed []string, e state.Entry, prior state.Snapshot,
-	acts func(addr string) bool) string {
-	if !ty.Refresh || in.Intent != protocol.Present {
-		return ""
-	}
-	if !e.Incomplete() { // it was VALID with the config of the entry
-		in.Changed = Changed(e.Config, in.Config)
-	}
-	owed := Owed(subscribed, e, prior, acts)
-	if in.Refresh = len(owed) > 0; !in.Refresh {
-		return ""
-	}
-	return fmt.Sprintf("It is told that %s, which it subscribes, was acted on, or will be.", strings.Join(owed, ", "))
 }
 
 // Seen returns, by subscribed resource, the serial that a subscriber has seen if it is VALID now.
@@ -71,31 +49,6 @@ func News(m *config.Manifest, prior state.Snapshot) map[string][]string {
 	return news
 }
 
-// Changed lists the JSON pointers of the values in a config that differ from those in the
-// config that was last VALID, are new, or are gone; sorted. It lists nothing where no
-// config was VALID.
-func Changed(before, now json.RawMessage) []string {
-	was, err := jsondoc.Value(before)
-	is, wrong := jsondoc.Value(now)
-	if len(before) == 0 || err != nil || wrong != nil {
-		return nil
-	}
-	left, right := leaves(was), leaves(is)
-	var out []string
-	for pointer, value := range right {
-		if had, there := left[pointer]; !there || had != value {
-			out = append(out, pointer)
-		}
-	}
-	for pointer := range left {
-		if _, there := right[pointer]; !there {
-			out = append(out, pointer)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // CanBeTold refuses the subscriptions of a resource whose type does not accept notifications.
 func CanBeTold(r *config.Resource, ty *protocol.Type) diag.Diagnostics {
 	if ty.Refresh || len(r.Subscribes) == 0 {
@@ -103,14 +56,4 @@ func CanBeTold(r *config.Resource, ty *protocol.Type) diag.Diagnostics {
 	}
 	return diag.Diagnostics{diag.Errorf("Type cannot be told", "It subscribes %s, and %s does not say \"refresh\": true in init, so it would "+
 		"never know. Use depends_on where only the order matters, or a type that can be told.", r.Subscribes[0], diag.Visible(r.TypeRef))}
-}
-
-// leaves returns the JSON text of each leaf of a document, by its pointer.
-func leaves(tree any) map[string]string {
-	out := map[string]string{}
-	jsondoc.Leaves(tree, func(path []string, leaf any) {
-		text, _ := json.Marshal(leaf) // cannot fail: the leaf came from JSON
-		out[jsondoc.JoinPointer(path)] = string(text)
-	})
-	return out
 }

@@ -5,8 +5,8 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan"
-	"deployster/plan/hidden"
 	"deployster/plan/inputs"
+	"deployster/plan/observe"
 	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
@@ -20,7 +20,7 @@ const Kind plan.Change = "drift"
 // are now.
 func Only(s *plan.Step, in protocol.StateInput, e state.Entry) bool {
 	now := s.Given()
-	e = hidden.Completed(new(typeschema.Schemas), s.Init, e, in.Config)
+	e = observe.Completed(new(typeschema.Schemas), s.Init, e, in.Config)
 	now.Config = in.Config
 	if in.Dependencies != nil && e.Given != nil {
 		now.Given = inputs.Given(s.Init, in.Dependencies, nil)
@@ -47,7 +47,7 @@ func restorable(s *plan.Step, e state.Entry) bool {
 // Recorded reports whether a step has the recorded config and is run in the recorded way.
 // A resource that is VALID with a config that was never applied is not recorded.
 func Recorded(s *plan.Step, e state.Entry) bool {
-	e = hidden.Completed(new(typeschema.Schemas), s.Init, e, s.Config)
+	e = observe.Completed(new(typeschema.Schemas), s.Init, e, s.Config)
 	return inputs.Restores(inputs.Compare(s.Given(), e))
 }
 

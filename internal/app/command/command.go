@@ -16,7 +16,7 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/explain"
-	"deployster/plan/hidden"
+	"deployster/plan/observe"
 	"deployster/state"
 )
 
@@ -97,7 +97,7 @@ func (c Command) ReportJSON(r *apply.Report) ([]byte, error) {
 // Learn takes note of the secrets in a state, which are hidden from now on.
 func (c Command) Learn(s state.Snapshot) {
 	for _, entry := range s.Resources {
-		c.Work.Secrets.Learn(hidden.OfEntry(entry))
+		c.Work.Secrets.Learn(observe.SecretsOf(entry))
 	}
 	for _, a := range s.Artifacts {
 		c.Work.Secrets.Learn(a.Secrets())

@@ -13,7 +13,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/latehost"
-	"deployster/plan/view"
+	"deployster/plan/observe"
 	"deployster/state"
 	"deployster/state/actions"
 )
@@ -163,11 +163,11 @@ func remade(ctx context.Context, at *router.Places, m *config.Manifest, o Subjec
 	if err != nil || p == nil {
 		return m, context.Cause(ctx) // the plan of everything reports the errors
 	}
-	recorded := view.Recorded(o.Prior, func(string) view.View { return view.View{} })
+	recorded := observe.RecordedViews(o.Prior, func(string) observe.View { return observe.View{} })
 	unless := func(changes ...plan.Change) map[string]runner.Host {
-		return latehost.Known(facts, func(addr string) view.View {
+		return latehost.Known(facts, func(addr string) observe.View {
 			if step := p.Resources[addr]; step != nil && slices.Contains(changes, step.Change) {
-				return view.View{}
+				return observe.View{}
 			}
 			return recorded(addr)
 		}, o.Prior)

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan"
-	"deployster/plan/hidden"
+	"deployster/plan/observe"
 	"deployster/protocol"
 )
 
@@ -94,7 +94,7 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	c.Config = secret.Mask(step.Config, step.Sensitive)
 	c.Unknown, c.Staying = cut(step.Unknown, step.Sensitive), secret.CutAll(step.Staying, step.Sensitive)
 	c.State, c.Stale = secret.Mask(step.State, step.Hidden), secret.Mask(step.Stale, step.Hidden)
-	c.Forecast = secret.Mask(step.Forecast, hidden.InState(&r.schemas, step.Init, step.Forecast, secrets, step.Sensitive))
+	c.Forecast = secret.Mask(step.Forecast, observe.HiddenInState(&r.schemas, step.Init, step.Forecast, secrets, step.Sensitive))
 	if step.Was != nil {
 		c.Was = &plan.Was{State: secret.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
 	}
@@ -130,7 +130,7 @@ func (r *Redactor) StepSecrets(step *plan.Step) []string {
 			secrets = append(secrets, secret.Values(there, step.Hidden)...)
 		}
 	}
-	secrets = append(secrets, secret.Values(step.Forecast, hidden.InState(&r.schemas, step.Init, step.Forecast, nil, nil))...)
+	secrets = append(secrets, secret.Values(step.Forecast, observe.HiddenInState(&r.schemas, step.Init, step.Forecast, nil, nil))...)
 	if step.Was != nil {
 		secrets = append(secrets, secret.Values(step.Was.State, step.Was.Sensitive)...)
 	}

@@ -16,8 +16,8 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/observe"
 	"deployster/plan/repair"
-	"deployster/plan/view"
 	"deployster/state"
 )
 
@@ -76,7 +76,7 @@ func (k Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 		if err != nil {
 			return done, err
 		}
-		t.policy.Manifest, t.policy.Expanded = view.ExpandRecorded(m, done.Snapshot)
+		t.policy.Manifest, t.policy.Expanded = observe.ExpandRecorded(m, done.Snapshot)
 	}
 	drafted, err := t.draft(ctx, &done)
 	for _, addr := range o.Addresses {
@@ -148,7 +148,7 @@ func (t attempt) draft(ctx context.Context, done *Repaired) (none stage.Drafted,
 			return none, err
 		}
 		if !policy.Whole {
-			m, _ = view.ExpandRecorded(m, prior)
+			m, _ = observe.ExpandRecorded(m, prior)
 		}
 		p, diags := plan.Build(ctx, m, prior, clients, o)
 		if diags.HasErrors() {

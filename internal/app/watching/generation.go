@@ -23,9 +23,8 @@ import (
 	"deployster/internal/runtime/runner/watchclient"
 	"deployster/plan"
 	"deployster/plan/drift"
-	"deployster/plan/recall"
+	"deployster/plan/observe"
 	"deployster/plan/refresh"
-	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -235,7 +234,13 @@ func (l *looker) request(ctx context.Context, addr string) (*watchclient.Request
 	if step.Init.WatchAction == nil {
 		return nil, errors.New("its type does not tell of changes any more")
 	}
-	spec, err := start(ctx, target, step.Init, recall.Input(prior, addr, step.Config, protocol.Present, nil))
+	entry, of := prior.Resources[addr], step.Observed(addr)
+	of.Aliases = nil // a program that watches is not informed of dependencies
+	in, err := observe.Request(&of, &entry, observe.Scope{Prior: prior})
+	if err != nil {
+		return nil, err
+	}
+	spec, err := start(ctx, target, step.Init, in)
 	return &watchclient.Request{Address: addr, Reference: target.Reference, Spec: spec}, err
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/plan/hidden"
+	"deployster/plan/observe"
 )
 
 // Console evaluates expressions in the scope of manifests.
@@ -30,7 +30,7 @@ func (w *Workspace) Console(ctx context.Context, in Inputs) (*Console, error) {
 	}
 	k := &Console{w: w, manifest: m, scope: config.States{}}
 	for addr, entry := range snapshot.Resources {
-		w.Secrets.Add(hidden.OfEntry(entry))
+		w.Secrets.Add(observe.SecretsOf(entry))
 		if entry.Incomplete() {
 			continue // its state is unknown
 		}

@@ -12,7 +12,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/base/sharedlog"
 	"deployster/internal/base/words"
-	"deployster/plan/hidden"
+	"deployster/plan/observe"
 	"deployster/state"
 	"deployster/state/actions"
 	stateplace "deployster/state/place"
@@ -126,7 +126,7 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 // Hide notes the secrets in a state, for commands that show it.
 func Hide(w *Workspace, s state.Snapshot) {
 	for _, entry := range s.Resources {
-		w.Secrets.Add(hidden.OfEntry(entry))
+		w.Secrets.Add(observe.SecretsOf(entry))
 	}
 	for _, a := range s.Artifacts {
 		w.Secrets.Add(a.Secrets())

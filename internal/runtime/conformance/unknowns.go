@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"deployster/internal/base/jsondoc"
-	"deployster/plan/unknowns"
+	"deployster/plan/observe"
 	"deployster/protocol"
 )
 
@@ -24,13 +24,13 @@ func isAskedAhead(ctx context.Context, e *engine) outcome {
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		pointer := jsondoc.JoinPointer([]string{key})
 		unknown := map[string]string{pointer: key}
-		if !unknowns.Askable(&e.ty, unknown) {
+		if !observe.AcceptsUnknown(&e.ty, unknown) {
 			continue
 		}
 		asked++
 		in := present(e.o.Config)
 		in.LastState = e.valid.State
-		unknowns.Tell(&in, unknown)
+		observe.SetUnknown(&in, unknown)
 		a, err := e.ask(ctx, in)
 		if err != nil {
 			return failWith(fixUnknowns, err)

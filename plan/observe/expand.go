@@ -1,4 +1,4 @@
-package view
+package observe
 
 import (
 	"maps"
@@ -19,7 +19,7 @@ func OpenRecorded(m *config.Manifest, prior state.Snapshot) []config.Pending {
 // states, and the blocks that it expanded for that. Other blocks are not expanded.
 func ExpandRecorded(m *config.Manifest, prior state.Snapshot) (*config.Manifest, []config.Pending) {
 	var blocks []config.Pending
-	recorded := Recorded(prior, func(string) View { return View{Partial: true} })
+	recorded := RecordedViews(prior, func(string) View { return View{Partial: true} })
 	for {
 		open := slices.DeleteFunc(OpenRecorded(m, prior), func(p config.Pending) bool { return len(p.Artifacts)+len(p.Facts) > 0 })
 		if len(open) == 0 {
@@ -27,7 +27,7 @@ func ExpandRecorded(m *config.Manifest, prior state.Snapshot) (*config.Manifest,
 		}
 		scope := config.States{}
 		for _, p := range open {
-			maps.Copy(scope, Scope(p.Needs, recorded, prior))
+			maps.Copy(scope, States(p.Needs, recorded, prior))
 		}
 		next, diags := m.Expand(open, scope)
 		if diags.HasErrors() {

@@ -1,4 +1,4 @@
-package hidden
+package observe
 
 import (
 	"encoding/json"
@@ -13,17 +13,17 @@ import (
 	"deployster/state"
 )
 
-// InConfig lists the places of a config that must never be shown: those that the manifest
+// HiddenInConfig lists the places of a config that must never be shown: those that the manifest
 // marks, and those that the schema of its type marks.
-func InConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []string {
+func HiddenInConfig(schemas typeschema.Reader, ty protocol.Type, r config.Resolved) []string {
 	return outermost(sorted(r.Sensitive, schemas.WriteOnly(ty.ConfigSchema, r.Value)))
 }
 
-// InState lists the places of a state that must be hidden: those that the schema of its type
+// HiddenInState lists the places of a state that must be hidden: those that the schema of its type
 // marks, those where the config has a sensitive value, as a state often mirrors its config and
 // may have another secret there, and those with secrets, also in keys: a type that generates a
 // password may also return an address with the password in it.
-func InState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string,
+func HiddenInState(schemas typeschema.Reader, ty protocol.Type, value json.RawMessage, secrets, inConfig []string,
 	known ...*secret.Hider) []string {
 	marked := slices.Concat(schemas.WriteOnly(ty.StateSchema, value), secret.Below(value, inConfig))
 	if all := slices.Concat(secrets, secret.Values(value, marked)); len(all) > 0 {
@@ -57,8 +57,8 @@ func outermost(list []string) []string {
 	return secret.CutAll(list, list)
 }
 
-// OfEntry lists the secrets that an entry of the state holds.
-func OfEntry(e state.Entry) []string {
+// SecretsOf lists the secrets that an entry of the state holds.
+func SecretsOf(e state.Entry) []string {
 	secrets := append(secret.Values(e.Config, e.Sensitive.Config), secret.Values(e.State, e.Sensitive.State)...)
 	if e.LastSeen != nil {
 		secrets = append(secrets, secret.Values(e.LastSeen.State, e.LastSeen.Sensitive)...)

@@ -1,4 +1,4 @@
-package unknowns
+package observe
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 	"deployster/protocol"
 )
 
-// Askable reports whether an image can be asked about a config with these unknown values:
+// AcceptsUnknown reports whether an image can be asked about a config with these unknown values:
 // its type says so, and the identity of the thing is known.
-func Askable(ty *protocol.Type, unknown map[string]string) bool {
+func AcceptsUnknown(ty *protocol.Type, unknown map[string]string) bool {
 	if !ty.Unknowns {
 		return false
 	}
@@ -34,8 +34,8 @@ func within(pointer, something string) bool {
 	return pointer == something || strings.HasPrefix(pointer, something+"/")
 }
 
-// Tell puts null into the config of an input for each unknown value, and lists their pointers.
-func Tell(in *protocol.StateInput, unknown map[string]string) {
+// SetUnknown puts null into the config of an input for each unknown value, and lists their pointers.
+func SetUnknown(in *protocol.StateInput, unknown map[string]string) {
 	if len(unknown) == 0 {
 		return
 	}
@@ -61,9 +61,9 @@ func Tell(in *protocol.StateInput, unknown map[string]string) {
 	}
 }
 
-// Differ reports whether a config differs from the recorded one, whatever its unknown
+// ConfigsDiffer reports whether a config differs from the recorded one, whatever its unknown
 // values will be.
-func Differ(recorded, config json.RawMessage, unknown map[string]string) bool {
+func ConfigsDiffer(recorded, config json.RawMessage, unknown map[string]string) bool {
 	return slices.ContainsFunc(jsondoc.Edits(recorded, config), func(e jsondoc.Edit) bool {
 		for pointer := range unknown {
 			if strings.HasPrefix(e.Path, pointer+"/") || e.Path == pointer && e.How == jsondoc.Changed {
@@ -74,9 +74,9 @@ func Differ(recorded, config json.RawMessage, unknown map[string]string) bool {
 	})
 }
 
-// Common returns the first reason that a resource of the list has, with all resources that
+// CommonReason returns the first reason that a resource of the list has, with all resources that
 // have the same: "resource.a and resource.b do not exist yet". "" = none has a reason.
-func Common(addrs []string, reason func(addr string) string) (why string) {
+func CommonReason(addrs []string, reason func(addr string) string) (why string) {
 	var refs []string
 	for _, addr := range addrs {
 		if is := reason(addr); is != "" && (why == "" || why == is) {
@@ -86,8 +86,8 @@ func Common(addrs []string, reason func(addr string) string) (why string) {
 	return words.Claim(refs, why)
 }
 
-// Words returns a sentence part that says what makes values unknown.
-func Words(unknown map[string]string) string {
+// UnknownReason returns a sentence part that says what makes values unknown.
+func UnknownReason(unknown map[string]string) string {
 	refs := slices.Compact(slices.SortedFunc(maps.Values(unknown), natural.Compare))
 	verb := " is"
 	if len(refs) > 1 || strings.Contains(refs[0], ", ") { // one value of several references

@@ -1,18 +1,18 @@
-package unknowns_test
+package observe_test
 
 import (
 	"encoding/json"
 	"slices"
 	"testing"
 
-	"deployster/plan/unknowns"
+	"deployster/plan/observe"
 	"deployster/protocol"
 )
 
-func TestTell_PutsNullWhereNothingIsKnown(t *testing.T) {
+func TestSetUnknown_PutsNullWhereNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	in := protocol.StateInput{Config: json.RawMessage(`{"a":{"$unknown":"x"},"b":[1,{"c/d":{"$unknown":"x"},"n":12345678901234567890.5}],"e":2}`)}
-	unknowns.Tell(&in, map[string]string{"/b/1/c~1d": "x", "/a": "x", "/b/7": "x", "/none/at/all": "x"})
+	observe.SetUnknown(&in, map[string]string{"/b/1/c~1d": "x", "/a": "x", "/b/7": "x", "/none/at/all": "x"})
 	if want := `{"a":null,"b":[1,{"c/d":null,"n":12345678901234567890.5}],"e":2}`; string(in.Config) != want {
 		t.Errorf("%s, want %s", in.Config, want)
 	}
@@ -20,12 +20,12 @@ func TestTell_PutsNullWhereNothingIsKnown(t *testing.T) {
 		t.Errorf("%q", in.Unknown)
 	}
 	known := protocol.StateInput{Config: json.RawMessage(`{ "as": "written" }`)}
-	if unknowns.Tell(&known, nil); string(known.Config) != `{ "as": "written" }` || known.Unknown != nil {
+	if observe.SetUnknown(&known, nil); string(known.Config) != `{ "as": "written" }` || known.Unknown != nil {
 		t.Errorf("what is all known became %s, %q", known.Config, known.Unknown)
 	}
 }
 
-func TestAskable_NeedsWhatNamesTheThing(t *testing.T) {
+func TestAcceptsUnknown_NeedsWhatNamesTheThing(t *testing.T) {
 	t.Parallel()
 	named := protocol.Type{Unknowns: true, Identity: []string{"/where/zone"}}
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestAskable_NeedsWhatNamesTheThing(t *testing.T) {
 		{named, "/where/zone/0", false},
 		{named, "/where/other", true},
 	} {
-		if got := unknowns.Askable(&c.ty, map[string]string{c.unknown: "x"}); got != c.want {
+		if got := observe.AcceptsUnknown(&c.ty, map[string]string{c.unknown: "x"}); got != c.want {
 			t.Errorf("%v with %q: %t", c.ty, c.unknown, got)
 		}
 	}

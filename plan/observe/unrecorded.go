@@ -1,4 +1,4 @@
-package hidden
+package observe
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package hidden
+package observe
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func TestInState_WhereSecretsComeBack(t *testing.T) {
 		t.Errorf("a pointer to an object must cover what is in it: %q", below)
 	}
 	state := json.RawMessage(`{"a":["x","hunter2!"],"login":{"word":"older"},"n":4711,"ok":"fine","url":"u:hunter2!@h"}`)
-	got := InState(&typeschema.Schemas{}, protocol.Type{}, state, secrets, []string{"/login/word"})
+	got := HiddenInState(&typeschema.Schemas{}, protocol.Type{}, state, secrets, []string{"/login/word"})
 	if want := []string{"/a/1", "/login/word", "/n", "/url"}; !slices.Equal(got, want) {
 		t.Errorf("pointers %q, want %q", got, want)
 	}
@@ -28,7 +28,7 @@ func TestInState_WhereSecretsComeBack(t *testing.T) {
 
 func TestInState_WhatTheSchemaMarks(t *testing.T) {
 	ty := protocol.Type{StateSchema: json.RawMessage(`{"properties":{"password":{"type":"string","writeOnly":true},"keys":{"additionalProperties":{"writeOnly":true}}}}`)}
-	got := InState(&typeschema.Schemas{}, ty, json.RawMessage(`{"keys":{"a":"x1","b":"x2"},"name":"db","password":"generated"}`), nil, nil)
+	got := HiddenInState(&typeschema.Schemas{}, ty, json.RawMessage(`{"keys":{"a":"x1","b":"x2"},"name":"db","password":"generated"}`), nil, nil)
 	if want := []string{"/keys/a", "/keys/b", "/password"}; !slices.Equal(got, want) {
 		t.Errorf("pointers %q, want %q", got, want)
 	}
@@ -37,7 +37,7 @@ func TestInState_WhatTheSchemaMarks(t *testing.T) {
 // A type that generates a password also returns an address with it, and a key that has it.
 func TestInState_WhereAGeneratedSecretIsRepeated(t *testing.T) {
 	ty := protocol.Type{StateSchema: json.RawMessage(`{"properties":{"password":{"type":"string","writeOnly":true}}}`)}
-	got := InState(&typeschema.Schemas{}, ty, json.RawMessage(`{"by":{"generated":1},"name":"db","password":"generated","url":"u:generated@h"}`), nil, nil)
+	got := HiddenInState(&typeschema.Schemas{}, ty, json.RawMessage(`{"by":{"generated":1},"name":"db","password":"generated","url":"u:generated@h"}`), nil, nil)
 	if want := []string{"/by", "/password", "/url"}; !slices.Equal(got, want) {
 		t.Errorf("pointers %q, want %q", got, want)
 	}

@@ -1,4 +1,4 @@
-package view
+package observe
 
 import (
 	"encoding/json"
@@ -28,9 +28,9 @@ type View struct {
 	Aliases map[string]string // of its own dependencies: alias -> address
 }
 
-// Recorded returns how a removed resource sees its dependencies: as the state file has
+// RecordedViews returns how a removed resource sees its dependencies: as the state file has
 // them, because they are removed later, or stay. Without an entry, look is used.
-func Recorded(s state.Snapshot, look func(addr string) View) func(addr string) View {
+func RecordedViews(s state.Snapshot, look func(addr string) View) func(addr string) View {
 	return func(addr string) View {
 		e, ok := s.Resources[addr]
 		if !ok {
@@ -61,9 +61,9 @@ func Overlay(base, top json.RawMessage) json.RawMessage {
 	return merged
 }
 
-// Scope returns the states that expressions may use of the given resources. prior is the
+// States returns the states that expressions may use of the given resources. prior is the
 // recorded state, for the values that ignore_changes keeps.
-func Scope(addresses []string, look func(addr string) View, prior state.Snapshot) config.States {
+func States(addresses []string, look func(addr string) View, prior state.Snapshot) config.States {
 	scope := config.States{}
 	for _, addr := range addresses {
 		v := look(addr)

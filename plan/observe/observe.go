@@ -1,0 +1,94 @@
+package observe
+
+import (
+	"context"
+	"slices"
+
+	"deployster/internal/base/secret"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/typeschema"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Change is what is to be done about one resource.
+type Change string
+
+// The changes that follow from an answer.
+const (
+	Valid   Change = "valid"   // it matches its config
+	Create  Change = "create"  // it does not exist
+	Publish Change = "publish" // of a publish block: its artifact is published
+	Update  Change = "update"  // it exists, but differs from its config
+	Destroy Change = "destroy" // no longer declared: its type will remove it
+	Forget  Change = "forget"  // no longer declared, or gone: dropped from the state file, its thing is left alone
+)
+
+// Of returns the change of an object with a status: that its image is asked for the intent.
+func Of(status protocol.Status, intent protocol.Intent, publishes bool) Change {
+	switch {
+	case intent == protocol.Absent && status == protocol.Missing:
+		return Forget
+	case intent == protocol.Absent:
+		return Destroy
+	case status == protocol.Valid:
+		return Valid
+	case status == protocol.Stale:
+		return Update
+	case publishes:
+		return Publish
+	}
+	return Create
+}
+
+// Client asks images for states. *typeclient.Client is one.
+type Client interface {
+	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
+}
+
+// Query is one question for the state of an object.
+type Query struct {
+	Step
+	Input   protocol.StateInput // from Request
+	Secrets *Secrets            // what an answer must not show; nil = Observation.Hidden is not needed
+}
+
+// Secrets are the values that must not be shown of an answer, beside those of the config.
+type Secrets struct {
+	Schemas typeschema.Reader
+	Known   *secret.Hider // those of the manifest
+	Entry   state.Entry   // what is recorded of the object
+}
+
+// Observation is what a query found.
+type Observation struct {
+	Answer protocol.Answer
+	Hidden []string // JSON pointers into the state of the answer, or its stale state, and its forecast; sorted
+	Change Change
+	Err    error
+}
+
+// Observe asks an object for its state.
+func Observe(ctx context.Context, c Client, q Query) Observation {
+	answer, err := c.State(ctx, q.Target, *q.Type, q.Input)
+	if err != nil {
+		return Observation{Answer: answer, Err: err}
+	}
+	o := Observation{Answer: answer, Change: Of(answer.Status, q.Intent, q.Publishes)}
+	if q.Secrets != nil {
+		found := answer.State
+		if found == nil {
+			found = answer.StaleState
+		}
+		o.Hidden = slices.Concat(q.Secrets.In(&q.Step, found), q.Secrets.In(&q.Step, answer.Forecast))
+		slices.Sort(o.Hidden)
+		o.Hidden = slices.Compact(o.Hidden)
+	}
+	return o
+}
+
+// In lists the places of a state of a step's object that must not be shown.
+func (x *Secrets) In(s *Step, found []byte) []string {
+	values := append(secret.Values(s.Config, s.Target.Sensitive), SecretsOf(x.Entry)...)
+	return HiddenInState(x.Schemas, *s.Type, found, values, s.Target.Sensitive, x.Known)
+}
