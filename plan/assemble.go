@@ -23,13 +23,13 @@ type assembler struct{ *builder }
 // frame returns a plan with the steps decided so far.
 func (b assembler) frame() *Plan {
 	// The plan's id covers the time, which is fine enough that no two plans have the same id.
-	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
-		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.options.Workspace,
-		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection,
+	p := &Plan{Format: Format, Deployster: b.observer.options.Version, Created: b.observer.options.Now.UTC().Truncate(time.Microsecond),
+		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.observer.options.Workspace,
+		Images: b.observer.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection,
 		LeftOut: b.leftOut(), Unreached: b.unreached(),
 		Variables: b.Manifest.Variables(), SensitiveVariables: b.Manifest.SensitiveVariables(), VariableOrigins: b.Manifest.VariableOrigins(),
 		Sources: b.Manifest.Sources(), Edges: b.edges()}
-	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.options.Artifacts.Found(), b.options.Hosts
+	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.observer.options.Artifacts.Found(), b.observer.options.Hosts
 	for addr, step := range p.Resources {
 		if at, number := moves.RecordedAt(addr); number > 0 {
 			step.Deposed = at
@@ -70,7 +70,7 @@ func (b assembler) assemble(ctx context.Context) *Plan {
 	}
 	p.Layers = layers
 	for _, ref := range slices.Sorted(maps.Keys(p.Images)) {
-		if b.options.FromRegistry != nil && b.options.FromRegistry(ref) {
+		if b.observer.options.FromRegistry != nil && b.observer.options.FromRegistry(ref) {
 			p.Pulled = append(p.Pulled, ref)
 		}
 	}

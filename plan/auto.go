@@ -6,6 +6,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/graph"
 	"deployster/plan/autoedge"
+	"deployster/plan/observe"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
 )
@@ -18,7 +19,7 @@ func addAutoEdges(b *builder) {
 		return
 	}
 	var nodes []autoedge.Node
-	before, views := graph.Graph{}, b.recordedViews()
+	before, views := graph.Graph{}, observe.Recorded(b.Prior)
 	for _, r := range b.Matched() {
 		ty := b.TypeOf(r.Address)
 		before[r.Address] = subject.Predecessors(r)

@@ -3,12 +3,10 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/secret"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
@@ -17,7 +15,6 @@ import (
 	"deployster/plan/findings"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
-	"deployster/plan/things"
 	"deployster/plan/types"
 	"deployster/protocol"
 	"deployster/state"
@@ -81,11 +78,8 @@ type builder struct {
 	*findings.List
 	*types.Types
 	*decided
-	options    Options
-	prober     Prober
-	plugs      *plugs.Plugs
+	observer   *observer
 	identified identified
-	hosts      things.Hosts
 	workdir    string // where mounts with a relative source begin
 
 	circles      map[string][]string // by address: the resources for which an automatic edge would close a cycle
@@ -94,12 +88,9 @@ type builder struct {
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
-	hosts, s := things.HostsOf(m, o.Hosts), subject.New(m, prior, o.Selection)
-	s.Placed = hosts.PlaceAll(prior)
-	f := findings.New(s)
-	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.Look)
-	return &builder{Subject: s, List: f, Types: types.New(s, f, p, granted, o.Parallelism), decided: newDecided(s), options: o,
-		prober: p, plugs: granted, hosts: hosts, workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
+	x := newObserver(m, prior, p, o)
+	return &builder{Subject: x.subject, List: x.findings, Types: x.types, decided: newDecided(x.subject), observer: x,
+		workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }
 
 // Build plans the manifest against the world. The state file only says what was
@@ -144,16 +135,4 @@ func build(ctx context.Context, b *builder) *Plan {
 		return nil
 	}
 	return built
-}
-
-func (b *builder) secret(s *Step) {
-	if b.options.Secret != nil && len(s.Sensitive) > 0 {
-		b.options.Secret(secret.Values(s.Config, s.Sensitive))
-	}
-}
-
-func (b *builder) progress(e Event) {
-	if b.options.Progress != nil {
-		b.options.Progress(e)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan/inputs"
 	"deployster/plan/observe"
@@ -32,9 +31,9 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	if b.Report(r, "", diags); diags.HasErrors() {
 		return nil
 	}
-	step := b.newStep(r, resolved)
-	b.secret(step)
-	violations := b.prober.CheckConfig(step.Init, step.Config, step.Unknown)
+	step := b.observer.newStep(r, resolved)
+	b.observer.secret(step)
+	violations := b.observer.prober.CheckConfig(step.Init, step.Config, step.Unknown)
 	if b.Report(r, "", subject.Violations(b.Manifest, r.Address, violations)); len(violations) > 0 {
 		return nil
 	}
@@ -123,8 +122,8 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 
 // answered puts an answer about the state of a resource, and what follows from it, into the step.
 func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, o observe.Observation) {
-	entry, known := recorded(b, r.Address, step)
-	step.found(b, o)
+	entry, known := b.observer.recorded(r.Address, step)
+	step.found(o)
 	b.compareWithPrior(r.Address, step, in)
 	if step.Change == Publish && known && len(entry.Config) > 0 {
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
@@ -138,7 +137,7 @@ func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput
 func queried(ctx context.Context, b *builder, r *config.Resource, s *Step) (q observe.Query, o observe.Observation, ok bool) {
 	q, o = stateOf(ctx, b, r, s, false)
 	if o.Err != nil {
-		list := b.plugs.Blame(diag.From("Cannot read the state", o.Err), o.Err, s.Init)
+		list := b.observer.plugs.Blame(diag.From("Cannot read the state", o.Err), o.Err, s.Init)
 		b.Report(r, "", subject.Locate(b.Manifest, r.Address, list, o.Err))
 		return q, o, false
 	}
@@ -147,13 +146,13 @@ func queried(ctx context.Context, b *builder, r *config.Resource, s *Step) (q ob
 
 // stateOf queries the image for the state, and notes which actions the image is notified of.
 func stateOf(ctx context.Context, b *builder, r *config.Resource, s *Step, once bool) (observe.Query, observe.Observation) {
-	entry, known := recorded(b, r.Address, s)
-	q, around := b.query(r.Address, s, entry), observe.Scope{Prior: b.Prior, View: b.look, Acts: updates(b)}
+	entry, known := b.observer.recorded(r.Address, s)
+	q, around := b.observer.query(r.Address, s, entry), observe.Scope{Prior: b.Prior, View: b.look, Acts: updates(b)}
 	q.Target.Once = once
 	if !known || s.Another {
-		return q, b.observe(ctx, &q, nil, around)
+		return q, b.observer.observe(ctx, &q, nil, around)
 	}
-	o := b.observe(ctx, &q, &entry, around)
+	o := b.observer.observe(ctx, &q, &entry, around)
 	if q.Input.Refresh {
 		s.Notes = append(s.Notes, observe.Notification(&q.Step, &entry, around))
 	}
@@ -203,29 +202,8 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 	return diags
 }
 
-// recorded returns the entry of a resource, with the values that are not recorded as they are
-// in the step.
-func recorded(b *builder, addr string, s *Step) (state.Entry, bool) {
-	entry, known := b.Prior.Resources[addr]
-	return s.complete(b.prober, entry), known
-}
-
 func (s *Step) complete(schemas typeschema.Reader, e state.Entry) state.Entry {
 	return observe.Completed(schemas, s.Init, e, s.Config)
-}
-
-// newStep returns a step with what is known before the image is asked.
-func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
-	ty := b.TypeOf(r.Address)
-	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: observe.HiddenInConfig(b.prober, ty, resolved),
-		Ignored: resolved.Ignored, Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
-		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.Types.Mounts(r.Address),
-		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
-		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
-		Source:    r.Range.String(),
-		SecretEnv: secret.FindEnv(r.Settings.Env, config.Hider(b.Manifest)),
-	}
 }
 
 // unfinished is the reason for an incomplete entry: its thing was never seen to be VALID.
@@ -235,13 +213,16 @@ const mayStay = "Its type says no identity: what the old config named may stay."
 // compareWithPrior notes what follows from the entry in the state file: that the resource
 // is adopted, that it has drifted, or that its config was changed without effect.
 func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput) {
-	entry, known := recorded(b, addr, s)
+	entry, known := b.observer.recorded(addr, s)
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
 	s.Adopted = !s.ReadOnly && (!completed && s.Change == Valid || !known && s.Change == Update)
 	s.Made = s.Adopted && known && s.Change == Valid && !entry.Adopted
 	if completed && (s.Change == Create || s.Change == Update) {
-		s.Inputs = changedInputs(b, addr, s, in)
+		s.Inputs = b.observer.changedInputs(addr, s, in)
+		if in.Refresh && s.Change != Create {
+			s.Inputs = append(s.Inputs, owed(b, s, entry)...)
+		}
 		s.Drifted = inputs.Drift(s.Inputs)
 	}
 	if s.Change == Update && known && entry.Incomplete() && s.Reason == "" {
@@ -263,7 +244,7 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 // resource it also notes the recorded config, to show the difference.
 func (b *builder) expect(r *config.Resource, s *Step) {
 	entry, known := b.Prior.Completed(r.Address)
-	entry = s.complete(b.prober, entry)
+	entry = s.complete(b.observer.prober, entry)
 	switch {
 	case known && !s.Another:
 		s.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}

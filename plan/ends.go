@@ -229,7 +229,7 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 			continue
 		}
 		addr = cmp.Or(from, addr)
-		ty, err := b.prober.Init(ctx, recordedStep(b.builder, entry).Target(addr))
+		ty, err := b.observer.prober.Init(ctx, recordedStep(b.builder, entry).Target(addr))
 		if err != nil {
 			for _, end := range o.EndsOf(class) {
 				at, _ := order.OfNode(end)

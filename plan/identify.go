@@ -64,7 +64,7 @@ func (b *builder) decideIdentified(ctx context.Context) {
 // the plan with Selection.Apart. Values that come from other resources are the recorded ones.
 func (b *builder) matchInput() (in match.Input) {
 	b.identified.first = order.First(b.Manifest)
-	views, resources := b.recordedViews(), b.Matched()
+	views, resources := observe.Recorded(b.Prior), b.Matched()
 	in.Declared = parallel.Map(resources, func(r *config.Resource) match.Declared { return declared(b, r, views) })
 	in.Recorded = make([]match.Recorded, 0, len(b.Prior.Resources))
 	for _, addr := range slices.Sorted(maps.Keys(b.Prior.Resources)) {
@@ -94,8 +94,9 @@ func declared(b *builder, r *config.Resource, views func(addr string) observe.Vi
 	ty := b.TypeOf(r.Address)
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), New: r.New, Ignored: r.Ignored,
-		Late:  diags.HasErrors() || !things.Known(ty, resolved.Unknown),
-		Thing: things.Declared(b.prober, r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
+		Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
+		Thing: things.Declared(b.observer.prober, r.TypeRef, ty, resolved.Value, r.Settings,
+			runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
 	if r.ReadOnly {
 		d.Role = match.ReadOnly
 	}
@@ -180,7 +181,7 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	if b.identified.result.Pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
 		return true
 	}
-	now := things.Declared(b.prober, r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
+	now := things.Declared(b.observer.prober, r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
 	if b.identified.result.Means(r.Address, now) {
@@ -226,7 +227,7 @@ func (b *builder) guessed(addr string) bool {
 func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, q observe.Query, answer protocol.Answer) bool {
 	from := b.identified.result.Pair(r.Address).From
 	q.Target, q.Secrets = s.Target(from), nil
-	o := observe.Observe(ctx, b.prober, q)
+	o := observe.Observe(ctx, b.observer.prober, q)
 	was, stale := o.Answer, answer.Status == protocol.Stale
 	if o.Err != nil || was.Status != answer.Status || stale && !jsondoc.Same(was.StaleState, answer.StaleState) {
 		b.withdraw(r.Address, true)

@@ -15,8 +15,9 @@ import (
 // a resource: everything that its image would be asked with equals what it was asked
 // with when the resource was VALID, and nothing says that the state has changed since.
 func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) bool {
-	entry, known := recorded(b, r.Address, s)
-	if !b.Selection.NoRefresh || slices.Contains(b.options.Doubt, r.Address) || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
+	entry, known := b.observer.recorded(r.Address, s)
+	doubt := slices.Contains(b.observer.options.Doubt, r.Address)
+	if !b.Selection.NoRefresh || doubt || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
 	if r.Publish != nil || entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !jsondoc.Same(entry.Config, s.Config) ||
@@ -56,7 +57,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 		if dep == nil {
 			return false
 		}
-		if entry, _ := recorded(b, addr, dep); !jsondoc.Same(dep.Config, entry.Config) || !b.sameConfigs(dep.Aliases, seen) {
+		if entry, _ := b.observer.recorded(addr, dep); !jsondoc.Same(dep.Config, entry.Config) || !b.sameConfigs(dep.Aliases, seen) {
 			return false
 		}
 	}
@@ -66,14 +67,14 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 // useRecorded makes a step valid with the recorded state.
 func (b *builder) useRecorded(addr string, s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
-	q := b.query(addr, s, entry)
+	q := b.observer.query(addr, s, entry)
 	s.Hidden = q.Secrets.In(&q.Step, s.State)
 }
 
 // recordOnly changes a step into what a plan with -refresh-only does: what was found
 // is written to the state file, and no action is left that could be run.
 func (b *builder) recordOnly(addr string, s *Step) {
-	entry, known := recorded(b, addr, s)
+	entry, known := b.observer.recorded(addr, s)
 	found := s.Change
 	s.Actions, s.Shutdown, s.Forecast, s.Inputs, s.MayChange, s.Drifted = nil, nil, nil, nil, false, false
 	s.Change = Left

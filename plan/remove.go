@@ -21,7 +21,7 @@ import (
 // remove a thing is lost with its block.
 func (b *builder) removeAll(ctx context.Context) {
 	var group errgroup.Group
-	group.SetLimit(max(1, b.options.Parallelism))
+	group.SetLimit(max(1, b.observer.options.Parallelism))
 	open := slices.DeleteFunc(b.Removed(), func(addr string) bool { return !b.Wanted(addr) || b.steps[addr] != nil || b.failed[addr] })
 	for _, addr := range open {
 		entry := b.Prior.Resources[addr]
@@ -34,7 +34,7 @@ func (b *builder) removeAll(ctx context.Context) {
 				return nil
 			}
 			b.steps[addr] = step
-			b.progress(Decided{addr, step.Shown()})
+			b.observer.progress(Decided{addr, step.Shown()})
 			return nil
 		})
 	}
@@ -61,8 +61,8 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.ReadOnly = entry.ReadOnly
 		step.Reason = fmt.Sprintf("a removed block says so (%s): it stays as it is%s", block.Range, leftover(entry))
 		return step, nil
-	case b.hosts.Away(entry) != "":
-		step.Reason = why + ", and " + b.hosts.Away(entry) + ": what exists stays as it is" + leftover(entry)
+	case b.observer.hosts.Away(entry) != "":
+		step.Reason = why + ", and " + b.observer.hosts.Away(entry) + ": what exists stays as it is" + leftover(entry)
 		return step, nil
 	case entry.OnRemove == "forget" && block == nil && !entry.ReadOnly: // nothing is destroyed, so prevent_destroy does not apply
 		step.Reason = why + b.Selection.WhyForgotten(addr) + leftover(entry)
@@ -79,7 +79,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.ReadOnly, step.Reason = true, why+", and it was read_only: it is left as it is"
 		return step, nil
 	}
-	ty, err := b.prober.Init(ctx, step.Target(addr))
+	ty, err := b.observer.prober.Init(ctx, step.Target(addr))
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +89,12 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Change = Destroy
-	q := b.query(addr, step, entry)
-	o := b.observe(ctx, &q, &entry, b.asRecorded(b.look))
+	q := b.observer.query(addr, step, entry)
+	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	if step.found(b, o); step.Change == Forget {
+	if step.found(o); step.Change == Forget {
 		step.Actions, step.Reason = nil, why+", and it is gone already"
 		if entry.Incomplete() {
 			step.Reason = why + ", and nothing is left of what an apply began to make"
@@ -102,7 +102,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Reason, step.NotMade = why, entry.Adopted
-	step.Today, step.Notes = b.plugs.Compare(ctx, b.workdir, step.Settings.Host, step.Mounts, step.Init)
+	step.Today, step.Notes = b.observer.plugs.Compare(ctx, b.workdir, step.Settings.Host, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)
 	}

@@ -29,7 +29,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	entry := b.Prior.Resources[r.Address]
 	why := things.Changed(pair.Differences, step.Sensitive, entry.Sensitive.Config)
 	step.Another = true // only the removal is asked with the old state
-	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.hosts.Away(entry)); stays != "" {
+	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.observer.hosts.Away(entry)); stays != "" {
 		step.Notes = append(step.Notes, things.Left(why, stays))
 		return true
 	}
@@ -68,7 +68,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		old.Settings, old.Mounts, old.SecretEnv = entry.Settings, entry.Mounts, entry.Sensitive.Env
 	}
 	if old.Init.Digest != step.Init.Digest || old.Init.Reference != step.Init.Reference {
-		ty, err := b.prober.Init(ctx, old.Target(r.Address))
+		ty, err := b.observer.prober.Init(ctx, old.Target(r.Address))
 		if err != nil {
 			b.Report(r, "", diag.From("Cannot replace", err))
 			return false
@@ -84,8 +84,8 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 			"the thing outside of deployster, and plan without -replace: it will be created again.", old.Type)
 	}
 	old.Change = Destroy
-	q := b.query(r.Address, old, entry)
-	o := b.observe(ctx, &q, &entry, b.asRecorded(b.look))
+	q := b.observer.query(r.Address, old, entry)
+	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
 	if o.Err != nil {
 		b.Report(r, "", diag.From("Cannot replace", o.Err))
 		return false
@@ -96,9 +96,9 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		}
 		return true
 	}
-	old.found(b, o)
+	old.found(o)
 	old.Reason, old.NotMade = why, entry.Adopted || !known
-	today, notes := b.plugs.Compare(ctx, b.workdir, old.Settings.Host, old.Mounts, old.Init)
+	today, notes := b.observer.plugs.Compare(ctx, b.workdir, old.Settings.Host, old.Mounts, old.Init)
 	old.Today, step.Notes = today, append(step.Notes, notes...)
 	step.Change, step.Reason, step.Old, step.Another = Replace, why, old, false
 	return true
@@ -125,8 +125,8 @@ func oldOf(b *builder, step *Step, entry state.Entry, known bool) *Step {
 // recordedStep returns RecordedStep with the signature that its image must carry today.
 func recordedStep(b *builder, entry state.Entry) *Step {
 	step := RecordedStep(entry)
-	if b.options.Signed != nil {
-		step.Verify = b.options.Signed(entry.Type)
+	if b.observer.options.Signed != nil {
+		step.Verify = b.observer.options.Signed(entry.Type)
 	}
 	return step
 }

@@ -20,7 +20,7 @@ func (b *builder) triggered(r *config.Resource) bool {
 		}
 		step := b.step(t.To)
 		if step != nil {
-			was = step.complete(b.prober, was)
+			was = step.complete(b.observer.prober, was)
 		}
 		if !known || step == nil || len(t.Path) == 0 && !step.changes(was) || len(t.Path) > 0 && !step.View().Differs(t.Path, was, step.Unknown) {
 			continue

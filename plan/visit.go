@@ -7,7 +7,6 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
-	"deployster/plan/order"
 	"deployster/plan/subject"
 )
 
@@ -24,7 +23,7 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		resources[r.Address] = r
 		before[r.Address] = slices.DeleteFunc(subject.Predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
 	}
-	b.visit(ctx, resources, before, func(r *config.Resource) bool {
+	b.observer.visit(ctx, resources, before, func(r *config.Resource) bool {
 		step, pin := b.decideAndTell(ctx, r), b.Recorded.Pin(r.Address)
 		b.decided.mu.Lock()
 		defer b.decided.mu.Unlock()
@@ -46,19 +45,9 @@ func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 	if step == nil && b.isOpen(r.Address) {
 		return nil // matching starts again
 	} else if step == nil {
-		b.progress(Failed{r.Address})
+		b.observer.progress(Failed{r.Address})
 	} else {
-		b.progress(Decided{r.Address, step.Shown()})
+		b.observer.progress(Decided{r.Address, step.Shown()})
 	}
 	return step
-}
-
-// visit calls do with each resource, in parallel, and with a resource only after those
-// that come before it.
-func (b *builder) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph,
-	do func(*config.Resource) (ok bool)) {
-	room := order.Room{Resources: b.options.Parallelism, InWorkers: b.options.InWorkers, Hosts: b.options.HostsAtOnce}
-	order.Visit(ctx, before, room, func(addr string) order.Where {
-		return order.At(b.Types.Type(addr), &resources[addr].Settings)
-	}, func(addr string) bool { return do(resources[addr]) })
 }

@@ -19,7 +19,7 @@ func OpenRecorded(m *config.Manifest, prior state.Snapshot) []config.Pending {
 // states, and the blocks that it expanded for that. Other blocks are not expanded.
 func ExpandRecorded(m *config.Manifest, prior state.Snapshot) (*config.Manifest, []config.Pending) {
 	var blocks []config.Pending
-	recorded := RecordedViews(prior, func(string) View { return View{Partial: true} })
+	recorded := Recorded(prior)
 	for {
 		open := slices.DeleteFunc(OpenRecorded(m, prior), func(p config.Pending) bool { return len(p.Artifacts)+len(p.Facts) > 0 })
 		if len(open) == 0 {

@@ -43,6 +43,12 @@ func RecordedViews(s state.Snapshot, look func(addr string) View) func(addr stri
 	}
 }
 
+// Recorded returns a function that gives a resource as the state file has it, and nothing of one
+// without an entry.
+func Recorded(s state.Snapshot) func(addr string) View {
+	return RecordedViews(s, func(string) View { return View{Partial: true} })
+}
+
 // Overlay puts the top-level keys of one JSON object over those of another. It serves
 // forecasts, which have the part of a state that is known before the actions.
 func Overlay(base, top json.RawMessage) json.RawMessage {
