@@ -27,7 +27,7 @@ func (r asker) askAgain(out *outcome) {
 		out.fail(failedConfig, err)
 		return
 	}
-	r.event(Checking{Address: out.addr, After: true})
+	r.options.event(Checking{Address: out.addr, After: true})
 	o := r.queries.state(step, out.addr, in)
 	answer, err := o.Answer, o.Err
 	if err != nil {

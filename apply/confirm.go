@@ -18,7 +18,7 @@ import (
 func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (protocol.Answer,
 	bool) {
 	for {
-		r.event(Checking{Address: out.addr})
+		r.options.event(Checking{Address: out.addr})
 		o := r.queries.state(step, out.addr, in)
 		answer, err := o.Answer, o.Err
 		if err != nil {

@@ -75,7 +75,7 @@ func (s *stops) after(out *outcome, limits *graph.Limits) (all bool) {
 		return true
 	}
 	limits.Stop(out.node)
-	s.r.event(Stopping{Where: cmp.Or(at.Host, ThisMachine), Running: limits.Running()})
+	s.r.options.event(Stopping{Where: cmp.Or(at.Host, ThisMachine), Running: limits.Running()})
 	return false
 }
 

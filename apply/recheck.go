@@ -30,7 +30,7 @@ func (d doubts) still(step *plan.Step, out *outcome, want protocol.Status) (prot
 		out.fail(failedConfig, err)
 		return protocol.Answer{}, false
 	}
-	d.event(Checking{Address: out.addr})
+	d.options.event(Checking{Address: out.addr})
 	o := d.queries.state(&as, out.addr, in)
 	answer, err := o.Answer, o.Err
 	if err != nil {

@@ -12,17 +12,26 @@ import (
 // maxPause is the longest time between two attempts.
 const maxPause = 5 * time.Minute
 
-// tries makes attempts at a resource, as many as its retry block says. What was approved
+// retries makes attempts at a resource, as many as its retry block says. What was approved
 // before the first attempt holds for all, and the keys of the actions are the same.
-type tries struct{ *run }
+type retries struct {
+	config.Retry
+	work     context.Context // ends at the second interrupt
+	retrying func(Event)     // called before each pause
+}
+
+// retriesOf returns the retries of a resource; nil = it is not declared, so there is one attempt.
+func retriesOf(work context.Context, declared *config.Resource, event func(Event)) retries {
+	if declared == nil {
+		return retries{config.Retry{Attempts: 1}, work, event}
+	}
+	return retries{declared.Retry, work, event}
+}
 
 // do makes the attempts. attempt reports whether another one may help.
-func (r tries) do(ctx context.Context, out *outcome, attempt func() (again bool)) {
-	retry, first := config.Retry{Attempts: 1}, *out
-	if declared := r.manifest.Resource(out.addr); declared != nil {
-		retry = declared.Retry
-	}
-	pause, failed := retry.Delay, outcome{}
+func (r retries) do(ctx context.Context, out *outcome, attempt func() (again bool)) {
+	first := *out
+	pause, failed := r.Delay, outcome{}
 	for n := 1; ; n++ {
 		again := attempt()
 		if n > 1 && (out.declined || out.report.Stale != nil) {
@@ -33,10 +42,10 @@ func (r tries) do(ctx context.Context, out *outcome, attempt func() (again bool)
 		if out.acted && n > 1 {
 			out.report.Attempts = n
 		}
-		if !again || n >= retry.Attempts || !out.repeatable() || ctx.Err() != nil {
+		if !again || n >= r.Attempts || !out.repeatable() || ctx.Err() != nil {
 			return
 		}
-		r.event(Retrying{Address: out.addr, Attempt: n + 1, Of: retry.Attempts, Pause: pause, Reason: out.report.Reason})
+		r.retrying(Retrying{Address: out.addr, Attempt: n + 1, Of: r.Attempts, Pause: pause, Reason: out.report.Reason})
 		if !r.pause(ctx, pause) {
 			return
 		}
@@ -47,7 +56,7 @@ func (r tries) do(ctx context.Context, out *outcome, attempt func() (again bool)
 }
 
 // pause waits, and reports whether it was not interrupted.
-func (r tries) pause(ctx context.Context, d time.Duration) bool {
+func (r retries) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -246,7 +246,7 @@ func (r *run) layers(ctx context.Context) {
 	stop := func(interrupted bool) {
 		if !stopping {
 			stopping = true
-			r.event(Stopping{Interrupted: interrupted, Running: limits.Running()})
+			r.options.event(Stopping{Interrupted: interrupted, Running: limits.Running()})
 		}
 	}
 	done := ctx.Done()
@@ -310,7 +310,7 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 	if out.old && !out.failed() && !out.declined {
 		return // the event is sent when the new thing is done
 	}
-	r.event(ResourceEnded{Address: out.addr, Change: step.Shown(), Report: out.report, Took: r.options.Now().Sub(start)})
+	r.options.event(ResourceEnded{Address: out.addr, Change: step.Shown(), Report: out.report, Took: r.options.Now().Sub(start)})
 }
 
 // forget removes the entry of a resource from the state file and changes nothing else. A
@@ -327,8 +327,8 @@ func (r *run) forget(step *plan.Step, out *outcome) {
 	}
 }
 
-func (r *run) event(e Event) {
-	if r.options.Events != nil {
-		r.options.Events(e)
+func (o *Options) event(e Event) {
+	if o.Events != nil {
+		o.Events(e)
 	}
 }

@@ -30,7 +30,7 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 		} else if out.declined {
 			r.stops.declined = addr
 		}
-		r.event(ResourceEnded{Address: addr, Change: step.Shown(), Report: out.report})
+		r.options.event(ResourceEnded{Address: addr, Change: step.Shown(), Report: out.report})
 		r.ended = append(r.ended, out)
 		return false
 	}
@@ -47,7 +47,7 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 	}
 	out.incomplete = r.incomplete(step, out.addr, in, step.Sensitive)
 	for {
-		r.event(Checking{Address: out.addr})
+		r.options.event(Checking{Address: out.addr})
 		o := r.queries.state(step, out.addr, in)
 		answer, err := o.Answer, o.Err
 		if err != nil {

@@ -78,13 +78,14 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 		return
 	}
 	out.incomplete = r.incomplete(step, out.addr, in, sensitive)
-	t := tries{r}
-	t.do(ctx, out, func() (again bool) { return t.attempt(ctx, step, out, in, sensitive) })
+	retriesOf(r.work, r.manifest.Resource(out.addr), r.options.event).do(ctx, out, func() (again bool) {
+		return r.attempt(ctx, step, out, in, sensitive)
+	})
 }
 
 // attempt asks the state of a resource, runs its actions, and asks the state again. It
 // reports whether another attempt may help where this one has failed.
-func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (again bool) {
+func (r *run) attempt(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (again bool) {
 	free := r.semaphores.Take(ctx, r.manifest.Resource(out.addr))
 	if free == nil {
 		out.report.Status, out.report.Reason = Interrupted, "interrupted while it waited for a semaphore"
@@ -227,7 +228,8 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		r.facts.SetMemory(out.addr, at.memory)
 	}
 	r.facts.SetActed(out.addr, creates)
-	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, Host: hostName(step), First: at.first, Late: at.late})
+	r.options.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, Host: hostName(step), First: at.first,
+		Late: at.late})
 	began := r.options.Now()
 	out.running = a.Name
 	// The end is recorded as soon as it is known, while other clients can still find
@@ -250,7 +252,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	result, err := r.exec.ActNotify(r.work, step.Target(out.addr), step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
-	r.event(ActionEnded{Address: out.addr, Action: a.Name, Host: hostName(step), Took: r.options.Now().Sub(began), Err: err})
+	r.options.event(ActionEnded{Address: out.addr, Action: a.Name, Host: hostName(step), Took: r.options.Now().Sub(began), Err: err})
 	if !recorded && diag.Is[*runner.UnknownError](err) {
 		// It may still run. The journal keeps an action without an end, and the
 		// next apply waits for it.
@@ -284,7 +286,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 // forecast. It reports whether another attempt may reach that, and whether it is reached.
 func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (protocol.Answer,
 	bool, bool) {
-	r.event(Checking{Address: out.addr, After: true})
+	r.options.event(Checking{Address: out.addr, After: true})
 	r.facts.TellMemory(&in, out.addr)
 	in.After, in.Refresh, in.Changed = out.report.Completed, false, nil
 	o := r.queries.state(step, out.addr, in)
