@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"maps"
 	"os"
 	"path"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"deployster/internal/testkit/gosource"
+	"deployster/internal/testkit/house"
 )
 
 // ranks: a package may import only packages of a lower rank. So whoever reads
@@ -37,6 +39,7 @@ var ranks = map[string]int{
 	"internal/runtime/remote/ssh":              11,
 	"internal/runtime/remote/router":           12,
 	"internal/testkit/gosource":                0,
+	"internal/testkit/house":                   1,
 	"internal/testkit/mutation":                0,
 	"internal/ui/diagram":                      10,
 	"protocol":                                 0,
@@ -348,20 +351,27 @@ func TestPackagesAreDocumented(t *testing.T) {
 // to them: nobody reads the stubs of bridge/internal/tfplugin, which protoc makes of
 // Terraform's published .proto files. The bridge, a module of its own, is.
 const (
-	packageLines  = 3000
-	fileLines     = 350
-	functionLines = 75
-	lineColumns   = 140
-	typeMethods   = 40
+	packageLines   = 2500
+	fileLines      = 350
+	functionLines  = 75
+	lineColumns    = 140
+	typeMethods    = 40
+	packageImports = 25
 )
 
 func TestLimitsOfPackages(t *testing.T) {
 	sizes := map[string]int{}
 	for _, s := range limited(t) {
-		sizes[s.Dir] += lines(s)
+		if path.Base(s.Path) != "doc.go" {
+			sizes[s.Dir] += lines(s)
+		}
 	}
 	for dir, n := range sizes {
-		hold(t, "package "+dir, n, packageLines, "lines")
+		known := tooLarge["lines of "+dir]
+		hold(t, "package "+dir, n, max(packageLines, known), "lines")
+		if known > 0 && n <= packageLines {
+			t.Errorf("package %s keeps its limit: take it out of tooLarge", dir)
+		}
 	}
 }
 
@@ -400,20 +410,46 @@ func TestLimitsOfColumns(t *testing.T) {
 	}
 }
 
-func TestLimitsOfTypes(t *testing.T) {
-	methods := map[string]int{}
-	for _, s := range limited(t) {
-		for _, d := range s.Syntax.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
-				methods["type "+s.Dir+"."+receiver(f.Recv.List[0].Type)]++
-			}
+// TestHouse_KeepsItsLimits holds types and packages to what one reader takes in at a
+// time. Methods count with those of embedded types, and functions that take a type first
+// count for it: neither a wrapper nor a free function makes a type smaller. `make house`
+// prints the largest.
+func TestHouse_KeepsItsLimits(t *testing.T) {
+	h, err := house.Measure(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Types) < 300 || len(h.Packages) < 100 {
+		t.Fatalf("only %d types and %d packages were measured", len(h.Types), len(h.Packages))
+	}
+	excess := maps.Clone(tooLarge)
+	check := func(name string, n, limit int, unit string) {
+		if known := excess[name]; n > limit && known >= n {
+			delete(excess, name)
+		} else {
+			hold(t, name, n, limit, unit)
 		}
 	}
-	if len(methods) < 100 {
-		t.Fatalf("only %d types with methods were found: the test does not see the sources", len(methods))
+	for i, s := range h.Types {
+		if i < 20 {
+			t.Logf("%-50s %3d methods, %2d functions", s.Name, s.Methods, s.Functions)
+		}
+		check(s.Name, s.Size(), typeMethods, "methods and functions")
+		if s.Wrapper {
+			check("wrapper "+s.Name, 1, 0, "fields, an embedded pointer: give what it owns a type")
+		}
 	}
-	for name, n := range methods {
-		hold(t, name, n, typeMethods, "methods")
+	for i, p := range h.Packages {
+		if i < 10 {
+			t.Logf("%-50s %3d packages of this module imported", p.Name, p.Imports)
+		}
+		check(p.Name, p.Imports, packageImports, "imports of this module")
+	}
+	for name := range excess {
+		if strings.HasPrefix(name, "lines of ") {
+			continue
+		}
+		t.Errorf("%s keeps its limit, or has another name: take it out of tooLarge", name)
 	}
 }
 
@@ -423,21 +459,6 @@ func hold(t *testing.T, name string, n, limit int, unit string) {
 	if n > limit {
 		t.Errorf("%s has %d %s, and %d is the limit", name, n, unit, limit)
 	}
-}
-
-// receiver gives the name of the type that has a method.
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
 }
 
 func lines(f gosource.File) int { return strings.Count(f.Text, "\n") }
@@ -485,3 +506,62 @@ var (
 	read       = sync.OnceValues(func() ([]gosource.File, error) { return gosource.Read(".") })
 	readBridge = sync.OnceValues(func() ([]gosource.File, error) { return gosource.Read("bridge") })
 )
+
+// tooLarge are the types, packages and wrappers above their limits, with their sizes of
+// today: none may grow, and none may be added.
+var tooLarge = map[string]int{
+	"apply":                                           27,
+	"apply.asker":                                     42,
+	"apply.doubts":                                    42,
+	"apply.identities":                                49,
+	"apply.lateHosts":                                 45,
+	"apply.run":                                       50,
+	"config.Manifest":                                 51,
+	"config/eval.Evaluator":                           56,
+	"config/expand.Instances":                         70,
+	"containerd.Runtime":                              76,
+	"containerd.sharedContainer":                      50,
+	"containerd.workerProgram":                        43,
+	"containerd/images.Store":                         46,
+	"internal/app.Engine":                             75,
+	"internal/app/workspace":                          26,
+	"internal/app/workspace.Workspace":                68,
+	"internal/cli":                                    43,
+	"internal/cli.session":                            80,
+	"internal/cli/artifacts.Session":                  72,
+	"internal/cli/images.Session":                     72,
+	"internal/cli/typetest.Session":                   72,
+	"internal/migrate.edgeSearch":                     63,
+	"internal/migrate.emitter":                        86,
+	"internal/migrate.module":                         62,
+	"internal/migrate.pathWalk":                       63,
+	"internal/migrate.rewriter":                       95,
+	"internal/runtime/conformance.engine":             51,
+	"internal/runtime/runner/typeclient.Client":       49,
+	"internal/runtime/runner/typeclient.fields":       41,
+	"internal/testkit/bench.lab":                      48,
+	"internal/testkit/bench.watching":                 53,
+	"lines of apply":                                  2986,
+	"lines of config/eval":                            2893,
+	"lines of containerd":                             2778,
+	"lines of containerd/images":                      2811,
+	"lines of internal/cli":                           2638,
+	"lines of internal/migrate":                       2983,
+	"lines of internal/runtime/conformance":           2549,
+	"lines of internal/runtime/runner/typeclient":     2544,
+	"lines of internal/testkit/bench":                 2995,
+	"lines of internal/ui/render":                     2754,
+	"lines of plan":                                   2993,
+	"lines of state":                                  2979,
+	"plan":                                            29,
+	"plan.assembler":                                  105,
+	"plan.builder":                                    103,
+	"wrapper apply.asker":                             1,
+	"wrapper apply.doubts":                            1,
+	"wrapper apply.identities":                        1,
+	"wrapper apply.lateHosts":                         1,
+	"wrapper config/limits.wrapped":                   1,
+	"wrapper internal/runtime/remote.hearing":         1,
+	"wrapper internal/runtime/runner/watchclient.one": 1,
+	"wrapper plan.assembler":                          1,
+}

@@ -212,7 +212,7 @@ func TestClient_SaysExactly(t *testing.T) {
 // published holds a message to one of the published schemas.
 func published(t *testing.T, name, message string) {
 	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("../../../docs/schemas", name+".json"))
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("../../../../docs/schemas", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func published(t *testing.T, name, message string) {
 // The answers of docs/artifact-images.md are those that the schemas describe and the
 // readers take.
 func TestAnswers_AreAsThePageHasThem(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/artifact-images.md")
+	page, err := os.ReadFile("../../../../docs/artifact-images.md")
 	if err != nil {
 		t.Fatal(err)
 	}

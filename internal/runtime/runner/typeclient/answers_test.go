@@ -17,7 +17,7 @@ import (
 // published checks a message against one of the schemas in docs/schemas.
 func published(t *testing.T, name string, message []byte) []typeschema.Violation {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "schemas", name+".json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "schemas", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}

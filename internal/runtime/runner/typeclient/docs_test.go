@@ -15,7 +15,7 @@ import (
 // in which they stand there, against the schemas and the readers.
 func TestDocs_Messages(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "protocol.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "protocol.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestDocs_Messages(t *testing.T) {
 	}
 	linked := map[string]bool{}
 	for _, page := range []string{"protocol.md", "json.md", "artifact-images.md"} { // for authors, and for those who read what is printed
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", page))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestDocs_Messages(t *testing.T) {
 			linked[l[1]+".json"] = true
 		}
 	}
-	files, err := os.ReadDir(filepath.Join("..", "..", "..", "docs", "schemas"))
+	files, err := os.ReadDir(filepath.Join("..", "..", "..", "..", "docs", "schemas"))
 	if err != nil || len(files) != len(linked) {
 		t.Errorf("%d schemas, %d of them linked, %v", len(files), len(linked), err)
 	}
@@ -75,7 +75,7 @@ func TestDocs_Messages(t *testing.T) {
 		if !linked[f.Name()] {
 			t.Errorf("%s is not linked", f.Name())
 		}
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "schemas", f.Name()))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "schemas", f.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
