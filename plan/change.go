@@ -5,25 +5,19 @@ import "deployster/plan/observe"
 // Change is what a plan says of one resource.
 type Change = observe.Change
 
-// The changes. Those without a comment follow from an answer.
+// The changes.
 const (
-	Valid    = observe.Valid
-	Create   = observe.Create
-	Update   = observe.Update
-	Replace  = Change("replace") // destroyed as Step.Old says, then created again
-	Destroy  = observe.Destroy
-	Forget   = observe.Forget
-	Publish  = observe.Publish
-	Deferred = Change("deferred") // what is to be done is known only during apply
-
-	// ReadFailed says that nothing could be decided, because of an error. A plan with
-	// such a resource can be shown, but not applied.
-	ReadFailed Change = "read_failed"
-
-	// Record says that a plan with -refresh-only writes what was found to the state file,
-	// Left that nothing changes: in such a plan, or because the next plan must decide.
-	Record Change = "record"
-	Left   Change = "left"
+	Valid      = observe.Valid
+	Create     = observe.Create
+	Update     = observe.Update
+	Replace    = observe.Replace
+	Destroy    = observe.Destroy
+	Forget     = observe.Forget
+	Publish    = observe.Publish
+	Deferred   = observe.Deferred
+	ReadFailed = observe.ReadFailed
+	Record     = observe.Record
+	Left       = observe.Left
 )
 
 // Changes lists all changes that a plan file may hold.

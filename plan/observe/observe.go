@@ -11,19 +11,6 @@ import (
 	"deployster/state"
 )
 
-// Change is what is to be done about one resource.
-type Change string
-
-// The changes that follow from an answer.
-const (
-	Valid   Change = "valid"   // it matches its config
-	Create  Change = "create"  // it does not exist
-	Publish Change = "publish" // of a publish block: its artifact is published
-	Update  Change = "update"  // it exists, but differs from its config
-	Destroy Change = "destroy" // no longer declared: its type will remove it
-	Forget  Change = "forget"  // no longer declared, or gone: dropped from the state file, its thing is left alone
-)
-
 // Of returns the change of an object with a status: that its image is asked for the intent.
 func Of(status protocol.Status, intent protocol.Intent, publishes bool) Change {
 	switch {
