@@ -62,7 +62,7 @@ func (t *tail) read() {
 func (t *tail) catchUp() {
 	_ = t.raw.Control(func(fd uintptr) { // an error says that everything was read
 		// What was written before is within the capacity of the pipe: a provider that
-		// goes on writing does not keep this from its end.
+		// continues to write does not keep this from its end.
 		for sum := 0; sum < pipeSize; {
 			n, err := t.readOnce(int(fd))
 			if err != nil || n <= 0 {
