@@ -76,6 +76,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Options) (*Machine, err
 // here is this machine as a place.
 type here struct {
 	runner.Runner // in workers where it can
+	runner.Launcher
 	router.Adopter
 }
 
@@ -88,7 +89,8 @@ func (m *Machine) Connect(as remote.Hello) *router.Places {
 		}
 		return m.options.Dial(ctx, h, as)
 	}
-	return router.New(router.Options{Here: here{m.pool, m.Runtime}, Images: m.Runtime, Dial: dial, Patience: m.retry, Most: Connections})
+	return router.New(router.Options{Here: here{m.pool, m.Runtime, m.Runtime}, Images: m.Runtime, Dial: dial,
+		Patience: m.retry, Most: Connections})
 }
 
 // WithFiles returns the same machine with a store of artifacts of its own, which is opened when it

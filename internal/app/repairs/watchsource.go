@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"deployster/internal/app/watch"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/watchclient"
 )
 
@@ -18,7 +19,7 @@ type WatchSource struct {
 
 // NewWatchClient returns a client that runs such programs. It must be closed before the machine is.
 func (k Keeper) NewWatchClient() *watchclient.Client {
-	return watchclient.New(watchclient.Options{Launcher: k.Machine.Runtime, Hide: k.Command.Work.Secrets.Hide, Log: k.Command.Line})
+	return watchclient.New(watchclient.Options{Launcher: k.Machine.Places, Hide: k.Command.Work.Secrets.Hide, Log: k.Command.Line})
 }
 
 // Watch implements watch.Source.
@@ -31,7 +32,7 @@ func (s WatchSource) Watch(ctx context.Context, addr string, tell func(watch.Sou
 	switch {
 	case errors.Is(err, watchclient.ErrCrowded):
 		return fmt.Errorf("%w: %w", watch.ErrPolled, err)
-	case errors.Is(err, watchclient.ErrReplaced):
+	case errors.Is(err, runner.ErrReplaced):
 		return fmt.Errorf("%w: %w", watch.ErrAnew, err)
 	}
 	return err

@@ -116,7 +116,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 			Request:  requested(r.Address, entry),
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
 		one.Cold = ty == nil || ty.Worker == nil
-		one.Watched = ty != nil && ty.WatchAction != nil && entry.Settings.Host == nil // such processes run on this machine only
+		one.Watched = ty != nil && ty.WatchAction != nil
 		cold := ty == nil || ty.Worker == nil && !ty.Reuse
 		one.Poll, one.Alone = pollBeside, pollFast
 		if g.Places[one.Lane] = inWorker; cold {

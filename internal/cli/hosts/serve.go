@@ -40,8 +40,8 @@ type Runtime interface {
 func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
 	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
-	here := agent.New(agent.Options{Runner: pool, Runtime: at, Build: version, Look: lead(home()), Files: files, Runc: at.RuncVersion(ctx),
-		DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
+	here := agent.New(agent.Options{Runner: pool, Launcher: at, Runtime: at, Build: version, Look: lead(home()), Files: files,
+		Runc: at.RuncVersion(ctx), DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
 	if self, err := os.Executable(); err == nil {
 		go ssh.InUse(ctx, self, 24*time.Hour)
 	}

@@ -124,25 +124,31 @@ type watchers struct {
 	stdout, stderr io.Writer
 	running        func()
 	contents       imagestore.Contents // source of the pieces that the host asks for
+	stdin          *output             // the input of a launched program
 }
 
 // call makes a call, and passes the messages about its end to said: kindEnded, if the
 // host sends one, and kindDone. When ctx ends, call sends kindCancel to the host and
 // still waits for its answer.
 func (c *Client) call(ctx context.Context, k frame.Kind, body any, w watchers, said func(call uint32, m frame.Message) error) error {
-	request, err := encode(body)
-	if err != nil {
-		return fmt.Errorf("the host cannot be asked: %w", err)
-	}
 	in := c.open(c.number())
 	defer c.close(in.call)
+	return c.follow(ctx, in, k, body, w, said)
+}
+
+// follow carries out the call of an inbox, as call does.
+func (c *Client) follow(ctx context.Context, in *inbox, k frame.Kind, body any, w watchers, said func(uint32, frame.Message) error) error {
+	request, err := encode(body)
+	if err != nil {
+		return fmt.Errorf("the request to the host cannot be encoded: %w", err)
+	}
 	if err := c.conn.send(k, in.call, request); err != nil {
 		return &LostError{Err: err, Unsent: true}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.send(kindCancel, in.call, nil) }) // a lost connection is seen below
 	defer stop()
 	for {
-		m, err := in.next(c.conn)
+		m, err := in.next(c.conn, nil)
 		if err != nil {
 			return err
 		}
@@ -155,6 +161,10 @@ func (c *Client) call(ctx context.Context, k frame.Kind, body any, w watchers, s
 			}
 		case kindWant:
 			err = c.give(ctx, m, w.contents)
+		case kindTaken:
+			if stream, n, ok := decodeTaken(m.Body); ok && stream == stdin && w.stdin != nil {
+				w.stdin.taken(n)
+			}
 		case kindEnded, kindDone:
 			err = said(in.call, m)
 		default:

@@ -33,8 +33,8 @@ type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// Client is this machine's end of a connection. It implements runner.Runner and
-// runner.Adopter, is safe for concurrent use, and must be closed.
+// Client is this machine's end of a connection. It implements runner.Runner, runner.Launcher
+// and runner.Adopter, is safe for concurrent use, and must be closed.
 type Client struct {
 	conn    *conn
 	welcome Welcome
@@ -62,7 +62,7 @@ func NewClient(ctx context.Context, stream io.ReadWriteCloser, h Hello, t Timing
 	if err := c.conn.send(kindHello, 0, h); err != nil {
 		return nil, &LostError{Err: err}
 	}
-	m, err := greeting.next(c.conn)
+	m, err := greeting.next(c.conn, nil)
 	switch {
 	case err != nil:
 		return nil, err
@@ -110,7 +110,7 @@ func (c *Client) handle(m frame.Message) error {
 
 // open returns the inbox of a new call. Number 0 is the inbox of the connection itself.
 func (c *Client) open(number uint32) *inbox {
-	in := &inbox{call: number, some: make(chan struct{}, 1)}
+	in := newInbox(number)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls[number] = in
@@ -133,6 +133,8 @@ func (c *Client) close(number uint32) {
 	delete(c.calls, number)
 }
 
+func newInbox(call uint32) *inbox { return &inbox{call: call, some: make(chan struct{}, 1)} }
+
 // inbox holds the messages of a call that were not handled yet.
 type inbox struct {
 	call uint32
@@ -143,13 +145,13 @@ type inbox struct {
 	held  int // bytes of output in the queue
 }
 
-// put never blocks. It fails when the host breaks the protocol and sends more output
+// put never blocks. It fails when the other end breaks the protocol and sends more output
 // than the window allows.
 func (i *inbox) put(m frame.Message) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.held += len(m.Body); i.held > 2*window+frame.MaxMessage+frame.MaxFrame {
-		return fmt.Errorf("the host sends more than was asked for")
+		return errors.New("the other end sends more than was requested")
 	}
 	i.queue = append(i.queue, m)
 	select {
@@ -159,9 +161,9 @@ func (i *inbox) put(m frame.Message) error {
 	return nil
 }
 
-// next waits for the next message. It still returns the messages that arrived before
-// the connection was lost.
-func (i *inbox) next(c *conn) (frame.Message, error) {
+// next waits for the next message, until ended is closed. It still returns the messages that
+// arrived before the connection was lost.
+func (i *inbox) next(c *conn, ended <-chan struct{}) (frame.Message, error) {
 	for {
 		i.mu.Lock()
 		if len(i.queue) > 0 {
@@ -180,6 +182,8 @@ func (i *inbox) next(c *conn) (frame.Message, error) {
 		}
 		select {
 		case <-i.some:
+		case <-ended:
+			return frame.Message{}, io.EOF
 		case <-c.over:
 			i.mu.Lock()
 			none := len(i.queue) == 0

@@ -25,6 +25,7 @@ func TestFailure_KeepsTheType(t *testing.T) {
 		{&runner.WorkerError{Reason: "it ended"}, &runner.WorkerError{}},
 		{host, &PlaceError{}},
 		{runner.ErrNoImage, errors.New("")},
+		{runner.ErrReplaced, errors.New("")},
 	} {
 		for _, sent := range []error{c.sent, fmt.Errorf("run: %w", c.sent)} {
 			var received *failure

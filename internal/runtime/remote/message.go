@@ -18,11 +18,11 @@ const (
 	kindPing     frame.Kind = 2  // both: keeps the connection alive
 	kindRun      frame.Kind = 3  // client: runRequest; kindDone has an ending
 	kindCancel   frame.Kind = 4  // client
-	kindOut      frame.Kind = 5  // host: a stream's number and bytes
-	kindTaken    frame.Kind = 6  // client: how many bytes of a stream it has consumed
+	kindOut      frame.Kind = 5  // both: a stream's number and bytes; for stdin, no bytes = its end
+	kindTaken    frame.Kind = 6  // both: how many bytes of a stream it has consumed
 	kindEnded    frame.Kind = 7  // host: how the program ended; it waits for kindRecorded
 	kindRecorded frame.Kind = 8  // client: the end is recorded, or why it could not be
-	kindRunning  frame.Kind = 9  // host: the adopted action still runs
+	kindRunning  frame.Kind = 9  // host: the adopted action, or the launched program, runs
 	kindAdopt    frame.Kind = 10 // client: an action's ID; kindDone has its outcome
 	kindIsOpen   frame.Kind = 11 // client: an action's ID
 	kindDiscard  frame.Kind = 12 // client: an action's ID
@@ -34,6 +34,8 @@ const (
 	kindPiece    frame.Kind = 18 // client: that piece
 	kindLook     frame.Kind = 19 // client: plugs; kindDone has where each leads
 	kindBring    frame.Kind = 20 // client: offers files of an artifact
+	kindLaunch   frame.Kind = 21 // client: runRequest of a program that reads and writes while it runs; kindDone has an ending
+	kindSignal   frame.Kind = 22 // client: one byte, the signal for a launched program
 )
 
 // Hello is the client's description of itself.
@@ -135,6 +137,7 @@ const (
 	typeNoImage   = "no_image"
 	typeCancelled = "cancelled"
 	typeHost      = "host" // the place did not answer, as a machine behind the host
+	typeReplaced  = "replaced"
 )
 
 // errCancelled is the cause, at the host's end, of the end of a call that the client has cancelled.
@@ -169,6 +172,8 @@ func encodeError(err error) *failure {
 		f.Type = typeNoImage
 	case errors.Is(err, errCancelled):
 		f.Type = typeCancelled
+	case errors.Is(err, runner.ErrReplaced):
+		f.Type = typeReplaced
 	case errors.As(err, &host):
 		f.Type = typeHost
 	}
@@ -201,6 +206,8 @@ func (f *failure) decode(cancelled error) error {
 		}
 	case typeHost:
 		as = &PlaceError{f.Text}
+	case typeReplaced:
+		as = runner.ErrReplaced
 	}
 	switch {
 	case as == nil:

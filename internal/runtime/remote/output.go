@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// window is how many bytes of a stream the host may send before the client has consumed
+// window is how many bytes of a stream one end may send before the other end has consumed
 // them. largestOut is how many bytes go in one message.
 const (
 	window     = 256 << 10
@@ -15,12 +15,13 @@ const (
 
 // The numbers of streams in kindOut and kindTaken.
 const (
+	stdin  byte = 0
 	stdout byte = 1
 	stderr byte = 2
 )
 
-// output sends what a program prints to the client. Write waits until the client has
-// consumed enough of it, so a slow watcher costs no memory.
+// output sends a stream of a program to the other end: what it prints, or its input. Write waits
+// until the other end has consumed enough of it, so a slow reader costs no memory.
 type output struct {
 	conn   *conn
 	call   uint32
@@ -41,7 +42,7 @@ func (o *output) Write(p []byte) (int, error) {
 	for sent < len(p) {
 		n := o.reserve(min(len(p)-sent, largestOut))
 		if n == 0 {
-			return sent, errors.New("the connection to who watches is lost")
+			return sent, errors.New("the connection is lost")
 		}
 		body := append([]byte{o.stream}, p[sent:sent+n]...)
 		if err := o.conn.send(kindOut, o.call, body); err != nil {
@@ -70,7 +71,7 @@ func (o *output) reserve(n int) int {
 	}
 }
 
-// taken gives n bytes of room back, up to the window: a client cannot enlarge it.
+// taken gives n bytes of room back, up to the window: the other end cannot enlarge it.
 func (o *output) taken(n int) {
 	o.mu.Lock()
 	o.room = min(o.room+n, window)

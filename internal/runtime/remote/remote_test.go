@@ -122,7 +122,7 @@ func connect(t *testing.T, at Place, h Hello, timing Timing) (*Client, net.Conn,
 
 func TestClient_KeepsTheContract(t *testing.T) {
 	c, _, served := connect(t, newPlace(), Hello{Build: "b1", Epoch: 1}, DefaultTiming())
-	t.Run("suite", func(t *testing.T) { runnertest.RunnerSuite(t, c) })
+	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, c) })
 	if got := c.Welcome().Facts.Hostname; got != "web1" {
 		t.Errorf("the host is %q", got)
 	}

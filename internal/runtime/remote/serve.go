@@ -16,6 +16,7 @@ import (
 // Place runs images on the host, for Serve.
 type Place interface {
 	runner.Runner
+	runner.Launcher
 	runner.Adopter
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)
@@ -74,6 +75,7 @@ type served struct {
 	outputs  map[byte]*output
 	recorded chan answer // receives the client's reply to kindEnded
 	pieces   *pieces     // of a kindShip or kindBring
+	launched *launched   // of a kindLaunch
 }
 
 func (s *server) idle() bool {
@@ -88,7 +90,7 @@ func (s *server) handle(ctx context.Context, m frame.Message) error {
 		return s.greet(ctx, m)
 	}
 	switch m.Kind {
-	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindBring, kindLook:
+	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindBring, kindLook, kindLaunch:
 		return s.begin(ctx, m)
 	}
 	s.mu.Lock()
@@ -107,6 +109,10 @@ func (s *server) handle(ctx context.Context, m frame.Message) error {
 	case kindPiece:
 		if call.pieces != nil {
 			return call.pieces.put(m.Body)
+		}
+	case kindOut, kindSignal:
+		if call.launched != nil {
+			return call.launched.handle(m)
 		}
 	case kindRecorded:
 		a, err := decode[answer](m)
@@ -187,6 +193,19 @@ func (s *server) serves(ctx context.Context, call *served, m frame.Message) (fun
 			call.outputs[stderr], r.Spec.Stderr = o, o
 		}
 		return func() any { return s.run(ctx, call, m.Call, r) }, nil
+	case kindLaunch:
+		r, err := decode[runRequest](m)
+		if err != nil {
+			return nil, err
+		}
+		o := newOutput(s.conn, m.Call, stdout)
+		call.outputs[stdout] = o
+		if r.Stderr {
+			o := newOutput(s.conn, m.Call, stderr)
+			call.outputs[stderr], r.Spec.Stderr = o, o
+		}
+		call.launched = newLaunched(s.conn, m.Call, o)
+		return func() any { return call.launched.run(ctx, s.at, r.Spec) }, nil
 	case kindAdopt:
 		for _, stream := range []byte{stdout, stderr} {
 			call.outputs[stream] = newOutput(s.conn, m.Call, stream)

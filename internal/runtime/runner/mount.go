@@ -1,8 +1,11 @@
 package runner
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // NoSourceError says that the source of a mount does not exist, or cannot be reached.
@@ -53,3 +56,35 @@ func MountsIn(dir string, mounts []Mount) []Mount {
 	}
 	return out
 }
+
+// ErrReplaced says that the source of a mount of a running program is another file now, or does
+// not exist any more: the program still sees the old file, which nobody else sees.
+var ErrReplaced = errors.New("a plug of it was replaced")
+
+// Sources are the files and directories of this machine that are mounted for a program.
+type Sources map[string]os.FileInfo
+
+// SourcesOf returns the sources of mounts as they are now. The caller calls it before the mounts
+// are made, so that a replacement meanwhile is noticed.
+func SourcesOf(mounts []Mount) Sources {
+	found := Sources{}
+	for _, m := range mounts {
+		if info, err := os.Stat(m.Source); err == nil { // otherwise the program cannot be started, with the reason
+			found[m.Source] = info
+		}
+	}
+	return found
+}
+
+// Replaced reports whether one of the sources is another file now, or does not exist any more.
+func (s Sources) Replaced() bool {
+	for source, was := range s {
+		if is, err := os.Stat(source); errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(was, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// SourcesEvery is how often the Sources of a running program are compared.
+const SourcesEvery = time.Second

@@ -34,11 +34,12 @@ type Store interface {
 
 // Options are the parts of a Machine.
 type Options struct {
-	Runner  runner.Runner // runs images, in workers where possible
-	Runtime Runtime
-	DataDir string // an absolute path; has the machine's identity and the fences
-	Build   string // of this program
-	Runc    string // the version of runc; "" = unknown
+	Runner   runner.Runner   // runs images, in workers where possible
+	Launcher runner.Launcher // starts programs that report changes
+	Runtime  Runtime
+	DataDir  string // an absolute path; has the machine's identity and the fences
+	Build    string // of this program
+	Runc     string // the version of runc; "" = unknown
 	// Look returns where a plug leads, given all plugs.
 	Look func(plug remote.Plug, all []remote.Plug) (string, error)
 	// Files keeps the files of artifacts.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/artifact/tree"
@@ -30,9 +32,67 @@ func (m *Machine) Bring(ctx context.Context, f remote.Files, archive io.Reader) 
 	return nil
 }
 
-// Run implements runner.Runner. It replaces mounts of an artifact by mounts of the
-// files that the client has sent.
+// Run implements runner.Runner.
 func (m *Machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	s, err := m.mounted(s)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	return m.Runner.Run(ctx, s)
+}
+
+// Launch implements runner.Launcher.
+func (m *Machine) Launch(ctx context.Context, s runner.Spec) (runner.Process, error) {
+	s, err := m.mounted(s)
+	if err != nil {
+		return nil, err
+	}
+	sources := runner.SourcesOf(s.Mounts)
+	p, err := m.o.Launcher.Launch(ctx, s)
+	if err != nil || len(sources) == 0 {
+		return p, err
+	}
+	w := &compared{Process: p, done: make(chan struct{})}
+	go w.compare(sources)
+	return w, nil
+}
+
+// compared is a program that ends when the source of one of its mounts was replaced.
+type compared struct {
+	runner.Process
+	done     chan struct{} // closed by Wait
+	replaced atomic.Bool
+}
+
+func (c *compared) compare(sources runner.Sources) {
+	tick := time.NewTicker(runner.SourcesEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.done:
+			return
+		case <-tick.C:
+		}
+		if sources.Replaced() {
+			c.replaced.Store(true)
+			c.Kill()
+			return
+		}
+	}
+}
+
+// Wait implements runner.Process. It is called once.
+func (c *compared) Wait() (runner.Result, error) {
+	defer close(c.done)
+	res, err := c.Process.Wait()
+	if c.replaced.Load() {
+		err = runner.ErrReplaced
+	}
+	return res, err
+}
+
+// mounted replaces mounts of an artifact by mounts of the files that the client has sent.
+func (m *Machine) mounted(s runner.Spec) (runner.Spec, error) {
 	for i, mount := range s.Mounts {
 		key, sub, ok := artifact.ParseMount(mount.Source)
 		if !ok {
@@ -42,14 +102,14 @@ func (m *Machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 		dir := m.files[key]
 		m.mu.Unlock()
 		if dir == "" {
-			return runner.Result{}, fmt.Errorf("the files of the artifact at %s were not sent here", mount.Target)
+			return s, fmt.Errorf("the files of the artifact at %s were not sent here", mount.Target)
 		}
 		path, err := artifact.Sub(dir, sub)
 		if err != nil {
-			return runner.Result{}, fmt.Errorf("%q of the artifact at %s: %w", sub, mount.Target, err)
+			return s, fmt.Errorf("%q of the artifact at %s: %w", sub, mount.Target, err)
 		}
 		s.Mounts = slices.Clone(s.Mounts)
 		s.Mounts[i] = runner.Mount{Source: path, Target: mount.Target, Own: true}
 	}
-	return m.Runner.Run(ctx, s)
+	return s, nil
 }

@@ -28,6 +28,7 @@ type Adopter interface {
 // Runtime runs images at one place.
 type Runtime interface {
 	runner.Runner
+	runner.Launcher
 	Adopter
 }
 

@@ -12,7 +12,6 @@ import (
 var (
 	ErrCrowded  = errors.New("as many of its type as may be are watched by processes of their own")
 	ErrFlooding = errors.New("it told more than 1,000 lines a second for ten seconds")
-	ErrReplaced = errors.New("one of its plugs shows what does not exist any more")
 	ErrClosed   = errors.New("nothing is watched any more")
 
 	errStuck   = errors.New("it does not read what it is asked")
@@ -44,6 +43,8 @@ func failure(r *Request, why error) error {
 	var end *endError
 	var bad *badLine
 	switch {
+	case errors.As(why, &end) && errors.Is(end.err, runner.ErrReplaced):
+		return typeclient.WatchStopped(r.Address, r.Reference, end.err)
 	case errors.As(why, &end):
 		return typeclient.WatchEnded(r.Address, r.Reference, r.Spec.Digest, end.result, end.err)
 	case errors.As(why, &bad):

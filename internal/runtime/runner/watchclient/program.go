@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -51,7 +50,10 @@ func (c *Client) launch(ctx context.Context, s runner.Spec, to listener, most in
 	}
 	c.running.Add(1)
 	c.mu.Unlock()
-	shown := shownBy(s) // before the mounts are made, so that a replacement meanwhile is noticed
+	var sources runner.Sources
+	if s.Settings.Host == nil { // a host compares those of its own
+		sources = runner.SourcesOf(s.Mounts)
+	}
 	proc, err := c.o.Launcher.Launch(ctx, s)
 	if err != nil {
 		c.running.Done()
@@ -59,7 +61,7 @@ func (c *Client) launch(ctx context.Context, s runner.Spec, to listener, most in
 	}
 	p := &program{proc: proc, to: to, most: most, grace: c.o.Grace, outgoing: make(chan []byte), gone: make(chan struct{})}
 	go p.write()
-	go p.watchPlugs(shown)
+	go p.watchPlugs(sources)
 	go func() {
 		defer c.running.Done()
 		p.read()
@@ -215,27 +217,12 @@ func (p *program) goneWithin(d time.Duration) bool {
 	}
 }
 
-// plugsEvery is how often watchPlugs compares the mounts of a program with the present files.
-const plugsEvery = time.Second
-
-// shownBy returns the files and directories of this host that are mounted for a program.
-func shownBy(s runner.Spec) map[string]os.FileInfo {
-	shown := map[string]os.FileInfo{}
-	for _, m := range s.Mounts {
-		if info, err := os.Stat(m.Source); err == nil { // otherwise Launch fails and says why
-			shown[m.Source] = info
-		}
-	}
-	return shown
-}
-
-// watchPlugs ends the program when one of its plugs has become another file, or does not
-// exist any more: the program would go on seeing the old file, which nobody else sees.
-func (p *program) watchPlugs(shown map[string]os.FileInfo) {
-	if len(shown) == 0 {
+// watchPlugs ends the program when one of its plugs was replaced.
+func (p *program) watchPlugs(sources runner.Sources) {
+	if len(sources) == 0 {
 		return
 	}
-	tick := time.NewTicker(plugsEvery)
+	tick := time.NewTicker(runner.SourcesEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -243,11 +230,9 @@ func (p *program) watchPlugs(shown map[string]os.FileInfo) {
 			return
 		case <-tick.C:
 		}
-		for source, was := range shown {
-			if is, err := os.Stat(source); errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(was, is) {
-				p.fail(ErrReplaced)
-				return
-			}
+		if sources.Replaced() {
+			p.fail(runner.ErrReplaced)
+			return
 		}
 	}
 }

@@ -295,7 +295,7 @@ func TestWatch_SeesThatAPlugIsAnotherFile(t *testing.T) {
 		if err := change(path); err != nil {
 			t.Fatal(err)
 		}
-		if err := within(t, end); !errors.Is(err, watchclient.ErrReplaced) {
+		if err := within(t, end); !errors.Is(err, runner.ErrReplaced) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
