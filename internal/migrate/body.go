@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"deployster/internal/migrate/layout"
+	"deployster/internal/migrate/tfrefs"
 )
 
 // object returns the content of a body as the lines of an object. Nested blocks of one
@@ -18,14 +19,14 @@ func (e *emitter) object(body *hclsyntax.Body, except, lists []string) string {
 	byType := map[string][]layout.Item{}
 	for _, it := range all {
 		if it.Block != nil {
-			byType[blockName(it.Block)] = append(byType[blockName(it.Block)], it)
+			byType[tfrefs.BlockType(it.Block)] = append(byType[tfrefs.BlockType(it.Block)], it)
 		}
 	}
 	var b strings.Builder
 	for _, it := range all {
 		name := it.Name
 		if it.Block != nil {
-			name = blockName(it.Block)
+			name = tfrefs.BlockType(it.Block)
 		}
 		if slices.Contains(except, name) {
 			continue
@@ -40,14 +41,6 @@ func (e *emitter) object(body *hclsyntax.Body, except, lists []string) string {
 		}
 	}
 	return b.String() + rest
-}
-
-// blockName returns the type of a block; a dynamic block has it as its label.
-func blockName(b *hclsyntax.Block) string {
-	if b.Type == "dynamic" && len(b.Labels) == 1 {
-		return b.Labels[0]
-	}
-	return b.Type
 }
 
 // blocks writes all blocks of one type as one value.
@@ -98,19 +91,19 @@ func (e *emitter) dynamic(b *hclsyntax.Block) string {
 
 // resource returns the block for a resource or a data source.
 func (e *emitter) resource(b *hclsyntax.Block) string {
-	k := resourceKey{b.Type == "data", b.Labels[0], b.Labels[1]}
-	key := keyOf(b)
-	kind := k.kind
-	if k.data {
+	k := tfrefs.KeyOf(b)
+	key := tfrefs.ProviderOf(b)
+	kind := k.Kind
+	if k.Data {
 		kind = "data." + kind
 	}
 	var out strings.Builder
-	typ, given := e.typeOf(key)
-	if cleanName(k.name) != k.name {
-		e.noteName(b, k.name, e.names[k])
+	typ, given := e.module.typeOf(key)
+	if tfrefs.Clean(k.Name) != k.Name {
+		e.noteName(b, k.Name, e.module.names[k])
 	}
-	fmt.Fprintf(&out, "resource %q {\n  type = \"${type.%s}#%s\"\n", e.names[k], typ, kind)
-	if k.data {
+	fmt.Fprintf(&out, "resource %q {\n  type = \"${type.%s}#%s\"\n", e.module.names[k], typ, kind)
+	if k.Data {
 		out.WriteString("  read_only = true\n")
 	}
 	var lists []string
@@ -195,7 +188,7 @@ func (e *emitter) ignored(of *hclsyntax.Block, x hclsyntax.Expression) (kept str
 			continue
 		}
 		name := t.RootName()
-		isBlock := slices.ContainsFunc(of.Body.Blocks, func(b *hclsyntax.Block) bool { return blockName(b) == name })
+		isBlock := slices.ContainsFunc(of.Body.Blocks, func(b *hclsyntax.Block) bool { return tfrefs.BlockType(b) == name })
 		if of.Body.Attributes[name] == nil && !isBlock {
 			absent = append(absent, name)
 			continue

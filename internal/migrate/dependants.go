@@ -38,7 +38,7 @@ func (d *module) isNeeded(of *hclsyntax.Block) bool {
 
 // createFirst leaves out create_before_destroy if nothing depends on the thing, else it refuses it.
 func (e *emitter) createFirst(of *hclsyntax.Block, it layout.Item) {
-	if e.isNeeded(of) {
+	if e.module.isNeeded(of) {
 		e.refuse(it.At(), "create_before_destroy", "%s.%s has it, and is referred to: here the type replaces, and destroys first.",
 			of.Labels[0], of.Labels[1])
 		return

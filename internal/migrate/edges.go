@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"deployster/internal/migrate/layout"
+	"deployster/internal/migrate/tfrefs"
 )
 
 // reference parses an element of depends_on, ignore_changes or the like: a reference, which may
@@ -19,7 +20,7 @@ func (e *emitter) reference(x hcl.Expression) (t hcl.Traversal, text string, ok 
 	}
 	r := x.Range()
 	text = string(e.file.text[r.Start.Byte:r.End.Byte])
-	if inside := quoted(x); inside != "" {
+	if inside := tfrefs.Quoted(x); inside != "" {
 		text = inside
 		t, diags := hclsyntax.ParseTraversalAbs([]byte(text), r.Filename, r.Start)
 		return t, text, !diags.HasErrors()
@@ -35,14 +36,14 @@ func (e *emitter) reference(x hcl.Expression) (t hcl.Traversal, text string, ok 
 // or from which its value is computed. vars are the variables of this module among them, whose values
 // the callers know.
 func (d *module) edgesOf(t hcl.Traversal) (edges []string, vars map[string]bool) {
-	s := &edgeSearch{module: d, seen: map[string]bool{}, vars: map[string]bool{}}
+	s := &edgeSearch{in: d, seen: map[string]bool{}, vars: map[string]bool{}}
 	s.add(t)
 	return s.edges, s.vars
 }
 
 // edgeSearch collects edges.
 type edgeSearch struct {
-	*module
+	in    *module
 	seen  map[string]bool // local values
 	vars  map[string]bool
 	edges []string
@@ -51,48 +52,29 @@ type edgeSearch struct {
 func (s *edgeSearch) add(t hcl.Traversal) {
 	second := ""
 	if len(t) > 1 {
-		second = stepName(t[1])
+		second = tfrefs.Step(t[1])
 	}
 	edge := ""
 	switch root := t.RootName(); root {
 	case "var":
 		s.vars[second] = true
 	case "local":
-		if x := s.locals[second]; x != nil && !s.seen[second] {
+		if x := s.in.locals[second]; x != nil && !s.seen[second] {
 			s.seen[second] = true
 			s.expression(x)
 		}
 	case "module":
-		if s.calls[second] != nil {
-			edge = "module." + s.called("module", second) + instance(t, 2)
+		if s.in.calls[second] != nil {
+			edge = "module." + s.in.called("module", second) + tfrefs.Instance(t, 2)
 		}
 	default:
-		if k, used, ok := keyOfTraversal(t); ok && s.resources[k] != nil {
-			edge = "resource." + s.names[k] + instance(t, used)
+		if k, used, ok := tfrefs.Resource(t); ok && s.in.resources[k] != nil {
+			edge = "resource." + s.in.names[k] + tfrefs.Instance(t, used)
 		}
 	}
 	if edge != "" && !slices.Contains(s.edges, edge) {
 		s.edges = append(s.edges, edge)
 	}
-}
-
-// instance returns the key of an instance at this step of a reference, in brackets.
-func instance(t hcl.Traversal, at int) string {
-	if len(t) > at {
-		if i, ok := t[at].(hcl.TraverseIndex); ok {
-			return indexText(i)
-		}
-	}
-	return ""
-}
-
-// isWhole reports whether a reference names a resource or a module, or an instance of it, and nothing of its values.
-func isWhole(t hcl.Traversal) bool {
-	used := 2
-	if _, steps, ok := keyOfTraversal(t); ok && t.RootName() != "module" {
-		used = steps
-	}
-	return t.RootName() != "local" && (len(t) == used || len(t) == used+1 && instance(t, used) != "")
 }
 
 func (s *edgeSearch) expression(x hclsyntax.Expression) {
@@ -119,10 +101,10 @@ func (m *migration) findWaits() {
 // dependsOnVariables returns the variables that a depends_on of the module refers to, and those of
 // which it computes such variables of modules that it calls.
 func (d *module) dependsOnVariables() map[string]bool {
-	s := &edgeSearch{module: d, seen: map[string]bool{}, vars: map[string]bool{}}
+	s := &edgeSearch{in: d, seen: map[string]bool{}, vars: map[string]bool{}}
 	for _, f := range d.files {
 		for _, b := range f.body.Blocks {
-			e := &emitter{module: d, file: f}
+			e := &emitter{findings: d.findings, module: d, file: f}
 			if a := b.Body.Attributes["depends_on"]; a != nil {
 				list, _ := hcl.ExprList(a.Expr) // dependsOn reports the error
 				for _, x := range list {
@@ -147,7 +129,7 @@ func (d *module) dependsOnVariables() map[string]bool {
 
 // waitsOf returns what a module waits for because of the values that its variables get.
 func (e *emitter) waitsOf(c *call) []string {
-	s := &edgeSearch{module: e.module, seen: map[string]bool{}, vars: map[string]bool{}}
+	s := &edgeSearch{in: e.module, seen: map[string]bool{}, vars: map[string]bool{}}
 	all, _ := layout.Items(e.file.text, c.block.Body)
 	for _, it := range all {
 		if it.Attr == nil || !c.module.waits[it.Name] {
@@ -177,7 +159,7 @@ func (e *emitter) dependsOn(it layout.Item, more ...string) string {
 			e.refuse(x.Range(), "A dependency that is not understood", "%s is not a reference to a resource or a module.", text)
 			continue
 		}
-		found, vars := e.edgesOf(t)
+		found, vars := e.module.edgesOf(t)
 		switch root := t.RootName(); {
 		case root == "var" || root == "local":
 			e.noteEdges(x.Range(), text, found, vars)
@@ -187,7 +169,7 @@ func (e *emitter) dependsOn(it layout.Item, more ...string) string {
 			e.refuse(x.Range(), "A dependency that is not declared", "depends_on has %s, and there is no such block.", text)
 		}
 		_, isTraversal := x.(*hclsyntax.ScopeTraversalExpr)
-		plain = plain && isTraversal && len(found) == 1 && isWhole(t)
+		plain = plain && isTraversal && len(found) == 1 && tfrefs.IsWhole(t)
 		for _, edge := range found {
 			if !slices.Contains(edges, edge) {
 				edges = append(edges, edge)
@@ -208,12 +190,12 @@ func (e *emitter) dependsOn(it layout.Item, more ...string) string {
 // noteEdges says what became of a dependency on a value.
 func (e *emitter) noteEdges(at hcl.Range, text string, edges []string, vars map[string]bool) {
 	switch {
-	case len(edges) > 0 && len(vars) > 0 && e.out != ".":
+	case len(edges) > 0 && len(vars) > 0 && e.module.out != ".":
 		e.note(at, "depends_on has %s: it waits for %s, of which the value is made, and the whole module for what its callers pass",
 			text, strings.Join(edges, " and "))
 	case len(edges) > 0:
 		e.note(at, "depends_on has %s: it waits for %s, of which the value is made", text, strings.Join(edges, " and "))
-	case len(vars) > 0 && e.out != ".":
+	case len(vars) > 0 && e.module.out != ".":
 		e.note(at, "depends_on has %s: the whole module waits for that of which its callers make the value", text)
 	default:
 		e.note(at, "depends_on has %s, which is not made of any resource: it is left out", text)

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"cmp"
+	"deployster/internal/migrate/tfrefs"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,8 @@ import (
 
 // emitter writes one block in the new form.
 type emitter struct {
-	*module
+	*findings
+	module    *module
 	file      *file
 	iterators []string // of the enclosing dynamic blocks
 	self      bool     // self refers to a resource
@@ -27,14 +29,14 @@ type edit struct {
 
 // rewriter collects the edits of an expression.
 type rewriter struct {
-	*emitter
+	e     *emitter
 	edits []edit
 	done  map[hclsyntax.Node]bool
 }
 
 // expr returns the text of an expression, with its references in the new form.
 func (e *emitter) expr(x hclsyntax.Expression) string {
-	r := &rewriter{emitter: e, done: map[hclsyntax.Node]bool{}}
+	r := &rewriter{e: e, done: map[hclsyntax.Node]bool{}}
 	_ = hclsyntax.VisitAll(x, func(n hclsyntax.Node) hcl.Diagnostics { // the function returns no diagnostics
 		r.visit(n)
 		return nil
@@ -50,11 +52,11 @@ func (r *rewriter) apply(at, end int) string {
 		if change.from < at {
 			continue // inside another edit
 		}
-		b.Write(r.file.text[at:change.from])
+		b.Write(r.e.file.text[at:change.from])
 		b.WriteString(change.text)
 		at = change.to
 	}
-	b.Write(r.file.text[at:end])
+	b.Write(r.e.file.text[at:end])
 	return b.String()
 }
 
@@ -70,20 +72,20 @@ func (r *rewriter) visit(n hclsyntax.Node) {
 		if name, ok := r.counted(x.Collection); ok {
 			r.done[x.Collection] = true
 			r.replace(x.Collection.Range(), "resource."+name)
-			if !r.bare {
+			if !r.e.bare {
 				r.insert(x.Range().End.Byte, ".state")
 			}
 		}
 	case *hclsyntax.RelativeTraversalExpr:
-		r.output(r.moduleIn(x.Source), x.Traversal)
-		if index, ok := x.Source.(*hclsyntax.IndexExpr); ok && r.bare {
+		r.output(r.e.module.moduleIn(x.Source), x.Traversal)
+		if index, ok := x.Source.(*hclsyntax.IndexExpr); ok && r.e.bare {
 			if _, ok := r.counted(index.Collection); ok { // a value of an instance
 				r.insert(index.Range().End.Byte, ".state")
 			}
 		}
 	case *hclsyntax.SplatExpr:
 		if each, ok := x.Each.(*hclsyntax.RelativeTraversalExpr); ok {
-			r.output(r.moduleIn(x.Source), each.Traversal)
+			r.output(r.e.module.moduleIn(x.Source), each.Traversal)
 		}
 		if name, ok := r.counted(x.Source); ok {
 			r.done[x.Source] = true
@@ -92,7 +94,7 @@ func (r *rewriter) visit(n hclsyntax.Node) {
 		}
 	case *hclsyntax.FunctionCallExpr:
 		if strings.Contains(x.Name, "::") {
-			r.refuse(x.Range(), "A function of a provider", "%s is none that there is here.", x.Name)
+			r.e.refuse(x.Range(), "A function of a provider", "%s is none that there is here.", x.Name)
 		}
 	case *hclsyntax.ScopeTraversalExpr:
 		if !r.done[n] {
@@ -107,43 +109,12 @@ func (r *rewriter) counted(x hclsyntax.Expression) (name string, ok bool) {
 	if !is {
 		return "", false
 	}
-	k, used, ok := keyOfTraversal(t.Traversal)
-	b := r.resources[k]
-	if !ok || b == nil || used != len(t.Traversal) || !hasInstances(b) {
+	k, used, ok := tfrefs.Resource(t.Traversal)
+	b := r.e.module.resources[k]
+	if !ok || b == nil || used != len(t.Traversal) || !tfrefs.HasInstances(b) {
 		return "", false
 	}
-	return r.names[k], true
-}
-
-func hasInstances(b *hclsyntax.Block) bool {
-	return b.Body.Attributes["count"] != nil || b.Body.Attributes["for_each"] != nil
-}
-
-// keyOfTraversal parses TYPE.NAME or data.TYPE.NAME, and returns how many steps that takes.
-func keyOfTraversal(t hcl.Traversal) (k resourceKey, used int, ok bool) {
-	if k.data = t.RootName() == "data"; k.data {
-		used = 1
-	}
-	if len(t) < used+2 {
-		return k, 0, false
-	}
-	if k.data {
-		kind, is := t[1].(hcl.TraverseAttr)
-		if !is {
-			return k, 0, false
-		}
-		k.kind = kind.Name
-	} else {
-		k.kind = t.RootName()
-	}
-	name, is := t[used+1].(hcl.TraverseAttr)
-	k.name = name.Name
-	return k, used + 2, is
-}
-
-// cut returns the range of the first steps of a traversal.
-func cut(t hcl.Traversal, steps int) hcl.Range {
-	return hcl.RangeBetween(t[0].SourceRange(), t[steps-1].SourceRange())
+	return r.e.module.names[k], true
 }
 
 func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
@@ -155,25 +126,25 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 		}
 	}
 	switch root := t.RootName(); {
-	case slices.Contains(r.iterators, root) && (second == "value" || second == "key"):
-		r.replace(cut(t, 2), root+"_"+second)
-	case root == "self" && r.self && !t.IsRelative():
-		r.replace(cut(t, 1), "self.state")
-	case root == "var" && r.variable(second) != second:
-		r.replace(cut(t, 2), "var."+r.variable(second))
+	case slices.Contains(r.e.iterators, root) && (second == "value" || second == "key"):
+		r.replace(tfrefs.Range(t, 2), root+"_"+second)
+	case root == "self" && r.e.self && !t.IsRelative():
+		r.replace(tfrefs.Range(t, 1), "self.state")
+	case root == "var" && r.e.module.variable(second) != second:
+		r.replace(tfrefs.Range(t, 2), "var."+r.e.module.variable(second))
 	case root == "module":
 		r.moduleNames(t)
 	case root == "path" && (second == "module" || second == "root"):
-		at := r.out
+		at := r.e.module.out
 		if second == "root" {
 			at = "."
 		}
-		r.literal(cut(t, 2), at)
+		r.literal(tfrefs.Range(t, 2), at)
 	case root == "terraform" && second == "workspace":
-		r.replace(cut(t, 2), "var."+workspaceName)
-		if r.out == "." {
-			r.note(x.Range(), "terraform.workspace is the variable %s now, %q by default: each workspace has a directory or a state of its own",
-				workspaceName, r.workspace)
+		r.replace(tfrefs.Range(t, 2), "var."+workspaceName)
+		if r.e.module.out == "." {
+			r.e.note(x.Range(), "terraform.workspace is the variable %s now, %q by default: each workspace has a directory or a state of its own",
+				workspaceName, r.e.module.run.workspace)
 		}
 	default:
 		r.resource(x, t)
@@ -182,7 +153,7 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 
 // literal replaces a reference by a text, also inside a template.
 func (r *rewriter) literal(at hcl.Range, text string) {
-	before, after := string(r.file.text[:at.Start.Byte]), string(r.file.text[at.End.Byte:])
+	before, after := string(r.e.file.text[:at.Start.Byte]), string(r.e.file.text[at.End.Byte:])
 	if strings.HasSuffix(before, "${") && strings.HasPrefix(after, "}") && !strings.HasSuffix(before, "$${") {
 		at.Start.Byte -= 2
 		at.End.Byte++
@@ -193,79 +164,29 @@ func (r *rewriter) literal(at hcl.Range, text string) {
 }
 
 func (r *rewriter) resource(x *hclsyntax.ScopeTraversalExpr, t hcl.Traversal) {
-	k, used, ok := keyOfTraversal(t)
-	b := r.resources[k]
+	k, used, ok := tfrefs.Resource(t)
+	b := r.e.module.resources[k]
 	if !ok || b == nil {
 		return
 	}
-	name := "resource." + r.names[k]
+	name := "resource." + r.e.module.names[k]
 	switch {
-	case r.bare && len(t) == used:
-		r.replace(cut(t, used), name)
-	case !hasInstances(b):
-		r.replace(cut(t, used), name+".state")
+	case r.e.bare && len(t) == used:
+		r.replace(tfrefs.Range(t, used), name)
+	case !tfrefs.HasInstances(b):
+		r.replace(tfrefs.Range(t, used), name+".state")
 	case len(t) > used:
 		if _, index := t[used].(hcl.TraverseIndex); !index {
-			r.refuse(x.Range(), "A reference without an instance", "%s has several instances, of which none is named.", k)
+			r.e.refuse(x.Range(), "A reference without an instance", "%s has several instances, of which none is named.", k)
 			return
 		}
-		r.replace(cut(t, used), name)
-		if !r.bare || len(t) > used+1 {
-			r.insert(cut(t, used+1).End.Byte, ".state")
+		r.replace(tfrefs.Range(t, used), name)
+		if !r.e.bare || len(t) > used+1 {
+			r.insert(tfrefs.Range(t, used+1).End.Byte, ".state")
 		}
 	case b.Body.Attributes["count"] != nil:
-		r.replace(cut(t, used), name+"[*].state")
+		r.replace(tfrefs.Range(t, used), name+"[*].state")
 	default:
-		r.replace(cut(t, used), "{ for k, r in "+name+" : k => r.state }")
+		r.replace(tfrefs.Range(t, used), "{ for k, r in "+name+" : k => r.state }")
 	}
-}
-
-// addressOf parses module.A["k"].TYPE.NAME["k"]: the modules, in the form of the
-// manifests, the resource, and its instance key.
-func addressOf(x hcl.Expression) (modules []string, k resourceKey, key string, ok bool) {
-	t, diags := hcl.AbsTraversalForExpr(x)
-	if diags.HasErrors() {
-		return nil, k, "", false
-	}
-	for len(t) >= 2 && stepName(t[0]) == "module" {
-		step := "module." + stepName(t[1])
-		if t = t[2:]; len(t) > 0 {
-			if i, is := t[0].(hcl.TraverseIndex); is {
-				step, t = step+indexText(i), t[1:]
-			}
-		}
-		modules = append(modules, step)
-	}
-	if len(t) == 0 {
-		return modules, k, "", len(modules) > 0
-	}
-	if stepName(t[0]) == "data" || len(t) < 2 || len(t) > 3 {
-		return nil, k, "", false
-	}
-	k.kind, k.name = stepName(t[0]), stepName(t[1])
-	if len(t) == 3 {
-		i, is := t[2].(hcl.TraverseIndex)
-		if !is {
-			return nil, k, "", false
-		}
-		key = indexText(i)
-	}
-	return modules, k, key, true
-}
-
-func stepName(t hcl.Traverser) string {
-	switch s := t.(type) {
-	case hcl.TraverseRoot:
-		return s.Name
-	case hcl.TraverseAttr:
-		return s.Name
-	}
-	return ""
-}
-
-func indexText(i hcl.TraverseIndex) string {
-	if i.Key.Type().FriendlyName() == "number" {
-		return "[" + i.Key.AsBigFloat().Text('f', 0) + "]"
-	}
-	return "[" + strconv.Quote(i.Key.AsString()) + "]"
 }

@@ -19,7 +19,7 @@ import (
 // copyFiles copies the other files of a module whose manifests are written elsewhere: those beside its configuration
 // if it comes from elsewhere, and the files and directories that its expressions name.
 func (d *module) copyFiles(o Options) {
-	at, vendored := d.vendored[d.out]
+	at, vendored := d.run.vendored[d.out]
 	if !vendored && filepath.Clean(o.out()) == filepath.Clean(o.Dir) {
 		return // the files stay where they are
 	}
@@ -112,8 +112,8 @@ func (d *module) copyFile(name string) error {
 		return nil
 	}
 	text, err := os.ReadFile(at)
-	if err == nil && d.result.Files[to] == nil {
-		d.result.Files[to] = text
+	if err == nil && d.run.result.Files[to] == nil {
+		d.run.result.Files[to] = text
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,7 +11,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"deployster/internal/base/diag"
+	"deployster/internal/migrate/entries"
+	"deployster/internal/migrate/packs"
 	"deployster/state"
 )
 
@@ -37,40 +37,29 @@ type Result struct {
 
 // migration is one run.
 type migration struct {
+	*findings
 	dir       string
 	workspace string // the one selected in terraform
 	result    Result
-	notes     []note
-	problems  diag.Diagnostics
 	modules   map[string]*module // by their directories
-	images    map[string]*provider
-	locked    map[string]string    // versions of providers, by address
-	things    map[string]thing     // in the state, by their new addresses
-	types     map[string]string    // the type blocks of providers that the root module configures, by name or name.alias
-	plain     map[string]bool      // type blocks of providers without a config
-	origins   map[string]placed    // of the new manifests that are made of one file, by their paths
-	vendored  map[string]hcl.Range // modules from elsewhere, by their new paths: where they are called
-	made      map[string]bool      // all new manifests
+	images    map[string]*packs.Provider
+	locked    map[string]string         // versions of providers, by address
+	things    map[string]entries.Object // in the state, by their new addresses
+	types     map[string]string         // the type blocks of providers that the root module configures, by name or name.alias
+	plain     map[string]bool           // type blocks of providers without a config
+	origins   map[string]placed         // of the new manifests that are made of one file, by their paths
+	vendored  map[string]hcl.Range      // modules from elsewhere, by their new paths: where they are called
+	made      map[string]bool           // all new manifests
 	// configured are the names of providers that have a config in some module; other
 	// providers need none.
 	configured map[string]bool
 }
 
-// provider is a provider that resources use; it is an image in the new manifests.
-type provider struct {
-	name    string // of the type block
-	address string // registry.terraform.io/hashicorp/aws
-	version string
-	files   access          // what it needs of the files of the project
-	add     map[string]bool // the flags of image pack for the programs that it starts
-}
-
-func (p *provider) image() string { return "tf/" + p.name + ":" + p.version }
-
 // Run reads a configuration and its state. The error lists everything that cannot be migrated.
 func Run(o Options) (Result, error) {
-	m := &migration{dir: o.Dir, modules: map[string]*module{}, images: map[string]*provider{}, configured: map[string]bool{},
-		things: map[string]thing{}, plain: map[string]bool{}, origins: map[string]placed{}, made: map[string]bool{},
+	m := &migration{findings: &findings{}, dir: o.Dir, modules: map[string]*module{}, images: map[string]*packs.Provider{},
+		configured: map[string]bool{},
+		things:     map[string]entries.Object{}, plain: map[string]bool{}, origins: map[string]placed{}, made: map[string]bool{},
 		vendored: map[string]hcl.Range{}}
 	m.result.Files = map[string][]byte{}
 	m.workspace = "default"
@@ -111,45 +100,9 @@ func Run(o Options) (Result, error) {
 		return Result{}, m.problems.Err()
 	}
 	if m.result.Snapshot.Resources != nil {
-		m.record(manifest, o.Now)
+		entries.Complete(m.result.Snapshot, m.things, manifest, o.Now)
 	}
 	return m.result, nil
-}
-
-// refuse reports something that cannot be migrated, and where.
-func (m *migration) refuse(at hcl.Range, what, format string, args ...any) {
-	d := diag.Errorf(what, format, args...)
-	if at.Filename != "" {
-		d.Detail = fmt.Sprintf("%s:%d: %s", at.Filename, at.Start.Line, d.Detail)
-	}
-	m.problems = append(m.problems, d)
-}
-
-// note reports something that a person has to check; the same in several places is reported once.
-func (m *migration) note(at hcl.Range, format string, args ...any) {
-	text, where := fmt.Sprintf(format, args...), fmt.Sprintf("%s:%d", at.Filename, at.Start.Line)
-	for i := range m.notes {
-		if m.notes[i].text == text {
-			m.notes[i].places = append(m.notes[i].places, where)
-			return
-		}
-	}
-	m.notes = append(m.notes, note{text, []string{where}})
-}
-
-// note is what a person has to check, in some places.
-type note struct {
-	text   string
-	places []string
-}
-
-func (n note) String() string {
-	const shown = 3
-	places := strings.Join(n.places[:min(shown, len(n.places))], ", ")
-	if more := len(n.places) - shown; more > 0 {
-		places += fmt.Sprintf(" and %d more", more)
-	}
-	return places + ": " + n.text
 }
 
 // readLock returns the versions of providers in terraform's lock file.
@@ -174,7 +127,7 @@ func (m *migration) readLock() map[string]string {
 }
 
 // providerOf returns the provider with a name and a source, and adds it if it is new.
-func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
+func (m *migration) providerOf(at hcl.Range, name, source string) *packs.Provider {
 	source = strings.ToLower(cmp.Or(source, "hashicorp/"+name)) // as the lock file has it
 	if strings.Count(source, "/") == 1 {
 		source = "registry.terraform.io/" + source
@@ -184,13 +137,13 @@ func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
 		return nil
 	}
 	if p := m.images[name]; p != nil {
-		if p.address != source {
-			m.refuse(at, "Two providers have one name", "%s is %s here, and %s elsewhere: give one of them another name.", name, source, p.address)
+		if p.Address != source {
+			m.refuse(at, "Two providers have one name", "%s is %s here, and %s elsewhere: give one of them another name.", name, source, p.Address)
 		}
 		return p
 	}
-	p := &provider{name: name, address: source, version: m.locked[source], add: map[string]bool{}}
-	if p.version == "" {
+	p := packs.NewProvider(name, source, m.locked[source])
+	if p.Version == "" {
 		m.refuse(at, "The version of a provider is not known", "There is no %s in .terraform.lock.hcl: run `terraform init` first.", source)
 	}
 	m.images[name] = p

@@ -16,17 +16,19 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/migrate/layout"
 	"deployster/internal/migrate/tffiles"
+	"deployster/internal/migrate/tfrefs"
 )
 
 // module is the directory of a Terraform module.
 type module struct {
-	*migration
+	*findings
+	run *migration
 	dir string // the directory itself
 	out string // its path below the new directory
 
 	files     []*file
-	names     map[resourceKey]string // of all resources that are declared, moved or removed
-	resources map[resourceKey]*hclsyntax.Block
+	names     map[tfrefs.Key]string // of all resources that are declared, moved or removed
+	resources map[tfrefs.Key]*hclsyntax.Block
 	calls     map[string]*call
 	sources   map[string]string           // of providers, by their names
 	providers map[string]*hclsyntax.Block // by name or name.alias
@@ -53,36 +55,13 @@ type call struct {
 	module *module
 }
 
-// resourceKey is the Terraform name of a resource in its module.
-type resourceKey struct {
-	data       bool
-	kind, name string
-}
-
-func (k resourceKey) String() string {
-	if k.data {
-		return "data." + k.kind + "." + k.name
-	}
-	return k.kind + "." + k.name
-}
-
-// parse parses a file in HCL; nil when it is not valid.
-func (m *migration) parse(text []byte, name string) *hclsyntax.Body {
-	f, diags := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
-	if diags.HasErrors() {
-		m.problems = append(m.problems, diag.Errorf("Cannot read the configuration", "%s.", diags.Error()))
-		return nil
-	}
-	body, _ := f.Body.(*hclsyntax.Body)
-	return body
-}
-
 // load reads a module and the modules that it calls; out is its new path.
 func (m *migration) load(dir, out string) *module {
 	if known := m.modules[dir]; known != nil {
 		return known
 	}
-	d := &module{migration: m, dir: dir, out: out, names: map[resourceKey]string{}, resources: map[resourceKey]*hclsyntax.Block{},
+	d := &module{findings: m.findings, run: m, dir: dir, out: out,
+		names: map[tfrefs.Key]string{}, resources: map[tfrefs.Key]*hclsyntax.Block{},
 		calls: map[string]*call{}, sources: map[string]string{}, providers: map[string]*hclsyntax.Block{}, needs: map[string]bool{},
 		values: map[string]bool{}, locals: map[string]hclsyntax.Expression{}, renames: map[string]string{}, waits: map[string]bool{}}
 	m.modules[dir] = d
@@ -120,7 +99,7 @@ func (m *migration) load(dir, out string) *module {
 
 func (d *module) read(name string) {
 	shown := name
-	if rel, err := filepath.Rel(d.migration.dir, filepath.Join(d.dir, name)); err == nil {
+	if rel, err := filepath.Rel(d.run.dir, filepath.Join(d.dir, name)); err == nil {
 		shown = rel
 	}
 	text, err := os.ReadFile(filepath.Join(d.dir, name))
@@ -143,7 +122,7 @@ func (d *module) read(name string) {
 func (d *module) declare(b *hclsyntax.Block) {
 	switch {
 	case (b.Type == "resource" || b.Type == "data") && len(b.Labels) == 2:
-		k := resourceKey{b.Type == "data", b.Labels[0], b.Labels[1]}
+		k := tfrefs.KeyOf(b)
 		d.resources[k], d.names[k] = b, ""
 	case b.Type == "locals":
 		for name, a := range b.Body.Attributes {
@@ -160,7 +139,7 @@ func (d *module) declare(b *hclsyntax.Block) {
 		}
 		d.providers[name] = b
 		if len(configItems(b.Body)) > 0 {
-			d.configured[b.Labels[0]] = true
+			d.run.configured[b.Labels[0]] = true
 		}
 	case b.Type == "terraform":
 		for _, r := range b.Body.Blocks {
@@ -171,7 +150,7 @@ func (d *module) declare(b *hclsyntax.Block) {
 	case b.Type == "moved", b.Type == "removed":
 		for _, end := range []string{"from", "to"} {
 			if a := b.Body.Attributes[end]; a != nil {
-				if steps, k, _, ok := addressOf(a.Expr); ok && len(steps) == 0 && k.kind != "" {
+				if steps, k, _, ok := tfrefs.Address(a.Expr); ok && len(steps) == 0 && k.Kind != "" {
 					d.names[k] = ""
 				}
 			}
@@ -200,19 +179,19 @@ func (d *module) require(b *hclsyntax.Block) {
 func (d *module) nameAll() {
 	count := map[string]int{}
 	for k := range d.names {
-		count[cleanName(k.name)]++
+		count[tfrefs.Clean(k.Name)]++
 	}
 	taken := map[string]bool{}
-	for _, k := range slices.SortedFunc(maps.Keys(d.names), byText) {
-		own := cleanName(k.name)
+	for _, k := range slices.SortedFunc(maps.Keys(d.names), tfrefs.Compare) {
+		own := tfrefs.Clean(k.Name)
 		name := own
 		if count[name] > 1 {
-			_, short, _ := strings.Cut(k.kind, "_")
-			if name = cleanName(short) + "_" + own; k.data {
+			_, short, _ := strings.Cut(k.Kind, "_")
+			if name = tfrefs.Clean(short) + "_" + own; k.Data {
 				name = "data_" + name
 			}
 		}
-		name = free(name, func(name string) bool { return taken[name] || name != own && count[name] > 0 })
+		name = tfrefs.Free(name, func(name string) bool { return taken[name] || name != own && count[name] > 0 })
 		taken[name], d.names[k] = true, name
 	}
 }
@@ -238,15 +217,15 @@ func (d *module) find(name string, b *hclsyntax.Block) (from, to string, ok bool
 			return "", "", false
 		}
 	}
-	rel, err := filepath.Rel(d.migration.dir, from)
+	rel, err := filepath.Rel(d.run.dir, from)
 	if err == nil && filepath.IsLocal(rel) && !strings.HasPrefix(rel, ".terraform") {
 		return from, filepath.ToSlash(rel), true
 	}
 	to = path.Join("modules", name)
-	for i := 2; d.goesTo(to, from); i++ {
+	for i := 2; d.run.goesTo(to, from); i++ {
 		to = fmt.Sprintf("modules/%s_%d", name, i)
 	}
-	d.vendored[to] = a.SrcRange
+	d.run.vendored[to] = a.SrcRange
 	return from, to, true
 }
 
@@ -267,7 +246,7 @@ func (d *module) write() {
 		var b strings.Builder
 		all, rest := layout.Items(f.text, f.body)
 		for _, it := range all {
-			e := &emitter{module: d, file: f}
+			e := &emitter{findings: d.findings, module: d, file: f}
 			if text := e.top(it.Block); text != "" {
 				b.WriteString(it.Lead + text + it.Trail + "\n\n")
 			} else {
@@ -277,15 +256,15 @@ func (d *module) write() {
 		b.WriteString(rest)
 		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.name), ".json"), ".tf") + ".hcl"
 		text, places := layout.Unmark(strings.TrimSpace(b.String()) + "\n")
-		if d.result.Files[path.Join(d.out, name)] != nil { // a file that is not in JSON has the same name
+		if d.run.result.Files[path.Join(d.out, name)] != nil { // a file that is not in JSON has the same name
 			name = strings.TrimSuffix(name, ".hcl") + "-json.hcl"
 		}
 		if name == "types.hcl" && d.out == "." {
 			name = "types-of-terraform.hcl"
 		}
 		if strings.TrimSpace(text) != "" {
-			d.add(path.Join(d.out, name), text)
-			d.origins[path.Join(d.out, name)] = placed{f.name, places}
+			d.run.add(path.Join(d.out, name), text)
+			d.run.origins[path.Join(d.out, name)] = placed{f.name, places}
 		}
 	}
 	if len(d.needs) == 0 && !d.inOne || d.out == "." {
@@ -299,10 +278,10 @@ func (d *module) write() {
 		fmt.Fprintf(&b, "variable %q {}\n", providerName(key))
 	}
 	name := "providers.hcl"
-	for d.result.Files[path.Join(d.out, name)] != nil {
+	for d.run.result.Files[path.Join(d.out, name)] != nil {
 		name = "more-" + name
 	}
-	d.add(path.Join(d.out, name), b.String())
+	d.run.add(path.Join(d.out, name), b.String())
 }
 
 func format(text string) []byte { return hclwrite.Format([]byte(text)) }

@@ -1,42 +1,15 @@
 package migrate
 
 import (
+	"deployster/internal/migrate/tfrefs"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"golang.org/x/text/unicode/norm"
 )
-
-// cleanName returns a name with the characters that names have here: it begins with a letter from
-// a to z, and has such letters, digits, _ and -.
-func cleanName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1 // the accent of the letter before it
-		}
-		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, norm.NFD.String(name))
-	if name = strings.TrimLeft(name, "_-"); name == "" || name[0] <= '9' {
-		return "x" + name
-	}
-	return name
-}
-
-// free returns the name, or the name with as many _ as make it another one than those taken.
-func free(name string, taken func(string) bool) string {
-	for taken(name) {
-		name += "_"
-	}
-	return name
-}
 
 // renameAll gives new names to the variables, outputs, modules and checks whose names are not valid here.
 func (d *module) renameAll() {
@@ -54,8 +27,8 @@ func (d *module) renameAll() {
 	}
 	for kind, names := range known {
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if to := cleanName(name); to != name {
-				to = free(to, func(name string) bool { return names[name] })
+			if to := tfrefs.Clean(name); to != name {
+				to = tfrefs.Free(to, func(name string) bool { return names[name] })
 				names[to], d.renames[kind+"."+name] = true, to
 			}
 		}
@@ -75,7 +48,7 @@ func (d *module) variable(name string) string { return d.called("variable", name
 // renamed returns the new name of a block, and adds a note if it has another than before.
 func (e *emitter) renamed(b *hclsyntax.Block) string {
 	old := b.Labels[0]
-	name := e.called(b.Type, old)
+	name := e.module.called(b.Type, old)
 	if name != old {
 		e.noteName(b, old, name)
 	}
@@ -84,7 +57,7 @@ func (e *emitter) renamed(b *hclsyntax.Block) string {
 
 func (e *emitter) noteName(b *hclsyntax.Block, old, name string) {
 	set := ""
-	if b.Type == "variable" && e.out == "." {
+	if b.Type == "variable" && e.module.out == "." {
 		set = fmt.Sprintf("; set it with -var %s=VALUE or DEPLOYSTER_VAR_%[1]s", name)
 	}
 	e.note(b.DefRange(), "the %s %q is called %q here: a name begins with a letter from a to z, and has such letters, digits, _ and - only%s",
@@ -96,7 +69,7 @@ func (d *module) newPath(steps []string) []string {
 	var out []string
 	for _, step := range steps {
 		name, key, keyed := strings.Cut(strings.TrimPrefix(step, "module."), "[")
-		to := cleanName(name)
+		to := tfrefs.Clean(name)
 		if d != nil && d.calls[name] != nil {
 			to = d.called("module", name)
 		}
@@ -110,11 +83,11 @@ func (d *module) newPath(steps []string) []string {
 
 // moduleNames renames the steps module.NAME and module.NAME.OUTPUT of a reference.
 func (r *rewriter) moduleNames(t hcl.Traversal) {
-	c := r.moduleOf(t)
+	c := r.e.module.moduleOf(t)
 	if c == nil {
 		return
 	}
-	if to, old := r.called("module", stepName(t[1])), stepName(t[1]); to != old {
+	if to, old := r.e.module.called("module", tfrefs.Step(t[1])), tfrefs.Step(t[1]); to != old {
 		r.replace(t[1].SourceRange(), "."+to)
 	}
 	rest := t[2:]
@@ -131,7 +104,7 @@ func (r *rewriter) output(c *call, t hcl.Traversal) {
 	if c == nil || c.module == nil || len(t) == 0 {
 		return
 	}
-	if old := stepName(t[0]); c.module.called("output", old) != old {
+	if old := tfrefs.Step(t[0]); c.module.called("output", old) != old {
 		r.replace(t[0].SourceRange(), "."+c.module.called("output", old))
 	}
 }
@@ -141,7 +114,7 @@ func (d *module) moduleOf(t hcl.Traversal) *call {
 	if t.IsRelative() || t.RootName() != "module" || len(t) < 2 {
 		return nil
 	}
-	return d.calls[stepName(t[1])]
+	return d.calls[tfrefs.Step(t[1])]
 }
 
 // moduleIn returns the call if an expression is module.NAME, or an instance of it.

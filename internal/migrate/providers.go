@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"deployster/internal/migrate/tfrefs"
 	"encoding/json"
 	"maps"
 	"os"
@@ -16,36 +17,6 @@ import (
 // provider; the key is NAME or NAME.ALIAS.
 func providerName(key string) string { return "provider_" + strings.ReplaceAll(key, ".", "_") }
 
-// keyOf returns the provider of a resource, by its name in the module.
-func keyOf(b *hclsyntax.Block) string {
-	if a := b.Body.Attributes["provider"]; a != nil {
-		return keyIn(a.Expr)
-	}
-	name, _, _ := strings.Cut(b.Labels[0], "_")
-	return name
-}
-
-// keyIn parses a reference to a provider.
-func keyIn(e hcl.Expression) string {
-	traversal, diags := hcl.AbsTraversalForExpr(e)
-	if diags.HasErrors() {
-		return ""
-	}
-	key := traversal.RootName()
-	if len(traversal) == 2 {
-		if attr, ok := traversal[1].(hcl.TraverseAttr); ok {
-			key += "." + attr.Name
-		}
-	}
-	return key
-}
-
-// nameIn returns the name of a provider without its alias.
-func nameIn(key string) string {
-	name, _, _ := strings.Cut(key, ".")
-	return name
-}
-
 // findProviders finds the images that a module uses, and the configs of providers that it
 // gets from its callers.
 func (d *module) findProviders() {
@@ -53,10 +24,10 @@ func (d *module) findProviders() {
 		return
 	}
 	d.found, d.inOne = true, d.asksWorkspace()
-	for _, k := range slices.SortedFunc(maps.Keys(d.resources), byText) {
+	for _, k := range slices.SortedFunc(maps.Keys(d.resources), tfrefs.Compare) {
 		b := d.resources[k]
-		key := keyOf(b)
-		d.providerOf(b.DefRange(), nameIn(key), d.sources[nameIn(key)])
+		key := tfrefs.ProviderOf(b)
+		d.run.providerOf(b.DefRange(), tfrefs.WithoutAlias(key), d.sources[tfrefs.WithoutAlias(key)])
 		d.need(key)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.calls)) {
@@ -77,11 +48,9 @@ func (d *module) findProviders() {
 	}
 }
 
-func byText(a, b resourceKey) int { return strings.Compare(a.String(), b.String()) }
-
 // need records that this module uses a config that its callers pass, if it is not always the same one of the root module.
 func (d *module) need(key string) {
-	if d.out == "." || !d.configured[nameIn(key)] || d.providers[key] != nil {
+	if d.out == "." || !d.run.configured[tfrefs.WithoutAlias(key)] || d.providers[key] != nil {
 		return
 	}
 	if _, one := d.leadsTo(key); !one {
@@ -129,12 +98,12 @@ func (m *migration) nameTypes(root *module) {
 	taken := map[string]bool{}
 	for _, d := range m.modules {
 		for k := range d.resources {
-			taken[nameIn(keyOf(d.resources[k]))] = true
+			taken[tfrefs.WithoutAlias(tfrefs.ProviderOf(d.resources[k]))] = true
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(root.providers)) {
 		name := strings.ReplaceAll(key, ".", "_")
-		for key != nameIn(key) && taken[name] {
+		for key != tfrefs.WithoutAlias(key) && taken[name] {
 			name += "_"
 		}
 		taken[name], m.types[key] = true, name
@@ -144,16 +113,16 @@ func (m *migration) nameTypes(root *module) {
 // typeOf returns the type block of a provider, and the config that its resources must
 // give; "" = the type block has it, or there is none.
 func (d *module) typeOf(key string) (name, config string) {
-	if !d.configured[nameIn(key)] {
-		return d.plainType(nameIn(key)), ""
+	if !d.run.configured[tfrefs.WithoutAlias(key)] {
+		return d.run.plainType(tfrefs.WithoutAlias(key)), ""
 	}
 	if at, one := d.leadsTo(key); one {
-		if named := d.types[at]; named != "" {
+		if named := d.run.types[at]; named != "" {
 			return named, ""
 		}
-		return d.plainType(nameIn(at)), ""
+		return d.run.plainType(tfrefs.WithoutAlias(at)), ""
 	}
-	return d.plainType(nameIn(key)), d.providerConfig(key)
+	return d.run.plainType(tfrefs.WithoutAlias(key)), d.providerConfig(key)
 }
 
 // plainType returns the type block of a provider without an alias.
@@ -169,8 +138,8 @@ func (c *call) given(key string) string {
 	if a := c.block.Body.Attributes["providers"]; a != nil {
 		pairs, _ := hcl.ExprMap(a.Expr) // terraform rejects anything else than an object
 		for _, p := range pairs {
-			if k, ok := p.Key.(*hclsyntax.ObjectConsKeyExpr); ok && keyIn(k.Wrapped) == key {
-				return keyIn(p.Value)
+			if k, ok := p.Key.(*hclsyntax.ObjectConsKeyExpr); ok && tfrefs.ProviderIn(k.Wrapped) == key {
+				return tfrefs.ProviderIn(p.Value)
 			}
 		}
 	}
@@ -191,7 +160,7 @@ func (d *module) providerConfig(key string) string {
 
 // installed returns the directory of a module that `terraform init` has fetched.
 func (d *module) installed(name string) (dir string, ok bool) {
-	text, err := os.ReadFile(filepath.Join(d.migration.dir, ".terraform/modules/modules.json"))
+	text, err := os.ReadFile(filepath.Join(d.run.dir, ".terraform/modules/modules.json"))
 	if err != nil {
 		return "", false
 	}
@@ -201,13 +170,13 @@ func (d *module) installed(name string) (dir string, ok bool) {
 	}
 	own := ""
 	for _, m := range list.Modules {
-		if filepath.Join(d.migration.dir, m.Dir) == d.dir && m.Key != "" {
+		if filepath.Join(d.run.dir, m.Dir) == d.dir && m.Key != "" {
 			own = m.Key + "."
 		}
 	}
 	for _, m := range list.Modules {
 		if m.Key == own+name {
-			return filepath.Join(d.migration.dir, m.Dir), true
+			return filepath.Join(d.run.dir, m.Dir), true
 		}
 	}
 	return "", false

@@ -10,9 +10,10 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"deployster/internal/migrate/entries"
 	"deployster/internal/migrate/tffiles"
+	"deployster/internal/migrate/tfrefs"
 	"deployster/state"
 )
 
@@ -61,12 +62,12 @@ func (m *migration) readState(root *module, o Options) {
 }
 
 func (m *migration) readResource(root *module, r tffiles.StateResource) {
-	k := resourceKey{data: r.Mode == "data", kind: r.Type, name: r.Name}
+	k := tfrefs.Key{Data: r.Mode == "data", Kind: r.Type, Name: r.Name}
 	shown := strings.TrimPrefix(r.Module+"."+k.String(), ".")
-	modules, ok := modulePath(r.Module)
+	modules, ok := tfrefs.ModulePath(r.Module)
 	at := root.under(modules)
 	if !ok || at == nil || at.names[k] == "" {
-		if k.data {
+		if k.Data {
 			return // it is read again
 		}
 		if at = root.movedModule(r.Module); at == nil || at.names[k] == "" {
@@ -77,7 +78,7 @@ func (m *migration) readResource(root *module, r tffiles.StateResource) {
 	}
 	name, _, _ := strings.Cut(r.Type, "_")
 	if b := at.resources[k]; b != nil {
-		name = nameIn(keyOf(b))
+		name = tfrefs.WithoutAlias(tfrefs.ProviderOf(b))
 	}
 	p := m.providerOf(hcl.Range{}, name, at.sources[name])
 	if p == nil {
@@ -85,8 +86,8 @@ func (m *migration) readResource(root *module, r tffiles.StateResource) {
 	}
 	for _, i := range r.Instances {
 		address := strings.Join(append(root.newPath(modules), at.names[k]), ".") + i.InstanceKey()
-		if k.data {
-			m.things[address] = thing{attributes: i.Attributes, sensitive: i.Pointers()}
+		if k.Data {
+			m.things[address] = entries.Object{Attributes: i.Attributes, Sensitive: i.Pointers()}
 			continue
 		}
 		if i.Deposed != "" {
@@ -103,8 +104,8 @@ func (m *migration) readResource(root *module, r tffiles.StateResource) {
 			m.stateProblem("Cannot read the state", "%s: %s.", shown, err)
 			continue
 		}
-		m.things[address] = thing{i.Attributes, i.Pointers(), at.resources[k]}
-		m.result.Snapshot.Resources[address] = state.Entry{Type: p.image() + "#" + r.Type, Config: json.RawMessage("{}"), Memory: said}
+		m.things[address] = entries.Object{Attributes: i.Attributes, Sensitive: i.Pointers(), Block: at.resources[k]}
+		m.result.Snapshot.Resources[address] = state.Entry{Type: p.Image() + "#" + r.Type, Config: json.RawMessage("{}"), Memory: said}
 	}
 }
 
@@ -112,22 +113,9 @@ func (m *migration) stateProblem(what, format string, args ...any) {
 	m.refuse(hcl.Range{}, what, format, args...)
 }
 
-// modulePath parses module.A["k"].module.B.
-func modulePath(address string) (modules []string, ok bool) {
-	if address == "" {
-		return nil, true
-	}
-	x, diags := hclsyntax.ParseExpression([]byte(address), "", hcl.InitialPos)
-	if diags.HasErrors() {
-		return nil, false
-	}
-	modules, k, _, ok := addressOf(x)
-	return modules, ok && k.kind == ""
-}
-
 // movedModule returns the module to which a moved block of the root module leads.
 func (d *module) movedModule(address string) *module {
-	modules, _ := modulePath(address)
+	modules, _ := tfrefs.ModulePath(address)
 	name := func(module string) string { before, _, _ := strings.Cut(module, "["); return before }
 	sameName := func(a, b string) bool { return name(a) == name(b) }
 	for _, f := range d.files {
@@ -136,9 +124,9 @@ func (d *module) movedModule(address string) *module {
 			if b.Type != "moved" || from == nil || to == nil {
 				continue
 			}
-			source, k, _, ok := addressOf(from.Expr)
-			target, _, _, ok2 := addressOf(to.Expr)
-			if ok && ok2 && k.kind == "" && slices.EqualFunc(source, modules, sameName) {
+			source, k, _, ok := tfrefs.Address(from.Expr)
+			target, _, _, ok2 := tfrefs.Address(to.Expr)
+			if ok && ok2 && k.Kind == "" && slices.EqualFunc(source, modules, sameName) {
 				return d.under(target)
 			}
 		}

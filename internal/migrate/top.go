@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"deployster/internal/migrate/layout"
+	"deployster/internal/migrate/tfrefs"
 )
 
 // top returns the new form of a top-level block; "" = the new manifests do not have it.
@@ -58,28 +59,29 @@ func (e *emitter) settings(b *hclsyntax.Block) {
 // it is a local value; if a module may get different configs, also in the root module.
 func (e *emitter) provider(b *hclsyntax.Block) string {
 	key := b.Labels[0]
-	for k, known := range e.providers {
+	for k, known := range e.module.providers {
 		if known == b {
 			key = k
 		}
 	}
-	p := e.images[nameIn(key)]
+	p := e.module.run.images[tfrefs.WithoutAlias(key)]
 	if p == nil {
 		return "" // no resource uses it
 	}
 	config := "{\n" + e.object(b.Body, []string{"alias", "version"}, nil) + "}"
 	local := fmt.Sprintf("locals {\n%s = %s\n}", providerName(key), config)
 	switch {
-	case e.out != "." && !e.configured[nameIn(key)]:
+	case e.module.out != "." && !e.module.run.configured[tfrefs.WithoutAlias(key)]:
 		return ""
-	case e.out != ".":
+	case e.module.out != ".":
 		return local
-	case len(configItems(b.Body)) == 0 && !e.values[key]:
-		return fmt.Sprintf("type %q {\nimage = %q\n}", e.types[key], p.image())
-	case !e.values[key]:
-		return fmt.Sprintf("type %q {\nimage = %q\ndefaults = {\nprovider = %s\n}\n}", e.types[key], p.image(), config)
+	case len(configItems(b.Body)) == 0 && !e.module.values[key]:
+		return fmt.Sprintf("type %q {\nimage = %q\n}", e.module.run.types[key], p.Image())
+	case !e.module.values[key]:
+		return fmt.Sprintf("type %q {\nimage = %q\ndefaults = {\nprovider = %s\n}\n}", e.module.run.types[key], p.Image(), config)
 	}
-	return fmt.Sprintf("%s\n\ntype %q {\nimage = %q\ndefaults = { provider = local.%s }\n}", local, e.types[key], p.image(), providerName(key))
+	return fmt.Sprintf("%s\n\ntype %q {\nimage = %q\ndefaults = { provider = local.%s }\n}",
+		local, e.module.run.types[key], p.Image(), providerName(key))
 }
 
 // same returns a block that has the same form in manifests.
@@ -112,11 +114,11 @@ func (e *emitter) same(b *hclsyntax.Block) string {
 
 // call returns a module block.
 func (e *emitter) call(b *hclsyntax.Block) string {
-	c := e.calls[b.Labels[0]]
+	c := e.module.calls[b.Labels[0]]
 	if c.module == nil {
 		return ""
 	}
-	source, err := filepath.Rel(filepath.FromSlash(path.Join("/", e.out)), filepath.FromSlash(path.Join("/", c.module.out)))
+	source, err := filepath.Rel(filepath.FromSlash(path.Join("/", e.module.out)), filepath.FromSlash(path.Join("/", c.module.out)))
 	if err != nil {
 		e.refuse(b.DefRange(), "A module has no place", "%s.", err)
 	}
@@ -145,7 +147,7 @@ func (e *emitter) call(b *hclsyntax.Block) string {
 		fmt.Fprintf(&out, "depends_on = [%s]\n", strings.Join(waits, ", "))
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.module.needs)) {
-		fmt.Fprintf(&out, "%s = %s\n", providerName(key), e.providerConfig(c.given(key)))
+		fmt.Fprintf(&out, "%s = %s\n", providerName(key), e.module.providerConfig(c.given(key)))
 	}
 	if c.module.inOne {
 		fmt.Fprintf(&out, "%s = var.%[1]s\n", workspaceName)
@@ -161,7 +163,7 @@ func (e *emitter) moved(b *hclsyntax.Block) string {
 	case !ok1 || !ok2:
 		e.refuse(b.DefRange(), "A moved block that is not understood", "It leads from one resource or module to another.")
 		return ""
-	case fromKey.kind != toKey.kind:
+	case fromKey.Kind != toKey.Kind:
 		e.refuse(b.DefRange(), "A move between types", "%s became %s: have terraform apply it first, and take the block out.", fromKey, toKey)
 		return ""
 	case from == to:
@@ -190,20 +192,20 @@ func (e *emitter) removed(b *hclsyntax.Block) string {
 }
 
 // address returns a resource or a module as manifests refer to it.
-func (e *emitter) address(a *hclsyntax.Attribute) (text string, k resourceKey, ok bool) {
+func (e *emitter) address(a *hclsyntax.Attribute) (text string, k tfrefs.Key, ok bool) {
 	if a == nil {
 		return "", k, false
 	}
-	modules, k, key, ok := addressOf(a.Expr)
+	modules, k, key, ok := tfrefs.Address(a.Expr)
 	if !ok {
 		return "", k, false
 	}
-	to := e.newPath(modules)
-	if k.kind == "" {
+	to := e.module.newPath(modules)
+	if k.Kind == "" {
 		return strings.Join(to, "."), k, true
 	}
-	name := cleanName(k.name)
-	if at := e.under(modules); at != nil && at.names[k] != "" {
+	name := tfrefs.Clean(k.Name)
+	if at := e.module.under(modules); at != nil && at.names[k] != "" {
 		name = at.names[k]
 	}
 	return strings.Join(append(to, "resource."+name+key), "."), k, true

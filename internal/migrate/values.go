@@ -88,8 +88,8 @@ func (d *module) renameValues(text []byte, name string) ([]byte, error) {
 	if body == nil {
 		return text, nil // parse has reported it
 	}
-	e := &emitter{module: d, file: &file{name: name, text: text}}
-	r := &rewriter{emitter: e}
+	e := &emitter{findings: d.findings, module: d, file: &file{name: name, text: text}}
+	r := &rewriter{e: e}
 	for name, a := range body.Attributes {
 		r.replace(a.NameRange, d.variable(name))
 	}

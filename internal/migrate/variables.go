@@ -9,12 +9,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"deployster/internal/migrate/layout"
+	"deployster/internal/migrate/tfrefs"
 )
 
 // variableType returns the type of a variable. A collection without the type of its elements takes any; Terraform
 // once had types in quotes.
 func (e *emitter) variableType(x hclsyntax.Expression) string {
-	text := cmp.Or(hcl.ExprAsKeyword(x), quoted(x))
+	text := cmp.Or(hcl.ExprAsKeyword(x), tfrefs.Quoted(x))
 	switch {
 	case text == "list", text == "map", text == "set":
 		return text + "(any)"
@@ -22,15 +23,6 @@ func (e *emitter) variableType(x hclsyntax.Expression) string {
 		return text
 	}
 	return e.expr(x)
-}
-
-// quoted returns the text of a constant in quotes, "" for anything else.
-func quoted(x hcl.Expression) string {
-	v, diags := x.Value(nil)
-	if diags.HasErrors() || v.Type().FriendlyName() != "string" || v.IsNull() || !v.IsKnown() {
-		return ""
-	}
-	return v.AsString()
 }
 
 // ephemeral refuses an ephemeral variable or output; ephemeral = false is left out.

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"deployster/internal/migrate/tfrefs"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
@@ -13,7 +14,7 @@ func (d *module) asksWorkspace() (found bool) {
 	for _, f := range d.files {
 		_ = hclsyntax.VisitAll(f.body, func(n hclsyntax.Node) hcl.Diagnostics { // the function returns no diagnostics
 			if x, ok := n.(*hclsyntax.ScopeTraversalExpr); ok && len(x.Traversal) > 1 {
-				found = found || x.Traversal.RootName() == "terraform" && stepName(x.Traversal[1]) == "workspace"
+				found = found || x.Traversal.RootName() == "terraform" && tfrefs.Step(x.Traversal[1]) == "workspace"
 			}
 			return nil
 		})

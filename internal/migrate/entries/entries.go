@@ -1,4 +1,4 @@
-package migrate
+package entries
 
 import (
 	"encoding/json"
@@ -13,34 +13,35 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/migrate/tffiles"
+	"deployster/internal/migrate/tfrefs"
 	"deployster/state"
 )
 
-// thing is an instance in Terraform's state.
-type thing struct {
-	attributes json.RawMessage
-	sensitive  []string         // JSON pointers into the attributes
-	block      *hclsyntax.Block // nil = the configuration does not declare it under this address
+// Object is an instance in Terraform's state.
+type Object struct {
+	Attributes json.RawMessage
+	Sensitive  []string         // JSON pointers into the attributes
+	Block      *hclsyntax.Block // nil = the configuration does not declare it under this address
 }
 
-// record completes the entries of the resources that the new manifests declare: the config of an
+// Complete completes the entries of the resources that the new manifests declare: the config of an
 // entry is what the manifests yield with the recorded states, so that the first plan finds no change.
-// An entry whose config cannot be determined stays incomplete, and the first plan adopts the thing.
-func (m *migration) record(manifest *config.Manifest, now time.Time) {
+// An entry whose config cannot be determined stays incomplete, and the first plan adopts the object.
+func Complete(snapshot state.Snapshot, things map[string]Object, manifest *config.Manifest, now time.Time) {
 	scope := config.States{}
-	for address, t := range m.things {
-		scope[address] = config.ResourceState{Known: t.attributes, Complete: true, Sensitive: t.sensitive}
+	for address, t := range things {
+		scope[address] = config.ResourceState{Known: t.Attributes, Complete: true, Sensitive: t.Sensitive}
 	}
 	if manifest = expanded(manifest, scope); manifest == nil {
 		return
 	}
-	m.recordNulls(manifest, scope)
+	recordNulls(snapshot, manifest, scope)
 	for _, r := range manifest.Resources() {
-		entry, recorded := m.result.Snapshot.Resources[r.Address]
+		entry, recorded := snapshot.Resources[r.Address]
 		if !recorded {
 			continue
 		}
-		resolved, diags := recordedConfig(manifest, r.Address, scope, m.things[r.Address])
+		resolved, diags := recordedConfig(manifest, r.Address, scope, things[r.Address])
 		if diags.HasErrors() {
 			continue
 		}
@@ -54,19 +55,19 @@ func (m *migration) record(manifest *config.Manifest, now time.Time) {
 		}
 		slices.Sort(entry.Dependencies)
 		entry.Dependencies = slices.Compact(entry.Dependencies)
-		m.result.Snapshot.Resources[r.Address] = entry
+		snapshot.Resources[r.Address] = entry
 	}
 }
 
 // recordNulls records the outputs that are null, which Terraform's state does not have.
-func (m *migration) recordNulls(manifest *config.Manifest, scope config.States) {
+func recordNulls(snapshot state.Snapshot, manifest *config.Manifest, scope config.States) {
 	values, diags := manifest.Outputs(scope)
 	if diags.HasErrors() {
 		return // the first plan reports them
 	}
 	for _, v := range values {
-		if _, known := m.result.Snapshot.Outputs[v.Name]; !known && len(v.Unknown) == 0 && string(v.Value) == "null" {
-			m.result.Snapshot.Outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
+		if _, known := snapshot.Outputs[v.Name]; !known && len(v.Unknown) == 0 && string(v.Value) == "null" {
+			snapshot.Outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
 		}
 	}
 }
@@ -91,16 +92,16 @@ func expanded(m *config.Manifest, scope config.States) *config.Manifest {
 
 // recordedConfig returns the config with which a thing needs no change: paths of
 // ignore_changes and values that are unknown here are taken from the state.
-func recordedConfig(m *config.Manifest, address string, scope config.States, t thing) (config.Resolved, diag.Diagnostics) {
+func recordedConfig(m *config.Manifest, address string, scope config.States, t Object) (config.Resolved, diag.Diagnostics) {
 	out, diags := m.Config(address, scope)
 	if diags.HasErrors() {
 		return out, diags
 	}
-	attributes, err := jsondoc.Value(t.attributes)
+	attributes, err := jsondoc.Value(t.Attributes)
 	if err != nil {
 		return out, diag.From("Cannot read the state", err)
 	}
-	fill(&out, attributes, t.sensitive)
+	fill(&out, attributes, t.Sensitive)
 	written, err := jsondoc.Object(out.Value)
 	if err != nil {
 		return out, diag.From("Cannot read a config", err)
@@ -120,18 +121,18 @@ func recordedConfig(m *config.Manifest, address string, scope config.States, t t
 	defer func() { scope[address] = known }()
 	with := known
 	text, err := jsondoc.Encode(last)
-	with.Last = &config.LastConfig{Value: text, Sensitive: slices.Concat(out.Sensitive, t.sensitive)}
+	with.Last = &config.LastConfig{Value: text, Sensitive: slices.Concat(out.Sensitive, t.Sensitive)}
 	if scope[address] = with; err != nil {
 		return out, diag.From("Cannot write a config", err)
 	}
 	out, diags = m.Config(address, scope)
-	fill(&out, attributes, t.sensitive)
+	fill(&out, attributes, t.Sensitive)
 	return out, diags
 }
 
 // isBlock reports whether the configuration writes a part of the config as blocks.
-func (t thing) isBlock(name string) bool {
-	return t.block != nil && slices.ContainsFunc(t.block.Body.Blocks, func(b *hclsyntax.Block) bool { return blockName(b) == name })
+func (t Object) isBlock(name string) bool {
+	return t.Block != nil && slices.ContainsFunc(t.Block.Body.Blocks, func(b *hclsyntax.Block) bool { return tfrefs.BlockType(b) == name })
 }
 
 // fill replaces unknown values by those of the state, and removes them if the state has none.
