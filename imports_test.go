@@ -521,7 +521,6 @@ var tooLarge = map[string]int{
 	"apply.run":                                       50,
 	"config.Manifest":                                 51,
 	"config/eval.Evaluator":                           56,
-	"config/expand.Instances":                         70,
 	"containerd.Runtime":                              76,
 	"containerd.sharedContainer":                      50,
 	"containerd.workerProgram":                        43,

@@ -31,7 +31,7 @@ func (m *Manifest) Evaluate(text string, s States) (string, diag.Diagnostics) {
 	if failed != nil {
 		return "", diag.Diagnostics{failed}
 	}
-	diags := m.instances.Convert(list)
+	diags := m.instances.Modules.Convert(list)
 	for _, d := range diags {
 		if d.Range != nil && d.Range.Filename == consoleFile {
 			d.Snippet = source.Snippet([]byte(text), *d.Range)
@@ -50,13 +50,13 @@ func (m *Manifest) typed(text string, s States) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, source.FirstOfEach(diags)
 	}
 	limits.Metered(expr)
-	if diags := m.instances.Checker.CheckRefs(expr, decl.Usage{What: "an expression"}, m.tree.Root); diags.HasErrors() {
+	if diags := m.instances.Modules.Checker.CheckRefs(expr, decl.Usage{What: "an expression"}, m.tree.Root); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
 	// It is evaluated as in the root manifest, with other functions.
-	block, mod := *m.tree.Root, *m.instances.Top
+	block, mod := *m.tree.Root, *m.instances.Modules.Top
 	block.Functions, mod.Decl = m.set.FunctionSet(m.set.Reads, true), &block
-	v, diags := m.instances.Evaluator(s).Value(expr, mod.Scope())
+	v, diags := m.instances.Modules.Evaluator(s).Value(expr, mod.Scope())
 	return v, append(diags, misusedType(expr)...)
 }
 

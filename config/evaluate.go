@@ -37,7 +37,7 @@ func resolved(m *Manifest, addr string, s States) (Resolved, diag.Diagnostics) {
 	if i == nil {
 		return Resolved{}, diag.Diagnostics{diag.Errorf("Unknown resource", "There is no resource %q in the manifest.", addr)}
 	}
-	if out, ok := m.instances.Simple(i, s); ok {
+	if out, ok := m.instances.Modules.Simple(i, s); ok {
 		return out, nil
 	}
 	out, diags := m.config(addr, i, s)
@@ -53,7 +53,7 @@ func resolved(m *Manifest, addr string, s States) (Resolved, diag.Diagnostics) {
 
 // config evaluates a config that is not simple.
 func (m *Manifest) config(addr string, i *instance.Instance, s States) (out Resolved, diags diag.Diagnostics) {
-	diags, ok := m.of(addr, func() (list hcl.Diagnostics) { _, out, list = m.instances.Evaluator(s).Config(i); return list })
+	diags, ok := m.of(addr, func() (list hcl.Diagnostics) { _, out, list = m.instances.Modules.Evaluator(s).Config(i); return list })
 	if !ok {
 		return Resolved{}, diags
 	}
@@ -68,7 +68,7 @@ func (m *Manifest) of(addr string, f func() hcl.Diagnostics) (diags diag.Diagnos
 		failed.Address = addr
 		return diag.Diagnostics{failed}, false
 	}
-	diags = m.instances.Convert(list)
+	diags = m.instances.Modules.Convert(list)
 	for _, d := range diags {
 		d.Address = addr
 	}
@@ -79,10 +79,10 @@ func (m *Manifest) of(addr string, f func() hcl.Diagnostics) (diags diag.Diagnos
 func (m *Manifest) Outputs(s States) ([]Output, diag.Diagnostics) {
 	var out []Output
 	var list hcl.Diagnostics
-	if failed := limits.Guard(func() { out, list = m.instances.Evaluator(s).Outputs() }); failed != nil {
+	if failed := limits.Guard(func() { out, list = m.instances.Modules.Evaluator(s).Outputs() }); failed != nil {
 		return nil, diag.Diagnostics{failed}
 	}
-	return out, m.instances.Convert(list)
+	return out, m.instances.Modules.Convert(list)
 }
 
 // Checks evaluates all check blocks against the known states, those of the root
@@ -91,11 +91,11 @@ func (m *Manifest) Outputs(s States) ([]Output, diag.Diagnostics) {
 func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
 	var out []CheckResult
 	var list hcl.Diagnostics
-	if failed := limits.Guard(func() { out, list = m.instances.Evaluator(s).Checks() }); failed != nil {
+	if failed := limits.Guard(func() { out, list = m.instances.Modules.Evaluator(s).Checks() }); failed != nil {
 		failed.Severity = diag.Warning
 		return nil, diag.Diagnostics{failed}
 	}
-	return out, m.instances.Convert(list)
+	return out, m.instances.Modules.Convert(list)
 }
 
 // CheckedArtifacts returns the names of the artifacts that check blocks refer to, sorted.
@@ -136,7 +136,7 @@ func judge(m *Manifest, addr string, s States, which func(*decl.Resource) []decl
 	}
 	var open []string
 	diags, ok := m.of(addr, func() (list hcl.Diagnostics) {
-		open, list = m.instances.Evaluator(s).JudgeList(which(i.Decl), i.Scope())
+		open, list = m.instances.Modules.Evaluator(s).JudgeList(which(i.Decl), i.Scope())
 		return list
 	})
 	if !ok {
@@ -154,7 +154,7 @@ func (m *Manifest) Inputs(addr, pointer string, s States) []Input {
 		return nil
 	}
 	var found []Input
-	if failed := limits.Guard(func() { found = trace.Inputs(m.instances.Evaluator(s), i, pointer) }); failed != nil {
+	if failed := limits.Guard(func() { found = trace.Inputs(m.instances.Modules.Evaluator(s), i, pointer) }); failed != nil {
 		return nil
 	}
 	return found
@@ -168,7 +168,7 @@ func (m *Manifest) Locate(addr, pointer string, key bool) *diag.Range {
 	if i == nil {
 		return nil
 	}
-	return trace.Locate(m.instances.Evaluator(nil), i, pointer, key)
+	return trace.Locate(m.instances.Modules.Evaluator(nil), i, pointer, key)
 }
 
 // Expand expands those of the given blocks of Pending for which s has all the states
@@ -192,7 +192,7 @@ func (m *Manifest) again(expand func() (*expand.Instances, hcl.Diagnostics)) (*M
 	if failed := limits.Guard(func() { next.instances, list = expand() }); failed != nil {
 		return m, diag.Diagnostics{failed}
 	}
-	return next, next.instances.Convert(list)
+	return next, next.instances.Modules.Convert(list)
 }
 
 // OutputReach returns, by the name of each output, what its value and its

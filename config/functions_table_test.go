@@ -145,7 +145,7 @@ func ourAnswer(t *testing.T, ours *Manifest, people map[string]function.Function
 	out := answer{Expr: expr}
 	v, diags := ours.typed(expr, nil)
 	if diags.HasErrors() {
-		survived(t, ours.instances.Convert(diags))
+		survived(t, ours.instances.Modules.Convert(diags))
 		out.Printed, out.Error = failed, kindOf(diags.Error())
 		return out, diags
 	}

@@ -19,7 +19,7 @@ import (
 // Hosts returns the declared hosts, sorted by name.
 func (m *Manifest) Hosts() []Host {
 	var list []Host
-	for _, s := range m.instances.Hosts.Sets {
+	for _, s := range m.instances.Modules.Hosts.Sets {
 		list = append(list, s.List...)
 	}
 	slices.SortFunc(list, func(a, b Host) int { return strings.Compare(a.Name, b.Name) })
@@ -36,11 +36,11 @@ func (m *Manifest) WithHosts(found map[string]protocol.HostFacts, late map[strin
 // known; late is false if the block depends on none, or no such host is declared. open
 // holds the references whose values are still unknown.
 func LateHost(m *Manifest, name string, s States) (host runner.Host, open []string, late bool, diags diag.Diagnostics) {
-	if h := m.instances.Hosts.Named[name]; h == nil || len(h.Late) == 0 {
+	if h := m.instances.Modules.Hosts.Named[name]; h == nil || len(h.Late) == 0 {
 		return runner.Host{}, nil, false, nil
 	}
 	host, open, found := expand.LateHost(m.instances, name, s)
-	return host, open, true, m.instances.Convert(found)
+	return host, open, true, m.instances.Modules.Convert(found)
 }
 
 // ParseHost parses a host in a list of addresses, host.web or host.web["a"], and

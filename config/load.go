@@ -31,7 +31,7 @@ func loadManifest(src Sources, vars []VarInput, b Builtins, allowUnset bool) (*M
 	if failed := limits.Guard(func() { list = m.load(vars) }); failed != nil {
 		return newManifest(src, b), diag.Diagnostics{failed}
 	}
-	return m, m.instances.Convert(list)
+	return m, m.instances.Modules.Convert(list)
 }
 
 func newManifest(src Sources, b Builtins) *Manifest {

@@ -39,7 +39,7 @@ func Converting(m *Manifest, typeOf func(addr string) protocol.Type) *Manifest {
 // Modules and everything that file() and similar functions have read so far in Reads.
 func (m *Manifest) Sources() Sources {
 	s := m.set.Sources()
-	s.Instances, s.Artifacts, s.Hosts = m.instances.Pinned, m.instances.ArtifactValues, m.instances.HostFacts
+	s.Instances, s.Artifacts, s.Hosts = m.instances.Modules.Pinned, m.instances.Modules.ArtifactValues, m.instances.Modules.HostFacts
 	return s
 }
 
@@ -49,10 +49,10 @@ func (m *Manifest) Resources() []*Resource { return m.instances.Resources }
 // Pending returns the blocks that are not expanded yet, sorted by address. Their
 // resources are not in Resources; those that depend on them have Waits set. The
 // caller first reads the states that they need, then calls Expand.
-func (m *Manifest) Pending() []Pending { return m.instances.Pending }
+func (m *Manifest) Pending() []Pending { return m.instances.Modules.Pending }
 
 // Artifacts returns the declared artifacts, sorted by name.
-func (m *Manifest) Artifacts() []Artifact { return m.instances.Artifacts }
+func (m *Manifest) Artifacts() []Artifact { return m.instances.Modules.Artifacts }
 
 // Types returns the declared types of the root, sorted by name.
 func Types(m *Manifest) []Type { return expand.TypesOf(m.instances) }
@@ -79,10 +79,10 @@ func WithAutoEdges(m *Manifest, found map[string][]string) (*Manifest, diag.Diag
 }
 
 // Plugs returns the declared plugs, sorted by name.
-func (m *Manifest) Plugs() []Plug { return m.instances.Plugs }
+func (m *Manifest) Plugs() []Plug { return m.instances.Modules.Plugs }
 
 // Semaphores returns the declared semaphores, sorted by name.
-func (m *Manifest) Semaphores() []Semaphore { return m.instances.Semaphores }
+func (m *Manifest) Semaphores() []Semaphore { return m.instances.Modules.Semaphores }
 
 // Resource returns a declared resource, nil if there is none at the address.
 func (m *Manifest) Resource(addr string) *Resource {
@@ -143,10 +143,10 @@ func (m *Manifest) SensitiveVariables() []string { return m.tree.SensitiveVariab
 // Secrets returns the string forms of all sensitive values that are known without any
 // state, sorted: variables and the local values computed from them. It omits empty
 // texts and booleans.
-func (m *Manifest) Secrets() []string { return m.instances.Secrets() }
+func (m *Manifest) Secrets() []string { return m.instances.Modules.Secrets() }
 
 // Hider returns what finds the values of Secrets of a manifest, in each form of them.
-func Hider(m *Manifest) *secret.Hider { return m.instances.Hider() }
+func Hider(m *Manifest) *secret.Hider { return m.instances.Modules.Hider() }
 
 // Diagnose sets the range and the snippet of a diagnostic, and returns it. A nil
 // range changes nothing.

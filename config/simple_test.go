@@ -15,11 +15,11 @@ import (
 // diagnostic. It reports whether the config was plain.
 func agreesSimply(t testing.TB, m *Manifest, i *instance.Instance, s States) bool {
 	t.Helper()
-	got, ok := m.instances.Simple(i, s)
+	got, ok := m.instances.Modules.Simple(i, s)
 	if !ok {
 		return false
 	}
-	_, want, diags := m.instances.Evaluator(s).Config(i)
+	_, want, diags := m.instances.Modules.Evaluator(s).Config(i)
 	if len(diags) > 0 || string(got.Value) != string(want.Value) || !reflect.DeepEqual(got.Unknown, want.Unknown) || len(want.Sensitive)+len(want.Ignored) > 0 {
 		t.Errorf("%s in %v: %s %v, but the evaluator makes %s %v %v (%v)", i.Address, s, got.Value, got.Unknown, want.Value, want.Unknown, want.Sensitive, diags)
 	}

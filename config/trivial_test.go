@@ -34,7 +34,7 @@ func TestTrivialConfigs(t *testing.T) {
 		`var.object`:                            false,
 	} {
 		m, tried, diags := triedIn(t, config)
-		if got := m.instances.IsTrivial(tried); got != want || got && len(diags) > 0 {
+		if got := m.instances.Modules.IsTrivial(tried); got != want || got && len(diags) > 0 {
 			t.Errorf("%s: trivial is %v (%v)", config, got, diags)
 		}
 	}
@@ -51,11 +51,11 @@ func TestTrivialConfigs(t *testing.T) {
 			}
 			m, _ := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: filepath.Base(name), Bytes: text}}}, nil, Builtins{Version: "0.1.0", Home: "/"})
 			for _, i := range m.instances.List {
-				if !m.instances.IsTrivial(i) {
+				if !m.instances.Modules.IsTrivial(i) {
 					continue
 				}
 				seen++
-				if _, _, diags := m.instances.Evaluator(nil).Config(i); len(diags) > 0 {
+				if _, _, diags := m.instances.Modules.Evaluator(nil).Config(i); len(diags) > 0 {
 					t.Errorf("%s: %s was not tried: %v", name, i.Address, diags)
 				}
 			}

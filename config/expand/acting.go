@@ -25,7 +25,7 @@ const (
 
 // acting decodes how the actions of a resource run: the retries, the watch settings
 // and the semaphores.
-func (m *Instances) acting(r *instance.Instance, a *attrReader) {
+func (a *attrReader) acting(r *instance.Instance) {
 	d := r.Decl
 	r.Retry = instance.Retry{Attempts: 1, Delay: usualDelay}
 	a.attrs, a.of = d.Retry, "a retry block"
@@ -40,7 +40,7 @@ func (m *Instances) acting(r *instance.Instance, a *attrReader) {
 		}
 		return err
 	})
-	watching(&r.Watch, d.Watch, a)
+	a.watching(&r.Watch, d.Watch)
 	r.Semaphores = nil
 	for _, s := range d.Semaphores {
 		r.Semaphores = append(r.Semaphores, s.Name)
@@ -50,7 +50,7 @@ func (m *Instances) acting(r *instance.Instance, a *attrReader) {
 }
 
 // watching decodes a watch block. Settings without an attribute keep their values.
-func watching(w *instance.Watch, attrs hcl.Attributes, a *attrReader) {
+func (a *attrReader) watching(w *instance.Watch, attrs hcl.Attributes) {
 	a.attrs, a.of = attrs, "a watch block"
 	a.read("poll", cty.String, func(v cty.Value) error {
 		every, err := pollTime(v.AsString())
@@ -92,7 +92,7 @@ func actionNames(list cty.Value) ([]string, error) {
 // semaphore decodes one semaphore.
 func (m *Instances) semaphore(b *decl.Block) (instance.Semaphore, hcl.Diagnostics) {
 	s := instance.Semaphore{Name: b.Name, Slots: 1}
-	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a semaphore", at: m.Top.Scope()}
+	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a semaphore", at: m.Modules.Top.Scope()}
 	a.read("slots", cty.Number, func(v cty.Value) error {
 		n, err := wholeNumber(v, 1, maxSlots)
 		s.Slots = int(n)

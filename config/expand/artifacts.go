@@ -19,7 +19,7 @@ import (
 // artifact decodes an artifact block.
 func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics) {
 	out := instance.Artifact{Name: b.Name, Range: source.FromHCL(b.At), Metadata: m.readsMetadata(b.Name)}
-	at := m.Top.Scope()
+	at := m.Modules.Top.Scope()
 	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "an artifact", at: at}
 	var set instance.TypeSettings
 	out.TypeRef, set = a.image("the type of an artifact")
@@ -50,9 +50,9 @@ func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics)
 		return nil
 	})
 	var d hcl.Diagnostics
-	out.Source, d = m.StaticObject(b.Attrs["source"], "the source of an artifact", at)
+	out.Source, d = m.Modules.StaticObject(b.Attrs["source"], "the source of an artifact", at)
 	a.diags = append(a.diags, d...)
-	out.Params, d = m.StaticObject(b.Attrs["params"], "the params of an artifact", at)
+	out.Params, d = m.Modules.StaticObject(b.Attrs["params"], "the params of an artifact", at)
 	a.diags = append(a.diags, d...)
 	a.attrs, a.of = b.Timeouts, "a timeouts block"
 	span := func(name string, into *time.Duration) {
@@ -66,8 +66,8 @@ func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics)
 // readsMetadata reports whether an expression of the root reads the metadata of an
 // artifact, or its whole value.
 func (m *Instances) readsMetadata(name string) (found bool) {
-	m.Tree.Root.Expressions(func(x decl.Expression) {
-		for _, ref := range m.Refs.References(x.Expr) {
+	m.Modules.Tree.Root.Expressions(func(x decl.Expression) {
+		for _, ref := range m.Modules.Refs.References(x.Expr) {
 			t := ref.Traversal
 			found = found || t.RootName() == "artifact" && refs.StepName(t, 1) == name &&
 				(len(t) == 2 || refs.StepName(t, 2) == "metadata" || refs.StepName(t, 2) == "spaces")
@@ -76,8 +76,8 @@ func (m *Instances) readsMetadata(name string) (found bool) {
 	return found
 }
 
-// fillPublish completes a publish whose type is already decoded.
-func (m *Instances) fillPublish(r *instance.Instance, a *attrReader) {
+// publish completes a publish whose type is already decoded.
+func (a *attrReader) publish(r *instance.Instance) {
 	d := r.Decl
 	p := &instance.Publish{}
 	r.Publish, r.Timeouts, r.OnRemove = p, instance.Timeouts{}, instance.OnRemoveForget
@@ -150,6 +150,6 @@ func (r *depCollector) artifactsOf(expr hcl.Expression, mod *instance.Module, in
 func (m *Instances) WithArtifacts(found map[string]source.ArtifactValue) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
 	mods.ArtifactValues = found
-	next := &Instances{Modules: mods.With(m.Pinned)}
+	next := &Instances{Modules: mods.With(m.Modules.Pinned)}
 	return next, next.Instantiate(false)
 }

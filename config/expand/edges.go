@@ -30,15 +30,15 @@ type depCollector struct {
 
 // link sets the edges of every instance.
 func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
-	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, room: maxEdges, auto: m.AutoEdges}
+	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, room: maxEdges, auto: m.Modules.AutoEdges}
 	for _, i := range m.List {
 		r.edges(i)
 		if r.room < 0 {
 			return hcl.Diagnostics{limits.Exceeded(i.Decl.At, "dependencies of all resources together", maxEdges)}
 		}
 	}
-	for i := range m.Pending {
-		p := &m.Pending[i]
+	for i := range m.Modules.Pending {
+		p := &m.Modules.Pending[i]
 		needs := &depSet{}
 		r.expr(p.X.Expr, p.X.Scope(), needs)
 		p.Needs, p.WaitsFor = needs.addresses(), slices.Sorted(maps.Keys(needs.waits))
@@ -46,7 +46,7 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 		r.instancesOf(p.X, needs)
 		p.Artifacts, p.Facts = slices.Sorted(maps.Keys(needs.files)), slices.Sorted(maps.Keys(needs.facts))
 	}
-	slices.SortFunc(m.Pending, func(a, b instance.Pending) int { return strings.Compare(a.Address, b.Address) })
+	slices.SortFunc(m.Modules.Pending, func(a, b instance.Pending) int { return strings.Compare(a.Address, b.Address) })
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 func WithAutoEdges(m *Instances, found map[string][]string) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
 	mods.AutoEdges = found
-	next := &Instances{Modules: mods.With(m.Pinned)}
+	next := &Instances{Modules: mods.With(m.Modules.Pinned)}
 	return next, next.Instantiate(false)
 }
 

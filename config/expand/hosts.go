@@ -24,12 +24,12 @@ import (
 // readHosts decodes the host blocks, because other instances depend on them.
 func (m *Instances) readHosts() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	m.Hosts = instance.Hosts{Sets: map[string]*instance.HostSet{}, Named: map[string]*instance.Host{}}
-	for _, name := range slices.Sorted(maps.Keys(m.Tree.Root.Hosts)) {
-		s, d := hostSet(m, m.Tree.Root.Hosts[name])
-		m.Hosts.Sets[name], diags = s, append(diags, d...)
+	m.Modules.Hosts = instance.Hosts{Sets: map[string]*instance.HostSet{}, Named: map[string]*instance.Host{}}
+	for _, name := range slices.Sorted(maps.Keys(m.Modules.Tree.Root.Hosts)) {
+		s, d := hostSet(m, m.Modules.Tree.Root.Hosts[name])
+		m.Modules.Hosts.Sets[name], diags = s, append(diags, d...)
 		for i := range s.List {
-			m.Hosts.Named[s.List[i].Name] = &s.List[i]
+			m.Modules.Hosts.Named[s.List[i].Name] = &s.List[i]
 		}
 	}
 	return diags
@@ -38,7 +38,7 @@ func (m *Instances) readHosts() hcl.Diagnostics {
 // hostSet decodes one host block.
 func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 	s := &instance.HostSet{Value: values.Sized{Value: cty.DynamicVal}}
-	diags := m.ExpandHost(&s.Expansion, b)
+	diags := m.Modules.ExpandHost(&s.Expansion, b)
 	if s.Pending {
 		return s, diags
 	}
@@ -48,13 +48,13 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 			at = instance.Occurrence{Of: &s.Expansion, I: i}
 		}
 		h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Decl: b}
-		h.At = instance.Scope{Mod: m.Top, At: at}
+		h.At = instance.Scope{Mod: m.Modules.Top, At: at}
 		d := readHost(m.Modules, &h, nil)
 		if diags = append(diags, d...); d.HasErrors() { // the other instances would have the same error
 			s.Pending, s.Invalid, s.List = true, true, nil
 			return s, diags
 		}
-		s.List, s.Each = append(s.List, h), append(s.Each, instance.HostValue(h.Host, m.HostFacts))
+		s.List, s.Each = append(s.List, h), append(s.Each, instance.HostValue(h.Host, m.Modules.HostFacts))
 	}
 	s.Value.Value = s.Join(s.Each)
 	s.Value.Size = limits.TextSize(s.Value.Value)
@@ -109,7 +109,7 @@ func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnost
 // LateHost returns how to reach a host whose block depends on states, as far as they
 // are known; open holds the references whose values are still unknown.
 func LateHost(m *Instances, name string, s instance.States) (host runner.Host, open []string, diags hcl.Diagnostics) {
-	found, e := *m.Hosts.Named[name], m.Evaluator(s)
+	found, e := *m.Modules.Hosts.Named[name], m.Modules.Evaluator(s)
 	h := instance.Host{Host: runner.Host{Name: name}, Decl: found.Decl, At: found.At}
 	if diags = readHost(m.Modules, &h, e); diags.HasErrors() {
 		return h.Host, nil, diags
@@ -175,9 +175,9 @@ func sshOptions(list cty.Value) ([]string, error) {
 }
 
 // ownHost decodes the host attribute of a resource.
-func (m *Instances) ownHost(r *instance.Instance, a *attrReader) {
+func (a *attrReader) ownHost(r *instance.Instance) {
 	attr := r.Decl.Attrs["host"]
-	host, diags := m.HostAt(attr, "the host of a resource", a.at)
+	host, diags := a.m.HostAt(attr, "the host of a resource", a.at)
 	if a.diags = append(a.diags, diags...); host == nil {
 		return
 	}
@@ -187,8 +187,8 @@ func (m *Instances) ownHost(r *instance.Instance, a *attrReader) {
 }
 
 // typeHost decodes the host attribute of a type, for all its resources.
-func (m *Instances) typeHost(s *instance.TypeSettings, a *attrReader) {
-	host, diags := m.HostAt(a.attrs["host"], "the host of a type", a.at)
+func (a *attrReader) typeHost(s *instance.TypeSettings) {
+	host, diags := a.m.HostAt(a.attrs["host"], "the host of a type", a.at)
 	a.diags = append(a.diags, diags...)
 	if s.Host = host; host != nil && s.Workdir != "" {
 		a.diags, s.Workdir = append(a.diags, noWorkspace(a.attrs["mount_workspace"], host)), ""
@@ -202,11 +202,11 @@ func noWorkspace(attr *hcl.Attribute, host *runner.Host) *hcl.Diagnostic {
 }
 
 // runsHere adds an error for a type with a host if its image must run on this machine.
-func (r *attrReader) runsHere(set instance.TypeSettings) {
+func (a *attrReader) runsHere(set instance.TypeSettings) {
 	if set.Host == nil {
 		return
 	}
-	r.diags = append(r.diags, source.Failure(r.attrs["type"].Expr.Range(), "An artifact on another machine", "The images of artifacts run on "+
+	a.diags = append(a.diags, source.Failure(a.attrs["type"].Expr.Range(), "An artifact on another machine", "The images of artifacts run on "+
 		"this machine, and this type has host = host.%s. Declare a type without host for it.", set.Host.Name))
 }
 
@@ -215,6 +215,6 @@ func (r *attrReader) runsHere(set instance.TypeSettings) {
 func (m *Instances) WithHosts(found map[string]protocol.HostFacts, late map[string]runner.Host) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
 	mods.HostFacts, mods.LateHosts = found, late
-	next := &Instances{Modules: mods.With(m.Pinned)}
+	next := &Instances{Modules: mods.With(m.Modules.Pinned)}
 	return next, next.Instantiate(false)
 }

@@ -20,12 +20,12 @@ import (
 
 // TypesOf returns the types that the root declares, sorted by name.
 func TypesOf(m *Instances) (list []instance.Type) {
-	e := m.Evaluator(nil)
-	for _, name := range slices.Sorted(maps.Keys(m.Top.Decl.Types)) {
-		b := m.Top.Decl.Types[name]
-		t := instance.Type{Name: name, TypeSettings: m.Top.Settings[b], Range: source.FromHCL(b.At)}
+	e := m.Modules.Evaluator(nil)
+	for _, name := range slices.Sorted(maps.Keys(m.Modules.Top.Decl.Types)) {
+		b := m.Modules.Top.Decl.Types[name]
+		t := instance.Type{Name: name, TypeSettings: m.Modules.Top.Settings[b], Range: source.FromHCL(b.At)}
 		if a := b.Attrs["defaults"]; a != nil {
-			t.Defaults = e.Defaults(a.Expr, m.Top.Scope())
+			t.Defaults = e.Defaults(a.Expr, m.Modules.Top.Scope())
 		}
 		list = append(list, t)
 	}
@@ -34,10 +34,10 @@ func TypesOf(m *Instances) (list []instance.Type) {
 
 // TypesOfAll returns the types that the root and its modules declare, without defaults.
 func TypesOfAll(m *Instances) (list []instance.Type) {
-	if m.Top == nil {
+	if m.Modules.Top == nil {
 		return nil
 	}
-	m.Top.Each(func(mod *instance.Module) {
+	m.Modules.Top.Each(func(mod *instance.Module) {
 		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Types)) {
 			b := mod.Decl.Types[name]
 			list = append(list, instance.Type{Name: name, TypeSettings: mod.Settings[b], Range: source.FromHCL(b.At)})
@@ -82,7 +82,7 @@ func signedTwice(top *instance.Module) hcl.Diagnostics {
 }
 
 // source decodes when to pull the image of a type, and whose signature it must have.
-func (m *Instances) source(t *decl.Block, files *source.Reader, a *attrReader) (pull runner.PullPolicy, verify *runner.Verify) {
+func (a *attrReader) source(t *decl.Block, files *source.Reader) (pull runner.PullPolicy, verify *runner.Verify) {
 	a.read("pull", cty.String, func(v cty.Value) error {
 		switch p := runner.PullPolicy(v.AsString()); p {
 		case runner.PullMissing, runner.PullAlways, runner.PullNever:

@@ -12,7 +12,7 @@ import (
 // Instances holds the resources of all blocks, and everything that is known of them
 // before any state is read.
 type Instances struct {
-	*eval.Modules
+	Modules   *eval.Modules
 	List      []*instance.Instance // sorted by address
 	Resources []*instance.Resource // the resources of List
 }

@@ -18,16 +18,16 @@ import (
 // Instantiate creates the instances, and evaluates everything that needs no state.
 func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 	diags := append(m.readHosts(), m.makeInstances()...)
-	static := m.Evaluator(nil)
-	m.Top.Each(func(mod *instance.Module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
-	diags = append(diags, signedTwice(m.Top)...)
-	e := m.Evaluator(nil) // static cached resources without their types
+	static := m.Modules.Evaluator(nil)
+	m.Modules.Top.Each(func(mod *instance.Module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
+	diags = append(diags, signedTwice(m.Modules.Top)...)
+	e := m.Modules.Evaluator(nil) // static cached resources without their types
 	e.Dry = true
 	if d := m.link(e); d.HasErrors() {
 		return append(diags, d...)
 	}
-	m.Top.Each(func(mod *instance.Module) {
-		diags = append(diags, m.ValidateVariables(mod)...)
+	m.Modules.Top.Each(func(mod *instance.Module) {
+		diags = append(diags, m.Modules.ValidateVariables(mod)...)
 		diags = append(diags, m.checkMoved(mod)...)
 		diags = append(diags, m.checkRemoved(mod)...)
 	})
@@ -41,8 +41,8 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 // neverKnown returns an error for each block whose instances would stay unknown even with all states.
 func (m *Instances) neverKnown() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, p := range m.Pending {
-		if len(p.Needs) > 0 || p.Waits || len(p.Artifacts)+len(p.Facts) > 0 || m.Tree.HasUnsetVars {
+	for _, p := range m.Modules.Pending {
+		if len(p.Needs) > 0 || p.Waits || len(p.Artifacts)+len(p.Facts) > 0 || m.Modules.Tree.HasUnsetVars {
 			continue
 		}
 		diags = append(diags, source.Failure(p.X.Expr.Range(), "Instances that cannot be known yet",
@@ -54,9 +54,9 @@ func (m *Instances) neverKnown() hcl.Diagnostics {
 
 // makeInstances expands every block that needs no state for it.
 func (m *Instances) makeInstances() hcl.Diagnostics {
-	e := m.Evaluator(nil)
-	m.makeAll(e, m.Top)
-	m.Top.Each(func(mod *instance.Module) {
+	e := m.Modules.Evaluator(nil)
+	m.makeAll(e, m.Modules.Top)
+	m.Modules.Top.Each(func(mod *instance.Module) {
 		for _, s := range mod.Resources {
 			for i := range s.List {
 				m.List = append(m.List, &s.List[i])
@@ -65,7 +65,7 @@ func (m *Instances) makeInstances() hcl.Diagnostics {
 	})
 	slices.SortFunc(m.List, func(a, b *instance.Instance) int { return strings.Compare(a.Address, b.Address) })
 	m.Resources = make([]*instance.Resource, len(m.List))
-	diags := m.Diags
+	diags := m.Modules.Diags
 	failed := map[*decl.Resource]bool{}
 	for i, inst := range m.List {
 		m.Resources[i] = &inst.Resource
@@ -80,10 +80,10 @@ func (m *Instances) makeInstances() hcl.Diagnostics {
 
 func (m *Instances) makeAll(e *eval.Evaluator, mod *instance.Module) {
 	for _, name := range slices.Sorted(maps.Keys(mod.Decl.Resources)) {
-		m.ResourceSet(e, mod, name)
+		m.Modules.ResourceSet(e, mod, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(mod.Decl.Children)) {
-		if s := m.ModuleSet(e, mod, name); m.Count <= instance.MaxInstances {
+		if s := m.Modules.ModuleSet(e, mod, name); m.Modules.Count <= instance.MaxInstances {
 			for _, child := range s.List {
 				m.makeAll(e, child)
 			}
@@ -94,8 +94,8 @@ func (m *Instances) makeAll(e *eval.Evaluator, mod *instance.Module) {
 // Concludes reports whether there are outputs or checks to evaluate.
 func (m *Instances) Concludes() bool {
 	some := false
-	m.Top.Each(func(mod *instance.Module) {
-		some = some || len(mod.Decl.Outputs)+len(mod.Decl.Checks) > 0 || mod != m.Top && len(mod.Decl.Variables) > 0
+	m.Modules.Top.Each(func(mod *instance.Module) {
+		some = some || len(mod.Decl.Outputs)+len(mod.Decl.Checks) > 0 || mod != m.Modules.Top && len(mod.Decl.Variables) > 0
 	})
 	return some
 }
@@ -183,11 +183,11 @@ func keyText(e *eval.Evaluator, ref refs.Reference, at instance.Scope) string {
 // that they need, and the blocks that depend on their instances.
 func (m *Instances) Expand(blocks []instance.Pending, scope instance.States) (*Instances, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
-	found := maps.Clone(m.Pinned)
+	found := maps.Clone(m.Modules.Pinned)
 	if found == nil {
 		found = map[string]source.Instances{}
 	}
-	e := m.Evaluator(scope)
+	e := m.Modules.Evaluator(scope)
 	for _, p := range blocks {
 		missing := func(address string) bool { _, ok := scope[address]; return !ok }
 		if p.Waits || slices.ContainsFunc(p.Needs, missing) {

@@ -13,7 +13,7 @@ import (
 // Moved returns the moved blocks, in the order of their files.
 func (m *Instances) Moved() []decl.Moved {
 	var out []decl.Moved
-	m.Top.Each(func(mod *instance.Module) {
+	m.Modules.Top.Each(func(mod *instance.Module) {
 		for _, b := range mod.Decl.Moved {
 			v := b.Moved
 			v.From, v.To = mod.Join(v.From), mod.Join(v.To)

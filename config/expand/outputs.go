@@ -18,10 +18,10 @@ type Reach struct {
 // CheckedArtifacts returns the names of the artifacts that check blocks refer to, sorted.
 func CheckedArtifacts(m *Instances) []string {
 	in := &depSet{}
-	e := m.Evaluator(nil)
+	e := m.Modules.Evaluator(nil)
 	e.Dry = true
 	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}}
-	m.Top.Each(func(mod *instance.Module) {
+	m.Modules.Top.Each(func(mod *instance.Module) {
 		for _, check := range mod.Decl.Checks {
 			for _, c := range check.Asserts {
 				r.expr(c.Expr, mod.Scope(), in)
@@ -36,23 +36,23 @@ func CheckedArtifacts(m *Instances) []string {
 // and its depends_on refer to.
 func (m *Instances) OutputReach() map[string]Reach {
 	found := map[string]Reach{}
-	e := m.Evaluator(nil)
+	e := m.Modules.Evaluator(nil)
 	e.Dry = true
 	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}}
-	for name, b := range m.Top.Decl.Outputs {
+	for name, b := range m.Modules.Top.Decl.Outputs {
 		in := &depSet{}
 		if a := b.Attrs["value"]; a != nil {
-			r.expr(a.Expr, m.Top.Scope(), in)
+			r.expr(a.Expr, m.Modules.Top.Scope(), in)
 		}
 		for _, t := range b.DependsOn {
-			r.dependency(t, m.Top.Scope(), in)
+			r.dependency(t, m.Modules.Top.Scope(), in)
 		}
 		for _, c := range b.Before {
-			r.expr(c.Expr, m.Top.Scope(), in)
-			r.expr(c.Message, m.Top.Scope(), in)
+			r.expr(c.Expr, m.Modules.Top.Scope(), in)
+			r.expr(c.Message, m.Modules.Top.Scope(), in)
 		}
 		for artifact := range in.files {
-			if _, known := m.ArtifactValues[artifact]; !known {
+			if _, known := m.Modules.ArtifactValues[artifact]; !known {
 				in.waitFor("artifact." + artifact)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // Removed returns the removed blocks, in the order of their files.
 func (m *Instances) Removed() []decl.Removed {
 	var out []decl.Removed
-	m.Top.Each(func(mod *instance.Module) {
+	m.Modules.Top.Each(func(mod *instance.Module) {
 		for _, b := range mod.Decl.Removed {
 			v := b.Removed
 			v.From = mod.Join(v.From)

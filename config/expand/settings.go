@@ -29,7 +29,7 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 	var s instance.TypeSettings
 	a := attrReader{m: m.Modules, attrs: t.Attrs, of: "a type", at: mod.Scope()}
 	a.read("image", cty.String, func(v cty.Value) error { s.Image = v.AsString(); return checkImage(s.Image) })
-	s.Pull, s.Verify = m.source(t, m.Set.Reads.Inside(mod.Decl.Dir), &a)
+	s.Pull, s.Verify = a.source(t, m.Modules.Set.Reads.Inside(mod.Decl.Dir))
 	a.attrs, a.of = t.Attrs, "a type"
 	a.read("network", cty.String, func(v cty.Value) error {
 		s.Network = runner.Network(v.AsString())
@@ -68,14 +68,14 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 	})
 	a.read("mount_workspace", cty.Bool, func(v cty.Value) error {
 		if v.True() {
-			s.Workdir = m.Set.Builtins.Workspace
+			s.Workdir = m.Modules.Set.Builtins.Workspace
 		}
 		return nil
 	})
-	m.typeHost(&s, &a)
+	a.typeHost(&s)
 	var d hcl.Diagnostics
-	s.Env, d = m.containerEnv(t.Attrs["env"], mod.Scope())
-	d = append(d, m.capabilities(t.Capabilities, &s.Capabilities, mod.Scope())...)
+	s.Env, d = a.containerEnv(t.Attrs["env"])
+	d = append(d, a.capabilities(t.Capabilities, &s.Capabilities)...)
 	a.attrs, a.of = t.Timeouts, "the timeouts of a type"
 	span := func(name string, into *time.Duration) {
 		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = duration(v.AsString()); return err })
@@ -83,13 +83,13 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 	span("init", &s.InitTimeout)
 	span("state", &s.Timeouts.State)
 	span("action", &s.Timeouts.Action)
-	watching(&s.Watch, t.Watch, &a)
+	a.watching(&s.Watch, t.Watch)
 	return s, append(a.diags, d...)
 }
 
 // containerEnv decodes the env of a type block.
-func (m *Instances) containerEnv(attr *hcl.Attribute, at instance.Scope) (map[string]string, hcl.Diagnostics) {
-	env, d := m.StaticAttr(attr, cty.Map(cty.String), "the env of a type", at)
+func (a *attrReader) containerEnv(attr *hcl.Attribute) (map[string]string, hcl.Diagnostics) {
+	env, d := a.m.StaticAttr(attr, cty.Map(cty.String), "the env of a type", a.at)
 	if env == cty.NilVal {
 		return nil, d
 	}
@@ -117,17 +117,17 @@ func thousandths(v cty.Value) (int64, error) {
 
 // capabilities decodes the capabilities that a type block adds to the default ones,
 // and those that it drops.
-func (m *Instances) capabilities(attrs hcl.Attributes, c *runner.Capabilities, at instance.Scope) hcl.Diagnostics {
-	a := attrReader{m: m.Modules, attrs: attrs, of: "a capabilities block", at: at}
-	a.read("add", cty.Set(cty.String), func(v cty.Value) (err error) { c.Add, err = capabilityNames(v); return err })
-	a.read("drop", cty.Set(cty.String), func(v cty.Value) (err error) { c.Drop, err = capabilityNames(v); return err })
+func (a *attrReader) capabilities(attrs hcl.Attributes, c *runner.Capabilities) hcl.Diagnostics {
+	own := attrReader{m: a.m, attrs: attrs, of: "a capabilities block", at: a.at}
+	own.read("add", cty.Set(cty.String), func(v cty.Value) (err error) { c.Add, err = capabilityNames(v); return err })
+	own.read("drop", cty.Set(cty.String), func(v cty.Value) (err error) { c.Drop, err = capabilityNames(v); return err })
 	for _, name := range c.Add {
 		if slices.Contains(c.Drop, name) {
-			a.diags = append(a.diags, source.Failure(attrs["drop"].Expr.Range(), "Invalid drop",
+			own.diags = append(own.diags, source.Failure(attrs["drop"].Expr.Range(), "Invalid drop",
 				"%q is both added and dropped. Take it out of one of the two.", name))
 		}
 	}
-	return a.diags
+	return own.diags
 }
 
 // capabilityNames decodes names as docker does: with or without CAP_, in upper or

@@ -51,15 +51,15 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 	if mod.Caller == nil {
 		for _, name := range slices.Sorted(maps.Keys(b.Semaphores)) {
 			s, d := m.semaphore(b.Semaphores[name])
-			m.Semaphores, diags = append(m.Semaphores, s), append(diags, d...)
+			m.Modules.Semaphores, diags = append(m.Modules.Semaphores, s), append(diags, d...)
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.Artifacts)) {
 			a, d := m.artifact(b.Artifacts[name])
-			m.Artifacts, diags = append(m.Artifacts, a), append(diags, d...)
+			m.Modules.Artifacts, diags = append(m.Modules.Artifacts, a), append(diags, d...)
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.Plugs)) {
 			p, d := m.plug(b.Plugs[name])
-			m.Plugs, diags = append(m.Plugs, p), append(diags, d...)
+			m.Modules.Plugs, diags = append(m.Modules.Plugs, p), append(diags, d...)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(mod.Resources)) {
@@ -85,44 +85,44 @@ type attrReader struct {
 	e    *eval.Evaluator
 }
 
-func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error) {
-	a := r.attrs[name]
-	usage := decl.Usage{What: "the attribute " + name + " of " + r.of, Static: true, Repeated: r.repeated}
+func (a *attrReader) read(name string, want cty.Type, set func(cty.Value) error) {
+	attr := a.attrs[name]
+	usage := decl.Usage{What: "the attribute " + name + " of " + a.of, Static: true, Repeated: a.repeated}
 	var v cty.Value
 	var diags hcl.Diagnostics
-	if r.late != nil && a != nil && r.m.NeedsStates(a.Expr, r.at.Mod.Decl) {
+	if a.late != nil && attr != nil && a.m.NeedsStates(attr.Expr, a.at.Mod.Decl) {
 		usage.Static = false
-		if v, diags = r.m.LateAttr(a, want, usage, r.at, r.e); v == cty.NilVal && !diags.HasErrors() {
-			*r.late = append(*r.late, name)
+		if v, diags = a.m.LateAttr(attr, want, usage, a.at, a.e); v == cty.NilVal && !diags.HasErrors() {
+			*a.late = append(*a.late, name)
 		}
 	} else {
-		v, diags = r.m.ShownAt(a, want, usage, r.at)
+		v, diags = a.m.ShownAt(attr, want, usage, a.at)
 	}
-	r.diags = append(r.diags, diags...)
+	a.diags = append(a.diags, diags...)
 	if v == cty.NilVal {
 		return
 	}
 	if err := set(v); err != nil {
-		r.diags = append(r.diags, source.Failure(a.Expr.Range(), "Invalid "+name, "%s.", values.Capital(err.Error())))
+		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "Invalid "+name, "%s.", values.Capital(err.Error())))
 	}
 }
 
 // image decodes the type attribute of a resource or artifact, and returns the image with the settings of the type.
-func (r *attrReader) image(what string) (ref string, set instance.TypeSettings) {
-	attr := r.attrs["type"]
-	typ, diags := r.m.ShownAt(attr, cty.String, decl.Usage{What: what, Static: true, Types: true}, r.at)
-	r.diags = append(r.diags, diags...)
+func (a *attrReader) image(what string) (ref string, set instance.TypeSettings) {
+	attr := a.attrs["type"]
+	typ, diags := a.m.ShownAt(attr, cty.String, decl.Usage{What: what, Static: true, Types: true}, a.at)
+	a.diags = append(a.diags, diags...)
 	if typ == cty.NilVal {
 		return "", set
 	}
 	image, marks := typ.Unmark()
 	for mark := range marks {
 		if t, ok := mark.(eval.TypeMark); ok {
-			set, r.typ = t.Mod.Settings[t.Decl], t.Decl
+			set, a.typ = t.Mod.Settings[t.Decl], t.Decl
 		}
 	}
 	if err := checkImage(image.AsString()); err != nil {
-		r.diags = append(r.diags, source.Failure(attr.Expr.Range(), "Invalid type", "%s.", values.Capital(err.Error())))
+		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "Invalid type", "%s.", values.Capital(err.Error())))
 	}
 	return image.AsString(), set
 }
@@ -130,18 +130,18 @@ func (r *attrReader) image(what string) (ref string, set instance.TypeSettings) 
 // plug decodes one plug.
 func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
 	p := instance.Plug{Name: b.Name, Range: source.FromHCL(b.At)}
-	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a plug", at: m.Top.Scope()}
+	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a plug", at: m.Modules.Top.Scope()}
 	a.read("path", cty.String, func(v cty.Value) (err error) {
 		if b.Artifact != nil {
 			p.Path, err = treePath(v.AsString())
 			return err
 		}
 		path := v.AsString()
-		switch p.Path, err = m.hostPath(path); {
+		switch p.Path, err = a.hostPath(path); {
 		case belowHome(path):
 			p.Home = path
 		case !filepath.IsAbs(path):
-			p.Base = m.Set.Src.Workspace
+			p.Base = m.Modules.Set.Src.Workspace
 		}
 		return err
 	})
@@ -155,20 +155,20 @@ func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
 }
 
 // hostPath makes a path absolute. Relative ones begin in the working directory.
-func (m *Instances) hostPath(path string) (string, error) {
+func (a *attrReader) hostPath(path string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("the path is empty")
 	}
 	if belowHome(path) {
-		if m.Set.Builtins.Home == "" {
+		if a.m.Set.Builtins.Home == "" {
 			return "", fmt.Errorf("%q begins with ~, and there is no home directory: set HOME, or write the path out", path)
 		}
-		return filepath.Join(m.Set.Builtins.Home, path[1:]), nil
+		return filepath.Join(a.m.Set.Builtins.Home, path[1:]), nil
 	}
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path), nil
 	}
-	return filepath.Join(m.Set.Src.Workspace, path), nil
+	return filepath.Join(a.m.Set.Src.Workspace, path), nil
 }
 
 // belowHome reports whether a path begins with the home directory as ~.
@@ -226,7 +226,7 @@ func (m *Instances) toldApart(r *decl.Resource) bool {
 		if a == nil {
 			continue
 		}
-		for _, ref := range m.Refs.References(a.Expr) {
+		for _, ref := range m.Modules.Refs.References(a.Expr) {
 			if root := ref.Traversal.RootName(); root == "each" || root == "count" {
 				return true
 			}
@@ -246,11 +246,11 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 	r.Ignored = d.Ignored.Pointers()
 	a.diags = append(a.diags, strayDefaults(d, a.typ)...)
 	if d.Publish != nil {
-		m.fillPublish(r, &a)
+		a.publish(r)
 		return a.diags
 	}
 	r.Watch = set.Watch
-	m.ownHost(r, &a)
+	a.ownHost(r)
 	a.read("read_only", cty.Bool, func(v cty.Value) error { r.ReadOnly = v.True(); return nil })
 	a.attrs, a.of = d.Lifecycle, "a lifecycle block"
 	r.OnRemove = instance.OnRemoveDestroy
@@ -262,12 +262,12 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 		}
 		return nil
 	})
-	r.New = m.Tree.New
+	r.New = m.Modules.Tree.New
 	a.read("adopt", cty.Bool, func(v cty.Value) error { r.New = v.False(); return nil })
 	a.read("create_before_destroy", cty.Bool, func(v cty.Value) error { r.CreateFirst = v.True(); return nil })
 	a.attrs, a.of = d.Timeouts, "a timeouts block"
 	a.read("state", cty.String, func(v cty.Value) (err error) { r.Timeouts.State, err = duration(v.AsString()); return err })
 	a.read("action", cty.String, func(v cty.Value) (err error) { r.Timeouts.Action, err = duration(v.AsString()); return err })
-	m.acting(r, &a)
+	a.acting(r)
 	return a.diags
 }

@@ -19,7 +19,7 @@ import (
 // block, it skips the other instances.
 func (m *Instances) tryAll(e *eval.Evaluator) hcl.Diagnostics {
 	diags := m.tryInstances()
-	m.Top.Each(func(mod *instance.Module) {
+	m.Modules.Top.Each(func(mod *instance.Module) {
 		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Checks)) {
 			for _, c := range mod.Decl.Checks[name].Asserts {
 				diags = append(diags, e.Mistakes(c, mod.Scope())...)
@@ -62,11 +62,11 @@ func (m *Instances) tryInstances() hcl.Diagnostics {
 
 func (m *Instances) tryList(list []*instance.Instance) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	e := m.Evaluator(nil)
+	e := m.Modules.Evaluator(nil)
 	e.Dry = true
 	failed := map[*decl.Resource]bool{}
 	for _, i := range list {
-		if failed[i.Decl] || m.IsTrivial(i) {
+		if failed[i.Decl] || m.Modules.IsTrivial(i) {
 			continue
 		}
 		value, _, d := e.Config(i)

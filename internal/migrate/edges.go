@@ -36,17 +36,17 @@ func (e *emitter) reference(x hcl.Expression) (t hcl.Traversal, text string, ok 
 // or from which its value is computed. vars are the variables of this module among them, whose values
 // the callers know.
 func (d *module) edgesOf(t hcl.Traversal) (edges []string, vars map[string]bool) {
-	s := &edgeSearch{in: d, seen: map[string]bool{}, vars: map[string]bool{}}
+	s := &edgeSearch{module: d, seen: map[string]bool{}, vars: map[string]bool{}}
 	s.add(t)
 	return s.edges, s.vars
 }
 
 // edgeSearch collects edges.
 type edgeSearch struct {
-	in    *module
-	seen  map[string]bool // local values
-	vars  map[string]bool
-	edges []string
+	module *module
+	seen   map[string]bool // local values
+	vars   map[string]bool
+	edges  []string
 }
 
 func (s *edgeSearch) add(t hcl.Traversal) {
@@ -59,17 +59,17 @@ func (s *edgeSearch) add(t hcl.Traversal) {
 	case "var":
 		s.vars[second] = true
 	case "local":
-		if x := s.in.locals[second]; x != nil && !s.seen[second] {
+		if x := s.module.locals[second]; x != nil && !s.seen[second] {
 			s.seen[second] = true
 			s.expression(x)
 		}
 	case "module":
-		if s.in.calls[second] != nil {
-			edge = "module." + s.in.called("module", second) + tfrefs.Instance(t, 2)
+		if s.module.calls[second] != nil {
+			edge = "module." + s.module.called("module", second) + tfrefs.Instance(t, 2)
 		}
 	default:
-		if k, used, ok := tfrefs.Resource(t); ok && s.in.resources[k] != nil {
-			edge = "resource." + s.in.names[k] + tfrefs.Instance(t, used)
+		if k, used, ok := tfrefs.Resource(t); ok && s.module.resources[k] != nil {
+			edge = "resource." + s.module.names[k] + tfrefs.Instance(t, used)
 		}
 	}
 	if edge != "" && !slices.Contains(s.edges, edge) {
@@ -101,7 +101,7 @@ func (m *migration) findWaits() {
 // dependsOnVariables returns the variables that a depends_on of the module refers to, and those of
 // which it computes such variables of modules that it calls.
 func (d *module) dependsOnVariables() map[string]bool {
-	s := &edgeSearch{in: d, seen: map[string]bool{}, vars: map[string]bool{}}
+	s := &edgeSearch{module: d, seen: map[string]bool{}, vars: map[string]bool{}}
 	for _, f := range d.files {
 		for _, b := range f.body.Blocks {
 			e := &emitter{findings: d.findings, module: d, file: f}
@@ -129,7 +129,7 @@ func (d *module) dependsOnVariables() map[string]bool {
 
 // waitsOf returns what a module waits for because of the values that its variables get.
 func (e *emitter) waitsOf(c *call) []string {
-	s := &edgeSearch{in: e.module, seen: map[string]bool{}, vars: map[string]bool{}}
+	s := &edgeSearch{module: e.module, seen: map[string]bool{}, vars: map[string]bool{}}
 	all, _ := layout.Items(e.file.text, c.block.Body)
 	for _, it := range all {
 		if it.Attr == nil || !c.module.waits[it.Name] {

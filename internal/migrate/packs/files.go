@@ -44,17 +44,17 @@ func (m Module) filesOf(p *Provider, b *hclsyntax.Block) {
 
 // namesFile reports whether a path of the project is in a block, other than as what a function reads.
 func (m Module) namesFile(n hclsyntax.Node, seen map[string]bool) bool {
-	w := &pathWalk{in: m, seen: seen}
+	w := &pathWalk{module: m, seen: seen}
 	_ = hclsyntax.Walk(n, w) // the walk returns no diagnostics
 	return w.found
 }
 
 // pathWalk looks for path.module and path.root.
 type pathWalk struct {
-	in    Module
-	seen  map[string]bool // local values
-	read  int             // how many calls of functions that read files are around
-	found bool
+	module Module
+	seen   map[string]bool // local values
+	read   int             // how many calls of functions that read files are around
+	found  bool
 }
 
 // Enter implements hclsyntax.Walker.
@@ -68,9 +68,9 @@ func (w *pathWalk) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		if t := x.Traversal; w.read == 0 && len(t) > 1 {
 			second := tfrefs.Step(t[1])
 			w.found = w.found || t.RootName() == "path"
-			if local := w.in.Locals[second]; t.RootName() == "local" && local != nil && !w.seen[second] {
+			if local := w.module.Locals[second]; t.RootName() == "local" && local != nil && !w.seen[second] {
 				w.seen[second] = true
-				w.found = w.in.namesFile(local, w.seen) || w.found
+				w.found = w.module.namesFile(local, w.seen) || w.found
 			}
 		}
 	}
