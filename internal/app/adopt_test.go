@@ -81,7 +81,7 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 			}
 			file := state.File(filepath.Join(dir, workspace.DefaultState))
 			dying := open()
-			store, err := dying.OpenState(t.Context(), file, "apply")
+			store, err := dying.Workspace.OpenState(t.Context(), file, "apply")
 			switch c.data {
 			case "":
 			case "-":
@@ -118,7 +118,7 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 			if got := len(seen.Unsettled["a"].Names()) > 0; got != c.unknown || err != nil {
 				t.Errorf("a plan takes it for unknown: %v, %v", got, err)
 			}
-			again, err := next.OpenState(t.Context(), file, "apply")
+			again, err := next.Workspace.OpenState(t.Context(), file, "apply")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestEngine_AdoptsAllAtOnce(t *testing.T) {
 		}})
 	t.Cleanup(e.Close)
 	open := func() *state.Store {
-		store, err := e.OpenState(t.Context(), file, "apply")
+		store, err := e.Workspace.OpenState(t.Context(), file, "apply")
 		if err != nil {
 			t.Fatal(err)
 		}

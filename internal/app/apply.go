@@ -64,8 +64,8 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter) (*apply
 		return nil, err
 	}
 	if o.Destroy {
-		if prior, err := e.ReadState(ctx, loaded.Place); err == nil && prior.Lineage == "" {
-			e.Note("There is nothing to destroy: there is no state at %s.", loaded.Place)
+		if prior, err := e.Workspace.ReadState(ctx, loaded.Place); err == nil && prior.Lineage == "" {
+			e.Workspace.Note("There is nothing to destroy: there is no state at %s.", loaded.Place)
 			return apply.Refused(nil, apply.OK, nil), nil
 		}
 	}
@@ -105,7 +105,7 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter) (*apply
 		report.Problems = append(report.Problems, diag.From("", d)...)
 	}
 	report.Fail(r.write(report))
-	e.WarnClear(ran.Place)
+	e.Workspace.WarnClear(ran.Place)
 	ran.Conclude(e.command)
 	return report, nil
 }
@@ -119,8 +119,8 @@ type rules struct {
 
 // rules checks the options of an apply.
 func (e *Engine) rules(o ApplyOptions) (r rules, err error) {
-	r.saved = !o.Destroy && e.IsPlan(o.Paths)
-	if r.policy, err = e.Policy(o.Policy); err == nil && !r.saved {
+	r.saved = !o.Destroy && e.Workspace.IsPlan(o.Paths)
+	if r.policy, err = e.Workspace.Policy(o.Policy); err == nil && !r.saved {
 		err = r.policy.SavedOnly(o.command())
 	}
 	if err != nil {

@@ -43,7 +43,7 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 	}
 	defer opened.Close()
 	if opened.Prior.Lineage == "" {
-		e.Note("There is no state file at %s yet: nothing was applied that could have drifted.", opened.Place)
+		e.Workspace.Note("There is no state file at %s yet: nothing was applied that could have drifted.", opened.Place)
 	}
 	machine, err := e.Machine(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 	if report.Status != drift.None {
 		level = events.Warning
 	}
-	e.Events(events.Event{Level: level, Message: render.Colors(render.DriftSummary(report), false),
+	e.Workspace.Events(events.Event{Level: level, Message: render.Colors(render.DriftSummary(report), false),
 		Body: events.Drift{Drift: report.Masked()}})
 	return report, nil
 }
@@ -83,15 +83,15 @@ func (e *Engine) drift(ctx context.Context, n stage.Connected, known drift.Basel
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case report == nil:
-		return nil, e.Secrets.Diagnostics(diags)
+		return nil, e.Workspace.Secrets.Diagnostics(diags)
 	}
 	over := report.Know(known)
-	e.Diagnostics(diags) // the errors among them are those of single resources
+	e.Workspace.Diagnostics(diags) // the errors among them are those of single resources
 	if o.Show != nil {
 		o.Show(report)
 	}
 	if len(over) > 0 {
-		e.Note("The baseline has drift that does not exist any more: %s. -write-baseline makes it anew.", words.List(over, 10))
+		e.Workspace.Note("The baseline has drift that does not exist any more: %s. -write-baseline makes it anew.", words.List(over, 10))
 	}
 	return report, nil
 }
@@ -101,7 +101,7 @@ func (e *Engine) Baseline(file string) (drift.Baseline, error) {
 	if file == "" {
 		return drift.Baseline{}, nil
 	}
-	data, err := os.ReadFile(e.Path(file))
+	data, err := os.ReadFile(e.Workspace.Path(file))
 	if err != nil {
 		return drift.Baseline{}, diag.Errorf("Cannot read the baseline", "%s. `deployster drift -write-baseline=%s` writes one.", err, file)
 	}
@@ -116,14 +116,14 @@ func (e *Engine) Baseline(file string) (drift.Baseline, error) {
 func (e *Engine) writeBaseline(file string, r *drift.Report) error {
 	err := fmt.Errorf("not everything could be read, so it would be incomplete")
 	if r.Status != drift.Failed {
-		err = e.Replaceable(file)
+		err = e.Workspace.Replaceable(file)
 	}
 	var content []byte
 	if err == nil {
 		content, err = json.MarshalIndent(r.Baseline(), "", "  ")
 	}
 	if err == nil {
-		err = durable.WriteFile(e.Path(file), append(content, '\n'), 0o600)
+		err = durable.WriteFile(e.Workspace.Path(file), append(content, '\n'), 0o600)
 	}
 	if err != nil {
 		return diag.Errorf("Cannot write the baseline", "%s: %s.", file, err)

@@ -42,13 +42,13 @@ type Options struct {
 
 // Engine does the work of one command.
 type Engine struct {
-	*workspace.Workspace
-	command  command.Command
-	options  machine.Options
-	machine  *machine.Machine // nil = not connected to the container runtime
-	pulls    announce.Pulls   // the pulls that events were sent of
-	lockFile *durable.Lock    // the lock of the workspace's lock file; nil = not locked
-	released chan error       // gives the error of closing the machine; nil = it may still be needed
+	Workspace *workspace.Workspace
+	command   command.Command
+	options   machine.Options
+	machine   *machine.Machine // nil = not connected to the container runtime
+	pulls     announce.Pulls   // the pulls that events were sent of
+	lockFile  *durable.Lock    // the lock of the workspace's lock file; nil = not locked
+	released  chan error       // gives the error of closing the machine; nil = it may still be needed
 }
 
 // New returns an engine. It must be closed.
@@ -113,7 +113,7 @@ func (e *Engine) Close() {
 		e.lockFile = nil
 	}
 	if err := <-e.released; err != nil {
-		e.Warn(diag.Warningf("Something was left in containerd",
+		e.Workspace.Warn(diag.Warningf("Something was left in containerd",
 			"Tidying up after this run failed: %s. The next run tidies up after this one by itself.", err))
 	}
 }
@@ -121,7 +121,7 @@ func (e *Engine) Close() {
 // HoldLockFile locks the lock file, from before it is read until the engine is closed.
 func (e *Engine) HoldLockFile(ctx context.Context, command string) (err error) {
 	if e.lockFile == nil {
-		e.lockFile, err = workspace.HoldLockFile(ctx, e.Dir, command, e.LockTimeout, e.Note)
+		e.lockFile, err = workspace.HoldLockFile(ctx, e.Workspace.Dir, command, e.Workspace.LockTimeout, e.Workspace.Note)
 	}
 	return err
 }
@@ -129,7 +129,7 @@ func (e *Engine) HoldLockFile(ctx context.Context, command string) (err error) {
 // Pulling reports the progress of image pulls.
 func (e *Engine) Pulling(p imagestore.Progress) {
 	if event, ok := e.pulls.Event(p, time.Now()); ok {
-		e.Events(event)
+		e.Workspace.Events(event)
 	}
 	e.command.UI.Pulling(p)
 }

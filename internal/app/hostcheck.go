@@ -24,7 +24,7 @@ type HostCheck struct {
 // CheckHosts connects to hosts, installs the missing parts of deployster there, and
 // returns their condition. No names means all hosts that the manifest declares.
 func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []string) ([]HostCheck, error) {
-	m, err := e.Manifest(ctx, in)
+	m, err := e.Workspace.Manifest(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	if err != nil {
 		return nil, err
 	}
-	prior, err := e.ReadState(ctx, e.StatePlace(m))
+	prior, err := e.Workspace.ReadState(ctx, e.Workspace.StatePlace(m))
 	if err == nil {
 		m, _, err = hosts.WithLate(m, prior)
 	}

@@ -39,9 +39,9 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if o.Selection.OtherPath, err = approval.OtherPathOnly(o.Approve); err != nil {
 		return nil, err
 	}
-	key, err := e.SigningKey(o.SignKey, o.Out, o.AnyState)
+	key, err := e.Workspace.SigningKey(o.SignKey, o.Out, o.AnyState)
 	if err == nil && o.Out != "" {
-		err = e.CheckPlanFile(o.Out)
+		err = e.Workspace.CheckPlanFile(o.Out)
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	defer opened.Close()
-	if err := e.Keys.Ready(); err != nil {
+	if err := e.Workspace.Keys.Ready(); err != nil {
 		return nil, err
 	}
 	if err := announce.Explainable(opened.Manifest, opened.Prior, o.Selection, o.Explain); err != nil {
@@ -85,7 +85,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	if o.Out != "" {
-		if err := e.SavePlan(drafted.Plan, o.Out, key); err != nil {
+		if err := e.Workspace.SavePlan(drafted.Plan, o.Out, key); err != nil {
 			return nil, err
 		}
 	}
@@ -126,11 +126,11 @@ func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, ad
 
 // ExplainSaved explains the changes of some resources of a saved plan.
 func (e *Engine) ExplainSaved(ctx context.Context, p *plan.Plan, addresses []string) error {
-	m, err := e.Replay(p.Sources, p.Variables, p.Created)
+	m, err := e.Workspace.Replay(p.Sources, p.Variables, p.Created)
 	if err != nil {
 		return err
 	}
-	snapshot, err := e.ReadState(ctx, e.StatePlace(m))
+	snapshot, err := e.Workspace.ReadState(ctx, e.Workspace.StatePlace(m))
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ func (e *Engine) Resolve(ctx context.Context, address string, as actions.Verdict
 	if err != nil {
 		return workspace.StateEdit{}, err
 	}
-	place := e.StatePlaceAround()
-	return e.Editor(dryRun).Edit(ctx, "resolve", func(now state.Snapshot) (state.Snapshot, workspace.StateEdit, error) {
+	place := e.Workspace.StatePlaceAround()
+	return e.Workspace.Editor(dryRun).Edit(ctx, "resolve", func(now state.Snapshot) (state.Snapshot, workspace.StateEdit, error) {
 		if !slices.Contains(now.Unexplained(), addr) {
 			return now, workspace.StateEdit{}, nothingOpen(now, addr)
 		}

@@ -28,7 +28,7 @@ func TestStillRunning(t *testing.T) {
 	}})
 	t.Cleanup(e.Close)
 	file := state.File(filepath.Join(dir, workspace.DefaultState))
-	store, err := e.OpenState(t.Context(), file, "apply")
+	store, err := e.Workspace.OpenState(t.Context(), file, "apply")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,13 +42,13 @@ func applyFlags() []cli.Flag {
 }
 
 func runApply(c *cli.Context, s *session) error {
-	return applied(s.Apply(c.Context, applyOptions(c, s)))
+	return applied(s.engine.Apply(c.Context, applyOptions(c, s)))
 }
 
 func runDestroy(c *cli.Context, s *session) error {
 	o := applyOptions(c, s)
 	o.Destroy = true
-	return applied(s.Apply(c.Context, o))
+	return applied(s.engine.Apply(c.Context, o))
 }
 
 func applyOptions(c *cli.Context, s *session) app.ApplyOptions {

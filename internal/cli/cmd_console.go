@@ -35,7 +35,7 @@ type console struct {
 }
 
 func runConsole(c *cli.Context, s *session) error {
-	evaluator, err := s.Console(c.Context, inputs(c, s))
+	evaluator, err := s.engine.Workspace.Console(c.Context, inputs(c, s))
 	if err != nil {
 		return err
 	}

@@ -16,5 +16,5 @@ func runFar(c *cli.Context, s *session) error {
 	if _, err := s.open(c.Context, c); err != nil {
 		return err
 	}
-	return hosts.Serve(c.Context, s.containerd, s.Options, Version, exitError)
+	return hosts.Serve(c.Context, s.containerd, s.engine.Workspace.Options, Version, exitError)
 }

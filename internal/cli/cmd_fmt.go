@@ -36,7 +36,8 @@ func runFormat(c *cli.Context, s *session) error {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
-	diags := s.Format(args, workspace.FormatOptions{Stdin: s.env.Stdin, Recursive: c.Bool("recursive"), Write: c.Bool("write") && !check,
+	diags := s.engine.Workspace.Format(args, workspace.FormatOptions{Stdin: s.env.Stdin, Recursive: c.Bool("recursive"),
+		Write: c.Bool("write") && !check,
 		Changed: func(name string, before, after []byte) {
 			same, stdin := bytes.Equal(before, after), name == workspace.StdinName
 			changed = changed || !same

@@ -33,14 +33,14 @@ func runGraph(c *cli.Context, s *session) error {
 		return diag.Errorf("Wrong command line", "-format is dot, mermaid or svg, and not %q.", diag.Visible(c.String("format")))
 	}
 	d := diagram.Diagram{}
-	if s.IsPlan(c.Args().Slice()) {
-		p, _, err := s.ReadPlan(c.Args().First())
+	if s.engine.Workspace.IsPlan(c.Args().Slice()) {
+		p, _, err := s.engine.Workspace.ReadPlan(c.Args().First())
 		if err != nil {
 			return err
 		}
 		d = planpage.Diagram(p)
 	} else {
-		m, err := s.CheckedManifest(c.Context, inputs(c, s))
+		m, err := s.engine.Workspace.CheckedManifest(c.Context, inputs(c, s))
 		if err != nil {
 			return err
 		}

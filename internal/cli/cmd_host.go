@@ -28,7 +28,7 @@ func hostCommand(e Env) *cli.Command {
 func runHostCheck(c *cli.Context, s *session) error {
 	in := inputs(c, s)
 	in.Paths = nil // the arguments are hosts
-	found, err := app.CheckHosts(c.Context, s.Engine, in, c.Args().Slice())
+	found, err := app.CheckHosts(c.Context, s.engine, in, c.Args().Slice())
 	if err == nil {
 		err = hosts.Print(s.out, found, c.Bool("json"))
 	}

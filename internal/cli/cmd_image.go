@@ -12,7 +12,7 @@ import (
 func imageCommand(e Env) *cli.Command {
 	return images.Command(func(run images.Run) cli.ActionFunc {
 		return e.action(func(c *cli.Context, s *session) error {
-			return run(c, images.Session{Engine: s.Engine, Out: s.out, Err: s.err, Interactive: s.env.Interactive, Confirm: s.ui.Confirm,
+			return run(c, images.Session{Engine: s.engine, Out: s.out, Err: s.err, Interactive: s.env.Interactive, Confirm: s.ui.Confirm,
 				Store: s.store})
 		})
 	})
@@ -21,7 +21,7 @@ func imageCommand(e Env) *cli.Command {
 // store connects to the containerd whose images a command uses.
 func (s *session) store(ctx context.Context) (appimages.Store, error) {
 	s.keep = 0 // of these commands only a test of a type starts a container that lasts, and it needs a fresh one
-	if _, err := s.Runtime(ctx); err != nil {
+	if _, err := s.engine.Runtime(ctx); err != nil {
 		return nil, err
 	}
 	return s.containerd, nil

@@ -26,7 +26,7 @@ func initCommand(e Env) *cli.Command {
 }
 
 func runInit(c *cli.Context, s *session) error {
-	changes, written, err := pins.Init(c.Context, s.Engine, inputs(c, s), c.Bool("upgrade"))
+	changes, written, err := pins.Init(c.Context, s.engine, inputs(c, s), c.Bool("upgrade"))
 	for _, change := range changes {
 		switch {
 		case change.Now == "":

@@ -53,7 +53,7 @@ func (s *session) known(c *cli.Context) manual.Known {
 		if kind == "IMAGE" {
 			return s.imageNames(c.Context, c.Args().Get(c.NArg()-1))
 		}
-		snapshot, err := s.ReadState(c.Context, s.StatePlaceAround())
+		snapshot, err := s.engine.Workspace.ReadState(c.Context, s.engine.Workspace.StatePlaceAround())
 		switch {
 		case err != nil:
 			return nil
@@ -96,7 +96,7 @@ func manCommand(e Env) *cli.Command {
 			return diag.Errorf("Wrong command line", "man takes the directory for its pages.")
 		}
 		for _, page := range manual.Of(newApp(e)).All() {
-			file := filepath.Join(s.Path(c.Args().First()), page.ManName()+".1")
+			file := filepath.Join(s.engine.Workspace.Path(c.Args().First()), page.ManName()+".1")
 			if err := os.WriteFile(file, []byte(page.Man(Version)), 0o644); err != nil {
 				return diag.Errorf("Cannot write the man pages", "%s.", err)
 			}

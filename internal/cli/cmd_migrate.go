@@ -41,15 +41,16 @@ func runMigrateTerraform(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "Name one directory with a configuration of Terraform.")
 	}
-	dir := s.Path(c.Args().First())
+	dir := s.engine.Workspace.Path(c.Args().First())
 	out, from := dir, ""
 	if to := c.String("out"); to != "" {
-		out = s.Path(to)
+		out = s.engine.Workspace.Path(to)
 	}
 	if from = c.String("state"); from != "" {
-		from = s.Path(from)
+		from = s.engine.Workspace.Path(from)
 	}
-	made, err := migrate.Run(migrate.Options{Dir: dir, Out: out, State: from, Version: Version, Environ: s.Environ, Now: time.Now()})
+	made, err := migrate.Run(migrate.Options{Dir: dir, Out: out, State: from, Version: Version, Environ: s.engine.Workspace.Environ,
+		Now: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func runMigrateTerraform(c *cli.Context, s *session) error {
 		return err
 	}
 	if made.Snapshot.Resources != nil {
-		store, err := s.OpenState(c.Context, state.File(file), "migrate terraform")
+		store, err := s.engine.Workspace.OpenState(c.Context, state.File(file), "migrate terraform")
 		if err == nil {
 			err = errors.Join(store.Replace(made.Snapshot), store.Close())
 		}

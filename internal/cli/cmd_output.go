@@ -41,21 +41,22 @@ func runOutput(c *cli.Context, s *session) error {
 	if c.Bool("raw") && c.NArg() == 0 {
 		return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
 	}
-	snapshot, err := s.ReadStateAround(c.Context)
+	snapshot, err := s.engine.Workspace.ReadStateAround(c.Context)
 	if err != nil {
 		return err
 	}
-	if snapshot.Lineage == "" && s.State != "" {
-		return noState(s.StatePlaceAround())
+	if snapshot.Lineage == "" && s.engine.Workspace.State != "" {
+		return noState(s.engine.Workspace.StatePlaceAround())
 	}
 	if c.NArg() == 0 {
-		workspace.Hide(s.Workspace, snapshot)
+		workspace.Hide(s.engine.Workspace, snapshot)
 		switch {
 		case snapshot.Lineage == "":
-			s.Warn(diag.Warningf("No outputs", "There is no state file at %s: nothing was applied that could record any.", s.StatePlaceAround()))
+			s.engine.Workspace.Warn(diag.Warningf("No outputs", "There is no state file at %s: nothing was applied that could record any.",
+				s.engine.Workspace.StatePlaceAround()))
 		case len(snapshot.Outputs) == 0:
-			s.Warn(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output "+
-				"blocks.", s.StatePlaceAround()))
+			s.engine.Workspace.Warn(diag.Warningf("No outputs", "The state file %s has no outputs. "+
+				"They are recorded by an apply of manifests that have output blocks.", s.engine.Workspace.StatePlaceAround()))
 		}
 		return printOutputs(s.out, snapshot, c.Bool("json"))
 	}

@@ -37,19 +37,19 @@ func planCommand(e Env) *cli.Command {
 
 func runPlan(c *cli.Context, s *session) error {
 	if into := c.String("generate-config-out"); into != "" {
-		if err := discover.Write(c.Context, s.Engine, inputs(c, s), into); err != nil {
+		if err := discover.Write(c.Context, s.engine, inputs(c, s), into); err != nil {
 			return err
 		}
 	}
 	file := c.String("out")
-	p, err := s.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
+	p, err := s.engine.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
 		Explain: wordsOf(c, "explain"), HostOptions: hosts.OptionsOf(c), Out: file, SignKey: given(c, "sign-key"),
 		AnyState: c.Bool("any-state"), Approve: given(c, "approve")})
 	if err != nil {
 		return err
 	}
 	if file != "" && file != workspace.Std {
-		s.ui.Printf("\n%sSaved to %s. Apply it with: %s\n", render.LeftOpen(p), file, s.Typed("apply", file))
+		s.ui.Printf("\n%sSaved to %s. Apply it with: %s\n", render.LeftOpen(p), file, s.engine.Workspace.Typed("apply", file))
 	}
 	if c.Bool("detailed-exitcode") && p.HasChanges() {
 		return exitStatus(exitChanges)

@@ -42,7 +42,7 @@ func runResolve(c *cli.Context, s *session) error {
 		return diag.Errorf("Wrong command line", "resolve takes -as=done (the action of %s ended well) or -as=failed (it did not).",
 			diag.Visible(c.Args().First()))
 	}
-	done, err := s.Resolve(c.Context, c.Args().First(), as, c.Bool("dry-run"))
+	done, err := s.engine.Resolve(c.Context, c.Args().First(), as, c.Bool("dry-run"))
 	return printEdit(c, s, done, err)
 }
 
@@ -52,7 +52,7 @@ func listOpen(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	open, running := workspace.OpenActions(snapshot, "", snapshot.Unknown()...), app.StillRunning(c.Context, s.Engine, snapshot)
+	open, running := workspace.OpenActions(snapshot, "", snapshot.Unknown()...), app.StillRunning(c.Context, s.engine, snapshot)
 	for i := range open {
 		open[i].Running = running[open[i].Key]
 	}

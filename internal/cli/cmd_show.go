@@ -61,7 +61,8 @@ func runShow(c *cli.Context, s *session) error {
 }
 
 func showPlan(c *cli.Context, s *session) error {
-	saved, err := s.ShowPlan(c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") || c.Bool("json"))
+	saved, err := s.engine.Workspace.ShowPlan(c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") ||
+		c.Bool("json"))
 	if err != nil {
 		return err
 	}
@@ -72,9 +73,9 @@ func showPlan(c *cli.Context, s *session) error {
 	case c.Bool("html"):
 		return printPage(s, saved)
 	case c.IsSet("explain"):
-		return s.ExplainSaved(c.Context, saved.Plan, wordsOf(c, "explain"))
+		return s.engine.ExplainSaved(c.Context, saved.Plan, wordsOf(c, "explain"))
 	case c.Bool("json"):
-		return s.out.Document(saved.Masked(s.Secrets))
+		return s.out.Document(saved.Masked(s.engine.Workspace.Secrets))
 	}
 	s.out.Plan(saved.Plan)
 	if saved.SignedBy != "" {
@@ -89,9 +90,10 @@ func showPlan(c *cli.Context, s *session) error {
 // printPage prints a plan as a web page. Secrets are hidden in each of its texts: hiding
 // them in the whole page could also hide words of its markup.
 func printPage(s *session, saved workspace.SavedPlan) error {
-	p := planpage.Page{Plan: saved.Plan, File: filepath.Base(saved.File), Digest: saved.Digest, SignedBy: saved.SignedBy, Hide: s.Secrets.Hide}
+	p := planpage.Page{Plan: saved.Plan, File: filepath.Base(saved.File), Digest: saved.Digest, SignedBy: saved.SignedBy,
+		Hide: s.engine.Workspace.Secrets.Hide}
 	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) {
-		return render.Changes(step, s.Secrets.Hide)
+		return render.Changes(step, s.engine.Workspace.Secrets.Hide)
 	}
 	if err := planpage.Write(s.out.Out, p); err != nil {
 		return diag.Errorf("Cannot write the page", "%s.", err)

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/cli/flagvalues"
+	"deployster/internal/cli/sharedstate"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/state"
@@ -52,7 +53,11 @@ func stateCommand(e Env) *cli.Command {
 				Action: e.action(runStateReencrypt)},
 			{Name: "restore", Usage: "replace the state with one of its backups", ArgsUsage: "SERIAL", Flags: []cli.Flag{doneJSON()},
 				Action: e.action(runStateRestore)},
-		}, 4, sharedStateCommands(e)...),
+		}, 4, sharedstate.Commands(func(run sharedstate.Run) cli.ActionFunc {
+			return e.action(func(c *cli.Context, s *session) error {
+				return run(c, sharedstate.Session{Engine: s.engine, Out: s.out, Confirm: s.ui.Confirm})
+			})
+		})...),
 	}
 }
 
@@ -73,7 +78,7 @@ func runStateList(c *cli.Context, s *session) error {
 		s.out.JSON(content)
 		return nil
 	}
-	running := app.StillRunning(c.Context, s.Engine, snapshot)
+	running := app.StillRunning(c.Context, s.engine, snapshot)
 	for _, name := range names {
 		mark := render.Unsettled(snapshot.Unsettled[name], running)
 		if mark != "" {
@@ -89,17 +94,17 @@ func runStateShow(c *cli.Context, s *session) error {
 		return diag.Errorf("Wrong command line",
 			"state show takes one address, of a resource, a block or a module. `deployster state list` lists them.")
 	}
-	snapshot, err := s.ReadStateAround(c.Context)
+	snapshot, err := s.engine.Workspace.ReadStateAround(c.Context)
 	if err != nil {
 		return err
 	}
-	workspace.Hide(s.Workspace, snapshot)
+	workspace.Hide(s.engine.Workspace, snapshot)
 	names, err := workspace.Remembered(snapshot, c.Args().Slice())
 	if err != nil {
 		return err
 	}
 	if !c.Bool("json") {
-		running := app.StillRunning(c.Context, s.Engine, snapshot)
+		running := app.StillRunning(c.Context, s.engine, snapshot)
 		for _, name := range names {
 			showRemembered(s, snapshot, name, running)
 		}
@@ -143,8 +148,8 @@ func runStatePull(c *cli.Context, s *session) error {
 	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
-	place := s.StatePlaceAround()
-	snapshot, err := s.ReadState(c.Context, place)
+	place := s.engine.Workspace.StatePlaceAround()
+	snapshot, err := s.engine.Workspace.ReadState(c.Context, place)
 	if err != nil {
 		return err
 	}
@@ -164,13 +169,13 @@ func runStateCopies(c *cli.Context, s *session) error {
 		return err
 	}
 	if before := c.Uint64("prune-before"); c.IsSet("prune-before") {
-		removed, err := workspace.PruneCopies(c.Context, s.Workspace, before)
+		removed, err := workspace.PruneCopies(c.Context, s.engine.Workspace, before)
 		if err != nil {
 			return err
 		}
 		s.ui.Err.Printf("Removed the copies of the state before the serial %d: %d.\n", before, removed)
 	}
-	copies, err := s.Copies()
+	copies, err := s.engine.Workspace.Copies()
 	if err != nil {
 		return err
 	}
@@ -199,12 +204,12 @@ func runStateReencrypt(c *cli.Context, s *session) error {
 	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
-	written, err := s.Reencrypt(c.Context)
+	written, err := s.engine.Workspace.Reencrypt(c.Context)
 	if err != nil {
 		return err
 	}
 	form := "in clear text"
-	if s.Keys.Encrypts() {
+	if s.engine.Workspace.Keys.Encrypts() {
 		form = "encrypted"
 	}
 	s.out.Printf("Written %s: the state file, and its copies (%d).\n", form, written-1)

@@ -35,7 +35,7 @@ func runStateRemove(c *cli.Context, s *session) error {
 	if c.NArg() == 0 {
 		return diag.Errorf("Wrong command line", "state rm takes the addresses of the resources to forget. `deployster state list` lists them.")
 	}
-	done, err := s.Editor(c.Bool("dry-run")).Forget(c.Context, c.Args().Slice())
+	done, err := s.engine.Workspace.Editor(c.Bool("dry-run")).Forget(c.Context, c.Args().Slice())
 	return printEdit(c, s, done, err)
 }
 
@@ -45,7 +45,7 @@ func runStateMove(c *cli.Context, s *session) error {
 			"state mv takes two addresses, the old and the new one, of a resource, an instance or a module. `deployster state list` lists what "+
 				"there is.")
 	}
-	done, err := s.Editor(c.Bool("dry-run")).Move(c.Context, c.Args().Get(0), c.Args().Get(1))
+	done, err := s.engine.Workspace.Editor(c.Bool("dry-run")).Move(c.Context, c.Args().Get(0), c.Args().Get(1))
 	return printEdit(c, s, done, err)
 }
 
@@ -58,13 +58,13 @@ func runStatePush(c *cli.Context, s *session) error {
 		if name == "-" {
 			return io.ReadAll(s.env.Stdin)
 		}
-		data, err := os.ReadFile(s.Path(name))
+		data, err := os.ReadFile(s.engine.Workspace.Path(name))
 		if err != nil {
 			return nil, diag.Errorf("Cannot read the file", "%s.", err)
 		}
 		return data, nil
 	}
-	done, err := s.Editor(c.Bool("dry-run")).Push(c.Context, name, content, c.Bool("force"))
+	done, err := s.engine.Workspace.Editor(c.Bool("dry-run")).Push(c.Context, name, content, c.Bool("force"))
 	return printEdit(c, s, done, err)
 }
 
@@ -73,7 +73,7 @@ func runStateRestore(c *cli.Context, s *session) error {
 	if c.NArg() != 1 || err != nil {
 		return diag.Errorf("Wrong command line", "state restore takes the serial of a kept copy. `deployster state copies` lists them.")
 	}
-	got, err := s.Restore(c.Context, serial)
+	got, err := s.engine.Workspace.Restore(c.Context, serial)
 	if err != nil {
 		return err
 	}

@@ -33,11 +33,11 @@ func inspectType(c *cli.Context, s *session) error {
 		return diag.Errorf("Wrong command line", "inspect takes one image: deployster type inspect acme/file:1")
 	}
 	s.keep = 0
-	runtime, err := s.Runtime(c.Context)
+	runtime, err := s.engine.Runtime(c.Context)
 	if err != nil {
 		return err
 	}
-	name, ty, err := types.Inspect(c.Context, s.Command(), runtime, c.Args().First())
+	name, ty, err := types.Inspect(c.Context, s.engine.Command(), runtime, c.Args().First())
 	if err != nil {
 		return err
 	}

@@ -27,12 +27,12 @@ func validateCommand(e Env) *cli.Command {
 }
 
 func runValidate(c *cli.Context, s *session) error {
-	m, diags := s.Check(c.Context, inputs(c, s))
+	m, diags := s.engine.Workspace.Check(c.Context, inputs(c, s))
 	if !diags.HasErrors() {
-		diags = append(diags, typecache.Check(s.Workspace, m)...)
+		diags = append(diags, typecache.Check(s.engine.Workspace, m)...)
 	}
 	if c.Bool("json") {
-		content, err := diag.NewReport(diags, s.Secrets.Hide).Encode()
+		content, err := diag.NewReport(diags, s.engine.Workspace.Secrets.Hide).Encode()
 		if err != nil {
 			return err
 		}
@@ -43,9 +43,9 @@ func runValidate(c *cli.Context, s *session) error {
 		return nil
 	}
 	if diags.HasErrors() {
-		return s.Secrets.Diagnostics(diags)
+		return s.engine.Workspace.Secrets.Diagnostics(diags)
 	}
-	s.Diagnostics(diags)
+	s.engine.Workspace.Diagnostics(diags)
 	s.out.Printf("%s The manifest is valid: %s.\n", render.Green("Success!"), words.Count(len(m.Resources()), "resource"))
 	return nil
 }

@@ -39,7 +39,7 @@ func runWatch(c *cli.Context, s *session) (err error) {
 	o := watching.Options{SourceOptions: repairs.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Policy: policy(c)},
 		Approve: c.String("approve"), Parallelism: c.Int("parallelism"), Converged: c.Duration("converged-timeout"),
 		MaxRuntime: c.Duration("max-runtime"), Metrics: c.String("metrics"),
-		Verbose: c.Bool("verbose"), Record: watching.Records(s.Engine, s.env.Abort), Print: s.out.Printf, Show: s.ui.Status}
+		Verbose: c.Bool("verbose"), Record: watching.Records(s.engine, s.env.Abort), Print: s.out.Printf, Show: s.ui.Status}
 	if c.IsSet("poll") {
 		poll := c.Duration("poll")
 		if o.Poll = &poll; poll < 0 || poll > 0 && poll < time.Second {
@@ -49,13 +49,13 @@ func runWatch(c *cli.Context, s *session) (err error) {
 	if o.Parallelism < 1 {
 		return diag.Errorf("Wrong command line", "-parallelism must be at least 1.")
 	}
-	if o.Baseline, err = s.Baseline(c.String("baseline")); err != nil {
+	if o.Baseline, err = s.engine.Baseline(c.String("baseline")); err != nil {
 		return err
 	}
 	if s.env.Hangup != nil && !s.env.Interactive {
 		o.Reload = s.env.Hangup()
 	}
-	end, counts, err := watching.Run(c.Context, s.Engine, o)
+	end, counts, err := watching.Run(c.Context, s.engine, o)
 	switch {
 	case err != nil:
 		return err

@@ -23,7 +23,7 @@ import (
 
 // session is the session of one command: the engine, and the terminal that shows it.
 type session struct {
-	*app.Engine
+	engine   *app.Engine
 	env      Env
 	ui       *terminal.UI
 	out, err terminal.Printer // out is for results, err for everything else
@@ -41,7 +41,7 @@ func (e Env) action(run func(*cli.Context, *session) error) cli.ActionFunc {
 		}
 		defer func() {
 			s.ui.Close()
-			s.Close()
+			s.engine.Close()
 		}()
 		return run(c, s)
 	}
@@ -78,17 +78,17 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Engine = app.New(app.Options{
+	s.engine = app.New(app.Options{
 		UI: s.ui, Abort: e.Abort, MaxArtifacts: kept,
 		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
 		Dial:      hosts.Dialer(in, Version),
 	})
-	if _, err := settings.Lookup(s.Env).Size("DEPLOYSTER_MAX_IMAGE"); err != nil {
+	if _, err := settings.Lookup(s.engine.Workspace.Env).Size("DEPLOYSTER_MAX_IMAGE"); err != nil {
 		return nil, err
 	}
-	s.keep, err = settings.Lookup(s.Env).KeepWorkers()
+	s.keep, err = settings.Lookup(s.engine.Workspace.Env).KeepWorkers()
 	return s, err
 }
 
@@ -110,16 +110,16 @@ func where(c *cli.Context, e Env) (flags []string) {
 // recorded reads the state for a command that shows it. If there is no state, it prints a
 // note; if the user named a state, that is an error.
 func (s *session) recorded(ctx context.Context) (state.Snapshot, error) {
-	place := s.StatePlaceAround()
-	snapshot, err := s.ReadState(ctx, place)
+	place := s.engine.Workspace.StatePlaceAround()
+	snapshot, err := s.engine.Workspace.ReadState(ctx, place)
 	if err != nil || snapshot.Lineage != "" {
-		workspace.Hide(s.Workspace, snapshot)
+		workspace.Hide(s.engine.Workspace, snapshot)
 		return snapshot, err
 	}
-	if s.State != "" {
+	if s.engine.Workspace.State != "" {
 		return snapshot, noState(place)
 	}
-	s.Note("There is no state file at %s.", place)
+	s.engine.Workspace.Note("There is no state file at %s.", place)
 	return snapshot, nil
 }
 
@@ -149,24 +149,24 @@ func (e Env) shownOn() (io.Writer, bool, error) {
 
 // open connects to containerd, and starts the embedded one if necessary.
 func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error) {
-	env := settings.Lookup(s.Env)
+	env := settings.Lookup(s.engine.Workspace.Env)
 	maxImage, err := env.Size("DEPLOYSTER_MAX_IMAGE")
 	if err != nil {
 		return nil, err
 	}
 	s.containerd, err = containerd.Open(ctx, containerd.Options{
-		Address:      cmp.Or(c.String("containerd-address"), s.Env("CONTAINERD_ADDRESS")),
-		Namespace:    cmp.Or(c.String("containerd-namespace"), s.Env("CONTAINERD_NAMESPACE")),
-		DataDir:      s.Env("DEPLOYSTER_DATA_DIR"),
-		Runc:         s.Env("DEPLOYSTER_RUNC"),
-		AllowOldRunc: s.Env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
+		Address:      cmp.Or(c.String("containerd-address"), s.engine.Workspace.Env("CONTAINERD_ADDRESS")),
+		Namespace:    cmp.Or(c.String("containerd-namespace"), s.engine.Workspace.Env("CONTAINERD_NAMESPACE")),
+		DataDir:      s.engine.Workspace.Env("DEPLOYSTER_DATA_DIR"),
+		Runc:         s.engine.Workspace.Env("DEPLOYSTER_RUNC"),
+		AllowOldRunc: s.engine.Workspace.Env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
 		IdleExit:     env.IdleExit(),
 		Keep:         s.keep,
-		KeepScope:    s.Dir,
-		Private:      s.Secrets.Private,
+		KeepScope:    s.engine.Workspace.Dir,
+		Private:      s.engine.Workspace.Secrets.Private,
 		Registries: containerd.RegistryOptions{CertDirs: env.CertDirs(), DockerConfig: s.dockerConfig(), MaxImage: maxImage,
-			Progress: s.Pulling},
-		Warn: s.Warn,
+			Progress: s.engine.Pulling},
+		Warn: s.engine.Workspace.Warn,
 	})
 	if err != nil {
 		return nil, err
@@ -176,11 +176,11 @@ func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error)
 
 // dockerConfig returns the file where docker keeps credentials for registries.
 func (s *session) dockerConfig() string {
-	if dir := s.Env("DOCKER_CONFIG"); dir != "" {
-		return filepath.Join(s.Path(dir), "config.json")
+	if dir := s.engine.Workspace.Env("DOCKER_CONFIG"); dir != "" {
+		return filepath.Join(s.engine.Workspace.Path(dir), "config.json")
 	}
-	if s.Home == "" {
+	if s.engine.Workspace.Home == "" {
 		return ""
 	}
-	return filepath.Join(s.Home, ".docker", "config.json")
+	return filepath.Join(s.engine.Workspace.Home, ".docker", "config.json")
 }

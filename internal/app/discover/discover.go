@@ -28,14 +28,14 @@ import (
 // Write asks the types that the root manifest declares which things exist, and writes the
 // file. If no thing is new it writes none.
 func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string) error {
-	if err := e.CheckNewManifest(file); err != nil {
+	if err := e.Workspace.CheckNewManifest(file); err != nil {
 		return err
 	}
-	m, diags := e.Check(ctx, in)
+	m, diags := e.Workspace.Check(ctx, in)
 	if diags.HasErrors() {
 		return diags
 	}
-	prior, err := e.ReadState(ctx, e.StatePlace(m))
+	prior, err := e.Workspace.ReadState(ctx, e.Workspace.StatePlace(m))
 	if err != nil {
 		return err
 	}
@@ -58,13 +58,13 @@ func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string)
 		return diag.Errorf("No type can list what exists", "-generate-config-out asks the types of the type blocks here, and the image "+
 			"of none of them says \"discover_action\" in its answer to init.")
 	case out.Len() == 0:
-		e.Note("Everything that exists is declared or recorded already: %s was not written.", file)
+		e.Workspace.Note("Everything that exists is declared or recorded already: %s was not written.", file)
 		return nil
 	}
-	if err := durable.WriteFile(e.Path(file), out.Bytes(), 0o644); err != nil {
+	if err := durable.WriteFile(e.Workspace.Path(file), out.Bytes(), 0o644); err != nil {
 		return diag.Errorf("Cannot write the manifest", "%s.", err)
 	}
-	e.Note("Wrote %s with %s. Its resources exist: an apply adopts them.", file, words.Count(out.Len(), "resource"))
+	e.Workspace.Note("Wrote %s with %s. Its resources exist: an apply adopts them.", file, words.Count(out.Len(), "resource"))
 	return nil
 }
 
@@ -83,7 +83,7 @@ func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Sn
 	if err != nil {
 		return nil, err
 	}
-	resolver, err := at.Resolver(e.Dir, m)
+	resolver, err := at.Resolver(e.Workspace.Dir, m)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Sn
 // one asks one type, if its image has a discover action, and adds the new things to out.
 func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (able bool, err error) {
 	if host := t.Settings.Host; host != nil && host.Address == "" {
-		s.engine.Warn(diag.Warningf("Not asked on a host", "type.%s runs on %s, of which it is not known yet how it is reached.",
+		s.engine.Workspace.Warn(diag.Warningf("Not asked on a host", "type.%s runs on %s, of which it is not known yet how it is reached.",
 			t.Name, host.Name))
 		return true, nil
 	}
@@ -123,10 +123,11 @@ func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (ab
 		thing := things.Declared(s.client, t.Image, ty, d.Config, t.Settings, target.Mounts)
 		if !slices.ContainsFunc(known, func(k match.Thing) bool { return same(ty, thing, k) }) {
 			secrets := s.client.WriteOnly(ty.ConfigSchema, d.Config)
-			s.engine.Secrets.Add(secret.Values(d.Config, secrets))
+			s.engine.Workspace.Secrets.Add(secret.Values(d.Config, secrets))
 			if len(secrets) > 0 {
-				s.engine.Warn(diag.Warningf("A secret was left out", "type.%s lists %s with a value that its schema calls writeOnly: it is not "+
-					"written into a manifest. Give it there as a variable.", t.Name, cmp.Or(d.Name, "a thing")))
+				s.engine.Workspace.Warn(diag.Warningf("A secret was left out",
+					"type.%s lists %s with a value that its schema calls writeOnly: it is not "+
+						"written into a manifest. Give it there as a variable.", t.Name, cmp.Or(d.Name, "a thing")))
 			}
 			out.Add(t.Name, d.Name, own(jsondoc.Without(d.Config, secrets), defaults))
 			known = append(known, thing)
@@ -140,7 +141,7 @@ func (s *search) defaults(t config.Type) (json.RawMessage, error) {
 	if t.Defaults.Value == nil {
 		return nil, nil
 	}
-	s.engine.Secrets.Add(secret.Values(t.Defaults.Value, t.Defaults.Sensitive))
+	s.engine.Workspace.Secrets.Add(secret.Values(t.Defaults.Value, t.Defaults.Sensitive))
 	all, err := jsondoc.OwnObject(t.Defaults.Value)
 	if err != nil {
 		return nil, err

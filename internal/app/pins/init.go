@@ -19,14 +19,14 @@ import (
 // upgrade it pins the current digests of their names. It returns the changes of the lock
 // file, and whether it was written.
 func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool) (changes []images.LockChange, written bool, err error) {
-	m, err := e.Manifest(ctx, in)
+	m, err := e.Workspace.Manifest(ctx, in)
 	if err != nil {
 		return nil, false, err
 	}
 	if err := e.HoldLockFile(ctx, "init"); err != nil {
 		return nil, false, err
 	}
-	lock, err := images.ReadLock(e.Dir)
+	lock, err := images.ReadLock(e.Workspace.Dir)
 	if err != nil {
 		return nil, false, err
 	}
@@ -41,13 +41,13 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool)
 		return nil, false, err
 	}
 	for _, m := range resolver.Moved() {
-		e.Note("%[1]s is now %[2]s (locked); the build of today stays as %[3]s. To use it: `deployster image tag %[3]s %[1]s`, "+
+		e.Workspace.Note("%[1]s is now %[2]s (locked); the build of today stays as %[3]s. To use it: `deployster image tag %[3]s %[1]s`, "+
 			"then `deployster init -upgrade`.", m.Name, m.Now, imagestore.WithDigest(m.Name, m.Was))
 	}
 	if pins, err = otherImages(ctx, e, at, m, resolver, pins); err != nil {
 		return nil, false, err
 	}
-	if changes, written, err = images.WriteLock(e.Dir, lock, pins); err != nil {
+	if changes, written, err = images.WriteLock(e.Workspace.Dir, lock, pins); err != nil {
 		return changes, written, err
 	}
 	moved, err := upgradePins(ctx, e, in, upgrade)
@@ -74,7 +74,7 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 		}
 	}
 	if diags.HasErrors() {
-		return nil, e.Secrets.Diagnostics(diags)
+		return nil, e.Workspace.Secrets.Diagnostics(diags)
 	}
 	all := maps.Clone(pins)
 	maps.Copy(all, client.Images())

@@ -28,11 +28,11 @@ func TestLockFile_IsChangedByOne(t *testing.T) {
 	open := func(context.Context) (app.Runtime, error) { return runnertest.Runtime{Fake: fake}, nil }
 	first := app.New(app.Options{Workspace: workspace.Options{Dir: dir, Version: "test"}, Open: open})
 	pins := map[string]config.Pin{"a": {Version: map[string]string{"ref": "1"}}, "b": {Version: map[string]string{"ref": "2"}}}
-	if err := images.WritePins(first.Dir, nil, pins); err != nil {
+	if err := images.WritePins(first.Workspace.Dir, nil, pins); err != nil {
 		t.Fatal(err)
 	}
 	another := func(wait time.Duration) *app.Engine {
-		e := app.New(app.Options{Workspace: workspace.Options{Dir: first.Dir, Version: "test", LockTimeout: wait}, Open: open})
+		e := app.New(app.Options{Workspace: workspace.Options{Dir: first.Workspace.Dir, Version: "test", LockTimeout: wait}, Open: open})
 		t.Cleanup(e.Close)
 		return e
 	}
@@ -60,12 +60,12 @@ func TestLockFile_IsChangedByOne(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("init that waited: %v", err)
 	}
-	lock, err := images.ReadLock(first.Dir)
+	lock, err := images.ReadLock(first.Workspace.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(lock.Images) != 1 || len(lock.Artifacts) > 1 {
-		content, _ := os.ReadFile(filepath.Join(first.Dir, config.LockName))
+		content, _ := os.ReadFile(filepath.Join(first.Workspace.Dir, config.LockName))
 		t.Errorf("images %q, artifacts %q:\n%s", slices.Sorted(maps.Keys(lock.Images)), slices.Sorted(maps.Keys(lock.Artifacts)), content)
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 // OpenVersions returns a Desk for the versions of the declared artifacts.
 func OpenVersions(ctx context.Context, e *app.Engine, in workspace.Inputs) (*versions.Desk, error) {
-	m, err := e.Manifest(ctx, in)
+	m, err := e.Workspace.Manifest(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	prior, err := e.ReadState(ctx, e.StatePlace(m))
+	prior, err := e.Workspace.ReadState(ctx, e.Workspace.StatePlace(m))
 	if err != nil {
 		return nil, err
 	}
@@ -24,17 +24,17 @@ func OpenVersions(ctx context.Context, e *app.Engine, in workspace.Inputs) (*ver
 	if err != nil {
 		return nil, err
 	}
-	resolver, err := at.Resolver(e.Dir, m)
+	resolver, err := at.Resolver(e.Workspace.Dir, m)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := images.ReadLock(e.Dir)
+	lock, err := images.ReadLock(e.Workspace.Dir)
 	if err != nil {
 		return nil, err
 	}
 	pins := map[string]string{}
 	client, files := at.Artifacts(e.Command(), at.Client(e.Command(), at.Places, prior, pins, resolver))
-	return versions.New(versions.Options{Dir: e.Dir, Manifest: m, Prior: prior, Lock: lock, Store: files,
+	return versions.New(versions.Options{Dir: e.Workspace.Dir, Manifest: m, Prior: prior, Lock: lock, Store: files,
 		Open: func(ctx context.Context, wanted func(string) bool) (artifact.Client, error) {
 			resolver.Wanted = wanted
 			_, err := resolver.All(ctx)
@@ -54,7 +54,7 @@ func OpenFiles(ctx context.Context, e *app.Engine) (artifact.Store, error) {
 // upgradePins moves the pins of artifacts in the lock file to the newest versions.
 // Without newest it only drops the pins of artifacts that are no longer declared.
 func upgradePins(ctx context.Context, e *app.Engine, in workspace.Inputs, newest bool) (changes []images.LockChange, err error) {
-	lock, err := images.ReadLock(e.Dir)
+	lock, err := images.ReadLock(e.Workspace.Dir)
 	if err != nil || lock == nil || len(lock.Artifacts) == 0 {
 		return nil, err
 	}

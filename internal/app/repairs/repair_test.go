@@ -78,7 +78,7 @@ func TestRepair_IsPlannedWithWhatWasFoundOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := state.File(filepath.Join(dir, workspace.DefaultState))
-	store, err := e.OpenState(t.Context(), file, "apply")
+	store, err := e.Workspace.OpenState(t.Context(), file, "apply")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestRepair_IsPlannedWithWhatWasFoundOut(t *testing.T) {
 	if err != nil || store.Close() != nil { // it dies
 		t.Fatal(err)
 	}
-	if store, err = e.OpenState(t.Context(), file, "plan"); err != nil || store.Close() != nil { // the next command folds its journal
+	if store, err = e.Workspace.OpenState(t.Context(), file, "plan"); err != nil || store.Close() != nil { // the next command folds its journal
 		t.Fatal(err)
 	}
 	keeper := keeperOf(t, e)

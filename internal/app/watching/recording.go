@@ -31,24 +31,25 @@ type Recording struct {
 func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 	var last atomic.Int64 // the hour in which missing records were warned of last
 	return func() Recording {
-		run := runs.Run{ID: runs.NewID(time.Now()), Command: runs.Watch, Deployster: e.Version, Started: time.Now().UTC()}
-		recorder := runs.New(runs.Options{Workdir: e.Dir, Run: run, Hide: e.Secrets.Hiding, Known: e.Secrets.Known, Keys: e.Keys})
-		stream := events.NewStream(e.Secrets.Hiding, time.Now)
+		run := runs.Run{ID: runs.NewID(time.Now()), Command: runs.Watch, Deployster: e.Workspace.Version, Started: time.Now().UTC()}
+		recorder := runs.New(runs.Options{Workdir: e.Workspace.Dir, Run: run, Hide: e.Workspace.Secrets.Hiding, Known: e.Workspace.Secrets.Known,
+			Keys: e.Workspace.Keys})
+		stream := events.NewStream(e.Workspace.Secrets.Hiding, time.Now)
 		stream.To("records", func(<-chan struct{}) (io.WriteCloser, error) { return recorder.Events() },
 			events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
-		stream.Send(events.Event{Level: events.Info, Message: "deployster " + e.Version + " watch",
-			Body: events.Version{Format: events.Format, Deployster: e.Version, Command: run.Command, Run: run.ID}})
+		stream.Send(events.Event{Level: events.Info, Message: "deployster " + e.Workspace.Version + " watch",
+			Body: events.Version{Format: events.Format, Deployster: e.Workspace.Version, Command: run.Command, Run: run.ID}})
 		return Recording{Run: run.ID, Records: recorder, Send: stream.Send, End: func(status apply.Status) {
 			code := status.ExitCode()
 			err := recorder.Finish(runs.Status(status), code, time.Now())
 			if hour := time.Now().Unix()/3600 + 1; err != nil && last.Swap(hour) != hour {
-				e.Warn(diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s. "+
+				e.Workspace.Warn(diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s. "+
 					"Repairing goes on. This is told once an hour.", err))
 			}
 			stream.Send(events.OfEnd(status, code, time.Since(run.Started)))
 			_ = stream.Close(writerPatience, hurry) // events that are missing here were also written elsewhere
 			if err := recorder.Close(); err != nil {
-				e.Warn(diag.Warningf("Records may hold a secret", "A secret that became known late could not be removed from the events of "+
+				e.Workspace.Warn(diag.Warningf("Records may hold a secret", "A secret that became known late could not be removed from the events of "+
 					"a repair: %s.", err))
 			}
 		}}

@@ -101,7 +101,7 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), renews: make(chan struct{}, 1), knows: map[string]bool{},
 		reasons: map[string]string{}, looks: &failures{record: o.Record}, metrics: metrics.New()}
 	w.Whole = slices.ContainsFunc(kinds, func(k plan.Change) bool { return k != repair.Kind })
-	w.systemd = sdnotify.New(e.Env("NOTIFY_SOCKET"))
+	w.systemd = sdnotify.New(e.Workspace.Env("NOTIFY_SOCKET"))
 	defer w.looks.end()
 	served, err := w.serve(ctx, e)
 	if err != nil {
@@ -114,7 +114,7 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	}
 	w.engine = repairs.Keeper{Command: e.Command(), Machine: machine}.Child(func(event events.Event) {
 		if event.Level != events.Debug || w.Verbose {
-			e.Events(event) // otherwise each query would be reported
+			e.Workspace.Events(event) // otherwise each query would be reported
 		}
 	}, w.looks)
 	w.told = w.engine.NewWatchClient()
@@ -140,7 +140,7 @@ func (w *watcher) serve(ctx context.Context, e *app.Engine) (end func(), err err
 	}
 	at := w.Metrics
 	if path, local := strings.CutPrefix(at, "unix:"); local {
-		at = "unix:" + e.Path(path)
+		at = "unix:" + e.Workspace.Path(path)
 	}
 	l, err := metrics.Listen(ctx, at)
 	if err != nil {

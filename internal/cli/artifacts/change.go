@@ -24,7 +24,7 @@ func get(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	dir := s.Path(c.Args().Get(1))
+	dir := s.Engine.Workspace.Path(c.Args().Get(1))
 	got, err := desk.Get(c.Context, c.Args().First(), dir, parts)
 	if err != nil {
 		return failed, err

@@ -14,7 +14,7 @@ import (
 
 // Session is the session in which a command runs.
 type Session struct {
-	*app.Engine
+	Engine   *app.Engine
 	Out, Err terminal.Printer // Out is for results, Err for everything else
 	Inputs   workspace.Inputs // without arguments
 }

@@ -48,7 +48,7 @@ func saveImage(c *cli.Context, s Session) error {
 		return err
 	}
 	if c.Args().Get(1) == "-" {
-		return store.Save(c.Context, c.Args().First(), s.Options.Stdout)
+		return store.Save(c.Context, c.Args().First(), s.Engine.Workspace.Options.Stdout)
 	}
-	return images.SaveTo(c.Context, store, c.Args().First(), s.Path(c.Args().Get(1)))
+	return images.SaveTo(c.Context, store, c.Args().First(), s.Engine.Workspace.Path(c.Args().Get(1)))
 }

@@ -18,7 +18,7 @@ import (
 
 // Session is the session in which a command runs.
 type Session struct {
-	*app.Engine
+	Engine      *app.Engine
 	Out, Err    terminal.Printer // Out is for results, Err for everything else
 	Interactive bool             // a person can be asked on the terminal
 	Confirm     func(ctx context.Context, question string, whole bool) (bool, error)
@@ -87,7 +87,7 @@ func importImages(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "import takes one file or directory, or - for standard input.")
 	}
-	in, err := images.OpenArchive(c.Args().First(), s.Path, s.Options.Stdin)
+	in, err := images.OpenArchive(c.Args().First(), s.Engine.Workspace.Path, s.Engine.Workspace.Options.Stdin)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func importImages(c *cli.Context, s Session) error {
 		return err
 	}
 	list, err := store.Import(c.Context, in, func(name string, why error) {
-		s.Warn(diag.Warningf("An image was not imported", "%s: %s.", diag.Visible(name), diag.Visible(why.Error())))
+		s.Engine.Workspace.Warn(diag.Warningf("An image was not imported", "%s: %s.", diag.Visible(name), diag.Visible(why.Error())))
 	})
 	if err != nil {
 		return err

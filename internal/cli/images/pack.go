@@ -57,9 +57,9 @@ func packImage(c *cli.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	o := images.PackOptions{Reference: c.String("t"), Path: s.Path, Args: c.Args().Slice(),
+	o := images.PackOptions{Reference: c.String("t"), Path: s.Engine.Workspace.Path, Args: c.Args().Slice(),
 		Programs: programs, Terraform: terraform, Add: more, Shell: c.Bool("shell"), Python: c.Bool("python"),
-		Note: s.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env,
+		Note: s.Engine.Workspace.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env,
 		WorkingDir: c.String("workdir")}
 	if dir := o.WorkingDir; dir != "" && !path.IsAbs(dir) {
 		return diag.Errorf("Wrong command line", "-workdir is an absolute path in the image, and it was given %q.", dir)
@@ -68,9 +68,9 @@ func packImage(c *cli.Context, s Session) error {
 	if terraform != "" && len(o.Entrypoint) == 0 {
 		pack = func(ctx context.Context, store images.Store, o images.PackOptions) (imagestore.Image, error) {
 			return images.PackProvider(ctx, store, o, func(ctx context.Context, image string) error {
-				runtime, err := s.Runtime(ctx)
+				runtime, err := s.Engine.Runtime(ctx)
 				if err == nil {
-					_, _, err = types.Inspect(ctx, s.Command(), runtime, image)
+					_, _, err = types.Inspect(ctx, s.Engine.Command(), runtime, image)
 				}
 				return err
 			})

@@ -41,7 +41,7 @@ func removeImages(c *cli.Context, s Session) error {
 	}
 	var keep map[string]bool
 	if !c.Bool("force") {
-		if keep, err = images.Needed(c.Context, store, s.Workspace, "image rm"); err != nil {
+		if keep, err = images.Needed(c.Context, store, s.Engine.Workspace, "image rm"); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func pruneImages(c *cli.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	keep, err := images.Needed(c.Context, store, s.Workspace, "image prune")
+	keep, err := images.Needed(c.Context, store, s.Engine.Workspace, "image prune")
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func pruneImages(c *cli.Context, s Session) error {
 			return err
 		}
 	}
-	removed, err := images.Prune(c.Context, store, s.Workspace, unused)
+	removed, err := images.Prune(c.Context, store, s.Engine.Workspace, unused)
 	printRemoved(s.Out, removed)
 	if stay := len(unused) - len(removed); err == nil && stay > 0 {
 		s.Err.Printf("%s stayed: what was shown has changed since.\n", words.Count(stay, "image"))

@@ -1,3 +1,3 @@
-// Package sharedstate prints where a state is and who uses it. A status comes in, and
-// lines for people go out.
+// Package sharedstate has the commands for where a state is and who uses it: it gets the
+// engine of a command, and prints lines for people.
 package sharedstate

@@ -27,22 +27,23 @@ func testArtifacts(c *cli.Context, s Session, env map[string]string) (int, error
 	if !asJSON {
 		o.Done = func(c conformance.Check) { checked(s.Out, c) }
 	}
-	runtime, err := s.Runtime(c.Context)
+	runtime, err := s.Engine.Runtime(c.Context)
 	if err != nil {
 		return failed, err
 	}
-	s.Secrets.Add(secret.Values(o.Source, o.Sensitive))
-	o.Runner, o.Inspector, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, s.Version, s.Dir, s.Verbose, s.Secrets.Hide
+	s.Engine.Workspace.Secrets.Add(secret.Values(o.Source, o.Sensitive))
+	at := s.Engine.Workspace
+	o.Runner, o.Inspector, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, at.Version, at.Dir, at.Verbose, at.Secrets.Hide
 	if !asJSON {
-		o.Log = s.Command().Line
+		o.Log = s.Engine.Command().Line
 	}
 	report, err := imagetest.Run(c.Context, o)
 	switch {
 	case errors.Is(err, context.Canceled) && report.LeftBehind:
-		s.Warn(diag.Errorf("Interrupted", "What was put by then stays."))
+		s.Engine.Workspace.Warn(diag.Errorf("Interrupted", "What was put by then stays."))
 		return interrupted, nil
 	case errors.Is(err, context.Canceled):
-		s.Warn(diag.Errorf("Interrupted", "Nothing was published."))
+		s.Engine.Workspace.Warn(diag.Errorf("Interrupted", "Nothing was published."))
 		return interrupted, nil
 	case err != nil:
 		return failed, err
@@ -82,11 +83,11 @@ func artifactOptions(c *cli.Context, s Session) (o imagetest.Options, err error)
 	}
 	var diags diag.Diagnostics
 	file := c.String("source")
-	if o.Source, o.Sensitive, diags = config.ReadMarked(s.Path(file), file); diags.HasErrors() {
+	if o.Source, o.Sensitive, diags = config.ReadMarked(s.Engine.Workspace.Path(file), file); diags.HasErrors() {
 		return o, diags
 	}
 	if file = c.String("put"); file != "" {
-		if o.Put, diags = config.ReadObject(s.Path(file), file); diags.HasErrors() {
+		if o.Put, diags = config.ReadObject(s.Engine.Workspace.Path(file), file); diags.HasErrors() {
 			return o, diags
 		}
 	}
@@ -95,7 +96,7 @@ func artifactOptions(c *cli.Context, s Session) (o imagetest.Options, err error)
 		if !ok || name == "" || path == "" || strings.ContainsAny(name, "/\x00") || name == ".." || name == "." {
 			return wrong("-input takes NAME=PATH, not %q.", pair)
 		}
-		path = s.HomePath(path)
+		path = s.Engine.Workspace.HomePath(path)
 		if _, err := os.Stat(path); err != nil {
 			return o, diag.Errorf("No such input", "-input %s: there is nothing at %s.", pair, path)
 		}

@@ -25,7 +25,7 @@ import (
 
 // Session is the session of one test.
 type Session struct {
-	*app.Engine
+	Engine   *app.Engine
 	Out, Err terminal.Printer
 }
 
@@ -74,11 +74,11 @@ func Run(c *cli.Context, s Session) (int, error) {
 	if !asJSON {
 		o.Done = func(c conformance.Check) { checked(s.Out, c) }
 	}
-	runtime, err := s.Runtime(c.Context)
+	runtime, err := s.Engine.Runtime(c.Context)
 	if err != nil {
 		return failed, err
 	}
-	report, err := conform(c.Context, s.Command(), runtime, o, asJSON)
+	report, err := conform(c.Context, s.Engine.Command(), runtime, o, asJSON)
 	if asJSON && len(report.Checks) > 0 {
 		if err := s.Out.Document(report); err != nil {
 			return failed, err
@@ -90,7 +90,7 @@ func Run(c *cli.Context, s Session) (int, error) {
 		if report.LeftBehind {
 			detail = "What the test has created may still exist. `deployster type test -replace` with the same config removes it."
 		}
-		s.Warn(diag.Errorf("Interrupted", "%s", detail))
+		s.Engine.Workspace.Warn(diag.Errorf("Interrupted", "%s", detail))
 		return interrupted, nil
 	case err != nil:
 		return failed, err
@@ -118,7 +118,7 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 	}
 	for flag, into := range map[string]*json.RawMessage{"config": &o.Config, "then": &o.Then} {
 		if file := c.String(flag); file != "" {
-			raw, diags := config.ReadObject(s.Path(file), file)
+			raw, diags := config.ReadObject(s.Engine.Workspace.Path(file), file)
 			if diags.HasErrors() {
 				return o, diags
 			}
@@ -131,7 +131,7 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 		if !ok || name == "" || path == "" {
 			return wrong("-plug takes NAME=PATH or NAME=PATH:ro, not %q.", pair)
 		}
-		path = s.HomePath(path)
+		path = s.Engine.Workspace.HomePath(path)
 		if _, err := os.Stat(path); err != nil {
 			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image sees "+
 				"it.", pair, path)

@@ -52,7 +52,7 @@ func run(ctx context.Context, l *lab, e edit) (r result, err error) {
 			return r, err
 		}
 		if i == 1 && e.forget != "" {
-			if _, err := l.engine().Editor(false).Forget(ctx, []string{e.forget}); err != nil {
+			if _, err := l.engine().Workspace.Editor(false).Forget(ctx, []string{e.forget}); err != nil {
 				return r, err
 			}
 		}

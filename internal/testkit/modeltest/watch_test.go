@@ -212,7 +212,7 @@ func (ex *execution) starts(s *Step) (*watcher, error) {
 		return nil, err
 	}
 	w := &watcher{execution: ex, step: s, engine: repairs.Keeper{Command: e.Command(), Machine: m}, close: e.Close, refused: map[string]string{}}
-	t.told = func(text string) bool { return ex.wasTold(text) || e.Secrets.Hide(text) != text }
+	t.told = func(text string) bool { return ex.wasTold(text) || e.Workspace.Secrets.Hide(text) != text }
 	if w.source, w.prior, err = w.engine.Source(context.Background(), repairs.SourceOptions{}); err != nil {
 		e.Close()
 		return nil, err
