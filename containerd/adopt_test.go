@@ -221,7 +221,7 @@ func TestShimIsLost(t *testing.T) {
 // killShim kills the process that looks after an action.
 func killShim(t *testing.T, r *Runtime, id string) {
 	t.Helper()
-	c, _, found, err := r.find(context.Background(), layout.ActionName(id))
+	c, _, found, err := r.actions.Find(context.Background(), layout.ActionName(id))
 	if err != nil || !found {
 		t.Fatalf("no container of %s: %v", id, err)
 	}

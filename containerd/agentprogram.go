@@ -59,10 +59,10 @@ func (f *agentProgram) start(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.w.agent.request(request, given...); err != nil {
+	if err := f.w.agent.Request(request, given...); err != nil {
 		return err
 	}
-	said, err := f.w.agent.reply()
+	said, err := f.w.agent.Reply()
 	switch {
 	case err != nil:
 		return err
@@ -101,7 +101,7 @@ func (f *agentProgram) signal(ctx context.Context, sig unix.Signal) (alone <-cha
 	}
 	f.pid = f.w.find(f.inside)
 	return terminate(ctx, f.w.container, f.pid, func() {
-		if fd, err := f.w.open(int(f.pid)); err == nil {
+		if fd, err := f.w.container.open(int(f.pid)); err == nil {
 			_ = unix.PidfdSendSignal(fd, sig, nil, 0)
 			_ = unix.Close(fd)
 		}
@@ -119,7 +119,7 @@ func (f *agentProgram) delete(context.Context, int, bool) error {
 // only if this client killed it, and with it everything in the container.
 func (w *sharedContainer) awaitEnd() exit {
 	const signalled = 128 // what shells and containerd add to a signal's number
-	said, err := w.agent.reply()
+	said, err := w.agent.Reply()
 	switch status := unix.WaitStatus(said.Value); {
 	case err != nil && w.killed.Load():
 		return exit{code: signalled + int(unix.SIGKILL)}
@@ -136,7 +136,7 @@ func (w *sharedContainer) awaitEnd() exit {
 // open creates the pipes and returns the ends for the program. They belong to its user,
 // who may open them again by their names in /proc.
 func (f *agentProgram) open() (given []int, err error) {
-	uid, gid := f.w.box.IDs.Owner(f.w.box.Spec.Process.User)
+	uid, gid := f.w.container.box.IDs.Owner(f.w.container.box.Spec.Process.User)
 	for i, ours := range []**os.File{&f.stdin, &f.copies[0].from, &f.copies[1].from} {
 		var ends [2]int
 		if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
@@ -202,7 +202,7 @@ func (f *agentProgram) close() {
 // find returns the number on this host of a process of a container, 0 = there is no such
 // process.
 func (w *sharedContainer) find(inside uint32) uint32 {
-	procs, _ := sandbox.Processes(w.id, int(w.pid)) // nil on failure
+	procs, _ := sandbox.Processes(w.container.id, int(w.container.pid)) // nil on failure
 	for _, pid := range procs {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // empty if it has ended
 		for line := range strings.Lines(string(status)) {

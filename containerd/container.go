@@ -101,7 +101,7 @@ func (c *container) createTask(ctx context.Context) error {
 	if err != nil {
 		err = errgrpc.ToNative(err)
 		c.noteCut(err)
-		return startFailure(c.spec, err)
+		return failure.OfStart(c.spec, err)
 	}
 	c.pid = resp.Pid
 	return sandbox.CheckGrants(c.pid, c.box.Grants)
@@ -208,7 +208,7 @@ func (c *container) remove(ctx context.Context, outcome error) error {
 	}
 	if c.holder == bySweep {
 		c.r.conn.MarkDirty()
-		c.r.surrendered.Store(c.id, true)
+		c.r.actions.Surrender(c.id)
 		_ = c.files.GiveUp() // so that nobody waits for this client, which may live for months
 		return nil
 	}
@@ -269,12 +269,15 @@ func (c *container) removeLater(ctx context.Context) {
 	})
 }
 
+// retryEvery is the pause before a call to a server that was lost is repeated.
+const retryEvery = 100 * time.Millisecond
+
 // persist calls do, and again if the server was lost in the meantime.
 func (c *container) persist(ctx context.Context, do func() error) error {
 	err := do()
 	c.noteCut(err)
 	for errdefs.IsUnavailable(err) && ctx.Err() == nil && c.r.conn.Revive(ctx) == nil {
-		time.Sleep(adoptEvery) // a server that is being killed may answer once more
+		time.Sleep(retryEvery) // a server that is being killed may answer once more
 		err = do()
 	}
 	return err

@@ -1,12 +1,8 @@
 package containerd
 
 import (
-	"context"
-
-	"deployster/containerd/failure"
 	"deployster/containerd/registry"
 	"deployster/containerd/server"
-	"deployster/internal/runtime/runner"
 )
 
 // RegistryOptions say how registries are accessed.
@@ -25,13 +21,4 @@ func RunServer(args []string) int { return server.Run(args) }
 func Socket(dataDir string) (string, error) {
 	o, err := Options{DataDir: dataDir}.withDefaults()
 	return o.server().Socket(), err
-}
-
-// Labels implements runner.Inspector.
-func (r *Runtime) Labels(ctx context.Context, digest string) (map[string]string, error) {
-	p, err := r.PrepareFor(r.conn.Context(ctx), runner.Spec{Digest: digest})
-	if err != nil {
-		return nil, failure.Of("Preparing the image "+digest, err)
-	}
-	return p.Config.Labels, nil
 }

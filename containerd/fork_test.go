@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/agent"
+	"deployster/containerd/agentconn"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
 )
@@ -125,7 +126,7 @@ func TestAgent_NothingItSaysIsBelieved(t *testing.T) {
 		"fails too late": {says: []byte{'F', 0, 0, 0, 2, 0, 0, 0}, code: -1},
 	} {
 		ours, theirs := connected(t)
-		w := &sharedContainer{agent: &agentConn{UnixConn: ours}}
+		w := &sharedContainer{agent: &agentconn.Conn{UnixConn: ours}}
 		w.killed.Store(c.killed)
 		if _, err := theirs.Write(c.says); err != nil {
 			t.Fatal(err)
@@ -152,7 +153,7 @@ func TestAgent_NothingItSaysIsBelieved(t *testing.T) {
 	if err := errors.Join(unix.Close(pipe[1]), out.SetReadDeadline(time.Now().Add(time.Minute))); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := (&agentConn{UnixConn: ours}).reply(); err != nil || said.Kind != agent.Ended {
+	if said, err := (&agentconn.Conn{UnixConn: ours}).Reply(); err != nil || said.Kind != agent.Ended {
 		t.Errorf("%v, %v", said, err)
 	}
 	if _, err := out.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {

@@ -71,14 +71,14 @@ func TestPack(t *testing.T) {
 		}
 	})
 	t.Run("a tag that moves leaves the image", func(t *testing.T) {
-		i, err := r.Resolve(context.Background(), "test/pack")
+		i, err := r.Images.Resolve(context.Background(), "test/pack")
 		if err != nil || i.Digest == dgst {
 			t.Fatalf("the tag did not move: %+v, %v", i, err)
 		}
 		if got := out(t, r, dgst, "still"); !strings.Contains(got, "still") {
 			t.Errorf("got %q", got)
 		}
-		list, err := r.Images(context.Background())
+		list, err := r.Images.Images(context.Background())
 		if err != nil || len(list) != 2 || list[0].Name != "docker.io/test/pack:latest" || list[1].Name != dgst {
 			t.Errorf("got %+v, %v", list, err)
 		}
@@ -107,11 +107,11 @@ func TestPack(t *testing.T) {
 			{Reference: "test/bad@" + dgst, Dir: t.TempDir()},
 			{Reference: "test/bad", Dir: t.TempDir(), Base: "test/nowhere"},
 		} {
-			if i, err := r.Pack(context.Background(), o); !isDiagnostic(err) {
+			if i, err := r.Images.Pack(context.Background(), o); !isDiagnostic(err) {
 				t.Errorf("%+v: got %+v, %v", o, i, err)
 			}
 		}
-		if _, err := r.Resolve(context.Background(), "test/bad"); !errors.Is(err, runner.ErrNoImage) {
+		if _, err := r.Images.Resolve(context.Background(), "test/bad"); !errors.Is(err, runner.ErrNoImage) {
 			t.Errorf("something was packed: %v", err)
 		}
 	})
@@ -212,7 +212,7 @@ func TestImport(t *testing.T) {
 		{"docker.io/test/oci:1", ociArchive(t, "docker.io/test/oci:1", config)},
 		{"", ociArchive(t, "1.0", config)}, // only a tag: known by its digest
 	} {
-		list, err := r.Import(context.Background(), bytes.NewReader(c.tar), noneElsewhere(t))
+		list, err := r.Images.Import(context.Background(), bytes.NewReader(c.tar), noneElsewhere(t))
 		if err != nil || len(list) != 1 || list[0].Name != c.name && c.name != "" {
 			t.Errorf("%s: got %+v, %v", c.name, list, err)
 			continue
@@ -220,7 +220,7 @@ func TestImport(t *testing.T) {
 		if got := out(t, r, list[0].Digest); got != "imported" {
 			t.Errorf("%s: got %q", c.name, got)
 		}
-		if i, err := r.Resolve(context.Background(), list[0].Name); err != nil || i.Digest != list[0].Digest {
+		if i, err := r.Images.Resolve(context.Background(), list[0].Name); err != nil || i.Digest != list[0].Digest {
 			t.Errorf("%s: got %+v, %v", c.name, i, err)
 		}
 	}
@@ -238,19 +238,19 @@ func TestImport(t *testing.T) {
 		"foreign platform": archive(t, "c.json", `{"os":"plan9","architecture":"mips","rootfs":{"type":"layers","diff_ids":[]}}`,
 			"manifest.json", `[{"Config":"c.json","RepoTags":["test/cut:1"],"Layers":[]}]`),
 	} {
-		if list, err := r.Import(context.Background(), bytes.NewReader(b), noneElsewhere(t)); !isDiagnostic(err) {
+		if list, err := r.Images.Import(context.Background(), bytes.NewReader(b), noneElsewhere(t)); !isDiagnostic(err) {
 			t.Errorf("%s: got %+v, %v", name, list, err)
 		}
 	}
 	// An import that fails leaves the image that had the name.
 	bad := dockerArchive(t, "test/docker:1", nil, object{"User": "nobody-here"})
-	if _, err := r.Import(context.Background(), bytes.NewReader(bad), noneElsewhere(t)); !isDiagnostic(err) {
+	if _, err := r.Images.Import(context.Background(), bytes.NewReader(bad), noneElsewhere(t)); !isDiagnostic(err) {
 		t.Errorf("got %v", err)
 	}
-	if i, err := r.Resolve(context.Background(), "test/docker:1"); err != nil || out(t, r, i.Digest) != "imported" {
+	if i, err := r.Images.Resolve(context.Background(), "test/docker:1"); err != nil || out(t, r, i.Digest) != "imported" {
 		t.Errorf("the name is lost: %+v, %v", i, err)
 	}
-	if _, err := r.Resolve(context.Background(), "test/cut:1"); !errors.Is(err, runner.ErrNoImage) {
+	if _, err := r.Images.Resolve(context.Background(), "test/cut:1"); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("a broken image is here: %v", err)
 	}
 	nothingLeft(t, r)
@@ -265,7 +265,7 @@ func TestNoImage(t *testing.T) {
 		"acme/fiel:1.2": "acme/file:1.2",
 		"other/thing:9": "",
 	} {
-		_, err := r.Resolve(context.Background(), ref)
+		_, err := r.Images.Resolve(context.Background(), ref)
 		if !errors.Is(err, runner.ErrNoImage) || !isDiagnostic(err) {
 			t.Errorf("%s: got %v", ref, err)
 			continue
@@ -276,7 +276,7 @@ func TestNoImage(t *testing.T) {
 		}
 	}
 	for _, ref := range []string{"", "UPPER", "a b", "sha256:12", "a@sha256:zz"} {
-		if _, err := r.Resolve(context.Background(), ref); !isDiagnostic(err) || errors.Is(err, runner.ErrNoImage) {
+		if _, err := r.Images.Resolve(context.Background(), ref); !isDiagnostic(err) || errors.Is(err, runner.ErrNoImage) {
 			t.Errorf("%q: got %v", ref, err)
 		}
 	}

@@ -68,6 +68,6 @@ func TestImage_WhatIsKnownIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	asks("/tmp\nmounted\n")
-	r.Forget(digest.Digest(image))
+	r.Images.Forget(digest.Digest(image))
 	asks("/\nmounted\n")
 }

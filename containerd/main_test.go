@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"deployster/containerd/agentconn"
 	"deployster/containerd/daemon"
 	"deployster/containerd/server"
 	"deployster/containerd/shim"
@@ -91,7 +92,7 @@ func buildHelpers() (paths []string, err error) {
 		return nil, err
 	}
 	dir := filepath.Dir(self)
-	for name, source := range map[string]string{server.ShimProgram: "deployster/containerd/shim/deployster-shim", agentName: "deployster/containerd/agent/deployster-agent"} {
+	for name, source := range map[string]string{server.ShimProgram: "deployster/containerd/shim/deployster-shim", agentconn.AgentName: "deployster/containerd/agent/deployster-agent"} {
 		path := filepath.Join(dir, name)
 		cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, source)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -284,7 +285,7 @@ func pack(t testing.TB, r *Runtime, o imagestore.PackOptions, files map[string]s
 	if o.Dir == "" {
 		o.Dir = busyboxDir(t, files)
 	}
-	info, err := r.Pack(context.Background(), o)
+	info, err := r.Images.Pack(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

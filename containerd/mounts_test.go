@@ -145,7 +145,7 @@ func TestExchangedWhileMade(t *testing.T) {
 			}
 			ctx := context.Background()
 			s := runner.Spec{Name: name, Kind: runner.Action, Digest: dgst, Args: []string{"cat /x/secret"}, Mounts: []runner.Mount{{Source: source, Target: "/x"}}}
-			p, err := r.PrepareFor(r.conn.Context(ctx), s)
+			p, err := r.Images.PrepareFor(r.conn.Context(ctx), s)
 			if err != nil {
 				t.Fatal(err)
 			}

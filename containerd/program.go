@@ -49,7 +49,7 @@ func (c *container) start(ctx context.Context) error {
 		c.noteCut(err)
 		switch {
 		case c.refused(ctx, err):
-			return startFailure(c.spec, err)
+			return failure.OfStart(c.spec, err)
 		case !c.hasBegun(ctx):
 			return unknownEnd(c.id, err)
 		}

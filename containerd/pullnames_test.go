@@ -26,14 +26,14 @@ func TestImport_OverAPulledName(t *testing.T) {
 	v.contents["1"], v.types["1"] = v.contents[d], v.types[d]
 	r := open(t, embedded(t))
 	ctx, name := context.Background(), strings.TrimPrefix(server.URL, "http://")+"/acme/db:1"
-	if image, err := r.Obtain(ctx, runner.Wanted{Reference: name}); err != nil || !image.Pulled {
+	if image, err := r.Images.Obtain(ctx, runner.Wanted{Reference: name}); err != nil || !image.Pulled {
 		t.Fatalf("got %+v, %v", image, err)
 	}
 	local := dockerArchive(t, name, nil, object{"Entrypoint": []string{"/bin/true"}})
-	if _, err := r.Import(ctx, bytes.NewReader(local), noneElsewhere(t)); err != nil {
+	if _, err := r.Images.Import(ctx, bytes.NewReader(local), noneElsewhere(t)); err != nil {
 		t.Fatal(err)
 	}
-	if image, err := r.Obtain(ctx, runner.Wanted{Reference: name}); err != nil || image.Pulled || image.Digest == d {
+	if image, err := r.Images.Obtain(ctx, runner.Wanted{Reference: name}); err != nil || image.Pulled || image.Digest == d {
 		t.Errorf("got %+v, %v", image, err)
 	}
 }
@@ -60,7 +60,7 @@ func TestPull_WhileAnotherEnds(t *testing.T) {
 		v.ServeHTTP(w, req)
 	}))
 	defer server.Close()
-	if _, err := r.Pull(context.Background(), strings.TrimPrefix(server.URL, "http://")+"/acme/db:1"); err != nil {
+	if _, err := r.Images.Pull(context.Background(), strings.TrimPrefix(server.URL, "http://")+"/acme/db:1"); err != nil {
 		t.Error(err)
 	}
 }

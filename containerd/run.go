@@ -60,7 +60,7 @@ func (r *Runtime) attempt(ctx context.Context, s runner.Spec) (res runner.Result
 	c := &container{r: r, id: r.conn.NewContainerID()}
 	c.volumes = volumes.New(r.volumes(), c.id, s)
 	s.Mounts = slices.Concat(s.Mounts, c.volumes.Mounts())
-	p, err := r.PrepareFor(r.conn.Context(ctx), s)
+	p, err := r.Images.PrepareFor(r.conn.Context(ctx), s)
 	if err != nil {
 		return res, false, r.orCancelled(ctx, s, failure.Of("Preparing the image "+s.Digest, err))
 	}
@@ -81,7 +81,7 @@ func (r *Runtime) attempt(ctx context.Context, s runner.Spec) (res runner.Result
 	}
 	res, err = c.run(ctx, c, nil)
 	if errors.Is(err, errImageGone) {
-		r.Forget(p.Digest)
+		r.Images.Forget(p.Digest)
 	}
 	return res, c.phase >= started, err
 }
@@ -141,7 +141,7 @@ func (c *container) attend(ctx context.Context, p program, talk *process, ended 
 		return res, nil
 	}
 	if err == nil && !c.worker && sweep.NeverBegan(c.files.Dir, res.ExitCode) {
-		return runner.Result{}, startFailure(c.spec, sweep.ErrCutOff)
+		return runner.Result{}, failure.OfStart(c.spec, sweep.ErrCutOff)
 	}
 	if c.spec.ListWrites && c.box != nil {
 		res.Wrote = sandbox.Written(c.rootfs, c.box.Spec.Mounts)

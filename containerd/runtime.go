@@ -10,6 +10,8 @@ import (
 
 	"github.com/containerd/log"
 
+	"deployster/containerd/adopt"
+	"deployster/containerd/agentconn"
 	"deployster/containerd/daemon"
 	"deployster/containerd/idlepool"
 	"deployster/containerd/images"
@@ -23,22 +25,21 @@ import (
 // Runtime runs images. It implements runner.Runner, is safe for concurrent
 // use, and must be closed.
 type Runtime struct {
-	*images.Store
-	*images.Shipper
+	Images    *images.Store
+	shipper   *images.Shipper
 	conn      *daemon.Conn
 	sandboxes *sandbox.Maker
 	keep      time.Duration // how long workers of this command are kept; 0 = not at all
 	keepScope string
 	private   func(text string) bool // reports texts that no kept container may know; nil = there are none
 
-	// The containers of actions that this client no longer supervises, by ID.
-	surrendered sync.Map
-	runsOpen    sync.WaitGroup
-	shared      sharedContainers
-	pool        idlepool.Client
-	closing     chan struct{} // closed when the Runtime starts no more runs
-	background  sync.WaitGroup
-	stop        context.CancelFunc // stops the background
+	actions    *adopt.Actions
+	runsOpen   sync.WaitGroup
+	shared     sharedContainers
+	pool       idlepool.Client
+	closing    chan struct{} // closed when the Runtime starts no more runs
+	background sync.WaitGroup
+	stop       context.CancelFunc // stops the background
 
 	warn     func(*diag.Diagnostic)
 	lostOnce sync.Once // the warning about the loss of the daemon
@@ -61,12 +62,13 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{conn: conn, Store: images.NewStore(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn)),
+	r := &Runtime{conn: conn, Images: images.NewStore(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn)),
 		keep: o.Keep, keepScope: o.KeepScope, private: o.Private, warn: o.warn}
-	r.Shipper = images.NewShipper(r.Store)
+	r.shipper = images.NewShipper(r.Images)
 	r.pool = idlepool.NewClient(conn.Config.PoolSocket())
+	r.actions = adopt.New(conn, r.sweeper())
 	r.closing = make(chan struct{})
-	r.shared.agent = findAgent()
+	r.shared.agent = agentconn.Find()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	if r.stop = stop; !conn.Embedded {
 		r.background.Go(func() {

@@ -132,7 +132,7 @@ func TestHostileImages(t *testing.T) {
 			t.Parallel()
 			c.config["Entrypoint"] = []string{"/bin/sleep", "0.5"}
 			tag := "test/" + strings.ReplaceAll(name, " ", "-")
-			list, err := r.Import(context.Background(), bytes.NewReader(dockerArchive(t, tag, c.files, c.config)), noneElsewhere(t))
+			list, err := r.Images.Import(context.Background(), bytes.NewReader(dockerArchive(t, tag, c.files, c.config)), noneElsewhere(t))
 			if c.want != "" {
 				if !isDiagnostic(err) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v", err)
@@ -175,7 +175,7 @@ func TestHostileImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The host's accounts must not count: there is a daemon, not in the image.
-		if _, err := r.Pack(context.Background(), imagestore.PackOptions{Reference: "test/link", Dir: dir, User: "daemon"}); !isDiagnostic(err) {
+		if _, err := r.Images.Pack(context.Background(), imagestore.PackOptions{Reference: "test/link", Dir: dir, User: "daemon"}); !isDiagnostic(err) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -139,7 +139,7 @@ func (r *Runtime) takeShared(ctx context.Context, g *sharedGroup, s runner.Spec)
 // startShared starts another container for a group. nil = the start failed.
 func (r *Runtime) startShared(ctx context.Context, g *sharedGroup, s runner.Spec) *sharedContainer {
 	start := time.Now()
-	image, err := r.PrepareFor(r.conn.Context(ctx), s)
+	image, err := r.Images.PrepareFor(r.conn.Context(ctx), s)
 	var w *sharedContainer
 	if err == nil {
 		w, err = r.newShared(ctx, s, image)

@@ -10,6 +10,7 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/errdefs/pkg/errgrpc"
 
+	"deployster/containerd/agentconn"
 	"deployster/containerd/failure"
 	"deployster/containerd/images"
 	"deployster/containerd/runfiles"
@@ -22,17 +23,17 @@ import (
 // sharedContainer is a running container in which queries run, one at a time: so each
 // query has its full limits, and killing a query kills the container.
 type sharedContainer struct {
-	*container
-	shows   string // fingerprint of what its mounts show; see Fingerprint
-	served  int
-	killed  atomic.Bool // by this client
-	tainted bool        // it must not be kept, since it may know private texts
-	agent   *agentConn  // starts the programs; nil = the agent has not begun
+	container *container
+	shows     string // fingerprint of what its mounts show; see Fingerprint
+	served    int
+	killed    atomic.Bool     // by this client
+	tainted   bool            // it must not be kept, since it may know private texts
+	agent     *agentconn.Conn // starts the programs; nil = the agent has not begun
 }
 
 // end removes the container with everything that runs in it.
 func (w *sharedContainer) end() error {
-	ctx, cancel := w.r.conn.Detached(context.Background(), sweep.CleanupLimit)
+	ctx, cancel := w.container.r.conn.Detached(context.Background(), sweep.CleanupLimit)
 	defer cancel()
 	w.killAll()
 	var err error
@@ -41,11 +42,11 @@ func (w *sharedContainer) end() error {
 		// runc for nothing.
 		waiting, stop := context.WithTimeout(ctx, killLimit)
 		defer stop()
-		_, _ = w.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.id}) // an error shows in the removal
+		_, _ = w.container.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.container.id}) // an error shows in the removal
 		err = w.agent.Close()
 	}
-	err = errors.Join(err, w.remove(ctx, nil), w.files.Remove())
-	w.releaseLock()
+	err = errors.Join(err, w.container.remove(ctx, nil), w.container.files.Remove())
+	w.container.releaseLock()
 	return err
 }
 
@@ -53,7 +54,7 @@ func (w *sharedContainer) end() error {
 func (w *sharedContainer) killAll() {
 	w.killed.Store(true)
 	if w.agent != nil { // nil: the agent has not begun
-		w.agent.kill()
+		w.agent.Kill()
 	}
 }
 
@@ -61,31 +62,31 @@ func (w *sharedContainer) killAll() {
 // the container and not of the program: then the query must run again in a container of
 // its own.
 func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
-	argv, err := s.Command(w.image.Config.Entrypoint, w.image.Config.Cmd)
+	argv, err := s.Command(w.container.image.Config.Entrypoint, w.container.image.Config.Cmd)
 	if err != nil {
 		return res, false, err
 	}
-	files, err := runfiles.NewPiped(w.r.conn.Config.RuntimeDir, w.r.conn.NewContainerID(), s)
+	files, err := runfiles.NewPiped(w.container.r.conn.Config.RuntimeDir, w.container.r.conn.NewContainerID(), s)
 	if err != nil {
 		return res, false, err
 	}
 	defer func() { err = failure.Join(err, files.Remove()) }()
-	kills := sandbox.OOMKills(w.id)
+	kills := sandbox.OOMKills(w.container.id)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
-	w.tainted = w.tainted || w.r.isPrivate(argv...) || w.r.isPrivate(string(s.Stdin)) // even if no program begins
+	w.tainted = w.tainted || w.container.r.isPrivate(argv...) || w.container.r.isPrivate(string(s.Stdin)) // even if no program begins
 	p := &agentProgram{w: w, argv: argv, input: s.Stdin, files: files}
 	defer p.close()
 	if err := p.start(ctx); err != nil {
 		return res, false, err
 	}
-	u := &supervisor{program: p, spec: s, files: files, id: w.id, kills: kills}
-	res, err = u.finish(ctx, p.wait(ctx), sandbox.WatchDisk(watching, w.rootfs, sandbox.DiskLimit(s.Settings)))
+	u := &supervisor{program: p, spec: s, files: files, id: w.container.id, kills: kills}
+	res, err = u.finish(ctx, p.wait(ctx), sandbox.WatchDisk(watching, w.container.rootfs, sandbox.DiskLimit(s.Settings)))
 	if w.doubtful(res, err) && ctx.Err() == nil {
 		return res, false, err
 	}
 	w.served++
-	w.tainted = w.tainted || w.r.isPrivate(string(res.Stdout), string(res.Stderr))
+	w.tainted = w.tainted || w.container.r.isPrivate(string(res.Stdout), string(res.Stderr))
 	if s.Ended != nil && !isUnknown(err) {
 		if failed := s.Ended(res, err); failed != nil {
 			err = failed
@@ -108,7 +109,7 @@ func (w *sharedContainer) doubtful(res runner.Result, err error) bool {
 func (w *sharedContainer) killLeftovers() {
 	const looks = 10
 	for range looks {
-		if procs, err := sandbox.Processes(w.id, int(w.pid)); err == nil && len(procs) <= 1 || w.killed.Load() {
+		if procs, err := sandbox.Processes(w.container.id, int(w.container.pid)); err == nil && len(procs) <= 1 || w.killed.Load() {
 			return
 		}
 		time.Sleep(2 * time.Millisecond) // mostly the process is just ending
@@ -118,8 +119,8 @@ func (w *sharedContainer) killLeftovers() {
 
 // waits reports whether the container's first process is alive.
 func (w *sharedContainer) waits() bool {
-	procs, err := sandbox.Processes(w.id, int(w.pid))
-	return err == nil && len(procs) > 0 && procs[0] == int(w.pid)
+	procs, err := sandbox.Processes(w.container.id, int(w.container.pid))
+	return err == nil && len(procs) > 0 && procs[0] == int(w.container.pid)
 }
 
 // newShared creates and starts a container for queries like s, or takes one that an
@@ -132,21 +133,21 @@ func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *images.Pr
 	spec := runner.Spec{Name: "shared by runs of " + s.Digest, Kind: runner.Query, Digest: s.Digest, Entrypoint: agentPath,
 		Args: []string{agentSocket}, Mounts: s.Mounts, Settings: s.Settings}
 	w := &sharedContainer{container: &container{r: r, spec: spec, image: image, id: r.conn.NewContainerID()}}
-	if w.box, err = r.sandboxes.Make(w.id, image.Program, spec); err != nil {
+	if w.container.box, err = r.sandboxes.Make(w.container.id, image.Program, spec); err != nil {
 		return nil, err
 	}
-	defer w.box.Close()
-	w.shows = r.sandboxes.Fingerprint(w.box.Grants)
+	defer w.container.box.Close()
+	w.shows = r.sandboxes.Fingerprint(w.container.box.Grants)
 	if r.poolsShared(s) {
 		if idle := w.takeIdle(); idle != nil {
 			return idle, nil
 		}
-		if err := w.lockItself(ctx); err != nil {
+		if err := w.container.lockItself(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if w.files, err = runfiles.New(r.conn.Config.RuntimeDir, w.id, runner.Spec{}); err != nil {
-		w.releaseLock()
+	if w.container.files, err = runfiles.New(r.conn.Config.RuntimeDir, w.container.id, runner.Spec{}); err != nil {
+		w.container.releaseLock()
 		return nil, err
 	}
 	if err := w.begin(ctx, file); err != nil {
@@ -158,30 +159,31 @@ func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *images.Pr
 // begin creates the container with its agent, a file of this host, and starts it. If it
 // fails, a part of the container may exist.
 func (w *sharedContainer) begin(ctx context.Context, file string) (err error) {
-	setup, cancel := w.r.conn.Detached(ctx, setupLimit)
+	setup, cancel := w.container.r.conn.Detached(ctx, setupLimit)
 	defer cancel()
-	l, path, err := listenAgent(w.files.Dir)
+	l, path, err := agentconn.Listen(w.container.files.Dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = failure.Join(err, l.Close()) }()
-	spec := w.box.Spec
-	spec.Mounts = append(spec.Mounts, w.r.sandboxes.Bind(file, agentPath, false), w.r.sandboxes.Bind(path, agentSocket, false))
+	spec := w.container.box.Spec
+	spec.Mounts = append(spec.Mounts, w.container.r.sandboxes.Bind(file, agentPath, false),
+		w.container.r.sandboxes.Bind(path, agentSocket, false))
 	*spec.Linux.Resources.Pids.Limit += agentThreads
 	if m := spec.Linux.Resources.Memory; m != nil {
 		most := *m.Limit + agentMemory
 		m.Limit, m.Swap = &most, &most
 	}
-	if err := w.create(setup); err != nil {
+	if err := w.container.create(setup); err != nil {
 		return err
 	}
-	if _, err := w.tasks().Start(setup, &taskapi.StartRequest{ContainerID: w.id}); err != nil {
+	if _, err := w.container.tasks().Start(setup, &taskapi.StartRequest{ContainerID: w.container.id}); err != nil {
 		return errgrpc.ToNative(err)
 	}
 	if err := w.acceptAgent(l); err != nil {
 		return err
 	}
-	if procs, err := sandbox.Processes(w.id, int(w.pid)); err != nil || len(procs) != 1 {
+	if procs, err := sandbox.Processes(w.container.id, int(w.container.pid)); err != nil || len(procs) != 1 {
 		return fmt.Errorf("the processes of a container cannot be seen from here: %d (%w)", len(procs), err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"deployster/containerd/agentconn"
 	"deployster/containerd/idlepool"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
@@ -34,13 +35,13 @@ func (r *Runtime) poolsShared(s runner.Spec) bool {
 // takeIdle returns a container that an earlier command has left and that can replace this
 // one; nil = there is none in good condition.
 func (w *sharedContainer) takeIdle() *sharedContainer {
-	key, err := w.poolKey()
+	key, err := w.container.poolKey()
 	if err != nil {
 		return nil
 	}
-	w.key = key
+	w.container.key = key
 	for range idlepool.PerKey {
-		c, conn, _ := w.take()
+		c, conn, _ := w.container.take()
 		if c == nil {
 			return nil
 		}
@@ -49,7 +50,7 @@ func (w *sharedContainer) takeIdle() *sharedContainer {
 		if k.resume(conn) {
 			return k
 		}
-		w.r.runsOpen.Go(func() { _ = k.end() }) // if it fails, it is swept: see remove
+		w.container.r.runsOpen.Go(func() { _ = k.end() }) // if it fails, it is swept: see remove
 	}
 	return nil
 }
@@ -67,23 +68,25 @@ func (w *sharedContainer) resume(conn *os.File) bool {
 		_ = c.Close()
 		return false
 	}
-	process, err := sandbox.OpenProcess(w.id, int(w.pid))
+	process, err := sandbox.OpenProcess(w.container.id, int(w.container.pid))
 	if err != nil {
 		_ = socket.Close()
 		return false
 	}
-	w.agent = &agentConn{UnixConn: socket, process: process}
-	procs, err := sandbox.Processes(w.id, int(w.pid))
-	return err == nil && len(procs) == 1 && w.isWell()
+	w.agent = &agentconn.Conn{UnixConn: socket, Process: process}
+	procs, err := sandbox.Processes(w.container.id, int(w.container.pid))
+	return err == nil && len(procs) == 1 && w.container.isWell()
 }
 
 // putIdle hands a container over to the server, and reports whether the server has it
 // now: then this client does not hold it any more.
 func (w *sharedContainer) putIdle() bool {
-	if w.lock == nil || w.tainted || w.key == "" || w.killed.Load() || !runfiles.IsQuiet(w.dir(), idlepool.MaxLog) {
+	if w.container.lock == nil || w.tainted || w.container.key == "" || w.killed.Load() ||
+		!runfiles.IsQuiet(w.container.dir(), idlepool.MaxLog) {
 		return false
 	}
-	if procs, err := sandbox.Processes(w.id, int(w.pid)); err != nil || len(procs) != 1 || procs[0] != int(w.pid) {
+	if procs, err := sandbox.Processes(w.container.id, int(w.container.pid)); err != nil || len(procs) != 1 ||
+		procs[0] != int(w.container.pid) {
 		return false
 	}
 	conn, err := w.agent.File()
@@ -91,12 +94,12 @@ func (w *sharedContainer) putIdle() bool {
 		return false
 	}
 	defer conn.Close()
-	if !w.put(0, agentGrace, conn) {
+	if !w.container.put(0, agentGrace, conn) {
 		return false
 	}
-	w.holder = byIdlePool
-	w.releaseLock()
-	w.files.Close()
+	w.container.holder = byIdlePool
+	w.container.releaseLock()
+	w.container.files.Close()
 	_ = w.agent.Close() // only this end of it
 	return true
 }

@@ -34,14 +34,14 @@ func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 	t.Parallel()
 	here, there := open(t, embedded(t)), open(t, embedded(t))
 	dgst := packProbe(t, here)
-	shipment, err := here.Shipment(context.Background(), dgst, runtime.GOARCH)
+	shipment, err := here.shipper.Shipment(context.Background(), dgst, runtime.GOARCH)
 	if err != nil || shipment.Digest != dgst {
 		t.Fatalf("%+v, %v", shipment, err)
 	}
 
 	// What was changed on the way is refused, and what is cut off gone on with.
 	evil := &contents{Contents: here, change: func(content []byte) ([]byte, error) { return bytes.ToUpper(content), nil }}
-	if err := there.Receive(context.Background(), shipment, evil); err == nil {
+	if err := there.shipper.Receive(context.Background(), shipment, evil); err == nil {
 		t.Error("changed contents are taken")
 	}
 	lost := errors.New("the line is cut")
@@ -52,14 +52,14 @@ func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 		}
 		return content, nil
 	}}
-	if err := there.Receive(context.Background(), shipment, cut); err == nil || !strings.Contains(err.Error(), lost.Error()) {
+	if err := there.shipper.Receive(context.Background(), shipment, cut); err == nil || !strings.Contains(err.Error(), lost.Error()) {
 		t.Errorf("cut off: %v", err)
 	}
-	if _, err := there.Resolve(context.Background(), dgst); !errors.Is(err, runner.ErrNoImage) {
+	if _, err := there.Images.Resolve(context.Background(), dgst); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("half an image is here: %v", err)
 	}
 	whole := &contents{Contents: here}
-	if err := there.Receive(context.Background(), shipment, whole); err != nil {
+	if err := there.shipper.Receive(context.Background(), shipment, whole); err != nil {
 		t.Fatal(err)
 	}
 	res, err := there.Run(context.Background(), runner.Spec{Name: "t", Kind: runner.Query, Digest: dgst, Args: []string{"exit", "3"}})
@@ -67,11 +67,11 @@ func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 		t.Errorf("exit %d, %v", res.ExitCode, err)
 	}
 	// It has no name there, and is not sent twice.
-	if _, err := there.Resolve(context.Background(), runnertest.ProbeReference); !errors.Is(err, runner.ErrNoImage) {
+	if _, err := there.Images.Resolve(context.Background(), runnertest.ProbeReference); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("it took a name: %v", err)
 	}
 	before := whole.read.Load()
-	if err := there.Receive(context.Background(), shipment, whole); err != nil || whole.read.Load() != before || before == 0 {
+	if err := there.shipper.Receive(context.Background(), shipment, whole); err != nil || whole.read.Load() != before || before == 0 {
 		t.Errorf("again: %d bytes after %d, %v", whole.read.Load(), before, err)
 	}
 }

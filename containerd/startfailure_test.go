@@ -164,7 +164,7 @@ func TestNotBegun(t *testing.T) {
 	}
 	ctx := r.conn.Context(context.Background())
 	for i, c := range cases {
-		p, err := r.PrepareFor(ctx, runner.Spec{Digest: dgst})
+		p, err := r.Images.PrepareFor(ctx, runner.Spec{Digest: dgst})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,8 +35,8 @@ type process struct {
 
 // workerProgram is the first process of a worker's container.
 type workerProgram struct {
-	*container
-	process *process
+	container *container
+	process   *process
 }
 
 // start implements program. The shim has an end of stdin of its own. It must close that,
@@ -45,9 +45,20 @@ func (w workerProgram) start(ctx context.Context) error {
 	if err := w.container.start(ctx); err != nil {
 		return err
 	}
-	_, _ = w.tasks().CloseIO(ctx, &taskapi.CloseIORequest{ContainerID: w.id, Stdin: true}) // if it fails, it is killed in the end
+	// if it fails, it is killed in the end
+	_, _ = w.container.tasks().CloseIO(ctx, &taskapi.CloseIORequest{ContainerID: w.container.id, Stdin: true})
 	close(w.process.began)
 	return nil
+}
+
+func (w workerProgram) wait(ctx context.Context) <-chan exit { return w.container.wait(ctx) }
+
+func (w workerProgram) signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
+	return w.container.signal(ctx, sig)
+}
+
+func (w workerProgram) delete(ctx context.Context, code int, well bool) error {
+	return w.container.delete(ctx, code, well)
 }
 
 // Launch implements runner.Launcher.
@@ -62,7 +73,7 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 	p := w.process
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	p.kill = func() {
-		w.signal(running, unix.SIGKILL)
+		w.container.signal(running, unix.SIGKILL)
 		go func() {
 			select {
 			case <-p.ended:
@@ -72,7 +83,7 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 		}()
 	}
 	p.term = func() {
-		alone := w.signal(running, unix.SIGTERM)
+		alone := w.container.signal(running, unix.SIGTERM)
 		if alone == nil {
 			return
 		}
@@ -88,9 +99,9 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 		defer close(p.ended)
 		p.res, p.err = execute(running)
 		p.res.Duration = time.Since(start)
-		p.handed = w.holder == byIdlePool
+		p.handed = w.container.holder == byIdlePool
 		p.Close()
-		w.releaseLock()
+		w.container.releaseLock()
 	}()
 	select {
 	case <-p.began:
@@ -117,18 +128,18 @@ type runFunc func(context.Context) (runner.Result, error)
 // newWorker returns a worker, and the function that runs it: a worker that an earlier
 // command has left, if there is one that can replace a new one, or a new one.
 func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram, execute runFunc, err error) {
-	image, err := r.PrepareFor(r.conn.Context(ctx), s)
+	image, err := r.Images.PrepareFor(r.conn.Context(ctx), s)
 	if err != nil {
 		return w, nil, failure.Of("Preparing the image "+s.Digest, err)
 	}
 	w = workerProgram{&container{r: r, spec: s, image: image, id: r.conn.NewContainerID(), worker: true}, newProcess(r)}
-	if w.box, err = r.sandboxes.Make(w.id, image.Program, s); err != nil {
+	if w.container.box, err = r.sandboxes.Make(w.container.id, image.Program, s); err != nil {
 		return w, nil, err
 	}
 	if r.pools(s) {
 		idle, err := w.poolable(ctx)
 		if err != nil || idle != nil {
-			w.box.Close()
+			w.container.box.Close()
 		}
 		if err != nil {
 			return w, nil, failure.Of("Making a container that can be kept", err)
@@ -142,8 +153,9 @@ func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram
 
 // run runs a new worker.
 func (w workerProgram) run(ctx context.Context) (res runner.Result, err error) {
-	defer w.box.Close()
-	if w.files, err = runfiles.NewConversation(w.r.conn.Config.RuntimeDir, w.id, w.spec, &w.process.Conversation); err != nil {
+	defer w.container.box.Close()
+	if w.container.files, err = runfiles.NewConversation(w.container.r.conn.Config.RuntimeDir, w.container.id, w.container.spec,
+		&w.process.Conversation); err != nil {
 		return res, err
 	}
 	return w.container.run(ctx, w, w.process)

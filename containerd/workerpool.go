@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/moby/sys/mountinfo"
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
@@ -40,7 +39,7 @@ func (c *container) poolKey() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	below, err := mountsBelow(c.box.Grants)
+	below, err := sandbox.MountsBelow(c.box.Grants)
 	if err != nil {
 		return "", err
 	}
@@ -72,26 +71,6 @@ func numberOf(i os.FileInfo) string {
 	return ""
 }
 
-// mountsBelow lists what is mounted below the mounts of a container: a running container
-// does not see what is mounted there later.
-func mountsBelow(grants []sandbox.Grant) (below []string, err error) {
-	if len(grants) == 0 {
-		return nil, nil
-	}
-	list, err := mountinfo.GetMounts(func(m *mountinfo.Info) (skip, stop bool) {
-		for _, g := range grants {
-			if sandbox.Within(m.Mountpoint, g.Source) {
-				return false, false
-			}
-		}
-		return true, false
-	})
-	for _, m := range list {
-		below = append(below, fmt.Sprintf("%d %d:%d %s %s", m.ID, m.Major, m.Minor, m.Root, m.Mountpoint))
-	}
-	return below, err
-}
-
 // offer is an offer to hand a worker over; see runner.Process.
 type offer struct {
 	asked, heard int64
@@ -120,14 +99,15 @@ func (p *process) Keep(asked, heard int64) bool {
 // handOver gives a worker to the idle pool, and reports whether the pool has it now: then
 // this client does not hold it any more, whatever happens to the server.
 func (w workerProgram) handOver(o offer) bool {
-	if i, err := os.Stat(w.files.Stdout.Path); err != nil || i.Size() != o.heard || sandbox.OOMKills(w.id) > w.kills {
+	if i, err := os.Stat(w.container.files.Stdout.Path); err != nil || i.Size() != o.heard ||
+		sandbox.OOMKills(w.container.id) > w.container.kills {
 		return false // it has printed more than was read
 	}
 	// Its earlier output is not needed any more. All writers append to the files.
-	if errors.Join(os.Truncate(w.files.Stdout.Path, 0), os.Truncate(w.files.Stderr.Path, 0)) != nil {
+	if errors.Join(os.Truncate(w.container.files.Stdout.Path, 0), os.Truncate(w.container.files.Stderr.Path, 0)) != nil {
 		return false
 	}
-	return w.put(o.asked, cmp.Or(w.spec.Grace, runner.DefaultGrace), w.process.Input)
+	return w.container.put(o.asked, cmp.Or(w.container.spec.Grace, runner.DefaultGrace), w.process.Input)
 }
 
 // put gives a container with its input to the idle pool.
@@ -139,11 +119,11 @@ func (c *container) put(asked int64, grace time.Duration, input *os.File) bool {
 // poolable returns the worker that an earlier command has left; or nil, after it has made
 // this one ready to be handed over.
 func (w workerProgram) poolable(ctx context.Context) (idle *workerProgram, err error) {
-	if w.key, err = w.poolKey(); err != nil {
+	if w.container.key, err = w.container.poolKey(); err != nil {
 		return nil, err
 	}
 	if idle = w.takeIdle(); idle == nil {
-		idle, err = nil, w.lockItself(ctx)
+		idle, err = nil, w.container.lockItself(ctx)
 		w.process.offers, w.process.handOver = make(chan offer), w.handOver
 		return nil, err
 	}
@@ -155,16 +135,16 @@ func (w workerProgram) poolable(ctx context.Context) (idle *workerProgram, err e
 // can replace w; nil = none. It removes those in bad condition.
 func (w workerProgram) takeIdle() *workerProgram {
 	for range idlepool.PerKey {
-		c, input, before := w.take()
+		c, input, before := w.container.take()
 		if c == nil {
 			return nil
 		}
-		idle := &workerProgram{c, newProcess(w.r)}
+		idle := &workerProgram{c, newProcess(w.container.r)}
 		idle.process.Input, idle.process.before = input, before
-		if idle.isWell() && idle.reopen() == nil {
+		if idle.container.isWell() && idle.reopen() == nil {
 			return idle
 		}
-		w.r.runsOpen.Go(idle.discard) // in the background
+		w.container.r.runsOpen.Go(idle.discard) // in the background
 	}
 	return nil
 }
@@ -198,26 +178,26 @@ func (c *container) isWell() bool {
 
 // reopen opens the files of a worker that was kept.
 func (w workerProgram) reopen() (err error) {
-	w.files, err = runfiles.ReopenConversation(w.r.conn.Config.RuntimeDir, w.id, &w.process.Conversation)
+	w.container.files, err = runfiles.ReopenConversation(w.container.r.conn.Config.RuntimeDir, w.container.id, &w.process.Conversation)
 	return err
 }
 
 // discard removes a worker that was kept and is in bad condition.
 func (w workerProgram) discard() {
 	w.process.Close()
-	if w.remove(context.Background(), nil) == nil {
-		_ = os.RemoveAll(w.dir()) // if it fails, it is swept
+	if w.container.remove(context.Background(), nil) == nil {
+		_ = os.RemoveAll(w.container.dir()) // if it fails, it is swept
 	}
-	w.releaseLock()
+	w.container.releaseLock()
 }
 
 // resume is run for a worker that an earlier command has started.
 func (w workerProgram) resume(ctx context.Context) (res runner.Result, err error) {
-	defer w.closeFiles(&err)
-	defer w.cleanUp(ctx, &err)
-	waiting, stopWaiting := context.WithCancel(w.r.conn.Context(context.WithoutCancel(ctx)))
+	defer w.container.closeFiles(&err)
+	defer w.container.cleanUp(ctx, &err)
+	waiting, stopWaiting := context.WithCancel(w.container.r.conn.Context(context.WithoutCancel(ctx)))
 	defer stopWaiting()
-	ended := w.wait(waiting)
+	ended := w.container.wait(waiting)
 	close(w.process.began)
-	return w.attend(ctx, w, w.process, ended)
+	return w.container.attend(ctx, w, w.process, ended)
 }

@@ -102,7 +102,7 @@ func openContainerd(t *testing.T) func(context.Context) (app.Runtime, error) {
 				t.Fatal(err)
 			}
 		}
-		_, err = r.Pack(ctx, imagestore.PackOptions{Reference: "test/thing", Dir: files, Entrypoint: []string{"/bin/sh", "/type.sh"}})
+		_, err = r.Images.Pack(ctx, imagestore.PackOptions{Reference: "test/thing", Dir: files, Entrypoint: []string{"/bin/sh", "/type.sh"}})
 		return r, err
 	}
 }

@@ -115,7 +115,7 @@ func open(dir string) (*lab, error) {
 		if reference == "acme/v2" {
 			o.Entrypoint = []string{"/bin/art"}
 		}
-		if _, perr := l.runtime.Pack(context.Background(), o); perr != nil || err != nil {
+		if _, perr := l.runtime.Images.Pack(context.Background(), o); perr != nil || err != nil {
 			return nil, errors.Join(err, perr)
 		}
 	}

@@ -192,7 +192,7 @@ func packWorld(t *testing.T, r *containerd.Runtime, reference, kind string) {
 	if err := os.Mkdir(filepath.Join(dir, "things"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Pack(context.Background(), imagestore.PackOptions{Reference: reference, Dir: dir, Entrypoint: []string{"/world"},
+	if _, err := r.Images.Pack(context.Background(), imagestore.PackOptions{Reference: reference, Dir: dir, Entrypoint: []string{"/world"},
 		Env: map[string]string{"KIND": kind}}); err != nil {
 		t.Fatal(err)
 	}

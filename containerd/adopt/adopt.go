@@ -1,4 +1,4 @@
-package containerd
+package adopt
 
 import (
 	"context"
@@ -7,11 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/errdefs"
 
+	"deployster/containerd/daemon"
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
@@ -21,39 +23,53 @@ import (
 	"deployster/internal/runtime/runner/worker"
 )
 
-// adoptEvery is the interval at which Adopt checks whether an action has ended.
-const adoptEvery = 100 * time.Millisecond
+// interval is the interval at which Adopt checks whether an action has ended.
+const interval = 100 * time.Millisecond
+
+// Actions are the actions that this client and others have begun. It implements
+// runner.Adopter.
+type Actions struct {
+	conn        *daemon.Conn
+	sweeper     sweep.Sweeper
+	surrendered sync.Map // the containers of actions that this client no longer supervises, by ID
+}
+
+// New returns the actions of a connection.
+func New(conn *daemon.Conn, s sweep.Sweeper) *Actions { return &Actions{conn: conn, sweeper: s} }
+
+// Surrender records that this client no longer supervises a container.
+func (a *Actions) Surrender(container string) { a.surrendered.Store(container, true) }
 
 // Adopt implements runner.Adopter.
-func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
+func (a *Actions) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
 	action := layout.ActionName(id)
 	var following *follower
 	var troubled time.Time // when checking the container began to fail
 	defer func() { following.stop() }()
 	for {
-		if out, there, err := r.outcomes().Load(action); there || err != nil {
+		if out, there, err := a.sweeper.Outcomes.Load(action); there || err != nil {
 			if following == nil {
 				hand(out, w)
 			}
 			return out, failure.Of("Reading how an action ended", err)
 		}
-		c, request, found, err := r.find(ctx, action)
+		c, request, found, err := a.Find(ctx, action)
 		gone := false
 		switch {
 		case err == nil && !found:
-			if _, there, _ := r.outcomes().Load(action); there {
+			if _, there, _ := a.sweeper.Outcomes.Load(action); there {
 				continue // collected since the search
 			}
-			return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Forgotten: r.outcomes().Pruned(),
+			return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Forgotten: a.sweeper.Outcomes.Pruned(),
 				Why: "there is no trace of it in this containerd"}, nil
 		case err == nil:
-			gone, err = r.collectIfDead(ctx, c)
+			gone, err = a.collectIfDead(ctx, c)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return runner.Outcome{}, context.Cause(ctx)
 		case errdefs.IsUnavailable(err):
-			if err := r.conn.Revive(ctx); err != nil {
+			if err := a.conn.Revive(ctx); err != nil {
 				return runner.Outcome{}, err
 			}
 		case err != nil && troubled.IsZero():
@@ -67,14 +83,14 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 		case gone:
 			continue
 		case following == nil:
-			if following = follow(r.sweeper().FilesDir(c), request, w); w.Running != nil {
+			if following = follow(a.sweeper.FilesDir(c), request, w); w.Running != nil {
 				w.Running()
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return runner.Outcome{}, context.Cause(ctx)
-		case <-time.After(adoptEvery):
+		case <-time.After(interval):
 		}
 	}
 }
@@ -90,27 +106,27 @@ func hand(out runner.Outcome, w runner.Watch) {
 }
 
 // Running reports whether an action still runs, or may run.
-func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
-	c, request, found, err := r.find(ctx, layout.ActionName(id))
+func (a *Actions) Running(ctx context.Context, id string) (bool, error) {
+	c, request, found, err := a.Find(ctx, layout.ActionName(id))
 	if err != nil || !found {
 		return false, failure.Of("Looking for an action that still runs", err)
 	}
-	_, ended := r.sweeper().Ended(r.conn.Context(ctx), c)
-	return !ended && (request == 0 || !r.sweeper().Answered(c, request)), nil
+	_, ended := a.sweeper.Ended(a.conn.Context(ctx), c)
+	return !ended && (request == 0 || !a.sweeper.Answered(c, request)), nil
 }
 
 // Discard implements runner.Adopter. The client that recorded how the action ended may
 // have been killed before it removed the container: Discard removes that too.
-func (r *Runtime) Discard(ctx context.Context, id string) error {
+func (a *Actions) Discard(ctx context.Context, id string) error {
 	action := layout.ActionName(id)
-	for end := time.Now().Add(sweep.CleanupLimit); ; time.Sleep(adoptEvery) {
-		c, _, found, err := r.find(ctx, action)
+	for end := time.Now().Add(sweep.CleanupLimit); ; time.Sleep(interval) {
+		c, _, found, err := a.Find(ctx, action)
 		if err == nil && found {
-			_, err = r.collectIfDead(ctx, c)
+			_, err = a.collectIfDead(ctx, c)
 		}
 		switch {
 		case err == nil && !found:
-			return r.outcomes().Remove(action)
+			return a.sweeper.Outcomes.Remove(action)
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err == nil && time.Now().After(end):
@@ -122,10 +138,10 @@ func (r *Runtime) Discard(ctx context.Context, id string) error {
 	}
 }
 
-// find returns the container of an action. If that is a worker, request is the number
+// Find returns the container of an action. If that is a worker, request is the number
 // that the action has there, which is never 0; otherwise it is 0.
-func (r *Runtime) find(ctx context.Context, action string) (c containers.Container, request int64, found bool, err error) {
-	list, err := r.conn.Client.ContainerService().List(r.conn.Context(ctx), fmt.Sprintf("labels.%q==%s", layout.LabelAction, action),
+func (a *Actions) Find(ctx context.Context, action string) (c containers.Container, request int64, found bool, err error) {
+	list, err := a.conn.Client.ContainerService().List(a.conn.Context(ctx), fmt.Sprintf("labels.%q==%s", layout.LabelAction, action),
 		fmt.Sprintf("labels.%q", layout.LabelWorker))
 	if err != nil {
 		return c, 0, false, err
@@ -134,12 +150,12 @@ func (r *Runtime) find(ctx context.Context, action string) (c containers.Contain
 		if c.Labels[layout.LabelAction] == action {
 			return c, 0, true, nil
 		}
-		open, err := runfiles.ReadLedger(r.sweeper().FilesDir(c))
+		open, err := runfiles.ReadLedger(a.sweeper.FilesDir(c))
 		if err != nil {
 			return c, 0, false, err
 		}
-		for request, a := range open {
-			if a.Action == action {
+		for request, one := range open {
+			if one.Action == action {
 				return c, request, true, nil
 			}
 		}
@@ -150,19 +166,19 @@ func (r *Runtime) find(ctx context.Context, action string) (c containers.Contain
 // collectIfDead collects an action unless its client, whichever that is, is alive and still
 // supervises it. A client that has given the action up does not supervise it any more, nor does one that has not noticed its end
 // in time, as when it is suspended: the end is recorded whoever began the action.
-func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (gone bool, err error) {
+func (a *Actions) collectIfDead(ctx context.Context, c containers.Container) (gone bool, err error) {
 	dir, id := filepath.Split(c.Labels[layout.LabelClient])
-	ctx = r.conn.Context(ctx)
-	if _, surrendered := r.surrendered.Load(c.ID); surrendered {
+	ctx = a.conn.Context(ctx)
+	if _, surrendered := a.surrendered.Load(c.ID); surrendered {
 		// The lease of this client holds the snapshot.
-		if ctx, err = r.conn.Leased(ctx); err != nil {
+		if ctx, err = a.conn.Leased(ctx); err != nil {
 			return false, err
 		}
-	} else if files := r.sweeper().FilesDir(c); layout.IsAlive(filepath.Dir(filepath.Clean(dir)), id) && !runfiles.IsGivenUp(files) &&
+	} else if files := a.sweeper.FilesDir(c); layout.IsAlive(filepath.Dir(filepath.Clean(dir)), id) && !runfiles.IsGivenUp(files) &&
 		!endUnnoticed(files) {
 		return false, nil
 	}
-	return r.sweeper().Collect(ctx, c)
+	return a.sweeper.Collect(ctx, c)
 }
 
 // endUnnoticed reports whether the program of a run ended so long ago that its client, which would have removed the run, is suspended.

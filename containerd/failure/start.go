@@ -1,9 +1,8 @@
-package containerd
+package failure
 
 import (
 	"regexp"
 
-	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 )
@@ -17,8 +16,8 @@ var (
 	wrongKind  = regexp.MustCompile(`not a directory|is a directory`)
 )
 
-// startFailure returns why a container did not start. The program has not run.
-func startFailure(spec runner.Spec, err error) error {
+// OfStart returns why a container did not start. The program has not run.
+func OfStart(spec runner.Spec, err error) error {
 	text := err.Error()
 	if m := notThere.FindStringSubmatch(text); m != nil {
 		return diag.Because(err, "The image cannot run "+m[1],
@@ -35,5 +34,5 @@ func startFailure(spec runner.Spec, err error) error {
 			"%s cannot be mounted at %s in the container: one is a file, the other a directory. Name a file where the type needs a file, "+
 				"and a directory where it needs a directory.", m[1], m[2])
 	}
-	return diag.Because(err, "The container of "+spec.Name+" did not start", "%s", failure.Sentence(err))
+	return diag.Because(err, "The container of "+spec.Name+" did not start", "%s", Sentence(err))
 }

@@ -1,0 +1,61 @@
+package containerd
+
+import (
+	"context"
+
+	"deployster/containerd/failure"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+)
+
+// Resolve implements runner.Runner.
+func (r *Runtime) Resolve(ctx context.Context, ref string) (runner.Image, error) {
+	return r.Images.Resolve(ctx, ref)
+}
+
+// Obtain implements runner.Runner.
+func (r *Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
+	return r.Images.Obtain(ctx, w)
+}
+
+// Has reports which paths an image has.
+func (r *Runtime) Has(ctx context.Context, digest string, paths ...string) ([]bool, error) {
+	return r.Images.Has(ctx, digest, paths...)
+}
+
+// Shipment makes all contents available that a machine of the architecture needs.
+func (r *Runtime) Shipment(ctx context.Context, digest, arch string) (imagestore.Shipment, error) {
+	return r.shipper.Shipment(ctx, digest, arch)
+}
+
+// ReadContent implements imagestore.Contents.
+func (r *Runtime) ReadContent(ctx context.Context, digest string, offset int64, n int) ([]byte, error) {
+	return r.shipper.ReadContent(ctx, digest, offset, n)
+}
+
+// Receive makes an image of the contents of another machine.
+func (r *Runtime) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
+	return r.shipper.Receive(ctx, s, from)
+}
+
+// Labels implements runner.Inspector.
+func (r *Runtime) Labels(ctx context.Context, digest string) (map[string]string, error) {
+	p, err := r.Images.PrepareFor(r.conn.Context(ctx), runner.Spec{Digest: digest})
+	if err != nil {
+		return nil, failure.Of("Preparing the image "+digest, err)
+	}
+	return p.Config.Labels, nil
+}
+
+// Adopt implements runner.Adopter.
+func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
+	return r.actions.Adopt(ctx, id, w)
+}
+
+// Discard implements runner.Adopter.
+func (r *Runtime) Discard(ctx context.Context, id string) error { return r.actions.Discard(ctx, id) }
+
+// Running reports whether an action still runs, or may run.
+func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
+	return r.actions.Running(ctx, id)
+}
