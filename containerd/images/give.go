@@ -9,6 +9,7 @@ import (
 	"github.com/containerd/containerd/v2/core/images/archive"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/images/transfer"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/imagestore"
 )
@@ -106,7 +107,7 @@ func (store *Store) Push(ctx context.Context, reference string) (imagestore.Imag
 		if ctx.Err() != nil {
 			return imagestore.Image{}, context.Cause(ctx)
 		}
-		return imagestore.Image{}, diag.Because(err, "The image "+familiar(name)+" cannot be pushed",
+		return imagestore.Image{}, diag.Because(err, "The image "+transfer.Familiar(name)+" cannot be pushed",
 			"%s. The registry must allow it: `docker login` keeps credentials where deployster reads them.", failure.Sentence(err))
 	}
 	record.Name = name

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"sort"
-	"strings"
 
 	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/errdefs"
-	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 
 	"deployster/containerd/daemon"
 	"deployster/containerd/failure"
+	"deployster/containerd/images/transfer"
 	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -163,33 +162,17 @@ func (store *Store) nearest(ctx context.Context, ref string) string {
 			names = append(names, i.Name)
 		}
 	}
-	return nearest(familiar(name), names)
+	return nearest(transfer.Familiar(name), names)
 }
 
 func nearest(want string, names []string) string {
 	short := make([]string, len(names))
 	for i, n := range names {
-		if short[i] = familiar(n); repository(short[i]) == repository(want) {
+		if short[i] = transfer.Familiar(n); transfer.Repository(short[i]) == transfer.Repository(want) {
 			return short[i] // another tag of the same image
 		}
 	}
 	return words.Nearest(want, short)
-}
-
-// familiar shortens a full name to the form that a user would write.
-func familiar(name string) string {
-	if named, err := reference.ParseNormalizedNamed(name); err == nil {
-		return reference.FamiliarString(named)
-	}
-	return name
-}
-
-// repository returns a name without its tag.
-func repository(name string) string {
-	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
-		return name[:i]
-	}
-	return name
 }
 
 // errNoImage returns the error for an image that is not here; near is the name that was probably meant.

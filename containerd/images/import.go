@@ -19,6 +19,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/containerd/foreign"
+	"deployster/containerd/images/transfer"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/imagestore"
 )
@@ -63,28 +64,35 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 	if len(imported) == 0 {
 		return nil, errArchive(errors.New("there is no image in it"))
 	}
-	here, err := leaveOut(ctx, store, imported, before, elsewhere)
+	m := importing{store, imported, before}
+	here, err := m.leaveOut(ctx, elsewhere)
 	if err != nil {
 		return nil, err
 	}
-	infos, err := checkImported(ctx, store, here)
+	infos, err := m.check(ctx, here)
 	if err != nil {
 		undo, cancel := store.conn.Detached(ctx, time.Minute)
 		defer cancel()
-		return nil, failure.Join(err, restore(undo, store, imported, before))
+		return nil, failure.Join(err, m.restore(undo, imported))
 	}
 	return infos, nil
 }
 
+// importing is an import whose images are in the store, but not yet checked.
+type importing struct {
+	store            *Store
+	imported, before []images.Image // the new images, and all that there were
+}
+
 // leaveOut removes the images for other platforms and those without files again, if there
 // are any that can run here.
-func leaveOut(ctx context.Context, store *Store, imported, before []images.Image, elsewhere func(string, error)) ([]images.Image, error) {
+func (m importing) leaveOut(ctx context.Context, elsewhere func(string, error)) ([]images.Image, error) {
 	var here, other []images.Image
 	var why []error
-	for _, i := range imported {
-		err := foreign.Check(ctx, store.conn.Client.ContentStore(), i.Target)
+	for _, i := range m.imported {
+		err := foreign.Check(ctx, m.store.conn.Client.ContentStore(), i.Target)
 		if err == nil {
-			if _, cerr := readConfig(ctx, store.conn.Client.ContentStore(), i); errors.Is(cerr, errNoFiles) {
+			if _, cerr := readConfig(ctx, m.store.conn.Client.ContentStore(), i); errors.Is(cerr, errNoFiles) {
 				err = cerr // a signature, for example, or another artifact in the form of an image
 			}
 		}
@@ -95,51 +103,51 @@ func leaveOut(ctx context.Context, store *Store, imported, before []images.Image
 		}
 	}
 	if len(here) == 0 {
-		return imported, nil // checkImported reports that the first of them cannot be run
+		return m.imported, nil // check reports that the first of them cannot be run
 	}
 	for n, i := range other {
 		if !imagestore.IsDigest(i.Name) {
-			elsewhere(familiar(i.Name), why[n])
+			elsewhere(transfer.Familiar(i.Name), why[n])
 		}
 	}
-	return here, restore(ctx, store, other, before)
+	return here, m.restore(ctx, other)
 }
 
-// restore undoes an import: it removes the images, and gives names back to the images
+// restore undoes an import: it removes images of it, and gives names back to the images
 // that had them before.
-func restore(ctx context.Context, store *Store, imported, before []images.Image) error {
+func (m importing) restore(ctx context.Context, list []images.Image) error {
 	had := map[string]images.Image{}
-	for _, i := range before {
+	for _, i := range m.before {
 		had[i.Name] = i
 	}
 	var errs []error
-	for _, i := range imported {
-		store.cache.forget(i.Target.Digest)
+	for _, i := range list {
+		m.store.cache.forget(i.Target.Digest)
 		var err error
 		if old, ok := had[i.Name]; ok {
-			_, err = store.conn.Client.ImageService().Update(ctx, old, "target", "labels")
+			_, err = m.store.conn.Client.ImageService().Update(ctx, old, "target", "labels")
 		} else {
-			err = failure.UnlessGone(store.conn.Client.ImageService().Delete(ctx, i.Name))
+			err = failure.UnlessGone(m.store.conn.Client.ImageService().Delete(ctx, i.Name))
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// checkImported makes sure that new images can be run. It also unpacks them, so that the
+// check makes sure that new images can be run. It also unpacks them, so that the
 // first run need not.
-func checkImported(ctx context.Context, store *Store, list []images.Image) ([]imagestore.Image, error) {
+func (m importing) check(ctx context.Context, list []images.Image) ([]imagestore.Image, error) {
 	named := map[digest.Digest]bool{}
 	for _, i := range list {
 		named[i.Target.Digest] = named[i.Target.Digest] || !imagestore.IsDigest(i.Name)
 	}
 	var infos []imagestore.Image
 	for _, i := range list {
-		if _, err := store.prepare(ctx, i.Target.Digest.String()); err != nil {
+		if _, err := m.store.prepare(ctx, i.Target.Digest.String()); err != nil {
 			return nil, failure.Of("The import", err)
 		}
 		if !imagestore.IsDigest(i.Name) || !named[i.Target.Digest] {
-			infos = append(infos, store.info(ctx, i))
+			infos = append(infos, m.store.info(ctx, i))
 		}
 	}
 	sort.Slice(infos, func(a, b int) bool { return infos[a].Name < infos[b].Name })

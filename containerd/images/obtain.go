@@ -9,6 +9,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/images/transfer"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner"
@@ -90,7 +91,7 @@ func (store *Store) findLocal(ctx context.Context, name string, dgst digest.Dige
 func (store *Store) checkHere(ctx context.Context, name string, record images.Image, w runner.Wanted) (runner.Image, error) {
 	if w.Verify != nil {
 		if err := store.verifySigned(ctx, name, record.Target.Digest, *w.Verify); err != nil {
-			return runner.Image{}, pullFailure(ctx, store.registries, name, err)
+			return runner.Image{}, transfer.Failure(ctx, store.registries, name, err)
 		}
 	}
 	return obtained(name, record), nil
@@ -122,14 +123,14 @@ func (store *Store) Remote(ctx context.Context, ref string) (string, error) {
 		return dgst.String(), err
 	}
 	ctx = store.conn.Context(ctx)
-	m := newMeter(familiar(name), store.registries.Options.Progress)
+	m := transfer.NewMeter(transfer.Familiar(name), store.registries.Options.Progress)
 	p := &puller{store: store, name: name, ref: name, resolver: store.registries.Resolver(ctx), meter: m}
 	found, err := p.resolve(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", pullFailure(ctx, store.registries, name, err)
+		return "", transfer.Failure(ctx, store.registries, name, err)
 	}
 	return found.Digest.String(), nil
 }
@@ -141,7 +142,7 @@ func withAdvice(ctx context.Context, store *Store, ref string, err error) error 
 		d *diag.Diagnostic
 	)
 	if errors.Is(err, context.Canceled) || !errors.As(err, &d) ||
-		errors.Is(err, errNotSigned) || diag.Is[*refusedError](err) || diag.Is[*contentError](err) {
+		errors.Is(err, errNotSigned) || diag.Is[*transfer.RefusedError](err) || diag.Is[*transfer.ContentError](err) {
 		return err // the image exists, so advice on other ways to import it does not help
 	}
 	return diag.Because(err, "There is no image "+ref+" here, and it cannot be pulled",

@@ -23,13 +23,13 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/containerd/foreign"
+	"deployster/containerd/images/transfer"
 	"deployster/containerd/sandbox"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 )
 
 const (
-	maxConfig  = 8 << 20 // bytes of an image's config that are read
 	maxAccount = 1 << 20 // bytes of an image's /etc/passwd and /etc/group that are read
 )
 
@@ -76,7 +76,7 @@ func (store *Store) prepare(ctx context.Context, ref string) (*Prepared, error) 
 func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Prepared, error) {
 	p := &Prepared{Digest: record.Target.Digest}
 	broken := func(err error) error {
-		return diag.Because(err, "The image "+familiar(record.Name)+" cannot be run", "%s.", failure.Sentence(err))
+		return diag.Because(err, "The image "+transfer.Familiar(record.Name)+" cannot be run", "%s.", failure.Sentence(err))
 	}
 	config, err := readConfig(ctx, store.conn.Client.ContentStore(), record)
 	if err != nil {
@@ -122,8 +122,8 @@ func readConfig(ctx context.Context, cs content.Store, record images.Image) (c o
 	if err != nil {
 		return c, err
 	}
-	if desc.Size > maxConfig {
-		return c, fmt.Errorf("its config has %d bytes; %d are allowed", desc.Size, maxConfig)
+	if desc.Size > transfer.MaxConfig {
+		return c, fmt.Errorf("its config has %d bytes; %d are allowed", desc.Size, transfer.MaxConfig)
 	}
 	b, err := content.ReadBlob(ctx, cs, desc)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/images/transfer"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/imagestore"
 )
@@ -76,7 +77,7 @@ func (store *Store) removeUnnamed(ctx context.Context, dgst digest.Digest, insis
 	for _, i := range list {
 		if !imagestore.IsDigest(i.Name) {
 			if insist {
-				return diag.Errorf("The image has a name", "%s is %s. Remove it by that name.", dgst, familiar(i.Name))
+				return diag.Errorf("The image has a name", "%s is %s. Remove it by that name.", dgst, transfer.Familiar(i.Name))
 			}
 			return nil
 		}

@@ -18,6 +18,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/containerd/foreign"
+	"deployster/containerd/images/transfer"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
@@ -27,9 +28,7 @@ import (
 const (
 	pullTimeout   = 2 * time.Hour
 	partialAge    = 24 * time.Hour // how long incomplete content is kept
-	maxManifest   = 4 << 20        // in bytes
-	maxLayers     = 127
-	parallelBlobs = 3 // layers of one image that are fetched at a time
+	parallelBlobs = 3              // layers of one image that are fetched at a time
 )
 
 // labelSource is a label on an image's records: the full name by which it was pulled.
@@ -59,7 +58,7 @@ type puller struct {
 	want     digest.Digest
 	verify   *runner.Verify
 	resolver remotes.Resolver
-	meter    *meter
+	meter    *transfer.Meter
 	other    *ocispec.Platform // the platform of another machine that needs the image; nil = this machine
 }
 
@@ -78,19 +77,19 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, v
 		fmt.Errorf("it took longer than %s", pullTimeout))
 	defer cancel()
 	p := &puller{store: store, name: name, ref: name, want: want, verify: verify, resolver: store.registries.Resolver(ctx),
-		meter: newMeter(familiar(name), store.registries.Options.Progress)}
+		meter: transfer.NewMeter(transfer.Familiar(name), store.registries.Options.Progress)}
 	if want != "" {
 		p.ref = imagestore.WithDigest(name, want.String())
 	}
 	record, err := retry(ctx, p, p.attempt)
-	p.meter.end(err)
+	p.meter.End(err)
 	if err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
 			return record, cause
 		} else if cause != nil {
 			err = cause
 		}
-		return record, pullFailure(ctx, store.registries, name, err)
+		return record, transfer.Failure(ctx, store.registries, name, err)
 	}
 	return record, nil
 }
@@ -100,20 +99,20 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, v
 // count of failures.
 func retry[T any](ctx context.Context, p *puller, attempt func(context.Context) (T, error)) (T, error) {
 	for failed := 0; ; {
-		before := p.meter.fetched.Load()
+		before := p.meter.Fetched.Load()
 		result, err := attempt(ctx)
-		if err == nil || ctx.Err() != nil || !transient(err) {
+		if err == nil || ctx.Err() != nil || !transfer.Transient(err) {
 			return result, err
 		}
-		if p.meter.fetched.Load() > before {
+		if p.meter.Fetched.Load() > before {
 			failed = 0
 		}
-		if failed == len(pullBackoff) {
+		if failed == len(transfer.Backoff) {
 			return result, err
 		}
-		pause := pullBackoff[failed]
+		pause := transfer.Backoff[failed]
 		failed++
-		p.meter.retrying(err, pause)
+		p.meter.Retrying(err, pause)
 		select {
 		case <-ctx.Done():
 			return result, context.Cause(ctx)
@@ -122,28 +121,25 @@ func retry[T any](ctx context.Context, p *puller, attempt func(context.Context) 
 	}
 }
 
-// pullBackoff gives a registry 15 seconds to recover.
-var pullBackoff = [...]time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
-
 // attempt makes one attempt. The image gets its records only when all of its content is
 // here and it can be run.
 func (p *puller) attempt(ctx context.Context) (images.Image, error) {
-	ctx, release := p.meter.watch(ctx)
+	ctx, release := p.meter.Watch(ctx)
 	defer release()
 	target, err := p.lookup(ctx)
 	if err != nil {
-		return images.Image{}, stalled(ctx, err)
+		return images.Image{}, transfer.Stalled(ctx, err)
 	}
 	if p.want != "" && target.Digest != p.want {
 		return images.Image{}, fmt.Errorf("the registry answered with %s when asked for %s", target.Digest, p.want)
 	}
 	if !images.IsManifestType(target.MediaType) && !images.IsIndexType(target.MediaType) {
-		return images.Image{}, &refusedError{"it is not an image, but " + diag.Visible(target.MediaType)}
+		return images.Image{}, &transfer.RefusedError{Why: "it is not an image, but " + diag.Visible(target.MediaType)}
 	}
 	if p.verify != nil {
-		p.meter.phase(imagestore.Verifying)
+		p.meter.Phase(imagestore.Verifying)
 		if err := p.store.verifySigned(ctx, p.name, target.Digest, *p.verify); err != nil {
-			return images.Image{}, stalled(ctx, err)
+			return images.Image{}, transfer.Stalled(ctx, err)
 		}
 	}
 	leased, done, err := p.store.pullLease(ctx, target.Digest)
@@ -151,30 +147,30 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 		return images.Image{}, err
 	}
 	if err := p.fetch(leased, target); err != nil {
-		return images.Image{}, stalled(ctx, err)
+		return images.Image{}, transfer.Stalled(ctx, err)
 	}
 	release() // nothing more comes over the network
-	p.meter.phase(imagestore.Unpacking)
+	p.meter.Phase(imagestore.Unpacking)
 	record, err := p.store.record(leased, p.name, target)
-	if leaseGone(err) {
+	if transfer.LeaseGone(err) {
 		return images.Image{}, err
 	}
 	if err != nil {
-		return images.Image{}, &refusedError{failure.Sentence(err)}
+		return images.Image{}, &transfer.RefusedError{Why: failure.Sentence(err)}
 	}
 	return record, done(ctx)
 }
 
 // lookup asks the registry for the descriptor of a name.
 func (p *puller) lookup(ctx context.Context) (ocispec.Descriptor, error) {
-	p.meter.phase(imagestore.Resolving)
+	p.meter.Phase(imagestore.Resolving)
 	_, found, err := p.resolver.Resolve(ctx, p.ref)
 	return found, err
 }
 
 // resolve is lookup with retries, within a time limit.
 func (p *puller) resolve(ctx context.Context) (ocispec.Descriptor, error) {
-	ctx, cancel := context.WithTimeout(ctx, stallAfter)
+	ctx, cancel := context.WithTimeout(ctx, transfer.StallAfter)
 	defer cancel()
 	return retry(ctx, p, p.lookup)
 }
@@ -206,17 +202,19 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 	if err != nil {
 		return err
 	}
-	fetcher := meteredFetcher{from, p.meter}
+	fetcher := transfer.Fetcher{Fetcher: from, Meter: p.meter}
 	children := images.ChildrenHandler(store)
 	children = images.SetChildrenMappedLabels(store, children, nil)
 	children = images.FilterPlatforms(children, p.platform())
 	children = images.LimitManifests(children, p.platform(), 1)
 	handler := images.Handlers(
-		images.HandlerFunc(func(_ context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) { return nil, checkPart(d) }),
+		images.HandlerFunc(func(_ context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) {
+			return nil, transfer.CheckPart(d)
+		}),
 		fetchHandler(store, fetcher), withoutLayers(children))
 	err = images.Dispatch(ctx, handler, nil, target)
 	if other := foreign.CheckFor(ctx, store, target, p.other); other != nil {
-		return &refusedError{failure.Sentence(other)}
+		return &transfer.RefusedError{Why: failure.Sentence(other)}
 	} else if err != nil {
 		return err
 	}
@@ -225,9 +223,9 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 		_, err = readConfig(ctx, store, images.Image{Target: target})
 	}
 	if err != nil {
-		return &refusedError{failure.Sentence(err)}
+		return &transfer.RefusedError{Why: failure.Sentence(err)}
 	}
-	if err := p.store.checkSize(manifest); err != nil {
+	if err := p.checkSize(manifest); err != nil {
 		return err
 	}
 	return p.fetchLayers(ctx, fetcher, manifest.Layers)
@@ -269,11 +267,11 @@ func (p *puller) fetchLayers(ctx context.Context, fetcher remotes.Fetcher, layer
 		}
 		parts = append(parts, l)
 	}
-	p.meter.begin(total)
+	p.meter.Begin(total)
 	fetch := fetchHandler(store, fetcher)
 	for _, l := range parts {
 		group.Go(func() error {
-			if err := checkPart(l); err != nil {
+			if err := transfer.CheckPart(l); err != nil {
 				return err
 			}
 			_, err := fetch(ctx, l)
@@ -290,7 +288,7 @@ func fetchHandler(store content.Store, fetcher remotes.Fetcher) images.HandlerFu
 	return func(ctx context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) {
 		_, err := fetch(ctx, d)
 		if err != nil && errdefs.IsFailedPrecondition(err) {
-			err = errors.Join(&contentError{d.Digest}, failure.UnlessGone(store.Abort(ctx, remotes.MakeRefKey(ctx, d))))
+			err = errors.Join(&transfer.ContentError{Digest: d.Digest}, failure.UnlessGone(store.Abort(ctx, remotes.MakeRefKey(ctx, d))))
 		}
 		return nil, err
 	}

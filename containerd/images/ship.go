@@ -15,6 +15,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/images/transfer"
 	"deployster/internal/runtime/runner/imagestore"
 )
 
@@ -61,19 +62,19 @@ func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name 
 	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout, fmt.Errorf("it took longer than %s", pullTimeout))
 	defer cancel()
 	p := &puller{store: store, name: name, ref: imagestore.WithDigest(name, record.Target.Digest.String()), other: &other,
-		resolver: store.registries.Resolver(ctx), meter: newMeter(familiar(name), store.registries.Options.Progress)}
+		resolver: store.registries.Resolver(ctx), meter: transfer.NewMeter(transfer.Familiar(name), store.registries.Options.Progress)}
 	done, err := retry(ctx, p, func(ctx context.Context) (func(context.Context) error, error) {
-		ctx, release := p.meter.watch(ctx)
+		ctx, release := p.meter.Watch(ctx)
 		defer release()
 		leased, done, err := store.pullLease(ctx, record.Target.Digest)
 		if err != nil {
 			return nil, err
 		}
-		return done, stalled(ctx, p.fetch(leased, record.Target))
+		return done, transfer.Stalled(ctx, p.fetch(leased, record.Target))
 	})
-	p.meter.end(err)
+	p.meter.End(err)
 	if err != nil {
-		return pullFailure(ctx, store.registries, name, err)
+		return transfer.Failure(ctx, store.registries, name, err)
 	}
 	return done(ctx)
 }
@@ -116,24 +117,13 @@ func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from
 	defer cancel()
 	// Names are local to a store: the image is identified by its digest.
 	p := &puller{store: store, name: s.Digest, ref: s.Digest, want: target.Digest, resolver: shipped{target, from},
-		meter: newMeter(familiar(s.Name), func(imagestore.Progress) {})}
+		meter: transfer.NewMeter(transfer.Familiar(s.Name), func(imagestore.Progress) {})}
 	_, err := p.attempt(ctx)
-	for leaseGone(err) {
+	for transfer.LeaseGone(err) {
 		_, err = p.attempt(ctx)
 	}
-	p.meter.end(err)
-	return shipFailure(s.Name, err)
-}
-
-// shipFailure words the error of an image that could not be fetched from another store.
-func shipFailure(name string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, errStalled): // not a registry: the message must not name one
-		return fmt.Errorf("bringing the image %s to this host failed: nothing of it has come for a minute", familiar(name))
-	}
-	return failure.Of("Bringing the image "+familiar(name)+" to this host", err)
+	p.meter.End(err)
+	return transfer.ShipFailure(s.Name, err)
 }
 
 // shipped is a remotes.Resolver for one image of another store.

@@ -14,7 +14,9 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"deployster/containerd/daemon"
 	"deployster/containerd/failure"
+	"deployster/containerd/images/transfer"
 	"deployster/containerd/layout"
 	"deployster/internal/base/cosign"
 	"deployster/internal/base/diag"
@@ -43,7 +45,7 @@ type imageSignature struct {
 func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.Digest, v runner.Verify) error {
 	keys, err := cosign.ParseKeys(v.Keys)
 	if err != nil {
-		return diag.Errorf("The key "+v.KeyName+" cannot be used", "%s.", capitalised(failure.Sentence(err)))
+		return diag.Errorf("The key "+v.KeyName+" cannot be used", "%s.", transfer.Capitalised(failure.Sentence(err)))
 	}
 	repository := v.Repository
 	if repository == "" {
@@ -68,7 +70,8 @@ func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.D
 		}
 		return reasons, errors.New("none counts")
 	}
-	kept, err := store.storedSignatures(ctx, dgst)
+	known := signatures{store.conn}
+	kept, err := known.stored(ctx, dgst)
 	if err != nil {
 		return err
 	}
@@ -86,7 +89,7 @@ func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.D
 	if err != nil {
 		return errUnsigned(name, dgst, v, reasons)
 	}
-	return store.storeSignatures(ctx, dgst, found)
+	return known.store(ctx, dgst, found)
 }
 
 func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []string) error {
@@ -94,10 +97,10 @@ func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []str
 	if len(reasons) > 0 {
 		why = fmt.Sprintf("Found: %d, none of which counts: %s.", len(reasons), strings.Join(reasons, "; "))
 	}
-	return diag.Because(errNotSigned, "The image "+familiar(name)+" is not signed as its type demands",
+	return diag.Because(errNotSigned, "The image "+transfer.Familiar(name)+" is not signed as its type demands",
 		"Its type block asks for a signature of %s. %s Nothing of the image was run. If %s is what you want to run, whoever has the private "+
 			"key signs it: cosign sign --key cosign.key %s@%s",
-		v.KeyName, diag.Visible(why), dgst, familiar(repository(strings.SplitN(name, "@", 2)[0])), dgst)
+		v.KeyName, diag.Visible(why), dgst, transfer.Familiar(transfer.Repository(strings.SplitN(name, "@", 2)[0])), dgst)
 }
 
 var errNotSigned = errors.New("not signed")
@@ -105,15 +108,18 @@ var errNotSigned = errors.New("not signed")
 // signaturesName returns the name of the record of an image's signatures.
 func signaturesName(dgst digest.Digest) string { return "signatures-of-" + dgst.Encoded() }
 
-// storedSignatures returns the stored signatures. They are verified again each time.
-func (store *Store) storedSignatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
-	record, err := store.conn.Client.ImageService().Get(ctx, signaturesName(dgst))
+// signatures are those that a containerd keeps of its images.
+type signatures struct{ conn *daemon.Conn }
+
+// stored returns the stored signatures. They are verified again each time.
+func (s signatures) stored(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
+	record, err := s.conn.Client.ImageService().Get(ctx, signaturesName(dgst))
 	if errdefs.IsNotFound(err) {
 		return nil, nil
 	}
 	var b []byte
 	if err == nil {
-		b, err = content.ReadBlob(ctx, store.conn.Client.ContentStore(), record.Target)
+		b, err = content.ReadBlob(ctx, s.conn.Client.ContentStore(), record.Target)
 	}
 	if errdefs.IsNotFound(err) {
 		return nil, nil // they can be fetched from the registry
@@ -128,24 +134,24 @@ func (store *Store) storedSignatures(ctx context.Context, dgst digest.Digest) ([
 	return all, nil
 }
 
-// storeSignatures stores the signatures that were found.
-func (store *Store) storeSignatures(ctx context.Context, dgst digest.Digest, all []imageSignature) error {
+// store stores the signatures that were found.
+func (s signatures) store(ctx context.Context, dgst digest.Digest, all []imageSignature) error {
 	b, err := json.Marshal(all)
 	if err != nil {
 		return err
 	}
-	leased, err := store.conn.Leased(ctx)
+	leased, err := s.conn.Leased(ctx)
 	if err != nil {
 		return err
 	}
 	target := ocispec.Descriptor{MediaType: signaturesType, Digest: digest.FromBytes(b), Size: int64(len(b))}
-	if err := content.WriteBlob(leased, store.conn.Client.ContentStore(), layout.NewID(), bytes.NewReader(b), target); err != nil {
+	if err := content.WriteBlob(leased, s.conn.Client.ContentStore(), layout.NewID(), bytes.NewReader(b), target); err != nil {
 		return err
 	}
 	record := images.Image{Name: signaturesName(dgst), Target: target, Labels: map[string]string{labelSignatures: dgst.String()}}
-	_, err = store.conn.Client.ImageService().Create(ctx, record)
+	_, err = s.conn.Client.ImageService().Create(ctx, record)
 	if errdefs.IsAlreadyExists(err) {
-		_, err = store.conn.Client.ImageService().Update(ctx, record, "target", "labels")
+		_, err = s.conn.Client.ImageService().Update(ctx, record, "target", "labels")
 	}
 	return err
 }

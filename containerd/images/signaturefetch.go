@@ -15,6 +15,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"deployster/containerd/images/transfer"
 	"deployster/internal/runtime/runner/imagestore"
 )
 
@@ -31,13 +32,13 @@ const (
 // findSignatures asks the registry for all signatures of an image, in both forms. Finding
 // none is no error.
 func (store *Store) findSignatures(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
-	p := &puller{store: store, name: name, resolver: store.registries.Resolver(ctx), meter: newMeter(familiar(name), nil)}
+	p := &puller{store: store, name: name, resolver: store.registries.Resolver(ctx), meter: transfer.NewMeter(transfer.Familiar(name), nil)}
 	return p.signatures(ctx, dgst)
 }
 
 // signatures is findSignatures with retries, within the time limit of resolve.
 func (p *puller) signatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, stallAfter, errStalled)
+	ctx, cancel := context.WithTimeoutCause(ctx, transfer.StallAfter, transfer.ErrStalled)
 	defer cancel()
 	found, err := retry(ctx, p, func(ctx context.Context) ([]imageSignature, error) {
 		found, err := p.tagSignatures(ctx, dgst)
@@ -47,7 +48,7 @@ func (p *puller) signatures(ctx context.Context, dgst digest.Digest) ([]imageSig
 		bundles, err := p.bundles(ctx, dgst)
 		return append(found, bundles...), err
 	})
-	return found, stalled(ctx, err)
+	return found, transfer.Stalled(ctx, err)
 }
 
 // tagSignatures returns the signatures under the tag that cosign derives from the digest.
@@ -129,12 +130,12 @@ func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignat
 
 func fetchManifest(ctx context.Context, fetcher remotes.Fetcher, d ocispec.Descriptor) (m ocispec.Manifest, err error) {
 	if !images.IsManifestType(d.MediaType) {
-		return m, &refusedError{fmt.Sprintf("where its signatures should be is %q", d.MediaType)}
+		return m, &transfer.RefusedError{Why: fmt.Sprintf("where its signatures should be is %q", d.MediaType)}
 	}
 	b, err := fetchSmall(ctx, fetcher, d)
 	if err == nil {
 		if err = json.Unmarshal(b, &m); err != nil {
-			err = &refusedError{"the manifest of its signatures is broken"}
+			err = &transfer.RefusedError{Why: "the manifest of its signatures is broken"}
 		}
 	}
 	return m, err
@@ -142,11 +143,11 @@ func fetchManifest(ctx context.Context, fetcher remotes.Fetcher, d ocispec.Descr
 
 // fetchSmall fetches a small content into memory, and checks its digest.
 func fetchSmall(ctx context.Context, fetcher remotes.Fetcher, d ocispec.Descriptor) ([]byte, error) {
-	if err := checkPart(d); err != nil {
+	if err := transfer.CheckPart(d); err != nil {
 		return nil, err
 	}
 	if d.Size > maxSignatureSize {
-		return nil, &refusedError{fmt.Sprintf("a signature of it has %d bytes; %d are allowed", d.Size, maxSignatureSize)}
+		return nil, &transfer.RefusedError{Why: fmt.Sprintf("a signature of it has %d bytes; %d are allowed", d.Size, maxSignatureSize)}
 	}
 	body, err := fetcher.Fetch(ctx, d)
 	if err != nil {
@@ -155,7 +156,7 @@ func fetchSmall(ctx context.Context, fetcher remotes.Fetcher, d ocispec.Descript
 	b, err := io.ReadAll(io.LimitReader(body, d.Size+1))
 	err = errors.Join(err, body.Close())
 	if err == nil && (int64(len(b)) != d.Size || digest.FromBytes(b) != d.Digest) {
-		err = &contentError{d.Digest}
+		err = &transfer.ContentError{Digest: d.Digest}
 	}
 	return b, err
 }

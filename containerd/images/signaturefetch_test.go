@@ -3,6 +3,7 @@ package images
 import (
 	"bytes"
 	"context"
+	"deployster/containerd/images/transfer"
 	"errors"
 	"io"
 	"testing"
@@ -35,8 +36,8 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestSignatures_DoNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &puller{name: "reg.example.com/acme/db:1", resolver: silent{}, meter: newMeter("acme/db:1", nil)}
-		if _, err := p.signatures(t.Context(), digest.FromString("db")); !errors.Is(err, errStalled) {
+		p := &puller{name: "reg.example.com/acme/db:1", resolver: silent{}, meter: transfer.NewMeter("acme/db:1", nil)}
+		if _, err := p.signatures(t.Context(), digest.FromString("db")); !errors.Is(err, transfer.ErrStalled) {
 			t.Errorf("got %v", err)
 		}
 	})

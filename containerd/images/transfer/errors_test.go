@@ -1,4 +1,4 @@
-package images
+package transfer
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func TestPullErrors(t *testing.T) {
 		"refused":           {at(syscall.ECONNREFUSED), false, "connection refused"},
 		"reset":             {at(syscall.ECONNRESET), true, "the connection was cut"},
 		"cut":               {fmt.Errorf("copy: %w", io.ErrUnexpectedEOF), true, "kept for a day"},
-		"stalled":           {errStalled, true, "sent nothing for a minute"},
+		"stalled":           {ErrStalled, true, "sent nothing for a minute"},
 		"time is up":        {at(&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}), true, "cannot be reached"},
 		"unknown authority": {at(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), false, "/etc/docker/certs.d/reg.example.com/ca.crt"},
 		"another name":      {at(x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"b"}}, Host: "reg.example.com"}), false, "is for another name"},
@@ -55,14 +55,14 @@ func TestPullErrors(t *testing.T) {
 		"too many":          {status(429, "429 Too Many Requests"), true, "too many requests"},
 		"broken registry":   {status(502, "502 Bad Gateway"), true, "502 Bad Gateway"},
 		"bad request":       {status(400, "400 Bad Request"), false, "400 Bad Request"},
-		"refused image":     {&refusedError{"it has 500 layers"}, false, "It has 500 layers."},
+		"refused image":     {&RefusedError{"it has 500 layers"}, false, "It has 500 layers."},
 		"lease gone":        {errdefs.ErrNotFound.WithMessage("lease does not exist: not found"), true, "Other pulls of the same image ended"},
-		"other content":     {errors.Join(&contentError{digest.FromString("x")}), false, "broken or hostile"},
+		"other content":     {errors.Join(&ContentError{digest.FromString("x")}), false, "broken or hostile"},
 	} {
-		if got := transient(c.err); got != c.transient {
+		if got := Transient(c.err); got != c.transient {
 			t.Errorf("%s: transient %t, want %t", name, got, c.transient)
 		}
-		err := pullFailure(t.Context(), r, "reg.example.com/acme/file:1", c.err)
+		err := Failure(t.Context(), r, "reg.example.com/acme/file:1", c.err)
 		if text := err.Error(); !strings.Contains(text, c.want) || !strings.Contains(text, "reg.example.com/acme/file:1") || strings.Contains(text, "geheim") {
 			t.Errorf("%s: %s", name, text)
 		}
@@ -70,10 +70,10 @@ func TestPullErrors(t *testing.T) {
 			t.Errorf("%s counts as: there is none", name)
 		}
 	}
-	if err := pullFailure(t.Context(), r, "127.0.0.1:1/acme/file:1", fmt.Errorf("x: %w", errdefs.ErrNotFound)); !errors.Is(err, runner.ErrNoImage) {
+	if err := Failure(t.Context(), r, "127.0.0.1:1/acme/file:1", fmt.Errorf("x: %w", errdefs.ErrNotFound)); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("there is none: %v", err)
 	}
-	if err := pullFailure(t.Context(), r, "a/b", context.Canceled); !errors.Is(err, context.Canceled) {
+	if err := Failure(t.Context(), r, "a/b", context.Canceled); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -81,11 +81,11 @@ func TestPullErrors(t *testing.T) {
 // Where another machine sends the image there is no registry that could be blamed.
 func TestShipFailure_BlamesNoRegistry(t *testing.T) {
 	t.Parallel()
-	err := shipFailure("acme/db:1", fmt.Errorf("reading: %w", errStalled))
+	err := ShipFailure("acme/db:1", fmt.Errorf("reading: %w", ErrStalled))
 	if err == nil || strings.Contains(err.Error(), "registry") || !strings.Contains(err.Error(), "acme/db:1 to this host") {
 		t.Errorf("it says %v", err)
 	}
-	if err := shipFailure("acme/db:1", nil); err != nil {
+	if err := ShipFailure("acme/db:1", nil); err != nil {
 		t.Errorf("nothing failed, and it says %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package images
+package transfer
 
 import (
 	"context"
@@ -20,32 +20,30 @@ import (
 	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
-	"golang.org/x/sys/unix"
 
 	"deployster/containerd/failure"
 	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner"
 )
 
-// contentError says that the content from a registry does not have the requested digest.
-type contentError struct{ digest digest.Digest }
+// ContentError says that the content from a registry does not have the requested digest.
+type ContentError struct{ Digest digest.Digest }
 
-func (e *contentError) Error() string {
-	return fmt.Sprintf("what the registry sent is not %s", e.digest)
+func (e *ContentError) Error() string {
+	return fmt.Sprintf("what the registry sent is not %s", e.Digest)
 }
 
-// transient reports whether the next attempt may succeed after an error.
-func transient(err error) bool {
+// Transient reports whether the next attempt may succeed after an error.
+func Transient(err error) bool {
 	var (
 		dns    *net.DNSError
 		status remoteerrors.ErrUnexpectedStatus
 	)
 	switch {
-	case leaseGone(err):
+	case LeaseGone(err):
 		return true
-	case diag.Is[*refusedError](err), diag.Is[*contentError](err), diag.Is[*diag.Diagnostic](err):
+	case diag.Is[*RefusedError](err), diag.Is[*ContentError](err), diag.Is[*diag.Diagnostic](err):
 		return false
 	case errors.As(err, &status):
 		return status.StatusCode >= 500 || status.StatusCode == http.StatusTooManyRequests || status.StatusCode == http.StatusRequestTimeout
@@ -53,16 +51,16 @@ func transient(err error) bool {
 		return dns.IsTemporary && !dns.IsNotFound
 	case isTLS(err), errors.Is(err, docker.ErrInvalidAuthorization), errors.Is(err, syscall.ECONNREFUSED):
 		return false
-	case errors.Is(err, errStalled), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
+	case errors.Is(err, ErrStalled), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errdefs.IsUnavailable(err):
 		return true
 	}
 	return diag.Is[net.Error](err)
 }
 
-// leaseGone reports whether another pull of the same image has ended and released the
+// LeaseGone reports whether another pull of the same image has ended and released the
 // lease of the parts that both were fetching. The next attempt finds them here.
-func leaseGone(err error) bool {
+func LeaseGone(err error) bool {
 	return errdefs.IsNotFound(err) && strings.Contains(err.Error(), "lease does not exist")
 }
 
@@ -77,13 +75,13 @@ func isPlainHTTP(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
-// pullFailure returns an error that says why an image could not be pulled, and what to do.
-func pullFailure(ctx context.Context, r *registry.Client, name string, err error) error {
+// Failure returns an error that says why an image could not be pulled, and what to do.
+func Failure(ctx context.Context, r *registry.Client, name string, err error) error {
 	if diag.Is[*diag.Diagnostic](err) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	summary, detail := "The image "+familiar(name)+" cannot be pulled", explain(ctx, r, name, err)
-	if errdefs.IsNotFound(err) && !leaseGone(err) {
+	summary, detail := "The image "+Familiar(name)+" cannot be pulled", explain(ctx, r, name, err)
+	if errdefs.IsNotFound(err) && !LeaseGone(err) {
 		err = runner.ErrNoImage
 	}
 	return diag.Because(err, summary, "%s", detail)
@@ -102,19 +100,19 @@ func registryOf(name string) string {
 func explain(ctx context.Context, r *registry.Client, name string, err error) string {
 	host := registryOf(name)
 	var (
-		refused *refusedError
-		content *contentError
+		refused *RefusedError
+		content *ContentError
 		dns     *net.DNSError
 		status  remoteerrors.ErrUnexpectedStatus
 	)
 	switch {
-	case leaseGone(err):
+	case LeaseGone(err):
 		return "Other pulls of the same image ended while this one went on. Try again."
 	case errors.As(err, &refused):
-		return capitalised(refused.why) + "."
+		return Capitalised(refused.Why) + "."
 	case errors.As(err, &content):
 		return fmt.Sprintf("The registry %s sent something else than %s. Nothing of it was kept. The registry, a mirror or a proxy is "+
-			"broken or hostile: ask who runs it, and do not try to get around this.", host, content.digest)
+			"broken or hostile: ask who runs it, and do not try to get around this.", host, content.Digest)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return fmt.Sprintf("There is no host %s. Check the name of the image; a name without a registry is one of docker.io. Or this "+
 			"machine cannot look up names: %s.", dns.Name, failure.Sentence(dns))
@@ -124,14 +122,14 @@ func explain(ctx context.Context, r *registry.Client, name string, err error) st
 		errors.As(err, &status) && (status.StatusCode == http.StatusUnauthorized || status.StatusCode == http.StatusForbidden):
 		return fmt.Sprintf("The registry %s does not let us have it, or it does not exist. %s. Log in with `docker login %s`, or check that "+
 			"this account may pull %s. What it answered: %s.",
-			host, r.CredentialText(host), host, familiar(repository(name)), answer(err))
+			host, r.CredentialText(host), host, Familiar(Repository(name)), answer(err))
 	case errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests:
 		return fmt.Sprintf("The registry %s says that there were too many requests. %s. Wait, or log in with `docker login %s`, which often "+
 			"allows more.", host, r.CredentialText(host), host)
 	case errors.As(err, &status):
-		return fmt.Sprintf("The registry %s answered: %s. It was asked %d times; try again later.", host, answer(err), len(pullBackoff)+1)
+		return fmt.Sprintf("The registry %s answered: %s. It was asked %d times; try again later.", host, answer(err), len(Backoff)+1)
 	case errdefs.IsNotFound(err):
-		return fmt.Sprintf("The registry %s has no %s.%s Check the name and the tag. %s.", host, familiar(name),
+		return fmt.Sprintf("The registry %s has no %s.%s Check the name and the tag. %s.", host, Familiar(name),
 			r.TagsSentence(ctx, name), r.CredentialText(host))
 	}
 	return fmt.Sprintf("The registry %s cannot be reached: %s. What was fetched so far is kept for a day: the next try goes on from there.",
@@ -187,7 +185,7 @@ func innermost(err error) error {
 
 var errCut = errors.New("the connection was cut")
 
-func capitalised(s string) string {
+func Capitalised(s string) string {
 	if s == "" {
 		return s
 	}
@@ -196,7 +194,7 @@ func capitalised(s string) string {
 
 // pullReason says in a few words why an attempt failed.
 func pullReason(err error) string {
-	if leaseGone(err) {
+	if LeaseGone(err) {
 		return "another pull of the same image has ended"
 	}
 	if diag.Is[remoteerrors.ErrUnexpectedStatus](err) {
@@ -205,56 +203,26 @@ func pullReason(err error) string {
 	return failure.Sentence(innermost(err))
 }
 
-// refusedError says that an image cannot be used here, however well the network works.
-type refusedError struct{ why string }
+// RefusedError says that an image cannot be used here, however well the network works.
+type RefusedError struct{ Why string }
 
-func (e *refusedError) Error() string { return e.why }
+func (e *RefusedError) Error() string { return e.Why }
 
-// checkPart checks what a manifest says of one of its parts before the part is fetched.
-func checkPart(d ocispec.Descriptor) error {
+// CheckPart checks what a manifest says of one of its parts before the part is fetched.
+func CheckPart(d ocispec.Descriptor) error {
 	switch {
 	case d.Digest.Validate() != nil:
-		return &refusedError{fmt.Sprintf("it names a part by %q, which is no digest", d.Digest)}
+		return &RefusedError{fmt.Sprintf("it names a part by %q, which is no digest", d.Digest)}
 	case d.Size <= 0:
-		return &refusedError{fmt.Sprintf("its part %s is said to have %d bytes", d.Digest, d.Size)}
+		return &RefusedError{fmt.Sprintf("its part %s is said to have %d bytes", d.Digest, d.Size)}
 	case len(d.URLs) > 0:
 		// These are not of the image's registry: an image could make this machine call
 		// any other server.
-		return &refusedError{fmt.Sprintf("its part %s is to be fetched from somewhere else, %q", d.Digest, d.URLs[0])}
+		return &RefusedError{fmt.Sprintf("its part %s is to be fetched from somewhere else, %q", d.Digest, d.URLs[0])}
 	case (images.IsManifestType(d.MediaType) || images.IsIndexType(d.MediaType)) && d.Size > maxManifest:
-		return &refusedError{fmt.Sprintf("its manifest has %d bytes; %d are allowed", d.Size, maxManifest)}
-	case images.IsKnownConfig(d.MediaType) && d.Size > maxConfig:
-		return &refusedError{fmt.Sprintf("its config has %d bytes; %d are allowed", d.Size, maxConfig)}
-	}
-	return nil
-}
-
-// checkSize returns an error for an image that is too large for the limit or the disk.
-func (store *Store) checkSize(m ocispec.Manifest) error {
-	if len(m.Layers) > maxLayers {
-		return &refusedError{fmt.Sprintf("it has %d layers; %d are allowed", len(m.Layers), maxLayers)}
-	}
-	size := int64(0)
-	for _, l := range m.Layers {
-		if err := checkPart(l); err != nil {
-			return err
-		}
-		if size += l.Size; size < 0 || size > store.registries.Options.MaxImage {
-			return &refusedError{fmt.Sprintf("it is too large: its layers have more than %s, which is the limit. If it is to be trusted, raise "+
-				"DEPLOYSTER_MAX_IMAGE", words.Bytes(store.registries.Options.MaxImage))}
-		}
-	}
-	if !store.conn.Embedded {
-		return nil // it is unknown where a daemon stores its content
-	}
-	var disk unix.Statfs_t
-	if err := unix.Statfs(store.conn.Config.DataDir, &disk); err != nil {
-		return nil // writing will fail if there is no space
-	}
-	if free := int64(disk.Bavail) * disk.Bsize; size > free {
-		return &refusedError{fmt.Sprintf("the disk is too full: its layers have %s, and %s has %s left. Make room, for example with "+
-			"`deployster image prune`, or choose another disk with DEPLOYSTER_DATA_DIR", words.Bytes(size), store.conn.Config.DataDir,
-			words.Bytes(free))}
+		return &RefusedError{fmt.Sprintf("its manifest has %d bytes; %d are allowed", d.Size, maxManifest)}
+	case images.IsKnownConfig(d.MediaType) && d.Size > MaxConfig:
+		return &RefusedError{fmt.Sprintf("its config has %d bytes; %d are allowed", d.Size, MaxConfig)}
 	}
 	return nil
 }

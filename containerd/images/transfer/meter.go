@@ -1,4 +1,4 @@
-package images
+package transfer
 
 import (
 	"context"
@@ -16,19 +16,19 @@ import (
 
 const (
 	meterEvery = 100 * time.Millisecond
-	// stallAfter is how long a registry may send nothing.
-	stallAfter = time.Minute
+	// StallAfter is how long a registry may send nothing.
+	StallAfter = time.Minute
 )
 
-var errStalled = errors.New("the registry has sent nothing for a minute")
+var ErrStalled = errors.New("the registry has sent nothing for a minute")
 
-// meter counts the fetched bytes, reports the progress of a pull, and cancels an attempt
+// Meter counts the fetched bytes, reports the progress of a pull, and cancels an attempt
 // that receives nothing any more.
-type meter struct {
+type Meter struct {
 	ref  string
 	tell func(imagestore.Progress)
 
-	fetched atomic.Int64 // bytes from the network, over all attempts
+	Fetched atomic.Int64 // bytes from the network, over all attempts
 	done    atomic.Int64 // bytes of this attempt's layers, including those that were here already
 	last    atomic.Int64 // time of the last received bytes, in nanoseconds
 
@@ -39,14 +39,14 @@ type meter struct {
 	pause time.Duration
 }
 
-func newMeter(ref string, tell func(imagestore.Progress)) *meter {
+func NewMeter(ref string, tell func(imagestore.Progress)) *Meter {
 	if tell == nil {
 		tell = func(imagestore.Progress) {}
 	}
-	return &meter{ref: ref, tell: tell}
+	return &Meter{ref: ref, tell: tell}
 }
 
-func (m *meter) phase(p imagestore.Phase) {
+func (m *Meter) Phase(p imagestore.Phase) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.at = p
@@ -54,7 +54,7 @@ func (m *meter) phase(p imagestore.Phase) {
 }
 
 // report reports the progress; the caller holds the lock.
-func (m *meter) report() {
+func (m *Meter) report() {
 	p := imagestore.Progress{Reference: m.ref, Phase: m.at, Done: min(m.done.Load(), m.total), Total: m.total}
 	if m.at == imagestore.Retrying || m.at == imagestore.Failed {
 		p.Reason, p.Pause = pullReason(m.err), m.pause
@@ -62,8 +62,8 @@ func (m *meter) report() {
 	m.tell(p)
 }
 
-// begin sets the number of bytes to fetch.
-func (m *meter) begin(total int64) {
+// Begin sets the number of bytes to fetch.
+func (m *Meter) Begin(total int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done.Store(0)
@@ -71,14 +71,14 @@ func (m *meter) begin(total int64) {
 	m.report()
 }
 
-func (m *meter) retrying(err error, pause time.Duration) {
+func (m *Meter) Retrying(err error, pause time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.at, m.err, m.pause = imagestore.Retrying, err, pause
 	m.report()
 }
 
-func (m *meter) end(err error) {
+func (m *Meter) End(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.at, m.err = imagestore.Done, err
@@ -88,9 +88,9 @@ func (m *meter) end(err error) {
 	m.report()
 }
 
-// watch reports the progress of an attempt while it receives content from the network,
+// Watch reports the progress of an attempt while it receives content from the network,
 // and cancels the context when nothing comes. The returned function ends both.
-func (m *meter) watch(ctx context.Context) (context.Context, func()) {
+func (m *Meter) Watch(ctx context.Context) (context.Context, func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	m.last.Store(time.Now().UnixNano())
 	done := make(chan struct{})
@@ -107,8 +107,8 @@ func (m *meter) watch(ctx context.Context) (context.Context, func()) {
 					m.report()
 				}
 				m.mu.Unlock()
-				if now.Sub(time.Unix(0, m.last.Load())) > stallAfter {
-					cancel(errStalled)
+				if now.Sub(time.Unix(0, m.last.Load())) > StallAfter {
+					cancel(ErrStalled)
 				}
 			}
 		}
@@ -117,28 +117,28 @@ func (m *meter) watch(ctx context.Context) (context.Context, func()) {
 	return watched, func() { once.Do(func() { close(done) }) }
 }
 
-// stalled returns errStalled in place of "context canceled" if the registry stalled.
-func stalled(ctx context.Context, err error) error {
-	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
-		return errStalled
+// Stalled returns ErrStalled in place of "context canceled" if the registry stalled.
+func Stalled(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), ErrStalled) {
+		return ErrStalled
 	}
 	return err
 }
 
-// meteredFetcher counts what a fetcher fetches.
-type meteredFetcher struct {
+// Fetcher counts what a fetcher fetches.
+type Fetcher struct {
 	remotes.Fetcher
-	meter *meter
+	Meter *Meter
 }
 
-func (f meteredFetcher) Fetch(ctx context.Context, d ocispec.Descriptor) (io.ReadCloser, error) {
-	f.meter.last.Store(time.Now().UnixNano())
+func (f Fetcher) Fetch(ctx context.Context, d ocispec.Descriptor) (io.ReadCloser, error) {
+	f.Meter.last.Store(time.Now().UnixNano())
 	body, err := f.Fetcher.Fetch(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	f.meter.last.Store(time.Now().UnixNano())
-	counted := &meteredReader{ReadCloser: body, meter: f.meter}
+	f.Meter.last.Store(time.Now().UnixNano())
+	counted := &meteredReader{ReadCloser: body, meter: f.Meter}
 	if seeker, ok := body.(io.Seeker); ok {
 		return struct {
 			io.ReadCloser
@@ -150,7 +150,7 @@ func (f meteredFetcher) Fetch(ctx context.Context, d ocispec.Descriptor) (io.Rea
 
 type meteredReader struct {
 	io.ReadCloser
-	meter *meter
+	meter *Meter
 	at    int64
 }
 
@@ -158,7 +158,7 @@ func (r *meteredReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if n > 0 {
 		r.at += int64(n)
-		r.meter.fetched.Add(int64(n))
+		r.meter.Fetched.Add(int64(n))
 		r.meter.done.Add(int64(n))
 		r.meter.last.Store(time.Now().UnixNano())
 	}
