@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"context"
@@ -16,7 +16,9 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/internal/app"
 	"deployster/internal/app/approval"
+	"deployster/internal/app/resolving"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
@@ -90,13 +92,13 @@ func (n *network) dial(ctx context.Context, h runner.Host, as remote.Hello) (*re
 }
 
 // engine returns an engine over a manifest.
-func (n *network) engine(t *testing.T, manifest string) *Engine {
+func (n *network) engine(t *testing.T, manifest string) *app.Engine {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(n.dir, "main.hcl"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := New(Options{Workspace: workspace.Options{Dir: n.dir, Home: n.dir, Version: "test"}, Dial: n.dial,
-		Open: func(context.Context) (Runtime, error) { return n.here, nil }})
+	e := app.New(app.Options{Workspace: workspace.Options{Dir: n.dir, Home: n.dir, Version: "test"}, Dial: n.dial,
+		Open: func(context.Context) (app.Runtime, error) { return n.here, nil }})
 	t.Cleanup(e.Close)
 	return e
 }
@@ -105,7 +107,7 @@ func (n *network) engine(t *testing.T, manifest string) *Engine {
 func (n *network) apply(t *testing.T, manifest string, s plan.Selection) error {
 	t.Helper()
 	e := n.engine(t, manifest)
-	report, err := e.Apply(t.Context(), ApplyOptions{Selection: s, Approval: approval.Options{Auto: true}})
+	report, err := e.Apply(t.Context(), app.ApplyOptions{Selection: s, Approval: approval.Options{Auto: true}})
 	if err == nil && report.Status != apply.OK {
 		err = fmt.Errorf("%s: %w", report.Status, report.Problems.Err())
 	}
@@ -116,7 +118,7 @@ func (n *network) apply(t *testing.T, manifest string, s plan.Selection) error {
 func (n *network) plan(t *testing.T, manifest string, s plan.Selection) (*plan.Plan, error) {
 	t.Helper()
 	e := n.engine(t, manifest)
-	return e.Plan(t.Context(), PlanOptions{Selection: s})
+	return e.Plan(t.Context(), app.PlanOptions{Selection: s})
 }
 
 // begin has a command die that had begun an action.
@@ -231,7 +233,7 @@ func TestAdopt_LeavesWhatMayStillRun(t *testing.T) {
 		t.Errorf("done: %s", got)
 	}
 	e := n.engine(t, counted("h6"))
-	if _, err := e.Resolve(t.Context(), "x[0]", actions.Failed, false); err != nil {
+	if _, err := resolving.Resolve(t.Context(), e, "x[0]", actions.Failed, false); err != nil {
 		t.Fatal(err)
 	}
 	if p, err = n.plan(t, counted("h6"), plan.Selection{}); err != nil || p.Resources["x[0]"] == nil {

@@ -1,10 +1,12 @@
-package app
+package app_test
 
 import (
 	"context"
 	"path/filepath"
 	"testing"
 
+	"deployster/internal/app"
+	"deployster/internal/app/resolving"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -23,7 +25,7 @@ func TestStillRunning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := workspace.Options{Dir: dir, DataDir: filepath.Join(dir, "data"), Version: "test"}
-	e := New(Options{Workspace: o, Open: func(context.Context) (Runtime, error) {
+	e := app.New(app.Options{Workspace: o, Open: func(context.Context) (app.Runtime, error) {
 		return outliving{runnertest.Runtime{Fake: runnertest.NewFake()}}, nil
 	}})
 	t.Cleanup(e.Close)
@@ -62,13 +64,13 @@ func TestStillRunning(t *testing.T) {
 		"the machine was started anew since": {at(func(by *actions.By) { by.PID, by.Boot = 0, "other" }), false},
 		"another machine began it":           {at(func(by *actions.By) { by.Host = "other" }), false},
 	} {
-		if got := StillRunning(t.Context(), e, c.s)["k"]; got != c.runs {
+		if got := resolving.StillRunning(t.Context(), e, c.s)["k"]; got != c.runs {
 			t.Errorf("%s: runs is %v", name, got)
 		}
 	}
 	far := at(func(by *actions.By) { by.PID = 0 })
 	far.Resources = map[string]state.Entry{"a": {Settings: runner.Settings{Host: &runner.Host{Name: "web"}}}}
-	if StillRunning(t.Context(), e, far)["k"] {
+	if resolving.StillRunning(t.Context(), e, far)["k"] {
 		t.Error("it is on a host, which was not asked")
 	}
 }

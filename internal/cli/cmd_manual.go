@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app/workspace"
+	"deployster/internal/app/stateedit"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/commandline"
 	"deployster/internal/cli/manual"
@@ -62,7 +62,7 @@ func (s *session) known(c *cli.Context) manual.Known {
 		case kind == "ARTIFACT":
 			return slices.Sorted(maps.Keys(snapshot.Artifacts))
 		}
-		names, _ := workspace.Remembered(snapshot, nil) // nil with an error
+		names, _ := stateedit.Remembered(snapshot, nil) // nil with an error
 		return names
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/cli/flagvalues"
+	"deployster/internal/cli/states"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
@@ -46,7 +47,7 @@ func runOutput(c *cli.Context, s *session) error {
 		return err
 	}
 	if snapshot.Lineage == "" && s.engine.Workspace.State != "" {
-		return noState(s.engine.Workspace.StatePlaceAround())
+		return states.NoState(s.engine.Workspace.StatePlaceAround())
 	}
 	if c.NArg() == 0 {
 		workspace.Hide(s.engine.Workspace, snapshot)

@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/states"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/planpage"
 	"deployster/internal/ui/render"
@@ -44,7 +45,7 @@ func runShow(c *cli.Context, s *session) error {
 			return diag.Errorf("Wrong command line", "-%s needs a saved plan: `deployster show -%s PLAN`.", flag, flag)
 		}
 	}
-	snapshot, err := s.recorded(c.Context)
+	snapshot, err := states.Recorded(c.Context, s.engine.Workspace)
 	if err != nil {
 		return err
 	}

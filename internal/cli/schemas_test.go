@@ -15,6 +15,8 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app/runs"
+	"deployster/internal/app/sharedstate"
+	"deployster/internal/app/stateedit"
 	"deployster/internal/app/versions"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -42,10 +44,10 @@ func documents() map[string]any {
 		"runs-show":    workspace.RunDocument{},
 		"runs-logs":    workspace.LogsDocument{},
 		"state-list":   []string{},
-		"state-entry":  workspace.EntryDocument{},
+		"state-entry":  stateedit.EntryDocument{},
 		"state-copies": []state.Copy{},
-		"state-edit":   workspace.StateEdit{},
-		"state-status": workspace.StateStatus{},
+		"state-edit":   stateedit.StateEdit{},
+		"state-status": sharedstate.StateStatus{},
 		"type-inspect": typeview.Document{},
 		"version":      shownVersion{},
 		"images-list":  []imagestore.Image{},

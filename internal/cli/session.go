@@ -18,7 +18,6 @@ import (
 	"deployster/internal/cli/hosts"
 	"deployster/internal/cli/settings"
 	"deployster/internal/ui/terminal"
-	"deployster/state"
 )
 
 // session is the session of one command: the engine, and the terminal that shows it.
@@ -105,27 +104,6 @@ func where(c *cli.Context, e Env) (flags []string) {
 		flags = append(flags, "-state="+c.String("state"))
 	}
 	return flags
-}
-
-// recorded reads the state for a command that shows it. If there is no state, it prints a
-// note; if the user named a state, that is an error.
-func (s *session) recorded(ctx context.Context) (state.Snapshot, error) {
-	place := s.engine.Workspace.StatePlaceAround()
-	snapshot, err := s.engine.Workspace.ReadState(ctx, place)
-	if err != nil || snapshot.Lineage != "" {
-		workspace.Hide(s.engine.Workspace, snapshot)
-		return snapshot, err
-	}
-	if s.engine.Workspace.State != "" {
-		return snapshot, noState(place)
-	}
-	s.engine.Workspace.Note("There is no state file at %s.", place)
-	return snapshot, nil
-}
-
-// noState returns the error for a state that is named or needed, but does not exist.
-func noState(place state.Place) error {
-	return diag.Errorf("No state file", "There is no state file at %s.", place)
 }
 
 // shownOn returns the writer of results for people, and whether it is a terminal. If

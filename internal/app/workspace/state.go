@@ -36,8 +36,8 @@ func (w *Workspace) StatePlace(m *config.Manifest) state.Place {
 // manifests of the workspace name a state, it is that one.
 func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.around()) }
 
-// stateOptions returns how a command opens the state.
-func (w *Workspace) stateOptions(command string) state.Options {
+// StateOptions returns how a command opens the state.
+func (w *Workspace) StateOptions(command string) state.Options {
 	return state.Options{Command: "deployster " + command, Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout, Waiting: func(who string) {
 		w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
 	}, Ended: func(who string) {
@@ -48,10 +48,10 @@ func (w *Workspace) stateOptions(command string) state.Options {
 // OpenState opens a state for a command that changes it, and warns of what an earlier
 // command has left behind.
 func (w *Workspace) OpenState(ctx context.Context, place state.Place, command string) (*state.Store, error) {
-	return openState(ctx, w, place, w.stateOptions(command))
+	return OpenStateWith(ctx, w, place, w.StateOptions(command))
 }
 
-func openState(ctx context.Context, w *Workspace, place state.Place, o state.Options) (*state.Store, error) {
+func OpenStateWith(ctx context.Context, w *Workspace, place state.Place, o state.Options) (*state.Store, error) {
 	o.Machine = machine(w.Options)
 	store, err := state.Open(ctx, place, o)
 	if repairs(w, err, &o) {
@@ -72,7 +72,7 @@ func (w *Workspace) HoldState(ctx context.Context, place state.Place, command st
 		w.spareMemory(len(snapshot.Resources), afterwards)
 		return &state.Shared{Snapshot: snapshot, Recovery: recovery}, err
 	}
-	o := w.stateOptions(command)
+	o := w.StateOptions(command)
 	held, err := state.ReadShared(ctx, place, o)
 	if repairs(w, err, &o) {
 		held, err = state.ReadShared(ctx, place, o)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/internal/app/stateedit"
 	"deployster/internal/base/diag"
 	"deployster/internal/testkit/identity"
 	"deployster/internal/ui/render"
@@ -52,7 +53,7 @@ func run(ctx context.Context, l *lab, e edit) (r result, err error) {
 			return r, err
 		}
 		if i == 1 && e.forget != "" {
-			if _, err := l.engine().Workspace.Editor(false).Forget(ctx, []string{e.forget}); err != nil {
+			if _, err := stateedit.NewEditor(l.engine().Workspace, false).Forget(ctx, []string{e.forget}); err != nil {
 				return r, err
 			}
 		}

@@ -1,4 +1,4 @@
-package workspace
+package stateedit
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/words"
@@ -90,22 +91,22 @@ func ActionsOf(list []OpenAction) string {
 
 // Editor changes the state on behalf of a person.
 type Editor struct {
-	w      *Workspace
+	w      *workspace.Workspace
 	dryRun bool
 }
 
-// Editor returns an Editor. With dryRun it only returns what would be changed.
-func (w *Workspace) Editor(dryRun bool) Editor { return Editor{w, dryRun} }
+// NewEditor returns an Editor. With dryRun it only returns what would be changed.
+func NewEditor(w *workspace.Workspace, dryRun bool) Editor { return Editor{w, dryRun} }
 
 // Edit opens the state, makes a change, and returns what was changed.
 func (e Editor) Edit(ctx context.Context, command string,
 	change func(now state.Snapshot) (state.Snapshot, StateEdit, error)) (StateEdit, error) {
-	return e.edit(ctx, e.w.stateOptions(command), change)
+	return e.edit(ctx, e.w.StateOptions(command), change)
 }
 
 func (e Editor) edit(ctx context.Context, o state.Options,
 	change func(now state.Snapshot) (state.Snapshot, StateEdit, error)) (StateEdit, error) {
-	store, err := openState(ctx, e.w, e.w.StatePlaceAround(), o)
+	store, err := workspace.OpenStateWith(ctx, e.w, e.w.StatePlaceAround(), o)
 	if err != nil {
 		return StateEdit{}, err
 	}
@@ -195,7 +196,7 @@ func nothingToMove(now state.Snapshot, m config.Moved) error {
 // Push replaces the state by the content of a file. With force that may be of another
 // lineage, or older, and the present state may be damaged; its open actions are kept.
 func (e Editor) Push(ctx context.Context, name string, content func() ([]byte, error), force bool) (StateEdit, error) {
-	o := e.w.stateOptions("state push")
+	o := e.w.StateOptions("state push")
 	o.Salvage = force
 	return e.edit(ctx, o, func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
 		data, err := content()

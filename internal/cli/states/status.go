@@ -1,16 +1,16 @@
-package sharedstate
+package states
 
 import (
 	"time"
 
-	"deployster/internal/app/workspace"
+	"deployster/internal/app/sharedstate"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/terminal"
 )
 
-// Print prints the status of a state.
-func Print(out terminal.Printer, status workspace.StateStatus) {
+// printStatus prints the status of a state.
+func printStatus(out terminal.Printer, status sharedstate.StateStatus) {
 	if status.MovedTo != "" {
 		out.Printf("%s has moved to %s.\n", diag.Visible(status.State), diag.Visible(status.MovedTo))
 		return
@@ -32,7 +32,7 @@ func Print(out terminal.Printer, status workspace.StateStatus) {
 }
 
 // printUse prints who uses a state, and its actions without a recorded end.
-func printUse(out terminal.Printer, status workspace.StateStatus) {
+func printUse(out terminal.Printer, status sharedstate.StateStatus) {
 	switch u := status.InUse; {
 	case u == nil:
 		out.Printf("in use by  nobody\n")

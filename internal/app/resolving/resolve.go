@@ -1,4 +1,4 @@
-package app
+package resolving
 
 import (
 	"context"
@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/app"
+	"deployster/internal/app/stateedit"
 	"deployster/internal/app/unsettled"
-	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/remote/router"
@@ -18,32 +19,33 @@ import (
 
 // Resolve records how an action of a resource ended, as a person states it: for an action
 // whose end deployster cannot find out. With dryRun it only returns what it would record.
-func (e *Engine) Resolve(ctx context.Context, address string, as actions.Verdict, dryRun bool) (workspace.StateEdit, error) {
+func Resolve(ctx context.Context, e *app.Engine, address string, as actions.Verdict, dryRun bool) (stateedit.StateEdit, error) {
 	addr, err := config.ParseAddress(address)
 	if err != nil {
-		return workspace.StateEdit{}, err
+		return stateedit.StateEdit{}, err
 	}
 	place := e.Workspace.StatePlaceAround()
-	return e.Workspace.Editor(dryRun).Edit(ctx, "resolve", func(now state.Snapshot) (state.Snapshot, workspace.StateEdit, error) {
-		if !slices.Contains(now.Unexplained(), addr) {
-			return now, workspace.StateEdit{}, nothingOpen(now, addr)
-		}
-		machine, err := e.Machine(ctx)
-		if err != nil {
-			return now, workspace.StateEdit{}, err
-		}
-		finder := unsettled.Finder{Command: e.command, Places: machine.Places, Place: place}
-		for _, a := range now.Unsettled[addr].Open() {
-			if unsettled.Elsewhere(place, now, addr) {
-				continue // only a person can know how it ended
+	return stateedit.NewEditor(e.Workspace, dryRun).Edit(ctx, "resolve",
+		func(now state.Snapshot) (state.Snapshot, stateedit.StateEdit, error) {
+			if !slices.Contains(now.Unexplained(), addr) {
+				return now, stateedit.StateEdit{}, nothingOpen(now, addr)
 			}
-			if err := mustBeOpen(ctx, finder, now, addr, a); err != nil {
-				return now, workspace.StateEdit{}, err
+			machine, err := e.Machine(ctx)
+			if err != nil {
+				return now, stateedit.StateEdit{}, err
 			}
-		}
-		done := workspace.StateEdit{Resolved: workspace.OpenActions(now, as, addr)}
-		return now.Judged(addr, as), done, nil
-	})
+			finder := unsettled.Finder{Command: e.Command(), Places: machine.Places, Place: place}
+			for _, a := range now.Unsettled[addr].Open() {
+				if unsettled.Elsewhere(place, now, addr) {
+					continue // only a person can know how it ended
+				}
+				if err := mustBeOpen(ctx, finder, now, addr, a); err != nil {
+					return now, stateedit.StateEdit{}, err
+				}
+			}
+			done := stateedit.StateEdit{Resolved: stateedit.OpenActions(now, as, addr)}
+			return now.Judged(addr, as), done, nil
+		})
 }
 
 // mustBeOpen returns an error if deployster knows how an action ended, or can find out: a person may not state it then.
@@ -86,7 +88,7 @@ func nothingOpen(now state.Snapshot, addr string) error {
 // StillRunning returns the keys of the actions of a state that run right now: their
 // command runs, or it was killed and their containers still run. It queries only this
 // machine. An action whose state cannot be found out counts as not running.
-func StillRunning(ctx context.Context, e *Engine, s state.Snapshot) map[string]bool {
+func StillRunning(ctx context.Context, e *app.Engine, s state.Snapshot) map[string]bool {
 	return unsettled.StillRunning(ctx, e.Workspace, func() (*router.Places, error) {
 		m, err := e.Machine(ctx)
 		if err != nil {

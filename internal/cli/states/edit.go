@@ -1,4 +1,4 @@
-package cli
+package states
 
 import (
 	"io"
@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deployster/internal/app/workspace"
+	"deployster/internal/app/stateedit"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 
@@ -14,79 +14,79 @@ import (
 )
 
 // printEdit prints what a command has changed in the state, or would change.
-func printEdit(c *cli.Context, s *session, done workspace.StateEdit, err error) error {
+func printEdit(c *cli.Context, s Session, done stateedit.StateEdit, err error) error {
 	sentence := strings.TrimSuffix(done.Sentence(), ".")
 	switch {
 	case err != nil:
 		return err
 	case c.Bool("json"):
-		return s.out.Document(done)
+		return s.Out.Document(done)
 	case done.DryRun:
-		s.out.Printf("%s\n", done.Sentence())
+		s.Out.Printf("%s\n", done.Sentence())
 	case done.Kept == 0: // no state existed before
-		s.out.Printf("%s (serial %d).\n", sentence, done.Serial)
+		s.Out.Printf("%s (serial %d).\n", sentence, done.Serial)
 	default:
-		s.out.Printf("%s (serial %d). Undo: deployster state restore %d\n", sentence, done.Serial, done.Kept)
+		s.Out.Printf("%s (serial %d). Undo: deployster state restore %d\n", sentence, done.Serial, done.Kept)
 	}
 	return nil
 }
 
-func runStateRemove(c *cli.Context, s *session) error {
+func remove(c *cli.Context, s Session) error {
 	if c.NArg() == 0 {
 		return diag.Errorf("Wrong command line", "state rm takes the addresses of the resources to forget. `deployster state list` lists them.")
 	}
-	done, err := s.engine.Workspace.Editor(c.Bool("dry-run")).Forget(c.Context, c.Args().Slice())
+	done, err := stateedit.NewEditor(s.Engine.Workspace, c.Bool("dry-run")).Forget(c.Context, c.Args().Slice())
 	return printEdit(c, s, done, err)
 }
 
-func runStateMove(c *cli.Context, s *session) error {
+func move(c *cli.Context, s Session) error {
 	if c.NArg() != 2 {
 		return diag.Errorf("Wrong command line",
 			"state mv takes two addresses, the old and the new one, of a resource, an instance or a module. `deployster state list` lists what "+
 				"there is.")
 	}
-	done, err := s.engine.Workspace.Editor(c.Bool("dry-run")).Move(c.Context, c.Args().Get(0), c.Args().Get(1))
+	done, err := stateedit.NewEditor(s.Engine.Workspace, c.Bool("dry-run")).Move(c.Context, c.Args().Get(0), c.Args().Get(1))
 	return printEdit(c, s, done, err)
 }
 
-func runStatePush(c *cli.Context, s *session) error {
+func push(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "state push takes one state file, or - for stdin.")
 	}
 	name := c.Args().First()
 	content := func() ([]byte, error) {
 		if name == "-" {
-			return io.ReadAll(s.env.Stdin)
+			return io.ReadAll(s.Stdin)
 		}
-		data, err := os.ReadFile(s.engine.Workspace.Path(name))
+		data, err := os.ReadFile(s.Engine.Workspace.Path(name))
 		if err != nil {
 			return nil, diag.Errorf("Cannot read the file", "%s.", err)
 		}
 		return data, nil
 	}
-	done, err := s.engine.Workspace.Editor(c.Bool("dry-run")).Push(c.Context, name, content, c.Bool("force"))
+	done, err := stateedit.NewEditor(s.Engine.Workspace, c.Bool("dry-run")).Push(c.Context, name, content, c.Bool("force"))
 	return printEdit(c, s, done, err)
 }
 
-func runStateRestore(c *cli.Context, s *session) error {
+func restore(c *cli.Context, s Session) error {
 	serial, err := strconv.ParseUint(c.Args().First(), 10, 64)
 	if c.NArg() != 1 || err != nil {
 		return diag.Errorf("Wrong command line", "state restore takes the serial of a kept copy. `deployster state copies` lists them.")
 	}
-	got, err := s.engine.Workspace.Restore(c.Context, serial)
+	got, err := stateedit.Restore(c.Context, s.Engine.Workspace, serial)
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return s.out.Document(workspace.StateEdit{Serial: got.Snapshot.Serial, Restored: serial, Aside: got.Aside})
+		return s.Out.Document(stateedit.StateEdit{Serial: got.Snapshot.Serial, Restored: serial, Aside: got.Aside})
 	}
-	s.out.Printf("The state is the copy with the serial %d again (%s), under the serial %d.\n", serial,
+	s.Out.Printf("The state is the copy with the serial %d again (%s), under the serial %d.\n", serial,
 		words.Count(len(got.Snapshot.Resources), "resource"), got.Snapshot.Serial)
 	if got.Aside != "" {
-		s.out.Printf("The replaced state is now %s.\n", got.Aside)
+		s.Out.Printf("The replaced state is now %s.\n", got.Aside)
 	}
 	if got.Journal {
-		s.out.Printf("An interrupted apply had begun from it. The next apply adds what that recorded.\n")
+		s.Out.Printf("An interrupted apply had begun from it. The next apply adds what that recorded.\n")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package workspace
+package sharedstate
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/sharedlog"
 	"deployster/state"
 )
@@ -19,7 +20,7 @@ func TestMoveState_BegunAgain(t *testing.T) {
 	} {
 		for _, marked := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				w := New(Options{Dir: t.TempDir(), DataDir: t.TempDir(), State: c.from + map[bool]string{true: "2"}[marked]})
+				w := workspace.New(workspace.Options{Dir: t.TempDir(), DataDir: t.TempDir(), State: c.from + map[bool]string{true: "2"}[marked]})
 				to := c.to + map[bool]string{true: "2"}[marked]
 				from, target := w.StatePlaceAround(), w.Place(to)
 				old, err := w.OpenState(t.Context(), from, "test")
@@ -66,7 +67,7 @@ func TestMoveState_BegunAgain(t *testing.T) {
 
 // Who has removed the old state by hand finishes the move with the same command.
 func TestMoveState_TheOldOneWasRemoved(t *testing.T) {
-	w := New(Options{Dir: t.TempDir(), DataDir: t.TempDir(), State: "state.json"})
+	w := workspace.New(workspace.Options{Dir: t.TempDir(), DataDir: t.TempDir(), State: "state.json"})
 	from, to := w.StatePlaceAround(), filepath.Join(t.TempDir(), "state.json")
 	if _, err := MoveState(t.Context(), w, to); err == nil || err.Error() == "" {
 		t.Errorf("there is no state: %v", err)

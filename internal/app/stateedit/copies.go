@@ -1,4 +1,4 @@
-package workspace
+package stateedit
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"deployster/config"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
@@ -15,23 +16,23 @@ import (
 )
 
 // Restore makes a kept copy the current state again.
-func (w *Workspace) Restore(ctx context.Context, serial uint64) (*state.RestoreResult, error) {
-	return state.Restore(ctx, w.StatePlaceAround(), serial, w.stateOptions("state restore"))
+func Restore(ctx context.Context, w *workspace.Workspace, serial uint64) (*state.RestoreResult, error) {
+	return state.Restore(ctx, w.StatePlaceAround(), serial, w.StateOptions("state restore"))
 }
 
 // PruneCopies removes the kept state files before a serial, and returns how many.
-func PruneCopies(ctx context.Context, w *Workspace, before uint64) (int, error) {
-	return state.PruneCopies(ctx, w.StatePlaceAround(), before, w.stateOptions("state copies"))
+func PruneCopies(ctx context.Context, w *workspace.Workspace, before uint64) (int, error) {
+	return state.PruneCopies(ctx, w.StatePlaceAround(), before, w.StateOptions("state copies"))
 }
 
 // Copies lists the earlier state files that are kept.
-func (w *Workspace) Copies() ([]state.Copy, error) {
+func Copies(w *workspace.Workspace) ([]state.Copy, error) {
 	return state.Copies(w.StatePlaceAround(), w.Keys)
 }
 
 // Reencrypt rewrites the state file and its copies as the encryption block of the
 // manifests says, and returns how many files it wrote.
-func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
+func Reencrypt(ctx context.Context, w *workspace.Workspace) (written int, err error) {
 	place := w.StatePlaceAround()
 	store, err := w.OpenState(ctx, place, "state reencrypt")
 	if err != nil {

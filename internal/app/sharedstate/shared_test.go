@@ -1,7 +1,8 @@
-package workspace
+package sharedstate
 
 import (
 	"bytes"
+	"deployster/internal/app/workspace"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,7 @@ func TestLeave_NeverWithoutAState(t *testing.T) {
 	if err := os.WriteFile(from, []byte("the state"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := New(Options{})
+	w := workspace.New(workspace.Options{})
 	gone := watchLeaving(t, dir, "state.json")
 	if err := leave(nil, w.Place(from), w.Place(filepath.Join(dir, "new.json"))); err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func TestLeave_BegunAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			w := New(Options{})
+			w := workspace.New(workspace.Options{})
 			if err := leave(nil, w.Place(from), w.Place(from+".new")); err != nil {
 				t.Fatal(err)
 			}

@@ -1,31 +1,16 @@
-package sharedstate
+package states
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app"
-	"deployster/internal/app/workspace"
+	"deployster/internal/app/sharedstate"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/cli/flagvalues"
-	"deployster/internal/ui/terminal"
 )
 
-// Session is the session in which a command runs.
-type Session struct {
-	Engine  *app.Engine
-	Out     terminal.Printer // for results
-	Confirm func(ctx context.Context, question string, whole bool) (bool, error)
-}
-
-// Run runs a command.
-type Run func(*cli.Context, Session) error
-
-// Commands returns the commands for the place of a state and its users. action makes a cli
-// action of a function that runs in a session.
-func Commands(action func(Run) cli.ActionFunc) []*cli.Command {
+// sharedCommands returns the commands for the place of a state and its users.
+func sharedCommands(action func(Run) cli.ActionFunc) []*cli.Command {
 	return []*cli.Command{
 		{Name: "status", Usage: "show where the state is and who uses it", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 			Action: action(showStatus)},
@@ -41,14 +26,14 @@ func showStatus(c *cli.Context, s Session) error {
 	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
-	status, err := workspace.Status(c.Context, s.Engine.Workspace)
+	status, err := sharedstate.Status(c.Context, s.Engine.Workspace)
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
 		return s.Out.Document(status)
 	}
-	Print(s.Out, status)
+	printStatus(s.Out, status)
 	return nil
 }
 
@@ -56,7 +41,7 @@ func unlock(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "state unlock takes the claim that is to be ended. `deployster state status` says it.")
 	}
-	if _, err := workspace.Claimable(s.Engine.Workspace); err != nil {
+	if _, err := sharedstate.Claimable(s.Engine.Workspace); err != nil {
 		return err
 	}
 	if !c.Bool("yes") {
@@ -69,7 +54,7 @@ func unlock(c *cli.Context, s Session) error {
 			return diag.Errorf("Not unlocked", "Nothing was changed. Without a terminal -yes answers the question.")
 		}
 	}
-	if err := workspace.Unlock(c.Context, s.Engine.Workspace, c.Args().First()); err != nil {
+	if err := sharedstate.Unlock(c.Context, s.Engine.Workspace, c.Args().First()); err != nil {
 		return err
 	}
 	s.Out.Printf("Unlocked. Who had the state can record nothing more.\n")
@@ -80,7 +65,7 @@ func moveTo(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "state move takes the URL or the file to which the state is to move.")
 	}
-	copies, err := workspace.MoveState(c.Context, s.Engine.Workspace, c.Args().First())
+	copies, err := sharedstate.MoveState(c.Context, s.Engine.Workspace, c.Args().First())
 	if err != nil {
 		return err
 	}

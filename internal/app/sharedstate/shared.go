@@ -1,4 +1,4 @@
-package workspace
+package sharedstate
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/sharedlog"
@@ -49,7 +50,7 @@ type StateInUse struct {
 }
 
 // Status returns the condition of the state, and its user. It changes nothing.
-func Status(ctx context.Context, w *Workspace) (StateStatus, error) {
+func Status(ctx context.Context, w *workspace.Workspace) (StateStatus, error) {
 	place := w.StatePlaceAround()
 	status := StateStatus{State: place.String()}
 	remote, shared := place.(*state.Remote)
@@ -109,7 +110,7 @@ func openWork(s state.Snapshot) (list []OpenWork) {
 }
 
 // Claimable returns the state if it has claims, which can be ended: a file has none.
-func Claimable(w *Workspace) (*state.Remote, error) {
+func Claimable(w *workspace.Workspace) (*state.Remote, error) {
 	place := w.StatePlaceAround()
 	if remote, ok := place.(*state.Remote); ok {
 		return remote, nil
@@ -119,7 +120,7 @@ func Claimable(w *Workspace) (*state.Remote, error) {
 }
 
 // Unlock ends a claim on the state: its holder can record nothing more.
-func Unlock(ctx context.Context, w *Workspace, claim string) error {
+func Unlock(ctx context.Context, w *workspace.Workspace, claim string) error {
 	remote, err := Claimable(w)
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func Unlock(ctx context.Context, w *Workspace, claim string) error {
 // second state can begin there: before the mark only the state at the old place can be used,
 // and after it only the one at the new place. After an interruption it can be run again. It
 // returns how many earlier states moved with it.
-func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
+func MoveState(ctx context.Context, w *workspace.Workspace, to string) (int, error) {
 	from, target := w.StatePlaceAround(), w.Place(to)
 	if from.String() == target.String() {
 		return 0, diag.Errorf("Wrong command line", "The state is at %s already.", from)
@@ -195,15 +196,15 @@ func MoveState(ctx context.Context, w *Workspace, to string) (int, error) {
 }
 
 // openArriving opens the state at a place also when it is being moved there.
-func openArriving(ctx context.Context, w *Workspace, place state.Place) (*state.Store, error) {
-	o := w.stateOptions("state move")
+func openArriving(ctx context.Context, w *workspace.Workspace, place state.Place) (*state.Store, error) {
+	o := w.StateOptions("state move")
 	o.Arriving = true
-	return openState(ctx, w, place, o)
+	return workspace.OpenStateWith(ctx, w, place, o)
 }
 
 // finishMove finishes a move that was interrupted after the old place was marked. If the
 // state at the new place did not come from the old one, it returns otherwise.
-func finishMove(ctx context.Context, w *Workspace, from, target state.Place, otherwise error) (int, error) {
+func finishMove(ctx context.Context, w *workspace.Workspace, from, target state.Place, otherwise error) (int, error) {
 	found, err := from.Find()
 	if err != nil {
 		return 0, err
