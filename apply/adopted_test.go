@@ -78,8 +78,8 @@ func TestAdopted_UntilACreateEndsWell(t *testing.T) {
 				t.Fatal(err)
 			}
 			counted := p.Summary.DestroyAdopted
-			if step := p.Resources["a"]; step.Change != plan.Destroy || step.NotMade != c.want || p.Summary.Destroy != 1 || (counted == 1) != c.want {
-				t.Errorf("%s, not created %v, %+v", step.Change, step.NotMade, p.Summary)
+			if step := p.Resources["a"]; step.Change() != plan.Destroy || step.NotMade() != c.want || p.Summary.Destroy != 1 || (counted == 1) != c.want {
+				t.Errorf("%s, not created %v, %+v", step.Change(), step.NotMade(), p.Summary)
 			}
 		})
 	}
@@ -162,10 +162,10 @@ func TestAdopted_FoundDestructiveDuringApply(t *testing.T) {
 	if _, err := e.apply(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	if len(asked) != 1 || !asked[0].Now.NotMade {
+	if len(asked) != 1 || !asked[0].Now.NotMade() {
 		t.Errorf("%s", encode(asked))
 	}
-	if p, err := e.plan(source("1")); err != nil || !p.Resources["d"].NotMade || p.Summary.DestroyAdopted != 1 {
+	if p, err := e.plan(source("1")); err != nil || !p.Resources["d"].NotMade() || p.Summary.DestroyAdopted != 1 {
 		t.Errorf("planned: %v %s", err, encode(p))
 	}
 	m, err := e.load(source("2"))
@@ -173,7 +173,7 @@ func TestAdopted_FoundDestructiveDuringApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	policy := repair.Policy{Manifest: m, Prior: e.recorded(t)}
-	if policy.MayRun("d", asked[0].Now.Actions) || !policy.MayRun("a", asked[0].Now.Actions) {
+	if policy.MayRun("d", asked[0].Now.Answer().Actions) || !policy.MayRun("a", asked[0].Now.Answer().Actions) {
 		t.Error("a watch may run what destroys d, or may not run what destroys a")
 	}
 }

@@ -73,7 +73,7 @@ func (a *approvals) of(step *plan.Step) approval {
 	if given, ok := a.given[step]; ok {
 		return given
 	}
-	return approval{actions: step.Actions, shutdown: step.Shutdown}
+	return approval{actions: step.Answer().Actions, shutdown: step.Answer().Shutdown}
 }
 
 func (a *approvals) set(step *plan.Step, found protocol.Answer) {

@@ -59,7 +59,7 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 		return false, false
 	}
 	now := inQuestion(r, step, out.addr, in, sensitive, found)
-	deferred := step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
+	deferred := step.Change() == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
 	drifted := slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in, r.prior.Resources[out.addr])
 	kind := slices.Contains(r.options.Kinds, now.Kind()) || (deferred || drifted) && now.Kind() != plan.Replace
 	switch {
@@ -90,7 +90,9 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 func inQuestion(r *run, step *plan.Step, addr string, in protocol.StateInput, sensitive []string, found protocol.Answer) *plan.Step {
 	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, addr, in.Config, found, sensitive))
 	was := recorded(r, step, addr)
-	now.NotMade = now.NotMade || now.Kind() == plan.Replace && found.StaleState != nil && (was == nil || was.Adopted)
+	if p, updates := now.Part.(*plan.UpdatePart); updates && now.Kind() == plan.Replace && (was == nil || was.Adopted) {
+		p.NotMade = true
+	}
 	return now
 }
 
@@ -99,7 +101,7 @@ func inQuestion(r *run, step *plan.Step, addr string, in protocol.StateInput, se
 // was expected to be created, or a replaced one that is destroyed by now: to ask again would
 // leave it destroyed if nobody answers.
 func announced(step *plan.Step, now *plan.Step) bool {
-	return now.Kind() == plan.Create && (step.Change == plan.Replace || step.Change == plan.Deferred && step.Expected == plan.Create)
+	return now.Kind() == plan.Create && (step.Change() == plan.Replace || step.Change() == plan.Deferred && step.Expected() == plan.Create)
 }
 
 // follows reports whether an answer needs the actions that were shown to come after a
@@ -107,8 +109,8 @@ func announced(step *plan.Step, now *plan.Step) bool {
 // these are known now, so only the arguments of the actions may differ.
 func follows(r *run, step *plan.Step, addr string, found protocol.Answer) bool {
 	_, stopped := r.facts.AfterShutdown(addr)
-	return stopped && step.Change == plan.Deferred && found.ShutdownFirst == nil && found.StaleState == nil &&
-		len(step.Actions) > 0 && slices.EqualFunc(step.Actions, found.Actions, sameButArguments)
+	return stopped && step.Change() == plan.Deferred && found.ShutdownFirst == nil && found.StaleState == nil &&
+		len(step.Answer().Actions) > 0 && slices.EqualFunc(step.Answer().Actions, found.Actions, sameButArguments)
 }
 
 // onlyDrift reports whether a step is approved only if it restores what was recorded:
@@ -116,7 +118,7 @@ func follows(r *run, step *plan.Step, addr string, found protocol.Answer) bool {
 func (a *approvals) onlyDrift(step *plan.Step) bool {
 	o := a.options
 	return o.Ask == nil && step.Flexible() && o.Deferred == DeferredByKinds && slices.Contains(o.Kinds, repair.Kind) &&
-		!slices.Contains(o.Kinds, step.Change)
+		!slices.Contains(o.Kinds, step.Change())
 }
 
 // approveAction asks a person about one action, with ConfirmAction.
@@ -138,7 +140,7 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 	out.decline("not approved: the plan could not show what is to be done")
 	detail := fmt.Sprintf("Now its image answers %s with the actions [%s], which the plan could not show, because %s.\n", found.Status,
 		compare.Spell(found.Actions), step.Reason)
-	if step.Change != plan.Deferred {
+	if step.Change() != plan.Deferred {
 		out.report.Stale = r.differences(step, out.addr, found)
 		why := "The plan said that it may change, because %s, and it has.\n%s"
 		switch {
@@ -157,6 +159,6 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 // hiddenBoth lists pointers, into whichever state an answer has, to values that must
 // not be shown.
 func (r *run) hiddenBoth(step *plan.Step, addr string, config json.RawMessage, found protocol.Answer, sensitive []string) []string {
-	return slices.Concat(step.Hidden, r.hiddenIn(step, addr, config, found.StaleState, sensitive),
+	return slices.Concat(step.Answer().Hidden, r.hiddenIn(step, addr, config, found.StaleState, sensitive),
 		r.hiddenIn(step, addr, config, found.State, sensitive))
 }

@@ -22,7 +22,7 @@ type person struct {
 }
 
 func (p *person) ask(ctx context.Context, q apply.Question) (apply.Answer, error) {
-	what := string(q.Now.Change) + " " + q.Address
+	what := string(q.Now.Change()) + " " + q.Address
 	if q.Action != nil {
 		what += " " + q.Action.Name
 	}
@@ -130,7 +130,7 @@ func TestReplace_NeedsOneYes(t *testing.T) {
 		e.do(t, source)
 		e.only, e.opts.Deferred = plan.Selection{Replace: []string{"a"}}, c.deferred
 		e.opts.Ask = func(ctx context.Context, q apply.Question) (apply.Answer, error) {
-			if q.Now.Old != nil {
+			if q.Now.Old() != nil {
 				t.Errorf("%s: the question shows a removal that has been done: %s", name, encode(q.Now))
 			}
 			return p.ask(ctx, q)

@@ -39,7 +39,7 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			out.report.Status = Skipped
 			if u, begun := r.prior.Unsettled[out.addr]; out.again || begun && u.Plan == r.plan.ID {
 				out.report.Status = OK // an earlier attempt, or the killed run of this plan, has done it
-			} else if len(step.Actions) == 0 {
+			} else if len(step.Answer().Actions) == 0 {
 				out.report.Status = Unchanged
 			}
 			r.record(step, out, in, answer, sensitive, r.options.Now())

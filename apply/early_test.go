@@ -142,15 +142,15 @@ func TestEarly_IsPlanned(t *testing.T) {
 // planned writes down how a step is planned.
 func planned(s *plan.Step) string {
 	words := string(s.Shown())
-	if s.Expected != "" {
-		words += fmt.Sprintf("(%s)", s.Expected)
+	if s.Expected() != "" {
+		words += fmt.Sprintf("(%s)", s.Expected())
 	}
 	for word, is := range map[string]bool{" early": s.Early, " may": s.MayChange} {
 		if is {
 			words += word
 		}
 	}
-	if s.Adopted {
+	if s.Adopted() {
 		words += " adopted"
 	}
 	if s.Reason != "" {
@@ -264,7 +264,7 @@ func TestEarly_IsResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	step := p.Resources["b"]
-	if !step.Early || len(step.Actions) != 2 {
+	if !step.Early || len(step.Answer().Actions) != 2 {
 		t.Fatal(planned(step))
 	}
 	g.dieAfter(t, 5, p) // a: started, ended, VALID; b: begin started, ended

@@ -68,12 +68,12 @@ func TestEdited(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := p.Resources["a"]
-			got := strings.Join(strings.Fields(string(s.Change)+" "+jsondoc.EditWords(s.Edited)+" "+strings.Join(s.Notes, " ")), " ")
+			got := strings.Join(strings.Fields(string(s.Change())+" "+jsondoc.EditWords(s.Edited())+" "+strings.Join(s.Notes, " ")), " ")
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			e.do(t, source(c.now...))
-			if p, err = e.plan(source(c.now...)); err != nil || len(p.Resources["a"].Edited)+len(p.Resources["a"].Notes) > 0 {
+			if p, err = e.plan(source(c.now...)); err != nil || len(p.Resources["a"].Edited())+len(p.Resources["a"].Notes) > 0 {
 				t.Errorf("it is told again: %v, %v", p.Resources["a"], err)
 			}
 		})
@@ -98,7 +98,7 @@ func TestEdited_WithoutSensitiveKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := jsondoc.EditWords(p.Resources["a"].Edited); got != c.want {
+		if got := jsondoc.EditWords(p.Resources["a"].Edited()); got != c.want {
 			t.Errorf("%s: %q, want %q", c.extra, got, c.want)
 		}
 	}

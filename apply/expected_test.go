@@ -71,9 +71,9 @@ func TestExpectedStates(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := p.Resources["dep"]
-			if string(s.Change) != c.change || s.Unknown["/on"] != c.unknown || !slices.Equal(s.Staying, c.staying) ||
+			if string(s.Change()) != c.change || s.Unknown["/on"] != c.unknown || !slices.Equal(s.Staying, c.staying) ||
 				c.config != "" && string(s.Config) != c.config {
-				t.Errorf("%s %s, unknown %v, may change at %v", s.Change, s.Config, s.Unknown, s.Staying)
+				t.Errorf("%s %s, unknown %v, may change at %v", s.Change(), s.Config, s.Unknown, s.Staying)
 			}
 			if want := c.change != "deferred"; s.MayChange != want {
 				t.Errorf("may change: %t, want %t", s.MayChange, want)
@@ -97,8 +97,8 @@ func TestExpectedChangesAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := p.Summary; s.Create != 1 || s.Deferred != 1 || s.Expected != (plan.Expected{Create: 1}) || p.Resources["db"].Expected != plan.Create {
-		t.Errorf("at first %+v, db %q", s, p.Resources["db"].Expected)
+	if s := p.Summary; s.Create != 1 || s.Deferred != 1 || s.Expected != (plan.Expected{Create: 1}) || p.Resources["db"].Expected() != plan.Create {
+		t.Errorf("at first %+v, db %q", s, p.Resources["db"].Expected())
 	}
 	e.do(t, base)
 	if p, err = e.plan(thing("net", "v", "2") + thing("db", "on", "resource.net.state.v")); err != nil {
@@ -137,8 +137,8 @@ func TestExpectedUpdates(t *testing.T) {
 				t.Fatal(err)
 			}
 			dep := p.Resources["dep"]
-			if dep.Change != plan.Deferred || dep.Expected != c.want || dep.Was == nil {
-				t.Errorf("%s, expected %q, was %v", dep.Change, dep.Expected, dep.Was)
+			if dep.Change() != plan.Deferred || dep.Expected() != c.want || dep.Was() == nil {
+				t.Errorf("%s, expected %q, was %v", dep.Change(), dep.Expected(), dep.Was())
 			}
 			if want := (plan.Expected{Update: len(c.want) / len(plan.Update)}); p.Summary.Expected != want {
 				t.Errorf("counted %+v, want %+v", p.Summary.Expected, want)
@@ -163,8 +163,8 @@ func TestExpected_WhatMayStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := p.Resources["b"]
-		if said := strings.Contains(strings.Join(b.Notes, " "), "what the old config named may stay"); b.Change != plan.Deferred || said != want {
-			t.Errorf("v = %s: %s, %q", v, b.Change, b.Notes)
+		if said := strings.Contains(strings.Join(b.Notes, " "), "what the old config named may stay"); b.Change() != plan.Deferred || said != want {
+			t.Errorf("v = %s: %s, %q", v, b.Change(), b.Notes)
 		}
 	}
 }

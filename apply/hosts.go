@@ -37,7 +37,7 @@ func (s *stops) begin(step *plan.Step, out *outcome) bool {
 
 // holds reports whether a step needs an action, as far as the plan knows, and none may start.
 func (s *stops) holds(step *plan.Step, out *outcome) bool {
-	switch step.Change {
+	switch step.Change() {
 	case plan.Valid, plan.Forget, plan.Record, plan.Left:
 		return false
 	}

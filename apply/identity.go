@@ -121,7 +121,7 @@ func (r identities) owner(addr string, t match.Thing) string {
 func (r identities) declaredThings() *match.Finder {
 	var f match.Finder
 	for addr, step := range r.plan.Resources {
-		declared := step.Change != plan.Destroy && step.Change != plan.Forget && step.Change != plan.Left && !step.ReadOnly
+		declared := step.Change() != plan.Destroy && step.Change() != plan.Forget && step.Change() != plan.Left && !step.ReadOnly
 		if declared && things.Known(step.Init, step.Unknown) {
 			f.Add(addr, r.thing(step, step.Config).Named())
 		}
@@ -134,7 +134,7 @@ func (r identities) recordedThings() *match.Finder {
 	var f match.Finder
 	for addr, entry := range r.prior.Resources {
 		step := r.plan.Resources[addr]
-		stays := step == nil || step.Change == plan.Destroy || step.Change == plan.Left || step.Change == plan.Replace
+		stays := step == nil || step.Change() == plan.Destroy || step.Change() == plan.Left || step.Change() == plan.Replace
 		if stays && !entry.ReadOnly {
 			f.Add(addr, r.recordedThing(addr))
 		}

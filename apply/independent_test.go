@@ -84,12 +84,12 @@ func TestIndependent_StaysUnchangedBehindAForecast(t *testing.T) {
 			for _, addr := range []string{"b", "c"} {
 				step := p.Resources[addr]
 				switch {
-				case step.Change == plan.Valid && step.MayChange:
+				case step.Change() == plan.Valid && step.MayChange:
 					got = append(got, "may")
-				case step.Change == plan.Valid && step.Again:
+				case step.Change() == plan.Valid && step.Again:
 					got = append(got, "certain")
 				default:
-					got = append(got, string(step.Change))
+					got = append(got, string(step.Change()))
 				}
 			}
 			if strings.Join(got, " ") != c.want {

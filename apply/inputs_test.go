@@ -102,8 +102,8 @@ func TestInputs_ThatHaveChangedAreNoDrift(t *testing.T) {
 				t.Fatal(err)
 			}
 			step := p.Resources["a"]
-			if got := inputWords(step.Inputs); step.Change != plan.Update || got != c.want || step.Drifted != c.drifts {
-				t.Errorf("%s: inputs %q, drifted %v", step.Change, got, step.Drifted)
+			if got := inputWords(step.Inputs()); step.Change() != plan.Update || got != c.want || step.Drifted() != c.drifts {
+				t.Errorf("%s: inputs %q, drifted %v", step.Change(), got, step.Drifted())
 			}
 			if got := repair.Answered(step, e.recorded(t).Resources["a"]); got != c.drifts {
 				t.Errorf("an approval of drift covers it: %v", got)
@@ -157,7 +157,7 @@ func TestInputs_OfAPendingNotification(t *testing.T) {
 			t.Fatal(err)
 		}
 		web := p.Resources["web"]
-		if web.Drifted || repair.Answered(web, prior.Resources["web"]) != watch {
+		if web.Drifted() || repair.Answered(web, prior.Resources["web"]) != watch {
 			t.Errorf("by a watch %v: %s", watch, encode(web))
 		}
 	}

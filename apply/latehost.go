@@ -81,7 +81,7 @@ func (r lateHosts) anew(name string) bool {
 		a.hosts = map[string]bool{}
 		recorded := observe.RecordedViews(r.prior, func(string) observe.View { return observe.View{} })
 		known := latehost.Known(r.manifest, func(addr string) observe.View {
-			if step := r.plan.Resources[addr]; step != nil && (step.Change == plan.Create || step.Change == plan.Replace) {
+			if step := r.plan.Resources[addr]; step != nil && (step.Change() == plan.Create || step.Change() == plan.Replace) {
 				return observe.View{}
 			}
 			return recorded(addr)

@@ -191,7 +191,7 @@ func TestLateHost_OfAnotherMachine(t *testing.T) {
 			report, err := e.apply(t.Context(), p)
 			x := report.Resources["x"]
 			if err != nil || !strings.Contains(x.Reason, c.says) || (x.Status == apply.Error) != (c.says != "") {
-				t.Errorf("%s %s %v (%s)", x.Status, x.Reason, err, p.Resources["x"].Change)
+				t.Errorf("%s %s %v (%s)", x.Status, x.Reason, err, p.Resources["x"].Change())
 			}
 			if done := e.done(); c.says != "" && done != "" {
 				t.Errorf("done: %s", done)
@@ -199,8 +199,8 @@ func TestLateHost_OfAnotherMachine(t *testing.T) {
 			if now := e.recorded(t).Resources["x"].Settings.Host; now.Machine != "m1" {
 				t.Errorf("it is recorded on %+v", now)
 			}
-			if c.size == "m" && p.Resources["x"].Change != plan.Deferred {
-				t.Errorf("x is %s", p.Resources["x"].Change)
+			if c.size == "m" && p.Resources["x"].Change() != plan.Deferred {
+				t.Errorf("x is %s", p.Resources["x"].Change())
 			}
 		})
 	}
@@ -318,8 +318,8 @@ func TestLateHost_Home(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := p.Resources["x"]; x.Change != plan.Deferred || x.Old != nil || x.Another || x.Expected == plan.Replace {
-		t.Errorf("x is %s, expected %s, another %v (%s)", x.Change, x.Expected, x.Another, x.Reason)
+	if x := p.Resources["x"]; x.Change() != plan.Deferred || x.Old() != nil || x.Another || x.Expected() == plan.Replace {
+		t.Errorf("x is %s, expected %s, another %v (%s)", x.Change(), x.Expected(), x.Another, x.Reason)
 	}
 	report, err := e.apply(t.Context(), p)
 	if x := report.Resources["x"]; err != nil || x.Failed != "" {

@@ -21,7 +21,7 @@ func where(p *plan.Plan, node string) order.Where {
 	addr, what := order.OfNode(node)
 	step := p.Resources[addr]
 	if step != nil && what == order.Old {
-		step = step.Old
+		step = step.Old()
 	}
 	if step == nil || what == order.Wait {
 		return order.Where{Nowhere: true}

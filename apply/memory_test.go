@@ -88,7 +88,7 @@ func TestMemory_SaysWhichThingIsMeant(t *testing.T) {
 			}
 			var planned []string
 			for addr, step := range p.Resources {
-				planned = append(planned, addr+":"+string(step.Change))
+				planned = append(planned, addr+":"+string(step.Change()))
 				if step.MayChange {
 					t.Errorf("%s may change: %s", addr, step.Reason)
 				}
@@ -169,7 +169,7 @@ func TestMemory_OfWhatIsAdopted(t *testing.T) {
 				t.Fatalf("told %q", told)
 			}
 			p, err := e.plan(fmt.Sprintf(block, ""))
-			if err != nil || p.Resources["a"].Change != plan.Update {
+			if err != nil || p.Resources["a"].Change() != plan.Update {
 				t.Errorf("it is made a second time: %+v, %v", p.Resources["a"], err)
 			}
 		})

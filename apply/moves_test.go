@@ -96,7 +96,7 @@ func TestMovesStayWhenTheRestFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := p.Resources["b"]; s.MovedFrom != "a" || p.Summary.Move != 1 || s.Change != plan.Create { // the things of this world are known by their names
+	if s := p.Resources["b"]; s.MovedFrom != "a" || p.Summary.Move != 1 || s.Change() != plan.Create { // the things of this world are known by their names
 		t.Errorf("%+v, %+v", s, p.Summary)
 	}
 	if report, err := e.apply(context.Background(), p); err != nil || report.Status != apply.Error || len(report.Moves) != 1 {

@@ -19,7 +19,7 @@ func CheckPlugs(p *plan.Plan, dir string) error {
 	leads := map[string]string{} // path -> where it leads: many resources get the same path
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		step := p.Resources[addr]
-		if step.Change == plan.Forget || step.Settled() {
+		if step.Change() == plan.Forget || step.Settled() {
 			continue
 		}
 		if step.Settings.Host != nil {

@@ -18,7 +18,7 @@ func TestPlugsOfAPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "key")
-	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Change: plan.Create, Mounts: []runner.Mount{{Source: file, Target: "/key"}}}}}
+	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Mounts: []runner.Mount{{Source: file, Target: "/key"}}, Part: &plan.CreatePart{}}}}
 	check := func(want string) {
 		t.Helper()
 		err := CheckPlugs(p, dir)
@@ -39,6 +39,6 @@ func TestPlugsOfAPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("plan is stale: a plug leads elsewhere")
-	p.Resources["a"].Change = plan.Valid // nothing is run for it
+	p.Resources["a"].Part = &plan.ValidPart{} // nothing is run for it
 	check("")
 }

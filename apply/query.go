@@ -26,8 +26,8 @@ func (r *run) request(step *plan.Step, addr string, config json.RawMessage, unkn
 	of.Config, of.Unknown = config, unknown
 	in, err := observe.Request(&of, entry, around)
 	r.facts.TellMemory(&in, addr)
-	if step.Old != nil && step.Init.Memory && in.Memory == nil && r.facts.IsGone(addr) {
-		in.After = names(step.Old.Actions) // else the image may take what the config names for the new thing
+	if step.Old() != nil && step.Init.Memory && in.Memory == nil && r.facts.IsGone(addr) {
+		in.After = names(step.Old().Answer().Actions) // else the image may take what the config names for the new thing
 	}
 	return in, err
 }

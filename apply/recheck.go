@@ -23,7 +23,7 @@ func (d doubts) of(addr string) bool {
 func (d doubts) still(step *plan.Step, out *outcome, want protocol.Status) (protocol.Answer, bool) {
 	as := *step
 	if !d.plan.Selection.RefreshOnly {
-		as.Change = plan.Destroy // the plan asked for its absence: no manifest declares it
+		as.Part = &plan.DestroyPart{} // the plan asked for its absence: no manifest declares it
 	}
 	in, err := d.request(&as, out.addr, step.Config, nil)
 	if err != nil {

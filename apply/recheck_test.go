@@ -29,7 +29,7 @@ func TestForget_AsksAgainWhatWasGone(t *testing.T) {
 				e.world.Set("a", "")
 				e.only = c.only
 				p, err := e.plan(c.source)
-				if err != nil || p.Resources["a"].Change != plan.Forget {
+				if err != nil || p.Resources["a"].Change() != plan.Forget {
 					t.Fatalf("%+v, %v", p, err)
 				}
 				e.world.Set("a", there)
@@ -60,7 +60,7 @@ func TestCheck_MadeAnewSince(t *testing.T) {
 			e := newEngine(t.TempDir())
 			e.do(t, source)
 			p, err := e.plan(source + thing("c"))
-			if err != nil || p.Resources["a"].Change != plan.Valid {
+			if err != nil || p.Resources["a"].Change() != plan.Valid {
 				t.Fatalf("%+v, %v", p, err)
 			}
 			if c.lost != "" {
@@ -86,7 +86,7 @@ func TestForget_WhatCannotBeAsked(t *testing.T) {
 	}}).program)
 	e.do(t, "resource \"a\" {\n  type = \"test/a:1\"\n}\n")
 	p, err := e.plan("")
-	if err != nil || p.Resources["a"].Change != plan.Forget {
+	if err != nil || p.Resources["a"].Change() != plan.Forget {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	e.fake.Add("test/a:1", (&scripted{answer: func(protocol.StateInput, []string) (string, int) { return "", 1 }}).program)
@@ -130,7 +130,7 @@ func TestRun_AsksAgainWhatAnActionWasBegunOn(t *testing.T) {
 			e.world.Set("a", c.found)
 			e.only = c.only
 			p, err := e.plan(source)
-			if err != nil || p.Resources["a"].Change != c.change {
+			if err != nil || p.Resources["a"].Change() != c.change {
 				t.Fatalf("%+v, %v", p, err)
 			}
 			e.world.Set("a", c.now)

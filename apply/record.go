@@ -93,10 +93,10 @@ func (r *run) hiddenIn(step *plan.Step, addr string, made, reached json.RawMessa
 // recordFound records what a plan with -refresh-only found and showed. It asks only
 // resources in doubt again, and runs no action.
 func (r *run) recordFound(step *plan.Step, out *outcome) {
-	found, hidden, at := protocol.Answer{Status: protocol.Stale, StaleState: step.Stale}, step.Hidden, r.plan.Created
+	found, hidden, at := protocol.Answer{Status: protocol.Stale, StaleState: step.Answer().Stale}, step.Answer().Hidden, r.plan.Created
 	switch {
-	case step.State != nil:
-		found = protocol.Answer{Status: protocol.Valid, State: step.State, Memory: step.Memory}
+	case step.Answer().State != nil:
+		found = protocol.Answer{Status: protocol.Valid, State: step.Answer().State, Memory: step.Answer().Memory}
 	case step.Publishes:
 		found.Status = protocol.Missing // the artifact is not published
 	}

@@ -83,7 +83,7 @@ func TestNoRefresh_AsksOnlyWhatChanged(t *testing.T) {
 	e.do(t, thing("a", "v", "2"))
 	seen = 0
 	e.asked(&seen)
-	if _, p := e.selected(thing("a", "v", "1"), recorded); p.Resources["a"].Unrefreshed || e.asked(&seen) != "a" {
+	if _, p := e.selected(thing("a", "v", "1"), recorded); p.Resources["a"].Unrefreshed() || e.asked(&seen) != "a" {
 		t.Error("an action was started on it, and it is taken to be as it was before")
 	}
 
@@ -91,7 +91,7 @@ func TestNoRefresh_AsksOnlyWhatChanged(t *testing.T) {
 	e.world.Fail("a", false)
 	e.do(t, thing("a", "v", "1"))
 	e.fake.AddDigest("test/thing:1", "sha256:"+strings.Repeat("5", 64), e.world.Program)
-	if _, p := e.selected(thing("a", "v", "1"), recorded); p.Resources["a"].Unrefreshed {
+	if _, p := e.selected(thing("a", "v", "1"), recorded); p.Resources["a"].Unrefreshed() {
 		t.Error("its image is another one, and what the old one said is used")
 	}
 }
@@ -134,7 +134,7 @@ func TestRefreshOnly_Records(t *testing.T) {
 		t.Fatalf("planned  %s\nwant     %s", got, want)
 	}
 	for addr, step := range p.Resources {
-		if len(step.Actions) > 0 || step.Shutdown != nil {
+		if len(step.Answer().Actions) > 0 || step.Answer().Shutdown != nil {
 			t.Errorf("%s has actions in a plan that only records", addr)
 		}
 	}
@@ -169,7 +169,7 @@ func TestRefreshOnly_Records(t *testing.T) {
 	if got, p := e.selected(source, only); p.HasChanges() {
 		t.Errorf("again: %s, %+v", got, p.Outputs)
 	}
-	if got, p := e.selected(source, plan.Selection{NoRefresh: true, Targets: []string{"a", "same"}}); !strings.HasPrefix(got, "a:update same:valid |") || !p.Resources["same"].Unrefreshed {
+	if got, p := e.selected(source, plan.Selection{NoRefresh: true, Targets: []string{"a", "same"}}); !strings.HasPrefix(got, "a:update same:valid |") || !p.Resources["same"].Unrefreshed() {
 		t.Errorf("not asked: %s", got)
 	}
 	e.do(t, source)
@@ -211,9 +211,9 @@ func TestPlan_AsksWhatIsDoubted(t *testing.T) {
 			var got []string
 			for _, addr := range []string{"a", "b", "c"} {
 				step := p.Resources[addr]
-				got = append(got, addr+":"+string(step.Change))
-				if step.Unrefreshed == slices.Contains(c.doubt, addr) && step.Change != plan.Deferred {
-					t.Errorf("%s was asked: %v", addr, !step.Unrefreshed)
+				got = append(got, addr+":"+string(step.Change()))
+				if step.Unrefreshed() == slices.Contains(c.doubt, addr) && step.Change() != plan.Deferred {
+					t.Errorf("%s was asked: %v", addr, !step.Unrefreshed())
 				}
 			}
 			if text := strings.Join(got, " "); text != c.want {

@@ -92,8 +92,8 @@ func TestAnswered(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		for addr, step := range p.Resources {
-			if got := repair.Answered(step, e.recorded(t).Resources[addr]); addr != "b" && got != c.want && step.Change != plan.Destroy {
-				t.Errorf("%s: of %s (%s): %v", name, addr, step.Change, got)
+			if got := repair.Answered(step, e.recorded(t).Resources[addr]); addr != "b" && got != c.want && step.Change() != plan.Destroy {
+				t.Errorf("%s: of %s (%s): %v", name, addr, step.Change(), got)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func halfReplaced(p *plan.Plan, ended []outcome, f *facts.Facts, report *Report)
 	for addr, res := range report.Resources {
 		step := p.Resources[addr]
 		destroyed := !made[addr] && (res.Status == OK || res.Status == Skipped)
-		if step.Change == plan.Replace && (destroyed || res.Status == NotStarted && f.IsGone(addr)) {
+		if step.Change() == plan.Replace && (destroyed || res.Status == NotStarted && f.IsGone(addr)) {
 			res.Status, res.Failed = Error, FailedReplace
 			res.Reason = "it was destroyed, and was not created again: it does not exist now. Plan again to create it"
 		}

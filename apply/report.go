@@ -108,7 +108,7 @@ func Refused(p *plan.Plan, status Status, why diag.Diagnostics) *Report {
 func (r *Report) addNotStarted(p *plan.Plan) {
 	for addr, step := range p.Resources {
 		if r.Resources[addr] == nil {
-			planned := names(step.Actions)
+			planned := names(step.Answer().Actions)
 			r.Resources[addr] = &ResourceReport{Status: NotStarted, Planned: planned, NotAttempted: planned}
 		}
 	}

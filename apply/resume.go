@@ -57,7 +57,7 @@ func letsGo(r *run, step *plan.Step, addr string) bool {
 // actions are not run again.
 func (r *run) completed(addr string) bool {
 	hash, done := r.died.Done[addr]
-	if step := r.plan.Resources[addr]; hash == "" && (step.Change == plan.Replace || step.Another) {
+	if step := r.plan.Resources[addr]; hash == "" && (step.Change() == plan.Replace || step.Another) {
 		return false // only the old thing was destroyed, or its entry released
 	}
 	return done && r.prior.Pin(addr) == hash

@@ -180,7 +180,7 @@ func TestResume_CreatedIsNotAdopted(t *testing.T) {
 				if p, err = e.plan(pair); err != nil {
 					t.Fatal(err)
 				}
-				if a := p.Resources["a"]; !a.Made || p.Summary.Made != 1 || !p.HasChanges() {
+				if a := p.Resources["a"]; !a.Made() || p.Summary.Made != 1 || !p.HasChanges() {
 					t.Errorf("planned: %s", encode(a))
 				}
 			}
@@ -197,7 +197,7 @@ func TestResume_CreatedIsNotAdopted(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.world.Set("a", `{"v":1}`)
 	p, err := e.plan(thing("a", "v", "1"))
-	if err != nil || p.Resources["a"].Made || !p.Resources["a"].Adopted {
+	if err != nil || p.Resources["a"].Made() || !p.Resources["a"].Adopted() {
 		t.Errorf("%s, %v", encode(p.Resources["a"]), err)
 	}
 }

@@ -77,6 +77,6 @@ func (o *outcome) repeatable() bool {
 // rest reports whether the actions in an answer are the last of those that were shown, as
 // the others are done. Its shutdown_first, if any, must have been shown too.
 func rest(step *plan.Step, answer protocol.Answer) bool {
-	n := len(step.Actions) - len(answer.Actions)
-	return n > 0 && sameActions(step.Actions[n:], answer.Actions) && approval{shutdown: step.Shutdown}.coversShutdown(answer.ShutdownFirst)
+	n := len(step.Answer().Actions) - len(answer.Actions)
+	return n > 0 && sameActions(step.Answer().Actions[n:], answer.Actions) && approval{shutdown: step.Answer().Shutdown}.coversShutdown(answer.ShutdownFirst)
 }

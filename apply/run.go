@@ -287,22 +287,22 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 	start := r.options.Now()
 	step := r.plan.Resources[out.addr]
 	if out.old {
-		step = step.Old
+		step = step.Old()
 	}
-	out.report.Host, out.report.Planned = hostOf(r.plan, out.addr), names(step.Actions)
+	out.report.Host, out.report.Planned = hostOf(r.plan, out.addr), names(step.Answer().Actions)
 	switch {
 	case out.old && r.endedBefore(out.addr):
 		out.report.Status = Skipped
 	case r.stops.holds(step, out):
-	case step.Change == plan.Forget:
+	case step.Change() == plan.Forget:
 		if r.approvals.forget(ctx, step, out) {
 			r.forget(step, out)
 		}
-	case step.Change == plan.Left:
+	case step.Change() == plan.Left:
 		out.report.Status = Kept
-	case step.Change == plan.Valid && r.plan.Selection.RefreshOnly:
+	case step.Change() == plan.Valid && r.plan.Selection.RefreshOnly:
 		out.report.Status = Unchanged
-	case step.Change == plan.Record:
+	case step.Change() == plan.Record:
 		r.recordFound(step, out)
 	default:
 		r.perform(ctx, step, out)

@@ -16,7 +16,7 @@ import (
 func changes(p *plan.Plan) string {
 	var words []string
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
-		words = append(words, addr+":"+string(p.Resources[addr].Change))
+		words = append(words, addr+":"+string(p.Resources[addr].Change()))
 	}
 	text := strings.Join(words, " ")
 	if len(p.LeftOut) > 0 {

@@ -128,7 +128,7 @@ func TestPinned(t *testing.T) {
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	lay, raise, clear := protocol.Action{Name: "lay"}, protocol.Action{Name: "raise"}, protocol.Action{Name: "clear"}
-	step := &plan.Step{Actions: []protocol.Action{lay, raise}}
+	step := &plan.Step{Part: &plan.UpdatePart{Answer: plan.Answer{Actions: []protocol.Action{lay, raise}}}}
 	for name, c := range map[string]struct {
 		by   string
 		left []protocol.Action
@@ -137,7 +137,7 @@ func TestResumes(t *testing.T) {
 		"the rest":              {"p", []protocol.Action{raise}, true},
 		"the rest, not started": {"", []protocol.Action{raise}, false},
 		"another plan's rest":   {"q", []protocol.Action{raise}, false},
-		"all of it":             {"p", step.Actions, false},
+		"all of it":             {"p", step.Answer().Actions, false},
 		"the beginning":         {"p", []protocol.Action{lay}, false},
 		"something else":        {"p", []protocol.Action{clear}, false},
 		"more than there was":   {"p", []protocol.Action{clear, lay, raise}, false},

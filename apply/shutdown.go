@@ -15,12 +15,12 @@ import (
 func (r *run) shutdownPhase(ctx context.Context) bool {
 	for _, addr := range r.plan.DependantsFirst() {
 		step := r.plan.Resources[addr]
-		if step.Shutdown == nil {
+		if step.Answer().Shutdown == nil {
 			continue
 		}
-		out := outcome{addr: addr, report: ResourceReport{Host: hostName(step), Planned: names(step.Actions)}}
+		out := outcome{addr: addr, report: ResourceReport{Host: hostName(step), Planned: names(step.Answer().Actions)}}
 		if ctx.Err() != nil {
-			out.report.Status, out.report.Reason = Interrupted, "interrupted before "+step.Shutdown.Name
+			out.report.Status, out.report.Reason = Interrupted, "interrupted before "+step.Answer().Shutdown.Name
 		} else if r.shutdownOne(ctx, step, &out) {
 			continue
 		}

@@ -42,7 +42,7 @@ func TestRun_ConfigFromAChangedStateIsStale(t *testing.T) {
 			e.do(t, source)
 			e.world.TakeLog()
 			p, err := e.plan(strings.Replace(source, "v =", "w = 1\n    v =", 1))
-			if err != nil || p.Resources["a"].Change != plan.Update || p.Resources["a"].Flexible() {
+			if err != nil || p.Resources["a"].Change() != plan.Update || p.Resources["a"].Flexible() {
 				t.Fatalf("%+v, %v", p, err)
 			}
 			stamp.Store(2)

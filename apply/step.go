@@ -64,8 +64,8 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	doubt := again == nil && (doubts{r}).of(out.addr)
 	if step.Settled() && !r.recheck[out.addr] && !in.Refresh && !doubt {
 		out.report.Status = Unchanged
-		found, seen := protocol.Answer{State: step.State, Memory: step.Memory}, r.plan.Created
-		if step.Unrefreshed {
+		found, seen := protocol.Answer{State: step.Answer().State, Memory: step.Answer().Memory}, r.plan.Created
+		if step.Unrefreshed() {
 			seen = r.prior.Resources[out.addr].ValidAt
 		}
 		if again != nil {
@@ -101,7 +101,7 @@ func (r *run) attempt(ctx context.Context, step *plan.Step, out *outcome, in pro
 		out.report.NotAttempted = out.report.Planned
 		return false
 	}
-	if now := step.WithAnswer(in.Config, sensitive, answer, nil).Shown(); step.Change == plan.Deferred || step.Early && now != step.Shown() {
+	if now := step.WithAnswer(in.Config, sensitive, answer, nil).Shown(); step.Change() == plan.Deferred || step.Early && now != step.Shown() {
 		out.report.Became = now
 	}
 	if !r.act(ctx, step, out, in, answer) {

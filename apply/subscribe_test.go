@@ -111,7 +111,7 @@ func TestSubscribe_IsPlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if web := p.Resources["web"]; web.Change != updated || len(web.Actions) != 1 || web.Actions[0].Name != "reload" || len(web.Notes) != 1 {
+	if web := p.Resources["web"]; web.Change() != updated || len(web.Answer().Actions) != 1 || web.Answer().Actions[0].Name != "reload" || len(web.Notes) != 1 {
 		t.Errorf("%s", encode(web))
 	}
 }

@@ -48,7 +48,7 @@ func TestTriggers(t *testing.T) {
 				t.Errorf("something is left to do: %v %v", changes(rest), err)
 			}
 			if step := p.Resources["b"]; strings.HasPrefix(c.done, "remove b") != strings.Contains(fmt.Sprint(step.Reason), "replace_triggered_by") {
-				t.Errorf("the plan says %s because %q", step.Change, step.Reason)
+				t.Errorf("the plan says %s because %q", step.Change(), step.Reason)
 			}
 		})
 	}

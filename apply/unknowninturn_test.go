@@ -56,7 +56,7 @@ func unknownRun(t *testing.T) (*run, *plan.Step, *outcome) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	step := &plan.Step{Change: plan.Deferred}
+	step := &plan.Step{Part: &plan.DeferredPart{}}
 	p := &plan.Plan{Resources: map[string]*plan.Step{"b": step}}
 	return &run{plan: p, manifest: m, exec: typeclient.New(typeclient.Options{}), facts: facts.New(p)}, step, &outcome{addr: "b"}
 }
@@ -107,14 +107,14 @@ func TestRun_TooManyDependencies(t *testing.T) {
 	const many = 14 // each is reached on two ways from the next
 	p := &plan.Plan{Resources: map[string]*plan.Step{}}
 	for i := range many {
-		s := &plan.Step{Change: plan.Update}
+		s := &plan.Step{Part: &plan.UpdatePart{}}
 		if i > 0 {
 			before := fmt.Sprintf("r%d", i-1)
 			s.Aliases = map[string]string{"x": before, "y": before}
 		}
 		p.Resources[fmt.Sprintf("r%d", i)] = s
 	}
-	step := &plan.Step{Change: plan.Update, Init: protocol.Type{Protocol: 1}, Aliases: map[string]string{"x": "r13"}, Shutdown: &protocol.Action{Name: "stop"}}
+	step := &plan.Step{Init: protocol.Type{Protocol: 1}, Aliases: map[string]string{"x": "r13"}, Part: &plan.UpdatePart{Answer: plan.Answer{Shutdown: &protocol.Action{Name: "stop"}}}}
 	p.Resources["b"] = step
 	for name, at := range map[string]func(*run, *outcome){
 		"at its turn":               func(r *run, out *outcome) { r.perform(t.Context(), step, out) },

@@ -14,13 +14,15 @@ import (
 // and hidden are pointers into the state of the answer, to values that must not be shown.
 func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
-	now.Config, now.Sensitive, now.Hidden, now.Staying = config, sensitive, hidden, nil
-	now.Expected, now.Was, now.Unknown, now.Inputs, now.Reason = "", nil, nil, nil, ""
-	now.MayChange, now.Early, now.Again, now.Adopted, now.Made, now.Drifted = false, false, false, false, false, false
-	now.Old = nil // the old thing is destroyed before the new one is created
-	now.take(a, observe.Of(a.Status, s.Intent(), s.Publishes))
-	if s.Intent() == protocol.Absent {
-		now.Change, now.Reason = s.Change, s.Reason
+	now.Config, now.Sensitive, now.Staying, now.Unknown = config, sensitive, nil, nil
+	now.MayChange, now.Early, now.Again = false, false, false
+	if p, destroys := s.Part.(*DestroyPart); destroys {
+		now.Part = &DestroyPart{Answer: answerOf(a, hidden), NotMade: p.NotMade, Today: p.Today}
+		return &now
+	}
+	now.Reason, now.Part = "", partWith(observe.Of(a.Status, s.Intent(), s.Publishes), answerOf(a, hidden))
+	if p, updates := now.Part.(*UpdatePart); updates {
+		p.NotMade = s.NotMade()
 	}
 	return &now
 }
@@ -28,18 +30,18 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 // Kind returns the kind of change that somebody has to approve: a change with an action
 // that destroys the existing thing is a replacement.
 func (s *Step) Kind() Change {
-	if slices.Contains([]Change{Create, Update, Deferred}, s.Change) && protocol.Destructive(s.Shutdown, s.Actions) != "" {
+	if slices.Contains([]Change{Create, Update, Deferred}, s.Change()) && protocol.Destructive(s.Answer().Shutdown, s.Answer().Actions) != "" {
 		return Replace
 	}
-	return s.Change
+	return s.Change()
 }
 
 // Shown returns the change as it is shown to people and counted.
 func (s *Step) Shown() Change {
-	if s.Change == Update {
+	if s.Change() == Update {
 		return s.Kind()
 	}
-	return s.Change
+	return s.Change()
 }
 
 // Kinds lists the addresses by the kind of change that somebody has to approve. Valid

@@ -11,10 +11,10 @@ import (
 func TestSummarize_AnUpdateThatDestroys(t *testing.T) {
 	remove := protocol.Action{Name: "delete", Destructive: true}
 	steps := map[string]*Step{
-		"kept":  {Change: Update, Actions: []protocol.Action{{Name: "update"}}},
-		"anew":  {Change: Update, Actions: []protocol.Action{remove, {Name: "create"}}},
-		"first": {Change: Update, Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}},
-		"later": {Change: Deferred, Expected: Replace, Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}},
+		"kept":  {Part: &UpdatePart{Answer: Answer{Actions: []protocol.Action{{Name: "update"}}}}},
+		"anew":  {Part: &UpdatePart{Answer: Answer{Actions: []protocol.Action{remove, {Name: "create"}}}}},
+		"first": {Part: &UpdatePart{Answer: Answer{Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}}}},
+		"later": {Part: &DeferredPart{Answer: Answer{Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}}, Expected: Replace}},
 	}
 	if got, want := summarize(steps), (Summary{Update: 1, Replace: 2, Deferred: 1, Expected: Expected{Replace: 1}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)

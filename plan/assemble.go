@@ -88,7 +88,7 @@ func (b assembler) edges() []Edge {
 		if b.steps[r.Address] == nil {
 			continue
 		}
-		if s := b.steps[r.Address]; s.Change != Valid {
+		if s := b.steps[r.Address]; s.Change() != Valid {
 			s.Notes = append(s.Notes, autoedge.Notes(r.Edges, b.circles[r.Address])...)
 		}
 		for _, e := range r.Edges {
@@ -134,7 +134,7 @@ func (b assembler) incomplete() *Plan {
 	}
 	for _, addr := range b.Removed() {
 		if entry := b.Prior.Resources[addr]; b.steps[addr] == nil && b.Wanted(addr) {
-			b.steps[addr] = &Step{Type: entry.Type, Change: ReadFailed, Config: json.RawMessage("{}"), Reason: b.FirstError(addr)}
+			b.steps[addr] = &Step{Type: entry.Type, Config: json.RawMessage("{}"), Reason: b.FirstError(addr), Part: &ReadFailedPart{}}
 		}
 	}
 	p := b.frame()
@@ -148,10 +148,10 @@ func (b assembler) incomplete() *Plan {
 func (b assembler) undecided(r *config.Resource) *Step {
 	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.TypeOf(r.Address)}
 	if b.failed[r.Address] {
-		step.Change, step.Reason = ReadFailed, b.FirstError(r.Address)
+		step.Part, step.Reason = &ReadFailedPart{}, b.FirstError(r.Address)
 		return step
 	}
-	step.Change, step.Reason = Deferred, "the plan has ended with errors before its state was read"
+	step.Part, step.Reason = &DeferredPart{}, "the plan has ended with errors before its state was read"
 	for _, addr := range subject.Predecessors(r) {
 		if b.failed[addr] {
 			step.Reason = "the state of " + config.Reference(addr) + " is not known"
@@ -166,14 +166,14 @@ func (b assembler) undecided(r *config.Resource) *Step {
 func (b assembler) noteDependants() {
 	var forgotten []string
 	for addr, left := range b.steps {
-		if left.Change == Forget && !left.Gone() {
+		if left.Change() == Forget && !left.Gone() {
 			forgotten = append(forgotten, addr)
 		}
 	}
 	slices.Sort(forgotten)
 	for _, dependant := range forgotten {
 		for _, addr := range b.Prior.Resources[dependant].Dependencies {
-			if s := b.steps[addr]; s != nil && (s.Change == Destroy || s.Change == Replace) {
+			if s := b.steps[addr]; s != nil && (s.Change() == Destroy || s.Change() == Replace) {
 				s.Notes = append(s.Notes, fmt.Sprintf("%s was recorded as depending on it, and is only forgotten: that stays as it is, without this.",
 					config.Reference(dependant)))
 			}

@@ -28,16 +28,16 @@ func Changes() []Change {
 // Quiet reports whether there is nothing to show of a step: its resource and its
 // address stay unchanged.
 func (s *Step) Quiet() bool {
-	return s.Change == Valid && !s.MayChange && !s.Adopted && s.MovedFrom == "" && len(s.Edited)+len(s.Notes) == 0
+	return s.Change() == Valid && !s.MayChange && !s.Adopted() && s.MovedFrom == "" && len(s.Edited())+len(s.Notes) == 0
 }
 
 // Adopts reports whether apply only records a resource: it exists and matches its config,
 // and the state file has no complete entry of it.
-func (s *Step) Adopts() bool { return s.Change == Valid && s.Adopted && !s.MayChange }
+func (s *Step) Adopts() bool { return s.Change() == Valid && s.Adopted() && !s.MayChange }
 
 // DestroysAdopted reports whether apply destroys what deployster did not create, also to
 // create it again.
-func (s *Step) DestroysAdopted() bool { return s.NotMade || s.Old != nil && s.Old.NotMade }
+func (s *Step) DestroysAdopted() bool { return s.NotMade() || s.Old() != nil && s.Old().NotMade() }
 
 // Summary counts the resources by change.
 type Summary struct {
@@ -87,15 +87,15 @@ func summarize(steps map[string]*Step) Summary {
 		if step.DestroysAdopted() {
 			s.DestroyAdopted++
 		}
-		if step.Change == Valid && step.MayChange {
+		if step.Change() == Valid && step.MayChange {
 			s.MayChange++
 		} else if step.Adopts() {
 			s.Adopt++
-			if step.Made {
+			if step.Made() {
 				s.Made++
 			}
 		}
-		switch step.Expected {
+		switch step.Expected() {
 		case Create:
 			s.Expected.Create++
 		case Update:

@@ -44,7 +44,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		switch ok := b.replacePair(ctx, r, step, pair); {
 		case !ok:
 			return nil
-		case step.Old != nil || recording:
+		case step.Old() != nil || recording:
 			return step
 		}
 	}
@@ -58,7 +58,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			return nil
 		}
 		if recording {
-			step.Change = Deferred
+			step.Part = &DeferredPart{}
 			b.recordOnly(r.Address, step)
 			return step
 		}
@@ -81,19 +81,18 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 // accepted returns what is to be done about a resource that has answered; nil = that is not allowed: it is reported.
 // waiting is the step without the answer.
 func accepted(b *builder, r *config.Resource, before []string, step *Step, waiting Step) *Step {
-	if step.ReadOnly && step.Change != Valid && step.MayChange {
+	if step.ReadOnly && step.Change() != Valid && step.MayChange {
 		*step = waiting // a change of its dependencies may make it valid
-		step.Change = Deferred
 		b.expect(r, step)
 		return step
 	}
-	if step.MayChange && step.Change != Valid && onlyInOrder(b, r, before, step) {
+	if step.MayChange && step.Change() != Valid && onlyInOrder(b, r, before, step) {
 		step.MayChange, step.Early = false, true
 	}
 	if step.MayChange && independent(b, r, before, step) {
 		step.MayChange, step.Again = false, true
 	}
-	if step.ReadOnly && step.Change != Valid {
+	if step.ReadOnly && step.Change() != Valid {
 		b.Report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource differs from its config",
 			Detail: fmt.Sprintf("It is read_only, so deployster does not change it, but its image says %s instead of VALID. Fix it "+
 				"outside of deployster, or change its config to match.", step.Answered()),
@@ -123,12 +122,12 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 // answered puts an answer about the state of a resource, and what follows from it, into the step.
 func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, o observe.Observation) {
 	entry, known := b.observer.recorded(r.Address, step)
-	step.found(o)
+	step.take(o)
 	b.compareWithPrior(r.Address, step, in)
-	if step.Change == Publish && known && len(entry.Config) > 0 {
-		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
+	if p, publishes := step.Part.(*PublishPart); publishes && known && len(entry.Config) > 0 {
+		p.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 	}
-	if note := things.Lost(entry, step.Type, step.Config, step.Init.Identity); known && !step.Another && step.Change == Create && note != "" {
+	if note := things.Lost(entry, step.Type, step.Config, step.Init.Identity); known && !step.Another && step.Change() == Create && note != "" {
 		step.Notes = append(step.Notes, note)
 	}
 }
@@ -174,10 +173,16 @@ func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	if s.Kind() != Replace {
 		return nil
 	}
-	why := fmt.Sprintf("its image says that the action %q destroys what exists", protocol.Destructive(s.Shutdown, s.Actions))
+	why := fmt.Sprintf("its image says that the action %q destroys what exists", protocol.Destructive(s.Answer().Shutdown, s.Answer().Actions))
 	s.Notes = append(s.Notes, "It is approved as a replacement: "+why+".")
 	entry, known := b.Prior.Resources[r.Address]
-	s.NotMade = s.Stale != nil && (entry.Adopted || !known)
+	notMade := s.Answer().Stale != nil && (entry.Adopted || !known)
+	switch p := s.Part.(type) {
+	case *UpdatePart:
+		p.NotMade = notMade
+	case *DeferredPart:
+		p.NotMade = notMade
+	}
 	switch {
 	case r.PreventDestroy:
 		return diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)}
@@ -190,7 +195,7 @@ func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 // postconditions checks the postconditions of a valid resource. Apply checks those of
 // other resources after their actions.
 func (b *builder) postconditions(addr string, before []string, s *Step) diag.Diagnostics {
-	if _, conditional := b.Manifest.Conditional(addr); !conditional || s.Change != Valid || s.MayChange {
+	if _, conditional := b.Manifest.Conditional(addr); !conditional || s.Change() != Valid || s.MayChange {
 		return nil
 	}
 	_, diags := b.Manifest.Postconditions(addr, b.scope(addr, before, func(a string) observe.View {
@@ -216,46 +221,63 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 	entry, known := b.observer.recorded(addr, s)
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
-	s.Adopted = !s.ReadOnly && (!completed && s.Change == Valid || !known && s.Change == Update)
-	s.Made = s.Adopted && known && s.Change == Valid && !entry.Adopted
-	if completed && (s.Change == Create || s.Change == Update) {
-		s.Inputs = b.observer.changedInputs(addr, s, in)
-		if in.Refresh && s.Change != Create {
-			s.Inputs = append(s.Inputs, owed(b, s, entry)...)
+	switch p := s.Part.(type) {
+	case *ValidPart:
+		p.Adopted = !s.ReadOnly && !completed
+		p.Made = p.Adopted && known && !entry.Adopted
+	case *CreatePart:
+		if completed {
+			p.Since = b.since(addr, s, in)
 		}
-		s.Drifted = inputs.Drift(s.Inputs)
+	case *UpdatePart:
+		p.Adopted = !s.ReadOnly && !known
+		if completed {
+			p.Since = b.since(addr, s, in)
+		}
+		if known && entry.Incomplete() && s.Reason == "" {
+			s.Reason = unfinished
+		}
 	}
-	if s.Change == Update && known && entry.Incomplete() && s.Reason == "" {
-		s.Reason = unfinished
-	}
-	if !completed || s.Change == Create || string(entry.Config) == string(s.Config) {
+	if !completed || s.Change() == Create || string(entry.Config) == string(s.Config) {
 		return
 	}
-	if s.Change == Valid && jsondoc.Same(entry.State, s.State) {
-		s.Edited = observe.Edits(entry.Config, s.Config, entry.Sensitive.Config, s.Sensitive)
+	if p, valid := s.Part.(*ValidPart); valid && jsondoc.Same(entry.State, p.State) {
+		p.Edited = observe.Edits(entry.Config, s.Config, entry.Sensitive.Config, s.Sensitive)
 	}
 	if b.identified.result.Pair(addr).MayStay && len(s.Init.Identity) == 0 && !s.Publishes {
 		s.Notes = append(s.Notes, mayStay)
 	}
 }
 
-// expect notes the expected change of a deferred resource: one without an entry will be
+// since returns how a resource that is to be created or updated became different from its entry.
+func (b *builder) since(addr string, s *Step, in protocol.StateInput) Since {
+	list := b.observer.changedInputs(addr, s, in)
+	if in.Refresh && s.Change() != Create {
+		entry, _ := b.observer.recorded(addr, s)
+		list = append(list, owed(b, s, entry)...)
+	}
+	return Since{Inputs: list, Drifted: inputs.Drift(list)}
+}
+
+// expect defers a resource, and notes the expected change: one without an entry will be
 // created, and one that was recorded with another config will be updated. For a recorded
 // resource it also notes the recorded config, to show the difference.
 func (b *builder) expect(r *config.Resource, s *Step) {
+	p := &DeferredPart{}
+	s.Part = p
 	entry, known := b.Prior.Completed(r.Address)
 	entry = s.complete(b.observer.prober, entry)
 	switch {
 	case known && !s.Another:
-		s.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
-		s.Inputs = inputs.Only(owed(b, s, entry), inputs.Pending) // no other input is known yet
+		p.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
+		p.Inputs = inputs.Only(owed(b, s, entry), inputs.Pending) // no other input is known yet
 		if !r.ReadOnly && observe.ConfigsDiffer(entry.Config, s.Config, s.Unknown) {
-			s.Expected = Update
+			p.Expected = Update
 		}
 		if b.identified.result.Pair(r.Address).MayStay && len(s.Init.Identity) == 0 && !s.Publishes && string(entry.Config) != string(s.Config) {
 			s.Notes = append(s.Notes, mayStay)
 		}
 	case !r.ReadOnly:
-		s.Expected = Create
+		p.Expected = Create
 	}
 }

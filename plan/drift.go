@@ -186,13 +186,13 @@ func (l *Looker) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		out.Reason = l.x.findings.FirstError(r.Address)
 		return out
 	}
-	step.found(o)
-	if step.Change == Valid {
+	step.take(o)
+	if step.Change() == Valid {
 		never := func(string) bool { return false }
 		out.Inputs = inputs.Refresh(refresh.Owed(r.Subscribes, entry, l.x.subject.Prior, never), l.x.subject.Prior, never)
 	}
-	out.Reasons = drift.SafeReasons(step.Reasons, step.Config, step.Sensitive, step.Hidden)
-	out.Compare(step.State, step.Stale, entry.State, slices.Concat(step.Hidden, entry.Sensitive.State))
+	out.Reasons = drift.SafeReasons(step.Answer().Reasons, step.Config, step.Sensitive, step.Answer().Hidden)
+	out.Compare(step.Answer().State, step.Answer().Stale, entry.State, slices.Concat(step.Answer().Hidden, entry.Sensitive.State))
 	l.x.progress(Decided{r.Address, step.Shown()})
 	return out
 }

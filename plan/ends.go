@@ -34,10 +34,10 @@ func (b *builder) ends(addresses []string) []end {
 		step := b.steps[addr]
 		switch {
 		case step == nil:
-		case step.Change == Destroy:
+		case step.Change() == Destroy:
 			key := b.identified.ends[addr].Recorded
 			list = append(list, end{addr, recorded[key], key, false})
-		case step.Change == Replace:
+		case step.Change() == Replace:
 			key := b.identified.result.Pair(addr).Recorded
 			list = append(list, end{addr, cmp.Or(recorded[key], declared[addr]), key, true})
 		}
@@ -64,7 +64,7 @@ func (b *builder) doubt() bool {
 	var again []string
 	for _, d := range b.identified.input.Declared {
 		step, why := b.steps[d.Address], b.identified.result.Pair(d.Address).Why
-		if step == nil || step.Change != Valid && step.Change != Update || why != match.Nothing && why != match.Address ||
+		if step == nil || step.Change() != Valid && step.Change() != Update || why != match.Nothing && why != match.Address ||
 			b.identified.doubts[d.Address] != "" {
 			continue
 		}
@@ -115,12 +115,12 @@ func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 		late[node.Node] = true
 	}
 	for _, e := range p.Edges { // an end that waits for an end that is left is left too
-		if from := p.Resources[e.From]; e.Origin == order.Removal && from.Change == Left && late[all.End(e.To)] {
+		if from := p.Resources[e.From]; e.Origin == order.Removal && from.Change() == Left && late[all.End(e.To)] {
 			return b.hold(all.End(e.To))
 		}
 	}
 	lets := func(e Edge) bool { // From stays and releases what is destroyed
-		from := p.Resources[e.From].Change
+		from := p.Resources[e.From].Change()
 		return e.Origin == order.Removal && from != Destroy && from != Forget && from != Replace && from != Left
 	}
 	var releases []match.Edge
@@ -152,7 +152,7 @@ func (b assembler) beginnings() []match.Begin {
 			late = !things.Known(step.Init, step.Unknown)
 		}
 		list = append(list, match.Begin{Node: d.Address, Class: declared[d.Address], Late: late && len(b.TypeOf(d.Address).Identity) > 0,
-			Anew: step != nil && step.Change == Replace && b.anew(d.Address), LeftOut: step == nil})
+			Anew: step != nil && step.Change() == Replace && b.anew(d.Address), LeftOut: step == nil})
 	}
 	return list
 }
@@ -173,7 +173,7 @@ func (b assembler) hold(nodes ...string) bool {
 			continue
 		}
 		left := recordedStep(b.builder, b.Prior.Resources[addr])
-		left.Change, left.Init, left.Today = Left, step.Init, step.Today
+		left.Part, left.Init = &LeftPart{}, step.Init
 		left.Reason = "it may be the thing of a resource whose identity is known only during apply: the next plan decides"
 		b.steps[addr] = left
 	}
@@ -192,8 +192,8 @@ func (b assembler) holdOld(addr string, step *Step) {
 				"Apply without " + asks + " first."}})
 		return
 	}
-	old := step.Old
-	step.Change, step.Expected, step.Old, step.Another = Deferred, Create, nil, true
+	old := step.Old()
+	step.Part, step.Another = &DeferredPart{Expected: Create}, true
 	step.Reason = "what was recorded here is left for the next plan"
 	key := moves.Depose(addr, func(key string) bool { _, taken := b.Prior.Resources[key]; return taken })
 	b.identified.moves = append(b.identified.moves, moves.Move{From: addr, To: key, Why: string(match.Other)})

@@ -68,10 +68,10 @@ func (b *builder) because(d *diag.Diagnostic) {
 	var why []string
 	for _, p := range b.Manifest.Pending() {
 		for _, addr := range p.Needs {
-			if d.Range == nil || d.Range.Filename != p.Range.Filename || b.steps[addr] == nil || b.steps[addr].Change == Valid {
+			if d.Range == nil || d.Range.Filename != p.Range.Filename || b.steps[addr] == nil || b.steps[addr].Change() == Valid {
 				continue
 			}
-			if line := fmt.Sprintf("The plan for %s is: %s.", config.Reference(addr), b.steps[addr].Change); !slices.Contains(why, line) {
+			if line := fmt.Sprintf("The plan for %s is: %s.", config.Reference(addr), b.steps[addr].Change()); !slices.Contains(why, line) {
 				why = append(why, line)
 			}
 		}

@@ -127,19 +127,17 @@ func (s *Step) Observed(addr string) observe.Step {
 		Subscribes: s.Subscribes, Publishes: s.Publishes}
 }
 
-// found puts what a query found into the step, and the change that follows from it.
-func (s *Step) found(o observe.Observation) {
-	s.take(o.Answer, o.Change)
-	s.Hidden = o.Hidden
-}
+// take puts what a query found into the step, as the part of the change that follows from it.
+func (s *Step) take(o observe.Observation) { s.Part = partWith(o.Change, answerOf(o.Answer, o.Hidden)) }
 
-// take puts the answer of an image into the step, and the change that follows from it.
-func (s *Step) take(a protocol.Answer, change Change) {
-	s.State, s.Stale, s.Forecast, s.UnknownNew, s.Memory = a.State, a.StaleState, a.Forecast, a.Unknown, nil
-	s.Actions, s.Shutdown, s.Reasons = a.Actions, a.ShutdownFirst, a.Reasons
-	if s.Change = change; a.Status == protocol.Valid {
-		s.Memory = a.Memory
+// answerOf returns what an image answered. hidden are pointers into its states.
+func answerOf(a protocol.Answer, hidden []string) Answer {
+	answer := Answer{State: a.State, Stale: a.StaleState, Forecast: a.Forecast, UnknownNew: a.Unknown, Hidden: hidden, Actions: a.Actions,
+		Shutdown: a.ShutdownFirst, Reasons: a.Reasons}
+	if a.Status == protocol.Valid {
+		answer.Memory = a.Memory
 	}
+	return answer
 }
 
 // asRecorded returns the scope of the query of an object with its recorded config: of its

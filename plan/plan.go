@@ -8,22 +8,17 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/graph"
-	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/remote/router"
-	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/artifacts"
 	"deployster/plan/begins"
-	"deployster/plan/inputs"
 	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/protocol"
-	"deployster/state"
 	"deployster/state/moves"
 )
 
 // Format is the version of the plan file that this tool writes and reads.
-const Format = 2
+const Format = 3
 
 // Plan is what one apply would do, and all that it needs to do it.
 type Plan struct {
@@ -92,75 +87,6 @@ type Selection = subject.Selection
 // Edge says that To waits for From.
 type Edge = order.Edge
 
-// Step is what the plan says of one resource, and what is needed to do it.
-type Step struct {
-	Type        string            `json:"type"` // the image, as the manifest names it
-	Change      Change            `json:"change"`
-	Expected    Change            `json:"expected,omitempty"`        // deferred: create, update or replace, where that is known
-	MovedFrom   string            `json:"moved_from,omitempty"`      // its former address, as in the state file
-	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), "" (the manifest)
-	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
-	Early       bool              `json:"early,omitempty"`           // create, update: its image was queried before what it waits for was done
-	Again       bool              `json:"queried_again,omitempty"`   // no change of what it waits for: queried after that
-	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file has no complete entry for it
-	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: changes of its config without effect
-	Made        bool              `json:"made,omitempty"`            // adopted: an apply that was cut short created it
-	Publishes   bool              `json:"publishes,omitempty"`       // it comes from a publish block
-	New         bool              `json:"new,omitempty"`             // adopt = false: it must not exist before it is created
-	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID, and is not, though no input has changed
-	Inputs      []inputs.Change   `json:"inputs_changed,omitempty"`  // since it was last VALID; of one that is to be created or updated
-	NotMade     bool              `json:"not_created,omitempty"`     // deployster did not create what is destroyed
-	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image was not asked
-	Reason      string            `json:"reason,omitempty"`          // why it is deferred, early, may change, is destroyed, forgotten or left
-	Notes       []string          `json:"notes,omitempty"`           // what to know before approving, in sentences
-	Another     bool              `json:"another,omitempty"`         // the entry here is of another thing, which stays
-	Deposed     string            `json:"deposed,omitempty"`         // the address that it had before another took it
-	Replaces    string            `json:"replaces,omitempty"`        // create: the entry whose thing is removed later
-	Old         *Step             `json:"old,omitempty"`             // replace: how the existing thing is destroyed
-	Was         *Was              `json:"was,omitempty"`             // record: the recorded state; deferred, publish: the recorded config
-	Config      json.RawMessage   `json:"config"`                    // an unknown value is {"$unknown": "its cause"}
-	Unknown     map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
-	Sensitive   []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
-	Staying     []string          `json:"may_change_at,omitempty"`   // JSON pointers into Config: expected to stay
-	Ignored     []string          `json:"ignored,omitempty"`         // JSON pointers: ignore_changes keeps these values
-	Hidden      []string          `json:"sensitive_state,omitempty"` // JSON pointers into State, Stale, Forecast
-	State       json.RawMessage   `json:"state,omitempty"`           // valid: the present state
-	Stale       json.RawMessage   `json:"stale_state,omitempty"`
-	Forecast    json.RawMessage   `json:"forecast,omitempty"`
-	Memory      json.RawMessage   `json:"memory,omitempty"`        // valid: the memory in the answer of its image; never shown
-	UnknownNew  []string          `json:"unknown_state,omitempty"` // JSON pointers into the state: known only after the actions
-	Actions     []protocol.Action `json:"actions,omitempty"`
-	Shutdown    *protocol.Action  `json:"shutdown_first,omitempty"`
-	Reasons     []protocol.Reason `json:"reasons,omitempty"`
-	ReadOnly    bool              `json:"read_only,omitempty"`
-	Aliases     map[string]string `json:"aliases,omitempty"`    // alias -> address
-	Subscribes  []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is told of
-	Init        protocol.Type     `json:"init"`
-	Pull        runner.PullPolicy `json:"pull,omitempty"`
-	Verify      *runner.Verify    `json:"verify,omitempty"` // the signature that its images must carry
-	Settings    runner.Settings   `json:"settings"`
-	RunsWith    []string          `json:"runs_with,omitempty"`     // what Settings allow beyond the defaults, for people to read
-	SecretEnv   []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
-	Mounts      []runner.Mount    `json:"mounts,omitempty"`
-	Today       []runner.Mount    `json:"mounts_today,omitempty"` // destroy: the writable Mounts whose plugs lead elsewhere today
-	Timeouts    Timeouts          `json:"timeouts,omitzero"`
-	Protect     bool              `json:"prevent_destroy,omitempty"`
-	OnRemove    string            `json:"on_remove,omitempty"`
-	Source      string            `json:"source,omitempty"` // file:line of its block
-}
-
-// Was is the recorded or last found state of a resource, or its recorded config.
-type Was struct {
-	State     json.RawMessage `json:"state"`
-	Sensitive []string        `json:"sensitive,omitempty"` // JSON pointers into State
-}
-
-// Timeouts are the timeouts in the resource's block; 0 = not set.
-type Timeouts struct {
-	State  state.Duration `json:"state,omitempty"`
-	Action state.Duration `json:"action,omitempty"`
-}
-
 // Output is a value of the manifest as the plan expects it.
 type Output struct {
 	Value     json.RawMessage   `json:"value"`
@@ -225,7 +151,7 @@ func (p *Plan) Needs() map[string][]string {
 // replaced reports whether a resource is destroyed and created again.
 func (p *Plan) replaced(addr string) bool {
 	s := p.Resources[addr]
-	return s != nil && s.Change == Replace
+	return s != nil && s.Change() == Replace
 }
 
 // DependantsFirst lists the addresses so that what depends on a resource comes
@@ -234,48 +160,3 @@ func (p *Plan) replaced(addr string) bool {
 func (p *Plan) DependantsFirst() []string {
 	return p.order().DependantsFirst().Sorted()
 }
-
-// Target returns what a client needs to run the step's image for an address.
-func (s *Step) Target(addr string) typeclient.Target {
-	name, _ := moves.RecordedAt(addr)
-	return typeclient.Target{
-		Address: addr, Name: name, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull,
-		Verify: s.Verify, StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
-		Sensitive: s.Sensitive,
-	}
-}
-
-// Answered returns the status that the image answered when the plan was made; "" =
-// it was not asked, or the change does not tell it.
-func (s *Step) Answered() protocol.Status {
-	switch s.Change {
-	case Valid:
-		return protocol.Valid
-	case Create, Publish:
-		return protocol.Missing
-	case Update, Destroy:
-		return protocol.Stale
-	}
-	return ""
-}
-
-// Intent returns what the image is asked for: that the thing is absent, or present.
-func (s *Step) Intent() protocol.Intent {
-	if s.Change == Destroy {
-		return protocol.Absent
-	}
-	return protocol.Present
-}
-
-// Gone reports whether an undeclared thing is forgotten because its image answered that
-// it does not exist. For other things that are forgotten no image is asked for the state.
-func (s *Step) Gone() bool { return s.Change == Forget && s.Init.Absent }
-
-// Flexible reports whether apply may find other actions than the plan shows,
-// because the plan itself said that it could not know, or will query it again.
-func (s *Step) Flexible() bool {
-	return s.Change == Deferred || s.Change == Replace || s.MayChange || s.Again
-}
-
-// Settled reports whether a resource matches its config, whatever the plan does to others.
-func (s *Step) Settled() bool { return s.Change == Valid && !s.MayChange && !s.Again }

@@ -27,7 +27,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 		return false
 	}
 	for _, addr := range before {
-		if dep, recorded := b.step(addr), b.Prior.Resources[addr]; dep.Change != Valid || !jsondoc.Same(dep.State, recorded.State) {
+		if dep, recorded := b.step(addr), b.Prior.Resources[addr]; dep.Change() != Valid || !jsondoc.Same(dep.Answer().State, recorded.State) {
 			return false
 		}
 	}
@@ -38,7 +38,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 func updates(b *builder) func(addr string) bool {
 	return func(addr string) bool {
 		s := b.step(addr)
-		return s != nil && s.Change != Valid && !s.ReadOnly && b.acts(addr)
+		return s != nil && s.Change() != Valid && !s.ReadOnly && b.acts(addr)
 	}
 }
 
@@ -66,25 +66,32 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 
 // useRecorded makes a step valid with the recorded state.
 func (b *builder) useRecorded(addr string, s *Step, entry state.Entry) {
-	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
 	q := b.observer.query(addr, s, entry)
-	s.Hidden = q.Secrets.In(&q.Step, s.State)
+	s.Part = &ValidPart{Answer: Answer{State: entry.State, Hidden: q.Secrets.In(&q.Step, entry.State)}, Unrefreshed: true}
 }
 
 // recordOnly changes a step into what a plan with -refresh-only does: what was found
 // is written to the state file, and no action is left that could be run.
 func (b *builder) recordOnly(addr string, s *Step) {
 	entry, known := b.observer.recorded(addr, s)
-	found := s.Change
-	s.Actions, s.Shutdown, s.Forecast, s.Inputs, s.MayChange, s.Drifted = nil, nil, nil, nil, false, false
-	s.Change = Left
+	a := *s.Answer()
+	a.Actions, a.Shutdown, a.Forecast, s.MayChange = nil, nil, nil, false
+	record := &RecordPart{Answer: a, Found: *s.found()}
+	if known && !entry.Incomplete() {
+		record.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
+		if entry.LastSeen != nil {
+			record.Was = &Was{State: entry.LastSeen.State, Sensitive: entry.LastSeen.Sensitive}
+		}
+	}
+	found := s.Change()
+	s.Part = &LeftPart{a}
 	switch {
 	case found == Deferred:
 		s.Reason += ", so its state cannot be read"
 	case found == Create && known && entry.Incomplete():
-		s.Change, s.Reason = Forget, "it does not exist: nothing is left of what an apply began to make"
+		s.Part, s.Reason = &ForgetPart{}, "it does not exist: nothing is left of what an apply began to make"
 	case found == Create && known:
-		s.Change, s.Reason = Forget, "it is gone"
+		s.Part, s.Reason = &ForgetPart{}, "it is gone"
 	case found == Create:
 		s.Reason = "it does not exist, and nothing is recorded of it"
 	case found == Publish:
@@ -93,20 +100,14 @@ func (b *builder) recordOnly(addr string, s *Step) {
 		s.Reason = "it exists, and differs from its config, and nothing is recorded of it"
 	case found == Update && entry.Incomplete():
 		s.Reason = "it exists, and differs from its config: " + unfinished
-	case found == Update && !entry.Dirty && entry.LastSeen != nil && jsondoc.Same(entry.LastSeen.State, s.Stale):
+	case found == Update && !entry.Dirty && entry.LastSeen != nil && jsondoc.Same(entry.LastSeen.State, a.Stale):
 		s.Reason = "it was found like this before"
 	case found == Update:
-		s.Change, s.Reason = Record, "it differs from its config"
+		s.Part, s.Reason = record, "it differs from its config"
 	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && jsondoc.Same(entry.Config,
-		s.Config) && jsondoc.Same(entry.State, s.State):
-		s.Change = Valid
+		s.Config) && jsondoc.Same(entry.State, a.State):
+		s.Part = &ValidPart{Answer: a, Found: record.Found}
 	default:
-		s.Change = Record
-	}
-	if s.Change == Record && known && !entry.Incomplete() {
-		s.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
-		if entry.LastSeen != nil {
-			s.Was = &Was{State: entry.LastSeen.State, Sensitive: entry.LastSeen.Sensitive}
-		}
+		s.Part = record
 	}
 }

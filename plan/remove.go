@@ -44,7 +44,7 @@ func (b *builder) removeAll(ctx context.Context) {
 // remove decides about one entry that no manifest declares.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
 	step := recordedStep(b, entry)
-	step.Change = Forget
+	step.Part = &ForgetPart{}
 	block := b.RemovedBlock(addr)
 	end, why := b.identified.ends[addr], b.Selection.WhyEnds()
 	if was, number := moves.RecordedAt(addr); number > 0 {
@@ -52,7 +52,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	}
 	switch {
 	case b.Selection.RefreshOnly:
-		step.Change, step.Reason = Left, "it is no longer in the configuration: what becomes of it is not for a plan that only records"
+		step.Part, step.Reason = &LeftPart{}, "it is no longer in the configuration: what becomes of it is not for a plan that only records"
 		return step, nil
 	case end.Forget && end.Owner != "":
 		step.Reason = "its thing " + things.IsOf(end.Owner, end.Unsure) + ": it is left as it is"
@@ -88,21 +88,23 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.Reason = why + ", and its type cannot remove things: it is left as it is" + leftover(entry)
 		return step, nil
 	}
-	step.Change = Destroy
+	step.Part = &DestroyPart{}
 	q := b.observer.query(addr, step, entry)
 	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	if step.found(o); step.Change == Forget {
-		step.Actions, step.Reason = nil, why+", and it is gone already"
+	step.take(o)
+	p, destroys := step.Part.(*DestroyPart)
+	if !destroys {
+		step.Reason = why + ", and it is gone already"
 		if entry.Incomplete() {
 			step.Reason = why + ", and nothing is left of what an apply began to make"
 		}
 		return step, nil
 	}
-	step.Reason, step.NotMade = why, entry.Adopted
-	step.Today, step.Notes = b.observer.plugs.Compare(ctx, b.workdir, step.Settings.Host, step.Mounts, step.Init)
+	step.Reason, p.NotMade = why, entry.Adopted
+	p.Today, step.Notes = b.observer.plugs.Compare(ctx, b.workdir, step.Settings.Host, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)
 	}

@@ -17,7 +17,7 @@ import (
 // thing now, or that is to be replaced. It returns false after it has reported an error.
 func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Step, pair match.Pair) bool {
 	if b.Selection.RefreshOnly {
-		step.Change, step.Reason = Left, "what is recorded here is another thing: what becomes of it is not for a plan that only records"
+		step.Part, step.Reason = &LeftPart{}, "what is recorded here is another thing: what becomes of it is not for a plan that only records"
 		return true
 	}
 	if key := b.identified.deposed[r.Address]; key != "" {
@@ -83,7 +83,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy "+
 			"the thing outside of deployster, and plan without -replace: it will be created again.", old.Type)
 	}
-	old.Change = Destroy
+	old.Part = &DestroyPart{}
 	q := b.observer.query(r.Address, old, entry)
 	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
 	if o.Err != nil {
@@ -96,11 +96,9 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		}
 		return true
 	}
-	old.found(o)
-	old.Reason, old.NotMade = why, entry.Adopted || !known
 	today, notes := b.observer.plugs.Compare(ctx, b.workdir, old.Settings.Host, old.Mounts, old.Init)
-	old.Today, step.Notes = today, append(step.Notes, notes...)
-	step.Change, step.Reason, step.Old, step.Another = Replace, why, old, false
+	old.Reason, old.Part = why, &DestroyPart{Answer: answerOf(o.Answer, o.Hidden), NotMade: entry.Adopted || !known, Today: today}
+	step.Part, step.Reason, step.Notes, step.Another = &ReplacePart{Old: old}, why, append(step.Notes, notes...), false
 	return true
 }
 
@@ -148,10 +146,10 @@ func (b assembler) replaceEdges() []Edge {
 	for dependant, entry := range b.Prior.Resources {
 		step := b.steps[dependant]
 		for _, addr := range entry.Dependencies {
-			if old := b.steps[addr]; step == nil || old == nil || old.Change != Replace {
+			if old := b.steps[addr]; step == nil || old == nil || old.Change() != Replace {
 				continue
 			}
-			if step.Change == Destroy || step.Change == Forget || step.Change == Replace || !dependsOn(dependant, addr) {
+			if step.Change() == Destroy || step.Change() == Forget || step.Change() == Replace || !dependsOn(dependant, addr) {
 				edges = append(edges, Edge{From: dependant, To: addr, Origin: order.Removal})
 			}
 		}

@@ -49,6 +49,6 @@ func (d *decided) asked(addr string) string {
 
 // changes reports whether the step updates or replaces a recorded resource, or may do so, or the resource means another thing.
 func (s *Step) changes(was state.Entry) bool {
-	return s.Change == Update || s.Change == Replace || s.Replaces != "" || s.Another ||
-		s.Change == Deferred && (len(s.Unknown) > 0 || string(was.Config) != string(s.Config))
+	return s.Change() == Update || s.Change() == Replace || s.Replaces != "" || s.Another ||
+		s.Change() == Deferred && (len(s.Unknown) > 0 || string(was.Config) != string(s.Config))
 }

@@ -15,29 +15,29 @@ import (
 // View returns what the dependants of a step may expect of its resource. The state after
 // an update is taken from the forecast, and for the rest from the present state.
 func (s *Step) View() observe.View {
-	v := observe.View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Hidden, Schema: s.Init.StateSchema}
-	for _, a := range s.Actions {
+	v := observe.View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Answer().Hidden, Schema: s.Init.StateSchema}
+	for _, a := range s.Answer().Actions {
 		v.Actions = append(v.Actions, a.Name)
 	}
-	switch s.Change {
+	switch s.Change() {
 	case Valid:
-		v.State, v.Status, v.Partial = s.State, protocol.Valid, s.MayChange
+		v.State, v.Status, v.Partial = s.Answer().State, protocol.Valid, s.MayChange
 		if v.Stays = s.MayChange; v.Stays {
-			v.Staying = jsondoc.TopLevel(s.State, nil)
+			v.Staying = jsondoc.TopLevel(s.Answer().State, nil)
 		}
 	case Record, Left: // nothing will be done: what was found stays
-		v.State, v.Status, v.Partial = s.State, protocol.Valid, false
-		if s.State == nil {
-			v.State, v.Status, v.Partial = s.Stale, protocol.Stale, true
+		v.State, v.Status, v.Partial = s.Answer().State, protocol.Valid, false
+		if s.Answer().State == nil {
+			v.State, v.Status, v.Partial = s.Answer().Stale, protocol.Stale, true
 		}
 	case Update, Deferred:
-		if v.State, v.Status = s.Forecast, protocol.Missing; s.Stale == nil {
+		if v.State, v.Status = s.Answer().Forecast, protocol.Missing; s.Answer().Stale == nil {
 			break
 		}
-		v.State, v.Status, v.Stays = jsondoc.Without(observe.Overlay(s.Stale, s.Forecast), s.UnknownNew), protocol.Stale, true
-		v.Unknown, v.Staying = s.UnknownNew, jsondoc.TopLevel(s.Stale, s.Forecast)
+		v.State, v.Status, v.Stays = jsondoc.Without(observe.Overlay(s.Answer().Stale, s.Answer().Forecast), s.Answer().UnknownNew), protocol.Stale, true
+		v.Unknown, v.Staying = s.Answer().UnknownNew, jsondoc.TopLevel(s.Answer().Stale, s.Answer().Forecast)
 	default:
-		v.State, v.Status = s.Forecast, protocol.Missing
+		v.State, v.Status = s.Answer().Forecast, protocol.Missing
 	}
 	return v
 }
@@ -86,8 +86,8 @@ func (d *decided) scope(addr string, before []string, look func(string) observe.
 // it is forecast. The plan must not claim that an output will not change.
 func (d *decided) outlook(addr string) observe.View {
 	v, step := d.look(addr), d.step(addr)
-	if step != nil && (step.Change == Update || step.Change == Deferred || step.MayChange) {
-		v.State, v.Partial, v.Stays, v.Staying = step.Forecast, true, false, nil
+	if step != nil && (step.Change() == Update || step.Change() == Deferred || step.MayChange) {
+		v.State, v.Partial, v.Stays, v.Staying = step.Answer().Forecast, true, false, nil
 	}
 	return v
 }

@@ -17,7 +17,6 @@ import (
 // that query, the resource is deferred. nil = the change is not allowed: it is reported.
 func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before []string, s *Step) *Step {
 	if !onlyInOrder(b, r, before, s) {
-		s.Change = Deferred
 		entry, first := b.Prior.Resources[r.Address], b.identified.first[r.Address]
 		s.Notes = append(s.Notes, things.Twice(s.Init, s.Unknown, entry, s.Another || s.ReadOnly, first)...)
 		b.expect(r, s)
@@ -28,7 +27,6 @@ func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before [
 	q, o := stateOf(ctx, b, r, s, true)
 	if o.Err != nil {
 		waiting.Reason += ", and its type could not answer before that"
-		waiting.Change = Deferred
 		b.expect(r, &waiting)
 		return &waiting
 	}
@@ -59,7 +57,7 @@ func fixed(b *builder, r *config.Resource, before []string, s *Step) bool {
 
 // acts reports whether an apply runs actions for a resource, or may run some.
 func (b *builder) acts(addr string) bool {
-	switch s := b.step(addr); s.Change {
+	switch s := b.step(addr); s.Change() {
 	case Valid:
 		return s.MayChange
 	case Record, Left, Forget:
@@ -77,8 +75,8 @@ func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why str
 
 func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 	why := observe.CommonReason(before, func(addr string) string {
-		if s := b.step(addr); s.Change != Left || s.Stale == nil {
-			return opens[s.Change]
+		if s := b.step(addr); s.Change() != Left || s.Answer().Stale == nil {
+			return opens[s.Change()]
 		}
 		return ""
 	})
@@ -101,7 +99,7 @@ var opens = map[Change]string{Create: "does not exist yet", Publish: "will be pu
 func (b *builder) whyMayChange(before []string) string {
 	return observe.CommonReason(before, func(addr string) string {
 		switch s := b.step(addr); {
-		case s.Change == Update:
+		case s.Change() == Update:
 			return "will be updated"
 		case s.MayChange:
 			return "may change"
@@ -119,19 +117,21 @@ func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Ste
 	if open != "" || b.identified.doubts[r.Address] != "" || !observe.AcceptsUnknown(&s.Init, s.Unknown) {
 		return s
 	}
-	waiting := *s
+	waiting, deferred := *s, *partOf[DeferredPart](s)
 	_, o, ok := queried(ctx, b, r, s)
 	if !ok {
 		return nil
 	}
-	s.found(o)
+	s.take(o)
 	switch found := s.Kind(); {
 	case found == Valid:
-		s.MayChange, s.Expected, s.Was = true, "", nil
+		s.MayChange = true
+		partOf[ValidPart](s).Inputs = deferred.Inputs
 	case s.ReadOnly:
 		return &waiting // a change of its dependencies may make it valid
 	default:
-		s.Change, s.Expected = Deferred, found
+		deferred.Answer, deferred.Expected = *s.Answer(), found
+		s.Part = &deferred
 	}
 	if diags := noteDestroyed(b, r, s); diags.HasErrors() {
 		b.Report(r, "", diags)

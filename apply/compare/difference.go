@@ -32,17 +32,17 @@ func Answers(step *plan.Step, found protocol.Answer, hidden []string) []Differen
 		}
 	}
 	add("status", step.Answered(), found.Status)
-	was, is := step.Stale, found.StaleState
-	if step.State != nil {
-		was = step.State
+	was, is := step.Answer().Stale, found.StaleState
+	if step.Answer().State != nil {
+		was = step.Answer().State
 	}
 	if found.State != nil {
 		is = found.State
 	}
 	list = append(list, Documents("state", was, is, hidden)...)
-	add("reasons", reasons(step.Reasons), reasons(found.Reasons))
-	add("shutdown_first", spellOne(step.Shutdown), spellOne(found.ShutdownFirst))
-	add("actions", spellEach(step.Actions), spellEach(found.Actions))
+	add("reasons", reasons(step.Answer().Reasons), reasons(found.Reasons))
+	add("shutdown_first", spellOne(step.Answer().Shutdown), spellOne(found.ShutdownFirst))
+	add("actions", spellEach(step.Answer().Actions), spellEach(found.Actions))
 	return list
 }
 

@@ -81,7 +81,7 @@ func newDependant(p *plan.Plan, s state.Snapshot) (dependant, addr string) {
 			continue
 		}
 		for _, addr := range s.Resources[dependant].Dependencies {
-			if step := p.Resources[addr]; step != nil && (step.Change == plan.Destroy || step.Change == plan.Replace) {
+			if step := p.Resources[addr]; step != nil && (step.Change() == plan.Destroy || step.Change() == plan.Replace) {
 				return dependant, addr
 			}
 		}

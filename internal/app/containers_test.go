@@ -55,7 +55,7 @@ func TestEngine_Containers(t *testing.T) {
 		t.Errorf("the thing is %q (%v)", made, err)
 	}
 	p, err := engine().Plan(t.Context(), app.PlanOptions{})
-	if err != nil || p.Resources["a"].Change != plan.Valid {
+	if err != nil || p.Resources["a"].Change() != plan.Valid {
 		t.Errorf("after the apply the plan is %+v (%v), want nothing to do", p, err)
 	}
 }

@@ -46,8 +46,8 @@ func TestEngine_Plan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for addr, step := range p.Resources {
-		if step.Change != plan.Create {
-			t.Errorf("%s: %s, want create", addr, step.Change)
+		if step.Change() != plan.Create {
+			t.Errorf("%s: %s, want create", addr, step.Change())
 		}
 	}
 	if len(p.Resources) != 1 || len(world.Things()) != 0 {

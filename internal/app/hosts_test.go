@@ -269,7 +269,7 @@ func TestReach_LeavesInstancesThatAreKnownLate(t *testing.T) {
 				t.Errorf("%s: %q are left out, want %q", of, p.LeftOut, want[0])
 			}
 			for _, addr := range append(want[1], "x") {
-				if step := p.Resources[addr]; step == nil || step.Change != plan.Create {
+				if step := p.Resources[addr]; step == nil || step.Change() != plan.Create {
 					t.Errorf("%s: %s is %+v", of, addr, step)
 				}
 			}

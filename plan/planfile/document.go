@@ -18,11 +18,32 @@ type Document struct {
 	Resources map[string]*DocumentStep `json:"resources"`
 }
 
-// DocumentStep is one resource of a Document.
+// DocumentStep is one resource of a Document, with the part of its change.
 type DocumentStep struct {
 	*plan.Step
-	Init int           `json:"init"`          // its type: a position in types
-	Old  *DocumentStep `json:"old,omitempty"` // replace: how the existing thing is destroyed
+	Change plan.Change `json:"change"` // as it is shown: an update that destroys the object is a replacement
+	Init   int         `json:"init"`   // its type: a position in types
+	parts
+}
+
+// parts has exactly one part, under the name of its change.
+type parts struct {
+	Valid    *plan.ValidPart      `json:"valid,omitempty"`
+	Create   *plan.CreatePart     `json:"create,omitempty"`
+	Update   *plan.UpdatePart     `json:"update,omitempty"`
+	Replace  *documentReplace     `json:"replace,omitempty"`
+	Destroy  *plan.DestroyPart    `json:"destroy,omitempty"`
+	Forget   *plan.ForgetPart     `json:"forget,omitempty"`
+	Publish  *plan.PublishPart    `json:"publish,omitempty"`
+	Deferred *plan.DeferredPart   `json:"deferred,omitempty"`
+	Failed   *plan.ReadFailedPart `json:"read_failed,omitempty"`
+	Record   *plan.RecordPart     `json:"record,omitempty"`
+	Left     *plan.LeftPart       `json:"left,omitempty"`
+}
+
+// documentReplace is a plan.ReplacePart.
+type documentReplace struct {
+	Old *DocumentStep `json:"old"` // how the existing object is destroyed
 }
 
 // typeKey distinguishes most types.
@@ -50,7 +71,32 @@ func (t *typeTable) step(s *plan.Step) *DocumentStep {
 	if s == nil {
 		return nil
 	}
-	return &DocumentStep{Step: s, Init: t.number(s.Init), Old: t.step(s.Old)}
+	d := &DocumentStep{Step: s, Change: s.Shown(), Init: t.number(s.Init)}
+	switch p := s.Part.(type) {
+	case *plan.ValidPart:
+		d.Valid = p
+	case *plan.CreatePart:
+		d.Create = p
+	case *plan.UpdatePart:
+		d.Update = p
+	case *plan.ReplacePart:
+		d.Replace = &documentReplace{t.step(p.Old)}
+	case *plan.DestroyPart:
+		d.Destroy = p
+	case *plan.ForgetPart:
+		d.Forget = p
+	case *plan.PublishPart:
+		d.Publish = p
+	case *plan.DeferredPart:
+		d.Deferred = p
+	case *plan.ReadFailedPart:
+		d.Failed = p
+	case *plan.RecordPart:
+		d.Record = p
+	case *plan.LeftPart:
+		d.Left = p
+	}
+	return d
 }
 
 // NewDocument returns a plan in the form of plan.json.
@@ -101,7 +147,34 @@ func (s *DocumentStep) load(types []protocol.Type) (*plan.Step, error) {
 		step = &plan.Step{}
 	}
 	step.Init = types[s.Init]
-	var err error
-	step.Old, err = s.Old.load(types)
-	return step, err
+	part, err := s.part(types)
+	if err != nil {
+		return nil, err
+	}
+	if step.Part = part; step.Shown() != s.Change {
+		return nil, fmt.Errorf("its change %q is not that of its part", s.Change)
+	}
+	return step, nil
+}
+
+// part returns the part that a step has.
+func (s *DocumentStep) part(types []protocol.Type) (plan.Part, error) {
+	var all []plan.Part
+	fields := reflect.ValueOf(s.parts)
+	for i := range fields.NumField() {
+		if p, is := fields.Field(i).Interface().(plan.Part); is && !fields.Field(i).IsNil() {
+			all = append(all, p)
+		}
+	}
+	if s.Replace != nil {
+		old, err := s.Replace.Old.load(types)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &plan.ReplacePart{Old: old})
+	}
+	if len(all) != 1 {
+		return nil, fmt.Errorf("it has %d parts, not one", len(all))
+	}
+	return all[0], nil
 }

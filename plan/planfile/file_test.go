@@ -35,17 +35,19 @@ func samplePlan() *plan.Plan {
 			{Name: "known:2", After: []string{"conf"}, Before: []string{"svc"}, Late: []string{"svc"}}},
 		Others: map[string]protocol.Type{"x": {Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command}},
 		Resources: map[string]*plan.Step{
-			"conf": {Type: "acme/file:1", Change: plan.Update, MayChange: true, Adopted: true, Drifted: true, Unrefreshed: true, Reason: "because", Notes: []string{"n"}, Was: &plan.Was{State: json.RawMessage(`{}`), Sensitive: []string{"/a"}}, Old: &plan.Step{Type: "acme/file:0", Change: plan.Destroy, Config: json.RawMessage(`{}`)},
-				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Hidden: []string{"/a"},
-				Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
-				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
-				Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}},
-				Aliases: map[string]string{"x": "svc"}, Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command},
-				Pull: runner.PullAlways, Verify: &runner.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
-				Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"}, Mounts: []runner.Mount{{Source: "/s", Target: "/t", Writable: true}},
-				Timeouts: plan.Timeouts{State: state.Duration(time.Minute)}, Protect: true, OnRemove: "forget", Source: "main.hcl:3", MovedFrom: "old"},
-			"svc": {Type: "acme/file:1", Change: plan.Deferred, Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
-				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true},
+			"conf": {Type: "acme/file:1", MayChange: true, Reason: "because", Notes: []string{"n"},
+				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Aliases: map[string]string{"x": "svc"},
+				Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command}, Pull: runner.PullAlways,
+				Verify:   &runner.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
+				Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"},
+				Mounts: []runner.Mount{{Source: "/s", Target: "/t", Writable: true}}, Timeouts: plan.Timeouts{State: state.Duration(time.Minute)},
+				Protect: true, OnRemove: "forget", Source: "main.hcl:3", MovedFrom: "old",
+				Part: &plan.UpdatePart{Since: plan.Since{Drifted: true}, Adopted: true, Answer: plan.Answer{Hidden: []string{"/a"},
+					Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
+					Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
+					Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}}}}},
+			"svc": {Type: "acme/file:1", Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
+				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true, Part: &plan.DeferredPart{}},
 		},
 		Outputs:   map[string]plan.Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
 		Summary:   plan.Summary{Update: 1, Deferred: 1, Move: 1},
@@ -139,7 +141,7 @@ func TestPlanFileOfAnotherFormatIsRefused(t *testing.T) {
 	p := samplePlan()
 	p.Format = plan.Format + 1
 	_, err := read(written(t, p))
-	if err == nil || !strings.Contains(err.Error(), "format 2") {
+	if err == nil || !strings.Contains(err.Error(), "format 3") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -160,10 +162,16 @@ func TestPlanFilesThatDoNotHangTogetherAreRefused(t *testing.T) {
 		"late identity of nothing":          func(p *plan.Plan) { p.Barriers[1].Late = []string{"ghost"} },
 		"ghost asked again":                 func(p *plan.Plan) { p.Barriers[0].Again = []string{"ghost"} },
 		"circle":                            func(p *plan.Plan) { p.Edges = append(p.Edges, plan.Edge{From: "svc", To: "conf"}) },
-		"change":                            func(p *plan.Plan) { p.Resources["svc"].Change = "explode" },
-		"environment":                       func(p *plan.Plan) { p.Resources["svc"].SecretEnv = []string{"GHOST"} },
-		"alias":                             func(p *plan.Plan) { p.Resources["svc"].Aliases = map[string]string{"a": "ghost"} },
-		"terminal escape":                   func(p *plan.Plan) { p.Resources["\x1b]52;c;eA==\a"] = &plan.Step{Change: plan.Valid} },
+		"failed":                            func(p *plan.Plan) { p.Resources["svc"].Part = &plan.ReadFailedPart{} },
+		"expected change":                   func(p *plan.Plan) { p.Resources["svc"].Part = &plan.DeferredPart{Expected: "explode"} },
+		"no part":                           func(p *plan.Plan) { p.Resources["svc"].Part = nil },
+		"replacement without an end":        func(p *plan.Plan) { p.Resources["svc"].Part = &plan.ReplacePart{} },
+		"end that does not destroy": func(p *plan.Plan) {
+			p.Resources["svc"].Part = &plan.ReplacePart{Old: &plan.Step{Part: &plan.ForgetPart{}}}
+		},
+		"environment":     func(p *plan.Plan) { p.Resources["svc"].SecretEnv = []string{"GHOST"} },
+		"alias":           func(p *plan.Plan) { p.Resources["svc"].Aliases = map[string]string{"a": "ghost"} },
+		"terminal escape": func(p *plan.Plan) { p.Resources["\x1b]52;c;eA==\a"] = &plan.Step{Part: &plan.ValidPart{}} },
 	} {
 		p := samplePlan()
 		spoil(p)

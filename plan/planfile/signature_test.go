@@ -191,7 +191,7 @@ func TestDigestCoversAllThatIsDone(t *testing.T) {
 		"config": func(p *plan.Plan) {
 			p.Resources["conf"].Config = json.RawMessage(`{"a":"<&>","n":99999999999999999999.6}`)
 		},
-		"args":      func(p *plan.Plan) { p.Resources["conf"].Actions[0].Args[0] = "x" },
+		"args":      func(p *plan.Plan) { p.Resources["conf"].Answer().Actions[0].Args[0] = "x" },
 		"mount":     func(p *plan.Plan) { p.Resources["conf"].Mounts[0].Writable = false },
 		"state":     func(p *plan.Plan) { p.Entries["svc"] = "sha256:3" },
 		"lineage":   func(p *plan.Plan) { p.Lineage = "m" },

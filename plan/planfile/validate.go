@@ -18,14 +18,11 @@ func validate(p *plan.Plan) string {
 		return "it is of a plan that could not be finished"
 	}
 	for addr, s := range p.Resources {
-		switch {
-		case s == nil || addr == "" || diag.Visible(addr) != addr:
+		if s == nil || addr == "" || diag.Visible(addr) != addr {
 			return "a resource is not one"
-		case !slices.Contains(plan.Changes(), s.Change):
-			return "the change of a resource is not known"
 		}
-		if s.Old == nil && s.Change == plan.Replace || s.Old != nil && s.Old.Change != plan.Destroy {
-			return "what is replaced has no end"
+		if why := s.Part.Invalid(); why != "" {
+			return why
 		}
 		for _, name := range s.SecretEnv {
 			if _, ok := s.Settings.Env[name]; !ok {
@@ -33,8 +30,8 @@ func validate(p *plan.Plan) string {
 			}
 		}
 		for _, target := range s.Aliases {
-			if p.Resources[target] == nil && s.Change != plan.Destroy &&
-				s.Change != plan.Forget && s.Change != plan.Left { // these use the entries of their dependencies
+			if p.Resources[target] == nil && s.Change() != plan.Destroy &&
+				s.Change() != plan.Forget && s.Change() != plan.Left { // these use the entries of their dependencies
 				return "an alias leads nowhere"
 			}
 		}

@@ -144,11 +144,11 @@ func (p Policy) NotCovered(built *plan.Plan) map[string]string {
 // refusal says why a step may not run unattended, or "".
 func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	declared, kind := p.Manifest.Resource(addr), step.Kind()
-	settled := step.Settled() && step.MovedFrom == "" && !step.Adopted
+	settled := step.Settled() && step.MovedFrom == "" && !step.Adopted()
 	switch {
-	case settled && p.onlyDrift() && !step.Unrefreshed && !Recorded(step, p.Prior.Resources[addr]):
+	case settled && p.onlyDrift() && !step.Unrefreshed() && !Recorded(step, p.Prior.Resources[addr]):
 		return "the manifest has changed it since it was applied"
-	case step.Change == plan.Left, settled:
+	case step.Change() == plan.Left, settled:
 		return ""
 	case held:
 		return "an action may still run on another machine: `deployster plan` says what to do"
@@ -160,14 +160,14 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 		return "it has watch { repair = false }"
 	case step.ReadOnly:
 		return "it is read_only"
-	case !p.Allowed(addr, step.Actions):
-		return "it needs [" + strings.Join(Names(step.Actions), ", ") + "], and watch.actions allows " +
+	case !p.Allowed(addr, step.Answer().Actions):
+		return "it needs [" + strings.Join(Names(step.Answer().Actions), ", ") + "], and watch.actions allows " +
 			strings.Join(declared.Watch.Actions, ", ")
-	case step.Change == plan.Valid && step.MovedFrom != "":
+	case step.Change() == plan.Valid && step.MovedFrom != "":
 		return "it was moved in the manifest, and a person has to apply that"
-	case step.Change == plan.Valid && step.Adopted && p.madeBefore(addr, step):
+	case step.Change() == plan.Valid && step.Adopted() && p.madeBefore(addr, step):
 		return ""
-	case step.Change == plan.Valid && step.Adopted:
+	case step.Change() == plan.Valid && step.Adopted():
 		return "it exists, and was not applied: a person has to adopt it"
 	case slices.Contains(p.Kinds, kind), slices.Contains(p.Kinds, Kind) && Answered(step, p.Prior.Resources[addr]):
 		return ""
@@ -176,7 +176,7 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 		return "what is to be done is known only when others are done, and nobody has approved deferred changes"
 	}
 	entry := p.Prior.Resources[addr]
-	other := inputs.Without(slices.Concat(differences(step, entry), inputs.Only(step.Inputs, inputs.Pending)), inputs.Unfinished)
+	other := inputs.Without(slices.Concat(differences(step, entry), inputs.Only(step.Inputs(), inputs.Pending)), inputs.Unfinished)
 	if declared != nil && !entry.Incomplete() && len(other) > 0 {
 		return "that is no drift: " + strings.Join(inputs.Words(other), "; ")
 	}

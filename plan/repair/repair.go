@@ -38,9 +38,9 @@ func Possible(s *plan.Step, e state.Entry) bool {
 // restorable reports whether a step makes or changes the thing of its entry, and what the
 // plan knows of its inputs has not changed.
 func restorable(s *plan.Step, e state.Entry) bool {
-	changes := s.Change == plan.Create || s.Change == plan.Update || s.Change == plan.Deferred || s.Change == plan.Valid && !s.Settled()
+	changes := s.Change() == plan.Create || s.Change() == plan.Update || s.Change() == plan.Deferred || s.Change() == plan.Valid && !s.Settled()
 	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.Another
-	settled := inputs.Restores(inputs.Without(s.Inputs, inputs.Config, inputs.Dependency)) // these two may still change
+	settled := inputs.Restores(inputs.Without(s.Inputs(), inputs.Config, inputs.Dependency)) // these two may still change
 	return changes && there && settled && s.Kind() != plan.Replace && s.Intent() == protocol.Present
 }
 
@@ -62,10 +62,10 @@ func differences(s *plan.Step, e state.Entry) []inputs.Change {
 // decides when its config is known. Of a step with shutdown_first Only must be true now, as
 // the whole apply would stop if it turned out to be false later.
 func Answered(s *plan.Step, e state.Entry) bool {
-	if s.Flexible() && s.Shutdown == nil {
+	if s.Flexible() && s.Answer().Shutdown == nil {
 		return Possible(s, e)
 	}
-	return Only(s, protocol.StateInput{Config: s.Config}, e) && inputs.Restores(s.Inputs)
+	return Only(s, protocol.StateInput{Config: s.Config}, e) && inputs.Restores(s.Inputs())
 }
 
 // Nothing reports whether a plan would change neither the world nor the state
@@ -77,7 +77,7 @@ func Nothing(p *plan.Plan, prior state.Snapshot) bool {
 	for addr, step := range p.Resources {
 		e := prior.Resources[addr]
 		owed := refresh.Owed(step.Subscribes, e, prior, func(string) bool { return false })
-		if step.Change != plan.Valid || !jsondoc.Same(step.State, e.State) || len(owed) > 0 {
+		if step.Change() != plan.Valid || !jsondoc.Same(step.Answer().State, e.State) || len(owed) > 0 {
 			return false
 		}
 	}

@@ -31,7 +31,7 @@ func TestOnly_OnHosts(t *testing.T) {
 		"it is here, and was there": {nil, on("a", "m1"), false},
 		"here":                      {nil, nil, true},
 	} {
-		s := &plan.Step{Change: plan.Update, Config: none, Settings: runner.Settings{Host: c.now}}
+		s := &plan.Step{Config: none, Settings: runner.Settings{Host: c.now}, Part: &plan.UpdatePart{}}
 		e := state.Entry{Config: none, State: none, Settings: runner.Settings{Host: c.recorded}}
 		if got := Only(s, protocol.StateInput{Config: none}, e); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -20,25 +20,25 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		}
 		step = secrets.Step(step)
 		message := fmt.Sprintf("%s: to %s", addr, step.Shown())
-		switch step.Change {
+		switch step.Change() {
 		case plan.Valid:
 			switch message = addr + ": stays as it is"; {
 			case step.MayChange:
 				message = addr + ": may change"
-			case step.Made:
+			case step.Made():
 				message = addr + ": to record, created by an apply that was cut short"
-			case step.Adopted:
+			case step.Adopted():
 				message = addr + ": to adopt"
 			case step.MovedFrom != "":
 				message = addr + ": " + render.MovedFrom(step)
-			case len(step.Edited) > 0:
+			case len(step.Edited()) > 0:
 				message = addr + ": its config " + render.Edited(step)
 			}
 		case plan.Left:
 			message = addr + ": stays as it is"
 		case plan.Deferred:
-			if message = addr + ": deferred"; step.Expected != "" {
-				message = fmt.Sprintf("%s: to %s once its dependencies exist", addr, step.Expected)
+			if message = addr + ": deferred"; step.Expected() != "" {
+				message = fmt.Sprintf("%s: to %s once its dependencies exist", addr, step.Expected())
 			}
 		case plan.ReadFailed:
 			message = addr + ": failed: " + step.Reason
@@ -48,11 +48,11 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 			host = h.Name
 		}
 		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Shown(), Host: host,
-			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
-			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected,
-			Adopted: step.Adopted && !step.Made, Made: step.Made,
-			MovedWhy: step.MovedWhy, Edited: step.Edited, Notes: step.Notes,
-			Drifted: step.Drifted, Inputs: step.Inputs, NotMade: step.DestroysAdopted(), Replaces: step.Replaces, Deposed: step.Deposed}})
+			Image: step.Type, Digest: step.Init.Digest, Actions: step.Answer().Actions, Shutdown: step.Answer().Shutdown, Reasons: step.Answer().Reasons,
+			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected(),
+			Adopted: step.Adopted() && !step.Made(), Made: step.Made(),
+			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: step.Notes,
+			Drifted: step.Drifted(), Inputs: step.Inputs(), NotMade: step.DestroysAdopted(), Replaces: step.Replaces, Deposed: step.Deposed}})
 	}
 	if len(p.Checks) > 0 {
 		send(events.OfChecks(secrets.Checks(p.Checks)))

@@ -16,11 +16,11 @@ import (
 func otherPaths(p *plan.Plan, dir string) (list []string) {
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		step := p.Resources[addr]
-		for _, one := range []*plan.Step{step, step.Old} {
-			if one == nil || one.Change != plan.Destroy {
+		for _, one := range []*plan.Step{step, step.Old()} {
+			if one == nil || one.Change() != plan.Destroy {
 				continue
 			}
-			for _, o := range plugs.OtherPaths(dir, one.Mounts, one.Today) {
+			for _, o := range plugs.OtherPaths(dir, one.Mounts, one.Today()) {
 				list = append(list, fmt.Sprintf("%s would be removed through %s; the plug is %s today.", addr, o.Recorded, o.Today))
 			}
 		}

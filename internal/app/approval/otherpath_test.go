@@ -17,13 +17,13 @@ func TestOtherPaths(t *testing.T) {
 		step *plan.Step
 		want []string
 	}{
-		"the same place, written otherwise": {&plan.Step{Change: plan.Destroy, Mounts: world("/here/world"), Today: world("world")}, nil},
-		"another place": {&plan.Step{Change: plan.Destroy, Mounts: world("/there/world"), Today: world("world")},
+		"the same place, written otherwise": {&plan.Step{Mounts: world("/here/world"), Part: &plan.DestroyPart{Today: world("world")}}, nil},
+		"another place": {&plan.Step{Mounts: world("/there/world"), Part: &plan.DestroyPart{Today: world("world")}},
 			[]string{"a would be removed through /there/world; the plug is /here/world today."}},
-		"the old side of a replacement": {&plan.Step{Change: plan.Replace, Mounts: world("world"),
-			Old: &plan.Step{Change: plan.Destroy, Mounts: world("old"), Today: world("world")}},
+		"the old side of a replacement": {&plan.Step{Mounts: world("world"), Part: &plan.ReplacePart{
+			Old: &plan.Step{Mounts: world("old"), Part: &plan.DestroyPart{Today: world("world")}}}},
 			[]string{"a would be removed through /here/old; the plug is /here/world today."}},
-		"only forgotten": {&plan.Step{Change: plan.Forget, Mounts: world("/there/world"), Today: world("world")}, nil},
+		"only forgotten": {&plan.Step{Mounts: world("/there/world"), Part: &plan.ForgetPart{}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &plan.Plan{Resources: map[string]*plan.Step{"a": c.step}}

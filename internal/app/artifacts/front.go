@@ -199,7 +199,7 @@ const prefetches = 4
 func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 	keys := map[string]string{} // key -> the address that needs it
 	for addr, step := range p.Resources {
-		if step.Change == plan.Forget || step.Change == plan.Valid && !step.MayChange {
+		if step.Change() == plan.Forget || step.Change() == plan.Valid && !step.MayChange {
 			continue
 		}
 		for _, m := range step.Mounts {
@@ -207,7 +207,7 @@ func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 				keys[key] = addr
 			}
 		}
-		if r := f.publishes[addr]; r != nil && step.Change != plan.Valid {
+		if r := f.publishes[addr]; r != nil && step.Change() != plan.Valid {
 			for _, in := range r.Publish.Inputs {
 				if pin, ok := p.Artifacts[f.artifactOf(in)]; ok {
 					keys[pin.Key] = addr

@@ -73,7 +73,7 @@ func fetching(t *testing.T, w *artifacttest.World, n int, over func(artifact.Sto
 			t.Fatal(err)
 		}
 		pins[name] = pin
-		p.Resources["r"+name] = &plan.Step{Change: plan.Create, Mounts: []runner.Mount{{Source: artifact.MountSource(pin.Key, "")}}}
+		p.Resources["r"+name] = &plan.Step{Mounts: []runner.Mount{{Source: artifact.MountSource(pin.Key, "")}}, Part: &plan.CreatePart{}}
 	}
 	p.Artifacts = pins
 	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w"}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
@@ -141,7 +141,7 @@ func TestPrefetch_FetchesInputsOfPublishes(t *testing.T) {
 	for change, want := range map[plan.Change]string{plan.Publish: "a0 a1", plan.Valid: ""} {
 		w := artifacttest.NewWorld()
 		f, p := fetching(t, w, 3, func(s artifact.Store) artifact.Store { return s })
-		p.Resources = map[string]*plan.Step{address: {Change: change}}
+		p.Resources = map[string]*plan.Step{address: {Part: plan.NewPart(change)}}
 		f.plugs["files"] = config.Plug{Name: "files", Artifact: "a1"}
 		f.publishes[address] = &config.Resource{Address: address, Publish: &config.Publish{
 			Inputs: []config.PublishInput{{Name: "one", Artifact: "a0"}, {Name: "two", Plug: "files"}}}}

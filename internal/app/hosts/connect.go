@@ -166,7 +166,7 @@ func remade(ctx context.Context, at *router.Places, m *config.Manifest, o Subjec
 	recorded := observe.RecordedViews(o.Prior, func(string) observe.View { return observe.View{} })
 	unless := func(changes ...plan.Change) map[string]runner.Host {
 		return latehost.Known(facts, func(addr string) observe.View {
-			if step := p.Resources[addr]; step != nil && slices.Contains(changes, step.Change) {
+			if step := p.Resources[addr]; step != nil && slices.Contains(changes, step.Change()) {
 				return observe.View{}
 			}
 			return recorded(addr)
@@ -229,7 +229,7 @@ func CheckPlan(ctx context.Context, w *workspace.Workspace, at *router.Places, p
 	on := map[string]*Resident{}
 	for _, addr := range sorted(p.Resources) {
 		step := p.Resources[addr]
-		if host := step.Settings.Host; host != nil && (step.Change != plan.Forget || step.Gone()) {
+		if host := step.Settings.Host; host != nil && (step.Change() != plan.Forget || step.Gone()) {
 			if on[host.Name] == nil {
 				on[host.Name] = &Resident{Host: *host}
 			}

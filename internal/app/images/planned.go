@@ -57,11 +57,11 @@ func imagesOf(p *plan.Plan) map[string][]use {
 		add(name, digest, nil)
 	}
 	for _, step := range p.Resources {
-		if step.Change != plan.Forget || step.Gone() {
+		if step.Change() != plan.Forget || step.Gone() {
 			addStep(step)
 		}
-		if step.Old != nil {
-			addStep(step.Old)
+		if step.Old() != nil {
+			addStep(step.Old())
 		}
 	}
 	for _, ty := range p.Others {
@@ -93,11 +93,11 @@ func keysOf(v *runner.Verify) string {
 // otherImages returns the images that a step runs beside its own.
 func otherImages(s *plan.Step) (list []string) {
 	commands := []*protocol.Command{&s.Init.StateAction, s.Init.WatchAction, s.Init.DiscoverAction, s.Init.Worker}
-	for _, a := range s.Actions {
+	for _, a := range s.Answer().Actions {
 		commands = append(commands, &a.Command)
 	}
-	if s.Shutdown != nil {
-		commands = append(commands, &s.Shutdown.Command)
+	if s.Answer().Shutdown != nil {
+		commands = append(commands, &s.Answer().Shutdown.Command)
 	}
 	for _, c := range commands {
 		if c != nil && c.Image != "" {

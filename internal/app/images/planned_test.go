@@ -50,7 +50,7 @@ func (r *registry) references() (list []string) {
 func digestOf(c string) string { return "sha256:" + strings.Repeat(c, 64) }
 
 func step(change plan.Change, ref, digest string) *plan.Step {
-	return &plan.Step{Type: ref, Change: change, Init: protocol.Type{Reference: ref, Digest: digest}}
+	return &plan.Step{Type: ref, Init: protocol.Type{Reference: ref, Digest: digest}, Part: plan.NewPart(change)}
 }
 
 // The tag of a type has moved twice: what is removed, replaced or asked again was made
@@ -60,7 +60,7 @@ func TestEnsure_FetchesEachImageOnce(t *testing.T) {
 	const ref = "registry.example.com/team/file:1"
 	now, first, second, old, other := digestOf("a"), digestOf("b"), digestOf("c"), digestOf("d"), digestOf("e")
 	replaced := step(plan.Replace, ref, now)
-	replaced.Old = step(plan.Destroy, "acme/old:1", old)
+	replaced.Part = &plan.ReplacePart{Old: step(plan.Destroy, "acme/old:1", old)}
 	p := &plan.Plan{Images: map[string]string{ref: now}, Pulled: []string{ref},
 		Resources: map[string]*plan.Step{
 			"kept":      step(plan.Update, ref, now),
@@ -97,7 +97,7 @@ func TestEnsure_MissesWhatWasPacked(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "is not on this machine") || len(r.wanted) > 0 {
 		t.Errorf("%v, and asked for are %v", err, r.wanted)
 	}
-	p.Resources["a"].Change = plan.Destroy // of now too
+	p.Resources["a"].Part = &plan.DestroyPart{} // of now too
 	if err := Ensure(t.Context(), r, p); err == nil || len(r.wanted) > 0 {
 		t.Errorf("%v, and asked for are %v", err, r.wanted)
 	}
@@ -110,9 +110,9 @@ func TestEnsure_AsksForSignatures(t *testing.T) {
 	const own, other = "registry.example.com/team/file:1", "registry.example.com/team/helper:1"
 	verify := &runner.Verify{Keys: []byte("key"), KeyName: "ours.pub"}
 	signed := step(plan.Update, own, digestOf("a"))
-	signed.Verify, signed.Actions = verify, []protocol.Action{{Command: protocol.Command{Image: other}}}
+	signed.Verify, signed.Answer().Actions = verify, []protocol.Action{{Command: protocol.Command{Image: other}}}
 	old := *signed
-	old.Change, old.Actions, old.Init.Digest = plan.Destroy, nil, digestOf("c")
+	old.Part, old.Init.Digest = &plan.DestroyPart{}, digestOf("c")
 	p := &plan.Plan{Images: map[string]string{own: digestOf("a"), other: digestOf("b")}, Pulled: []string{own, other},
 		Resources: map[string]*plan.Step{"a": signed, "b": step(plan.Update, own, digestOf("a")), "c": &old}}
 	all := []string{"registry.example.com/team/file@" + digestOf("a"), "registry.example.com/team/helper@" + digestOf("b"),

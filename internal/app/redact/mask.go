@@ -28,9 +28,7 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	shown := *p
 	shown.Resources = map[string]*plan.Step{}
 	for addr, step := range p.Resources {
-		s := r.Step(step)
-		s.Change = step.Shown() // as it is counted, approved and shown
-		shown.Resources[addr] = s
+		shown.Resources[addr] = r.Step(step)
 	}
 	r.artifacts(&shown)
 	shown.Checks = r.Checks(p.Checks)
@@ -88,16 +86,10 @@ func (r *Redactor) Checks(list []config.CheckResult) []config.CheckResult {
 
 // Step returns the step of one resource without sensitive values.
 func (r *Redactor) Step(step *plan.Step) *plan.Step {
-	c := *step
+	c := step.Copy()
 	secrets := r.StepSecrets(step)
-	c.Memory = nil
 	c.Config = secret.Mask(step.Config, step.Sensitive)
 	c.Unknown, c.Staying = cut(step.Unknown, step.Sensitive), secret.CutAll(step.Staying, step.Sensitive)
-	c.State, c.Stale = secret.Mask(step.State, step.Hidden), secret.Mask(step.Stale, step.Hidden)
-	c.Forecast = secret.Mask(step.Forecast, observe.HiddenInState(&r.schemas, step.Init, step.Forecast, secrets, step.Sensitive))
-	if step.Was != nil {
-		c.Was = &plan.Was{State: secret.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
-	}
 	c.Settings.Env = maps.Clone(step.Settings.Env)
 	for _, name := range step.SecretEnv {
 		c.Settings.Env[name] = secret.Masked
@@ -106,36 +98,60 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	for i := range c.Notes {
 		c.Notes[i] = r.Hide(c.Notes[i])
 	}
-	c.Reasons = r.reasons(step, secrets)
-	c.Actions = slices.Clone(step.Actions)
-	for i := range c.Actions {
-		c.Actions[i] = r.action(c.Actions[i])
+	r.answer(c, secrets)
+	switch p := c.Part.(type) {
+	case *plan.PublishPart:
+		p.Was = masked(p.Was)
+	case *plan.DeferredPart:
+		p.Was = masked(p.Was)
+	case *plan.RecordPart:
+		p.Was = masked(p.Was)
+	case *plan.ReplacePart:
+		p.Old = r.Step(p.Old)
 	}
-	if step.Shutdown != nil {
-		first := r.action(*step.Shutdown)
-		c.Shutdown = &first
+	return c
+}
+
+// answer hides the sensitive values in the answer of a step.
+func (r *Redactor) answer(step *plan.Step, secrets []string) {
+	a := step.Answer()
+	a.Memory = nil
+	a.State, a.Stale = secret.Mask(a.State, a.Hidden), secret.Mask(a.Stale, a.Hidden)
+	a.Forecast = secret.Mask(a.Forecast, observe.HiddenInState(&r.schemas, step.Init, a.Forecast, secrets, step.Sensitive))
+	a.Reasons = r.reasons(step, secrets)
+	a.Actions = slices.Clone(a.Actions)
+	for i := range a.Actions {
+		a.Actions[i] = r.action(a.Actions[i])
 	}
-	if step.Old != nil {
-		c.Old = r.Step(step.Old)
+	if a.Shutdown != nil {
+		first := r.action(*a.Shutdown)
+		a.Shutdown = &first
 	}
-	return &c
+}
+
+// masked returns a recorded document without its sensitive values.
+func masked(w *plan.Was) *plan.Was {
+	if w == nil {
+		return nil
+	}
+	return &plan.Was{State: secret.Mask(w.State, w.Sensitive), Sensitive: w.Sensitive}
 }
 
 // StepSecrets returns the sensitive values of a step: those of its config, of the states
 // that were found or recorded, of its forecast and of its old step.
 func (r *Redactor) StepSecrets(step *plan.Step) []string {
 	secrets := secret.Values(step.Config, step.Sensitive)
-	for _, there := range []json.RawMessage{step.State, step.Stale} {
+	for _, there := range []json.RawMessage{step.Answer().State, step.Answer().Stale} {
 		if len(there) > 0 {
-			secrets = append(secrets, secret.Values(there, step.Hidden)...)
+			secrets = append(secrets, secret.Values(there, step.Answer().Hidden)...)
 		}
 	}
-	secrets = append(secrets, secret.Values(step.Forecast, observe.HiddenInState(&r.schemas, step.Init, step.Forecast, nil, nil))...)
-	if step.Was != nil {
-		secrets = append(secrets, secret.Values(step.Was.State, step.Was.Sensitive)...)
+	secrets = append(secrets, secret.Values(step.Answer().Forecast, observe.HiddenInState(&r.schemas, step.Init, step.Answer().Forecast, nil, nil))...)
+	if step.Was() != nil {
+		secrets = append(secrets, secret.Values(step.Was().State, step.Was().Sensitive)...)
 	}
-	if step.Old != nil {
-		secrets = append(secrets, r.StepSecrets(step.Old)...)
+	if step.Old() != nil {
+		secrets = append(secrets, r.StepSecrets(step.Old())...)
 	}
 	return secrets
 }
@@ -157,7 +173,7 @@ func cut(unknown map[string]string, sensitive []string) map[string]string {
 
 // reasons hides the values of reasons that refer to sensitive places.
 func (r *Redactor) reasons(step *plan.Step, secrets []string) []protocol.Reason {
-	reasons, places := slices.Clone(step.Reasons), slices.Concat(step.Sensitive, step.Hidden)
+	reasons, places := slices.Clone(step.Answer().Reasons), slices.Concat(step.Sensitive, step.Answer().Hidden)
 	for i, one := range reasons {
 		one.Have = secret.MaskPart(one.Have, one.Path, places, secrets)
 		one.Want = secret.MaskPart(one.Want, one.Path, places, secrets)

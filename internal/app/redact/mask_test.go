@@ -13,14 +13,7 @@ import (
 func TestPlan_CutsPointersAtSensitivePlaces(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{
-		Resources: map[string]*plan.Step{"a": {
-			Change:    plan.Create,
-			Config:    json.RawMessage(`{"open":{"$unknown":"timestamp()"},"x":{"2retnuh":{"$unknown":"timestamp()"},"b":1}}`),
-			Unknown:   map[string]string{"/open": "timestamp()", "/x/2retnuh": "timestamp()"},
-			Sensitive: []string{"/x"},
-			Staying:   []string{"/open", "/x/2retnuh"},
-			Reasons:   []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}},
-		}},
+		Resources: map[string]*plan.Step{"a": {Config: json.RawMessage(`{"open":{"$unknown":"timestamp()"},"x":{"2retnuh":{"$unknown":"timestamp()"},"b":1}}`), Unknown: map[string]string{"/open": "timestamp()", "/x/2retnuh": "timestamp()"}, Sensitive: []string{"/x"}, Staying: []string{"/open", "/x/2retnuh"}, Part: &plan.CreatePart{Answer: plan.Answer{Reasons: []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}}}}}},
 		Outputs: map[string]plan.Output{
 			"hidden": {Value: json.RawMessage(`{"2retnuh":{"$unknown":"uuid()"},"b":{"$unknown":"timestamp()"}}`), Sensitive: true,
 				Unknown: map[string]string{"/2retnuh": "uuid()", "/b": "timestamp()"}},
@@ -36,7 +29,7 @@ func TestPlan_CutsPointersAtSensitivePlaces(t *testing.T) {
 	}{
 		{a.Unknown, `{"/open":"timestamp()","/x":"timestamp()"}`},
 		{a.Staying, `["/open","/x"]`},
-		{[]string{a.Reasons[0].Path, a.Reasons[1].Path}, `["/x","/open"]`},
+		{[]string{a.Answer().Reasons[0].Path, a.Answer().Reasons[1].Path}, `["/x","/open"]`},
 		{shown.Outputs["hidden"].Unknown, `{"":"uuid()"}`},
 		{shown.Outputs["shown"].Unknown, `{"/b":"timestamp()"}`},
 	} {

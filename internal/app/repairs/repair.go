@@ -102,7 +102,7 @@ func (k Keeper) run(ctx context.Context, t attempt, d stage.Drafted, done *Repai
 	}
 	done.Unrefreshed = map[string]bool{}
 	for addr, step := range d.Plan.Resources {
-		done.Unrefreshed[addr] = step.Unrefreshed
+		done.Unrefreshed[addr] = step.Unrefreshed()
 	}
 	ok := stage.ApproveBy(d, apply.Options{Kinds: t.policy.Kinds, Deferred: apply.DeferredByKinds, Allowed: t.policy.MayRun})
 	ran, err := stage.Run(ctx, k.Command, ok, stage.RunOptions{KeepGoing: true})

@@ -101,7 +101,7 @@ func (r Ran) Conclude(c command.Command) {
 func toDo(p *plan.Plan) int {
 	n := 0
 	for _, step := range p.Resources {
-		if step.Change != plan.Valid || step.MayChange {
+		if step.Change() != plan.Valid || step.MayChange {
 			n++
 		}
 	}

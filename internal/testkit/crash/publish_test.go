@@ -136,7 +136,7 @@ func publishing(dir, manifest, log string) error {
 	if diags.HasErrors() {
 		return diags
 	}
-	for _, r := range p.Resources[published].Reasons {
+	for _, r := range p.Resources[published].Answer().Reasons {
 		fmt.Printf("because: %s\n", r.Message)
 	}
 	if err := f.Prefetch(ctx, p); err != nil {

@@ -162,7 +162,7 @@ func (t *tool) do(c identity.Command) (out identity.Outcome, err error) {
 		out.Status = identity.Away
 	}
 	for _, step := range p.Resources {
-		if step.Change == plan.Left { // an end that could not wait for an identity that is known only in apply
+		if step.Change() == plan.Left { // an end that could not wait for an identity that is known only in apply
 			out.Status = identity.Partial
 		}
 	}
@@ -188,8 +188,8 @@ func (t *tool) told(p *plan.Plan) (told []identity.Key) {
 	}
 	for addr, step := range p.Resources {
 		at := cmp.Or(from[addr], addr)
-		stays := step.Change == plan.Forget || step.Change == plan.Left || len(step.Notes) > 0 || step.Another
-		if step.Old != nil && step.Old.Change != plan.Destroy {
+		stays := step.Change() == plan.Forget || step.Change() == plan.Left || len(step.Notes) > 0 || step.Another
+		if step.Old() != nil && step.Old().Change() != plan.Destroy {
 			stays = true
 		}
 		if k, known := t.keys[at]; known && stays {

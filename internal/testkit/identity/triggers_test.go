@@ -169,7 +169,7 @@ func planned(ctx context.Context, l *lab, row trigger) (string, error) {
 		if i == 1 {
 			var list []string
 			for addr, step := range p.Resources {
-				if step.Change == plan.Replace {
+				if step.Change() == plan.Replace {
 					list = append(list, addr)
 				}
 			}

@@ -165,7 +165,7 @@ func (s *session) apply(file []byte) (p *plan.Plan, report *apply.Report, refusa
 	f.Record(j)
 	step := p.Resources[released]
 	s.h.now = effect{config: string(step.Config), known: s.h.ends.known}
-	for _, r := range step.Reasons {
+	for _, r := range step.Answer().Reasons {
 		s.h.now.reason += r.Message + "; "
 	}
 	report, err = apply.Run(ctx, p, m, s.prior, j, f, apply.Options{Parallelism: 2, Now: time.Now})
@@ -489,7 +489,7 @@ func number(pin artifacts.Pin) int {
 
 // acts reports whether a plan runs anything for which it needs files.
 func acts(p *plan.Plan) bool {
-	return p.Resources[released].Change != plan.Valid || p.Resources["docroot"].Change != plan.Valid
+	return p.Resources[released].Change() != plan.Valid || p.Resources["docroot"].Change() != plan.Valid
 }
 
 // mustBeRefused looks whether a refusal has its reason.
@@ -534,8 +534,8 @@ func (h *history) settled(p *plan.Plan) error {
 		return diags
 	}
 	for addr, step := range again.Resources {
-		if step.Change != plan.Valid {
-			return fmt.Errorf("%s is %s in the next plan: %v", addr, step.Change, step.Reasons)
+		if step.Change() != plan.Valid {
+			return fmt.Errorf("%s is %s in the next plan: %v", addr, step.Change(), step.Answer().Reasons)
 		}
 	}
 	if log := h.TakeLog(); slices.ContainsFunc(log, func(l string) bool { return strings.HasPrefix(l, "get ") }) {

@@ -26,7 +26,7 @@ func comparePlan(p *plan.Plan, e *expectation) error {
 			return fmt.Sprintf("%s may=%v early=%v adopted=%v drifted=%v moved=%q %s", change, may, early, adopted, drifted, moved,
 				spell(actions, shutdown))
 		}
-		is := shown(string(s.Change), s.MayChange, s.Early, s.Adopted, s.Drifted, s.MovedFrom, s.Actions, s.Shutdown)
+		is := shown(string(s.Change()), s.MayChange, s.Early, s.Adopted(), s.Drifted(), s.MovedFrom, s.Answer().Actions, s.Answer().Shutdown)
 		should := shown(x.change, x.may, x.early, x.adopted, x.drifted, x.movedFrom, x.answer.Actions, x.answer.ShutdownFirst)
 		if is != should {
 			return failf("plan", "%s is %s, and should be %s", addr, is, should)
@@ -34,8 +34,8 @@ func comparePlan(p *plan.Plan, e *expectation) error {
 		if x.change != "deferred" && canonical(s.Config) != canonical(x.config) {
 			return failf("plan", "%s has the config %s, and should have %s", addr, s.Config, x.config)
 		}
-		if canonical(s.State) != canonical(x.answer.State) || canonical(s.Stale) != canonical(x.answer.StaleState) {
-			return failf("plan", "%s shows %s %s, and there is %s %s", addr, s.State, s.Stale, x.answer.State, x.answer.StaleState)
+		if canonical(s.Answer().State) != canonical(x.answer.State) || canonical(s.Answer().Stale) != canonical(x.answer.StaleState) {
+			return failf("plan", "%s shows %s %s, and there is %s %s", addr, s.Answer().State, s.Answer().Stale, x.answer.State, x.answer.StaleState)
 		}
 		if before := p.Before()[addr]; !slices.Equal(slices.Sorted(slices.Values(before)),
 			slices.Compact(slices.Sorted(slices.Values(x.before)))) {

@@ -54,7 +54,7 @@ func (v *verdict) reported(res *resourceRun) error {
 		}
 	case apply.NotStarted:
 		// A valid one may have been asked after a removal of its kind, before its turn.
-		if tried > 0 || len(res.calls) > 0 && res.shown.Shutdown == nil && res.x.change != "valid" {
+		if tried > 0 || len(res.calls) > 0 && res.shown.Answer().Shutdown == nil && res.x.change != "valid" {
 			return failf("report", "%s is reported not started, and it was asked %d times", res.addr, len(res.calls))
 		}
 	}
@@ -119,10 +119,10 @@ func (res *resourceRun) asShown(a *protocol.Answer) bool {
 	same := func(x, y protocol.Action) bool {
 		return x.Name == y.Name && x.Image == y.Image && x.Entrypoint == y.Entrypoint && slices.Equal(x.Args, y.Args)
 	}
-	if a.ShutdownFirst != nil && res.shown.Shutdown == nil {
+	if a.ShutdownFirst != nil && res.shown.Answer().Shutdown == nil {
 		return false
 	}
-	return slices.EqualFunc(a.Actions, res.shown.Actions, same)
+	return slices.EqualFunc(a.Actions, res.shown.Answer().Actions, same)
 }
 
 // overall: the whole is ok only when all is, and only a user interrupts.
@@ -199,7 +199,7 @@ func (v *verdict) shutdownFailed(failed []string) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(failed, func(addr string) bool { return v.runs[addr].shown.Shutdown != nil })
+	return slices.ContainsFunc(failed, func(addr string) bool { return v.runs[addr].shown.Answer().Shutdown != nil })
 }
 
 // behind are all that wait for these, and for those that do.
@@ -264,7 +264,7 @@ func (v *verdict) shutdowns() error {
 		}
 	}
 	for _, res := range v.runs {
-		if res.shown.Shutdown == nil || len(res.stops) == 0 && firstMain == 0 {
+		if res.shown.Answer().Shutdown == nil || len(res.stops) == 0 && firstMain == 0 {
 			continue
 		}
 		if len(res.stops) == 0 {

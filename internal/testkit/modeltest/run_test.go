@@ -339,8 +339,8 @@ func (ex *execution) converge(s Step) error {
 		return failf("converge", "the next plan is not empty: %+v", p)
 	}
 	for addr, step := range p.Resources {
-		if step.Change != plan.Valid || step.Drifted || step.Adopted || step.MayChange {
-			return failf("converge", "%s is %s", addr, step.Change)
+		if step.Change() != plan.Valid || step.Drifted() || step.Adopted() || step.MayChange {
+			return failf("converge", "%s is %s", addr, step.Change())
 		}
 	}
 	return nil

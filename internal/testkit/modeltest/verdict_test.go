@@ -138,7 +138,7 @@ func (v *verdict) sequence(res *resourceRun) error {
 func (v *verdict) shownAndAnswered(res *resourceRun, c *call, next *int) error {
 	answer := res.query.Answer
 	if c.Step == "stop" {
-		if answer.ShutdownFirst == nil || !res.x.open() && res.shown.Shutdown == nil {
+		if answer.ShutdownFirst == nil || !res.x.open() && res.shown.Answer().Shutdown == nil {
 			return failf("done", "stop of %s was run, and was not shown", res.addr)
 		}
 		res.stops = append(res.stops, c)
@@ -149,8 +149,8 @@ func (v *verdict) shownAndAnswered(res *resourceRun, c *call, next *int) error {
 		return failf("done", "%s of %s was run after one that failed", c.Step, res.addr)
 	case *next >= len(answer.Actions) || !v.same(res, answer.Actions[*next], c):
 		return failf("done", "%s of %s was run, its image had answered %v", c.Step, res.addr, answer.Actions)
-	case !res.x.open() && (*next >= len(res.shown.Actions) || !v.same(res, res.shown.Actions[*next], c)):
-		return failf("done", "%s of %s was run, shown was %v", c.Step, res.addr, res.shown.Actions)
+	case !res.x.open() && (*next >= len(res.shown.Answer().Actions) || !v.same(res, res.shown.Answer().Actions[*next], c)):
+		return failf("done", "%s of %s was run, shown was %v", c.Step, res.addr, res.shown.Answer().Actions)
 	case answer.ShutdownFirst != nil && !slices.ContainsFunc(res.stops, (*call).well):
 		return failf("shutdown", "%s of %s was run before it was shut down", c.Step, res.addr)
 	case canonical(c.Stale) != canonical(answer.StaleState):
@@ -210,7 +210,7 @@ func (v *verdict) config(res *resourceRun) json.RawMessage {
 func (v *verdict) inputs(res *resourceRun) error {
 	for _, c := range res.calls {
 		want, deps := v.config(res), v.truth
-		if !c.Action && (len(res.main) == 0 || c != res.query) && res.shown.Shutdown != nil && res.x.flexible() {
+		if !c.Action && (len(res.main) == 0 || c != res.query) && res.shown.Answer().Shutdown != nil && res.x.flexible() {
 			continue // before the shutdown it was asked with what was expected
 		}
 		if slices.Contains(res.stops, c) {
@@ -314,8 +314,8 @@ func lastEnd(calls []*call) int {
 // printed holds a secret.
 func (v *verdict) hidden() error {
 	for addr, s := range v.plan.Resources {
-		for _, raw := range []json.RawMessage{secret.Mask(s.Config, s.Sensitive), secret.Mask(s.State, s.Hidden),
-			secret.Mask(s.Stale, s.Hidden)} {
+		for _, raw := range []json.RawMessage{secret.Mask(s.Config, s.Sensitive), secret.Mask(s.Answer().State, s.Answer().Hidden),
+			secret.Mask(s.Answer().Stale, s.Answer().Hidden)} {
 			if strings.Contains(string(raw), canary) {
 				return failf("secret", "the plan of %s shows %s", addr, raw)
 			}

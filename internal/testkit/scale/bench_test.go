@@ -83,7 +83,7 @@ func BenchmarkPlanRepair(b *testing.B) {
 		prior := e.made(b, m)
 		delete(e.world.there, "disk-0")
 		for b.Loop() {
-			if p := e.repair(b, m, prior, chain(), true); len(p.Resources) != perChain || p.Resources["r0"].Change != plan.Create {
+			if p := e.repair(b, m, prior, chain(), true); len(p.Resources) != perChain || p.Resources["r0"].Change() != plan.Create {
 				b.Fatal(p.Summary)
 			}
 		}
@@ -152,7 +152,7 @@ func TestPlanRepair_ApartIsTheSame(t *testing.T) {
 				}
 			}
 			text, err := json.Marshal(p)
-			if err != nil || p.Resources["r0"].Change != plan.Create || time.Duration(p.Resources["r3"].Timeouts.Action) != 7*time.Second {
+			if err != nil || p.Resources["r0"].Change() != plan.Create || time.Duration(p.Resources["r3"].Timeouts.Action) != 7*time.Second {
 				t.Fatal(len(p.Resources), err)
 			}
 			plans = append(plans, string(text))

@@ -24,10 +24,10 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 		group, name := SplitModules(addr)
 		kind := kindOf(step)
 		what := string(kind.Word)
-		if step.Expected != "" {
+		if step.Expected() != "" {
 			what += ", expected"
 		}
-		if step.MayChange && step.Change != plan.Valid {
+		if step.MayChange && step.Change() != plan.Valid {
 			what += ", may change"
 		}
 		d.Nodes = append(d.Nodes, diagram.Node{ID: addr, Group: group, Kind: string(kind.Class), Lines: []string{name, step.Type, what},

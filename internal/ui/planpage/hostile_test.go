@@ -32,15 +32,21 @@ func hostilePlan() *plan.Plan {
 	p := &plan.Plan{Resources: map[string]*plan.Step{}, Variables: map[string]json.RawMessage{}, Outputs: map[string]plan.Output{}, Artifacts: map[string]artifacts.Pin{}}
 	for i, text := range attacks {
 		step := &plan.Step{
-			Type: text, Change: []plan.Change{plan.Create, plan.Update, plan.Destroy, plan.Valid}[i%4], Reason: text, Source: text, OnRemove: text, Notes: []string{text}, MovedFrom: "x",
-			Config: raw(map[string]any{"text": text, text: "key", "lines": strings.Repeat(text+"\n", 9)}), Stale: raw(map[string]any{"text": "x" + text, "lines": "a\nb\nc\n", text: 1}), State: raw(map[string]any{text: text}), Ignored: []string{text},
-			Actions: []protocol.Action{{Name: text, Description: all, Command: protocol.Command{Image: text, Entrypoint: text, Args: []string{text}}}}, Shutdown: &protocol.Action{Name: text},
-			Reasons: []protocol.Reason{{Path: "/text", Message: text}, {Message: all}}, Init: protocol.Type{Label: text, Digest: text}, Settings: runner.Settings{User: "0:" + text},
-			Mounts: []runner.Mount{{Source: text, Target: text}}, Verify: &runner.Verify{KeyName: text},
+			Type: text, Reason: text, Source: text, OnRemove: text, Notes: []string{text}, MovedFrom: "x", Ignored: []string{text},
+			Config: raw(map[string]any{"text": text, text: "key", "lines": strings.Repeat(text+"\n", 9)}), Init: protocol.Type{Label: text, Digest: text},
+			Settings: runner.Settings{User: "0:" + text}, Mounts: []runner.Mount{{Source: text, Target: text}}, Verify: &runner.Verify{KeyName: text},
+			Part: plan.NewPart([]plan.Change{plan.Create, plan.Update, plan.Destroy, plan.Valid}[i%4]),
 		}
 		if i == 3 {
-			step.Config, step.State, step.Reason, step.Actions[0].Description = raw(map[string]any{"long": long, "list": strings.Split(strings.Repeat("x,", 100_000), ",")}), raw(map[string]any{"long": long}), long, long
-			step.Change, step.Stale = plan.Update, raw(map[string]any{"long": long + "b", "list": []any{}})
+			step.Config, step.Reason = raw(map[string]any{"long": long, "list": strings.Split(strings.Repeat("x,", 100_000), ",")}), long
+			step.Part = &plan.UpdatePart{}
+		}
+		*step.Answer() = plan.Answer{State: raw(map[string]any{text: text}), Stale: raw(map[string]any{"text": "x" + text, "lines": "a\nb\nc\n", text: 1}),
+			Actions:  []protocol.Action{{Name: text, Description: all, Command: protocol.Command{Image: text, Entrypoint: text, Args: []string{text}}}},
+			Shutdown: &protocol.Action{Name: text}, Reasons: []protocol.Reason{{Path: "/text", Message: text}, {Message: all}}}
+		if i == 3 {
+			a := step.Answer()
+			a.State, a.Stale, a.Actions[0].Description = raw(map[string]any{"long": long}), raw(map[string]any{"long": long + "b", "list": []any{}}), long
 		}
 		pin := pinned(text, text, "was "+text)
 		pin.Type, pin.Note, pin.Metadata = text, text, artifact.Metadata{{Name: text, Value: all}}
@@ -53,7 +59,7 @@ func hostilePlan() *plan.Plan {
 	}
 	// Names that are the page's own, and those that a browser gives a meaning.
 	for _, addr := range []string{"top", "arrow", "body", "cookie", "location", "window", "forms", "createElement", "getElementById", "toString", "constructor", "length", "value", "defaultView"} {
-		p.Resources[addr] = &plan.Step{Type: "acme/x", Change: plan.Create, Config: raw(map[string]any{"__proto__": 1, "constructor": 2}), Actions: []protocol.Action{act("a", "")}}
+		p.Resources[addr] = &plan.Step{Type: "acme/x", Config: raw(map[string]any{"__proto__": 1, "constructor": 2}), Part: &plan.CreatePart{Answer: plan.Answer{Actions: []protocol.Action{act("a", "")}}}}
 	}
 	addrs := slices.Sorted(maps.Keys(p.Resources))
 	for i := range addrs[1:] {

@@ -17,7 +17,7 @@ type kind struct {
 
 // change returns a function that reports whether a step has a change, or is expected to have it.
 func change(c plan.Change) func(*plan.Step) bool {
-	return func(s *plan.Step) bool { return s.Expected == c || s.Expected == "" && s.Shown() == c }
+	return func(s *plan.Step) bool { return s.Expected() == c || s.Expected() == "" && s.Shown() == c }
 }
 
 // kinds are all kinds, in the order in which the page shows them. The kind of a step is
@@ -34,7 +34,7 @@ var kinds = []kind{
 	{"adopt", "↓", "adopt", "to adopt", "it exists already, and is recorded from now on", (*plan.Step).Adopts},
 	{"deferred", "?", "deferred", "deferred", "its state is known once its dependencies exist", change(plan.Deferred)},
 	{"may_change", "?", "may change", "may change", "what it depends on changes: what is shown is an expectation",
-		func(s *plan.Step) bool { return s.Change == plan.Valid && s.MayChange }},
+		func(s *plan.Step) bool { return s.Change() == plan.Valid && s.MayChange }},
 	{"left", "·", "leave", "to leave as recorded", "nothing is done to it", change(plan.Left)},
 	{"valid", "=", "unchanged", "unchanged", "it matches the configuration", change(plan.Valid)},
 }
@@ -45,7 +45,7 @@ func kindOf(s *plan.Step) kind {
 			return k
 		}
 	}
-	return kind{Sign: "?", Word: text(diag.Visible(string(s.Change)))}
+	return kind{Sign: "?", Word: text(diag.Visible(string(s.Change())))}
 }
 
 // trait is a property of a resource besides its change.
@@ -58,21 +58,21 @@ type trait struct {
 }
 
 var traits = []trait{
-	{"expected", "expected", "it is decided once its dependencies exist", func(s *plan.Step) bool { return s.Expected != "" }, false},
+	{"expected", "expected", "it is decided once its dependencies exist", func(s *plan.Step) bool { return s.Expected() != "" }, false},
 	{"may-change", "may change", "a dependency changes: what is shown is an expectation",
-		func(s *plan.Step) bool { return s.MayChange && s.Change != plan.Valid }, true},
+		func(s *plan.Step) bool { return s.MayChange && s.Change() != plan.Valid }, true},
 	{"early", "queried early", "its image was queried before what it waits for is done, and is queried again at its turn",
 		func(s *plan.Step) bool { return s.Early }, false},
 	{"drifted", "drifted", "changed outside of deployster since the last apply",
-		func(s *plan.Step) bool { return s.Drifted }, false},
+		func(s *plan.Step) bool { return s.Drifted() }, false},
 	{"not-created", "not created by deployster", "deployster did not create what is destroyed: it existed before",
 		(*plan.Step).DestroysAdopted, false},
 	{"adopted", "adopted", "it exists already, and the state file does not know it",
-		func(s *plan.Step) bool { return s.Adopted && !s.Adopts() }, false},
+		func(s *plan.Step) bool { return s.Adopted() && !s.Adopts() }, false},
 	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }, false},
 	{"made-first", "made first", "it is made before the old one is destroyed", func(s *plan.Step) bool { return s.Replaces != "" }, false},
 	{"deposed", "deposed", "it has lost its address to another thing", func(s *plan.Step) bool { return s.Deposed != "" }, false},
-	{"trusted", "not refreshed", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }, false},
+	{"trusted", "not refreshed", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed() }, false},
 	{"read-only", "read only", "its actions are never run", func(s *plan.Step) bool { return s.ReadOnly }, false},
 	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error",
 		func(s *plan.Step) bool { return s.Protect }, false},

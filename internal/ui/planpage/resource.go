@@ -101,8 +101,8 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	if s.MovedFrom != "" {
 		say("why", "It was "+render.MovedFrom(s)+".")
 	}
-	if s.Expected != "" {
-		say("why", "Apply decides when its dependencies exist, and is expected to "+string(s.Expected)+" it.")
+	if s.Expected() != "" {
+		say("why", "Apply decides when its dependencies exist, and is expected to "+string(s.Expected())+" it.")
 	}
 	switch {
 	case s.Early:
@@ -115,23 +115,23 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 		say("warn", "What is destroyed was not created by deployster: it existed before.")
 	}
 	switch {
-	case s.Drifted && len(s.Inputs) == 0 && s.Change == plan.Create:
+	case s.Drifted() && len(s.Inputs()) == 0 && s.Change() == plan.Create:
 		say("why", "Deleted outside of deployster since the last apply.")
-	case s.Drifted && len(s.Inputs) == 0:
+	case s.Drifted() && len(s.Inputs()) == 0:
 		say("why", "Changed outside of deployster since the last apply.")
 	}
 	for _, text := range render.InputsChanged(s) {
 		say("why", strings.ToUpper(text[:1])+text[1:]+".")
 	}
 	switch {
-	case s.Adopted && s.Publishes:
+	case s.Adopted() && s.Publishes:
 		say("why", "It was published, and is recorded now.")
-	case s.Made:
+	case s.Made():
 		say("why", "It was created by an apply that was cut short, and is recorded now.")
-	case s.Adopted:
+	case s.Adopted():
 		say("why", "It exists already, and is adopted.")
 	}
-	if len(s.Edited) > 0 {
+	if len(s.Edited()) > 0 {
 		say("why", "Its config "+render.Edited(s)+".")
 	}
 	if s.MayChange {
@@ -160,7 +160,7 @@ func (v *view) addChanges(b *body, s *plan.Step) {
 		b.Rows = append(b.Rows, v.row(r, notes[r.Pointer]))
 		delete(notes, r.Pointer)
 	}
-	for _, r := range s.Reasons {
+	for _, r := range s.Answer().Reasons {
 		b.Reasons = append(b.Reasons, v.clippedAll(notes[r.Path])...)
 		delete(notes, r.Path)
 	}
@@ -180,13 +180,13 @@ func (v *view) actions(s *plan.Step) (lists []actions) {
 			lists = append(lists, list)
 		}
 	}
-	if s.Shutdown != nil {
-		add("First, before everything else", *s.Shutdown)
+	if s.Answer().Shutdown != nil {
+		add("First, before everything else", *s.Answer().Shutdown)
 	}
-	if s.Old != nil {
-		add("To destroy the old one", s.Old.Actions...)
+	if s.Old() != nil {
+		add("To destroy the old one", s.Old().Answer().Actions...)
 	}
-	add("Actions", s.Actions...)
+	add("Actions", s.Answer().Actions...)
 	return lists
 }
 
@@ -216,18 +216,18 @@ func (v *view) documents(s *plan.Step) (list []documentText) {
 			list = append(list, documentText{title, v.text(jsondiff.TextWithin(value, 0, v.maxValue, v.hide))})
 		}
 	}
-	if s.Change != plan.Create && s.Change != plan.Deferred { // the diff shows it
+	if s.Change() != plan.Create && s.Change() != plan.Deferred { // the diff shows it
 		add("Config", jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying})
 	}
-	if s.Was != nil {
+	if s.Was() != nil {
 		title := text("State that was recorded")
-		if s.Change == plan.Deferred || s.Change == plan.Publish {
+		if s.Change() == plan.Deferred || s.Change() == plan.Publish {
 			title = "Config that was recorded"
 		}
-		add(title, jsondiff.Value{JSON: s.Was.State, Sensitive: s.Was.Sensitive})
+		add(title, jsondiff.Value{JSON: s.Was().State, Sensitive: s.Was().Sensitive})
 	}
-	add("State that was found", jsondiff.Value{JSON: s.State, Sensitive: s.Hidden})
-	add("State that was found", jsondiff.Value{JSON: s.Stale, Sensitive: slices.Concat(s.Sensitive, s.Hidden)})
+	add("State that was found", jsondiff.Value{JSON: s.Answer().State, Sensitive: s.Answer().Hidden})
+	add("State that was found", jsondiff.Value{JSON: s.Answer().Stale, Sensitive: slices.Concat(s.Sensitive, s.Answer().Hidden)})
 	return list
 }
 

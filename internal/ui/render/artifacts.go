@@ -63,7 +63,7 @@ func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsond
 	var was, now struct {
 		Inputs map[string]json.RawMessage `json:"inputs"`
 	}
-	if s.Was == nil || json.Unmarshal(s.Was.State, &was) != nil || json.Unmarshal(s.Config, &now) != nil {
+	if s.Was() == nil || json.Unmarshal(s.Was().State, &was) != nil || json.Unmarshal(s.Config, &now) != nil {
 		return d // the diff of all values is valid as well
 	}
 	var rows []jsondiff.Row

@@ -197,7 +197,7 @@ func (d detail) shape(s *plan.Step) string {
 	for _, r := range d.rows {
 		b.WriteString("\x00" + string(r.Op) + r.Path)
 	}
-	for _, a := range s.Actions {
+	for _, a := range s.Answer().Actions {
 		b.WriteString("\x00" + a.Name)
 	}
 	return b.String()
@@ -217,7 +217,7 @@ func (b *block) write(w *strings.Builder, o Options) {
 		origin += ", " + diag.Visible(b.step.Source)
 	}
 	what := fmt.Sprintf("%s %s %s", symbol, b.names(o), words)
-	if b.step.Change == plan.ReadFailed && b.step.Reason != "" {
+	if b.step.Change() == plan.ReadFailed && b.step.Reason != "" {
 		what = fmt.Sprintf("%s %s: %s", symbol, b.names(o), oneLine(b.step.Reason))
 	}
 	if onlyEdited(b.step) {
@@ -303,7 +303,7 @@ func outline(s *plan.Step) string {
 	switch {
 	case s.Adopts() && s.Publishes:
 		parts = append(parts, published)
-	case s.Adopts() && s.Made:
+	case s.Adopts() && s.Made():
 		parts = append(parts, made)
 	case s.Adopts():
 		parts = append(parts, "exists already and will be adopted")
@@ -311,22 +311,22 @@ func outline(s *plan.Step) string {
 	if s.DestroysAdopted() {
 		parts = append(parts, notMade)
 	}
-	if len(s.Edited) > 0 {
+	if len(s.Edited()) > 0 {
 		parts = append(parts, "config "+Edited(s))
 	}
-	if s.Change == plan.Update {
+	if s.Change() == plan.Update {
 		if keys := changedKeys(s); keys != "" {
 			parts = append(parts, keys)
 		}
 	}
-	if len(s.Actions) > 0 {
+	if len(s.Answer().Actions) > 0 {
 		var names []string
-		for _, a := range s.Actions {
+		for _, a := range s.Answer().Actions {
 			names = append(names, oneLine(a.Name))
 		}
 		parts = append(parts, words.List(names, 5))
 	}
-	if (s.Change == plan.Deferred || s.Change == plan.Forget || s.Change == plan.ReadFailed || s.MayChange) && s.Reason != "" {
+	if (s.Change() == plan.Deferred || s.Change() == plan.Forget || s.Change() == plan.ReadFailed || s.MayChange) && s.Reason != "" {
 		parts = append(parts, oneLine(s.Reason))
 	}
 	return strings.Join(parts, ": ")

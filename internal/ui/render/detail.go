@@ -39,11 +39,11 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	notes = map[string][]string{}
 	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
 	o := jsondiff.Options{Hide: hide}
-	switch s.Change {
+	switch s.Change() {
 	case plan.Deferred, plan.Publish:
-		if s.Was != nil {
-			d = foldVersions(s, compareToWas(s.Was, want, o), hide)
-		} else if s.Expected == plan.Create || s.Change == plan.Publish {
+		if s.Was() != nil {
+			d = foldVersions(s, compareToWas(s.Was(), want, o), hide)
+		} else if s.Expected() == plan.Create || s.Change() == plan.Publish {
 			d = jsondiff.List(want, o)
 		}
 	case plan.Create, plan.Replace:
@@ -57,7 +57,7 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 			d = compareToConfig(s, want, o)
 		}
 	}
-	for _, r := range s.Reasons {
+	for _, r := range s.Answer().Reasons {
 		if r.Message != "" {
 			notes[r.Path] = append(notes[r.Path], clean(hide, r.Message))
 		}
@@ -82,23 +82,23 @@ func valuesThatMayChange(v jsondiff.Value, hide func(string) string) (rows []jso
 
 // compareToRecord compares the state that was read with the one in the state file.
 func compareToRecord(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
-	found := jsondiff.Value{JSON: s.State, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}
-	if s.State == nil {
-		found.JSON = s.Stale
+	found := jsondiff.Value{JSON: s.Answer().State, Sensitive: slices.Concat(s.Sensitive, s.Answer().Hidden)}
+	if s.Answer().State == nil {
+		found.JSON = s.Answer().Stale
 	}
-	if s.Was == nil {
+	if s.Was() == nil {
 		return jsondiff.List(found, o)
 	}
 	o.Missing, o.Extra = true, true
-	return jsondiff.Compare(jsondiff.Value{JSON: s.Was.State, Sensitive: slices.Concat(found.Sensitive, s.Was.Sensitive)}, found, o)
+	return jsondiff.Compare(jsondiff.Value{JSON: s.Was().State, Sensitive: slices.Concat(found.Sensitive, s.Was().Sensitive)}, found, o)
 }
 
 // diffOfReasons returns the diff of the values in the image's reasons: only the image
 // knows which values are equal though they are written differently.
 func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
-	secrets, places := secret.Values(s.Config, s.Sensitive), slices.Concat(s.Sensitive, s.Hidden)
+	secrets, places := secret.Values(s.Config, s.Sensitive), slices.Concat(s.Sensitive, s.Answer().Hidden)
 	var all jsondiff.Diff
-	for _, r := range s.Reasons {
+	for _, r := range s.Answer().Reasons {
 		if len(r.Have) == 0 && len(r.Want) == 0 {
 			continue
 		}
@@ -126,14 +126,14 @@ func maskedValue(raw json.RawMessage, secrets []string) jsondiff.Value {
 
 // compareToConfig compares the present state with the config, and with the forecast.
 func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) jsondiff.Diff {
-	there := jsondiff.Value{JSON: s.Stale, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}
+	there := jsondiff.Value{JSON: s.Answer().Stale, Sensitive: slices.Concat(s.Sensitive, s.Answer().Hidden)}
 	want.Sensitive = there.Sensitive
 	d := jsondiff.Compare(there, want, o)
-	if len(s.Forecast) == 0 {
+	if len(s.Answer().Forecast) == 0 {
 		return d
 	}
 	o.Missing = true
-	ahead := jsondiff.Compare(there, jsondiff.Value{JSON: s.Forecast, Sensitive: there.Sensitive}, o)
+	ahead := jsondiff.Compare(there, jsondiff.Value{JSON: s.Answer().Forecast, Sensitive: there.Sensitive}, o)
 	for _, r := range ahead.Rows {
 		if !slices.ContainsFunc(d.Rows, func(have jsondiff.Row) bool { return have.Path == r.Path }) {
 			d.Rows = append(d.Rows, r)
@@ -151,8 +151,8 @@ func detailOf(s *plan.Step, o Options) detail {
 	for _, note := range s.Notes {
 		d.why = append(d.why, Yellow(diag.Visible(note)))
 	}
-	if s.Old != nil {
-		for _, a := range s.Old.Actions {
+	if s.Old() != nil {
+		for _, a := range s.Old().Answer().Actions {
 			d.actions, d.destroying = append(d.actions, action(a, o.Hide)), d.destroying+1
 		}
 	}
@@ -162,14 +162,14 @@ func detailOf(s *plan.Step, o Options) detail {
 		d.rows = append(d.rows, row{r, notes[r.Pointer]})
 		delete(notes, r.Pointer)
 	}
-	for _, r := range s.Reasons {
+	for _, r := range s.Answer().Reasons {
 		d.remarks = append(d.remarks, notes[r.Path]...)
 		delete(notes, r.Path)
 	}
-	if s.Shutdown != nil {
-		d.first = action(*s.Shutdown, o.Hide)
+	if s.Answer().Shutdown != nil {
+		d.first = action(*s.Answer().Shutdown, o.Hide)
 	}
-	for _, a := range s.Actions {
+	for _, a := range s.Answer().Actions {
 		d.actions = append(d.actions, action(a, o.Hide))
 	}
 	return d
@@ -185,23 +185,23 @@ func reasons(s *plan.Step) []string {
 		parts = append(parts, MovedFrom(s))
 	}
 	switch {
-	case s.Reason == "" || s.Change == plan.ReadFailed:
+	case s.Reason == "" || s.Change() == plan.ReadFailed:
 	case s.Early:
 		parts = append(parts, "queried early: "+diag.Visible(s.Reason))
 	default:
 		parts = append(parts, "because "+diag.Visible(s.Reason))
 	}
 	switch {
-	case s.Drifted && len(s.Inputs) == 0 && s.Change == plan.Create:
+	case s.Drifted() && len(s.Inputs()) == 0 && s.Change() == plan.Create:
 		parts = append(parts, "deleted outside of deployster since the last apply")
-	case s.Drifted && len(s.Inputs) == 0:
+	case s.Drifted() && len(s.Inputs()) == 0:
 		parts = append(parts, "changed outside of deployster since the last apply")
 	}
 	parts = append(parts, InputsChanged(s)...)
-	if s.Adopted && !s.Adopts() {
+	if s.Adopted() && !s.Adopts() {
 		parts = append(parts, "it exists already and is adopted")
 	}
-	if len(s.Edited) > 0 && !onlyEdited(s) {
+	if len(s.Edited()) > 0 && !onlyEdited(s) {
 		parts = append(parts, "its config "+Edited(s))
 	}
 	var lines []string
@@ -217,7 +217,7 @@ func reasons(s *plan.Step) []string {
 // InputsChanged returns sentences about what the type of a step is given that has changed.
 // The diff shows a changed config, and a note says of what it is notified.
 func InputsChanged(s *plan.Step) []string {
-	list := inputs.Words(inputs.Without(s.Inputs, inputs.Config, inputs.Pending, inputs.Notified))
+	list := inputs.Words(inputs.Without(s.Inputs(), inputs.Config, inputs.Pending, inputs.Notified))
 	for i, text := range list {
 		list[i] = diag.Visible(text)
 	}

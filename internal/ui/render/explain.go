@@ -88,9 +88,9 @@ func Explain(e *explain.Explanation, o Options) string {
 
 // writeReasons prints the reasons that the image gives.
 func writeReasons(b *strings.Builder, e *explain.Explanation, o Options) {
-	for i, r := range e.Step.Reasons {
+	for i, r := range e.Step.Answer().Reasons {
 		if i == maxExplained {
-			fmt.Fprintf(b, "    and %s\n", words.Count(len(e.Step.Reasons)-i, "more reason"))
+			fmt.Fprintf(b, "    and %s\n", words.Count(len(e.Step.Answer().Reasons)-i, "more reason"))
 			return
 		}
 		text := oneLine(clean(o.Hide, r.Message))
@@ -125,7 +125,7 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 		return
 	}
 	at := prior.ValidAt.Format(time.RFC3339)
-	if len(s.Config) > 0 && s.Change != plan.Destroy && s.Change != plan.Forget {
+	if len(s.Config) > 0 && s.Change() != plan.Destroy && s.Change() != plan.Forget {
 		d := configChanges(s, prior, o.Hide)
 		writeDifferences(b, d, "The configuration changed since the last apply ("+at+"):", o)
 		if len(d.Rows) == 0 {
@@ -138,24 +138,24 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 	if s.Init.Digest != "" && prior.Digest != s.Init.Digest {
 		fmt.Fprintf(b, "  Its image is another one: %s then, %s now.\n", shortDigest(prior.Digest), shortDigest(s.Init.Digest))
 	}
-	for _, text := range inputs.Words(inputs.Without(s.Inputs, inputs.Config, inputs.Image)) {
+	for _, text := range inputs.Words(inputs.Without(s.Inputs(), inputs.Config, inputs.Image)) {
 		fmt.Fprintf(b, "  %s.\n", diag.Visible(strings.ToUpper(text[:1])+text[1:]))
 	}
-	there := s.Stale
+	there := s.Answer().Stale
 	if there == nil {
-		there = s.State
+		there = s.Answer().State
 	}
 	switch {
-	case s.Change == plan.Create && s.Drifted && len(s.Inputs) == 0:
+	case s.Change() == plan.Create && s.Drifted() && len(s.Inputs()) == 0:
 		b.WriteString("  Deleted outside of deployster since the last apply.\n")
-	case s.Change == plan.Create:
+	case s.Change() == plan.Create:
 		b.WriteString("  It does not exist any more.\n")
 	case len(there) > 0 && len(prior.State) > 0:
-		hidden := append(append([]string{}, prior.Sensitive.State...), s.Hidden...)
+		hidden := append(append([]string{}, prior.Sensitive.State...), s.Answer().Hidden...)
 		d := jsondiff.Compare(jsondiff.Value{JSON: prior.State, Sensitive: hidden}, jsondiff.Value{JSON: there, Sensitive: hidden},
 			jsondiff.Options{Hide: o.Hide, Missing: true, Extra: true})
 		title, same := "Its state is not the recorded one:", "Its state is the recorded one."
-		if s.Drifted && len(s.Inputs) == 0 {
+		if s.Drifted() && len(s.Inputs()) == 0 {
 			title, same = "Changed outside of deployster since the last apply:",
 				"Its state is the recorded one, and its image does not accept that any more."
 		}
@@ -190,7 +190,7 @@ func writeDifferences(b *strings.Builder, d jsondiff.Diff, title string, o Optio
 func writeNeeds(b *strings.Builder, e *explain.Explanation, o Options) {
 	shown := 0
 	for _, n := range e.Needs {
-		if n.Step == nil || n.Step.Change == plan.Valid && !n.Step.MayChange {
+		if n.Step == nil || n.Step.Change() == plan.Valid && !n.Step.MayChange {
 			continue
 		}
 		if shown++; shown > maxExplained && !o.all() {

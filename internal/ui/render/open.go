@@ -29,11 +29,11 @@ func LeftOpen(p *plan.Plan) string {
 		}
 		s := p.Resources[addr]
 		what, why := "may change", s.Reason
-		switch s.Change {
+		switch s.Change() {
 		case plan.Deferred:
 			what = "deferred"
-			if s.Expected != "" {
-				what += ", expected to " + string(s.Expected)
+			if s.Expected() != "" {
+				what += ", expected to " + string(s.Expected())
 			}
 		case plan.Replace:
 			what, why = "replace", "how it is created again is known when the old one is destroyed"

@@ -114,7 +114,7 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 		case full[i]:
 			block.write(b, o)
 		case !brief[i]:
-			rest[cmp.Or(block.step.Expected, block.step.Shown())] += len(block.addrs)
+			rest[cmp.Or(block.step.Expected(), block.step.Shown())] += len(block.addrs)
 		}
 	}
 	if len(brief) == 0 {

@@ -41,9 +41,9 @@ func golden(t *testing.T, name, got string) {
 }
 
 func step(change plan.Change, config string) *plan.Step {
-	s := &plan.Step{Type: "demo/file:1", Change: change, Config: json.RawMessage(config), Source: "main.hcl:7", Init: protocol.Type{Label: "File"}}
+	s := &plan.Step{Type: "demo/file:1", Config: json.RawMessage(config), Source: "main.hcl:7", Init: protocol.Type{Label: "File"}, Part: plan.NewPart(change)}
 	if change != plan.Valid && change != plan.Deferred {
-		s.Actions = []protocol.Action{{Name: "write", Description: "Write it"}}
+		s.Answer().Actions = []protocol.Action{{Name: "write", Description: "Write it"}}
 	}
 	return s
 }
@@ -52,7 +52,7 @@ func step(change plan.Change, config string) *plan.Step {
 func planOf(names []string, steps map[string]*plan.Step) *plan.Plan {
 	p := &plan.Plan{Layers: [][]string{names}, Resources: steps}
 	for _, s := range steps {
-		switch s.Change {
+		switch s.Change() {
 		case plan.Create:
 			p.Summary.Create++
 		case plan.Update:
@@ -70,10 +70,10 @@ func planOf(names []string, steps map[string]*plan.Step) *plan.Plan {
 			}
 		}
 		count(s.Adopts(), &p.Summary.Adopt)
-		count(s.Change == plan.Valid && s.MayChange, &p.Summary.MayChange)
+		count(s.Change() == plan.Valid && s.MayChange, &p.Summary.MayChange)
 		count(s.MovedFrom != "", &p.Summary.Move)
-		count(s.Expected == plan.Create, &p.Summary.Expected.Create)
-		count(s.Expected == plan.Update, &p.Summary.Expected.Update)
+		count(s.Expected() == plan.Create, &p.Summary.Expected.Create)
+		count(s.Expected() == plan.Update, &p.Summary.Expected.Update)
 	}
 	return p
 }
@@ -83,12 +83,12 @@ func sample() *plan.Plan {
 	steps, names := map[string]*plan.Step{}, []string{}
 	add := func(name string, s *plan.Step) { steps[name], names = s, append(names, name) }
 	update := step(plan.Update, `{"mode":"0644","text":"a\nb\nc\nD\ne\n","owner":"www","token":"t0ken"}`)
-	update.Stale = json.RawMessage(`{"mode":"0600","text":"a\nb\nc\nd\ne\n","owner":"www","token":"old"}`)
-	update.Sensitive, update.Drifted = []string{"/token"}, true
+	update.Answer().Stale = json.RawMessage(`{"mode":"0600","text":"a\nb\nc\nd\ne\n","owner":"www","token":"old"}`)
+	update.Sensitive, update.Part.(*plan.UpdatePart).Drifted = []string{"/token"}, true
 	add("conf", update)
 	reasons := step(plan.Update, `{"size":"200gb","zone":"a"}`)
-	reasons.Stale = json.RawMessage(`{"size":100,"zone":"a"}`)
-	reasons.Reasons = []protocol.Reason{{Path: "/size", Have: json.RawMessage("100"), Want: json.RawMessage("200"), Message: "it grows, and is not made anew"}}
+	reasons.Answer().Stale = json.RawMessage(`{"size":100,"zone":"a"}`)
+	reasons.Answer().Reasons = []protocol.Reason{{Path: "/size", Have: json.RawMessage("100"), Want: json.RawMessage("200"), Message: "it grows, and is not made anew"}}
 	add("disk", reasons)
 	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
 		add(fmt.Sprintf("equal[%q]", key), step(plan.Create, `{"size":1}`))
@@ -98,26 +98,32 @@ func sample() *plan.Plan {
 	}
 	late := step(plan.Deferred, `{"ip":{"$unknown":"resource.conf.state.ip"}}`)
 	late.Unknown, late.Reason = map[string]string{"/ip": "resource.conf.state.ip"}, "resource.conf.state.ip is known after apply"
-	late.Was = &plan.Was{State: json.RawMessage(`{"ip":"10.0.0.1"}`)}
+	deferred := func(s *plan.Step, expected plan.Change, was string) *plan.Step {
+		p := &plan.DeferredPart{Expected: expected}
+		if was != "" {
+			p.Was = &plan.Was{State: json.RawMessage(was)}
+		}
+		now := *s
+		now.Part = p
+		return &now
+	}
+	late = deferred(late, "", `{"ip":"10.0.0.1"}`)
 	add("late", late)
-	later := *late
-	later.Was = &plan.Was{State: json.RawMessage(`{"ip":"10.0.0.1","zone":"a"}`)}
-	later.Config, later.Expected = json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"},"zone":"b"}`), plan.Update
-	add("later", &later)
-	fresh := *late
-	fresh.Was, fresh.Expected = nil, plan.Create
-	add("fresh", &fresh)
-	looked := *late
-	looked.Was, looked.ReadOnly = nil, true
-	add("looked", &looked)
+	later := deferred(late, plan.Update, `{"ip":"10.0.0.1","zone":"a"}`)
+	later.Config = json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"},"zone":"b"}`)
+	add("later", later)
+	add("fresh", deferred(late, plan.Create, ""))
+	looked := deferred(late, "", "")
+	looked.ReadOnly = true
+	add("looked", looked)
 	there := step(plan.Valid, `{}`)
-	there.Adopted = true
+	there.Part.(*plan.ValidPart).Adopted = true
 	add("there", there)
 	moved := step(plan.Valid, `{}`)
 	moved.MovedFrom, moved.MovedWhy, moved.Init.Identity = "hello", "identity", []string{"/path"}
 	add("greeting", moved)
 	edited := step(plan.Valid, `{}`)
-	edited.Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []string{"Its type says no identity: what the old config named may stay."}
+	edited.Part.(*plan.ValidPart).Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []string{"Its type says no identity: what the old config named may stay."}
 	add("edited", edited)
 	may := step(plan.Valid, `{"zone":"a"}`)
 	may.MayChange, may.Staying, may.Reason = true, []string{"/zone"}, "resource.conf will be updated"
@@ -201,7 +207,7 @@ func TestPlan_TenThousandResources(t *testing.T) {
 		},
 		"blocks": func(i int) (string, *plan.Step) {
 			s := step(plan.Update, fmt.Sprintf(`{"n":%d,"k%d":1}`, i, i))
-			s.Stale = json.RawMessage(fmt.Sprintf(`{"n":0,"k%d":2}`, i))
+			s.Answer().Stale = json.RawMessage(fmt.Sprintf(`{"n":0,"k%d":2}`, i))
 			return fmt.Sprintf("file_%d", i), s
 		},
 		"destroyed": func(i int) (string, *plan.Step) { return fmt.Sprintf("file_%d", i), step(plan.Destroy, `{}`) },

@@ -106,11 +106,11 @@ func ended(s *plan.Step, res *apply.ResourceReport) string {
 	switch {
 	case res.Became != "":
 		return Past(res.Became)
-	case s.Expected != "":
-		return Past(s.Expected)
+	case s.Expected() != "":
+		return Past(s.Expected())
 	case s.Adopts() && s.Publishes:
 		return Past(plan.Publish)
-	case s.Adopts() && s.Made:
+	case s.Adopts() && s.Made():
 		return Past(plan.Create)
 	case s.Adopts():
 		return "adopted"
@@ -142,7 +142,7 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 	for _, addr := range p.Order() {
 		res := r.Resources[addr]
 		step := p.Resources[addr]
-		if res == nil || step == nil || res.Status == apply.Unchanged && !step.Made {
+		if res == nil || step == nil || res.Status == apply.Unchanged && !step.Made() {
 			continue
 		}
 		rows = append(rows, resultOf(addr, step, res, took[addr]))
@@ -177,7 +177,7 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 }
 
 func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Duration) *result {
-	row := &result{addrs: []string{addr}, change: s.Change, least: took, most: took, paint: Green}
+	row := &result{addrs: []string{addr}, change: s.Change(), least: took, most: took, paint: Green}
 	actions := slices.Clone(res.Completed)
 	switch res.Status {
 	case apply.OK, apply.Unchanged:

@@ -36,10 +36,10 @@ func MovedFrom(s *plan.Step) string {
 
 // Edited describes the changes of a config that need no action.
 func Edited(s *plan.Step) string {
-	return fmt.Sprintf("changed (%s); its type finds nothing to do", diag.Visible(jsondoc.EditWords(s.Edited)))
+	return fmt.Sprintf("changed (%s); its type finds nothing to do", diag.Visible(jsondoc.EditWords(s.Edited())))
 }
 
 // onlyEdited reports whether such changes are all that a step shows.
 func onlyEdited(s *plan.Step) bool {
-	return len(s.Edited) > 0 && !s.MayChange && s.MovedFrom == ""
+	return len(s.Edited()) > 0 && !s.MayChange && s.MovedFrom == ""
 }

@@ -60,18 +60,18 @@ func mark(s *plan.Step) (symbol, words string) {
 	}
 	change := s.Shown()
 	switch {
-	case s.Adopts() && s.Made:
+	case s.Adopts() && s.Made():
 		change = plan.Record
 	case s.Adopts():
 		change = adopts
-	case s.Change == plan.Valid && s.MayChange:
+	case s.Change() == plan.Valid && s.MayChange:
 		change = mayChange
 	}
 	for _, c := range changeWords {
 		if c.change == change {
 			symbol, words = c.symbol, c.words
 		}
-		if c.change == s.Expected {
+		if c.change == s.Expected() {
 			symbol, words = c.symbol, c.words+" once its dependencies exist"
 			break
 		}
@@ -79,13 +79,13 @@ func mark(s *plan.Step) (symbol, words string) {
 	switch {
 	case s.Adopts() && s.Publishes:
 		words = published
-	case s.Adopts() && s.Made:
+	case s.Adopts() && s.Made():
 		words = made
 	}
 	if s.Replaces != "" {
 		symbol, words = Green("+")+"/"+Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
 	}
-	if s.MayChange && s.Change != plan.Valid {
+	if s.MayChange && s.Change() != plan.Valid {
 		words += ", and may change further during apply"
 	}
 	return symbol, words
@@ -143,7 +143,7 @@ func Summary(p *plan.Plan) string {
 func onHosts(p *plan.Plan) string {
 	used, machines, unreachable := map[string]bool{}, map[string]bool{}, 0
 	for _, step := range p.Resources {
-		for _, s := range []*plan.Step{step, step.Old} {
+		for _, s := range []*plan.Step{step, step.Old()} {
 			if s != nil && s.Settings.Host != nil { // a name may lead to another machine than before
 				used[s.Settings.Host.Name] = true
 				machines[cmp.Or(s.Settings.Host.Machine, s.Settings.Host.Name)] = true

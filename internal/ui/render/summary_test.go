@@ -11,9 +11,9 @@ import (
 func TestPlan_LegendOfAFailedPlan(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Layers: [][]string{{"broken"}, {"later", "perhaps"}}, Resources: map[string]*plan.Step{
-		"broken":  {Change: plan.ReadFailed, Type: "a:1"},
-		"later":   {Change: plan.Deferred, Type: "a:1"},
-		"perhaps": {Change: plan.Valid, MayChange: true, Type: "a:1"},
+		"broken":  {Type: "a:1", Part: &plan.ReadFailedPart{}},
+		"later":   {Type: "a:1", Part: &plan.DeferredPart{}},
+		"perhaps": {MayChange: true, Type: "a:1", Part: &plan.ValidPart{}},
 	}}
 	p.Summary = plan.Summary{ReadFailed: 1, Deferred: 1, Valid: 1, MayChange: 1}
 	if text := Plan(p, Options{}); strings.Count(text, "decided during apply") != 2 {
@@ -35,8 +35,8 @@ func TestPlan_LegendOfAFailedPlan(t *testing.T) {
 func TestPlan_MarksWhatDeploysterDidNotCreate(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Layers: [][]string{{"old", "again"}}, Resources: map[string]*plan.Step{
-		"old":   {Change: plan.Destroy, Type: "a:1", NotMade: true},
-		"again": {Change: plan.Replace, Type: "a:1", Old: &plan.Step{Change: plan.Destroy, NotMade: true}},
+		"old":   {Type: "a:1", Part: &plan.DestroyPart{NotMade: true}},
+		"again": {Type: "a:1", Part: &plan.ReplacePart{Old: &plan.Step{Part: &plan.DestroyPart{NotMade: true}}}},
 	}}
 	p.Summary = plan.Summary{Destroy: 1, Replace: 1, DestroyAdopted: 2}
 	for _, compact := range []bool{false, true} {

@@ -83,9 +83,9 @@ func answers() map[string]apply.Answer {
 // isFirst reports whether an action is the first one of its step to be asked about: then
 // the question shows the whole step.
 func isFirst(s *plan.Step, a *protocol.Action) bool {
-	first := s.Shutdown
-	if first == nil && len(s.Actions) > 0 {
-		first = &s.Actions[0]
+	first := s.Answer().Shutdown
+	if first == nil && len(s.Answer().Actions) > 0 {
+		first = &s.Answer().Actions[0]
 	}
 	return first != nil && first.Name == a.Name
 }

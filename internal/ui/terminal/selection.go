@@ -37,7 +37,7 @@ func (p Printer) selectionHead(pl *plan.Plan) {
 	if s.NoRefresh {
 		unrefreshed := 0
 		for _, step := range pl.Resources {
-			if step.Unrefreshed {
+			if step.Unrefreshed() {
 				unrefreshed++
 			}
 		}

@@ -1,0 +1,93 @@
+package planfile
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"deployster/plan"
+)
+
+// fill gives every field of a value that is written something.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("json") != "-" {
+				fill(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			v.SetBytes([]byte(`{"a":1}`))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.String:
+		v.SetString("create")
+	case reflect.Bool:
+		v.SetBool(true)
+	}
+}
+
+func TestDocument_KeepsEveryPart(t *testing.T) {
+	t.Parallel()
+	for _, change := range append(plan.Changes(), plan.ReadFailed) {
+		step := &plan.Step{Type: "acme/file:1", Config: json.RawMessage(`{}`), Part: plan.NewPart(change)}
+		if p, is := step.Part.(*plan.ReplacePart); is {
+			old := &plan.DestroyPart{}
+			fill(reflect.ValueOf(old).Elem())
+			p.Old = &plan.Step{Config: json.RawMessage(`{}`), Part: old}
+		} else {
+			fill(reflect.ValueOf(step.Part).Elem())
+		}
+		written, err := encode(&plan.Plan{Format: plan.Format, Resources: map[string]*plan.Step{"a": step}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := open(written).plan()
+		if err != nil {
+			t.Fatalf("%s: %v", change, err)
+		}
+		if got := read.Resources["a"]; !reflect.DeepEqual(got, step) {
+			t.Errorf("%s: read %+v, want %+v", change, got.Part, step.Part)
+		}
+	}
+}
+
+func TestDocument_HasOnePartOfItsChange(t *testing.T) {
+	t.Parallel()
+	for resource, want := range map[string]string{
+		`"change":"valid","init":0,"valid":{}`:                              "",
+		`"change":"valid","init":0`:                                         "0 parts",
+		`"change":"valid","init":0,"valid":{},"forget":{}`:                  "2 parts",
+		`"change":"valid","init":0,"forget":{}`:                             "not that of its part",
+		`"change":"forget","init":0,"forget":{"actions":[]}`:                "unknown field",
+		`"change":"valid","init":0,"valid":{},"replace":{"old":null}`:       "2 parts",
+		`"change":"replace","init":0,"replace":{"old":{"change":"create"}}`: "parts",
+	} {
+		text := `{"format":3,"types":[{}],"resources":{"a":{"type":"t","config":{},"settings":{},` + resource + `}}}`
+		_, err := open([]byte(text)).plan()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", resource, err, want)
+		}
+	}
+}
+
+func TestRead_RefusesFormat2ByName(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("testdata/plan-format-2.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "It has format 2; this version of deployster reads format 3. "
+	if _, err := read(file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "make the plan again") {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

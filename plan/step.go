@@ -1,0 +1,199 @@
+package plan
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/plan/inputs"
+	"deployster/protocol"
+	"deployster/state"
+	"deployster/state/moves"
+)
+
+// Step is what the plan says of one resource, and what is needed to do it.
+type Step struct {
+	Type       string            `json:"type"`                    // the image, as the manifest names it
+	MovedFrom  string            `json:"moved_from,omitempty"`    // its former address, as in the state file
+	MovedWhy   string            `json:"moved_why,omitempty"`     // "identity", "same config" (a guess), "" (the manifest)
+	MayChange  bool              `json:"may_change,omitempty"`    // a dependency will change: the answer is an expectation
+	Early      bool              `json:"early,omitempty"`         // create, update: its image was queried before what it waits for was done
+	Again      bool              `json:"queried_again,omitempty"` // no change of what it waits for: queried after that
+	Publishes  bool              `json:"publishes,omitempty"`     // it comes from a publish block
+	New        bool              `json:"new,omitempty"`           // adopt = false: it must not exist before it is created
+	Reason     string            `json:"reason,omitempty"`        // why it is deferred, early, may change, is destroyed, forgotten or left
+	Notes      []string          `json:"notes,omitempty"`         // what to know before approving, in sentences
+	Another    bool              `json:"another,omitempty"`       // the entry here is of another thing, which stays
+	Deposed    string            `json:"deposed,omitempty"`       // the address that it had before another took it
+	Replaces   string            `json:"replaces,omitempty"`      // the entry whose object is removed after this one is created
+	Config     json.RawMessage   `json:"config"`                  // an unknown value is {"$unknown": "its cause"}
+	Unknown    map[string]string `json:"unknown,omitempty"`       // JSON pointer into Config -> what makes it unknown
+	Sensitive  []string          `json:"sensitive,omitempty"`     // JSON pointers into Config
+	Staying    []string          `json:"may_change_at,omitempty"` // JSON pointers into Config: expected to stay
+	Ignored    []string          `json:"ignored,omitempty"`       // JSON pointers: ignore_changes keeps these values
+	ReadOnly   bool              `json:"read_only,omitempty"`
+	Aliases    map[string]string `json:"aliases,omitempty"`    // alias -> address
+	Subscribes []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is told of
+	Init       protocol.Type     `json:"init"`
+	Pull       runner.PullPolicy `json:"pull,omitempty"`
+	Verify     *runner.Verify    `json:"verify,omitempty"` // the signature that its images must carry
+	Settings   runner.Settings   `json:"settings"`
+	RunsWith   []string          `json:"runs_with,omitempty"`     // what Settings allow beyond the defaults, for people to read
+	SecretEnv  []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
+	Mounts     []runner.Mount    `json:"mounts,omitempty"`
+	Timeouts   Timeouts          `json:"timeouts,omitzero"`
+	Protect    bool              `json:"prevent_destroy,omitempty"`
+	OnRemove   string            `json:"on_remove,omitempty"`
+	Source     string            `json:"source,omitempty"` // file:line of its block
+
+	Part Part `json:"-"` // what it has for its change only
+}
+
+// Timeouts are the timeouts in the resource's block; 0 = not set.
+type Timeouts struct {
+	State  state.Duration `json:"state,omitempty"`
+	Action state.Duration `json:"action,omitempty"`
+}
+
+// Change returns what the step does; "" = that was not decided yet.
+func (s *Step) Change() Change {
+	if s.Part == nil {
+		return ""
+	}
+	return s.Part.Change()
+}
+
+// Answer returns what the image answered, or an empty answer.
+func (s *Step) Answer() *Answer {
+	if s.Part != nil {
+		if a := s.Part.answer(); a != nil {
+			return a
+		}
+	}
+	return new(Answer)
+}
+
+// Copy returns a copy of a step whose part can be changed.
+func (s *Step) Copy() *Step {
+	c := *s
+	if s.Part != nil {
+		part := reflect.New(reflect.TypeOf(s.Part).Elem())
+		part.Elem().Set(reflect.ValueOf(s.Part).Elem())
+		c.Part = part.Interface().(Part)
+	}
+	return &c
+}
+
+// Old returns how the existing object of a replaced resource is destroyed; nil = it is not
+// replaced.
+func (s *Step) Old() *Step { return partOf[ReplacePart](s).Old }
+
+// Expected returns the expected change of a deferred resource; "" = it is not known.
+func (s *Step) Expected() Change { return partOf[DeferredPart](s).Expected }
+
+// Unrefreshed reports whether the recorded state was used, and the image was not asked.
+func (s *Step) Unrefreshed() bool { return partOf[ValidPart](s).Unrefreshed }
+
+// Today returns the writable mounts of what is destroyed whose plugs lead elsewhere today.
+func (s *Step) Today() []runner.Mount { return partOf[DestroyPart](s).Today }
+
+// Adopted reports whether a resource exists, but the state file has no complete entry for it.
+func (s *Step) Adopted() bool { return s.found().Adopted || partOf[UpdatePart](s).Adopted }
+
+// Made reports whether an adopted resource was created by an apply that was cut short.
+func (s *Step) Made() bool { return s.found().Made }
+
+// Edited returns the changes of a config that have no effect.
+func (s *Step) Edited() []jsondoc.Edit { return s.found().Edited }
+
+// found returns how a resource that matches its config differs from its entry.
+func (s *Step) found() *Found {
+	if p, ok := s.Part.(*RecordPart); ok {
+		return &p.Found
+	}
+	return &partOf[ValidPart](s).Found
+}
+
+// Drifted reports whether a resource was recorded as VALID and is not, though no input has changed.
+func (s *Step) Drifted() bool { return partOf[CreatePart](s).Drifted || partOf[UpdatePart](s).Drifted }
+
+// Inputs returns what has changed of the inputs of a resource since it was last VALID.
+func (s *Step) Inputs() []inputs.Change {
+	switch p := s.Part.(type) {
+	case *ValidPart:
+		return p.Inputs
+	case *CreatePart:
+		return p.Inputs
+	case *UpdatePart:
+		return p.Inputs
+	case *DeferredPart:
+		return p.Inputs
+	}
+	return nil
+}
+
+// NotMade reports whether the actions destroy an object that deployster did not create.
+func (s *Step) NotMade() bool {
+	return partOf[DestroyPart](s).NotMade || partOf[UpdatePart](s).NotMade || partOf[DeferredPart](s).NotMade
+}
+
+// Was returns what is shown beside the config or the state that was found; nil = nothing.
+func (s *Step) Was() *Was {
+	switch p := s.Part.(type) {
+	case *PublishPart:
+		return p.Was
+	case *DeferredPart:
+		return p.Was
+	case *RecordPart:
+		return p.Was
+	}
+	return nil
+}
+
+// Target returns what a client needs to run the step's image for an address.
+func (s *Step) Target(addr string) typeclient.Target {
+	name, _ := moves.RecordedAt(addr)
+	return typeclient.Target{
+		Address: addr, Name: name, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull,
+		Verify: s.Verify, StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
+		Sensitive: s.Sensitive,
+	}
+}
+
+// Answered returns the status that the image answered when the plan was made; "" =
+// it was not asked, or the change does not tell it.
+func (s *Step) Answered() protocol.Status {
+	switch s.Change() {
+	case Valid:
+		return protocol.Valid
+	case Create, Publish:
+		return protocol.Missing
+	case Update, Destroy:
+		return protocol.Stale
+	}
+	return ""
+}
+
+// Intent returns what the image is asked for: that the thing is absent, or present.
+func (s *Step) Intent() protocol.Intent {
+	if s.Change() == Destroy {
+		return protocol.Absent
+	}
+	return protocol.Present
+}
+
+// Gone reports whether an undeclared thing is forgotten because its image answered that
+// it does not exist. For other things that are forgotten no image is asked for the state.
+func (s *Step) Gone() bool { return s.Change() == Forget && s.Init.Absent }
+
+// Flexible reports whether apply may find other actions than the plan shows,
+// because the plan itself said that it could not know, or will query it again.
+func (s *Step) Flexible() bool {
+	return s.Change() == Deferred || s.Change() == Replace || s.MayChange || s.Again
+}
+
+// Settled reports whether a resource matches its config, whatever the plan does to others.
+func (s *Step) Settled() bool { return s.Change() == Valid && !s.MayChange && !s.Again }
