@@ -90,9 +90,7 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 func inQuestion(r *run, step *plan.Step, addr string, in protocol.StateInput, sensitive []string, found protocol.Answer) *plan.Step {
 	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, addr, in.Config, found, sensitive))
 	was := recorded(r, step, addr)
-	if p, updates := now.Part.(*plan.UpdatePart); updates && now.Kind() == plan.Replace && (was == nil || was.Adopted) {
-		p.NotMade = true
-	}
+	now.SetNotMade(now.NotMade() || now.Kind() == plan.Replace && found.StaleState != nil && (was == nil || was.Adopted))
 	return now
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/change"
 )
 
 // What a plan mounts must still be what it was.
@@ -18,7 +19,7 @@ func TestPlugsOfAPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "key")
-	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Mounts: []runner.Mount{{Source: file, Target: "/key"}}, Part: &plan.CreatePart{}}}}
+	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Mounts: []runner.Mount{{Source: file, Target: "/key"}}, Part: &change.Create{}}}}
 	check := func(want string) {
 		t.Helper()
 		err := CheckPlugs(p, dir)
@@ -39,6 +40,6 @@ func TestPlugsOfAPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("plan is stale: a plug leads elsewhere")
-	p.Resources["a"].Part = &plan.ValidPart{} // nothing is run for it
+	p.Resources["a"].Part = &change.Valid{} // nothing is run for it
 	check("")
 }

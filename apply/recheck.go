@@ -21,17 +21,17 @@ func (d doubts) of(addr string) bool {
 // still asks the state of a resource that runs no action, and refuses its step if the
 // image answers another status than when the plan was made.
 func (d doubts) still(step *plan.Step, out *outcome, want protocol.Status) (protocol.Answer, bool) {
-	as := *step
+	as := step
 	if !d.plan.Selection.RefreshOnly {
-		as.Part = &plan.DestroyPart{} // the plan asked for its absence: no manifest declares it
+		as = step.Absent() // the plan asked for its absence: no manifest declares it
 	}
-	in, err := d.request(&as, out.addr, step.Config, nil)
+	in, err := d.request(as, out.addr, step.Config, nil)
 	if err != nil {
 		out.fail(failedConfig, err)
 		return protocol.Answer{}, false
 	}
 	d.options.event(Checking{Address: out.addr})
-	o := d.queries.state(&as, out.addr, in)
+	o := d.queries.state(as, out.addr, in)
 	answer, err := o.Answer, o.Err
 	if err != nil {
 		out.failQuery(err)

@@ -90,8 +90,7 @@ func (r *run) hiddenIn(step *plan.Step, addr string, made, reached json.RawMessa
 	return observe.HiddenInState(r.exec, step.Init, reached, secrets, sensitive, config.Hider(r.manifest))
 }
 
-// recordFound records what a plan with -refresh-only found and showed. It asks only
-// resources in doubt again, and runs no action.
+// recordFound records what a plan with -refresh-only found and showed. It asks only resources in doubt again, and runs no action.
 func (r *run) recordFound(step *plan.Step, out *outcome) {
 	found, hidden, at := protocol.Answer{Status: protocol.Stale, StaleState: step.Answer().Stale}, step.Answer().Hidden, r.plan.Created
 	switch {

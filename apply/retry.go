@@ -77,6 +77,7 @@ func (o *outcome) repeatable() bool {
 // rest reports whether the actions in an answer are the last of those that were shown, as
 // the others are done. Its shutdown_first, if any, must have been shown too.
 func rest(step *plan.Step, answer protocol.Answer) bool {
-	n := len(step.Answer().Actions) - len(answer.Actions)
-	return n > 0 && sameActions(step.Answer().Actions[n:], answer.Actions) && approval{shutdown: step.Answer().Shutdown}.coversShutdown(answer.ShutdownFirst)
+	shown := approval{actions: step.Answer().Actions, shutdown: step.Answer().Shutdown}
+	n := len(shown.actions) - len(answer.Actions)
+	return n > 0 && sameActions(shown.actions[n:], answer.Actions) && shown.coversShutdown(answer.ShutdownFirst)
 }

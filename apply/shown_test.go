@@ -6,6 +6,7 @@ import (
 
 	"deployster/apply/fresh"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 	"deployster/state"
 	"deployster/state/actions"
@@ -128,7 +129,7 @@ func TestPinned(t *testing.T) {
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	lay, raise, clear := protocol.Action{Name: "lay"}, protocol.Action{Name: "raise"}, protocol.Action{Name: "clear"}
-	step := &plan.Step{Part: &plan.UpdatePart{Answer: plan.Answer{Actions: []protocol.Action{lay, raise}}}}
+	step := &plan.Step{Part: &change.Update{Answer: change.Answer{Actions: []protocol.Action{lay, raise}}}}
 	for name, c := range map[string]struct {
 		by   string
 		left []protocol.Action

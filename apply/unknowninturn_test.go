@@ -11,6 +11,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/plan/observe"
 	"deployster/protocol"
 	"deployster/state"
@@ -56,7 +57,7 @@ func unknownRun(t *testing.T) (*run, *plan.Step, *outcome) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	step := &plan.Step{Part: &plan.DeferredPart{}}
+	step := &plan.Step{Part: &change.Deferred{}}
 	p := &plan.Plan{Resources: map[string]*plan.Step{"b": step}}
 	return &run{plan: p, manifest: m, exec: typeclient.New(typeclient.Options{}), facts: facts.New(p)}, step, &outcome{addr: "b"}
 }
@@ -107,14 +108,15 @@ func TestRun_TooManyDependencies(t *testing.T) {
 	const many = 14 // each is reached on two ways from the next
 	p := &plan.Plan{Resources: map[string]*plan.Step{}}
 	for i := range many {
-		s := &plan.Step{Part: &plan.UpdatePart{}}
+		s := &plan.Step{Part: &change.Update{}}
 		if i > 0 {
 			before := fmt.Sprintf("r%d", i-1)
 			s.Aliases = map[string]string{"x": before, "y": before}
 		}
 		p.Resources[fmt.Sprintf("r%d", i)] = s
 	}
-	step := &plan.Step{Init: protocol.Type{Protocol: 1}, Aliases: map[string]string{"x": "r13"}, Part: &plan.UpdatePart{Answer: plan.Answer{Shutdown: &protocol.Action{Name: "stop"}}}}
+	step := &plan.Step{Init: protocol.Type{Protocol: 1}, Aliases: map[string]string{"x": "r13"},
+		Part: &change.Update{Answer: change.Answer{Shutdown: &protocol.Action{Name: "stop"}}}}
 	p.Resources["b"] = step
 	for name, at := range map[string]func(*run, *outcome){
 		"at its turn":               func(r *run, out *outcome) { r.perform(t.Context(), step, out) },

@@ -3,6 +3,7 @@ package plan
 import (
 	"testing"
 
+	"deployster/plan/change"
 	"deployster/protocol"
 )
 
@@ -11,10 +12,11 @@ import (
 func TestSummarize_AnUpdateThatDestroys(t *testing.T) {
 	remove := protocol.Action{Name: "delete", Destructive: true}
 	steps := map[string]*Step{
-		"kept":  {Part: &UpdatePart{Answer: Answer{Actions: []protocol.Action{{Name: "update"}}}}},
-		"anew":  {Part: &UpdatePart{Answer: Answer{Actions: []protocol.Action{remove, {Name: "create"}}}}},
-		"first": {Part: &UpdatePart{Answer: Answer{Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}}}},
-		"later": {Part: &DeferredPart{Answer: Answer{Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}}, Expected: Replace}},
+		"kept":  {Part: &change.Update{Answer: change.Answer{Actions: []protocol.Action{{Name: "update"}}}}},
+		"anew":  {Part: &change.Update{Answer: change.Answer{Actions: []protocol.Action{remove, {Name: "create"}}}}},
+		"first": {Part: &change.Update{Answer: change.Answer{Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}}}},
+		"later": {Part: &change.Deferred{Answer: change.Answer{Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}},
+			Expected: Replace}},
 	}
 	if got, want := summarize(steps), (Summary{Update: 1, Replace: 2, Deferred: 1, Expected: Expected{Replace: 1}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)

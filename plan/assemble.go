@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/parallel"
 	"deployster/plan/artifacts"
 	"deployster/plan/autoedge"
+	"deployster/plan/change"
 	"deployster/plan/subject"
 	"deployster/state/moves"
 )
@@ -134,7 +135,7 @@ func (b assembler) incomplete() *Plan {
 	}
 	for _, addr := range b.Removed() {
 		if entry := b.Prior.Resources[addr]; b.steps[addr] == nil && b.Wanted(addr) {
-			b.steps[addr] = &Step{Type: entry.Type, Config: json.RawMessage("{}"), Reason: b.FirstError(addr), Part: &ReadFailedPart{}}
+			b.steps[addr] = &Step{Type: entry.Type, Config: json.RawMessage("{}"), Reason: b.FirstError(addr), Part: &change.ReadFailed{}}
 		}
 	}
 	p := b.frame()
@@ -148,10 +149,10 @@ func (b assembler) incomplete() *Plan {
 func (b assembler) undecided(r *config.Resource) *Step {
 	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.TypeOf(r.Address)}
 	if b.failed[r.Address] {
-		step.Part, step.Reason = &ReadFailedPart{}, b.FirstError(r.Address)
+		step.Part, step.Reason = &change.ReadFailed{}, b.FirstError(r.Address)
 		return step
 	}
-	step.Part, step.Reason = &DeferredPart{}, "the plan has ended with errors before its state was read"
+	step.Part, step.Reason = &change.Deferred{}, "the plan has ended with errors before its state was read"
 	for _, addr := range subject.Predecessors(r) {
 		if b.failed[addr] {
 			step.Reason = "the state of " + config.Reference(addr) + " is not known"

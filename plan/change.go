@@ -1,6 +1,9 @@
 package plan
 
-import "deployster/plan/observe"
+import (
+	"deployster/plan/change"
+	"deployster/plan/observe"
+)
 
 // Change is what a plan says of one resource.
 type Change = observe.Change
@@ -25,19 +28,11 @@ func Changes() []Change {
 	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Publish, Deferred, Record, Left}
 }
 
-// Quiet reports whether there is nothing to show of a step: its resource and its
-// address stay unchanged.
-func (s *Step) Quiet() bool {
-	return s.Change() == Valid && !s.MayChange && !s.Adopted() && s.MovedFrom == "" && len(s.Edited())+len(s.Notes) == 0
-}
+// Step is what the plan says of one resource, and what is needed to do it.
+type Step = change.Step
 
-// Adopts reports whether apply only records a resource: it exists and matches its config,
-// and the state file has no complete entry of it.
-func (s *Step) Adopts() bool { return s.Change() == Valid && s.Adopted() && !s.MayChange }
-
-// DestroysAdopted reports whether apply destroys what deployster did not create, also to
-// create it again.
-func (s *Step) DestroysAdopted() bool { return s.NotMade() || s.Old() != nil && s.Old().NotMade() }
+// Was is the recorded or last found state of a resource, or its recorded config.
+type Was = change.Was
 
 // Summary counts the resources by change.
 type Summary struct {

@@ -8,13 +8,12 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runtime/runner/typeschema"
+	"deployster/plan/change"
 	"deployster/plan/inputs"
 	"deployster/plan/observe"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
-	"deployster/state"
 )
 
 // decide decides what to do with one resource, whose dependencies are all decided.
@@ -58,7 +57,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			return nil
 		}
 		if recording {
-			step.Part = &DeferredPart{}
+			step.Part = &change.Deferred{}
 			b.recordOnly(r.Address, step)
 			return step
 		}
@@ -122,12 +121,13 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 // answered puts an answer about the state of a resource, and what follows from it, into the step.
 func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, o observe.Observation) {
 	entry, known := b.observer.recorded(r.Address, step)
-	step.take(o)
+	step.Take(o)
 	b.compareWithPrior(r.Address, step, in)
-	if p, publishes := step.Part.(*PublishPart); publishes && known && len(entry.Config) > 0 {
-		p.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
+	if p, publishes := step.Part.(*change.Publish); publishes && known && len(entry.Config) > 0 {
+		p.Was = &change.Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 	}
-	if note := things.Lost(entry, step.Type, step.Config, step.Init.Identity); known && !step.Another && step.Change() == Create && note != "" {
+	note := things.Lost(entry, step.Type, step.Config, step.Init.Identity)
+	if known && !step.Another && step.Change() == Create && note != "" {
 		step.Notes = append(step.Notes, note)
 	}
 }
@@ -176,13 +176,7 @@ func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	why := fmt.Sprintf("its image says that the action %q destroys what exists", protocol.Destructive(s.Answer().Shutdown, s.Answer().Actions))
 	s.Notes = append(s.Notes, "It is approved as a replacement: "+why+".")
 	entry, known := b.Prior.Resources[r.Address]
-	notMade := s.Answer().Stale != nil && (entry.Adopted || !known)
-	switch p := s.Part.(type) {
-	case *UpdatePart:
-		p.NotMade = notMade
-	case *DeferredPart:
-		p.NotMade = notMade
-	}
+	s.SetNotMade(s.Answer().Stale != nil && (entry.Adopted || !known))
 	switch {
 	case r.PreventDestroy:
 		return diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)}
@@ -207,10 +201,6 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 	return diags
 }
 
-func (s *Step) complete(schemas typeschema.Reader, e state.Entry) state.Entry {
-	return observe.Completed(schemas, s.Init, e, s.Config)
-}
-
 // unfinished is the reason for an incomplete entry: its thing was never seen to be VALID.
 const unfinished = "an apply began to make it and did not finish"
 const mayStay = "Its type says no identity: what the old config named may stay."
@@ -222,17 +212,19 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
 	switch p := s.Part.(type) {
-	case *ValidPart:
+	case *change.Valid:
 		p.Adopted = !s.ReadOnly && !completed
 		p.Made = p.Adopted && known && !entry.Adopted
-	case *CreatePart:
+	case *change.Create:
 		if completed {
-			p.Since = b.since(addr, s, in)
+			p.Since = b.observer.since(addr, s, in, nil)
 		}
-	case *UpdatePart:
+	case *change.Update:
 		p.Adopted = !s.ReadOnly && !known
-		if completed {
-			p.Since = b.since(addr, s, in)
+		if completed && in.Refresh {
+			p.Since = b.observer.since(addr, s, in, owed(b, s, entry))
+		} else if completed {
+			p.Since = b.observer.since(addr, s, in, nil)
 		}
 		if known && entry.Incomplete() && s.Reason == "" {
 			s.Reason = unfinished
@@ -241,7 +233,7 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 	if !completed || s.Change() == Create || string(entry.Config) == string(s.Config) {
 		return
 	}
-	if p, valid := s.Part.(*ValidPart); valid && jsondoc.Same(entry.State, p.State) {
+	if p, valid := s.Part.(*change.Valid); valid && jsondoc.Same(entry.State, p.State) {
 		p.Edited = observe.Edits(entry.Config, s.Config, entry.Sensitive.Config, s.Sensitive)
 	}
 	if b.identified.result.Pair(addr).MayStay && len(s.Init.Identity) == 0 && !s.Publishes {
@@ -249,27 +241,17 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 	}
 }
 
-// since returns how a resource that is to be created or updated became different from its entry.
-func (b *builder) since(addr string, s *Step, in protocol.StateInput) Since {
-	list := b.observer.changedInputs(addr, s, in)
-	if in.Refresh && s.Change() != Create {
-		entry, _ := b.observer.recorded(addr, s)
-		list = append(list, owed(b, s, entry)...)
-	}
-	return Since{Inputs: list, Drifted: inputs.Drift(list)}
-}
-
 // expect defers a resource, and notes the expected change: one without an entry will be
 // created, and one that was recorded with another config will be updated. For a recorded
 // resource it also notes the recorded config, to show the difference.
 func (b *builder) expect(r *config.Resource, s *Step) {
-	p := &DeferredPart{}
+	p := &change.Deferred{}
 	s.Part = p
 	entry, known := b.Prior.Completed(r.Address)
-	entry = s.complete(b.observer.prober, entry)
+	entry = observe.Completed(b.observer.prober, s.Init, entry, s.Config)
 	switch {
 	case known && !s.Another:
-		p.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
+		p.Was = &change.Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 		p.Inputs = inputs.Only(owed(b, s, entry), inputs.Pending) // no other input is known yet
 		if !r.ReadOnly && observe.ConfigsDiffer(entry.Config, s.Config, s.Unknown) {
 			p.Expected = Update

@@ -186,7 +186,7 @@ func (l *Looker) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		out.Reason = l.x.findings.FirstError(r.Address)
 		return out
 	}
-	step.take(o)
+	step.Take(o)
 	if step.Change() == Valid {
 		never := func(string) bool { return false }
 		out.Inputs = inputs.Refresh(refresh.Owed(r.Subscribes, entry, l.x.subject.Prior, never), l.x.subject.Prior, never)

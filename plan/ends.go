@@ -10,6 +10,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
+	"deployster/plan/change"
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/subject"
@@ -173,7 +174,7 @@ func (b assembler) hold(nodes ...string) bool {
 			continue
 		}
 		left := recordedStep(b.builder, b.Prior.Resources[addr])
-		left.Part, left.Init = &LeftPart{}, step.Init
+		left.Part, left.Init = &change.Left{}, step.Init
 		left.Reason = "it may be the thing of a resource whose identity is known only during apply: the next plan decides"
 		b.steps[addr] = left
 	}
@@ -193,7 +194,7 @@ func (b assembler) holdOld(addr string, step *Step) {
 		return
 	}
 	old := step.Old()
-	step.Part, step.Another = &DeferredPart{Expected: Create}, true
+	step.Part, step.Another = &change.Deferred{Expected: Create}, true
 	step.Reason = "what was recorded here is left for the next plan"
 	key := moves.Depose(addr, func(key string) bool { _, taken := b.Prior.Resources[key]; return taken })
 	b.identified.moves = append(b.identified.moves, moves.Move{From: addr, To: key, Why: string(match.Other)})

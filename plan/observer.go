@@ -7,6 +7,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/secret"
+	"deployster/plan/change"
 	"deployster/plan/findings"
 	"deployster/plan/inputs"
 	"deployster/plan/observe"
@@ -59,7 +60,7 @@ func (x *observer) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: observe.HiddenInConfig(x.prober, ty, resolved),
 		Ignored: resolved.Ignored, Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: x.types.Mounts(r.Address),
-		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
+		Timeouts: change.Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
 		SecretEnv: secret.FindEnv(r.Settings.Env, config.Hider(x.subject.Manifest)),
@@ -90,7 +91,7 @@ func (x *observer) observe(ctx context.Context, q *observe.Query, entry *state.E
 // in the step.
 func (x *observer) recorded(addr string, s *Step) (state.Entry, bool) {
 	entry, known := x.subject.Prior.Resources[addr]
-	return s.complete(x.prober, entry), known
+	return observe.Completed(x.prober, s.Init, entry, s.Config), known
 }
 
 // changedInputs returns what a type was given that it was not given when its resource was
@@ -111,6 +112,13 @@ func (x *observer) changedInputs(addr string, s *Step, in protocol.StateInput) [
 	return list
 }
 
+// since returns how a resource became different from its entry. in is its input of now, and
+// pending what it is to be notified of.
+func (x *observer) since(addr string, s *Step, in protocol.StateInput, pending []inputs.Change) change.Since {
+	list := append(x.changedInputs(addr, s, in), pending...)
+	return change.Since{Inputs: list, Drifted: inputs.Drift(list)}
+}
+
 // visit calls do with each resource, in parallel, and with a resource only after those
 // that come before it.
 func (x *observer) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph,
@@ -121,34 +129,10 @@ func (x *observer) visit(ctx context.Context, resources map[string]*config.Resou
 	}, func(addr string) bool { return do(resources[addr]) })
 }
 
-// Observed returns what a query of the state needs of a step.
-func (s *Step) Observed(addr string) observe.Step {
-	return observe.Step{Target: s.Target(addr), Type: &s.Init, Config: s.Config, Unknown: s.Unknown, Intent: s.Intent(), Aliases: s.Aliases,
-		Subscribes: s.Subscribes, Publishes: s.Publishes}
-}
-
-// take puts what a query found into the step, as the part of the change that follows from it.
-func (s *Step) take(o observe.Observation) { s.Part = partWith(o.Change, answerOf(o.Answer, o.Hidden)) }
-
-// answerOf returns what an image answered. hidden are pointers into its states.
-func answerOf(a protocol.Answer, hidden []string) Answer {
-	answer := Answer{State: a.State, Stale: a.StaleState, Forecast: a.Forecast, UnknownNew: a.Unknown, Hidden: hidden, Actions: a.Actions,
-		Shutdown: a.ShutdownFirst, Reasons: a.Reasons}
-	if a.Status == protocol.Valid {
-		answer.Memory = a.Memory
-	}
-	return answer
-}
-
 // asRecorded returns the scope of the query of an object with its recorded config: of its
 // dependencies the recorded states are sent, and else what a finished step lets expect.
 func (d *decided) asRecorded() observe.Scope {
 	return observe.Scope{Prior: d.subject.Prior, View: observe.RecordedViews(d.subject.Prior, d.look)}
-}
-
-// Given returns what the type of a step is given, in the form of an entry.
-func (s *Step) Given() state.Entry {
-	return state.Entry{Config: s.Config, Digest: s.Init.Digest, Aliases: s.Aliases, Settings: s.Settings, Mounts: s.Mounts}
 }
 
 // owed returns what a resource is to be notified of.

@@ -7,7 +7,9 @@ import (
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
+	"deployster/plan/change"
 	"deployster/plan/refresh"
+	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -31,7 +33,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 			return false
 		}
 	}
-	return !s.seesDependencies() || b.sameConfigs(r.Aliases, map[string]bool{})
+	return !seesDependencies(&s.Init) || b.sameConfigs(r.Aliases, map[string]bool{})
 }
 
 // updates returns a function that reports whether actions will be run for a resource, as far as is known.
@@ -42,8 +44,8 @@ func updates(b *builder) func(addr string) bool {
 	}
 }
 
-// seesDependencies reports whether the image of a step is told of the dependencies.
-func (s *Step) seesDependencies() bool { return s.Init.Protocol == 1 || s.Init.Dependencies }
+// seesDependencies reports whether the images of a type get the dependencies.
+func seesDependencies(ty *protocol.Type) bool { return ty.Protocol == 1 || ty.Dependencies }
 
 // sameConfigs reports whether the dependencies behind aliases, and the dependencies
 // behind their aliases, have the configs with which they were recorded.
@@ -67,7 +69,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 // useRecorded makes a step valid with the recorded state.
 func (b *builder) useRecorded(addr string, s *Step, entry state.Entry) {
 	q := b.observer.query(addr, s, entry)
-	s.Part = &ValidPart{Answer: Answer{State: entry.State, Hidden: q.Secrets.In(&q.Step, entry.State)}, Unrefreshed: true}
+	s.Part = &change.Valid{Answer: change.Answer{State: entry.State, Hidden: q.Secrets.In(&q.Step, entry.State)}, Unrefreshed: true}
 }
 
 // recordOnly changes a step into what a plan with -refresh-only does: what was found
@@ -76,22 +78,25 @@ func (b *builder) recordOnly(addr string, s *Step) {
 	entry, known := b.observer.recorded(addr, s)
 	a := *s.Answer()
 	a.Actions, a.Shutdown, a.Forecast, s.MayChange = nil, nil, nil, false
-	record := &RecordPart{Answer: a, Found: *s.found()}
+	record := &change.Record{Answer: a}
+	if p, valid := s.Part.(*change.Valid); valid {
+		record.Found = p.Found
+	}
 	if known && !entry.Incomplete() {
-		record.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
+		record.Was = &change.Was{State: entry.State, Sensitive: entry.Sensitive.State}
 		if entry.LastSeen != nil {
-			record.Was = &Was{State: entry.LastSeen.State, Sensitive: entry.LastSeen.Sensitive}
+			record.Was = &change.Was{State: entry.LastSeen.State, Sensitive: entry.LastSeen.Sensitive}
 		}
 	}
 	found := s.Change()
-	s.Part = &LeftPart{a}
+	s.Part = &change.Left{Answer: a}
 	switch {
 	case found == Deferred:
 		s.Reason += ", so its state cannot be read"
 	case found == Create && known && entry.Incomplete():
-		s.Part, s.Reason = &ForgetPart{}, "it does not exist: nothing is left of what an apply began to make"
+		s.Part, s.Reason = &change.Forget{}, "it does not exist: nothing is left of what an apply began to make"
 	case found == Create && known:
-		s.Part, s.Reason = &ForgetPart{}, "it is gone"
+		s.Part, s.Reason = &change.Forget{}, "it is gone"
 	case found == Create:
 		s.Reason = "it does not exist, and nothing is recorded of it"
 	case found == Publish:
@@ -106,7 +111,7 @@ func (b *builder) recordOnly(addr string, s *Step) {
 		s.Part, s.Reason = record, "it differs from its config"
 	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && jsondoc.Same(entry.Config,
 		s.Config) && jsondoc.Same(entry.State, a.State):
-		s.Part = &ValidPart{Answer: a, Found: record.Found}
+		s.Part = &change.Valid{Answer: a, Found: record.Found}
 	default:
 		s.Part = record
 	}

@@ -10,6 +10,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/change"
 	"deployster/plan/order"
 	"deployster/plan/things"
 	"deployster/state"
@@ -44,7 +45,7 @@ func (b *builder) removeAll(ctx context.Context) {
 // remove decides about one entry that no manifest declares.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
 	step := recordedStep(b, entry)
-	step.Part = &ForgetPart{}
+	step.Part = &change.Forget{}
 	block := b.RemovedBlock(addr)
 	end, why := b.identified.ends[addr], b.Selection.WhyEnds()
 	if was, number := moves.RecordedAt(addr); number > 0 {
@@ -52,7 +53,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	}
 	switch {
 	case b.Selection.RefreshOnly:
-		step.Part, step.Reason = &LeftPart{}, "it is no longer in the configuration: what becomes of it is not for a plan that only records"
+		step.Part, step.Reason = &change.Left{}, "it is no longer in the configuration: what becomes of it is not for a plan that only records"
 		return step, nil
 	case end.Forget && end.Owner != "":
 		step.Reason = "its thing " + things.IsOf(end.Owner, end.Unsure) + ": it is left as it is"
@@ -88,14 +89,14 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.Reason = why + ", and its type cannot remove things: it is left as it is" + leftover(entry)
 		return step, nil
 	}
-	step.Part = &DestroyPart{}
+	step.Part = &change.Destroy{}
 	q := b.observer.query(addr, step, entry)
 	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	step.take(o)
-	p, destroys := step.Part.(*DestroyPart)
+	step.Take(o)
+	p, destroys := step.Part.(*change.Destroy)
 	if !destroys {
 		step.Reason = why + ", and it is gone already"
 		if entry.Incomplete() {

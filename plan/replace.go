@@ -5,6 +5,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/change"
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/plugs"
@@ -17,7 +18,7 @@ import (
 // thing now, or that is to be replaced. It returns false after it has reported an error.
 func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Step, pair match.Pair) bool {
 	if b.Selection.RefreshOnly {
-		step.Part, step.Reason = &LeftPart{}, "what is recorded here is another thing: what becomes of it is not for a plan that only records"
+		step.Part, step.Reason = &change.Left{}, "what is recorded here is another thing: what becomes of it is not for a plan that only records"
 		return true
 	}
 	if key := b.identified.deposed[r.Address]; key != "" {
@@ -83,7 +84,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy "+
 			"the thing outside of deployster, and plan without -replace: it will be created again.", old.Type)
 	}
-	old.Part = &DestroyPart{}
+	old.Part = &change.Destroy{}
 	q := b.observer.query(r.Address, old, entry)
 	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
 	if o.Err != nil {
@@ -97,8 +98,8 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return true
 	}
 	today, notes := b.observer.plugs.Compare(ctx, b.workdir, old.Settings.Host, old.Mounts, old.Init)
-	old.Reason, old.Part = why, &DestroyPart{Answer: answerOf(o.Answer, o.Hidden), NotMade: entry.Adopted || !known, Today: today}
-	step.Part, step.Reason, step.Notes, step.Another = &ReplacePart{Old: old}, why, append(step.Notes, notes...), false
+	old.Reason, old.Part = why, &change.Destroy{Answer: change.AnswerOf(o.Answer, o.Hidden), NotMade: entry.Adopted || !known, Today: today}
+	step.Part, step.Reason, step.Notes, step.Another = &change.Replace{Old: old}, why, append(step.Notes, notes...), false
 	return true
 }
 
@@ -133,7 +134,7 @@ func recordedStep(b *builder, entry state.Entry) *Step {
 func RecordedStep(entry state.Entry) *Step {
 	return &Step{Type: entry.Type, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
 		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
-		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type,
+		Timeouts: change.Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type,
 			Digest: entry.Digest}}
 }
 

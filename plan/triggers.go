@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"deployster/config"
+	"deployster/plan/observe"
 	"deployster/state"
 )
 
@@ -20,9 +21,10 @@ func (b *builder) triggered(r *config.Resource) bool {
 		}
 		step := b.step(t.To)
 		if step != nil {
-			was = step.complete(b.observer.prober, was)
+			was = observe.Completed(b.observer.prober, step.Init, was, step.Config)
 		}
-		if !known || step == nil || len(t.Path) == 0 && !step.changes(was) || len(t.Path) > 0 && !step.View().Differs(t.Path, was, step.Unknown) {
+		if !known || step == nil || len(t.Path) == 0 && !changes(step, was) ||
+			len(t.Path) > 0 && !step.View().Differs(t.Path, was, step.Unknown) {
 			continue
 		}
 		b.decided.mu.Lock()
@@ -48,7 +50,7 @@ func (d *decided) asked(addr string) string {
 }
 
 // changes reports whether the step updates or replaces a recorded resource, or may do so, or the resource means another thing.
-func (s *Step) changes(was state.Entry) bool {
+func changes(s *Step, was state.Entry) bool {
 	return s.Change() == Update || s.Change() == Replace || s.Replaces != "" || s.Another ||
 		s.Change() == Deferred && (len(s.Unknown) > 0 || string(was.Config) != string(s.Config))
 }

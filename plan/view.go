@@ -6,41 +6,9 @@ import (
 	"sync"
 
 	"deployster/config"
-	"deployster/internal/base/jsondoc"
 	"deployster/plan/observe"
 	"deployster/plan/subject"
-	"deployster/protocol"
 )
-
-// View returns what the dependants of a step may expect of its resource. The state after
-// an update is taken from the forecast, and for the rest from the present state.
-func (s *Step) View() observe.View {
-	v := observe.View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Answer().Hidden, Schema: s.Init.StateSchema}
-	for _, a := range s.Answer().Actions {
-		v.Actions = append(v.Actions, a.Name)
-	}
-	switch s.Change() {
-	case Valid:
-		v.State, v.Status, v.Partial = s.Answer().State, protocol.Valid, s.MayChange
-		if v.Stays = s.MayChange; v.Stays {
-			v.Staying = jsondoc.TopLevel(s.Answer().State, nil)
-		}
-	case Record, Left: // nothing will be done: what was found stays
-		v.State, v.Status, v.Partial = s.Answer().State, protocol.Valid, false
-		if s.Answer().State == nil {
-			v.State, v.Status, v.Partial = s.Answer().Stale, protocol.Stale, true
-		}
-	case Update, Deferred:
-		if v.State, v.Status = s.Answer().Forecast, protocol.Missing; s.Answer().Stale == nil {
-			break
-		}
-		v.State, v.Status, v.Stays = jsondoc.Without(observe.Overlay(s.Answer().Stale, s.Answer().Forecast), s.Answer().UnknownNew), protocol.Stale, true
-		v.Unknown, v.Staying = s.Answer().UnknownNew, jsondoc.TopLevel(s.Answer().Stale, s.Answer().Forecast)
-	default:
-		v.State, v.Status = s.Answer().Forecast, protocol.Missing
-	}
-	return v
-}
 
 // decided is what a Build has decided so far.
 type decided struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"deployster/config"
+	"deployster/plan/change"
 	"deployster/plan/latehost"
 	"deployster/plan/observe"
 	"deployster/plan/subject"
@@ -117,16 +118,16 @@ func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Ste
 	if open != "" || b.identified.doubts[r.Address] != "" || !observe.AcceptsUnknown(&s.Init, s.Unknown) {
 		return s
 	}
-	waiting, deferred := *s, *partOf[DeferredPart](s)
+	waiting, deferred := *s, *s.Part.(*change.Deferred)
 	_, o, ok := queried(ctx, b, r, s)
 	if !ok {
 		return nil
 	}
-	s.take(o)
+	s.Take(o)
 	switch found := s.Kind(); {
 	case found == Valid:
 		s.MayChange = true
-		partOf[ValidPart](s).Inputs = deferred.Inputs
+		s.Part.(*change.Valid).Inputs = deferred.Inputs
 	case s.ReadOnly:
 		return &waiting // a change of its dependencies may make it valid
 	default:

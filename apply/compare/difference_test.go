@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 )
 
@@ -14,7 +15,7 @@ func TestDifferences(t *testing.T) {
 	action := func(name string, args ...string) protocol.Action {
 		return protocol.Action{Name: name, Command: protocol.Command{Args: args}}
 	}
-	step := &plan.Step{Part: &plan.UpdatePart{Answer: plan.Answer{Stale: json.RawMessage(`{"size":1,"same":true,"key":"old","list":[1,2],"gone":{"a":1}}`), Actions: []protocol.Action{action("resize", "resize")}, Reasons: []protocol.Reason{{Path: "/size", Message: "too small"}}}}}
+	step := &plan.Step{Part: &change.Update{Answer: change.Answer{Stale: json.RawMessage(`{"size":1,"same":true,"key":"old","list":[1,2],"gone":{"a":1}}`), Actions: []protocol.Action{action("resize", "resize")}, Reasons: []protocol.Reason{{Path: "/size", Message: "too small"}}}}}
 	found := protocol.Answer{Status: protocol.Stale, StaleState: json.RawMessage(`{"size":2,"same":true,"key":"new","list":[1,3]}`),
 		Actions:       []protocol.Action{action("grow", "grow", "--to="+strings.Repeat("very ", 30)+"large"), action("restart")},
 		ShutdownFirst: &protocol.Action{Name: "stop"}}

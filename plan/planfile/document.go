@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 )
 
@@ -28,20 +29,20 @@ type DocumentStep struct {
 
 // parts has exactly one part, under the name of its change.
 type parts struct {
-	Valid    *plan.ValidPart      `json:"valid,omitempty"`
-	Create   *plan.CreatePart     `json:"create,omitempty"`
-	Update   *plan.UpdatePart     `json:"update,omitempty"`
-	Replace  *documentReplace     `json:"replace,omitempty"`
-	Destroy  *plan.DestroyPart    `json:"destroy,omitempty"`
-	Forget   *plan.ForgetPart     `json:"forget,omitempty"`
-	Publish  *plan.PublishPart    `json:"publish,omitempty"`
-	Deferred *plan.DeferredPart   `json:"deferred,omitempty"`
-	Failed   *plan.ReadFailedPart `json:"read_failed,omitempty"`
-	Record   *plan.RecordPart     `json:"record,omitempty"`
-	Left     *plan.LeftPart       `json:"left,omitempty"`
+	Valid    *change.Valid      `json:"valid,omitempty"`
+	Create   *change.Create     `json:"create,omitempty"`
+	Update   *change.Update     `json:"update,omitempty"`
+	Replace  *documentReplace   `json:"replace,omitempty"`
+	Destroy  *change.Destroy    `json:"destroy,omitempty"`
+	Forget   *change.Forget     `json:"forget,omitempty"`
+	Publish  *change.Publish    `json:"publish,omitempty"`
+	Deferred *change.Deferred   `json:"deferred,omitempty"`
+	Failed   *change.ReadFailed `json:"read_failed,omitempty"`
+	Record   *change.Record     `json:"record,omitempty"`
+	Left     *change.Left       `json:"left,omitempty"`
 }
 
-// documentReplace is a plan.ReplacePart.
+// documentReplace is a change.Replace.
 type documentReplace struct {
 	Old *DocumentStep `json:"old"` // how the existing object is destroyed
 }
@@ -73,27 +74,27 @@ func (t *typeTable) step(s *plan.Step) *DocumentStep {
 	}
 	d := &DocumentStep{Step: s, Change: s.Shown(), Init: t.number(s.Init)}
 	switch p := s.Part.(type) {
-	case *plan.ValidPart:
+	case *change.Valid:
 		d.Valid = p
-	case *plan.CreatePart:
+	case *change.Create:
 		d.Create = p
-	case *plan.UpdatePart:
+	case *change.Update:
 		d.Update = p
-	case *plan.ReplacePart:
+	case *change.Replace:
 		d.Replace = &documentReplace{t.step(p.Old)}
-	case *plan.DestroyPart:
+	case *change.Destroy:
 		d.Destroy = p
-	case *plan.ForgetPart:
+	case *change.Forget:
 		d.Forget = p
-	case *plan.PublishPart:
+	case *change.Publish:
 		d.Publish = p
-	case *plan.DeferredPart:
+	case *change.Deferred:
 		d.Deferred = p
-	case *plan.ReadFailedPart:
+	case *change.ReadFailed:
 		d.Failed = p
-	case *plan.RecordPart:
+	case *change.Record:
 		d.Record = p
-	case *plan.LeftPart:
+	case *change.Left:
 		d.Left = p
 	}
 	return d
@@ -158,11 +159,11 @@ func (s *DocumentStep) load(types []protocol.Type) (*plan.Step, error) {
 }
 
 // part returns the part that a step has.
-func (s *DocumentStep) part(types []protocol.Type) (plan.Part, error) {
-	var all []plan.Part
+func (s *DocumentStep) part(types []protocol.Type) (change.Part, error) {
+	var all []change.Part
 	fields := reflect.ValueOf(s.parts)
 	for i := range fields.NumField() {
-		if p, is := fields.Field(i).Interface().(plan.Part); is && !fields.Field(i).IsNil() {
+		if p, is := fields.Field(i).Interface().(change.Part); is && !fields.Field(i).IsNil() {
 			all = append(all, p)
 		}
 	}
@@ -171,7 +172,7 @@ func (s *DocumentStep) part(types []protocol.Type) (plan.Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &plan.ReplacePart{Old: old})
+		all = append(all, &change.Replace{Old: old})
 	}
 	if len(all) != 1 {
 		return nil, fmt.Errorf("it has %d parts, not one", len(all))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"deployster/plan"
+	"deployster/plan/change"
 )
 
 // fill gives every field of a value that is written something.
@@ -38,10 +39,10 @@ func fill(v reflect.Value) {
 
 func TestDocument_KeepsEveryPart(t *testing.T) {
 	t.Parallel()
-	for _, change := range append(plan.Changes(), plan.ReadFailed) {
-		step := &plan.Step{Type: "acme/file:1", Config: json.RawMessage(`{}`), Part: plan.NewPart(change)}
-		if p, is := step.Part.(*plan.ReplacePart); is {
-			old := &plan.DestroyPart{}
+	for _, kind := range append(plan.Changes(), plan.ReadFailed) {
+		step := &plan.Step{Type: "acme/file:1", Config: json.RawMessage(`{}`), Part: change.New(kind)}
+		if p, is := step.Part.(*change.Replace); is {
+			old := &change.Destroy{}
 			fill(reflect.ValueOf(old).Elem())
 			p.Old = &plan.Step{Config: json.RawMessage(`{}`), Part: old}
 		} else {
@@ -53,10 +54,10 @@ func TestDocument_KeepsEveryPart(t *testing.T) {
 		}
 		read, err := open(written).plan()
 		if err != nil {
-			t.Fatalf("%s: %v", change, err)
+			t.Fatalf("%s: %v", kind, err)
 		}
 		if got := read.Resources["a"]; !reflect.DeepEqual(got, step) {
-			t.Errorf("%s: read %+v, want %+v", change, got.Part, step.Part)
+			t.Errorf("%s: read %+v, want %+v", kind, got.Part, step.Part)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/begins"
+	"deployster/plan/change"
 	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
@@ -40,14 +41,14 @@ func samplePlan() *plan.Plan {
 				Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command}, Pull: runner.PullAlways,
 				Verify:   &runner.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
 				Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"},
-				Mounts: []runner.Mount{{Source: "/s", Target: "/t", Writable: true}}, Timeouts: plan.Timeouts{State: state.Duration(time.Minute)},
+				Mounts: []runner.Mount{{Source: "/s", Target: "/t", Writable: true}}, Timeouts: change.Timeouts{State: state.Duration(time.Minute)},
 				Protect: true, OnRemove: "forget", Source: "main.hcl:3", MovedFrom: "old",
-				Part: &plan.UpdatePart{Since: plan.Since{Drifted: true}, Adopted: true, Answer: plan.Answer{Hidden: []string{"/a"},
+				Part: &change.Update{Since: change.Since{Drifted: true}, Adopted: true, Answer: change.Answer{Hidden: []string{"/a"},
 					Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
 					Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
 					Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}}}}},
 			"svc": {Type: "acme/file:1", Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
-				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true, Part: &plan.DeferredPart{}},
+				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true, Part: &change.Deferred{}},
 		},
 		Outputs:   map[string]plan.Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
 		Summary:   plan.Summary{Update: 1, Deferred: 1, Move: 1},
@@ -162,16 +163,16 @@ func TestPlanFilesThatDoNotHangTogetherAreRefused(t *testing.T) {
 		"late identity of nothing":          func(p *plan.Plan) { p.Barriers[1].Late = []string{"ghost"} },
 		"ghost asked again":                 func(p *plan.Plan) { p.Barriers[0].Again = []string{"ghost"} },
 		"circle":                            func(p *plan.Plan) { p.Edges = append(p.Edges, plan.Edge{From: "svc", To: "conf"}) },
-		"failed":                            func(p *plan.Plan) { p.Resources["svc"].Part = &plan.ReadFailedPart{} },
-		"expected change":                   func(p *plan.Plan) { p.Resources["svc"].Part = &plan.DeferredPart{Expected: "explode"} },
+		"failed":                            func(p *plan.Plan) { p.Resources["svc"].Part = &change.ReadFailed{} },
+		"expected change":                   func(p *plan.Plan) { p.Resources["svc"].Part = &change.Deferred{Expected: "explode"} },
 		"no part":                           func(p *plan.Plan) { p.Resources["svc"].Part = nil },
-		"replacement without an end":        func(p *plan.Plan) { p.Resources["svc"].Part = &plan.ReplacePart{} },
+		"replacement without an end":        func(p *plan.Plan) { p.Resources["svc"].Part = &change.Replace{} },
 		"end that does not destroy": func(p *plan.Plan) {
-			p.Resources["svc"].Part = &plan.ReplacePart{Old: &plan.Step{Part: &plan.ForgetPart{}}}
+			p.Resources["svc"].Part = &change.Replace{Old: &plan.Step{Part: &change.Forget{}}}
 		},
 		"environment":     func(p *plan.Plan) { p.Resources["svc"].SecretEnv = []string{"GHOST"} },
 		"alias":           func(p *plan.Plan) { p.Resources["svc"].Aliases = map[string]string{"a": "ghost"} },
-		"terminal escape": func(p *plan.Plan) { p.Resources["\x1b]52;c;eA==\a"] = &plan.Step{Part: &plan.ValidPart{}} },
+		"terminal escape": func(p *plan.Plan) { p.Resources["\x1b]52;c;eA==\a"] = &plan.Step{Part: &change.Valid{}} },
 	} {
 		p := samplePlan()
 		spoil(p)

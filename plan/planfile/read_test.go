@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 )
 
@@ -19,7 +20,11 @@ import (
 func wide(n int) *plan.Plan {
 	p := samplePlan()
 	for i := range n {
-		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/disk:1", Reason: "<new> \"\u2028\"", Config: json.RawMessage(`{"b":"<&>","a":1.50}`), Unknown: map[string]string{"/a": "resource.x"}, Init: protocol.Type{Reference: "acme/disk:1", Protocol: 2, ConfigSchema: json.RawMessage(`{"type":"object"}`)}, Mounts: []runner.Mount{{Source: "/s", Target: "/t"}}, OnRemove: "destroy", Source: "a.hcl:1", Part: &plan.CreatePart{Answer: plan.Answer{State: json.RawMessage(`{}`), Actions: []protocol.Action{{Name: "make"}}}}}
+		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/disk:1", Reason: "<new> \"\u2028\"",
+			Config: json.RawMessage(`{"b":"<&>","a":1.50}`), Unknown: map[string]string{"/a": "resource.x"},
+			Init:   protocol.Type{Reference: "acme/disk:1", Protocol: 2, ConfigSchema: json.RawMessage(`{"type":"object"}`)},
+			Mounts: []runner.Mount{{Source: "/s", Target: "/t"}}, OnRemove: "destroy", Source: "a.hcl:1",
+			Part: &change.Create{Answer: change.Answer{State: json.RawMessage(`{}`), Actions: []protocol.Action{{Name: "make"}}}}}
 	}
 	return p
 }
@@ -112,7 +117,8 @@ func TestTypes_AreStoredOnce(t *testing.T) {
 	p := samplePlan()
 	schema := json.RawMessage(`{"description":"` + strings.Repeat("x", 100_000) + `"}`)
 	for i := range 3000 {
-		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/large:1", Config: json.RawMessage(`{}`), Init: protocol.Type{Reference: "acme/large:1", ConfigSchema: schema}, Part: &plan.ValidPart{}}
+		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/large:1", Config: json.RawMessage(`{}`),
+			Init: protocol.Type{Reference: "acme/large:1", ConfigSchema: schema}, Part: &change.Valid{}}
 	}
 	p.Others["y"] = protocol.Type{Reference: "acme/large:1", ConfigSchema: schema, Kind: "y"}
 	p.Layers, _ = p.Before().Layers()

@@ -5,6 +5,7 @@ import (
 
 	"deployster/config"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/state"
 )
 
@@ -38,7 +39,7 @@ func TestPolicy_OfAnInterruptedCreate(t *testing.T) {
 		"and publishing is not approved": {begun, []plan.Change{plan.Create}, true, false},
 	} {
 		p := Policy{Manifest: m, Whole: true, Kinds: c.kinds, Prior: state.Snapshot{Resources: c.prior}}
-		step := &plan.Step{Publishes: c.publishes, Part: &plan.ValidPart{Found: plan.Found{Adopted: true}}}
+		step := &plan.Step{Publishes: c.publishes, Part: &change.Valid{Found: change.Found{Adopted: true}}}
 		if why := p.refusal("a", step, false); (why == "") != c.covered {
 			t.Errorf("%s: %q", name, why)
 		}
@@ -52,9 +53,10 @@ func TestPolicy_SaysWhatHasChanged(t *testing.T) {
 	prior := state.Snapshot{Resources: map[string]state.Entry{"a": {Config: []byte(`{"v":1}`), State: []byte(`{}`)}}}
 	p := Policy{Manifest: m, Kinds: []plan.Change{Kind}, Prior: prior}
 	for want, step := range map[string]*plan.Step{
-		"": {Config: []byte(`{"v":1}`), Part: &plan.UpdatePart{}},
-		"to update it would not just bring back what was recorded":              {Config: []byte(`{"v":2}`), Part: &plan.UpdatePart{}},
-		"that is no drift: changed since the last apply: what it is given of b": {Config: []byte(`{"v":1}`), Aliases: map[string]string{"d": "b"}, Part: &plan.UpdatePart{}},
+		"": {Config: []byte(`{"v":1}`), Part: &change.Update{}},
+		"to update it would not just bring back what was recorded": {Config: []byte(`{"v":2}`), Part: &change.Update{}},
+		"that is no drift: changed since the last apply: what it is given of b": {Config: []byte(`{"v":1}`),
+			Aliases: map[string]string{"d": "b"}, Part: &change.Update{}},
 	} {
 		if why := p.refusal("a", step, false); why != want {
 			t.Errorf("it says %q, want %q", why, want)

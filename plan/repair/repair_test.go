@@ -6,6 +6,7 @@ import (
 
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -31,7 +32,7 @@ func TestOnly_OnHosts(t *testing.T) {
 		"it is here, and was there": {nil, on("a", "m1"), false},
 		"here":                      {nil, nil, true},
 	} {
-		s := &plan.Step{Config: none, Settings: runner.Settings{Host: c.now}, Part: &plan.UpdatePart{}}
+		s := &plan.Step{Config: none, Settings: runner.Settings{Host: c.now}, Part: &change.Update{}}
 		e := state.Entry{Config: none, State: none, Settings: runner.Settings{Host: c.recorded}}
 		if got := Only(s, protocol.StateInput{Config: none}, e); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -43,12 +43,12 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		case plan.ReadFailed:
 			message = addr + ": failed: " + step.Reason
 		}
-		host := ""
+		host, answer := "", step.Answer()
 		if h := step.Settings.Host; h != nil {
 			host = h.Name
 		}
 		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Shown(), Host: host,
-			Image: step.Type, Digest: step.Init.Digest, Actions: step.Answer().Actions, Shutdown: step.Answer().Shutdown, Reasons: step.Answer().Reasons,
+			Image: step.Type, Digest: step.Init.Digest, Actions: answer.Actions, Shutdown: answer.Shutdown, Reasons: answer.Reasons,
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected(),
 			Adopted: step.Adopted() && !step.Made(), Made: step.Made(),
 			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: step.Notes,

@@ -6,6 +6,7 @@ import (
 
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/change"
 )
 
 func TestOtherPaths(t *testing.T) {
@@ -17,13 +18,13 @@ func TestOtherPaths(t *testing.T) {
 		step *plan.Step
 		want []string
 	}{
-		"the same place, written otherwise": {&plan.Step{Mounts: world("/here/world"), Part: &plan.DestroyPart{Today: world("world")}}, nil},
-		"another place": {&plan.Step{Mounts: world("/there/world"), Part: &plan.DestroyPart{Today: world("world")}},
+		"the same place, written otherwise": {&plan.Step{Mounts: world("/here/world"), Part: &change.Destroy{Today: world("world")}}, nil},
+		"another place": {&plan.Step{Mounts: world("/there/world"), Part: &change.Destroy{Today: world("world")}},
 			[]string{"a would be removed through /there/world; the plug is /here/world today."}},
-		"the old side of a replacement": {&plan.Step{Mounts: world("world"), Part: &plan.ReplacePart{
-			Old: &plan.Step{Mounts: world("old"), Part: &plan.DestroyPart{Today: world("world")}}}},
+		"the old side of a replacement": {&plan.Step{Mounts: world("world"), Part: &change.Replace{
+			Old: &plan.Step{Mounts: world("old"), Part: &change.Destroy{Today: world("world")}}}},
 			[]string{"a would be removed through /here/old; the plug is /here/world today."}},
-		"only forgotten": {&plan.Step{Mounts: world("/there/world"), Part: &plan.ForgetPart{}}, nil},
+		"only forgotten": {&plan.Step{Mounts: world("/there/world"), Part: &change.Forget{}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &plan.Plan{Resources: map[string]*plan.Step{"a": c.step}}

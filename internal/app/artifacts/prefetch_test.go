@@ -19,6 +19,7 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/artifacts"
+	"deployster/plan/change"
 	"deployster/state"
 )
 
@@ -73,7 +74,7 @@ func fetching(t *testing.T, w *artifacttest.World, n int, over func(artifact.Sto
 			t.Fatal(err)
 		}
 		pins[name] = pin
-		p.Resources["r"+name] = &plan.Step{Mounts: []runner.Mount{{Source: artifact.MountSource(pin.Key, "")}}, Part: &plan.CreatePart{}}
+		p.Resources["r"+name] = &plan.Step{Mounts: []runner.Mount{{Source: artifact.MountSource(pin.Key, "")}}, Part: &change.Create{}}
 	}
 	p.Artifacts = pins
 	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w"}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
@@ -138,10 +139,10 @@ func TestPrefetch_TellsOfOtherFiles(t *testing.T) {
 // The inputs of a publish are here before anything is run, also through a plug; those of one
 // that is not put are not fetched.
 func TestPrefetch_FetchesInputsOfPublishes(t *testing.T) {
-	for change, want := range map[plan.Change]string{plan.Publish: "a0 a1", plan.Valid: ""} {
+	for kind, want := range map[plan.Change]string{plan.Publish: "a0 a1", plan.Valid: ""} {
 		w := artifacttest.NewWorld()
 		f, p := fetching(t, w, 3, func(s artifact.Store) artifact.Store { return s })
-		p.Resources = map[string]*plan.Step{address: {Part: plan.NewPart(change)}}
+		p.Resources = map[string]*plan.Step{address: {Part: change.New(kind)}}
 		f.plugs["files"] = config.Plug{Name: "files", Artifact: "a1"}
 		f.publishes[address] = &config.Resource{Address: address, Publish: &config.Publish{
 			Inputs: []config.PublishInput{{Name: "one", Artifact: "a0"}, {Name: "two", Plug: "files"}}}}
@@ -157,7 +158,7 @@ func TestPrefetch_FetchesInputsOfPublishes(t *testing.T) {
 		}
 		slices.Sort(got)
 		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %q were fetched, want %s", change, got, want)
+			t.Errorf("%s: %q were fetched, want %s", kind, got, want)
 		}
 	}
 }

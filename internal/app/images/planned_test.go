@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 )
 
@@ -49,8 +50,8 @@ func (r *registry) references() (list []string) {
 
 func digestOf(c string) string { return "sha256:" + strings.Repeat(c, 64) }
 
-func step(change plan.Change, ref, digest string) *plan.Step {
-	return &plan.Step{Type: ref, Init: protocol.Type{Reference: ref, Digest: digest}, Part: plan.NewPart(change)}
+func step(kind plan.Change, ref, digest string) *plan.Step {
+	return &plan.Step{Type: ref, Init: protocol.Type{Reference: ref, Digest: digest}, Part: change.New(kind)}
 }
 
 // The tag of a type has moved twice: what is removed, replaced or asked again was made
@@ -60,7 +61,7 @@ func TestEnsure_FetchesEachImageOnce(t *testing.T) {
 	const ref = "registry.example.com/team/file:1"
 	now, first, second, old, other := digestOf("a"), digestOf("b"), digestOf("c"), digestOf("d"), digestOf("e")
 	replaced := step(plan.Replace, ref, now)
-	replaced.Part = &plan.ReplacePart{Old: step(plan.Destroy, "acme/old:1", old)}
+	replaced.Part = &change.Replace{Old: step(plan.Destroy, "acme/old:1", old)}
 	p := &plan.Plan{Images: map[string]string{ref: now}, Pulled: []string{ref},
 		Resources: map[string]*plan.Step{
 			"kept":      step(plan.Update, ref, now),
@@ -97,7 +98,7 @@ func TestEnsure_MissesWhatWasPacked(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "is not on this machine") || len(r.wanted) > 0 {
 		t.Errorf("%v, and asked for are %v", err, r.wanted)
 	}
-	p.Resources["a"].Part = &plan.DestroyPart{} // of now too
+	p.Resources["a"].Part = &change.Destroy{} // of now too
 	if err := Ensure(t.Context(), r, p); err == nil || len(r.wanted) > 0 {
 		t.Errorf("%v, and asked for are %v", err, r.wanted)
 	}
@@ -112,7 +113,7 @@ func TestEnsure_AsksForSignatures(t *testing.T) {
 	signed := step(plan.Update, own, digestOf("a"))
 	signed.Verify, signed.Answer().Actions = verify, []protocol.Action{{Command: protocol.Command{Image: other}}}
 	old := *signed
-	old.Part, old.Init.Digest = &plan.DestroyPart{}, digestOf("c")
+	old.Part, old.Init.Digest = &change.Destroy{}, digestOf("c")
 	p := &plan.Plan{Images: map[string]string{own: digestOf("a"), other: digestOf("b")}, Pulled: []string{own, other},
 		Resources: map[string]*plan.Step{"a": signed, "b": step(plan.Update, own, digestOf("a")), "c": &old}}
 	all := []string{"registry.example.com/team/file@" + digestOf("a"), "registry.example.com/team/helper@" + digestOf("b"),

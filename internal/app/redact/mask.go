@@ -11,6 +11,7 @@ import (
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/plan/observe"
 	"deployster/protocol"
 )
@@ -100,13 +101,13 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	}
 	r.answer(c, secrets)
 	switch p := c.Part.(type) {
-	case *plan.PublishPart:
+	case *change.Publish:
 		p.Was = masked(p.Was)
-	case *plan.DeferredPart:
+	case *change.Deferred:
 		p.Was = masked(p.Was)
-	case *plan.RecordPart:
+	case *change.Record:
 		p.Was = masked(p.Was)
-	case *plan.ReplacePart:
+	case *change.Replace:
 		p.Old = r.Step(p.Old)
 	}
 	return c
@@ -130,23 +131,23 @@ func (r *Redactor) answer(step *plan.Step, secrets []string) {
 }
 
 // masked returns a recorded document without its sensitive values.
-func masked(w *plan.Was) *plan.Was {
+func masked(w *change.Was) *change.Was {
 	if w == nil {
 		return nil
 	}
-	return &plan.Was{State: secret.Mask(w.State, w.Sensitive), Sensitive: w.Sensitive}
+	return &change.Was{State: secret.Mask(w.State, w.Sensitive), Sensitive: w.Sensitive}
 }
 
 // StepSecrets returns the sensitive values of a step: those of its config, of the states
 // that were found or recorded, of its forecast and of its old step.
 func (r *Redactor) StepSecrets(step *plan.Step) []string {
-	secrets := secret.Values(step.Config, step.Sensitive)
-	for _, there := range []json.RawMessage{step.Answer().State, step.Answer().Stale} {
+	secrets, a := secret.Values(step.Config, step.Sensitive), step.Answer()
+	for _, there := range []json.RawMessage{a.State, a.Stale} {
 		if len(there) > 0 {
-			secrets = append(secrets, secret.Values(there, step.Answer().Hidden)...)
+			secrets = append(secrets, secret.Values(there, a.Hidden)...)
 		}
 	}
-	secrets = append(secrets, secret.Values(step.Answer().Forecast, observe.HiddenInState(&r.schemas, step.Init, step.Answer().Forecast, nil, nil))...)
+	secrets = append(secrets, secret.Values(a.Forecast, observe.HiddenInState(&r.schemas, step.Init, a.Forecast, nil, nil))...)
 	if step.Was() != nil {
 		secrets = append(secrets, secret.Values(step.Was().State, step.Was().Sensitive)...)
 	}

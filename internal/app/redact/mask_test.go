@@ -6,6 +6,7 @@ import (
 
 	"deployster/internal/app/redact"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestPlan_CutsPointersAtSensitivePlaces(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{
-		Resources: map[string]*plan.Step{"a": {Config: json.RawMessage(`{"open":{"$unknown":"timestamp()"},"x":{"2retnuh":{"$unknown":"timestamp()"},"b":1}}`), Unknown: map[string]string{"/open": "timestamp()", "/x/2retnuh": "timestamp()"}, Sensitive: []string{"/x"}, Staying: []string{"/open", "/x/2retnuh"}, Part: &plan.CreatePart{Answer: plan.Answer{Reasons: []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}}}}}},
+		Resources: map[string]*plan.Step{"a": {Config: json.RawMessage(`{"open":{"$unknown":"timestamp()"},"x":{"2retnuh":{"$unknown":"timestamp()"},"b":1}}`), Unknown: map[string]string{"/open": "timestamp()", "/x/2retnuh": "timestamp()"}, Sensitive: []string{"/x"}, Staying: []string{"/open", "/x/2retnuh"}, Part: &change.Create{Answer: change.Answer{Reasons: []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}}}}}},
 		Outputs: map[string]plan.Output{
 			"hidden": {Value: json.RawMessage(`{"2retnuh":{"$unknown":"uuid()"},"b":{"$unknown":"timestamp()"}}`), Sensitive: true,
 				Unknown: map[string]string{"/2retnuh": "uuid()", "/b": "timestamp()"}},

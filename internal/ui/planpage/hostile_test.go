@@ -15,6 +15,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/artifacts"
+	"deployster/plan/change"
 	"deployster/protocol"
 )
 
@@ -35,13 +36,13 @@ func hostilePlan() *plan.Plan {
 			Type: text, Reason: text, Source: text, OnRemove: text, Notes: []string{text}, MovedFrom: "x", Ignored: []string{text},
 			Config: raw(map[string]any{"text": text, text: "key", "lines": strings.Repeat(text+"\n", 9)}), Init: protocol.Type{Label: text, Digest: text},
 			Settings: runner.Settings{User: "0:" + text}, Mounts: []runner.Mount{{Source: text, Target: text}}, Verify: &runner.Verify{KeyName: text},
-			Part: plan.NewPart([]plan.Change{plan.Create, plan.Update, plan.Destroy, plan.Valid}[i%4]),
+			Part: change.New([]plan.Change{plan.Create, plan.Update, plan.Destroy, plan.Valid}[i%4]),
 		}
 		if i == 3 {
 			step.Config, step.Reason = raw(map[string]any{"long": long, "list": strings.Split(strings.Repeat("x,", 100_000), ",")}), long
-			step.Part = &plan.UpdatePart{}
+			step.Part = &change.Update{}
 		}
-		*step.Answer() = plan.Answer{State: raw(map[string]any{text: text}), Stale: raw(map[string]any{"text": "x" + text, "lines": "a\nb\nc\n", text: 1}),
+		*step.Answer() = change.Answer{State: raw(map[string]any{text: text}), Stale: raw(map[string]any{"text": "x" + text, "lines": "a\nb\nc\n", text: 1}),
 			Actions:  []protocol.Action{{Name: text, Description: all, Command: protocol.Command{Image: text, Entrypoint: text, Args: []string{text}}}},
 			Shutdown: &protocol.Action{Name: text}, Reasons: []protocol.Reason{{Path: "/text", Message: text}, {Message: all}}}
 		if i == 3 {
@@ -59,7 +60,8 @@ func hostilePlan() *plan.Plan {
 	}
 	// Names that are the page's own, and those that a browser gives a meaning.
 	for _, addr := range []string{"top", "arrow", "body", "cookie", "location", "window", "forms", "createElement", "getElementById", "toString", "constructor", "length", "value", "defaultView"} {
-		p.Resources[addr] = &plan.Step{Type: "acme/x", Config: raw(map[string]any{"__proto__": 1, "constructor": 2}), Part: &plan.CreatePart{Answer: plan.Answer{Actions: []protocol.Action{act("a", "")}}}}
+		p.Resources[addr] = &plan.Step{Type: "acme/x", Config: raw(map[string]any{"__proto__": 1, "constructor": 2}),
+			Part: &change.Create{Answer: change.Answer{Actions: []protocol.Action{act("a", "")}}}}
 	}
 	addrs := slices.Sorted(maps.Keys(p.Resources))
 	for i := range addrs[1:] {

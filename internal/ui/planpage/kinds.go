@@ -15,28 +15,28 @@ type kind struct {
 	is    func(*plan.Step) bool
 }
 
-// change returns a function that reports whether a step has a change, or is expected to have it.
-func change(c plan.Change) func(*plan.Step) bool {
+// changeIs returns a function that reports whether a step has a change, or is expected to have it.
+func changeIs(c plan.Change) func(*plan.Step) bool {
 	return func(s *plan.Step) bool { return s.Expected() == c || s.Expected() == "" && s.Shown() == c }
 }
 
 // kinds are all kinds, in the order in which the page shows them. The kind of a step is
 // the first one that applies.
 var kinds = []kind{
-	{"read_failed", "!", "failed", "failed", "it could not be planned: the plan cannot be applied", change(plan.ReadFailed)},
-	{"create", "+", "create", "to create", "it does not exist yet", change(plan.Create)},
-	{"update", "~", "update", "to update", "it exists, and differs from what is declared", change(plan.Update)},
-	{"replace", "±", "replace", "to replace", "it is destroyed, then created", change(plan.Replace)},
-	{"destroy", "−", "destroy", "to destroy", "it is no longer declared, and its type destroys it", change(plan.Destroy)},
-	{"forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is", change(plan.Forget)},
-	{"publish", "»", "publish", "to publish", "what it is made of is new, or has changed", change(plan.Publish)},
-	{"record", "↓", "record", "to record", "what was found goes into the state file", change(plan.Record)},
+	{"read_failed", "!", "failed", "failed", "it could not be planned: the plan cannot be applied", changeIs(plan.ReadFailed)},
+	{"create", "+", "create", "to create", "it does not exist yet", changeIs(plan.Create)},
+	{"update", "~", "update", "to update", "it exists, and differs from what is declared", changeIs(plan.Update)},
+	{"replace", "±", "replace", "to replace", "it is destroyed, then created", changeIs(plan.Replace)},
+	{"destroy", "−", "destroy", "to destroy", "it is no longer declared, and its type destroys it", changeIs(plan.Destroy)},
+	{"forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is", changeIs(plan.Forget)},
+	{"publish", "»", "publish", "to publish", "what it is made of is new, or has changed", changeIs(plan.Publish)},
+	{"record", "↓", "record", "to record", "what was found goes into the state file", changeIs(plan.Record)},
 	{"adopt", "↓", "adopt", "to adopt", "it exists already, and is recorded from now on", (*plan.Step).Adopts},
-	{"deferred", "?", "deferred", "deferred", "its state is known once its dependencies exist", change(plan.Deferred)},
+	{"deferred", "?", "deferred", "deferred", "its state is known once its dependencies exist", changeIs(plan.Deferred)},
 	{"may_change", "?", "may change", "may change", "what it depends on changes: what is shown is an expectation",
 		func(s *plan.Step) bool { return s.Change() == plan.Valid && s.MayChange }},
-	{"left", "·", "leave", "to leave as recorded", "nothing is done to it", change(plan.Left)},
-	{"valid", "=", "unchanged", "unchanged", "it matches the configuration", change(plan.Valid)},
+	{"left", "·", "leave", "to leave as recorded", "nothing is done to it", changeIs(plan.Left)},
+	{"valid", "=", "unchanged", "unchanged", "it matches the configuration", changeIs(plan.Valid)},
 }
 
 func kindOf(s *plan.Step) kind {

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/plan/order"
 )
 
 // What is removed goes before what it needs: arrows still point at what is needed.
 func TestPage_RemovalKeepsItsDirection(t *testing.T) {
 	p := &plan.Plan{Layers: [][]string{{"app"}, {"disk"}},
-		Resources: map[string]*plan.Step{"app": {Part: &plan.DestroyPart{}}, "disk": {Part: &plan.DestroyPart{}}},
+		Resources: map[string]*plan.Step{"app": {Part: &change.Destroy{}}, "disk": {Part: &change.Destroy{}}},
 		Edges:     []plan.Edge{{From: "app", To: "disk", Origin: order.Removal}}}
 	if e := Diagram(p).Edges[0]; e.From != "app" || e.To != "disk" {
 		t.Errorf("the arrow points from %s at %s", e.From, e.To)

@@ -17,6 +17,7 @@ import (
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/artifacts"
+	"deployster/plan/change"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -55,18 +56,49 @@ func sample() *plan.Plan {
 	page := strings.Repeat("worker_processes auto;\nevents { worker_connections 1024; }\n", 2)
 	p := &plan.Plan{
 		Resources: map[string]*plan.Step{
-			"network":                     {Type: "acme/network:2", Init: ty("Network"), Config: raw(map[string]any{"cidr": "10.0.0.0/16"}), Source: "main.hcl:3", Part: &plan.ValidPart{Answer: plan.Answer{State: raw(map[string]any{"cidr": "10.0.0.0/16", "id": "net-01"})}}},
-			"disk":                        {Type: "acme/disk:1.2", Init: ty("Disk"), Source: "main.hcl:12", Protect: true, Config: raw(map[string]any{"name": "data", "size": "400gb", "tags": map[string]any{"owner": "web", "tier": "gold"}}), Part: &plan.UpdatePart{Answer: plan.Answer{Stale: raw(map[string]any{"name": "data", "size": "200gb", "tags": map[string]any{"owner": "ops"}, "id": "disk-77"}), Actions: []protocol.Action{act("grow", "Grow the disk by 200 GB, online", "grow", "--online"), act("label", "")}, Reasons: []protocol.Reason{{Path: "/size", Message: "The disk was shrunk by hand on Friday; growing it takes about a minute."}}}, Since: plan.Since{Drifted: true}}},
-			`module.site.conf["nginx"]`:   {Type: "acme/file:1", Init: ty("File"), Source: "site/main.hcl:8", Config: raw(map[string]any{"path": "/etc/nginx/nginx.conf", "content": page + "server { listen 443 ssl; }\n# end\n"}), Mounts: []runner.Mount{{Source: "/etc/nginx", Target: "/files", Writable: true}}, Part: &plan.UpdatePart{Answer: plan.Answer{Stale: raw(map[string]any{"path": "/etc/nginx/nginx.conf", "content": page + "server { listen 80; }\n# end\n"}), Actions: []protocol.Action{act("write", "Write the file")}}}},
-			`module.site.module.tls.cert`: {Type: "acme/cert:3", Init: ty("Certificate"), Source: "tls/main.hcl:2", Sensitive: []string{"/key"}, Config: raw(map[string]any{"host": "www.example.org", "days": 90, "key": "-----BEGIN PRIVATE KEY-----", "sans": []any{"example.org", "static.example.org"}}), Settings: runner.Settings{User: "0"}, Part: &plan.CreatePart{Answer: plan.Answer{Actions: []protocol.Action{act("issue", "Issue a certificate")}}}},
-			"www":                         {Type: "acme/vm:7", Init: ty("Virtual machine"), Reason: "module.site.module.tls.cert does not exist yet", Source: "main.hcl:30", Config: raw(map[string]any{"image": "debian-13", "cert": map[string]any{"$unknown": "x"}, "cpus": 4}), Unknown: map[string]string{"/cert": "module.site.module.tls.cert"}, Part: &plan.DeferredPart{Expected: plan.Create}},
-			"dns":                         {Type: "acme/dns:1", MayChange: true, Init: ty("DNS record"), Reason: "www may get another address", Config: raw(map[string]any{"name": "www"}), Source: "main.hcl:41", Part: &plan.ValidPart{Answer: plan.Answer{State: raw(map[string]any{"name": "www", "ip": "10.0.3.7"})}}},
-			"old_disk":                    {Type: "acme/disk:1.2", Init: ty("Disk"), Reason: "it is no longer declared", Config: raw(map[string]any{"name": "scratch"}), Part: &plan.DestroyPart{Answer: plan.Answer{Stale: raw(map[string]any{"name": "scratch", "size": "50gb"}), Actions: []protocol.Action{act("delete", "Delete the disk and what is on it")}}}},
-			"metrics":                     {Type: "acme/metrics:1", Init: ty("Dashboard"), Config: raw(map[string]any{"board": "www"}), Part: &plan.ValidPart{Answer: plan.Answer{State: raw(map[string]any{"board": "www"})}, Found: plan.Found{Adopted: true}}},
-			"greeting":                    {Type: "acme/file:1", MovedFrom: "hello", MovedWhy: "identity", Init: protocol.Type{Digest: digest, Label: "File", Identity: []string{"/path"}}, Config: raw(map[string]any{"path": "/etc/motd"}), Source: "main.hcl:50", Part: &plan.ValidPart{Answer: plan.Answer{State: raw(map[string]any{"path": "/etc/motd"})}}},
-			"index":                       {Type: "acme/index:2", Init: ty("Search index"), Reason: "resource.www is deferred", Source: "main.hcl:55", Config: raw(map[string]any{"host": map[string]any{"$unknown": "resource.www.state.ip"}, "shards": 4}), Unknown: map[string]string{"/host": "resource.www.state.ip"}, Part: &plan.DeferredPart{Expected: plan.Update, Was: &plan.Was{State: raw(map[string]any{"host": "10.0.3.7", "shards": 2})}}},
-			"service":                     {Type: "acme/service:1", Init: ty("Service"), Source: "main.hcl:60", Notes: []string{"Its type says no identity: what the old config named may stay."}, Config: raw(map[string]any{"name": "www"}), Part: &plan.ValidPart{Answer: plan.Answer{State: raw(map[string]any{"name": "www"})}, Found: plan.Found{Edited: []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}}}},
-			"legacy":                      {Type: "acme/hook:1", Init: ty("Hook"), Reason: "its type cannot remove it", Config: raw(map[string]any{}), Part: &plan.ForgetPart{}},
+			"network": {Type: "acme/network:2", Init: ty("Network"), Config: raw(map[string]any{"cidr": "10.0.0.0/16"}),
+				Source: "main.hcl:3", Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"cidr": "10.0.0.0/16", "id": "net-01"})}}},
+			"disk": {Type: "acme/disk:1.2", Init: ty("Disk"), Source: "main.hcl:12", Protect: true,
+				Config: raw(map[string]any{"name": "data", "size": "400gb", "tags": map[string]any{"owner": "web", "tier": "gold"}}),
+				Part: &change.Update{Answer: change.Answer{Stale: raw(map[string]any{"name": "data", "size": "200gb",
+					"tags": map[string]any{"owner": "ops"}, "id": "disk-77"}), Actions: []protocol.Action{act("grow",
+					"Grow the disk by 200 GB, online", "grow", "--online"), act("label", "")}, Reasons: []protocol.Reason{{Path: "/size",
+					Message: "The disk was shrunk by hand on Friday; growing it takes about a minute."}}}, Since: change.Since{Drifted: true}}},
+			`module.site.conf["nginx"]`: {Type: "acme/file:1", Init: ty("File"), Source: "site/main.hcl:8",
+				Config: raw(map[string]any{"path": "/etc/nginx/nginx.conf", "content": page + "server { listen 443 ssl; }\n# end\n"}),
+				Mounts: []runner.Mount{{Source: "/etc/nginx", Target: "/files", Writable: true}},
+				Part: &change.Update{Answer: change.Answer{Stale: raw(map[string]any{"path": "/etc/nginx/nginx.conf",
+					"content": page + "server { listen 80; }\n# end\n"}), Actions: []protocol.Action{act("write", "Write the file")}}}},
+			`module.site.module.tls.cert`: {Type: "acme/cert:3", Init: ty("Certificate"), Source: "tls/main.hcl:2",
+				Sensitive: []string{"/key"}, Config: raw(map[string]any{"host": "www.example.org", "days": 90,
+					"key": "-----BEGIN PRIVATE KEY-----", "sans": []any{"example.org", "static.example.org"}}), Settings: runner.Settings{User: "0"},
+				Part: &change.Create{Answer: change.Answer{Actions: []protocol.Action{act("issue", "Issue a certificate")}}}},
+			"www": {Type: "acme/vm:7", Init: ty("Virtual machine"),
+				Reason: "module.site.module.tls.cert does not exist yet", Source: "main.hcl:30", Config: raw(map[string]any{"image": "debian-13",
+					"cert": map[string]any{"$unknown": "x"}, "cpus": 4}), Unknown: map[string]string{"/cert": "module.site.module.tls.cert"},
+				Part: &change.Deferred{Expected: plan.Create}},
+			"dns": {Type: "acme/dns:1", MayChange: true, Init: ty("DNS record"), Reason: "www may get another address",
+				Config: raw(map[string]any{"name": "www"}), Source: "main.hcl:41",
+				Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"name": "www", "ip": "10.0.3.7"})}}},
+			"old_disk": {Type: "acme/disk:1.2", Init: ty("Disk"), Reason: "it is no longer declared",
+				Config: raw(map[string]any{"name": "scratch"}),
+				Part: &change.Destroy{Answer: change.Answer{Stale: raw(map[string]any{"name": "scratch", "size": "50gb"}),
+					Actions: []protocol.Action{act("delete", "Delete the disk and what is on it")}}}},
+			"metrics": {Type: "acme/metrics:1", Init: ty("Dashboard"), Config: raw(map[string]any{"board": "www"}),
+				Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"board": "www"})}, Found: change.Found{Adopted: true}}},
+			"greeting": {Type: "acme/file:1", MovedFrom: "hello", MovedWhy: "identity", Init: protocol.Type{Digest: digest,
+				Label: "File", Identity: []string{"/path"}}, Config: raw(map[string]any{"path": "/etc/motd"}), Source: "main.hcl:50",
+				Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"path": "/etc/motd"})}}},
+			"index": {Type: "acme/index:2", Init: ty("Search index"), Reason: "resource.www is deferred",
+				Source: "main.hcl:55", Config: raw(map[string]any{"host": map[string]any{"$unknown": "resource.www.state.ip"}, "shards": 4}),
+				Unknown: map[string]string{"/host": "resource.www.state.ip"}, Part: &change.Deferred{Expected: plan.Update,
+					Was: &change.Was{State: raw(map[string]any{"host": "10.0.3.7", "shards": 2})}}},
+			"service": {Type: "acme/service:1", Init: ty("Service"), Source: "main.hcl:60",
+				Notes: []string{"Its type says no identity: what the old config named may stay."}, Config: raw(map[string]any{"name": "www"}),
+				Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"name": "www"})},
+					Found: change.Found{Edited: []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}}}},
+			"legacy": {Type: "acme/hook:1", Init: ty("Hook"), Reason: "its type cannot remove it",
+				Config: raw(map[string]any{}), Part: &change.Forget{}},
 		},
 		Edges: []plan.Edge{{From: "network", To: "disk", Origin: "reference"}, {From: "disk", To: "www", Origin: "dependency"}, {From: "module.site.module.tls.cert", To: "www", Origin: "reference"},
 			{From: "module.site.module.tls.cert", To: `module.site.conf["nginx"]`, Origin: "depends_on"}, {From: `module.site.conf["nginx"]`, To: "www", Origin: "reference"}, {From: "www", To: "dns", Origin: "reference"}, {From: "www", To: "index", Origin: "reference"}, {From: "www", To: "old_disk", Origin: "removal"}},
@@ -81,7 +113,7 @@ func sample() *plan.Plan {
 	p.Hosts = map[string]router.Pin{web.Name: {Address: web.String(), Machine: "m1", Facts: &protocol.HostFacts{Hostname: "web-a", OS: "debian", OSVersion: "13",
 		Arch: "amd64", CPUs: 4, Memory: 8 << 30}}, `web["b"]`: {Address: "deploy@10.0.0.6", Unreachable: "ssh: connect to host 10.0.0.6 port 22: No route to host"},
 		"new": {Address: "known after apply"}}
-	p.Resources["dns"].Timeouts = plan.Timeouts{State: state.Duration(time.Minute)}
+	p.Resources["dns"].Timeouts = change.Timeouts{State: state.Duration(time.Minute)}
 	return finish(p)
 }
 
@@ -103,15 +135,18 @@ func big(n int) *plan.Plan {
 	last := ""
 	for i := range n {
 		addr := fmt.Sprintf(`module.region%d.module.team%d.vm["host-%05d"]`, i%5, i/5%8, i)
-		s := &plan.Step{Type: fmt.Sprintf("acme/vm%d:1", i%7), Init: protocol.Type{Digest: fmt.Sprintf("sha256:%064d", i%7), Label: "Virtual machine"}, Source: fmt.Sprintf("team%d.hcl:%d", i%8, i), Config: raw(map[string]any{"name": fmt.Sprintf("host-%05d", i), "cpus": i % 9, "zone": "europe-west1-b", "tags": []any{"a", "b", fmt.Sprintf("t%d", i)}}), Part: &plan.ValidPart{}}
+		s := &plan.Step{Type: fmt.Sprintf("acme/vm%d:1", i%7), Init: protocol.Type{Digest: fmt.Sprintf("sha256:%064d", i%7),
+			Label: "Virtual machine"}, Source: fmt.Sprintf("team%d.hcl:%d", i%8, i),
+			Config: raw(map[string]any{"name": fmt.Sprintf("host-%05d", i), "cpus": i % 9, "zone": "europe-west1-b", "tags": []any{"a", "b",
+				fmt.Sprintf("t%d", i)}}), Part: &change.Valid{}}
 		if i%10 == 3 {
 			stale := raw(map[string]any{"name": fmt.Sprintf("host-%05d", i), "cpus": i%9 + 1, "zone": "europe-west1-c", "tags": []any{"a", "b"}})
-			s.Part = &plan.UpdatePart{Answer: plan.Answer{Stale: stale,
+			s.Part = &change.Update{Answer: change.Answer{Stale: stale,
 				Actions: []protocol.Action{act("resize", "Stop it, resize it, start it", "resize"), act("retag", "")}}}
 		} else if i%10 == 7 && i%20 == 7 {
-			s.Part = &plan.CreatePart{Answer: plan.Answer{Actions: []protocol.Action{act("boot", "Make it and start it")}}}
+			s.Part = &change.Create{Answer: change.Answer{Actions: []protocol.Action{act("boot", "Make it and start it")}}}
 		} else {
-			s.Part = &plan.ValidPart{Answer: plan.Answer{State: s.Config}}
+			s.Part = &change.Valid{Answer: change.Answer{State: s.Config}}
 		}
 		p.Resources[addr] = s
 		if last != "" && i%4 != 0 {

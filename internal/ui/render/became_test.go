@@ -6,6 +6,7 @@ import (
 
 	"deployster/apply"
 	"deployster/plan"
+	"deployster/plan/change"
 )
 
 // The end of an apply says what became of what was deferred, and what was left.
@@ -16,11 +17,12 @@ func TestReport_WhatBecameOfDeferred(t *testing.T) {
 		res       apply.ResourceReport
 		row, sums string
 	}{
-		{plan.Step{Part: &plan.DeferredPart{}}, apply.ResourceReport{Status: apply.OK, Became: plan.Update}, "updated", "1 updated."},
-		{plan.Step{Part: &plan.DeferredPart{Expected: plan.Update}}, apply.ResourceReport{Status: apply.OK, Became: plan.Create}, "created", "1 created."},
-		{plan.Step{Part: &plan.DeferredPart{Expected: plan.Create}}, apply.ResourceReport{Status: apply.OK}, "created", "1 created."},
-		{plan.Step{Part: &plan.LeftPart{}}, apply.ResourceReport{Status: apply.Kept}, "kept in the state", "1 kept in the state."},
-		{plan.Step{Part: &plan.DeferredPart{}}, apply.ResourceReport{Status: apply.Skipped}, "unchanged", "1 unchanged."},
+		{plan.Step{Part: &change.Deferred{}}, apply.ResourceReport{Status: apply.OK, Became: plan.Update}, "updated", "1 updated."},
+		{plan.Step{Part: &change.Deferred{Expected: plan.Update}}, apply.ResourceReport{Status: apply.OK, Became: plan.Create}, "created",
+			"1 created."},
+		{plan.Step{Part: &change.Deferred{Expected: plan.Create}}, apply.ResourceReport{Status: apply.OK}, "created", "1 created."},
+		{plan.Step{Part: &change.Left{}}, apply.ResourceReport{Status: apply.Kept}, "kept in the state", "1 kept in the state."},
+		{plan.Step{Part: &change.Deferred{}}, apply.ResourceReport{Status: apply.Skipped}, "unchanged", "1 unchanged."},
 	} {
 		p := planOf([]string{"a"}, map[string]*plan.Step{"a": &c.step})
 		p.Moves = nil
@@ -35,7 +37,7 @@ func TestReport_WhatBecameOfDeferred(t *testing.T) {
 // What ends is named as it was asked for.
 func TestReport_OfADestroy(t *testing.T) {
 	t.Parallel()
-	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Part: &plan.DestroyPart{}}}, Summary: plan.Summary{Destroy: 1}}
+	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Part: &change.Destroy{}}}, Summary: plan.Summary{Destroy: 1}}
 	p.Selection.Destroy = true
 	for status, want := range map[apply.Status]string{apply.OK: "Destroy complete. Resources: 1 destroyed.", apply.Error: "Destroy failed."} {
 		r := &apply.Report{Status: status, Resources: map[string]*apply.ResourceReport{"a": {Status: status}}}

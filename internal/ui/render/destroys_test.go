@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 )
 
 // An update that destroys what exists is called a replacement before and after it is done.
 func TestMark_AnUpdateThatDestroys(t *testing.T) {
-	step := &plan.Step{Part: &plan.UpdatePart{Answer: plan.Answer{Actions: []protocol.Action{{Name: "delete", Destructive: true}, {Name: "create"}}}}}
+	step := &plan.Step{Part: &change.Update{Answer: change.Answer{Actions: []protocol.Action{{Name: "delete", Destructive: true},
+		{Name: "create"}}}}}
 	symbol, words := mark(step)
 	if got := Colors(symbol, false) + " " + words; got != "-/+ will be replaced" {
 		t.Errorf("%q", got)

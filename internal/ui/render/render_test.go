@@ -15,6 +15,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -40,9 +41,10 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func step(change plan.Change, config string) *plan.Step {
-	s := &plan.Step{Type: "demo/file:1", Config: json.RawMessage(config), Source: "main.hcl:7", Init: protocol.Type{Label: "File"}, Part: plan.NewPart(change)}
-	if change != plan.Valid && change != plan.Deferred {
+func step(kind plan.Change, config string) *plan.Step {
+	s := &plan.Step{Type: "demo/file:1", Config: json.RawMessage(config), Source: "main.hcl:7", Init: protocol.Type{Label: "File"},
+		Part: change.New(kind)}
+	if kind != plan.Valid && kind != plan.Deferred {
 		s.Answer().Actions = []protocol.Action{{Name: "write", Description: "Write it"}}
 	}
 	return s
@@ -84,7 +86,7 @@ func sample() *plan.Plan {
 	add := func(name string, s *plan.Step) { steps[name], names = s, append(names, name) }
 	update := step(plan.Update, `{"mode":"0644","text":"a\nb\nc\nD\ne\n","owner":"www","token":"t0ken"}`)
 	update.Answer().Stale = json.RawMessage(`{"mode":"0600","text":"a\nb\nc\nd\ne\n","owner":"www","token":"old"}`)
-	update.Sensitive, update.Part.(*plan.UpdatePart).Drifted = []string{"/token"}, true
+	update.Sensitive, update.Part.(*change.Update).Drifted = []string{"/token"}, true
 	add("conf", update)
 	reasons := step(plan.Update, `{"size":"200gb","zone":"a"}`)
 	reasons.Answer().Stale = json.RawMessage(`{"size":100,"zone":"a"}`)
@@ -99,9 +101,9 @@ func sample() *plan.Plan {
 	late := step(plan.Deferred, `{"ip":{"$unknown":"resource.conf.state.ip"}}`)
 	late.Unknown, late.Reason = map[string]string{"/ip": "resource.conf.state.ip"}, "resource.conf.state.ip is known after apply"
 	deferred := func(s *plan.Step, expected plan.Change, was string) *plan.Step {
-		p := &plan.DeferredPart{Expected: expected}
+		p := &change.Deferred{Expected: expected}
 		if was != "" {
-			p.Was = &plan.Was{State: json.RawMessage(was)}
+			p.Was = &change.Was{State: json.RawMessage(was)}
 		}
 		now := *s
 		now.Part = p
@@ -117,13 +119,13 @@ func sample() *plan.Plan {
 	looked.ReadOnly = true
 	add("looked", looked)
 	there := step(plan.Valid, `{}`)
-	there.Part.(*plan.ValidPart).Adopted = true
+	there.Part.(*change.Valid).Adopted = true
 	add("there", there)
 	moved := step(plan.Valid, `{}`)
 	moved.MovedFrom, moved.MovedWhy, moved.Init.Identity = "hello", "identity", []string{"/path"}
 	add("greeting", moved)
 	edited := step(plan.Valid, `{}`)
-	edited.Part.(*plan.ValidPart).Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []string{"Its type says no identity: what the old config named may stay."}
+	edited.Part.(*change.Valid).Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []string{"Its type says no identity: what the old config named may stay."}
 	add("edited", edited)
 	may := step(plan.Valid, `{"zone":"a"}`)
 	may.MayChange, may.Staying, may.Reason = true, []string{"/zone"}, "resource.conf will be updated"

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"deployster/plan"
+	"deployster/plan/change"
 )
 
 // What is not decided because planning failed is not decided by an apply either: there is none.
 func TestPlan_LegendOfAFailedPlan(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Layers: [][]string{{"broken"}, {"later", "perhaps"}}, Resources: map[string]*plan.Step{
-		"broken":  {Type: "a:1", Part: &plan.ReadFailedPart{}},
-		"later":   {Type: "a:1", Part: &plan.DeferredPart{}},
-		"perhaps": {MayChange: true, Type: "a:1", Part: &plan.ValidPart{}},
+		"broken":  {Type: "a:1", Part: &change.ReadFailed{}},
+		"later":   {Type: "a:1", Part: &change.Deferred{}},
+		"perhaps": {MayChange: true, Type: "a:1", Part: &change.Valid{}},
 	}}
 	p.Summary = plan.Summary{ReadFailed: 1, Deferred: 1, Valid: 1, MayChange: 1}
 	if text := Plan(p, Options{}); strings.Count(text, "decided during apply") != 2 {
@@ -35,8 +36,8 @@ func TestPlan_LegendOfAFailedPlan(t *testing.T) {
 func TestPlan_MarksWhatDeploysterDidNotCreate(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Layers: [][]string{{"old", "again"}}, Resources: map[string]*plan.Step{
-		"old":   {Type: "a:1", Part: &plan.DestroyPart{NotMade: true}},
-		"again": {Type: "a:1", Part: &plan.ReplacePart{Old: &plan.Step{Part: &plan.DestroyPart{NotMade: true}}}},
+		"old":   {Type: "a:1", Part: &change.Destroy{NotMade: true}},
+		"again": {Type: "a:1", Part: &change.Replace{Old: &plan.Step{Part: &change.Destroy{NotMade: true}}}},
 	}}
 	p.Summary = plan.Summary{Destroy: 1, Replace: 1, DestroyAdopted: 2}
 	for _, compact := range []bool{false, true} {

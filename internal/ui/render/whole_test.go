@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"deployster/plan"
+	"deployster/plan/change"
 )
 
 // Where nobody scrolls all addresses are named, and all that differs is shown.
@@ -13,7 +14,7 @@ func TestPlan_Whole(t *testing.T) {
 	p := &plan.Plan{Resources: map[string]*plan.Step{}, Layers: [][]string{nil}}
 	for i := range 700 {
 		addr := fmt.Sprintf("r%d", i)
-		p.Resources[addr] = &plan.Step{Type: "a:1", Config: fmt.Appendf(nil, `{"n":%d}`, i/7), Part: &plan.CreatePart{}}
+		p.Resources[addr] = &plan.Step{Type: "a:1", Config: fmt.Appendf(nil, `{"n":%d}`, i/7), Part: &change.Create{}}
 		p.Layers[0] = append(p.Layers[0], addr)
 	}
 	p.Summary.Create = 700

@@ -1,4 +1,4 @@
-package plan
+package change
 
 import (
 	"encoding/json"
@@ -6,12 +6,13 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/inputs"
+	"deployster/plan/observe"
 	"deployster/protocol"
 )
 
 // Part is what a step has for its change only. There is one type for each change.
 type Part interface {
-	Change() Change
+	Change() observe.Change
 
 	// answer is what the image of the resource answered; nil = it was not asked.
 	answer() *Answer
@@ -20,71 +21,71 @@ type Part interface {
 	Invalid() string
 }
 
-// ValidPart is of a resource that matches its config.
-type ValidPart struct {
+// Valid is of a resource that matches its config.
+type Valid struct {
 	Answer
 	Found
 	Unrefreshed bool            `json:"trusted,omitempty"`        // its recorded state was used, and its image was not asked
 	Inputs      []inputs.Change `json:"inputs_changed,omitempty"` // may change: of what it will be notified
 }
 
-// CreatePart is of a resource that does not exist.
-type CreatePart struct {
+// Create is of a resource that does not exist.
+type Create struct {
 	Answer
 	Since
 }
 
-// UpdatePart is of a resource that exists and differs from its config.
-type UpdatePart struct {
+// Update is of a resource that exists and differs from its config.
+type Update struct {
 	Answer
 	Since
 	Adopted bool `json:"adopted,omitempty"`     // the state file has no entry for it
 	NotMade bool `json:"not_created,omitempty"` // its actions destroy an object that deployster did not create
 }
 
-// ReplacePart is of a resource whose object is destroyed, and created again.
-type ReplacePart struct {
+// Replace is of a resource whose object is destroyed, and created again.
+type Replace struct {
 	Old *Step `json:"-"` // how the existing object is destroyed
 }
 
-// DestroyPart is of an object that is no longer declared, or that is replaced.
-type DestroyPart struct {
+// Destroy is of an object that is no longer declared, or that is replaced.
+type Destroy struct {
 	Answer
 	NotMade bool           `json:"not_created,omitempty"`  // deployster did not create it
 	Today   []runner.Mount `json:"mounts_today,omitempty"` // the writable Mounts whose plugs lead elsewhere today
 }
 
-// ForgetPart is of an entry that is dropped from the state file.
-type ForgetPart struct{}
+// Forget is of an entry that is dropped from the state file.
+type Forget struct{}
 
-// PublishPart is of an artifact that is published.
-type PublishPart struct {
+// Publish is of an artifact that is published.
+type Publish struct {
 	Answer
 	Was *Was `json:"was,omitempty"` // the recorded config
 }
 
-// DeferredPart is of a resource whose change is known only during apply. An image that
+// Deferred is of a resource whose change is known only during apply. An image that
 // accepts unknown values has answered what it expects.
-type DeferredPart struct {
+type Deferred struct {
 	Answer
-	Expected Change          `json:"expected,omitempty"`       // create, update or replace, where that is known
+	Expected observe.Change  `json:"expected,omitempty"`       // create, update or replace, where that is known
 	Inputs   []inputs.Change `json:"inputs_changed,omitempty"` // of what it will be notified
 	NotMade  bool            `json:"not_created,omitempty"`    // its actions destroy an object that deployster did not create
 	Was      *Was            `json:"was,omitempty"`            // the recorded config
 }
 
-// ReadFailedPart is of a resource about which nothing was decided, because of an error.
-type ReadFailedPart struct{}
+// ReadFailed is of a resource about which nothing was decided, because of an error.
+type ReadFailed struct{}
 
-// RecordPart is of a resource that was found, and is written to the state file.
-type RecordPart struct {
+// Record is of a resource that was found, and is written to the state file.
+type Record struct {
 	Answer
 	Found
 	Was *Was `json:"was,omitempty"` // the recorded or last found state
 }
 
-// LeftPart is of a resource, or an entry, that is left for a later plan.
-type LeftPart struct{ Answer }
+// Left is of a resource, or an entry, that is left for a later plan.
+type Left struct{ Answer }
 
 // Answer is what the image of a resource answered.
 type Answer struct {
@@ -119,82 +120,82 @@ type Was struct {
 }
 
 // Change returns the change that a part is of.
-func (*ValidPart) Change() Change      { return Valid }
-func (*CreatePart) Change() Change     { return Create }
-func (*UpdatePart) Change() Change     { return Update }
-func (*ReplacePart) Change() Change    { return Replace }
-func (*DestroyPart) Change() Change    { return Destroy }
-func (*ForgetPart) Change() Change     { return Forget }
-func (*PublishPart) Change() Change    { return Publish }
-func (*DeferredPart) Change() Change   { return Deferred }
-func (*ReadFailedPart) Change() Change { return ReadFailed }
-func (*RecordPart) Change() Change     { return Record }
-func (*LeftPart) Change() Change       { return Left }
+func (*Valid) Change() observe.Change      { return observe.Valid }
+func (*Create) Change() observe.Change     { return observe.Create }
+func (*Update) Change() observe.Change     { return observe.Update }
+func (*Replace) Change() observe.Change    { return observe.Replace }
+func (*Destroy) Change() observe.Change    { return observe.Destroy }
+func (*Forget) Change() observe.Change     { return observe.Forget }
+func (*Publish) Change() observe.Change    { return observe.Publish }
+func (*Deferred) Change() observe.Change   { return observe.Deferred }
+func (*ReadFailed) Change() observe.Change { return observe.ReadFailed }
+func (*Record) Change() observe.Change     { return observe.Record }
+func (*Left) Change() observe.Change       { return observe.Left }
 
-func (a *Answer) answer() *Answer       { return a }
-func (*ReplacePart) answer() *Answer    { return nil }
-func (*ForgetPart) answer() *Answer     { return nil }
-func (*ReadFailedPart) answer() *Answer { return nil }
+func (a *Answer) answer() *Answer   { return a }
+func (*Replace) answer() *Answer    { return nil }
+func (*Forget) answer() *Answer     { return nil }
+func (*ReadFailed) answer() *Answer { return nil }
 
 // Invalid returns what is wrong with a part that was read from a file, or "". What an image
 // answered was checked when it was read.
 func (*Answer) Invalid() string { return "" }
 
 // Invalid accepts every forgotten entry.
-func (*ForgetPart) Invalid() string { return "" }
+func (*Forget) Invalid() string { return "" }
 
 // Invalid requires the end of what is replaced.
-func (p *ReplacePart) Invalid() string {
-	if p.Old == nil || p.Old.Change() != Destroy {
+func (p *Replace) Invalid() string {
+	if p.Old == nil || p.Old.Change() != observe.Destroy {
 		return "what is replaced has no end"
 	}
 	return ""
 }
 
 // Invalid requires an expected change that can be expected.
-func (p *DeferredPart) Invalid() string {
+func (p *Deferred) Invalid() string {
 	switch p.Expected {
-	case "", Create, Update, Replace, Publish:
+	case "", observe.Create, observe.Update, observe.Replace, observe.Publish:
 		return ""
 	}
 	return "what is expected of a resource is not a change"
 }
 
 // Invalid refuses the part: such a plan is not saved.
-func (*ReadFailedPart) Invalid() string { return "the change of a resource is not known" }
+func (*ReadFailed) Invalid() string { return "the change of a resource is not known" }
 
-// NewPart returns the empty part of a change; nil = there is no such change.
-func NewPart(c Change) Part {
+// New returns the empty part of a change; nil = there is no such change.
+func New(c observe.Change) Part {
 	switch c {
-	case Valid:
-		return &ValidPart{}
-	case Create:
-		return &CreatePart{}
-	case Update:
-		return &UpdatePart{}
-	case Replace:
-		return &ReplacePart{}
-	case Destroy:
-		return &DestroyPart{}
-	case Forget:
-		return &ForgetPart{}
-	case Publish:
-		return &PublishPart{}
-	case Deferred:
-		return &DeferredPart{}
-	case ReadFailed:
-		return &ReadFailedPart{}
-	case Record:
-		return &RecordPart{}
-	case Left:
-		return &LeftPart{}
+	case observe.Valid:
+		return &Valid{}
+	case observe.Create:
+		return &Create{}
+	case observe.Update:
+		return &Update{}
+	case observe.Replace:
+		return &Replace{}
+	case observe.Destroy:
+		return &Destroy{}
+	case observe.Forget:
+		return &Forget{}
+	case observe.Publish:
+		return &Publish{}
+	case observe.Deferred:
+		return &Deferred{}
+	case observe.ReadFailed:
+		return &ReadFailed{}
+	case observe.Record:
+		return &Record{}
+	case observe.Left:
+		return &Left{}
 	}
 	return nil
 }
 
 // partWith returns the part of a change with an answer.
-func partWith(c Change, a Answer) Part {
-	p := NewPart(c)
+func partWith(c observe.Change, a Answer) Part {
+	p := New(c)
 	if to := p.answer(); to != nil {
 		*to = a
 	}

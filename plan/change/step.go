@@ -1,17 +1,15 @@
-package plan
+package change
 
 import (
 	"encoding/json"
 	"reflect"
-	"time"
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/inputs"
+	"deployster/plan/observe"
 	"deployster/protocol"
 	"deployster/state"
-	"deployster/state/moves"
 )
 
 // Step is what the plan says of one resource, and what is needed to do it.
@@ -59,7 +57,7 @@ type Timeouts struct {
 }
 
 // Change returns what the step does; "" = that was not decided yet.
-func (s *Step) Change() Change {
+func (s *Step) Change() observe.Change {
 	if s.Part == nil {
 		return ""
 	}
@@ -89,19 +87,19 @@ func (s *Step) Copy() *Step {
 
 // Old returns how the existing object of a replaced resource is destroyed; nil = it is not
 // replaced.
-func (s *Step) Old() *Step { return partOf[ReplacePart](s).Old }
+func (s *Step) Old() *Step { return partOf[Replace](s).Old }
 
 // Expected returns the expected change of a deferred resource; "" = it is not known.
-func (s *Step) Expected() Change { return partOf[DeferredPart](s).Expected }
+func (s *Step) Expected() observe.Change { return partOf[Deferred](s).Expected }
 
 // Unrefreshed reports whether the recorded state was used, and the image was not asked.
-func (s *Step) Unrefreshed() bool { return partOf[ValidPart](s).Unrefreshed }
+func (s *Step) Unrefreshed() bool { return partOf[Valid](s).Unrefreshed }
 
 // Today returns the writable mounts of what is destroyed whose plugs lead elsewhere today.
-func (s *Step) Today() []runner.Mount { return partOf[DestroyPart](s).Today }
+func (s *Step) Today() []runner.Mount { return partOf[Destroy](s).Today }
 
 // Adopted reports whether a resource exists, but the state file has no complete entry for it.
-func (s *Step) Adopted() bool { return s.found().Adopted || partOf[UpdatePart](s).Adopted }
+func (s *Step) Adopted() bool { return s.found().Adopted || partOf[Update](s).Adopted }
 
 // Made reports whether an adopted resource was created by an apply that was cut short.
 func (s *Step) Made() bool { return s.found().Made }
@@ -111,25 +109,25 @@ func (s *Step) Edited() []jsondoc.Edit { return s.found().Edited }
 
 // found returns how a resource that matches its config differs from its entry.
 func (s *Step) found() *Found {
-	if p, ok := s.Part.(*RecordPart); ok {
+	if p, ok := s.Part.(*Record); ok {
 		return &p.Found
 	}
-	return &partOf[ValidPart](s).Found
+	return &partOf[Valid](s).Found
 }
 
 // Drifted reports whether a resource was recorded as VALID and is not, though no input has changed.
-func (s *Step) Drifted() bool { return partOf[CreatePart](s).Drifted || partOf[UpdatePart](s).Drifted }
+func (s *Step) Drifted() bool { return partOf[Create](s).Drifted || partOf[Update](s).Drifted }
 
 // Inputs returns what has changed of the inputs of a resource since it was last VALID.
 func (s *Step) Inputs() []inputs.Change {
 	switch p := s.Part.(type) {
-	case *ValidPart:
+	case *Valid:
 		return p.Inputs
-	case *CreatePart:
+	case *Create:
 		return p.Inputs
-	case *UpdatePart:
+	case *Update:
 		return p.Inputs
-	case *DeferredPart:
+	case *Deferred:
 		return p.Inputs
 	}
 	return nil
@@ -137,63 +135,30 @@ func (s *Step) Inputs() []inputs.Change {
 
 // NotMade reports whether the actions destroy an object that deployster did not create.
 func (s *Step) NotMade() bool {
-	return partOf[DestroyPart](s).NotMade || partOf[UpdatePart](s).NotMade || partOf[DeferredPart](s).NotMade
+	return partOf[Destroy](s).NotMade || partOf[Update](s).NotMade || partOf[Deferred](s).NotMade
+}
+
+// SetNotMade notes whether the actions destroy an object that deployster did not create.
+func (s *Step) SetNotMade(notMade bool) {
+	switch p := s.Part.(type) {
+	case *Destroy:
+		p.NotMade = notMade
+	case *Update:
+		p.NotMade = notMade
+	case *Deferred:
+		p.NotMade = notMade
+	}
 }
 
 // Was returns what is shown beside the config or the state that was found; nil = nothing.
 func (s *Step) Was() *Was {
 	switch p := s.Part.(type) {
-	case *PublishPart:
+	case *Publish:
 		return p.Was
-	case *DeferredPart:
+	case *Deferred:
 		return p.Was
-	case *RecordPart:
+	case *Record:
 		return p.Was
 	}
 	return nil
 }
-
-// Target returns what a client needs to run the step's image for an address.
-func (s *Step) Target(addr string) typeclient.Target {
-	name, _ := moves.RecordedAt(addr)
-	return typeclient.Target{
-		Address: addr, Name: name, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull,
-		Verify: s.Verify, StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
-		Sensitive: s.Sensitive,
-	}
-}
-
-// Answered returns the status that the image answered when the plan was made; "" =
-// it was not asked, or the change does not tell it.
-func (s *Step) Answered() protocol.Status {
-	switch s.Change() {
-	case Valid:
-		return protocol.Valid
-	case Create, Publish:
-		return protocol.Missing
-	case Update, Destroy:
-		return protocol.Stale
-	}
-	return ""
-}
-
-// Intent returns what the image is asked for: that the thing is absent, or present.
-func (s *Step) Intent() protocol.Intent {
-	if s.Change() == Destroy {
-		return protocol.Absent
-	}
-	return protocol.Present
-}
-
-// Gone reports whether an undeclared thing is forgotten because its image answered that
-// it does not exist. For other things that are forgotten no image is asked for the state.
-func (s *Step) Gone() bool { return s.Change() == Forget && s.Init.Absent }
-
-// Flexible reports whether apply may find other actions than the plan shows,
-// because the plan itself said that it could not know, or will query it again.
-func (s *Step) Flexible() bool {
-	return s.Change() == Deferred || s.Change() == Replace || s.MayChange || s.Again
-}
-
-// Settled reports whether a resource matches its config, whatever the plan does to others.
-func (s *Step) Settled() bool { return s.Change() == Valid && !s.MayChange && !s.Again }

@@ -1,0 +1,95 @@
+package change
+
+import (
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/plan/observe"
+	"deployster/protocol"
+	"deployster/state/moves"
+	"time"
+)
+
+// Target returns what a client needs to run the step's image for an address.
+func (s *Step) Target(addr string) typeclient.Target {
+	name, _ := moves.RecordedAt(addr)
+	return typeclient.Target{
+		Address: addr, Name: name, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull,
+		Verify: s.Verify, StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
+		Sensitive: s.Sensitive,
+	}
+}
+
+// Answered returns the status that the image answered when the plan was made; "" =
+// it was not asked, or the change does not tell it.
+func (s *Step) Answered() protocol.Status {
+	switch s.Change() {
+	case observe.Valid:
+		return protocol.Valid
+	case observe.Create, observe.Publish:
+		return protocol.Missing
+	case observe.Update, observe.Destroy:
+		return protocol.Stale
+	}
+	return ""
+}
+
+// Intent returns what the image is asked for: that the thing is absent, or present.
+func (s *Step) Intent() protocol.Intent {
+	if s.Change() == observe.Destroy {
+		return protocol.Absent
+	}
+	return protocol.Present
+}
+
+// Absent returns a step that requires the absence of the object.
+func (s *Step) Absent() *Step {
+	absent := *s
+	absent.Part = &Destroy{}
+	return &absent
+}
+
+// Gone reports whether an undeclared thing is forgotten because its image answered that
+// it does not exist. For other things that are forgotten no image is asked for the state.
+func (s *Step) Gone() bool { return s.Change() == observe.Forget && s.Init.Absent }
+
+// Flexible reports whether apply may find other actions than the plan shows,
+// because the plan itself said that it could not know, or will query it again.
+func (s *Step) Flexible() bool {
+	return s.Change() == observe.Deferred || s.Change() == observe.Replace || s.MayChange || s.Again
+}
+
+// Settled reports whether a resource matches its config, whatever the plan does to others.
+func (s *Step) Settled() bool { return s.Change() == observe.Valid && !s.MayChange && !s.Again }
+
+// Quiet reports whether there is nothing to show of a step: its resource and its
+// address stay unchanged.
+func (s *Step) Quiet() bool {
+	return s.Change() == observe.Valid && !s.MayChange && !s.Adopted() && s.MovedFrom == "" && len(s.Edited())+len(s.Notes) == 0
+}
+
+// Adopts reports whether apply only records a resource: it exists and matches its config,
+// and the state file has no complete entry of it.
+func (s *Step) Adopts() bool { return s.Change() == observe.Valid && s.Adopted() && !s.MayChange }
+
+// DestroysAdopted reports whether apply destroys what deployster did not create, also to
+// create it again.
+func (s *Step) DestroysAdopted() bool { return s.NotMade() || s.Old() != nil && s.Old().NotMade() }
+
+// Kind returns the kind of change that somebody has to approve: a change with an action
+// that destroys the existing thing is a replacement.
+func (s *Step) Kind() observe.Change {
+	switch s.Part.(type) {
+	case *Create, *Update, *Deferred:
+		if a := s.Answer(); protocol.Destructive(a.Shutdown, a.Actions) != "" {
+			return observe.Replace
+		}
+	}
+	return s.Change()
+}
+
+// Shown returns the change as it is shown to people and counted.
+func (s *Step) Shown() observe.Change {
+	if s.Change() == observe.Update {
+		return s.Kind()
+	}
+	return s.Change()
+}
