@@ -120,6 +120,7 @@ var ranks = map[string]int{
 	"plan/types":                               27,
 	"plan/begins":                              24,
 	"plan/match":                               25,
+	"plan/reason":                              24,
 	"plan/plugs":                               25,
 	"plan/refresh":                             25,
 	"plan/subject":                             25,

@@ -137,7 +137,7 @@ func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, 
 func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 	out.decline("not approved: the plan could not show what is to be done")
 	detail := fmt.Sprintf("Now its image answers %s with the actions [%s], which the plan could not show, because %s.\n", found.Status,
-		compare.Spell(found.Actions), step.Reason)
+		compare.Spell(found.Actions), step.Reason.Words())
 	if step.Change() != plan.Deferred {
 		out.report.Stale = r.differences(step, out.addr, found)
 		why := "The plan said that it may change, because %s, and it has.\n%s"
@@ -147,7 +147,7 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 		case step.Early:
 			why = "Its image was queried early for the plan (%s), and answers otherwise now.\n%s"
 		}
-		detail = fmt.Sprintf(why, step.Reason, compare.SideBySide(out.report.Stale))
+		detail = fmt.Sprintf(why, step.Reason.Words(), compare.SideBySide(out.report.Stale))
 	}
 	out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not approved: the plan could not show these changes", Address: out.addr,
 		Detail: detail + "Nothing of it was run, nor of what depends on it. To do it, plan and apply again, which shows it now; or allow it " +

@@ -153,8 +153,8 @@ func planned(s *plan.Step) string {
 	if s.Adopted() {
 		words += " adopted"
 	}
-	if s.Reason != "" {
-		words += ": " + s.Reason
+	if s.Reason != nil {
+		words += ": " + s.Reason.Words()
 	}
 	return words
 }

@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
+	"deployster/plan/reason"
 )
 
 // careless is the type of World.Program without an eye for the tier in a config; keyed
@@ -68,7 +69,7 @@ func TestEdited(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := p.Resources["a"]
-			got := strings.Join(strings.Fields(string(s.Change())+" "+jsondoc.EditWords(s.Edited())+" "+strings.Join(s.Notes, " ")), " ")
+			got := strings.Join(strings.Fields(string(s.Change())+" "+jsondoc.EditWords(s.Edited())+" "+strings.Join(reason.Words(s.Notes), " ")), " ")
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/plan"
+	"deployster/plan/reason"
 )
 
 // forecasting is a type that, before it changes a thing, says what becomes of its v
@@ -163,8 +164,8 @@ func TestExpected_WhatMayStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := p.Resources["b"]
-		if said := strings.Contains(strings.Join(b.Notes, " "), "what the old config named may stay"); b.Change() != plan.Deferred || said != want {
-			t.Errorf("v = %s: %s, %q", v, b.Change(), b.Notes)
+		if said := strings.Contains(strings.Join(reason.Words(b.Notes), " "), "what the old config named may stay"); b.Change() != plan.Deferred || said != want {
+			t.Errorf("v = %s: %s, %q", v, b.Change(), reason.Words(b.Notes))
 		}
 	}
 }

@@ -319,7 +319,7 @@ func TestLateHost_Home(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x := p.Resources["x"]; x.Change() != plan.Deferred || x.Old() != nil || x.Another || x.Expected() == plan.Replace {
-		t.Errorf("x is %s, expected %s, another %v (%s)", x.Change(), x.Expected(), x.Another, x.Reason)
+		t.Errorf("x is %s, expected %s, another %v (%s)", x.Change(), x.Expected(), x.Another, x.Reason.Words())
 	}
 	report, err := e.apply(t.Context(), p)
 	if x := report.Resources["x"]; err != nil || x.Failed != "" {

@@ -90,7 +90,7 @@ func TestMemory_SaysWhichThingIsMeant(t *testing.T) {
 			for addr, step := range p.Resources {
 				planned = append(planned, addr+":"+string(step.Change()))
 				if step.MayChange {
-					t.Errorf("%s may change: %s", addr, step.Reason)
+					t.Errorf("%s may change: %s", addr, step.Reason.Words())
 				}
 			}
 			slices.Sort(planned)

@@ -55,10 +55,10 @@ func TestPlanWithAFailedReadShowsTheOthers(t *testing.T) {
 		if got := changes(p); got != c.want {
 			t.Errorf("%s: planned %s, want %s", name, got, c.want)
 		}
-		if why := p.Resources["kept"].Reason; why != "protected resource would be removed" {
+		if why := p.Resources["kept"].Reason.Words(); why != "protected resource would be removed" {
 			t.Errorf("%s: kept: %q", name, why)
 		}
-		if u := p.Resources["user"]; u != nil && u.Reason == "" {
+		if u := p.Resources["user"]; u != nil && u.Reason == nil {
 			t.Errorf("%s: nobody says why user was not asked", name)
 		}
 		var file bytes.Buffer

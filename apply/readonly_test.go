@@ -33,7 +33,7 @@ func TestReadOnly_Waits(t *testing.T) {
 			if want := "after:deferred look:deferred s:update"; got != want {
 				t.Fatalf("planned %s, want %s", got, want)
 			}
-			if look := p.Resources["look"]; len(look.Answer().Actions) != 0 || look.Answer().Stale != nil || look.Reason != "resource.s will be updated" {
+			if look := p.Resources["look"]; len(look.Answer().Actions) != 0 || look.Answer().Stale != nil || look.Reason.Words() != "resource.s will be updated" {
 				t.Errorf("look is %+v", look)
 			}
 			e.world.Watch(func(name, _ string) {

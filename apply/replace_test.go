@@ -7,6 +7,7 @@ import (
 
 	"deployster/apply"
 	"deployster/plan"
+	"deployster/plan/reason"
 )
 
 // What -replace names is destroyed and made again: after all that lets go of it,
@@ -137,7 +138,7 @@ func TestPlanSaysWhatIsLeftBehind(t *testing.T) {
 		t.Fatalf("planned %s", got)
 	}
 	for addr, want := range map[string]string{"base": "resource.top was recorded as depending on it, and is only forgotten", "moved": "recorded with another config", "other": "created by test/thing:1"} {
-		if notes := strings.Join(p.Resources[addr].Notes, " "); !strings.Contains(notes, want) {
+		if notes := strings.Join(reason.Words(p.Resources[addr].Notes), " "); !strings.Contains(notes, want) {
 			t.Errorf("%s: %q, want %q", addr, notes, want)
 		}
 	}

@@ -1,7 +1,6 @@
 package apply_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -47,8 +46,8 @@ func TestTriggers(t *testing.T) {
 			if rest, err := e.plan(c.then); err != nil || rest.HasChanges() {
 				t.Errorf("something is left to do: %v %v", changes(rest), err)
 			}
-			if step := p.Resources["b"]; strings.HasPrefix(c.done, "remove b") != strings.Contains(fmt.Sprint(step.Reason), "replace_triggered_by") {
-				t.Errorf("the plan says %s because %q", step.Change(), step.Reason)
+			if step := p.Resources["b"]; strings.HasPrefix(c.done, "remove b") != strings.Contains(step.Reason.Words(), "replace_triggered_by") {
+				t.Errorf("the plan says %s because %q", step.Change(), step.Reason.Words())
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/plan/autoedge"
 	"deployster/plan/change"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 	"deployster/state/moves"
 )
@@ -135,7 +135,8 @@ func (b assembler) incomplete() *Plan {
 	}
 	for _, addr := range b.Removed() {
 		if entry := b.Prior.Resources[addr]; b.steps[addr] == nil && b.Wanted(addr) {
-			b.steps[addr] = &Step{Type: entry.Type, Config: json.RawMessage("{}"), Reason: b.FirstError(addr), Part: &change.ReadFailed{}}
+			b.steps[addr] = &Step{Type: entry.Type, Config: json.RawMessage("{}"), Reason: reason.New(reason.Failed, b.FirstError(addr)),
+				Part: &change.ReadFailed{}}
 		}
 	}
 	p := b.frame()
@@ -149,13 +150,13 @@ func (b assembler) incomplete() *Plan {
 func (b assembler) undecided(r *config.Resource) *Step {
 	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.TypeOf(r.Address)}
 	if b.failed[r.Address] {
-		step.Part, step.Reason = &change.ReadFailed{}, b.FirstError(r.Address)
+		step.Part, step.Reason = &change.ReadFailed{}, reason.New(reason.Failed, b.FirstError(r.Address))
 		return step
 	}
-	step.Part, step.Reason = &change.Deferred{}, "the plan has ended with errors before its state was read"
+	step.Part, step.Reason = &change.Deferred{}, reason.New(reason.EndedWithErrors)
 	for _, addr := range subject.Predecessors(r) {
 		if b.failed[addr] {
-			step.Reason = "the state of " + config.Reference(addr) + " is not known"
+			step.Reason = reason.New(reason.Unknown, addr)
 			break
 		}
 	}
@@ -175,8 +176,7 @@ func (b assembler) noteDependants() {
 	for _, dependant := range forgotten {
 		for _, addr := range b.Prior.Resources[dependant].Dependencies {
 			if s := b.steps[addr]; s != nil && (s.Change() == Destroy || s.Change() == Replace) {
-				s.Notes = append(s.Notes, fmt.Sprintf("%s was recorded as depending on it, and is only forgotten: that stays as it is, without this.",
-					config.Reference(dependant)))
+				s.Notes = append(s.Notes, reason.New(reason.DependantForgotten, dependant))
 			}
 		}
 	}

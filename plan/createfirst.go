@@ -1,12 +1,11 @@
 package plan
 
 import (
-	"fmt"
-
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/match"
 	"deployster/plan/order"
+	"deployster/plan/reason"
 	"deployster/plan/things"
 	"deployster/state/moves"
 )
@@ -44,11 +43,11 @@ func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, 
 		return false
 	}
 	step.Replaces = key
-	ends := "destroyed"
+	later := reason.DestroyedLater
 	if b.Prior.Resources[key].OnRemove == "forget" {
-		ends = "forgotten"
+		later = reason.ForgottenLater
 	}
-	step.Notes = append(step.Notes, fmt.Sprintf("It is made before %s is %s, which it replaces (%s).", key, ends, why))
+	step.Notes = append(step.Notes, reason.New(later, key).With(why))
 	return true
 }
 

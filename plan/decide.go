@@ -11,6 +11,7 @@ import (
 	"deployster/plan/change"
 	"deployster/plan/inputs"
 	"deployster/plan/observe"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
@@ -51,7 +52,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	if !ok {
 		return nil
 	}
-	if step.Reason = why; why != "" {
+	if step.Reason = why; why != nil {
 		if b.guessed(r.Address) { // no image can be asked yet whether the guess holds
 			b.withdraw(r.Address, true)
 			return nil
@@ -65,7 +66,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	}
 	step.Reason = cmp.Or(b.whyMayChange(before), b.identified.doubts[r.Address])
 	waiting := *step
-	if step.MayChange = step.Reason != ""; !b.guessed(r.Address) && b.mayUseRecorded(r, step, before) {
+	if step.MayChange = step.Reason != nil; !b.guessed(r.Address) && b.mayUseRecorded(r, step, before) {
 		b.useRecorded(r.Address, step, b.Prior.Resources[r.Address])
 	} else if !b.ask(ctx, r, step) {
 		return nil
@@ -127,7 +128,7 @@ func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput
 		p.Was = &change.Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 	}
 	note := things.Lost(entry, step.Type, step.Config, step.Init.Identity)
-	if known && !step.Another && step.Change() == Create && note != "" {
+	if known && !step.Another && step.Change() == Create && note != nil {
 		step.Notes = append(step.Notes, note)
 	}
 }
@@ -173,8 +174,8 @@ func noteDestroyed(b *builder, r *config.Resource, s *Step) diag.Diagnostics {
 	if s.Kind() != Replace {
 		return nil
 	}
-	why := fmt.Sprintf("its image says that the action %q destroys what exists", protocol.Destructive(s.Answer().Shutdown, s.Answer().Actions))
-	s.Notes = append(s.Notes, "It is approved as a replacement: "+why+".")
+	why := reason.New(reason.Destructive, protocol.Destructive(s.Answer().Shutdown, s.Answer().Actions))
+	s.Notes = append(s.Notes, reason.New(reason.ApprovedAsReplace).With(why))
 	entry, known := b.Prior.Resources[r.Address]
 	s.SetNotMade(s.Answer().Stale != nil && (entry.Adopted || !known))
 	switch {
@@ -203,7 +204,6 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 
 // unfinished is the reason for an incomplete entry: its thing was never seen to be VALID.
 const unfinished = "an apply began to make it and did not finish"
-const mayStay = "Its type says no identity: what the old config named may stay."
 
 // compareWithPrior notes what follows from the entry in the state file: that the resource
 // is adopted, that it has drifted, or that its config was changed without effect.
@@ -226,8 +226,8 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 		} else if completed {
 			p.Since = b.observer.since(addr, s, in, nil)
 		}
-		if known && entry.Incomplete() && s.Reason == "" {
-			s.Reason = unfinished
+		if known && entry.Incomplete() && s.Reason == nil {
+			s.Reason = reason.New(reason.Unfinished)
 		}
 	}
 	if !completed || s.Change() == Create || string(entry.Config) == string(s.Config) {
@@ -237,7 +237,7 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 		p.Edited = observe.Edits(entry.Config, s.Config, entry.Sensitive.Config, s.Sensitive)
 	}
 	if b.identified.result.Pair(addr).MayStay && len(s.Init.Identity) == 0 && !s.Publishes {
-		s.Notes = append(s.Notes, mayStay)
+		s.Notes = append(s.Notes, reason.New(reason.MayStay))
 	}
 }
 
@@ -257,7 +257,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 			p.Expected = Update
 		}
 		if b.identified.result.Pair(r.Address).MayStay && len(s.Init.Identity) == 0 && !s.Publishes && string(entry.Config) != string(s.Config) {
-			s.Notes = append(s.Notes, mayStay)
+			s.Notes = append(s.Notes, reason.New(reason.MayStay))
 		}
 	case !r.ReadOnly:
 		p.Expected = Create

@@ -3,16 +3,15 @@ package plan
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
-	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/plan/change"
 	"deployster/plan/match"
 	"deployster/plan/order"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
@@ -66,12 +65,12 @@ func (b *builder) doubt() bool {
 	for _, d := range b.identified.input.Declared {
 		step, why := b.steps[d.Address], b.identified.result.Pair(d.Address).Why
 		if step == nil || step.Change() != Valid && step.Change() != Update || why != match.Nothing && why != match.Address ||
-			b.identified.doubts[d.Address] != "" {
+			b.identified.doubts[d.Address] != nil {
 			continue
 		}
 		for _, e := range byClass[declared[d.Address]] {
 			if relation, _ := match.Compare(d.Thing, recorded[e.key], false); relation == match.Unclear {
-				b.identified.doubts[d.Address] = config.Reference(e.addr) + " is destroyed first, and may be the same thing"
+				b.identified.doubts[d.Address] = reason.New(reason.MayBeDestroyed, e.addr)
 				again = append(again, d.Address)
 				break
 			}
@@ -139,7 +138,7 @@ func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 		return b.hold(o.Held...)
 	}
 	p.Edges = slices.DeleteFunc(p.Edges, func(e Edge) bool { return lets(e) && !slices.Contains(o.Before[all.End(e.To)], e.From) })
-	p.Barriers = order.Barriers(o, b.again(ctx, p, o), func(node string) bool { return b.identified.doubts[node] != "" })
+	p.Barriers = order.Barriers(o, b.again(ctx, p, o), func(node string) bool { return b.identified.doubts[node] != nil })
 	return false
 }
 
@@ -175,7 +174,7 @@ func (b assembler) hold(nodes ...string) bool {
 		}
 		left := recordedStep(b.builder, b.Prior.Resources[addr])
 		left.Part, left.Init = &change.Left{}, step.Init
-		left.Reason = "it may be the thing of a resource whose identity is known only during apply: the next plan decides"
+		left.Reason = reason.New(reason.LateIdentity)
 		b.steps[addr] = left
 	}
 	return true
@@ -185,7 +184,7 @@ func (b assembler) hold(nodes ...string) bool {
 func (b assembler) holdOld(addr string, step *Step) {
 	if b.identified.result.Pair(addr).Why != match.Other {
 		asks := "-replace"
-		if b.decided.trigger(addr) != "" {
+		if b.decided.trigger(addr) != nil {
 			asks = "replace_triggered_by"
 		}
 		b.Report(nil, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Resource cannot be replaced now", Address: addr,
@@ -195,7 +194,7 @@ func (b assembler) holdOld(addr string, step *Step) {
 	}
 	old := step.Old()
 	step.Part, step.Another = &change.Deferred{Expected: Create}, true
-	step.Reason = "what was recorded here is left for the next plan"
+	step.Reason = reason.New(reason.LeftForNext)
 	key := moves.Depose(addr, func(key string) bool { _, taken := b.Prior.Resources[key]; return taken })
 	b.identified.moves = append(b.identified.moves, moves.Move{From: addr, To: key, Why: string(match.Other)})
 	b.Report(nil, "", b.Identify(b.identified.moves))
@@ -234,8 +233,7 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 		if err != nil {
 			for _, end := range o.EndsOf(class) {
 				at, _ := order.OfNode(end)
-				b.steps[at].Notes = append(b.steps[at].Notes, fmt.Sprintf("Whether %s still exists after that is not checked: its image %s "+
-					"is not here.", config.Reference(addr), entry.Type))
+				b.steps[at].Notes = append(b.steps[at].Notes, reason.New(reason.NotChecked, addr, entry.Type))
 			}
 			continue
 		}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"deployster/plan/match"
 	"deployster/plan/observe"
 	"deployster/plan/order"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
@@ -26,9 +26,9 @@ type identified struct {
 	input  match.Input
 	result match.Result
 	moves  []moves.Move
-	doubts map[string]string    // address of a resource whose thing the ends may destroy -> why
-	ends   map[string]match.End // by present address
-	open   map[string]bool      // resources about which something was learned: they are matched again
+	doubts map[string]*reason.Reason // address of a resource whose thing the ends may destroy -> why
+	ends   map[string]match.End      // by present address
+	open   map[string]bool           // resources about which something was learned: they are matched again
 
 	first   map[string]bool   // resources with create_before_destroy, and their dependencies
 	deposed map[string]string // address of a replaced resource -> key of the entry that is removed later
@@ -38,7 +38,7 @@ type identified struct {
 // identity of a resource may become known only when it is decided: then matching starts
 // again, and earlier decisions are kept where they still hold.
 func (b *builder) decideIdentified(ctx context.Context) {
-	b.identified.input, b.identified.doubts = b.matchInput(), map[string]string{}
+	b.identified.input, b.identified.doubts = b.matchInput(), map[string]*reason.Reason{}
 	for {
 		errors := b.Errors()
 		if b.identify(); b.Errors() > errors {
@@ -237,7 +237,6 @@ func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, q ob
 		b.withdraw(r.Address, false)
 		return false
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("That it is the thing of %s is guessed from the config: if the type goes by name, that of %s stays.",
-		from, from))
+	s.Notes = append(s.Notes, reason.New(reason.Guessed, from))
 	return true
 }

@@ -6,7 +6,6 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/graph"
-	"deployster/internal/base/secret"
 	"deployster/plan/change"
 	"deployster/plan/findings"
 	"deployster/plan/inputs"
@@ -43,7 +42,7 @@ func newObserver(m *config.Manifest, prior state.Snapshot, p Prober, o Options) 
 
 func (x *observer) secret(s *Step) {
 	if x.options.Secret != nil && len(s.Sensitive) > 0 {
-		x.options.Secret(secret.Values(s.Config, s.Sensitive))
+		x.options.Secret(s.Secrets())
 	}
 }
 
@@ -63,7 +62,7 @@ func (x *observer) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Timeouts: change.Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
-		SecretEnv: secret.FindEnv(r.Settings.Env, config.Hider(x.subject.Manifest)),
+		SecretEnv: observe.HiddenInEnv(x.subject.Manifest, r.Settings.Env),
 	}
 }
 

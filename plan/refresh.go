@@ -8,6 +8,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/change"
+	"deployster/plan/reason"
 	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
@@ -92,23 +93,23 @@ func (b *builder) recordOnly(addr string, s *Step) {
 	s.Part = &change.Left{Answer: a}
 	switch {
 	case found == Deferred:
-		s.Reason += ", so its state cannot be read"
+		s.Reason = s.Reason.With(reason.New(reason.NoState))
 	case found == Create && known && entry.Incomplete():
-		s.Part, s.Reason = &change.Forget{}, "it does not exist: nothing is left of what an apply began to make"
+		s.Part, s.Reason = &change.Forget{}, reason.New(reason.IncompleteGone)
 	case found == Create && known:
-		s.Part, s.Reason = &change.Forget{}, "it is gone"
+		s.Part, s.Reason = &change.Forget{}, reason.New(reason.Gone)
 	case found == Create:
-		s.Reason = "it does not exist, and nothing is recorded of it"
+		s.Reason = reason.New(reason.MissingUnrecorded)
 	case found == Publish:
-		s.Reason = "it is not published"
+		s.Reason = reason.New(reason.NotPublished)
 	case found == Update && !known:
-		s.Reason = "it exists, and differs from its config, and nothing is recorded of it"
+		s.Reason = reason.New(reason.DiffersUnrecorded)
 	case found == Update && entry.Incomplete():
-		s.Reason = "it exists, and differs from its config: " + unfinished
+		s.Reason = reason.New(reason.DiffersUnfinished)
 	case found == Update && !entry.Dirty && entry.LastSeen != nil && jsondoc.Same(entry.LastSeen.State, a.Stale):
-		s.Reason = "it was found like this before"
+		s.Reason = reason.New(reason.FoundBefore)
 	case found == Update:
-		s.Part, s.Reason = record, "it differs from its config"
+		s.Part, s.Reason = record, reason.New(reason.DiffersFromConfig)
 	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && jsondoc.Same(entry.Config,
 		s.Config) && jsondoc.Same(entry.State, a.State):
 		s.Part = &change.Valid{Answer: a, Found: record.Found}

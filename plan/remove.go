@@ -3,15 +3,14 @@ package plan
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
-	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/change"
 	"deployster/plan/order"
+	"deployster/plan/reason"
 	"deployster/plan/things"
 	"deployster/state"
 	"deployster/state/moves"
@@ -49,24 +48,24 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	block := b.RemovedBlock(addr)
 	end, why := b.identified.ends[addr], b.Selection.WhyEnds()
 	if was, number := moves.RecordedAt(addr); number > 0 {
-		why = config.Reference(was) + " is another thing"
+		why = reason.New(reason.AnotherObject, was)
 	}
 	switch {
 	case b.Selection.RefreshOnly:
-		step.Part, step.Reason = &change.Left{}, "it is no longer in the configuration: what becomes of it is not for a plan that only records"
+		step.Part, step.Reason = &change.Left{}, reason.New(reason.Undeclared).With(reason.New(reason.OnlyRecords))
 		return step, nil
 	case end.Forget && end.Owner != "":
-		step.Reason = "its thing " + things.IsOf(end.Owner, end.Unsure) + ": it is left as it is"
+		step.Reason = reason.New(reason.ObjectOwned).With(things.IsOf(end.Owner, end.Unsure))
 		return step, nil
 	case block != nil && !block.Destroy:
 		step.ReadOnly = entry.ReadOnly
-		step.Reason = fmt.Sprintf("a removed block says so (%s): it stays as it is%s", block.Range, leftover(entry))
+		step.Reason = reason.New(reason.RemovedBlock, block.Range.String()).With(reason.New(reason.KeptByBlock), leftover(entry))
 		return step, nil
-	case b.observer.hosts.Away(entry) != "":
-		step.Reason = why + ", and " + b.observer.hosts.Away(entry) + ": what exists stays as it is" + leftover(entry)
+	case b.observer.hosts.Away(entry) != nil:
+		step.Reason = why.With(reason.New(reason.KeptOutOfReach).With(b.observer.hosts.Away(entry)), leftover(entry))
 		return step, nil
 	case entry.OnRemove == "forget" && block == nil && !entry.ReadOnly: // nothing is destroyed, so prevent_destroy does not apply
-		step.Reason = why + b.Selection.WhyForgotten(addr) + leftover(entry)
+		step.Reason = why.With(b.Selection.WhyForgotten(addr), leftover(entry))
 		return step, nil
 	case entry.PreventDestroy:
 		protected := "it was last applied with prevent_destroy = true"
@@ -74,10 +73,10 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 			protected = unfinished + ", with prevent_destroy = true, so a part of it may exist"
 		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
-			Detail: "It would be destroyed, because " + why + ", but " + protected + ". Put its block back as it was; to remove it, first apply " +
-				"it with prevent_destroy = false, or forget it with a removed block and destroy = false."}
+			Detail: "It would be destroyed, because " + why.Words() + ", but " + protected + ". Put its block back as it was; to remove it, " +
+				"first apply it with prevent_destroy = false, or forget it with a removed block and destroy = false."}
 	case entry.ReadOnly:
-		step.ReadOnly, step.Reason = true, why+", and it was read_only: it is left as it is"
+		step.ReadOnly, step.Reason = true, why.With(reason.New(reason.KeptReadOnly))
 		return step, nil
 	}
 	ty, err := b.observer.prober.Init(ctx, step.Target(addr))
@@ -86,7 +85,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	}
 	step.Init = ty
 	if !ty.Absent {
-		step.Reason = why + ", and its type cannot remove things: it is left as it is" + leftover(entry)
+		step.Reason = why.With(reason.New(reason.KeptUnremovable), leftover(entry))
 		return step, nil
 	}
 	step.Part = &change.Destroy{}
@@ -98,29 +97,29 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step.Take(o)
 	p, destroys := step.Part.(*change.Destroy)
 	if !destroys {
-		step.Reason = why + ", and it is gone already"
+		step.Reason = why.With(reason.New(reason.GoneAlready))
 		if entry.Incomplete() {
-			step.Reason = why + ", and nothing is left of what an apply began to make"
+			step.Reason = why.With(reason.New(reason.NothingLeft))
 		}
 		return step, nil
 	}
 	step.Reason, p.NotMade = why, entry.Adopted
 	p.Today, step.Notes = b.observer.plugs.Compare(ctx, b.workdir, step.Settings.Host, step.Mounts, step.Init)
 	if block != nil {
-		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)
+		step.Reason = reason.New(reason.RemovedBlock, block.Range.String())
 	}
 	if entry.Incomplete() {
-		step.Reason += "; " + unfinished
+		step.Reason = step.Reason.With(reason.New(reason.AlsoUnfinished))
 	}
 	return step, nil
 }
 
-// leftover warns that a part of a thing may exist, where it is only forgotten.
-func leftover(entry state.Entry) string {
+// leftover warns that a part of a thing may exist, where it is only forgotten; nil = none may.
+func leftover(entry state.Entry) *reason.Reason {
 	if !entry.Incomplete() {
-		return ""
+		return nil
 	}
-	return "; " + unfinished + ", so something of it may be left"
+	return reason.New(reason.Leftover)
 }
 
 // removalEdges returns the edges by which a thing is removed only after its recorded

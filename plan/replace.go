@@ -9,6 +9,7 @@ import (
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/plugs"
+	"deployster/plan/reason"
 	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
@@ -18,7 +19,7 @@ import (
 // thing now, or that is to be replaced. It returns false after it has reported an error.
 func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Step, pair match.Pair) bool {
 	if b.Selection.RefreshOnly {
-		step.Part, step.Reason = &change.Left{}, "what is recorded here is another thing: what becomes of it is not for a plan that only records"
+		step.Part, step.Reason = &change.Left{}, reason.New(reason.RecordedAnother).With(reason.New(reason.OnlyRecords))
 		return true
 	}
 	if key := b.identified.deposed[r.Address]; key != "" {
@@ -30,7 +31,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	entry := b.Prior.Resources[r.Address]
 	why := things.Changed(pair.Differences, step.Sensitive, entry.Sensitive.Config)
 	step.Another = true // only the removal is asked with the old state
-	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.observer.hosts.Away(entry)); stays != "" {
+	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.observer.hosts.Away(entry)); stays != nil {
 		step.Notes = append(step.Notes, things.Left(why, stays))
 		return true
 	}
@@ -40,7 +41,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 // replace decides how the thing of a resource is destroyed, so that it can be created
 // again. Where nothing exists the step gets no Old, and is decided like any other. For a
 // resource that must not or cannot be replaced it reports an error and returns false.
-func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, why string) bool {
+func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, why *reason.Reason) bool {
 	entry, known := b.Prior.Resources[r.Address]
 	refuse := func(summary, detail string, args ...any) bool {
 		b.Report(r, "", diag.Diagnostics{diag.Errorf(summary, detail, args...)})
@@ -60,8 +61,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		b.Report(r, "", diag.Diagnostics{things.NotFirst("what exists and what is declared are one thing, which cannot exist twice", why)})
 		return false
 	case !known && len(step.Unknown) > 0:
-		step.Notes = append(step.Notes,
-			"Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.")
+		step.Notes = append(step.Notes, reason.New(reason.NothingRecorded))
 		return true
 	}
 	old := oldOf(b, step, entry, known)
@@ -78,7 +78,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	}
 	if !old.Init.Absent {
 		if step.Another {
-			step.Notes = append(step.Notes, things.Left(why, things.Unremovable))
+			step.Notes = append(step.Notes, things.Left(why, reason.New(reason.Unremovable)))
 			return true
 		}
 		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy "+
@@ -93,7 +93,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	}
 	if o.Change == Forget {
 		if !step.Another {
-			step.Notes = append(step.Notes, "There is nothing that -replace could destroy: it does not exist.")
+			step.Notes = append(step.Notes, reason.New(reason.NothingToDestroy))
 		}
 		return true
 	}

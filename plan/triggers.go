@@ -5,13 +5,14 @@ import (
 
 	"deployster/config"
 	"deployster/plan/observe"
+	"deployster/plan/reason"
 	"deployster/state"
 )
 
 // triggered reports whether replace_triggered_by has a resource replaced, because of a change
 // of another resource that was not known before. Then the resource is matched again.
 func (b *builder) triggered(r *config.Resource) bool {
-	if b.identified.result.Pair(r.Address).Recorded == "" || b.decided.trigger(r.Address) != "" {
+	if b.identified.result.Pair(r.Address).Recorded == "" || b.decided.trigger(r.Address) != nil {
 		return false
 	}
 	for _, t := range r.Triggers {
@@ -29,7 +30,7 @@ func (b *builder) triggered(r *config.Resource) bool {
 		}
 		b.decided.mu.Lock()
 		defer b.decided.mu.Unlock()
-		b.decided.triggers[r.Address] = config.Reference(t.To) + " changes (replace_triggered_by)"
+		b.decided.triggers[r.Address] = reason.New(reason.Triggered, t.To)
 		b.identified.input.Replace(r.Address)
 		b.identified.open[r.Address] = true
 		return true
@@ -37,16 +38,16 @@ func (b *builder) triggered(r *config.Resource) bool {
 	return false
 }
 
-// trigger says which change of another resource has this one replaced; "" = none so far.
-func (d *decided) trigger(addr string) string {
+// trigger returns which change of another resource has this one replaced; nil = none so far.
+func (d *decided) trigger(addr string) *reason.Reason {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.triggers[addr]
 }
 
-// asked says what asks for the replacement of a resource whose identity stays the same.
-func (d *decided) asked(addr string) string {
-	return cmp.Or(d.trigger(addr), "-replace asks for it")
+// asked returns what asks for the replacement of a resource whose identity stays the same.
+func (d *decided) asked(addr string) *reason.Reason {
+	return cmp.Or(d.trigger(addr), reason.New(reason.Asked))
 }
 
 // changes reports whether the step updates or replaces a recorded resource, or may do so, or the resource means another thing.

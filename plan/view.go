@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/plan/observe"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 )
 
@@ -18,14 +19,14 @@ type decided struct {
 
 	mu       sync.Mutex // guards the fields below: resources are asked in parallel
 	steps    map[string]*Step
-	pins     map[string]string // address -> the Pin of its entry, for those that were asked in parallel
-	triggers map[string]string // address of a resource that replace_triggered_by replaces -> why
+	pins     map[string]string         // address -> the Pin of its entry, for those that were asked in parallel
+	triggers map[string]*reason.Reason // address of a resource that replace_triggered_by replaces -> why
 }
 
 func newDecided(s *subject.Subject) *decided {
 	size := len(s.Manifest.Resources())
 	return &decided{subject: s, steps: make(map[string]*Step, size), pins: make(map[string]string, size),
-		triggers: map[string]string{}}
+		triggers: map[string]*reason.Reason{}}
 }
 
 // look returns what a finished step lets its dependants expect.

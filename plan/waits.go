@@ -3,12 +3,14 @@ package plan
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"deployster/config"
 	"deployster/plan/change"
 	"deployster/plan/latehost"
 	"deployster/plan/observe"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 )
@@ -19,7 +21,9 @@ import (
 func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before []string, s *Step) *Step {
 	if !onlyInOrder(b, r, before, s) {
 		entry, first := b.Prior.Resources[r.Address], b.identified.first[r.Address]
-		s.Notes = append(s.Notes, things.Twice(s.Init, s.Unknown, entry, s.Another || s.ReadOnly, first)...)
+		if note := things.Twice(s.Init, s.Unknown, entry, s.Another || s.ReadOnly, first); note != nil {
+			s.Notes = append(s.Notes, note)
+		}
 		b.expect(r, s)
 		return foreseen(ctx, b, r, s)
 	}
@@ -27,7 +31,7 @@ func beforeItsTurn(ctx context.Context, b *builder, r *config.Resource, before [
 	s.MayChange = true
 	q, o := stateOf(ctx, b, r, s, true)
 	if o.Err != nil {
-		waiting.Reason += ", and its type could not answer before that"
+		waiting.Reason = waiting.Reason.With(reason.New(reason.NoEarlyAnswer))
 		b.expect(r, &waiting)
 		return &waiting
 	}
@@ -53,7 +57,7 @@ func independent(b *builder, r *config.Resource, before []string, s *Step) bool 
 // fixed reports whether the config of a resource, its host and what it means are known for certain.
 func fixed(b *builder, r *config.Resource, before []string, s *Step) bool {
 	open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look)) // errors are reported
-	return len(s.Unknown)+len(s.Staying) == 0 && open == "" && !b.Selection.RefreshOnly && b.identified.doubts[r.Address] == ""
+	return len(s.Unknown)+len(s.Staying) == 0 && open == nil && !b.Selection.RefreshOnly && b.identified.doubts[r.Address] == nil
 }
 
 // acts reports whether an apply runs actions for a resource, or may run some.
@@ -67,45 +71,45 @@ func (b *builder) acts(addr string) bool {
 	return true
 }
 
-// mustWait says why a resource cannot be asked yet, or "". Not ok = an error was reported.
-func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why string, ok bool) {
+// mustWait returns why a resource cannot be queried yet, or nil. Not ok = an error was reported.
+func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why *reason.Reason, ok bool) {
 	open, diags := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look))
 	b.Report(r, "", diags)
 	return cmp.Or(b.whyDeferred(r.Address, before, s), open), !diags.HasErrors()
 }
 
-func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
-	why := observe.CommonReason(before, func(addr string) string {
+func (b *builder) whyDeferred(addr string, before []string, s *Step) *reason.Reason {
+	why := reason.Common(before, func(addr string) reason.Code {
 		if s := b.step(addr); s.Change() != Left || s.Answer().Stale == nil {
 			return opens[s.Change()]
 		}
 		return ""
 	})
-	if why != "" {
+	if why != nil {
 		return why
 	}
 	if len(s.Unknown) > 0 {
-		return observe.UnknownReason(s.Unknown)
+		return reason.New(reason.UnknownValues, slices.Compact(slices.Sorted(maps.Values(s.Unknown)))...)
 	}
 	if _, known := b.Prior.Resources[addr]; !known {
 		return b.identified.doubts[addr]
 	}
-	return ""
+	return nil
 }
 
-// opens says, by the change of a resource, why what depends on it cannot be asked yet.
-var opens = map[Change]string{Create: "does not exist yet", Publish: "will be published", Replace: "will be replaced",
-	Forget: "is gone", Left: "has no state that could be read", Deferred: "is deferred"}
+// opens says, by the change of a resource, why what depends on it cannot be queried yet.
+var opens = map[Change]reason.Code{Create: reason.NotCreated, Publish: reason.ToPublish, Replace: reason.ToReplace,
+	Forget: reason.DependencyGone, Left: reason.Unreadable, Deferred: reason.Deferred}
 
-func (b *builder) whyMayChange(before []string) string {
-	return observe.CommonReason(before, func(addr string) string {
+func (b *builder) whyMayChange(before []string) *reason.Reason {
+	return reason.Common(before, func(addr string) reason.Code {
 		switch s := b.step(addr); {
 		case s.Change() == Update:
-			return "will be updated"
+			return reason.ToUpdate
 		case s.MayChange:
-			return "may change"
+			return reason.MayChange
 		case s.Again:
-			return "is queried again"
+			return reason.QueriedAgain
 		}
 		return ""
 	})
@@ -115,7 +119,7 @@ func (b *builder) whyMayChange(before []string) string {
 // about unknown values; nil = the image failed, or the change is not allowed: it is reported.
 func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Step {
 	open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, subject.Predecessors(r), b.look)) // errors are reported
-	if open != "" || b.identified.doubts[r.Address] != "" || !observe.AcceptsUnknown(&s.Init, s.Unknown) {
+	if open != nil || b.identified.doubts[r.Address] != nil || !observe.AcceptsUnknown(&s.Init, s.Unknown) {
 		return s
 	}
 	waiting, deferred := *s, *s.Part.(*change.Deferred)

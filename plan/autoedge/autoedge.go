@@ -6,6 +6,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
+	"deployster/plan/reason"
 	"deployster/protocol"
 )
 
@@ -103,16 +104,16 @@ func reaches(from, to string, before graph.Graph) bool {
 	return false
 }
 
-// Notes returns what is to be said of a changed resource: what it waits for because its type
+// Notes returns what to know of a changed resource: what it waits for because its type
 // declares it, and what it does not wait for because that would close a cycle.
-func Notes(edges []config.Edge, cycles []string) (notes []string) {
+func Notes(edges []config.Edge, cycles []string) (notes []*reason.Reason) {
 	for _, e := range edges {
 		if e.Origin == config.FromType {
-			notes = append(notes, "It waits for "+config.Reference(e.To)+": its type says so (auto_edges).")
+			notes = append(notes, reason.New(reason.AutoEdge, e.To))
 		}
 	}
 	for _, to := range cycles {
-		notes = append(notes, "It does not wait for "+config.Reference(to)+", though its type says so: that one waits for it.")
+		notes = append(notes, reason.New(reason.AutoEdgeCycle, to))
 	}
 	return notes
 }

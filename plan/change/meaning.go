@@ -1,11 +1,13 @@
 package change
 
 import (
+	"time"
+
+	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/observe"
 	"deployster/protocol"
 	"deployster/state/moves"
-	"time"
 )
 
 // Target returns what a client needs to run the step's image for an address.
@@ -17,6 +19,9 @@ func (s *Step) Target(addr string) typeclient.Target {
 		Sensitive: s.Sensitive,
 	}
 }
+
+// Secrets returns the sensitive values in the config.
+func (s *Step) Secrets() []string { return secret.Values(s.Config, s.Sensitive) }
 
 // Answered returns the status that the image answered when the plan was made; "" =
 // it was not asked, or the change does not tell it.

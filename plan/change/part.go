@@ -149,7 +149,7 @@ func (p *Replace) Invalid() string {
 	if p.Old == nil || p.Old.Change() != observe.Destroy {
 		return "what is replaced has no end"
 	}
-	return ""
+	return p.Old.Invalid()
 }
 
 // Invalid requires an expected change that can be expected.

@@ -3,11 +3,13 @@ package change
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/inputs"
 	"deployster/plan/observe"
+	"deployster/plan/reason"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -22,8 +24,8 @@ type Step struct {
 	Again      bool              `json:"queried_again,omitempty"` // no change of what it waits for: queried after that
 	Publishes  bool              `json:"publishes,omitempty"`     // it comes from a publish block
 	New        bool              `json:"new,omitempty"`           // adopt = false: it must not exist before it is created
-	Reason     string            `json:"reason,omitempty"`        // why it is deferred, early, may change, is destroyed, forgotten or left
-	Notes      []string          `json:"notes,omitempty"`         // what to know before approving, in sentences
+	Reason     *reason.Reason    `json:"reason,omitempty"`        // why it is deferred, early, may change, is destroyed, forgotten or left
+	Notes      []*reason.Reason  `json:"notes,omitempty"`         // what to know before approving
 	Another    bool              `json:"another,omitempty"`       // the entry here is of another thing, which stays
 	Deposed    string            `json:"deposed,omitempty"`       // the address that it had before another took it
 	Replaces   string            `json:"replaces,omitempty"`      // the entry whose object is removed after this one is created
@@ -54,6 +56,19 @@ type Step struct {
 type Timeouts struct {
 	State  state.Duration `json:"state,omitempty"`
 	Action state.Duration `json:"action,omitempty"`
+}
+
+// Invalid returns what is wrong with a step that was read from a file, or "".
+func (s *Step) Invalid() string {
+	if s.Reason.Invalid() || slices.ContainsFunc(s.Notes, func(note *reason.Reason) bool { return note == nil || note.Invalid() }) {
+		return "a reason is not known"
+	}
+	for _, name := range s.SecretEnv {
+		if _, ok := s.Settings.Env[name]; !ok {
+			return "a sensitive environment variable is missing"
+		}
+	}
+	return s.Part.Invalid()
 }
 
 // Change returns what the step does; "" = that was not decided yet.

@@ -1,13 +1,11 @@
 package latehost
 
 import (
-	"fmt"
-
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/observe"
+	"deployster/plan/reason"
 	"deployster/state"
 )
 
@@ -39,22 +37,20 @@ func Known(m *config.Manifest, look func(addr string) observe.View, prior state.
 	return found
 }
 
-// Open says why the resources on a host cannot be asked yet; "" = they can. on is the host
+// Open returns why the resources on a host cannot be queried yet; nil = they can. on is the host
 // as it was known before any image was asked; nil = this machine.
-func Open(m *config.Manifest, on *runner.Host, scope config.States) (why string, diags diag.Diagnostics) {
+func Open(m *config.Manifest, on *runner.Host, scope config.States) (why *reason.Reason, diags diag.Diagnostics) {
 	if on == nil {
-		return "", nil
+		return nil, nil
 	}
 	host, open, late, diags := config.LateHost(m, on.Name, scope)
 	switch {
 	case !late || diags.HasErrors():
-		return "", diags
-	case len(open) > 1:
-		return fmt.Sprintf("its host.%s is made of %s, which are known after apply", on.Name, words.List(open, 3)), diags
-	case len(open) == 1:
-		return fmt.Sprintf("its host.%s is made of %s, which is known after apply", on.Name, open[0]), diags
+		return nil, diags
+	case len(open) > 0:
+		return reason.New(reason.HostUnknown, append([]string{on.Name}, open...)...), diags
 	case !host.SameWay(*on):
-		return fmt.Sprintf("its host.%s is reached as %s now, which was not known when the plan began", on.Name, host), diags
+		return reason.New(reason.HostLate, on.Name, host.String()), diags
 	}
-	return "", diags
+	return nil, diags
 }

@@ -65,3 +65,8 @@ func SecretsOf(e state.Entry) []string {
 	}
 	return secrets
 }
+
+// HiddenInEnv returns the names of the variables in an environment that must not be shown.
+func HiddenInEnv(m *config.Manifest, env map[string]string) []string {
+	return secret.FindEnv(env, config.Hider(m))
+}

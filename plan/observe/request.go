@@ -2,12 +2,11 @@ package observe
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner/typeclient"
+	"deployster/plan/reason"
 	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
@@ -64,10 +63,9 @@ func notify(in *protocol.StateInput, s *Step, entry *state.Entry, around Scope) 
 	in.Refresh = len(refresh.Owed(s.Subscribes, *entry, around.Prior, around.Acts)) > 0
 }
 
-// Notification is the sentence about an input with Refresh: which of the subscribed resources were acted on.
-func Notification(s *Step, entry *state.Entry, around Scope) string {
-	owed := refresh.Owed(s.Subscribes, *entry, around.Prior, around.Acts)
-	return fmt.Sprintf("It is told that %s, which it subscribes, was acted on, or will be.", strings.Join(owed, ", "))
+// Notification is the note about an input with Refresh: which of the subscribed resources were acted on.
+func Notification(s *Step, entry *state.Entry, around Scope) *reason.Reason {
+	return reason.New(reason.Notified, refresh.Owed(s.Subscribes, *entry, around.Prior, around.Acts)...)
 }
 
 // changed lists the JSON pointers of the values in a config that differ from those in the

@@ -7,10 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deployster/config"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/base/natural"
-	"deployster/internal/base/words"
 	"deployster/protocol"
 )
 
@@ -72,26 +69,4 @@ func ConfigsDiffer(recorded, config json.RawMessage, unknown map[string]string) 
 		}
 		return true
 	})
-}
-
-// CommonReason returns the first reason that a resource of the list has, with all resources that
-// have the same: "resource.a and resource.b do not exist yet". "" = none has a reason.
-func CommonReason(addrs []string, reason func(addr string) string) (why string) {
-	var refs []string
-	for _, addr := range addrs {
-		if is := reason(addr); is != "" && (why == "" || why == is) {
-			why, refs = is, append(refs, config.Reference(addr))
-		}
-	}
-	return words.Claim(refs, why)
-}
-
-// UnknownReason returns a sentence part that says what makes values unknown.
-func UnknownReason(unknown map[string]string) string {
-	refs := slices.Compact(slices.SortedFunc(maps.Values(unknown), natural.Compare))
-	verb := " is"
-	if len(refs) > 1 || strings.Contains(refs[0], ", ") { // one value of several references
-		verb = " are"
-	}
-	return words.List(refs, 3) + verb + " known after apply"
 }

@@ -19,6 +19,7 @@ import (
 	"deployster/plan/begins"
 	"deployster/plan/change"
 	"deployster/plan/order"
+	"deployster/plan/reason"
 	"deployster/protocol"
 	"deployster/state"
 	"deployster/state/moves"
@@ -36,7 +37,7 @@ func samplePlan() *plan.Plan {
 			{Name: "known:2", After: []string{"conf"}, Before: []string{"svc"}, Late: []string{"svc"}}},
 		Others: map[string]protocol.Type{"x": {Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command}},
 		Resources: map[string]*plan.Step{
-			"conf": {Type: "acme/file:1", MayChange: true, Reason: "because", Notes: []string{"n"},
+			"conf": {Type: "acme/file:1", MayChange: true, Reason: reason.New(reason.ToReplace, "svc").With(reason.New(reason.NoState)), Notes: []*reason.Reason{reason.New(reason.MayStay)},
 				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Aliases: map[string]string{"x": "svc"},
 				Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command}, Pull: runner.PullAlways,
 				Verify:   &runner.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
@@ -47,7 +48,7 @@ func samplePlan() *plan.Plan {
 					Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
 					Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
 					Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}}}}},
-			"svc": {Type: "acme/file:1", Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
+			"svc": {Type: "acme/file:1", Reason: reason.New(reason.Failed, "later"), Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
 				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true, Part: &change.Deferred{}},
 		},
 		Outputs:   map[string]plan.Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
@@ -165,6 +166,7 @@ func TestPlanFilesThatDoNotHangTogetherAreRefused(t *testing.T) {
 		"circle":                            func(p *plan.Plan) { p.Edges = append(p.Edges, plan.Edge{From: "svc", To: "conf"}) },
 		"failed":                            func(p *plan.Plan) { p.Resources["svc"].Part = &change.ReadFailed{} },
 		"expected change":                   func(p *plan.Plan) { p.Resources["svc"].Part = &change.Deferred{Expected: "explode"} },
+		"unknown reason":                    func(p *plan.Plan) { p.Resources["svc"].Reason = reason.New("ghost") },
 		"no part":                           func(p *plan.Plan) { p.Resources["svc"].Part = nil },
 		"replacement without an end":        func(p *plan.Plan) { p.Resources["svc"].Part = &change.Replace{} },
 		"end that does not destroy": func(p *plan.Plan) {

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/change"
+	"deployster/plan/reason"
 	"deployster/protocol"
 )
 
@@ -20,7 +21,7 @@ import (
 func wide(n int) *plan.Plan {
 	p := samplePlan()
 	for i := range n {
-		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/disk:1", Reason: "<new> \"\u2028\"",
+		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/disk:1", Reason: reason.New(reason.Failed, "<new> \"\u2028\""),
 			Config: json.RawMessage(`{"b":"<&>","a":1.50}`), Unknown: map[string]string{"/a": "resource.x"},
 			Init:   protocol.Type{Reference: "acme/disk:1", Protocol: 2, ConfigSchema: json.RawMessage(`{"type":"object"}`)},
 			Mounts: []runner.Mount{{Source: "/s", Target: "/t"}}, OnRemove: "destroy", Source: "a.hcl:1",
@@ -44,7 +45,7 @@ func TestStepsAreReadAsJSONIs(t *testing.T) {
 		"an unknown key":    {`"reason":`, `"raeson":`},
 		"another case":      {`"type":"acme/disk:1"`, `"Type":"acme/disk:1"`},
 		"a number":          {`"change":"create"`, `"change":5`},
-		"no text":           {`"reason":"`, `"reason":null,"source":"`},
+		"no text":           {`"code":"error"`, `"code":5`},
 		"twice":             {`"on_remove":"destroy"`, `"on_remove":"forget","on_remove":"destroy"`},
 		"settings":          {`"settings":{}`, `"settings":{"pids":5}`},
 		"wrong actions":     {`"actions":[{"name":"make"`, `"actions":[{"nome":"make"`},

@@ -21,13 +21,8 @@ func validate(p *plan.Plan) string {
 		if s == nil || addr == "" || diag.Visible(addr) != addr {
 			return "a resource is not one"
 		}
-		if why := s.Part.Invalid(); why != "" {
+		if why := s.Invalid(); why != "" {
 			return why
-		}
-		for _, name := range s.SecretEnv {
-			if _, ok := s.Settings.Env[name]; !ok {
-				return "a sensitive environment variable is missing"
-			}
 		}
 		for _, target := range s.Aliases {
 			if p.Resources[target] == nil && s.Change() != plan.Destroy &&

@@ -8,6 +8,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/runtime/runner"
+	"deployster/plan/reason"
 	"deployster/protocol"
 )
 
@@ -51,10 +52,10 @@ func OtherPaths(dir string, recorded, today []runner.Mount) (list []OtherPath) {
 // elsewhere today. dir is that of OtherPaths. host is the host of the thing; nil = this
 // machine.
 func (p *Plugs) Compare(ctx context.Context, dir string, host *runner.Host, recorded []runner.Mount,
-	t protocol.Type) (today []runner.Mount, notes []string) {
+	t protocol.Type) (today []runner.Mount, notes []*reason.Reason) {
 	today = p.Today(ctx, host, recorded, t)
 	for _, other := range OtherPaths(dir, recorded, today) {
-		notes = append(notes, "removed through "+other.Recorded+"; the plug is "+other.Today+" today")
+		notes = append(notes, reason.New(reason.ThroughPath, other.Recorded, other.Today))
 	}
 	return today, notes
 }

@@ -4,21 +4,22 @@ import (
 	"strings"
 
 	"deployster/config"
+	"deployster/plan/reason"
 )
 
-// WhyEnds says why an entry that is not declared ends.
-func (s Selection) WhyEnds() string {
+// WhyEnds returns why an entry that is not declared ends.
+func (s Selection) WhyEnds() *reason.Reason {
 	if s.Destroy {
-		return "you ran destroy"
+		return reason.New(reason.DestroyCommand)
 	}
-	return "it is no longer in the configuration"
+	return reason.New(reason.Undeclared)
 }
 
-// WhyForgotten says why an entry is only forgotten: because of on_remove, or because it is
-// a publish. The text continues that of WhyEnds.
-func (s Selection) WhyForgotten(addr string) string {
+// WhyForgotten returns why an entry is only forgotten: because of on_remove, or because it is
+// a publish. It follows WhyEnds.
+func (s Selection) WhyForgotten(addr string) *reason.Reason {
 	if strings.HasPrefix(addr, config.PublishPrefix) {
-		return ": what was published stays"
+		return reason.New(reason.PublishedStays)
 	}
-	return ", and on_remove is \"forget\": it is left as it is"
+	return reason.New(reason.KeptByOnRemove)
 }

@@ -1,12 +1,12 @@
 package things
 
 import (
-	"fmt"
 	"maps"
 
 	"deployster/config"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
+	"deployster/plan/reason"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -81,15 +81,15 @@ func (h Hosts) PlaceAll(s state.Snapshot) state.Snapshot {
 	return s
 }
 
-// Away says why the machine of an entry cannot be reached: another machine answers in its
-// place, or will; "" = it can be reached. The entry must come from Place.
-func (h Hosts) Away(e state.Entry) string {
+// Away returns why the machine of an entry cannot be reached: another machine answers in its
+// place, or will; nil = it can be reached. The entry must come from Place.
+func (h Hosts) Away(e state.Entry) *reason.Reason {
 	on := e.Settings.Host
 	if on == nil || on.Machine == "" || h.pins[on.Name].Machine == on.Machine {
-		return ""
+		return nil
 	}
 	if h.pins[on.Name].Anew {
-		return fmt.Sprintf("it is on the machine %s, and %s is one that is still to be made", on.Machine, on.Name)
+		return reason.New(reason.HostNotCreated, on.Machine, on.Name)
 	}
-	return fmt.Sprintf("it is on the machine %s, and %s is the machine %s now", on.Machine, on.Name, h.pins[on.Name].Machine)
+	return reason.New(reason.HostAnother, on.Machine, on.Name, h.pins[on.Name].Machine)
 }

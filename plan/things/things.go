@@ -14,6 +14,7 @@ import (
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan/match"
 	"deployster/plan/plugs"
+	"deployster/plan/reason"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -115,11 +116,11 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 	return t
 }
 
-// Changed says how the thing of a resource differs from the recorded one. It omits the
+// Changed returns how the thing of a resource differs from the recorded one. It omits the
 // values at sensitive pointers into the present config or the recorded one.
-func Changed(list []match.Difference, now, recorded []string) string {
+func Changed(list []match.Difference, now, recorded []string) *reason.Reason {
 	sensitive := slices.Concat(now, recorded)
-	var words []string
+	r := reason.New(reason.Differs)
 	for _, d := range list {
 		from, to := d.Old, cmp.Or(d.New, "(known after apply)")
 		if slices.ContainsFunc(sensitive, func(p string) bool {
@@ -127,7 +128,7 @@ func Changed(list []match.Difference, now, recorded []string) string {
 		}) {
 			from, to = "(sensitive)", "(sensitive)"
 		}
-		words = append(words, d.What+" "+from+" -> "+to)
+		r.Refs = append(r.Refs, d.What, from, to)
 	}
-	return strings.Join(words, ", ")
+	return r
 }

@@ -25,7 +25,7 @@ func TestChanged_HidesBothSides(t *testing.T) {
 		{"/id", "", "/y", "/id (sensitive) -> (sensitive)"},
 		{"/id", "/idea", "/i", "/id 1 -> 2"},
 	} {
-		if got := Changed([]match.Difference{{What: c.what, Old: "1", New: "2"}}, []string{c.now}, []string{c.recorded}); got != c.want {
+		if got := Changed([]match.Difference{{What: c.what, Old: "1", New: "2"}}, []string{c.now}, []string{c.recorded}).Words(); got != c.want {
 			t.Errorf("%s of %q and %q: %s, want %s", c.what, c.now, c.recorded, got, c.want)
 		}
 	}
@@ -108,14 +108,14 @@ func TestHosts_Place(t *testing.T) {
 	} {
 		e := state.Entry{Settings: runner.Settings{Host: &runner.Host{Name: c.recorded, Machine: c.machine}}}
 		got := hosts.Place(e)
-		if at := got.Settings.Host; at.Name != c.name || at.Machine != c.is || (hosts.Away(got) != "") != c.away {
-			t.Errorf("%+v is on %+v, away: %q", c, at, hosts.Away(got))
+		if at := got.Settings.Host; at.Name != c.name || at.Machine != c.is || (hosts.Away(got) != nil) != c.away {
+			t.Errorf("%+v is on %+v, away: %q", c, at, hosts.Away(got).Words())
 		}
 		if e.Settings.Host.Name != c.recorded {
 			t.Errorf("%+v was changed in place", c)
 		}
 	}
-	if got := hosts.Place(state.Entry{}); got.Settings.Host != nil || hosts.Away(got) != "" {
+	if got := hosts.Place(state.Entry{}); got.Settings.Host != nil || hosts.Away(got) != nil {
 		t.Error("what is here is on a host")
 	}
 }
@@ -125,7 +125,7 @@ func TestChanged_Sensitive(t *testing.T) {
 	t.Parallel()
 	list := []match.Difference{{What: "/id", Old: `"plum"`, New: `"pear"`}, {What: "/auth/user", Old: `"fig"`, New: `"kiwi"`},
 		{What: "/authority", Old: "1", New: "2"}, {What: "host", Old: "a", New: "b"}}
-	got := Changed(list, []string{"/id", "/auth"}, nil)
+	got := Changed(list, []string{"/id", "/auth"}, nil).Words()
 	if want := "/id (sensitive) -> (sensitive), /auth/user (sensitive) -> (sensitive), /authority 1 -> 2, host a -> b"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/reason"
 )
 
 // Plan sends the changes of a plan as events, without secrets; file is where it was saved.
@@ -41,7 +42,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 				message = fmt.Sprintf("%s: to %s once its dependencies exist", addr, step.Expected())
 			}
 		case plan.ReadFailed:
-			message = addr + ": failed: " + step.Reason
+			message = addr + ": failed: " + step.Reason.Words()
 		}
 		host, answer := "", step.Answer()
 		if h := step.Settings.Host; h != nil {
@@ -49,9 +50,9 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		}
 		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Shown(), Host: host,
 			Image: step.Type, Digest: step.Init.Digest, Actions: answer.Actions, Shutdown: answer.Shutdown, Reasons: answer.Reasons,
-			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected(),
+			Reason: step.Reason.Words(), MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected(),
 			Adopted: step.Adopted() && !step.Made(), Made: step.Made(),
-			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: step.Notes,
+			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: reason.Words(step.Notes),
 			Drifted: step.Drifted(), Inputs: step.Inputs(), NotMade: step.DestroysAdopted(), Replaces: step.Replaces, Deposed: step.Deposed}})
 	}
 	if len(p.Checks) > 0 {

@@ -29,7 +29,7 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	shown := *p
 	shown.Resources = map[string]*plan.Step{}
 	for addr, step := range p.Resources {
-		shown.Resources[addr] = r.Step(step)
+		shown.Resources[addr] = spelled(r.Step(step))
 	}
 	r.artifacts(&shown)
 	shown.Checks = r.Checks(p.Checks)
@@ -47,6 +47,18 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 		}
 	}
 	return &shown
+}
+
+// spelled puts the words into the reasons and notes of a step and of its old one.
+func spelled(s *plan.Step) *plan.Step {
+	s.Reason = s.Reason.Spelled()
+	for i := range s.Notes {
+		s.Notes[i] = s.Notes[i].Spelled()
+	}
+	if s.Old() != nil {
+		spelled(s.Old())
+	}
+	return s
 }
 
 // artifacts hides the sensitive settings of artifacts, and the keys that contain them,
@@ -95,9 +107,9 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	for _, name := range step.SecretEnv {
 		c.Settings.Env[name] = secret.Masked
 	}
-	c.Reason, c.Notes = r.Hide(step.Reason), slices.Clone(step.Notes)
+	c.Reason, c.Notes = step.Reason.Map(r.Hide), slices.Clone(step.Notes)
 	for i := range c.Notes {
-		c.Notes[i] = r.Hide(c.Notes[i])
+		c.Notes[i] = c.Notes[i].Map(r.Hide)
 	}
 	r.answer(c, secrets)
 	switch p := c.Part.(type) {

@@ -7,6 +7,8 @@ import (
 	"deployster/internal/app/redact"
 	"deployster/plan"
 	"deployster/plan/change"
+	"deployster/plan/planfile"
+	"deployster/plan/reason"
 	"deployster/protocol"
 )
 
@@ -14,14 +16,17 @@ import (
 func TestPlan_CutsPointersAtSensitivePlaces(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{
-		Resources: map[string]*plan.Step{"a": {Config: json.RawMessage(`{"open":{"$unknown":"timestamp()"},"x":{"2retnuh":{"$unknown":"timestamp()"},"b":1}}`), Unknown: map[string]string{"/open": "timestamp()", "/x/2retnuh": "timestamp()"}, Sensitive: []string{"/x"}, Staying: []string{"/open", "/x/2retnuh"}, Part: &change.Create{Answer: change.Answer{Reasons: []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}}}}}},
+		Resources: map[string]*plan.Step{"a": {
+			Config: json.RawMessage(`{"open":{"$unknown":"timestamp()"},"x":{"2retnuh":{"$unknown":"timestamp()"},"b":1}}`), Unknown: map[string]string{"/open": "timestamp()", "/x/2retnuh": "timestamp()"}, Sensitive: []string{"/x"},
+			Staying: []string{"/open", "/x/2retnuh"},
+			Part:    &change.Create{Answer: change.Answer{Reasons: []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}}}}}},
 		Outputs: map[string]plan.Output{
 			"hidden": {Value: json.RawMessage(`{"2retnuh":{"$unknown":"uuid()"},"b":{"$unknown":"timestamp()"}}`), Sensitive: true,
 				Unknown: map[string]string{"/2retnuh": "uuid()", "/b": "timestamp()"}},
 			"shown": {Value: json.RawMessage(`{"b":{"$unknown":"timestamp()"}}`), Unknown: map[string]string{"/b": "timestamp()"}},
 		},
 	}
-	before, _ := json.Marshal(p)
+	before, _ := json.Marshal(planfile.NewDocument(p))
 	shown := new(redact.Redactor).Plan(p)
 	a := shown.Resources["a"]
 	for _, c := range []struct {
@@ -38,7 +43,22 @@ func TestPlan_CutsPointersAtSensitivePlaces(t *testing.T) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	if after, _ := json.Marshal(p); string(after) != string(before) {
+	if after, _ := json.Marshal(planfile.NewDocument(p)); string(after) != string(before) {
 		t.Errorf("the plan itself became %s", after)
+	}
+}
+
+func TestPlan_SpellsReasonsWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	secrets := new(redact.Redactor)
+	secrets.Add([]string{"plum-canary"})
+	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Reason: reason.New(reason.NotCreated, `x["plum-canary"]`),
+		Notes: []*reason.Reason{reason.New(reason.MayStay)}, Part: &change.Deferred{}}}}
+	a := secrets.Plan(p).Resources["a"]
+	if want := `resource.x["(sensitive value)"] does not exist yet`; a.Reason.Text != want || a.Notes[0].Text == "" {
+		t.Errorf("got %q, want %q; note %q", a.Reason.Text, want, a.Notes[0].Text)
+	}
+	if kept := p.Resources["a"]; kept.Reason.Text+kept.Notes[0].Text != "" {
+		t.Errorf("the plan itself has the words %q", kept.Reason.Text)
 	}
 }

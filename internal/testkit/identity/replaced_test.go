@@ -7,6 +7,7 @@ import (
 
 	"deployster/internal/testkit/identity"
 	"deployster/plan"
+	"deployster/plan/reason"
 )
 
 // res declares a resource.
@@ -73,7 +74,7 @@ func TestCreateFirst_SaysThatItIsForgotten(t *testing.T) {
 			}
 		}
 	}
-	if notes := strings.Join(p.Resources["a"].Notes, " "); !strings.Contains(notes, "(deposed 1) is forgotten, which") {
+	if notes := strings.Join(reason.Words(p.Resources["a"].Notes), " "); !strings.Contains(notes, "(deposed 1) is forgotten, which") {
 		t.Error(notes)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/change"
+	"deployster/plan/reason"
 	"deployster/protocol"
 )
 
@@ -33,13 +34,14 @@ func hostilePlan() *plan.Plan {
 	p := &plan.Plan{Resources: map[string]*plan.Step{}, Variables: map[string]json.RawMessage{}, Outputs: map[string]plan.Output{}, Artifacts: map[string]artifacts.Pin{}}
 	for i, text := range attacks {
 		step := &plan.Step{
-			Type: text, Reason: text, Source: text, OnRemove: text, Notes: []string{text}, MovedFrom: "x", Ignored: []string{text},
+			Type: text, Reason: reason.New(reason.Failed, text), Source: text, OnRemove: text, Notes: []*reason.Reason{reason.New(reason.Failed, text)}, MovedFrom: "x", Ignored: []string{text},
 			Config: raw(map[string]any{"text": text, text: "key", "lines": strings.Repeat(text+"\n", 9)}), Init: protocol.Type{Label: text, Digest: text},
 			Settings: runner.Settings{User: "0:" + text}, Mounts: []runner.Mount{{Source: text, Target: text}}, Verify: &runner.Verify{KeyName: text},
 			Part: change.New([]plan.Change{plan.Create, plan.Update, plan.Destroy, plan.Valid}[i%4]),
 		}
 		if i == 3 {
-			step.Config, step.Reason = raw(map[string]any{"long": long, "list": strings.Split(strings.Repeat("x,", 100_000), ",")}), long
+			step.Config = raw(map[string]any{"long": long, "list": strings.Split(strings.Repeat("x,", 100_000), ",")})
+			step.Reason = reason.New(reason.Failed, long)
 			step.Part = &change.Update{}
 		}
 		*step.Answer() = change.Answer{State: raw(map[string]any{text: text}), Stale: raw(map[string]any{"text": "x" + text, "lines": "a\nb\nc\n", text: 1}),
@@ -116,7 +118,7 @@ func hostile(t *testing.T, b *browser) {
 // secrets are hidden as show does it, and the page works whatever they are.
 func secrets(t *testing.T, b *browser) {
 	p := sample()
-	p.Resources["www"].Reason = "the password is hunter2hunter2, and so is </span>"
+	p.Resources["www"].Reason = reason.New(reason.Failed, "the password is hunter2hunter2, and so is </span>")
 	p.Resources["www"].Config = raw(map[string]any{"class": "class", "span": "details hunter2hunter2"})
 	site := p.Artifacts["site"]
 	site.Metadata = artifact.Metadata{{Name: "message", Value: "pushed with hunter2hunter2"}}

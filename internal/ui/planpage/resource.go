@@ -106,10 +106,10 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	}
 	switch {
 	case s.Early:
-		say("why", "Its image was queried early ("+s.Reason+"), and is queried again at its turn. If it answers otherwise then, "+
+		say("why", "Its image was queried early ("+s.Reason.Words()+"), and is queried again at its turn. If it answers otherwise then, "+
 			"-deferred decides.")
-	case s.Reason != "":
-		say("why", "Because "+s.Reason+".")
+	case s.Reason != nil:
+		say("why", "Because "+s.Reason.Words()+".")
 	}
 	if s.DestroysAdopted() {
 		say("warn", "What is destroyed was not created by deployster: it existed before.")
@@ -141,7 +141,7 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 		say("why", "The manifest says something else here, which ignore_changes leaves alone: "+strings.Join(s.Ignored, ", ")+".")
 	}
 	for _, note := range s.Notes {
-		say("warn", note)
+		say("warn", note.Words())
 	}
 	if host := s.Settings.Host; host != nil {
 		say("why", "It is on "+host.Name+" ("+host.String()+").")

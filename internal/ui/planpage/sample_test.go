@@ -18,6 +18,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/change"
+	"deployster/plan/reason"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -74,13 +75,13 @@ func sample() *plan.Plan {
 					"key": "-----BEGIN PRIVATE KEY-----", "sans": []any{"example.org", "static.example.org"}}), Settings: runner.Settings{User: "0"},
 				Part: &change.Create{Answer: change.Answer{Actions: []protocol.Action{act("issue", "Issue a certificate")}}}},
 			"www": {Type: "acme/vm:7", Init: ty("Virtual machine"),
-				Reason: "module.site.module.tls.cert does not exist yet", Source: "main.hcl:30", Config: raw(map[string]any{"image": "debian-13",
+				Reason: reason.New(reason.NotCreated, "module.site.module.tls.cert"), Source: "main.hcl:30", Config: raw(map[string]any{"image": "debian-13",
 					"cert": map[string]any{"$unknown": "x"}, "cpus": 4}), Unknown: map[string]string{"/cert": "module.site.module.tls.cert"},
 				Part: &change.Deferred{Expected: plan.Create}},
-			"dns": {Type: "acme/dns:1", MayChange: true, Init: ty("DNS record"), Reason: "www may get another address",
+			"dns": {Type: "acme/dns:1", MayChange: true, Init: ty("DNS record"), Reason: reason.New(reason.Failed, "www may get another address"),
 				Config: raw(map[string]any{"name": "www"}), Source: "main.hcl:41",
 				Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"name": "www", "ip": "10.0.3.7"})}}},
-			"old_disk": {Type: "acme/disk:1.2", Init: ty("Disk"), Reason: "it is no longer declared",
+			"old_disk": {Type: "acme/disk:1.2", Init: ty("Disk"), Reason: reason.New(reason.Failed, "it is no longer declared"),
 				Config: raw(map[string]any{"name": "scratch"}),
 				Part: &change.Destroy{Answer: change.Answer{Stale: raw(map[string]any{"name": "scratch", "size": "50gb"}),
 					Actions: []protocol.Action{act("delete", "Delete the disk and what is on it")}}}},
@@ -89,15 +90,15 @@ func sample() *plan.Plan {
 			"greeting": {Type: "acme/file:1", MovedFrom: "hello", MovedWhy: "identity", Init: protocol.Type{Digest: digest,
 				Label: "File", Identity: []string{"/path"}}, Config: raw(map[string]any{"path": "/etc/motd"}), Source: "main.hcl:50",
 				Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"path": "/etc/motd"})}}},
-			"index": {Type: "acme/index:2", Init: ty("Search index"), Reason: "resource.www is deferred",
+			"index": {Type: "acme/index:2", Init: ty("Search index"), Reason: reason.New(reason.Failed, "resource.www is deferred"),
 				Source: "main.hcl:55", Config: raw(map[string]any{"host": map[string]any{"$unknown": "resource.www.state.ip"}, "shards": 4}),
 				Unknown: map[string]string{"/host": "resource.www.state.ip"}, Part: &change.Deferred{Expected: plan.Update,
 					Was: &change.Was{State: raw(map[string]any{"host": "10.0.3.7", "shards": 2})}}},
 			"service": {Type: "acme/service:1", Init: ty("Service"), Source: "main.hcl:60",
-				Notes: []string{"Its type says no identity: what the old config named may stay."}, Config: raw(map[string]any{"name": "www"}),
+				Notes: []*reason.Reason{reason.New(reason.MayStay)}, Config: raw(map[string]any{"name": "www"}),
 				Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"name": "www"})},
 					Found: change.Found{Edited: []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}}}},
-			"legacy": {Type: "acme/hook:1", Init: ty("Hook"), Reason: "its type cannot remove it",
+			"legacy": {Type: "acme/hook:1", Init: ty("Hook"), Reason: reason.New(reason.Failed, "its type cannot remove it"),
 				Config: raw(map[string]any{}), Part: &change.Forget{}},
 		},
 		Edges: []plan.Edge{{From: "network", To: "disk", Origin: "reference"}, {From: "disk", To: "www", Origin: "dependency"}, {From: "module.site.module.tls.cert", To: "www", Origin: "reference"},

@@ -217,8 +217,8 @@ func (b *block) write(w *strings.Builder, o Options) {
 		origin += ", " + diag.Visible(b.step.Source)
 	}
 	what := fmt.Sprintf("%s %s %s", symbol, b.names(o), words)
-	if b.step.Change() == plan.ReadFailed && b.step.Reason != "" {
-		what = fmt.Sprintf("%s %s: %s", symbol, b.names(o), oneLine(b.step.Reason))
+	if b.step.Change() == plan.ReadFailed && b.step.Reason != nil {
+		what = fmt.Sprintf("%s %s: %s", symbol, b.names(o), oneLine(b.step.Reason.Words()))
 	}
 	if onlyEdited(b.step) {
 		what = fmt.Sprintf("%s config of %s %s", symbol, Names(b.addrs, o.names()), Edited(b.step))
@@ -228,24 +228,19 @@ func (b *block) write(w *strings.Builder, o Options) {
 		fmt.Fprintf(w, "    %s\n", on)
 	}
 	d := *b.detail
-	if b.similar {
-		d = b.example()
-	}
 	if len(b.addrs) > 1 {
-		d.why = slices.Clone(d.why)
-		for i, line := range d.why {
-			if strings.Contains(line, "because ") || strings.Contains(line, "it exists already") {
-				d.why[i] = reasonOfMany.Replace(line)
-			}
-		}
+		of := reasons(b.step, true)
+		d.why = slices.Concat(of, d.why[len(of):])
+	}
+	if b.similar {
+		d = b.example(d)
 	}
 	d.write(w, o)
 	w.WriteByte('\n')
 }
 
-// example returns the detail of the first of many, with a note at the values that differ.
-func (b *block) example() detail {
-	d := *b.detail
+// example returns d, the detail of the first of many, with a note at the values that differ.
+func (b *block) example(d detail) detail {
 	d.rows = append([]row(nil), d.rows...)
 	others := fmt.Sprintf("and others, in %d more", len(b.addrs)-1)
 	for i := range d.rows {
@@ -326,8 +321,8 @@ func outline(s *plan.Step) string {
 		}
 		parts = append(parts, words.List(names, 5))
 	}
-	if (s.Change() == plan.Deferred || s.Change() == plan.Forget || s.Change() == plan.ReadFailed || s.MayChange) && s.Reason != "" {
-		parts = append(parts, oneLine(s.Reason))
+	if (s.Change() == plan.Deferred || s.Change() == plan.Forget || s.Change() == plan.ReadFailed || s.MayChange) && s.Reason != nil {
+		parts = append(parts, oneLine(s.Reason.Words()))
 	}
 	return strings.Join(parts, ": ")
 }

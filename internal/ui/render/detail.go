@@ -144,12 +144,12 @@ func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) json
 
 // detailOf returns the detail of a step.
 func detailOf(s *plan.Step, o Options) detail {
-	d := detail{why: reasons(s)}
+	d := detail{why: reasons(s, false)}
 	if more := s.Settings.Widened(); len(more) > 0 {
 		d.why = append(d.why, Yellow("runs with: "+diag.Visible(strings.Join(more, ", "))))
 	}
 	for _, note := range s.Notes {
-		d.why = append(d.why, Yellow(diag.Visible(note)))
+		d.why = append(d.why, Yellow(diag.Visible(note.Words())))
 	}
 	if s.Old() != nil {
 		for _, a := range s.Old().Answer().Actions {
@@ -178,18 +178,22 @@ func detailOf(s *plan.Step, o Options) detail {
 // notMade marks what is destroyed and existed before it was recorded.
 const notMade = "not created by deployster"
 
-// reasons returns lines that explain a step.
-func reasons(s *plan.Step) []string {
+// reasons returns lines that explain a step, or many equal ones.
+func reasons(s *plan.Step, many bool) []string {
 	var parts []string
+	why, adopted := s.Reason.Words(), "it exists already and is adopted"
+	if many {
+		why, adopted = s.Reason.OfMany(), "they exist already and are adopted"
+	}
 	if s.MovedFrom != "" {
 		parts = append(parts, MovedFrom(s))
 	}
 	switch {
-	case s.Reason == "" || s.Change() == plan.ReadFailed:
+	case why == "" || s.Change() == plan.ReadFailed:
 	case s.Early:
-		parts = append(parts, "queried early: "+diag.Visible(s.Reason))
+		parts = append(parts, "queried early: "+diag.Visible(why))
 	default:
-		parts = append(parts, "because "+diag.Visible(s.Reason))
+		parts = append(parts, "because "+diag.Visible(why))
 	}
 	switch {
 	case s.Drifted() && len(s.Inputs()) == 0 && s.Change() == plan.Create:
@@ -199,7 +203,7 @@ func reasons(s *plan.Step) []string {
 	}
 	parts = append(parts, InputsChanged(s)...)
 	if s.Adopted() && !s.Adopts() {
-		parts = append(parts, "it exists already and is adopted")
+		parts = append(parts, adopted)
 	}
 	if len(s.Edited()) > 0 && !onlyEdited(s) {
 		parts = append(parts, "its config "+Edited(s))

@@ -13,6 +13,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/explain"
 	"deployster/plan/inputs"
+	"deployster/plan/reason"
 	"deployster/state"
 )
 
@@ -70,10 +71,10 @@ func Explain(e *explain.Explanation, o Options) string {
 		source = "  " + Dim("("+diag.Visible(e.Step.Source)+")")
 	}
 	fmt.Fprintf(&b, "%s %s %s%s\n", symbol, Bold(diag.Visible(e.Address)), words, source)
-	for _, line := range reasons(e.Step) {
+	for _, line := range reasons(e.Step, false) {
 		fmt.Fprintf(&b, "    %s\n", line)
 	}
-	for _, note := range e.Step.Notes {
+	for _, note := range reason.Words(e.Step.Notes) {
 		fmt.Fprintf(&b, "    %s\n", Yellow(diag.Visible(note)))
 	}
 	writeReasons(&b, e, o)

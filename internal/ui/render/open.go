@@ -28,7 +28,7 @@ func LeftOpen(p *plan.Plan) string {
 			break
 		}
 		s := p.Resources[addr]
-		what, why := "may change", s.Reason
+		what, why := "may change", s.Reason.Words()
 		switch s.Change() {
 		case plan.Deferred:
 			what = "deferred"

@@ -162,7 +162,7 @@ func writeCompact(b *strings.Builder, p *plan.Plan, addrs []string) {
 		line := fmt.Sprintf("%s %s  %s", symbol, fill(Bold(diag.Visible(addr)), width), Dim(outline(s)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		for _, note := range s.Notes {
-			fmt.Fprintf(b, "    %s\n", oneLine(note))
+			fmt.Fprintf(b, "    %s\n", oneLine(note.Words()))
 		}
 	}
 	if len(addrs) > 0 {

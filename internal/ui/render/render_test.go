@@ -16,6 +16,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/change"
+	"deployster/plan/reason"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -99,7 +100,8 @@ func sample() *plan.Plan {
 		add(fmt.Sprintf("alike[%d]", i), step(plan.Create, fmt.Sprintf(`{"n":%d,"same":true}`, i)))
 	}
 	late := step(plan.Deferred, `{"ip":{"$unknown":"resource.conf.state.ip"}}`)
-	late.Unknown, late.Reason = map[string]string{"/ip": "resource.conf.state.ip"}, "resource.conf.state.ip is known after apply"
+	late.Unknown = map[string]string{"/ip": "resource.conf.state.ip"}
+	late.Reason = reason.New(reason.UnknownValues, "resource.conf.state.ip")
 	deferred := func(s *plan.Step, expected plan.Change, was string) *plan.Step {
 		p := &change.Deferred{Expected: expected}
 		if was != "" {
@@ -125,17 +127,18 @@ func sample() *plan.Plan {
 	moved.MovedFrom, moved.MovedWhy, moved.Init.Identity = "hello", "identity", []string{"/path"}
 	add("greeting", moved)
 	edited := step(plan.Valid, `{}`)
-	edited.Part.(*change.Valid).Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []string{"Its type says no identity: what the old config named may stay."}
+	edited.Part.(*change.Valid).Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []*reason.Reason{reason.New(reason.MayStay)}
 	add("edited", edited)
 	may := step(plan.Valid, `{"zone":"a"}`)
-	may.MayChange, may.Staying, may.Reason = true, []string{"/zone"}, "resource.conf will be updated"
+	may.MayChange, may.Staying, may.Reason = true, []string{"/zone"}, reason.New(reason.ToUpdate, "conf")
 	add("may", may)
 	add("old", step(plan.Destroy, `{}`))
 	newer := step(plan.Create, `{"id":"d2"}`)
-	newer.Replaces, newer.Notes = "newer (deposed 1)", []string{`It is made before newer (deposed 1) is destroyed, which it replaces (/id "d1" -> "d2").`}
+	newer.Replaces, newer.Notes = "newer (deposed 1)", []*reason.Reason{
+		reason.New(reason.DestroyedLater, "newer (deposed 1)").With(reason.New(reason.Differs, "/id", `"d1"`, `"d2"`))}
 	add("newer", newer)
 	deposed := step(plan.Destroy, `{"id":"d1"}`)
-	deposed.Deposed, deposed.Init.Identity, deposed.Reason = "newer", []string{"/id"}, "resource.newer is another thing"
+	deposed.Deposed, deposed.Init.Identity, deposed.Reason = "newer", []string{"/id"}, reason.New(reason.AnotherObject, "newer")
 	add("newer (deposed 1)", deposed)
 	add("right", step(plan.Valid, `{}`))
 	p := planOf(names, steps)

@@ -47,11 +47,6 @@ var ofMany = strings.NewReplacer("is unchanged", "are unchanged", "is deferred",
 	"its dependencies", "their dependencies", "was published", "were published",
 	"was created by", "were created by", "the new one first", "the new ones first")
 
-// reasonOfMany changes the reason of one step to that of several.
-var reasonOfMany = strings.NewReplacer("it is ", "they are ", "it was ", "they were ", "it stays as it is", "they stay as they are",
-	"left as it is", "left as they are", "its type", "their type", "it exists already and is adopted", "they exist already and are adopted",
-	"its thing is", "their things are")
-
 // mark returns the symbol and the words of a step.
 func mark(s *plan.Step) (symbol, words string) {
 	symbol, words = " ", "is unchanged"

@@ -1,0 +1,222 @@
+package reason
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/base/natural"
+	"deployster/internal/base/words"
+)
+
+// texts are the words of each code. {0} is a reference, {@0} one that is an address, {all}
+// are all references, {and 0} is a reason in And, and {it is|they are} differs for several
+// resources. Reasons in And that a text does not name follow it.
+var texts = map[Code]string{
+	NotCreated:     "{claim} does not exist yet",
+	ToPublish:      "{claim} will be published",
+	ToReplace:      "{claim} will be replaced",
+	DependencyGone: "{claim} is gone",
+	Unreadable:     "{claim} has no state that could be read",
+	Deferred:       "{claim} is deferred",
+	ToUpdate:       "{claim} will be updated",
+	MayChange:      "{claim} may change",
+	QueriedAgain:   "{claim} is queried again",
+	Unknown:        "the state of {@0} is not known",
+
+	UnknownValues:   "{unknown 0} known after apply",
+	HostUnknown:     "{its|their} host.{0} is made of {rest}, which {unknown 1} known after apply",
+	HostLate:        "{its|their} host.{0} is reached as {1} now, which was not known when the plan began",
+	MayBeDestroyed:  "{@0} is destroyed first, and may be the same thing",
+	NoEarlyAnswer:   ", and {its|their} type could not answer before that",
+	NoState:         ", so {its|their} state cannot be read",
+	Failed:          "{0}",
+	EndedWithErrors: "the plan has ended with errors before {its|their} state was read",
+
+	DestroyCommand: "you ran destroy",
+	Undeclared:     "{it is|they are} no longer in the configuration",
+	AnotherObject:  "{@0} is another thing",
+	RemovedBlock:   "a removed block says so ({0})",
+
+	OnlyRecords:     ": what becomes of {it|them} is not for a plan that only records",
+	RecordedAnother: "what is recorded here is another thing",
+	Owned:           "is that of {@0}",
+	MayBeOwned:      "may be that of {@0}, which has another env, network or read-only plug",
+	ObjectOwned:     "its thing {and 0}: it is left as it is",
+	KeptAsOwned:     "it {and 0}",
+	KeptByBlock:     ": {it stays as it is|they stay as they are}",
+	KeptOutOfReach:  ", and {and 0}: what exists stays as it is",
+	HostNotCreated:  "{it is|they are} on the machine {0}, and {1} is one that is still to be made",
+	HostAnother:     "{it is|they are} on the machine {0}, and {1} is the machine {2} now",
+	PublishedStays:  ": what was published stays",
+	OnRemove:        `its on_remove is "forget"`,
+	KeptByOnRemove:  `, and on_remove is "forget": {it is left as it is|they are left as they are}`,
+	KeptReadOnly:    ", and {it was read_only: it is left as it is|they were read_only: they are left as they are}",
+	KeptUnremovable: ", and {its type cannot remove things: it is left as it is|their type cannot remove things: they are left as they are}",
+	Unremovable:     "its type cannot remove things",
+	OtherPath:       "it differs in where a plug leads, and only -approve=other-path would remove it for that",
+	GoneAlready:     ", and {it is|they are} gone already",
+	NothingLeft:     ", and nothing is left of what an apply began to make",
+	Unfinished:      "an apply began to make {it|them} and did not finish",
+	AlsoUnfinished:  "; an apply began to make {it|them} and did not finish",
+	Leftover:        "; an apply began to make {it|them} and did not finish, so something of {it|them} may be left",
+	LateIdentity:    "{it|they} may be the thing of a resource whose identity is known only during apply: the next plan decides",
+	LeftForNext:     "what was recorded here is left for the next plan",
+	Differs:         "{differences}",
+	Asked:           "-replace asks for {it|them}",
+	Triggered:       "{@0} changes (replace_triggered_by)",
+	Destructive:     "its image says that the action {quoted} destroys what exists",
+
+	IncompleteGone:    "{it does|they do} not exist: nothing is left of what an apply began to make",
+	Gone:              "{it is|they are} gone",
+	MissingUnrecorded: "{it does|they do} not exist, and nothing is recorded of {it|them}",
+	NotPublished:      "{it is|they are} not published",
+	DiffersUnrecorded: "{it exists, and differs from its config, and nothing is recorded of it|" +
+		"they exist, and differ from their configs, and nothing is recorded of them}",
+	DiffersUnfinished: "{it exists, and differs from its config: an apply began to make it and did not finish|" +
+		"they exist, and differ from their configs: an apply began to make them and did not finish}",
+	FoundBefore:       "{it was|they were} found like this before",
+	DiffersFromConfig: "{it differs from its config|they differ from their configs}",
+
+	AutoEdge:           "It waits for {@0}: its type says so (auto_edges).",
+	AutoEdgeCycle:      "It does not wait for {@0}, though its type says so: that one waits for it.",
+	DependantForgotten: "{@0} was recorded as depending on it, and is only forgotten: that stays as it is, without this.",
+	NotChecked:         "Whether {@0} still exists after that is not checked: its image {1} is not here.",
+	DestroyedLater:     "It is made before {0} is destroyed, which it replaces ({and 0}).",
+	ForgottenLater:     "It is made before {0} is forgotten, which it replaces ({and 0}).",
+	Replaced:           "It is another thing than what was recorded ({and 0}). The recorded thing stays as it is and is forgotten: {and 1}.",
+	NothingRecorded:    "Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.",
+	NothingToDestroy:   "There is nothing that -replace could destroy: it does not exist.",
+	ThroughPath:        "removed through {0}; the plug is {1} today",
+	CreatedByType: "It was recorded as created by {0}. If that still exists, it stays as it is and is forgotten: to have it destroyed, " +
+		"apply once without this block first.",
+	CreatedByConfig: "It was recorded with another config, and with this one its image finds nothing. If what was created with the other " +
+		"one still exists, it stays as it is and is forgotten.",
+	MayStay: "Its type says no identity: what the old config named may stay.",
+	Guessed: "That it is the thing of {0} is guessed from the config: if the type goes by name, that of {0} stays.",
+	TwoApplies: "What identifies it becomes known only during apply. If that makes it another thing, it takes two applies: this one stops " +
+		"there and leaves the recorded thing, and the next one replaces it.",
+	TwoAppliesFirst: "What identifies it becomes known only during apply. If that makes it another thing, it takes two applies: this one " +
+		"stops there and leaves the recorded thing, and the next one creates the new thing first.",
+	Notified:          "It is told that {all}, which it subscribes, was acted on, or will be.",
+	ApprovedAsReplace: "It is approved as a replacement: {and 0}.",
+}
+
+// Words returns a reason in words; "" = there is none.
+func (r *Reason) Words() string { return r.words(false) }
+
+// OfMany returns a reason of several resources in words.
+func (r *Reason) OfMany() string { return r.words(true) }
+
+// Words returns reasons in words.
+func Words(list []*Reason) (all []string) {
+	for _, r := range list {
+		all = append(all, r.Words())
+	}
+	return all
+}
+
+func (r *Reason) words(many bool) string {
+	if r == nil {
+		return ""
+	}
+	text, ok := texts[r.Code]
+	if !ok {
+		return string(r.Code)
+	}
+	var b strings.Builder
+	named := 0
+	if claim, is := strings.CutPrefix(text, "{claim} "); is {
+		b.WriteString(words.Claim(addresses(r.Refs), claim))
+		text = ""
+	}
+	for text != "" {
+		before, rest, more := strings.Cut(text, "{")
+		b.WriteString(before)
+		if !more {
+			break
+		}
+		token, after, _ := strings.Cut(rest, "}")
+		if at, is := strings.CutPrefix(token, "and "); is {
+			named++
+			b.WriteString(pick(r.And, at).words(many))
+		} else {
+			b.WriteString(r.token(token, many))
+		}
+		text = after
+	}
+	for _, other := range r.And[min(named, len(r.And)):] {
+		b.WriteString(other.words(many))
+	}
+	return b.String()
+}
+
+// token returns what stands for a token of a text.
+func (r *Reason) token(token string, many bool) string {
+	if one, several, differs := strings.Cut(token, "|"); differs {
+		if many {
+			return several
+		}
+		return one
+	}
+	switch name, at, _ := strings.Cut(token, " "); name {
+	case "all":
+		return strings.Join(r.Refs, ", ")
+	case "rest":
+		return words.List(r.Refs[min(1, len(r.Refs)):], 3)
+	case "quoted":
+		return strconv.Quote(pick(r.Refs, "0"))
+	case "differences":
+		return differences(r.Refs)
+	case "unknown": // the verb after references, and the references where they come first
+		return unknown(r.Refs, at)
+	}
+	if at, is := strings.CutPrefix(token, "@"); is {
+		return config.Reference(pick(r.Refs, at))
+	}
+	return pick(r.Refs, token)
+}
+
+// unknown returns "a is" or "a, b are"; after the first reference only the verb.
+func unknown(refs []string, from string) string {
+	if from == "1" {
+		if len(refs) > 2 {
+			return "are"
+		}
+		return "is"
+	}
+	refs = slices.Compact(slices.SortedFunc(slices.Values(refs), natural.Compare))
+	verb := " is"
+	if len(refs) > 1 || len(refs) == 1 && strings.Contains(refs[0], ", ") { // one value of several references
+		verb = " are"
+	}
+	return words.List(refs, 3) + verb
+}
+
+// differences returns "what from -> to" for each three references.
+func differences(refs []string) string {
+	var all []string
+	for d := range slices.Chunk(refs, 3) {
+		if len(d) == 3 {
+			all = append(all, d[0]+" "+d[1]+" -> "+d[2])
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func addresses(refs []string) []string {
+	out := make([]string, len(refs))
+	for i, addr := range refs {
+		out[i] = config.Reference(addr)
+	}
+	return out
+}
+
+// pick returns an element of a list, or nothing where a damaged file has too few.
+func pick[T any](list []T, at string) (none T) {
+	if i, err := strconv.Atoi(at); err == nil && i >= 0 && i < len(list) {
+		return list[i]
+	}
+	return none
+}
