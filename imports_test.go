@@ -42,6 +42,11 @@ var ranks = map[string]int{
 	"internal/testkit/house":                   1,
 	"internal/testkit/mutation":                0,
 	"internal/ui/diagram":                      10,
+	"machine/internal/access":                  10,
+	"machine/internal/replace":                 11,
+	"machine/internal/files":                   12,
+	"machine/internal/kindtest":                10,
+	"machine":                                  70,
 	"protocol":                                 0,
 	"protocol/dirwatch":                        0,
 	"config/funcs":                             10,
@@ -327,6 +332,31 @@ func TestImportsOfContainerd(t *testing.T) {
 				t.Errorf("%s imports %s: images are known by internal/runtime/runner here", s.Path, imported)
 			}
 		}
+	}
+}
+
+// The standard types are a program beside the engine: they know the protocol alone, as any
+// type does.
+func TestImportsOfMachine(t *testing.T) {
+	seen := 0
+	for _, s := range product(t) {
+		if s.Dir != "machine" && !strings.HasPrefix(s.Dir, "machine/") {
+			for _, imported := range s.Imports {
+				if imported == "deployster/machine" || strings.HasPrefix(imported, "deployster/machine/") {
+					t.Errorf("%s imports %s: the standard types are a program of their own", s.Path, imported)
+				}
+			}
+			continue
+		}
+		for _, imported := range s.Imports {
+			ours, ok := strings.CutPrefix(imported, "deployster/")
+			if seen++; ok && !strings.HasPrefix(ours, "machine/") && ours != "protocol" && !strings.HasPrefix(ours, "protocol/") {
+				t.Errorf("%s imports %s: a type knows protocol alone", s.Path, imported)
+			}
+		}
+	}
+	if seen < 20 {
+		t.Fatalf("only %d imports were looked at: the test does not see the sources", seen)
 	}
 }
 

@@ -79,6 +79,7 @@ type About struct {
 	Independent  bool                   // its resources change only with their own config, whatever happens to others
 	Worker       bool                   // its methods may be called concurrently, so that one process can serve many calls
 	Reuse        bool                   // its container may be used for several runs
+	Docs         map[string]string      // descriptions of fields of the config, by JSON name: for those too long for a tag
 	ConfigSchema []byte                 // JSON Schema; nil = SchemaOf[C]
 	StateSchema  []byte                 // JSON Schema; nil = derived from the fields of S
 }

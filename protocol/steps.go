@@ -52,6 +52,9 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 			return a, err
 		}
 	}
+	if a.ConfigSchema, err = withDocs(a.ConfigSchema, s.about.Docs); err != nil {
+		return a, err
+	}
 	if a.StateSchema == nil {
 		if a.StateSchema, err = stateSchemaOf[S](); err != nil {
 			return a, err
@@ -89,7 +92,7 @@ func (s server[C, S]) look(ctx context.Context, p Process) (StateAnswer, error) 
 	}
 	answer := StateAnswer{}
 	if c.Intent == Absent {
-		answer, err = s.absent(c, have)
+		answer, err = s.absent(ctx, c, have)
 	} else {
 		answer, err = s.present(ctx, c, have)
 	}
@@ -97,7 +100,7 @@ func (s server[C, S]) look(ctx context.Context, p Process) (StateAnswer, error) 
 	return answer, err
 }
 
-func (s server[C, S]) absent(c *Call[C, S], have *S) (StateAnswer, error) {
+func (s server[C, S]) absent(ctx context.Context, c *Call[C, S], have *S) (StateAnswer, error) {
 	if _, ok := s.r.(Deleter[C, S]); !ok {
 		return StateAnswer{}, Errorf(BugError, "", "this type cannot remove anything")
 	}
@@ -105,11 +108,20 @@ func (s server[C, S]) absent(c *Call[C, S], have *S) (StateAnswer, error) {
 		return StateAnswer{Status: Missing}, nil
 	}
 	last, _ := recordedFingerprints(c.ActionInput.LastState)
-	stale, err := encode(have)
+	state, err := encode(have)
 	if err == nil {
-		stale, err = withFingerprints(stale, last)
+		state, err = withFingerprints(state, last)
 	}
-	return StateAnswer{Status: Stale, StaleState: stale, Actions: []Action{simple(deleteAction)}}, err
+	if err != nil {
+		return StateAnswer{}, err
+	}
+	plan := &Plan{Actions: []Action{simple(deleteAction)}}
+	if planner, ok := s.r.(AbsencePlanner[C, S]); ok {
+		if plan, err = planner.PlanAbsence(ctx, c, have); err != nil {
+			return StateAnswer{}, err
+		}
+	}
+	return stale(Plan{Actions: plan.Actions, ShutdownFirst: plan.ShutdownFirst, Reasons: plan.Reasons}, state)
 }
 
 func (s server[C, S]) present(ctx context.Context, c *Call[C, S], have *S) (StateAnswer, error) {

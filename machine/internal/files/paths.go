@@ -1,0 +1,64 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"deployster/machine/internal/access"
+	"deployster/protocol"
+)
+
+// absentIsNil turns the errors of what does not exist into nil.
+func absentIsNil(info fs.FileInfo, err error) (fs.FileInfo, error) {
+	switch {
+	case err == nil:
+		return info, nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // a parent that is a file: the action reports it
+		return nil, nil
+	}
+	return nil, err
+}
+
+// maxLinks is how many links are followed, as by the kernel.
+const maxLinks = 40
+
+// followed returns where the links at a path lead, which need not exist.
+func followed(m *access.Machine, path string) (string, error) {
+	for range maxLinks {
+		info, err := lstat(m, path)
+		if err != nil {
+			return "", err
+		}
+		if info == nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, m.CheckPath("/path", path)
+		}
+		target, err := os.Readlink(m.Path(path))
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = filepath.Clean(target)
+	}
+	return "", protocol.Errorf(protocol.ConfigError, "/path", "%s: its links lead to no end", path)
+}
+
+// parent returns an error if the directory of a path does not exist.
+func parent(m *access.Machine, path string) error {
+	directory := filepath.Dir(path)
+	info, err := stat(m, directory)
+	switch {
+	case err != nil:
+		return err
+	case info == nil:
+		return fmt.Errorf("%s cannot be made: the directory %s does not exist; declare it as a resource of the kind directory", path, directory)
+	case !info.IsDir():
+		return fmt.Errorf("%s cannot be made: %s is %s, not a directory", path, directory, kindOf(info))
+	}
+	return nil
+}

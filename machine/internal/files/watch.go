@@ -1,0 +1,54 @@
+package files
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"deployster/machine/internal/access"
+	"deployster/protocol/dirwatch"
+)
+
+// watcher has one use of inotify for everything that this process watches.
+var watcher dirwatch.Watcher
+
+// Watch reports changes at a path of the machine until ctx ends. Directories above it need
+// not exist: what is watched is then the first name on the way that does not.
+func Watch(ctx context.Context, m *access.Machine, path string, tell func(detail string)) error {
+	for {
+		next := firstMissing(m.Path(path))
+		moved := func() bool { return firstMissing(m.Path(path)) != next }
+		var armed atomic.Bool
+		here, stop := context.WithCancel(ctx)
+		err := watcher.Watch(here, next, func(detail string) {
+			armed.Store(true)
+			tell(detail)
+			if moved() {
+				stop()
+			}
+		})
+		stop()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !armed.Load() && !moved():
+			return err
+		}
+		// Otherwise a directory came or went, and it is watched again.
+	}
+}
+
+// firstMissing returns the path itself if its directory exists, or else the first path above
+// it whose directory does.
+func firstMissing(path string) string {
+	for parent := filepath.Dir(path); parent != path && !exists(parent); parent = filepath.Dir(path) {
+		path = parent
+	}
+	return path
+}
+
+func exists(directory string) bool {
+	info, err := os.Stat(directory)
+	return err == nil && info.IsDir()
+}

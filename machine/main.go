@@ -1,0 +1,33 @@
+// Command machine is the image deployster/machine: the standard types, which configure a
+// Linux machine. It needs whole_machine = true in the type block, and is one static program
+// that serves all kinds.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"deployster/machine/internal/access"
+	"deployster/machine/internal/files"
+	"deployster/protocol"
+)
+
+// kinds returns the types of this image, by the part of its name after #.
+func kinds(m *access.Machine) map[string]protocol.Kind {
+	return map[string]protocol.Kind{
+		"directory": files.NewDirectory(m),
+		"file":      files.NewFile(m),
+	}
+}
+
+func main() {
+	m := &access.Machine{}
+	if len(os.Args) > 1 { // init is asked without the machine
+		var err error
+		if m, err = access.Enter(); err != nil {
+			_, _ = fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	protocol.ServeKinds(kinds(m))
+}
