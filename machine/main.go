@@ -17,6 +17,7 @@ func kinds(m *access.Machine) map[string]protocol.Kind {
 	return map[string]protocol.Kind{
 		"directory": files.NewDirectory(m),
 		"file":      files.NewFile(m),
+		"link":      files.NewLink(m),
 	}
 }
 

@@ -104,8 +104,8 @@ func (f File) Read(ctx context.Context, c *fileCall) (*FileState, error) {
 		state.Link, err = os.Readlink(f.Machine.Path(path))
 		return state, err
 	case !info.Mode().IsRegular():
-		return nil, protocol.Errorf(protocol.ConfigError, "/path", "%s is %s, and this resource is a file: remove it first, or choose another path",
-			path, kindOf(info))
+		return nil, protocol.Errorf(protocol.ConfigError, "/path",
+			"%s is %s, and this resource is a file: remove it first, or choose another path", path, kindOf(info))
 	}
 	if c.Intent == protocol.Present {
 		err = f.compare(c, path, info, state)
