@@ -45,6 +45,7 @@ var ranks = map[string]int{
 	"machine/internal/access":                  10,
 	"machine/internal/replace":                 11,
 	"machine/internal/files":                   12,
+	"machine/internal/text":                    13,
 	"machine/internal/kindtest":                10,
 	"machine":                                  70,
 	"protocol":                                 0,

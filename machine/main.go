@@ -9,15 +9,18 @@ import (
 
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/files"
+	"deployster/machine/internal/text"
 	"deployster/protocol"
 )
 
 // kinds returns the types of this image, by the part of its name after #.
 func kinds(m *access.Machine) map[string]protocol.Kind {
 	return map[string]protocol.Kind{
-		"directory": files.NewDirectory(m),
-		"file":      files.NewFile(m),
-		"link":      files.NewLink(m),
+		"directory":  files.NewDirectory(m),
+		"file":       files.NewFile(m),
+		"line":       text.NewLine(m),
+		"link":       files.NewLink(m),
+		"text_block": text.NewBlock(m),
 	}
 }
 

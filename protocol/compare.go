@@ -77,7 +77,7 @@ func compare[C any](written json.RawMessage, config C, unknown []string, state j
 		if state == nil || same(want[key], got, there, f.typ) {
 			continue
 		}
-		if want[key] == nil {
+		if _, forecast := c.wanted[key]; !forecast { // otherwise the present value would be expected to stay
 			c.unset = append(c.unset, "/"+escape(key))
 		}
 		c.reasons = append(c.reasons, reasonFor(key, want[key], got, there, secret))

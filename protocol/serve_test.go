@@ -141,7 +141,7 @@ func TestServeLife(t *testing.T) {
 	}
 	// What the user wrote counts also where encoding leaves it out.
 	say(`{"status":"STALE","staleState":{"id":"d-1","size":20,"tags":["fast"],"locked":true,"ratio":0.5},"actions":[{"name":"update","args":["update"]}],`+
-		`"reasons":[{"path":"/locked","have":true,"want":false}],"forecast":{"ratio":0.5,"size":20,"tags":["fast"]}}`,
+		`"reasons":[{"path":"/locked","have":true,"want":false}],"forecast":{"ratio":0.5,"size":20,"tags":["fast"]},"unknown":["/locked"]}`,
 		input(`{"name":"x","size":20,"tags":["fast"],"locked":false,"ratio":5e-1}`), "state")
 	say(`{"status":"STALE","staleState":{"id":"d-1","size":20,"tags":["fast"],"locked":true,"ratio":0.5},"actions":[{"name":"delete","args":["delete"]}]}`,
 		input(`{"name":"x"}`, absent, `,"last_state":{"id":"d-1","size":9}`), "state")

@@ -79,7 +79,7 @@ func (f File) check(c *fileCall) (path string, err error) {
 	case c.Config.Content != nil && c.Config.Source != "":
 		return "", protocol.Errorf(protocol.ConfigError, "/source", "content and source exclude each other: give one of them")
 	case c.Config.Follow:
-		path, err = followed(f.Machine, c.Config.Path)
+		path, err = Followed(f.Machine, c.Config.Path)
 	default:
 		path = c.Config.Path
 	}

@@ -63,11 +63,11 @@ func (l Link) Read(_ context.Context, c *linkCall) (*LinkState, error) {
 	case c.Intent == protocol.Absent:
 		return nil, nil // the link is gone: what is there now is someone else's
 	case !info.Mode().IsRegular():
-		return nil, protocol.Errorf(protocol.ConfigError, "/path", "%s is %s, and is not replaced by a link: remove it first, or choose another path",
-			c.Config.Path, kindOf(info))
+		return nil, protocol.Errorf(protocol.ConfigError, "/path",
+			"%s is %s, and is not replaced by a link: remove it first, or choose another path", c.Config.Path, kindOf(info))
 	case !c.Config.Replace:
-		return nil, protocol.Errorf(protocol.ConfigError, "/path", "%s is a file: set replace = true to have the link in its place, and lose the file",
-			c.Config.Path)
+		return nil, protocol.Errorf(protocol.ConfigError, "/path",
+			"%s is a file: set replace = true to have the link in its place, and lose the file", c.Config.Path)
 	}
 	return &LinkState{Path: c.Config.Path, Other: "file"}, nil
 }

@@ -26,8 +26,8 @@ func absentIsNil(info fs.FileInfo, err error) (fs.FileInfo, error) {
 // maxLinks is how many links are followed, as by the kernel.
 const maxLinks = 40
 
-// followed returns where the links at a path lead, which need not exist.
-func followed(m *access.Machine, path string) (string, error) {
+// Followed returns where the links at a path lead, which need not exist.
+func Followed(m *access.Machine, path string) (string, error) {
 	for range maxLinks {
 		info, err := lstat(m, path)
 		if err != nil {
