@@ -46,6 +46,8 @@ var ranks = map[string]int{
 	"machine/internal/replace":                 11,
 	"machine/internal/files":                   12,
 	"machine/internal/text":                    13,
+	"machine/internal/sysctl":                  13,
+	"machine/internal/command":                 12,
 	"machine/internal/kindtest":                10,
 	"machine":                                  70,
 	"protocol":                                 0,

@@ -8,7 +8,9 @@ import (
 	"os"
 
 	"deployster/machine/internal/access"
+	"deployster/machine/internal/command"
 	"deployster/machine/internal/files"
+	"deployster/machine/internal/sysctl"
 	"deployster/machine/internal/text"
 	"deployster/protocol"
 )
@@ -17,9 +19,11 @@ import (
 func kinds(m *access.Machine) map[string]protocol.Kind {
 	return map[string]protocol.Kind{
 		"directory":  files.NewDirectory(m),
+		"exec":       command.New(m),
 		"file":       files.NewFile(m),
 		"line":       text.NewLine(m),
 		"link":       files.NewLink(m),
+		"sysctl":     sysctl.New(m),
 		"text_block": text.NewBlock(m),
 	}
 }

@@ -1,0 +1,3 @@
+// Package command has the kind exec: a command that is run where another command says that
+// it is needed. It owns nothing on the machine but what these commands do.
+package command

@@ -1,0 +1,102 @@
+package command_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/machine/internal/access"
+	"deployster/machine/internal/command"
+	"deployster/machine/internal/kindtest"
+)
+
+type config = kindtest.Config
+
+// tested returns a resource, and the path of a file that its commands may make.
+func tested(t *testing.T) (*kindtest.Resource, string) {
+	t.Helper()
+	return kindtest.New(t, command.New(&access.Machine{Root: "/"})), filepath.Join(t.TempDir(), "made")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func TestExec_RunsOnlyWhereItIsNeeded(t *testing.T) {
+	t.Parallel()
+	e, made := tested(t)
+	c := config{"name": "x", "unless": `test -e "$made"`, "command": `echo making it; echo warning >&2; touch "$made"`, "undo": `rm "$made"`,
+		"env": map[string]string{"made": made}}
+	if a := e.Apply(c); a.Actions[0].Name != "create" || !exists(made) || !strings.Contains(e.Log.String(), "warning") {
+		t.Errorf("%+v %s", a, e.Log.String())
+	}
+	if a := e.State(c); a.Status != "VALID" {
+		t.Errorf("%+v", a)
+	}
+	e.Destroy(c)
+	if exists(made) {
+		t.Error("it was not undone")
+	}
+	e.Destroy(c)
+}
+
+func TestExec_WithoutUndoNothingIsRun(t *testing.T) {
+	t.Parallel()
+	e, made := tested(t)
+	c := config{"name": "x", "unless": "test -e " + made, "command": "touch " + made}
+	e.Apply(c)
+	e.Destroy(c)
+	if !exists(made) {
+		t.Error("something was undone")
+	}
+}
+
+func TestExec_UnlessMustTellAfterwards(t *testing.T) {
+	t.Parallel()
+	e, made := tested(t)
+	e.Fails(config{"name": "x", "unless": "false", "command": "true"}, "unless does not end with 0 after it")
+	e.DestroyFails(config{"name": "x", "unless": "true", "command": "true", "undo": "true"}, "unless still ends with 0")
+	e.Fails(config{"name": "x", "unless": "test -e " + made, "command": "echo no room >&2; exit 3"}, "command failed (exit status 3)", "no room")
+	e.Fails(config{"name": "x", "unless": "kill -9 $$", "command": "true"}, "transient", "/unless", "not known")
+	e.Apply(config{"name": "x", "unless": "test -e " + made + " || no-such-program", "command": "touch " + made})
+	if !strings.Contains(e.Log.String(), "is not on this machine") {
+		t.Error(e.Log.String())
+	}
+}
+
+func TestExec_IsEndedAfterItsTimeout(t *testing.T) {
+	t.Parallel()
+	e, made := tested(t)
+	start := time.Now()
+	e.Fails(config{"name": "x", "unless": "false", "command": "(sleep 60; touch " + made + ") & sleep 60", "timeout": "100ms"},
+		"command was ended after 100ms")
+	if time.Since(start) > 30*time.Second {
+		t.Error("it took its time")
+	}
+	e.Fails(config{"name": "x", "unless": "false", "command": "true", "timeout": "soon"}, "config", "/timeout", "not a duration")
+}
+
+func TestExec_RunsAsItsUserInItsDirectory(t *testing.T) {
+	t.Parallel()
+	e, _ := tested(t)
+	e.Apply(config{"name": "x", "command": "false", "user": "nobody", "directory": "/usr/bin", "env": map[string]string{"A": "b c"},
+		"unless": `test "$(id -un) $PWD $A $USER" = "nobody /usr/bin b c nobody"`})
+	e.Fails(config{"name": "x", "unless": "true", "command": "true", "env": map[string]string{"A=B": "c"}}, "/env", "not the name")
+	e.Fails(config{"name": "x", "unless": "true", "command": "true", "directory": "usr"}, "/directory", "not an absolute path")
+}
+
+func TestExec_UnknownsAreExpectedToRun(t *testing.T) {
+	t.Parallel()
+	e, _ := tested(t)
+	c := config{"name": "x", "unless": nil, "command": "true"}
+	if a := e.StateUnknown(c, "/unless"); a.Status != "STALE" || a.Actions[0].Name != "create" {
+		t.Errorf("%+v", a)
+	}
+	c = config{"name": "x", "unless": "true", "command": nil}
+	if a := e.StateUnknown(c, "/command"); a.Status != "VALID" {
+		t.Errorf("%+v", a)
+	}
+}
