@@ -92,7 +92,7 @@ func (w *writer) write(ctx context.Context) (err error) {
 		return w.properties(int(w.old.Fd()), false) // chmod and chown are atomic themselves
 	}
 	beside := temporary(w.name)
-	if err := unix.Unlinkat(w.parent, beside, 0); err != nil && !errors.Is(err, unix.ENOENT) {
+	if err := unix.Unlinkat(w.parent, beside, 0); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EROFS) {
 		return fmt.Errorf("%s of an earlier run cannot be removed: %w", w.besidePath(), err)
 	}
 	fd, err := unix.Openat(w.parent, beside, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)

@@ -25,7 +25,8 @@ type Config struct {
 }
 
 var docs = map[string]string{
-	"key": "The parameter, such as net.ipv4.ip_forward. Where a part of the name holds a dot, write slashes: net/ipv4/conf/eth0.1/forwarding.",
+	"key": "The parameter, such as net.ipv4.ip_forward. Where a part of the name holds a dot, write slashes: " +
+		"net/ipv4/conf/eth0.1/forwarding.",
 	"value": "Its value, as text. It is set at once, and at each boot by a file of this parameter in /etc/sysctl.d. " +
 		"How many blanks are between several values makes no difference.",
 	"prefix": "For discovery only: list the parameters whose name begins so.",
@@ -124,7 +125,8 @@ func (s Sysctl) Read(_ context.Context, c *call) (*State, error) {
 	live, err := os.ReadFile(s.Machine.Path(livePath(c.Config.Key)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, protocol.Errorf(protocol.ConfigError, "/key", "the kernel of this machine has no parameter %s: is its module loaded?", c.Config.Key)
+		return nil, protocol.Errorf(protocol.ConfigError, "/key", "the kernel of this machine has no parameter %s: is its module loaded?",
+			c.Config.Key)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, protocol.Errorf(protocol.ConfigError, "/key", "%s cannot be read back, and so is not managed: %s", c.Config.Key, err)
 	case err != nil:

@@ -1,0 +1,61 @@
+package replace_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/machine/internal/access"
+	"deployster/machine/internal/replace"
+)
+
+// small returns a machine on a file system of 64 KiB.
+func small(t *testing.T) *access.Machine {
+	t.Helper()
+	m := &access.Machine{Root: t.TempDir()}
+	if err := unix.Mount("none", m.Root, "tmpfs", 0, "size=64k"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(m.Root, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.MkdirAll(m.Path("/etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestFile_FullDiskLosesNothing(t *testing.T) {
+	m := small(t)
+	for _, inPlace := range []bool{false, true} {
+		if err := os.WriteFile(m.Path("/etc/x"), []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := replace.File(t.Context(), m, "/etc/x", replace.Change{Content: strings.NewReader(strings.Repeat("x", 200<<10)), InPlace: inPlace})
+		if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "/etc/x cannot be written") {
+			t.Errorf("in place %v: %v", inPlace, err)
+		}
+		if got, err := os.ReadFile(m.Path("/etc/x")); err != nil || string(got) != "old" {
+			t.Errorf("in place %v: %d bytes, %v", inPlace, len(got), err)
+		}
+		if entries, err := os.ReadDir(m.Path("/etc")); err != nil || len(entries) != 1 {
+			t.Errorf("%v %v", entries, err)
+		}
+	}
+}
+
+func TestFile_ReadOnlyFileSystemIsNamed(t *testing.T) {
+	m := small(t)
+	if err := unix.Mount("", m.Root, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	err := replace.File(t.Context(), m, "/etc/x", replace.Change{Content: strings.NewReader("x")})
+	if !errors.Is(err, unix.EROFS) || !strings.Contains(err.Error(), "/etc/x: a file beside it cannot be made") {
+		t.Error(err)
+	}
+}
