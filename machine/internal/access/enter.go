@@ -13,7 +13,7 @@ import (
 
 // containerVariable holds, for the program that has entered the machine, the number of the
 // file descriptor of the container's root.
-const containerVariable = "DEPLOYSTER_CONTAINER_ROOT"
+const containerVariable = "MACHINE_CONTAINER_ROOT"
 
 // grantedRoot is the path of the machine's root in a container that has the whole machine.
 const grantedRoot = "/machine"
@@ -70,7 +70,7 @@ func again() error {
 	if err != nil {
 		return err
 	}
-	container, err := open("/", unix.O_PATH|unix.O_DIRECTORY) // stays open: files of plugs are there
+	container, err := open("/", unix.O_PATH|unix.O_DIRECTORY) // stays open: it has the files of plugs
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func child() error {
 		return err
 	}
 	var out bytes.Buffer
-	command := access.Command{Args: []string{"sh", "-c", `cat /mnt/here; ls /proc/self/fd/*/plug 2>/dev/null; echo "$DEPLOYSTER_CONTAINER_ROOT"`}, Stdout: &out}
+	command := access.Command{Args: []string{"sh", "-c", `cat /mnt/here; ls /proc/self/fd/*/plug 2>/dev/null; echo "$MACHINE_CONTAINER_ROOT"`}, Stdout: &out}
 	if err := m.Run(context.Background(), command); err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (d Directory) Read(ctx context.Context, c *directoryCall) (*DirectoryState,
 	case err != nil:
 		return nil, err
 	case !info.IsDir() && c.Intent == protocol.Absent:
-		return nil, nil // the directory is gone: what is there now is someone else's
+		return nil, nil // the directory is gone, and what took its place is someone else's
 	case !info.IsDir():
 		return nil, protocol.Errorf(protocol.ConfigError, "/path",
 			"%s is %s, and this resource is a directory: remove it first, or choose another path", c.Config.Path, kindOf(info))

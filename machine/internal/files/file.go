@@ -99,7 +99,7 @@ func (f File) Read(ctx context.Context, c *fileCall) (*FileState, error) {
 	state := &FileState{Path: c.Config.Path, had: describe(ctx, f.Machine, info, c.Config.Attributes)}
 	switch {
 	case c.Intent == protocol.Absent && !info.Mode().IsRegular():
-		return nil, nil // the file itself is gone: what is there now is someone else's
+		return nil, nil // the file is gone, and what took its place is someone else's
 	case info.Mode()&fs.ModeSymlink != 0:
 		state.Link, err = os.Readlink(f.Machine.Path(path))
 		return state, err

@@ -61,7 +61,7 @@ func (l Link) Read(_ context.Context, c *linkCall) (*LinkState, error) {
 		target, err := os.Readlink(l.Machine.Path(c.Config.Path))
 		return &LinkState{Path: c.Config.Path, Target: target}, err
 	case c.Intent == protocol.Absent:
-		return nil, nil // the link is gone: what is there now is someone else's
+		return nil, nil // the link is gone, and what took its place is someone else's
 	case !info.Mode().IsRegular():
 		return nil, protocol.Errorf(protocol.ConfigError, "/path",
 			"%s is %s, and is not replaced by a link: remove it first, or choose another path", c.Config.Path, kindOf(info))

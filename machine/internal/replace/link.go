@@ -11,8 +11,8 @@ import (
 	"deployster/machine/internal/access"
 )
 
-// Link puts a link to target at a path, in place of a link or file that is there. There is
-// always one of the two. The caller holds its lock.
+// Link puts a link to target at a path, in place of a link or a file. At no time is the path
+// empty. The caller holds its lock.
 func Link(m *access.Machine, path, target string) error {
 	directory, name := filepath.Dir(m.Path(path)), filepath.Base(path)
 	beside := filepath.Join(directory, temporary(name))

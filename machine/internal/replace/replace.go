@@ -14,7 +14,7 @@ import (
 	"deployster/machine/internal/access"
 )
 
-// Change is what is to be at a path. What it leaves out is as in the old file.
+// Change is the new file at a path. What it leaves out is as in the old file.
 type Change struct {
 	Content  io.Reader // nil = the content of the old file, or none
 	Mode     *uint32   // with the bits for setuid, setgid and sticky; nil and no old file = 0644
@@ -67,8 +67,8 @@ type writer struct {
 	had    unix.Stat_t
 }
 
-// openOld opens the file that is there, and refuses what is no file. A link counts as none:
-// it is replaced.
+// openOld opens the file at the path, and refuses what is no file. A link counts as none: it
+// is replaced.
 func (w *writer) openOld() error {
 	err := unix.Fstatat(w.parent, w.name, &w.had, unix.AT_SYMLINK_NOFOLLOW) // opening a device may act on it
 	switch kind := w.had.Mode & unix.S_IFMT; {

@@ -45,7 +45,8 @@ type Sysctl struct{ Machine *access.Machine }
 
 // New returns the kind sysctl.
 func New(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Sysctl{m}, protocol.About{Label: "Kernel parameter", Kind: "linux/sysctl", Worker: true, Unknowns: true, Docs: docs})
+	return protocol.NewKind(Sysctl{m}, protocol.About{Label: "Kernel parameter", Kind: "linux/sysctl", Worker: true, Unknowns: true,
+		Docs: docs})
 }
 
 const (
@@ -234,8 +235,8 @@ func set(live, value string) error {
 	return errors.Join(err, file.Close())
 }
 
-// Delete removes the file. The kernel keeps its value until the next boot: nobody knows what
-// it was before.
+// Delete removes the file. The kernel keeps its value until the next boot: the former value is
+// not known.
 func (s Sysctl) Delete(_ context.Context, c *call) error {
 	if err := check(c); err != nil {
 		return err

@@ -111,7 +111,7 @@ func (b Block) Read(_ context.Context, c *blockCall) (*BlockState, error) {
 	}
 	if from < 0 {
 		if c.Intent == protocol.Present {
-			_, err = c.Config.in(d) // tells of a place that is not there
+			_, err = c.Config.in(d) // reports a place that does not exist
 		}
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func (l Line) Read(_ context.Context, c *lineCall) (*LineState, error) {
 		return nil, err
 	}
 	if at < 0 {
-		_, err := c.Config.in(d) // tells of a place that is not there
+		_, err := c.Config.in(d) // reports a place that does not exist
 		return nil, err
 	}
 	return &LineState{Line: d[at].text}, nil
