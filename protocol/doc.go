@@ -28,7 +28,8 @@
 // This package derives the rest: the schemas from the fields ([SchemaOf]), the
 // answers VALID and STALE with their reasons from comparing what Read found with
 // the config, and the actions create, update and delete. A type that needs more
-// implements an optional interface: [Comparer], [Planner], [Actor] or [Watcher].
+// implements an optional interface: [Comparer], [Planner], [AbsencePlanner], [Actor],
+// [Watcher] or [Discoverer]. [ServeKinds] serves several types with one program.
 //
 // The package also exports the messages as types, for programs that speak the
 // protocol without [Serve]: [InitInput], [InitAnswer], [StateInput],

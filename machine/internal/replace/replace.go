@@ -258,6 +258,19 @@ func (w *writer) backup() error {
 	return copied.fill(file)
 }
 
+// reserve takes the room for a content before any of it is written over the old one.
+func reserve(fd int, content *os.File) error {
+	info, err := content.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	err = unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, info.Size())
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		return nil
+	}
+	return err
+}
+
 // into writes a file that is complete and valid into the old one.
 func (w *writer) into(file *os.File) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -269,6 +282,9 @@ func (w *writer) into(file *os.File) error {
 	}
 	to := os.NewFile(uintptr(fd), w.path)
 	defer func() { _ = to.Close() }()
+	if err := reserve(fd, file); err != nil {
+		return fmt.Errorf("%s has no room for the new content: %w", w.path, err)
+	}
 	n, err := io.Copy(to, file)
 	if err == nil {
 		err = to.Truncate(n)

@@ -49,6 +49,21 @@ func TestFile_FullDiskLosesNothing(t *testing.T) {
 	}
 }
 
+// There is room for the new file beside the old one, and then none in the old one.
+func TestFile_FullDiskInPlaceLosesNothing(t *testing.T) {
+	m := small(t)
+	if err := os.WriteFile(m.Path("/etc/x"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := replace.File(t.Context(), m, "/etc/x", replace.Change{Content: strings.NewReader(strings.Repeat("x", 40<<10)), InPlace: true})
+	if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "/etc/x has no room for the new content") {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(m.Path("/etc/x")); err != nil || string(got) != "old" {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
 func TestFile_ReadOnlyFileSystemIsNamed(t *testing.T) {
 	m := small(t)
 	if err := unix.Mount("", m.Root, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
