@@ -290,11 +290,13 @@ func (f File) Delete(ctx context.Context, c *fileCall) error {
 
 // Watch reports changes of the file.
 func (f File) Watch(ctx context.Context, c *fileCall, tell func(detail string)) error {
-	path, err := f.check(c)
-	if err != nil {
+	if _, err := f.check(c); err != nil {
 		return err
 	}
-	return Watch(ctx, f.Machine, path, tell)
+	if c.Config.Follow {
+		return WatchFollowed(ctx, f.Machine, c.Config.Path, tell)
+	}
+	return Watch(ctx, f.Machine, c.Config.Path, tell)
 }
 
 // Discover lists regular files.

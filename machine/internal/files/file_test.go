@@ -2,11 +2,13 @@ package files_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -381,6 +383,33 @@ func TestFile_IsDiscovered(t *testing.T) {
 	}
 	if found := f.Discover(config{}); len(found) != 0 {
 		t.Errorf("%v", found)
+	}
+}
+
+func TestFile_IsWatchedWhereItsLinksLead(t *testing.T) {
+	t.Parallel()
+	m := root(t)
+	must(t, os.Symlink("b", m.Path("/etc/a")))
+	must(t, os.Symlink("c", m.Path("/etc/b")))
+	events := kindtest.New(t, files.NewFile(m)).Watch(config{"path": "/etc/a", "content": "x", "follow": true})
+	for i, change := range []func() error{
+		func() error { return os.WriteFile(m.Path("/etc/c"), []byte("x"), 0o600) },
+		func() error { return errors.Join(os.Remove(m.Path("/etc/b")), os.Symlink("d", m.Path("/etc/b"))) },
+		func() error { return os.WriteFile(m.Path("/etc/d"), []byte("x"), 0o600) },
+	} {
+		for quiet := false; !quiet; {
+			select {
+			case <-events:
+			case <-time.After(50 * time.Millisecond):
+				quiet = true
+			}
+		}
+		must(t, change())
+		select {
+		case <-events:
+		case <-time.After(time.Minute):
+			t.Fatalf("change %d was not reported", i)
+		}
 	}
 }
 

@@ -28,24 +28,35 @@ const maxLinks = 40
 
 // Followed returns where the links at a path lead, which need not exist.
 func Followed(m *access.Machine, path string) (string, error) {
+	way, err := chain(m, path)
+	if err != nil {
+		return "", err
+	}
+	end := way[len(way)-1]
+	return end, m.CheckPath("/path", end)
+}
+
+// chain returns a path, and after it where each link leads.
+func chain(m *access.Machine, path string) (way []string, err error) {
 	for range maxLinks {
+		way = append(way, path)
 		info, err := lstat(m, path)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if info == nil || info.Mode()&fs.ModeSymlink == 0 {
-			return path, m.CheckPath("/path", path)
+			return way, nil
 		}
 		target, err := os.Readlink(m.Path(path))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
 		}
 		path = filepath.Clean(target)
 	}
-	return "", protocol.Errorf(protocol.ConfigError, "/path", "%s: its links lead to no end", path)
+	return nil, protocol.Errorf(protocol.ConfigError, "/path", "%s: its links lead to no end", way[0])
 }
 
 // parent returns an error if the directory of a path does not exist.

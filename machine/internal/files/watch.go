@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"deployster/machine/internal/access"
@@ -51,4 +53,53 @@ func firstMissing(path string) string {
 func exists(directory string) bool {
 	info, err := os.Stat(directory)
 	return err == nil && info.IsDir()
+}
+
+// WatchFollowed is Watch for a path whose links are followed: it reports changes of each
+// link on the way too.
+func WatchFollowed(ctx context.Context, m *access.Machine, path string, tell func(detail string)) error {
+	for {
+		way, err := chain(m, path)
+		if err != nil {
+			return err
+		}
+		here, stop := context.WithCancel(ctx)
+		err = watchAll(here, m, way, func(detail string) {
+			tell(detail)
+			if now, err := chain(m, path); err != nil || !slices.Equal(now, way) {
+				stop()
+			}
+		})
+		moved := here.Err() != nil
+		stop()
+		if ctx.Err() != nil || !moved {
+			return err
+		}
+	}
+}
+
+// watchAll watches several paths, and calls tell only once it watches them all.
+func watchAll(ctx context.Context, m *access.Machine, paths []string, tell func(detail string)) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var unarmed atomic.Int32
+	unarmed.Store(int32(len(paths)))
+	ended := make(chan error, len(paths))
+	for _, path := range paths {
+		go func() {
+			var arm sync.Once
+			ended <- Watch(ctx, m, path, func(detail string) {
+				arm.Do(func() { unarmed.Add(-1) })
+				if unarmed.Load() == 0 {
+					tell(detail)
+				}
+			})
+		}()
+	}
+	err := <-ended
+	stop()
+	for range paths[1:] {
+		<-ended
+	}
+	return err
 }

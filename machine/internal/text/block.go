@@ -188,9 +188,8 @@ func (b Block) Delete(ctx context.Context, c *blockCall) error {
 
 // Watch reports changes of the file.
 func (b Block) Watch(ctx context.Context, c *blockCall, tell func(detail string)) error {
-	f, err := b.check(c)
-	if err != nil {
+	if _, err := b.check(c); err != nil {
 		return err
 	}
-	return files.Watch(ctx, b.Machine, f.path, tell)
+	return files.WatchFollowed(ctx, b.Machine, c.Config.Path, tell)
 }

@@ -170,9 +170,8 @@ func (l Line) Delete(ctx context.Context, c *lineCall) error {
 
 // Watch reports changes of the file.
 func (l Line) Watch(ctx context.Context, c *lineCall, tell func(detail string)) error {
-	f, err := l.check(c)
-	if err != nil {
+	if _, err := l.check(c); err != nil {
 		return err
 	}
-	return files.Watch(ctx, l.Machine, f.path, tell)
+	return files.WatchFollowed(ctx, l.Machine, c.Config.Path, tell)
 }
