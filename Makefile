@@ -4,7 +4,7 @@
 # Of config that is one test: the others would take three times as long with the detector,
 # and TestBombs holds programs of its own to seconds.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runtime/runner/... ./internal/app/runs/... \
-	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/app/watch/... ./internal/runtime/remote/... ./internal/base/sharedlog/...
+	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/app/watch/... ./internal/runtime/remote/... ./internal/base/sharedlog/... ./machine/...
 
 # Everything is compiled in one way, so that it is compiled once: the race detector
 # alone needs a second. Programs are linked without what only debuggers read (-w), which

@@ -3,6 +3,7 @@ package text
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ var blockDocs = placeDocs(map[string]string{
 // BlockState is what exists.
 type BlockState struct {
 	Content string `json:"content" doc:"the text of the block"`
+	Comment string `json:"comment" doc:"what begins its first and its last line"`
 }
 
 type blockCall = protocol.Call[BlockConfig, BlockState]
@@ -53,6 +55,12 @@ func marks(c BlockConfig) (begin, end string) {
 	return open + " BEGIN deployster " + c.ID + tail, open + " END deployster " + c.ID + tail
 }
 
+// mark matches the first or the last line of a block, whatever begins a comment there: one
+// that was made with another comment is the same block.
+func mark(word, id string) *regexp.Regexp {
+	return regexp.MustCompile(`^(\S+) ` + word + ` deployster ` + regexp.QuoteMeta(id) + `(?: (\S+))?$`)
+}
+
 // lines returns the content as lines.
 func lines(content string) (list []string) {
 	for _, l := range parse(content) {
@@ -61,15 +69,17 @@ func lines(content string) (list []string) {
 	return list
 }
 
+// comment matches what may begin, and end, a comment.
+var comment = regexp.MustCompile(`^\S+( \S+)?$`)
+
 func (b Block) check(c *blockCall) (textFile, error) {
-	begin, end := marks(c.Config)
 	f, err := openText(b.Machine, c.Config.Path)
 	err = errors.Join(err, c.Config.check(), replace.CheckValidate(c.Config.Validate))
 	switch list := lines(c.Config.Content); {
 	case err != nil:
-	case strings.TrimSpace(c.Config.Comment) != c.Config.Comment || c.Config.Comment == "" || strings.ContainsAny(c.Config.Comment, "\r\n"):
+	case !comment.MatchString(c.Config.Comment):
 		err = protocol.Errorf(protocol.ConfigError, "/comment", "%q does not begin a comment", c.Config.Comment)
-	case slices.Contains(list, begin), slices.Contains(list, end):
+	case slices.ContainsFunc(list, mark("BEGIN", c.Config.ID).MatchString), slices.ContainsFunc(list, mark("END", c.Config.ID).MatchString):
 		err = protocol.Errorf(protocol.ConfigError, "/content", "a line of the content is the first or the last line of a block with the id %s",
 			c.Config.ID)
 	}
@@ -78,9 +88,7 @@ func (b Block) check(c *blockCall) (textFile, error) {
 
 // block returns the numbers of the first and the last line of the block; -1 = there is none.
 func block(c BlockConfig, d document) (from, to int, err error) {
-	begin, end := marks(c)
-	begins := d.find(func(text string) bool { return text == begin })
-	ends := d.find(func(text string) bool { return text == end })
+	begins, ends := d.find(mark("BEGIN", c.ID).MatchString), d.find(mark("END", c.ID).MatchString)
 	switch {
 	case len(begins) == 0 && len(ends) == 0:
 		return -1, -1, nil
@@ -91,8 +99,8 @@ func block(c BlockConfig, d document) (from, to int, err error) {
 		return begins[0], ends[0], nil
 	}
 	return 0, 0, protocol.Errorf(protocol.ConfigError, "/id",
-		"the block %s is broken: %q is in lines [%s], and %q in lines [%s]; it must be one line before the other",
-		c.ID, begin, numbered(begins), end, numbered(ends))
+		"the block %s is broken: it begins in lines [%s] and ends in lines [%s], and must have one first line before one last line",
+		c.ID, numbered(begins), numbered(ends))
 }
 
 // Read returns the block, or nil.
@@ -119,14 +127,19 @@ func (b Block) Read(_ context.Context, c *blockCall) (*BlockState, error) {
 	for _, l := range d[from+1 : to] {
 		list = append(list, l.text)
 	}
+	state := &BlockState{Content: c.Config.Content, Comment: c.Config.Comment}
+	if begin, _ := marks(c.Config); d[from].text != begin {
+		words := mark("BEGIN", c.Config.ID).FindStringSubmatch(d[from].text)
+		state.Comment = strings.TrimSpace(words[1] + " " + words[2])
+	}
 	if slices.Equal(list, lines(c.Config.Content)) {
-		return &BlockState{Content: c.Config.Content}, nil
+		return state, nil
 	}
-	content := strings.Join(list, "\n")
+	state.Content = strings.Join(list, "\n")
 	if len(list) > 0 && (c.Config.Content == "" || strings.HasSuffix(c.Config.Content, "\n")) {
-		content += "\n"
+		state.Content += "\n"
 	}
-	return &BlockState{Content: content}, nil
+	return state, nil
 }
 
 // Plan adds that the file is missing.
@@ -157,14 +170,15 @@ func (b Block) Write(ctx context.Context, c *blockCall) error {
 		if err != nil {
 			return nil, err
 		}
+		whole := slices.Concat([]string{begin}, lines(c.Config.Content), []string{end})
 		if from >= 0 {
-			return d.splice(from+1, to-from-1, lines(c.Config.Content)...), nil
+			return d.splice(from, to-from+1, whole...), nil
 		}
 		at, err := c.Config.in(d)
 		if err != nil {
 			return nil, err
 		}
-		return d.splice(at, 0, slices.Concat([]string{begin}, lines(c.Config.Content), []string{end})...), nil
+		return d.splice(at, 0, whole...), nil
 	})
 }
 

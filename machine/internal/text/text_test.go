@@ -231,6 +231,20 @@ func TestBlock_CommentsMayHaveAnEnd(t *testing.T) {
 	holds(t, m, "<x>\r\n</x>\r\n")
 }
 
+func TestBlock_AnotherCommentIsTheSameBlock(t *testing.T) {
+	t.Parallel()
+	m := file(t, "a\n")
+	b := kindtest.New(t, text.NewBlock(m))
+	b.Apply(config{"path": "/etc/x", "id": "a.b", "content": "x"})
+	a := b.Apply(config{"path": "/etc/x", "id": "a.b", "content": "x", "comment": "/* */"})
+	if len(a.Reasons) != 1 || a.Reasons[0].Path != "/comment" || string(a.Reasons[0].Have) != `"#"` {
+		t.Errorf("%+v", a.Reasons)
+	}
+	holds(t, m, "a\n/* BEGIN deployster a.b */\nx\n/* END deployster a.b */\n")
+	b.Destroy(config{"path": "/etc/x", "id": "a.b", "content": "x"})
+	holds(t, m, "a\n")
+}
+
 func TestBlock_BrokenMarksAreRefused(t *testing.T) {
 	t.Parallel()
 	const begin, end = "# BEGIN deployster a\n", "# END deployster a\n"
