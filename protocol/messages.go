@@ -166,6 +166,7 @@ type Type struct {
 	Memory            bool                   `json:"memory,omitempty"`          // needs memory and unsettled in the input
 	Unknowns          bool                   `json:"unknowns,omitempty"`        // accepts config values that are not known yet
 	Independent       bool                   `json:"independent,omitempty"`     // its resources change only with their own config
+	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs its resources only where they say so
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time

@@ -40,6 +40,9 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	if _, discovers := s.r.(Discoverer[C, S]); discovers {
 		a.DiscoverAction = &Command{Args: []string{discoverArg}}
 	}
+	if s.about.ByPerson {
+		a.Repair = new(bool)
+	}
 	if s.about.Worker {
 		a.Worker = &Command{Args: []string{workerArg}}
 	}

@@ -25,10 +25,12 @@ type InitAnswer struct {
 	// Unknowns reports that it accepts StateInput.Unknown.
 	Unknowns bool `json:"unknowns,omitempty"`
 	// Independent reports that its resources change only with their own config.
-	Independent bool     `json:"independent,omitempty"`
-	Worker      *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
-	Reuse       bool     `json:"reuse,omitempty"`  // invocations may share a container
-	Cache       *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
+	Independent bool `json:"independent,omitempty"`
+	// Repair is the default of watch { repair } for its resources; nil = true.
+	Repair *bool    `json:"repair,omitempty"`
+	Worker *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
+	Reuse  bool     `json:"reuse,omitempty"`  // invocations may share a container
+	Cache  *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
 }
 
 // StateAnswer is what a type of protocol 2 prints on stdout in answer to state:

@@ -57,7 +57,7 @@ func (a *attrReader) watching(w *instance.Watch, attrs hcl.Attributes) {
 		w.Poll = &every
 		return err
 	})
-	a.read("repair", cty.Bool, func(v cty.Value) error { w.TellOnly = v.False(); return nil })
+	a.read("repair", cty.Bool, func(v cty.Value) error { w.TellOnly, w.Repair = v.False(), v.True(); return nil })
 	a.read("actions", cty.List(cty.String), func(v cty.Value) (err error) { w.Actions, err = actionNames(v); return err })
 }
 

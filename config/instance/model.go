@@ -83,6 +83,7 @@ type Retry struct {
 type Watch struct {
 	Poll     *time.Duration // the longest time between two polls; nil = not set, 0 = no polling
 	TellOnly bool           // drift is reported, and not repaired
+	Repair   bool           // drift is repaired, though the type says that it is not by default
 	Actions  []string       // the actions that may run unattended, sorted; nil = all
 }
 

@@ -158,6 +158,8 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 		return "nobody has approved to " + string(kind) + " it"
 	case declared != nil && declared.Watch.TellOnly:
 		return "it has watch { repair = false }"
+	case declared != nil && step.Init.ByPerson && !declared.Watch.Repair:
+		return "its type is not repaired by default: watch { repair = true } allows that"
 	case step.ReadOnly:
 		return "it is read_only"
 	case !p.Allowed(addr, step.Answer().Actions):

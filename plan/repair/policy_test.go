@@ -1,19 +1,21 @@
 package repair
 
 import (
+	"strings"
 	"testing"
 
 	"deployster/config"
 	"deployster/plan"
 	"deployster/plan/change"
+	"deployster/protocol"
 	"deployster/state"
 )
 
-// declared returns a manifest with the resource a.
-func declared(t *testing.T) *config.Manifest {
+// declared returns a manifest with the resource a, and with these lines in its block.
+func declared(t *testing.T, lines ...string) *config.Manifest {
 	t.Helper()
 	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl",
-		Bytes: []byte("resource \"a\" {\n  type = \"thing\"\n}\n")}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
+		Bytes: []byte("resource \"a\" {\n  type = \"thing\"\n" + strings.Join(lines, "\n") + "\n}\n")}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -60,6 +62,29 @@ func TestPolicy_SaysWhatHasChanged(t *testing.T) {
 	} {
 		if why := p.refusal("a", step, false); why != want {
 			t.Errorf("it says %q, want %q", why, want)
+		}
+	}
+}
+
+// A type may say that its resources are not repaired by default, as a command is. The watch
+// block of a resource decides.
+func TestPolicy_TypeSaysWhetherItIsRepaired(t *testing.T) {
+	t.Parallel()
+	prior := state.Snapshot{Resources: map[string]state.Entry{"a": {Config: []byte(`{}`), State: []byte(`{}`)}}}
+	for _, c := range []struct {
+		lines, want string
+		byPerson    bool
+	}{
+		{"", "", false},
+		{"watch { repair = false }", "it has watch { repair = false }", false},
+		{"", "its type is not repaired by default: watch { repair = true } allows that", true},
+		{"watch { repair = true }", "", true},
+		{"watch { repair = false }", "it has watch { repair = false }", true},
+	} {
+		p := Policy{Manifest: declared(t, c.lines), Kinds: []plan.Change{Kind}, Prior: prior}
+		step := &plan.Step{Change: plan.Update, Config: []byte(`{}`), Init: protocol.Type{ByPerson: c.byPerson}}
+		if why := p.refusal("a", step, false); why != c.want {
+			t.Errorf("%q, %v: %q, and not %q", c.lines, c.byPerson, why, c.want)
 		}
 	}
 }

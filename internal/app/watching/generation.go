@@ -115,6 +115,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 			Longest:  hangsAfter * cmp.Or(r.Timeouts.State, typeclient.DefaultStateTimeout),
 			Request:  requested(r.Address, entry),
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
+		one.Repair = one.Repair && (ty == nil || !ty.ByPerson || r.Watch.Repair)
 		one.Cold = ty == nil || ty.Worker == nil
 		one.Watched = ty != nil && ty.WatchAction != nil
 		cold := ty == nil || ty.Worker == nil && !ty.Reuse

@@ -36,6 +36,7 @@ type Document struct {
 	Memory       bool                            `json:"memory,omitempty"`
 	Unknowns     bool                            `json:"unknowns,omitempty"`
 	Independent  bool                            `json:"independent,omitempty"`
+	ByPerson     bool                            `json:"by_person,omitempty"`
 	Worker       *protocol.Command               `json:"worker,omitempty"`
 	Reuse        bool                            `json:"reuse"`
 	Cache        bool                            `json:"cache"`
@@ -52,7 +53,7 @@ func Describe(name string, ty protocol.Type) Document {
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Discover: ty.DiscoverAction,
-		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent,
+		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
 		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, _ = schemaRows(ty.StateSchema)
@@ -175,6 +176,7 @@ func abilities(t Document) []string {
 	}{{t.Dependencies, "see its dependencies"},
 		{t.Refresh, "be told of what it subscribes"},
 		{t.Unknowns, "be queried ahead"}, {t.Independent, "keep its resources as they are while others change"},
+		{t.ByPerson, "have a watch report drift, and not repair it"},
 		{t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
 			"be something else for each resource"}} {

@@ -51,7 +51,8 @@ type Exec struct{ Machine *access.Machine }
 
 // New returns the kind exec.
 func New(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Exec{m}, protocol.About{Label: "Command", Kind: "linux/exec", Worker: true, Unknowns: true, Docs: docs,
+	return protocol.NewKind(Exec{m}, protocol.About{Label: "Command", Kind: "linux/exec", Worker: true, Unknowns: true, ByPerson: true,
+		Docs:      docs,
 		AutoEdges: []protocol.AutoEdge{{Kind: "linux/user", By: "/user"}, {Kind: "linux/directory", By: "/directory", Parents: true}}})
 }
 

@@ -50,8 +50,8 @@ func inits() []answer {
 	return []answer{
 		{name: "minimal", says: `{` + sa + `}`, want: `{"protocol":2,"state_action":{"args":["state"]}}`},
 		{name: "space around", says: " \n{" + sa + "}\n\n", want: `{"protocol":2,"state_action":{"args":["state"]}}`},
-		{name: "everything in 2", says: `{"protocol":2,"label":"Disk","config_schema":{"type":"object"},"state_schema":{"type":"object"},"plugs":{"sa":{"container_path":"/sa.json","optional":true,"writable":false}},"state_action":{"image":"a/b","entrypoint":"/e","args":["state"]},"absent":true,"dependencies":true,"worker":{"args":["worker"]},"reuse":true,"cache":false}`,
-			want: `{"protocol":2,"label":"Disk","config_schema":{"type":"object"},"state_schema":{"type":"object"},"plugs":{"sa":{"container_path":"/sa.json","optional":true,"writable":false}},"state_action":{"image":"a/b","entrypoint":"/e","args":["state"]},"absent":true,"dependencies":true,"worker":{"args":["worker"]},"reuse":true,"no_cache":true}`},
+		{name: "everything in 2", says: `{"protocol":2,"label":"Disk","config_schema":{"type":"object"},"state_schema":{"type":"object"},"plugs":{"sa":{"container_path":"/sa.json","optional":true,"writable":false}},"state_action":{"image":"a/b","entrypoint":"/e","args":["state"]},"absent":true,"dependencies":true,"worker":{"args":["worker"]},"reuse":true,"cache":false,"repair":false}`,
+			want: `{"protocol":2,"label":"Disk","config_schema":{"type":"object"},"state_schema":{"type":"object"},"plugs":{"sa":{"container_path":"/sa.json","optional":true,"writable":false}},"state_action":{"image":"a/b","entrypoint":"/e","args":["state"]},"absent":true,"dependencies":true,"by_person":true,"worker":{"args":["worker"]},"reuse":true,"no_cache":true}`},
 		{name: "watched", says: `{"watch_action":{"args":["watch"]},` + sa + `}`, want: `{"protocol":2,"state_action":{"args":["state"]},"watch_action":{"args":["watch"]}}`},
 		{name: "watched by its state", says: `{"watch_action":{"args":["state"]},` + sa + `}`, problem: `"watch_action" must differ`, beyondSchema: true},
 		{name: "watched by init", says: `{"watch_action":{},` + sa + `}`, problem: `"watch_action" must differ`, beyondSchema: true},

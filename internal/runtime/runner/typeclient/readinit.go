@@ -56,7 +56,7 @@ func (f *fields) isTransitional() bool {
 
 func readInitV1(f *fields, ty *protocol.Type) {
 	transitional := f.isTransitional()
-	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "watch_action", "discover_action",
+	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
 		"worker", "reuse", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
@@ -147,7 +147,7 @@ func readInitV2(f *fields, ty *protocol.Type) {
 		ty.AutoEdges = append(ty.AutoEdges, one)
 	}
 	readPlugs(f, ty)
-	ty.Absent = f.flag("absent", false)
+	ty.Absent, ty.ByPerson = f.flag("absent", false), !f.flag("repair", true)
 	ty.Dependencies = f.flag("dependencies", false)
 	ty.Refresh = f.flag("refresh", false)
 	ty.Memory = f.flag("memory", false)
