@@ -37,5 +37,5 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	protocol.ServeKinds(kinds(m))
+	protocol.ServeKinds(kinds(m), "whole-machine")
 }

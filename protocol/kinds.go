@@ -19,6 +19,7 @@ type Kind interface {
 	Describe() (InitAnswer, error)
 
 	answer(ctx context.Context, p Process) int
+	needing(needs []string) Kind
 }
 
 // NewKind returns a type as a kind. About.Worker must be true: a worker serves all kinds.
@@ -29,12 +30,30 @@ type kind[C, S any] struct{ s server[C, S] }
 
 func (k kind[C, S]) Describe() (InitAnswer, error) { return k.s.describe() }
 
+func (k kind[C, S]) needing(needs []string) Kind {
+	k.s.about.Needs = needs
+	return k
+}
+
 func (k kind[C, S]) answer(ctx context.Context, p Process) int { return k.s.answer(ctx, p) }
 
 // ServeKinds answers this one invocation of the program with one of its kinds, or serves
-// as a worker for all of them, and ends the process.
-func ServeKinds(kinds map[string]Kind) {
+// as a worker for all of them, and ends the process. needs is what all of them need from
+// their type block, such as whole-machine.
+func ServeKinds(kinds map[string]Kind, needs ...string) {
+	if len(needs) > 0 {
+		kinds = Needing(kinds, needs)
+	}
 	ServeFunc(func(ctx context.Context, p Process) int { return AnswerKind(ctx, kinds, p) }, func() {})
+}
+
+// Needing returns kinds that say in their answer to init that they need all of needs.
+func Needing(kinds map[string]Kind, needs []string) map[string]Kind {
+	all := map[string]Kind{}
+	for name, k := range kinds {
+		all[name] = k.needing(needs)
+	}
+	return all
 }
 
 // AnswerKind answers one invocation with the kind that its stdin names, and returns the

@@ -47,7 +47,9 @@ func lamps() map[string]protocol.Kind {
 func answerKind(t *testing.T, stdin io.Reader, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, log bytes.Buffer
-	code = protocol.AnswerKind(t.Context(), lamps(), protocol.Process{Args: args, Stdin: stdin, Stdout: &out, Stderr: &log})
+	kinds := lamps()
+	kinds["needy"] = protocol.Needing(lamps(), []string{"whole-machine"})["dark"]
+	code = protocol.AnswerKind(t.Context(), kinds, protocol.Process{Args: args, Stdin: stdin, Stdout: &out, Stderr: &log})
 	return out.String(), log.String(), code
 }
 
@@ -59,10 +61,11 @@ func TestKinds_AreChosenByTheTypeName(t *testing.T) {
 		{`{"type":"acme/lamp#bright","config":{"name":"a","on":true}}`, "state", `{"status":"VALID","state":{"on":true}}`, ""},
 		{`{"type":"acme/lamp#dark","config":{"name":"a","on":true}}`, "state", `"reasons":[{"path":"/on","have":false,"want":true}]`, ""},
 		{`{"type":"acme/lamp#dark","config":{"name":"a","on":true},"intent":"absent"}`, "state", `{"name":"smash","destructive":true,"args":["smash"]}`, ""},
-		{`{"type":"acme/lamp#red"}`, "", "", `acme/lamp has no kind "red": it has bright, dark`},
-		{`{"type":"acme/lamp"}`, "", "", "write acme/lamp#KIND, where KIND is one of bright, dark"},
+		{`{"type":"acme/lamp#red"}`, "", "", `acme/lamp has no kind "red": it has bright, dark, needy`},
+		{`{"type":"acme/lamp"}`, "", "", "write acme/lamp#KIND, where KIND is one of bright, dark, needy"},
 		{``, "", "", "this image has several kinds"},
 		{`[]`, "", "", "stdin is not what deployster sends"},
+		{`{"type":"acme/lamp#needy"}`, "", `"needs":["whole-machine"]`, ""},
 	} {
 		var args []string
 		if c.arg != "" {

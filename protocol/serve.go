@@ -77,6 +77,7 @@ type About struct {
 	Memory       bool                   // it uses Call.Remember, and needs Call.Memory and Call.Unsettled
 	Unknowns     bool                   // it accepts values that are not known yet, with their pointers in Call.Unknown
 	Independent  bool                   // its resources change only with their own config, whatever happens to others
+	Needs        []string               // what its type block must give it, such as whole-machine
 	ByPerson     bool                   // a watch repairs its resources only if their watch block says so
 	Worker       bool                   // its methods may be called concurrently, so that one process can serve many calls
 	Reuse        bool                   // its container may be used for several runs

@@ -26,6 +26,8 @@ type InitAnswer struct {
 	Unknowns bool `json:"unknowns,omitempty"`
 	// Independent reports that its resources change only with their own config.
 	Independent bool `json:"independent,omitempty"`
+	// Needs is what the type block must give it, such as whole-machine.
+	Needs []string `json:"needs,omitempty"`
 	// Repair is the default of watch { repair } for its resources; nil = true.
 	Repair *bool    `json:"repair,omitempty"`
 	Worker *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
