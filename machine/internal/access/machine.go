@@ -157,8 +157,9 @@ type Command struct {
 // searchPath is that of a root shell.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// killDelay is how long a command may go on after it was asked to end.
-const killDelay = 5 * time.Second
+// killDelay is how long a command may go on after it was asked to end, and how long its output
+// is read after it has ended, where a process that it started in the background still has it.
+const killDelay = 2 * time.Second
 
 // ExitError is the end of a command that ended with another exit code than 0.
 type ExitError struct {
@@ -210,7 +211,7 @@ func (m *Machine) Run(ctx context.Context, c Command) error {
 		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what has not ended by now
 		return fmt.Errorf("%s was ended: %w", c.Args[0], context.Cause(ctx))
 	}
-	if err == nil {
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return nil
 	}
 	failed := &ExitError{Command: c.Description, Code: -1, Output: lastLines(tail.String()), Cause: err}

@@ -3,7 +3,9 @@ package command_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,6 +79,24 @@ func TestExec_IsEndedAfterItsTimeout(t *testing.T) {
 		t.Error("it took its time")
 	}
 	e.Fails(config{"name": "x", "unless": "false", "command": "true", "timeout": "soon"}, "config", "/timeout", "not a duration")
+}
+
+// What goes on in the background keeps nobody waiting.
+func TestExec_MayLeaveAProcess(t *testing.T) {
+	t.Parallel()
+	e, made := tested(t)
+	start := time.Now()
+	e.Apply(config{"name": "x", "unless": "test -e " + made, "command": "sleep 20 & echo $! >" + made})
+	if time.Since(start) > 15*time.Second {
+		t.Error("it waited for the process")
+	}
+	pid, err := os.ReadFile(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err != nil || syscall.Kill(n, syscall.SIGKILL) != nil {
+		t.Errorf("it was ended with the command: %q %v", pid, err)
+	}
 }
 
 func TestExec_RunsAsItsUserInItsDirectory(t *testing.T) {
