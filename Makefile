@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: house man docs-check subjects test-bare test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: house man docs-check subjects test-bare test-machines test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -97,6 +97,13 @@ test-bridge: build
 # things of a service that chooses ids at random; without containers, so that it is fast.
 kills-bridge:
 	DEPLOYSTER_BRIDGE_KILLS=$${COUNT:-10000} DEPLOYSTER_BRIDGE_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestBridge_KilledAnywhere$$' ./internal/testkit/crash
+
+# What needs whole machines: each is a Debian on this one, with systemd, apt and sshd, booted in a
+# second. The first run makes the Debian that they share, in the cache directory of the user.
+test-machines: build
+	.ci/setup machines
+	go vet -tags machines ./internal/testkit/machines
+	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines
 
 # The script tests and the containers too under the race detector: slow.
 race: build

@@ -1,0 +1,7 @@
+// Package machines boots real Debian machines on this one, without virtualization: each has a
+// systemd, an sshd, an apt and a file system of its own, and is there in about a second.
+//
+// It owns their processes, mounts and cgroups, and a Debian in the user's cache directory that all
+// of them share. A test, or another program, gets a Machine, and all that it changed is forgotten
+// with it. It needs root, debootstrap and systemd-nspawn.
+package machines

@@ -1,0 +1,77 @@
+package machines
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// insideVariable is set for a test program that runs in a machine.
+const insideVariable = "DEPLOYSTER_TEST_INSIDE"
+
+// RunInside runs the tests of this program in a machine of their own, and returns the exit code:
+// TestMain calls it. prepare are scripts that run there before.
+func RunInside(m *testing.M, prepare ...string) int {
+	if os.Getenv(insideVariable) != "" {
+		return m.Run()
+	}
+	code, err := runInside(prepare)
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+func runInside(prepare []string) (code int, err error) {
+	machine, err := Boot()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, machine.End()) }()
+	program := "/usr/local/bin/inside.test"
+	if err := copyFile("/proc/self/exe", filepath.Join(machine.Root(), program)); err != nil {
+		return 0, err
+	}
+	if err := machine.Ready(); err != nil {
+		return 0, err
+	}
+	for _, script := range prepare {
+		if _, err := machine.Shell(script); err != nil {
+			return 0, err
+		}
+	}
+	args := []string{"env", insideVariable + "=1", program}
+	for _, arg := range os.Args[1:] {
+		if !strings.HasPrefix(arg, "-test.testlogfile=") { // a path of this machine
+			args = append(args, arg)
+		}
+	}
+	c := machine.SSH(args...)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	err = c.Run()
+	if exit, ended := errors.AsType[*exec.ExitError](err); ended {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// copyFile copies a program.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
