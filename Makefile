@@ -102,8 +102,8 @@ kills-bridge:
 # second. The first run makes the Debian that they share, in the cache directory of the user.
 test-machines: build
 	.ci/setup machines
-	go vet -tags machines ./internal/testkit/machines
-	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines
+	go vet -tags machines ./internal/testkit/machines ./machine/...
+	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
 
 # The script tests and the containers too under the race detector: slow.
 race: build

@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 
 	"deployster/machine/internal/access"
@@ -17,7 +18,8 @@ import (
 
 // kinds returns the types of this image, by the part of its name after #.
 func kinds(m *access.Machine) map[string]protocol.Kind {
-	return map[string]protocol.Kind{
+	all := system(m)
+	maps.Copy(all, map[string]protocol.Kind{
 		"directory":  files.NewDirectory(m),
 		"exec":       command.New(m),
 		"file":       files.NewFile(m),
@@ -25,7 +27,8 @@ func kinds(m *access.Machine) map[string]protocol.Kind {
 		"link":       files.NewLink(m),
 		"sysctl":     sysctl.New(m),
 		"text_block": text.NewBlock(m),
-	}
+	})
+	return all
 }
 
 func main() {

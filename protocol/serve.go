@@ -99,6 +99,10 @@ type Call[C, S any] struct {
 	// differ from those recorded with the state. It is set only in Plan and Compare.
 	ChangedSecrets []string
 
+	// Args has, in actions, the arguments that the plan gave the action after the first: what
+	// the action may do because the plan has shown it.
+	Args []string
+
 	said json.RawMessage // the memory that the call has set, null after Forget; nil = not set
 
 	Log io.Writer // the user reads it at once: stderr
@@ -212,8 +216,8 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 	switch {
 	case len(p.Args) == 0:
 		return s.init(p)
-	case len(p.Args) > 1:
-		return fmt.Errorf("this type takes one argument at the most, not %q", p.Args)
+	case len(p.Args) > 1 && (p.Args[0] == stateArg || p.Args[0] == watchArg || p.Args[0] == discoverArg):
+		return fmt.Errorf("%s takes no further arguments: %q", p.Args[0], p.Args)
 	case p.Args[0] == stateArg:
 		return s.state(ctx, p)
 	case watches && p.Args[0] == watchArg:
@@ -221,5 +225,5 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 	case discovers && p.Args[0] == discoverArg:
 		return s.discover(ctx, p, discoverer)
 	}
-	return s.act(ctx, p, p.Args[0])
+	return s.act(ctx, p)
 }

@@ -221,11 +221,13 @@ func runnable(a Action) Action {
 }
 
 // act carries out an action.
-func (s server[C, S]) act(ctx context.Context, p Process, name string) error {
+func (s server[C, S]) act(ctx context.Context, p Process) error {
 	c, err := s.call(p)
 	if err != nil {
 		return err
 	}
+	name := p.Args[0]
+	c.Args = p.Args[1:]
 	if c.Action == "" {
 		c.Action = name // set when a person runs the image by hand
 	}

@@ -21,7 +21,7 @@ type Resource struct {
 	T    testing.TB
 	Kind protocol.Kind
 	Last json.RawMessage // the recorded state; nil = none
-	Log  bytes.Buffer    // stderr of all calls
+	Log  bytes.Buffer    // stderr of all calls, and stdout of actions
 }
 
 // typeName is the name by which the kind under test is called.
@@ -31,7 +31,7 @@ const typeName = "deployster/machine#tested"
 func New(t testing.TB, k protocol.Kind) *Resource { return &Resource{T: t, Kind: k} }
 
 // call runs one step, and returns its stdout and its exit code.
-func (r *Resource) call(arg string, in protocol.ActionInput) ([]byte, int) {
+func (r *Resource) call(in protocol.ActionInput, args ...string) ([]byte, int) {
 	r.T.Helper()
 	in.InitInput = protocol.InitInput{Name: "tested", Type: typeName, Version: "1.0.0", Workspace: "/",
 		Protocol: protocol.Versions{Min: 1, Max: 2}}
@@ -41,7 +41,7 @@ func (r *Resource) call(arg string, in protocol.ActionInput) ([]byte, int) {
 	}
 	var out bytes.Buffer
 	code := protocol.AnswerKind(context.Background(), map[string]protocol.Kind{"tested": r.Kind},
-		protocol.Process{Args: []string{arg}, Stdin: bytes.NewReader(stdin), Stdout: &out, Stderr: &r.Log})
+		protocol.Process{Args: args, Stdin: bytes.NewReader(stdin), Stdout: &out, Stderr: &r.Log})
 	return out.Bytes(), code
 }
 
@@ -57,7 +57,7 @@ func (r *Resource) input(c Config, intent protocol.Intent) protocol.ActionInput 
 // ask asks for the state.
 func (r *Resource) ask(in protocol.ActionInput) protocol.StateAnswer {
 	r.T.Helper()
-	out, code := r.call("state", in)
+	out, code := r.call(in, "state")
 	if code != 0 {
 		r.T.Fatalf("state of %s ended with %d:\n%s", in.Config, code, r.Log.String())
 	}
@@ -146,7 +146,9 @@ func (r *Resource) try(c Config, intent protocol.Intent) (first protocol.StateAn
 	for _, action := range first.Actions {
 		in.Action, in.IdempotencyKey = action.Name, "key"
 		before := r.Log.Len()
-		if _, code := r.call(action.Args[0], in); code != 0 {
+		printed, code := r.call(in, action.Args...)
+		r.Log.Write(printed)
+		if code != 0 {
 			return first, "the action " + action.Name + " failed: " + r.Log.String()[before:]
 		}
 		done = append(done, action.Name)
@@ -200,7 +202,7 @@ func promises(first protocol.StateAnswer, after json.RawMessage) string {
 // Discover returns the configs that discovery lists with these defaults.
 func (r *Resource) Discover(defaults Config) (found []Config) {
 	r.T.Helper()
-	out, code := r.call("discover", r.input(defaults, ""))
+	out, code := r.call(r.input(defaults, ""), "discover")
 	if code != 0 {
 		r.T.Fatalf("discover ended with %d:\n%s", code, r.Log.String())
 	}

@@ -1,0 +1,387 @@
+//go:build machines
+
+package apt
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/testkit/machines"
+	"deployster/machine/internal/access"
+	"deployster/machine/internal/kindtest"
+	"deployster/protocol"
+)
+
+//go:embed testdata/repository.sh
+var repository string
+
+// lockVariable has the path that this program is to lock, in place of running tests.
+const lockVariable = "DEPLOYSTER_TEST_LOCK"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(lockVariable); path != "" {
+		lockUntilKilled(path)
+	}
+	os.Exit(machines.RunInside(m, repository))
+}
+
+func lockUntilKilled(path string) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	if err == nil {
+		err = unix.FcntlFlock(file.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+	}
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("locked")
+	time.Sleep(time.Hour)
+}
+
+type config = kindtest.Config
+
+func pkg(t *testing.T) *kindtest.Resource {
+	return kindtest.New(t, NewPackage(&access.Machine{Root: "/"}))
+}
+
+func shell(t *testing.T, script string) string {
+	t.Helper()
+	out, err := exec.Command("sh", "-c", script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// fresh removes the packages of the repository, and makes the indexes new.
+func fresh(t *testing.T) {
+	t.Helper()
+	shell(t, `rm -f /run/fails /run/slow; dpkg --configure -a >/dev/null
+		names=$(sed -n 's/^Package: //p' /srv/repository/Packages | sort -u)
+		apt-mark unhold $names >/dev/null
+		DEBIAN_FRONTEND=noninteractive dpkg --purge --force-all $names 2>/dev/null
+		mkdir -p /var/lib/apt/periodic && touch /var/lib/apt/periodic/update-success-stamp`)
+}
+
+func version(t *testing.T, name string) string {
+	t.Helper()
+	return strings.TrimSpace(strings.ReplaceAll(shell(t, "dpkg-query -W -f '${Version} ${db:Status-Status}' "+name+" 2>/dev/null || true"), "not-installed", ""))
+}
+
+func names(a protocol.StateAnswer) string {
+	var list []string
+	for _, one := range a.Actions {
+		list = append(list, one.Name)
+	}
+	return strings.Join(list, " ")
+}
+
+func valid(t *testing.T, r *kindtest.Resource, c config) {
+	t.Helper()
+	if a := r.State(c); a.Status != protocol.Valid {
+		text, _ := json.Marshal(a)
+		t.Errorf("%v is %s", c, text)
+	}
+}
+
+func TestPackage_IsInstalledAndRemoved(t *testing.T) {
+	fresh(t)
+	r, c := pkg(t), config{"name": "hello"}
+	first := r.Apply(c)
+	if version(t, "hello") != "2.0 installed" || !strings.Contains(string(first.Forecast), `"version":"2.0"`) {
+		t.Errorf("%s after the forecast %s", version(t, "hello"), first.Forecast)
+	}
+	if d := first.Actions[0].Description; d != "Install hello 2.0: also installs hello-data 2.0, hello-doc 2.0" {
+		t.Errorf("the plan says %q", d)
+	}
+	valid(t, r, c)
+	gone := r.Destroy(c)
+	if gone.Actions[0].Destructive || version(t, "hello") != "" {
+		t.Errorf("%+v, and then %q", gone.Actions, version(t, "hello"))
+	}
+}
+
+func TestPackage_RecommendsAreAChoice(t *testing.T) {
+	fresh(t)
+	pkg(t).Apply(config{"name": "hello", "recommends": false})
+	if v := version(t, "hello-doc"); v != "" {
+		t.Errorf("what it recommends is %s", v)
+	}
+}
+
+func TestPackage_VersionIsExactOrAPattern(t *testing.T) {
+	fresh(t)
+	r := pkg(t)
+	r.Apply(config{"name": "hello", "version": "1.0"})
+	valid(t, r, config{"name": "hello", "version": "1.*"})
+	valid(t, r, config{"name": "hello"}) // latest does not exist: there is what there is
+	r.Apply(config{"name": "hello", "version": "1.1*"})
+	if v := version(t, "hello"); v != "1.1 installed" {
+		t.Errorf("it is %s", v)
+	}
+	down := r.Apply(config{"name": "hello", "version": "1.0"})
+	if names(down) != "downgrade" || version(t, "hello") != "1.0 installed" {
+		t.Errorf("%s, and it is %s", names(down), version(t, "hello"))
+	}
+	r.Fails(config{"name": "hello", "version": "3.*"}, "config", "/version", "2.0, 1.1, 1.0")
+}
+
+func TestPackage_UnknownNameIsAnError(t *testing.T) {
+	fresh(t)
+	r := pkg(t)
+	r.Fails(config{"name": "no-such-package"}, "config", "/name", "there is no package no-such-package")
+	r.Fails(config{"name": "impossible"}, "config", "/name", "nothing-has-this")
+}
+
+// A name that old indexes do not have may be in new ones: they are updated by the action.
+func TestPackage_UnknownNameUpdatesOldIndexes(t *testing.T) {
+	fresh(t)
+	shell(t, `cd /srv/repository && mkdir -p late/DEBIAN && printf 'Package: late\nVersion: 1\nArchitecture: all\nMaintainer: N <n@example.org>\nDescription: t\n' >late/DEBIAN/control &&
+		dpkg-deb --build -Znone late late_1.deb >/dev/null && cp Packages Packages.before &&
+		{ dpkg-deb -f late_1.deb; printf 'Filename: ./late_1.deb\nSize: %s\nSHA256: %s\n\n' $(stat -c %s late_1.deb) $(sha256sum late_1.deb | cut -d' ' -f1); } >>Packages
+		touch -d '30 minutes ago' /var/lib/apt/periodic/update-success-stamp`)
+	defer shell(t, "cd /srv/repository && mv Packages.before Packages && dpkg --purge late && apt-get update")
+	first := pkg(t).Apply(config{"name": "late"})
+	if !strings.Contains(first.Actions[0].Description, "are updated before") {
+		t.Errorf("the plan says %q", first.Actions[0].Description)
+	}
+}
+
+func TestPackage_OldIndexesForecastNothing(t *testing.T) {
+	fresh(t)
+	shell(t, "touch -d '2 hours ago' /var/lib/apt/periodic/update-success-stamp /etc/apt/sources.list.d /etc/apt/sources.list")
+	r, c := pkg(t), config{"name": "hello"}
+	before := shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp")
+	first := r.State(c)
+	if strings.Contains(string(first.Forecast), "version") || !strings.Contains(first.Actions[0].Description, "known only then") {
+		t.Errorf("forecast %s: %s", first.Forecast, first.Actions[0].Description)
+	}
+	if after := shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp"); after != before {
+		t.Error("a query updated the indexes")
+	}
+	r.Apply(c)
+	if after := shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp"); after == before {
+		t.Error("the action did not update the indexes")
+	}
+}
+
+func TestPackage_RemovalOfOthersIsDestructive(t *testing.T) {
+	fresh(t)
+	r, c := pkg(t), config{"name": "hello"}
+	r.Apply(c)
+	rival := pkg(t)
+	a := rival.State(config{"name": "rival"})
+	if !a.Actions[0].Destructive || !strings.Contains(a.Actions[0].Description, "removes hello") {
+		t.Errorf("the plan says %+v", a.Actions)
+	}
+	needs := pkg(t)
+	needs.Apply(config{"name": "needs-hello"})
+	gone := r.Destroy(c)
+	if !gone.Actions[0].Destructive || !strings.Contains(gone.Actions[0].Description, "removes needs-hello") {
+		t.Errorf("the plan says %+v", gone.Actions)
+	}
+}
+
+// What no plan has shown is not removed, also when the world has changed since the plan.
+func TestPackage_RemovesOnlyWhatWasShown(t *testing.T) {
+	fresh(t)
+	m := &access.Machine{Root: "/"}
+	g := manager{m, &reader{machine: m}}
+	pkg(t).Apply(config{"name": "hello"})
+	err := g.transact(t.Context(), []member{{verb: "install", name: "rival"}}, t.Output())[0]
+	if err == nil || !strings.Contains(err.Error(), "apt would also remove hello") || version(t, "hello") != "2.0 installed" {
+		t.Errorf("%v, and hello is %q", err, version(t, "hello"))
+	}
+}
+
+func TestPackage_VirtualNameIsResolved(t *testing.T) {
+	fresh(t)
+	r, c := pkg(t), config{"name": "greeter"}
+	first := r.Apply(c)
+	if d := first.Actions[0].Description; d != "Install one-greeter 1.0, which provides greeter" {
+		t.Errorf("the plan says %q", d)
+	}
+	r.Fails(config{"name": "greeter", "version": "1.0"}, "config", "/version", "virtual")
+	r.Destroy(c)
+	if v := version(t, "one-greeter"); v != "" {
+		t.Errorf("it is still %s", v)
+	}
+	r.Fails(config{"name": "paint"}, "config", "blue-paint, red-paint")
+	shell(t, "apt-get install -y red-paint")
+	valid(t, r, config{"name": "paint"})
+}
+
+func TestPackage_HoldIsKept(t *testing.T) {
+	fresh(t)
+	r := pkg(t)
+	if first := r.Apply(config{"name": "hello", "version": "1.0", "hold": true}); names(first) != "install hold" {
+		t.Errorf("the plan has %s", names(first))
+	}
+	r.Fails(config{"name": "hello", "version": "1.1"}, "config", "held at 1.0")
+	if first := r.Apply(config{"name": "hello", "version": "1.1", "hold": true}); names(first) != "install hold" {
+		t.Errorf("the plan has %s", names(first))
+	}
+	if held := shell(t, "apt-mark showhold"); held != "hello" || version(t, "hello") != "1.1 installed" {
+		t.Errorf("%q is held, and it is %s", held, version(t, "hello"))
+	}
+	if first := r.Apply(config{"name": "hello", "version": "2.0", "hold": false}); names(first) != "unhold install" {
+		t.Errorf("the plan has %s", names(first))
+	}
+	valid(t, r, config{"name": "hello"})
+}
+
+func TestPackage_AsksNothing(t *testing.T) {
+	fresh(t)
+	r := pkg(t)
+	r.Apply(config{"name": "asks", "version": "1.0"})
+	shell(t, "echo mine >/etc/asks.conf")
+	r.Apply(config{"name": "asks", "version": "2.0"})
+	if text := shell(t, "cat /etc/asks.conf"); text != "mine" {
+		t.Errorf("the file has %q", text)
+	}
+	r.Destroy(config{"name": "asks"})
+	if _, err := os.Stat("/etc/asks.conf"); err != nil {
+		t.Error(err)
+	}
+	if a := r.Destroy(config{"name": "asks", "purge": true}); !a.Actions[0].Destructive {
+		t.Errorf("the plan has %+v", a.Actions)
+	}
+	if _, err := os.Stat("/etc/asks.conf"); err == nil {
+		t.Error("its configuration is still there")
+	}
+}
+
+// What dpkg was interrupted in belongs to packages that no plan shows: an action of its own.
+func TestPackage_InterruptedDpkgIsMendedFirst(t *testing.T) {
+	fresh(t)
+	shell(t, "touch /run/fails; ! apt-get install -y fails >/dev/null 2>&1; rm /run/fails")
+	r := pkg(t)
+	first := r.Apply(config{"name": "hello"})
+	if names(first) != "configure install" || !strings.Contains(first.Actions[0].Description, "fails") {
+		t.Errorf("the plan has %+v", first.Actions)
+	}
+	if v := version(t, "fails"); v != "1.0 installed" {
+		t.Errorf("the interrupted package is %s", v)
+	}
+	shell(t, "touch /run/fails; dpkg --purge fails; ! apt-get install -y fails >/dev/null 2>&1")
+	own := pkg(t)
+	own.Fails(config{"name": "fails"}, "configure failed", "fails")
+	shell(t, "rm /run/fails")
+	if a := own.Apply(config{"name": "fails"}); names(a) != "configure" {
+		t.Errorf("the plan has %+v", a.Actions)
+	}
+}
+
+func TestPackage_KilledInTheActionIsFinished(t *testing.T) {
+	fresh(t)
+	shell(t, "touch /run/slow; (timeout -s KILL 3 setsid apt-get install -y slow >/dev/null 2>&1; pkill -KILL -f 'slow.postins[t]'; pkill -KILL dpkg; rm -f /run/slow) || true; sleep 0.5")
+	if v := version(t, "slow"); !strings.Contains(v, "half-configured") && !strings.Contains(v, "unpacked") {
+		t.Fatalf("the package is %q", v)
+	}
+	pkg(t).Apply(config{"name": "slow"})
+	if v := version(t, "slow"); v != "1.0 installed" {
+		t.Errorf("the package is %s", v)
+	}
+}
+
+func TestPackage_LocksAreWaitedFor(t *testing.T) {
+	for _, path := range locks {
+		t.Run(path, func(t *testing.T) {
+			fresh(t)
+			shell(t, "touch -d '2 hours ago' /var/lib/apt/periodic/update-success-stamp /etc/apt/sources.list.d /etc/apt/sources.list")
+			release := hold(t, path)
+			var early bool
+			time.AfterFunc(1500*time.Millisecond, func() {
+				early = strings.Contains(version(t, "hello"), "installed")
+				release()
+			})
+			r := pkg(t)
+			r.Apply(config{"name": "hello"})
+			if early {
+				t.Error("it did not wait")
+			}
+			if log := r.Log.String(); !strings.Contains(log, "waiting for process") || !strings.Contains(log, path) {
+				t.Errorf("the log says %q", log)
+			}
+		})
+	}
+}
+
+// hold takes a lock as apt does, in a process of its own.
+func hold(t *testing.T, path string) (release func()) {
+	t.Helper()
+	c := exec.Command("/proc/self/exe")
+	c.Env = []string{lockVariable + "=" + path}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 7)
+	if _, err := out.Read(line); err != nil || string(line) != "locked\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+}
+
+// Members of a batch are one transaction, and one that cannot be done fails alone.
+func TestTransact_ManyAreOne(t *testing.T) {
+	fresh(t)
+	m := &access.Machine{Root: "/"}
+	g := manager{m, &reader{machine: m}}
+	before := shell(t, "grep -c ^Start-Date /var/log/apt/history.log || true")
+	var members []member
+	for _, name := range []string{"many-a", "many-b", "many-c", "many-d"} {
+		members = append(members, member{verb: "install", name: name})
+	}
+	for i, err := range g.transact(t.Context(), members, t.Output()) {
+		if err != nil {
+			t.Errorf("%s: %v", members[i].name, err)
+		}
+	}
+	if n := shell(t, "expr $(grep -c ^Start-Date /var/log/apt/history.log) - "+before); n != "1" {
+		t.Errorf("%s transactions", n)
+	}
+	errs := g.transact(t.Context(), []member{{verb: "install", name: "hello"}, {verb: "install", name: "impossible"}}, t.Output())
+	if errs[0] != nil || errs[1] == nil || version(t, "hello") != "2.0 installed" {
+		t.Errorf("%v, and hello is %s", errs, version(t, "hello"))
+	}
+}
+
+func TestPackage_IsWatched(t *testing.T) {
+	fresh(t)
+	r, c := pkg(t), config{"name": "hello"}
+	r.Apply(c)
+	events := r.Watch(c)
+	shell(t, "dpkg -r hello")
+	select {
+	case <-events:
+	case <-time.After(5 * time.Second):
+		t.Error("no event came")
+	}
+}
+
+func TestPackage_IsDiscovered(t *testing.T) {
+	fresh(t)
+	r := pkg(t)
+	r.Apply(config{"name": "hello"})
+	found := map[any]bool{}
+	for _, c := range r.Discover(config{"name": "x"}) {
+		found[c["name"]] = true
+	}
+	if !found["hello"] || found["hello-data"] {
+		t.Errorf("it lists %v", found)
+	}
+}

@@ -1,0 +1,348 @@
+package apt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/machine/internal/access"
+	"deployster/machine/internal/files"
+	"deployster/protocol"
+)
+
+// PackageConfig is what a user writes about a package.
+type PackageConfig struct {
+	Name       string `json:"name" pattern:"^[a-z0-9][a-z0-9+.-]+(:[a-z0-9-]+)?$" deployster:"identity" doc:"The name of the package, or a virtual name that one package provides. name:arch chooses an architecture."`
+	Version    string `json:"version,omitempty" minLength:"1" deployster:"computed" doc:"The version, or a pattern such as 1.22.*. Left out, any version is right, and a new package gets the one that apt prefers."`
+	Hold       *bool  `json:"hold,omitempty" deployster:"computed" doc:"Whether the package is held at its version. Left out, that is not managed."`
+	Recommends *bool  `json:"recommends,omitempty" doc:"Whether an installation also installs what the package recommends. Left out, apt's own setting counts."`
+	From       string `json:"from,omitempty" pattern:"^[A-Za-z0-9_.-]+$" doc:"The name of an apt_source that the package is taken from."`
+	CacheValid string `json:"cache_valid,omitempty" default:"1h" doc:"How old the package indexes may be at an installation. Older ones are updated before."`
+	Purge      bool   `json:"purge,omitempty" doc:"Whether a removal also removes the configuration files of the package."`
+}
+
+// PackageState is what is installed.
+type PackageState struct {
+	Name    string `json:"name" doc:"the name in the config"`
+	Package string `json:"package" doc:"the package that is installed: another one than name if that is a virtual name"`
+	Version string `json:"version" doc:"its version"`
+	Hold    bool   `json:"hold" doc:"whether it is held at this version"`
+
+	is installed
+}
+
+type packageCall = protocol.Call[PackageConfig, PackageState]
+
+// Package is the kind of the packages of this machine's package manager.
+type Package struct{ manager }
+
+// NewPackage returns the kind package.
+func NewPackage(m *access.Machine) protocol.Kind {
+	return protocol.NewKind(Package{manager{m, &reader{machine: m}}}, protocol.About{Label: "Package", Kind: "linux/package", Worker: true, Unknowns: true,
+		AutoEdges: []protocol.AutoEdge{{Kind: "linux/apt_source", By: "/from"}}})
+}
+
+// Read returns the package, or what provides it; nil if it is not installed.
+func (k Package) Read(ctx context.Context, c *packageCall) (*PackageState, error) {
+	if err := check(k.machine); err != nil {
+		return nil, err
+	}
+	if _, err := validity(c); err != nil {
+		return nil, err
+	}
+	db, err := k.db.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := db.find(c.Config.Name)
+	switch {
+	case p == nil || p.status == "not-installed", p.status == "config-files" && (c.Intent == protocol.Present || !c.Config.Purge):
+		p, err = k.provider(ctx, c, db)
+	}
+	if p == nil || err != nil {
+		return nil, err
+	}
+	name := p.name
+	if strings.Contains(c.Config.Name, ":") {
+		name += ":" + p.arch
+	}
+	return &PackageState{Name: c.Config.Name, Package: name, Version: p.version, Hold: p.want == "hold", is: *p}, nil
+}
+
+// provider returns the installed package that a virtual name stands for: of several, the one
+// that is recorded. A removal takes none that was not recorded. A name that is also a package's
+// own means that package.
+func (k Package) provider(ctx context.Context, c *packageCall, db *database) (*installed, error) {
+	names := db.providers(c.Config.Name)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	if last := c.LastState; last != nil && slices.Contains(names, last.Package) {
+		return db.find(last.Package), nil
+	}
+	if c.Intent == protocol.Absent {
+		return nil, nil
+	}
+	if p, err := policyOf(ctx, k.machine, c.Config.Name); err != nil || len(p.versions) > 0 {
+		return nil, err
+	}
+	slices.Sort(names)
+	return db.find(names[0]), nil
+}
+
+func validity(c *packageCall) (time.Duration, error) {
+	d, err := time.ParseDuration(c.Config.CacheValid)
+	if err != nil || d < 0 {
+		return 0, protocol.Errorf(protocol.ConfigError, "/cache_valid", "%q is not a duration: write it as 30m, 1h or 0s", c.Config.CacheValid)
+	}
+	return d, nil
+}
+
+// The actions beside those that have a name in the protocol.
+const (
+	finishAction    = "configure"
+	installAction   = "install"
+	downgradeAction = "downgrade"
+	removeAction    = "remove"
+	holdAction      = "hold"
+	unholdAction    = "unhold"
+)
+
+// Plan returns what is to be done for a package.
+func (k Package) Plan(ctx context.Context, c *packageCall, have *PackageState) (*protocol.Plan, error) {
+	plan := &protocol.Plan{}
+	forecast := map[string]any{"name": c.Config.Name}
+	changes, err := k.planVersion(ctx, c, have, plan, forecast)
+	if err != nil {
+		return nil, err
+	}
+	k.planHold(c, have, plan, forecast, changes)
+	own := have != nil && have.is.broken()
+	if len(plan.Actions) == 0 && !own {
+		return nil, nil
+	}
+	finish, err := k.planFinish(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	plan.Actions = append(finish, plan.Actions...)
+	if own {
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Message: "dpkg was interrupted while it changed " + have.Package + ", which is " + have.is.status})
+	}
+	plan.Forecast = forecast
+	return plan, nil
+}
+
+// planFinish returns the action that has dpkg finish what it was interrupted in, if it was. It
+// touches other packages, so it is an action of its own.
+func (k Package) planFinish(ctx context.Context, own bool) ([]protocol.Action, error) {
+	db, err := k.db.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := db.interrupted()
+	journal, err := journaled(k.machine)
+	if err != nil || len(names) == 0 && !journal {
+		return nil, err
+	}
+	busy, err := heldBy(k.machine)
+	switch {
+	case err != nil:
+		return nil, err
+	case busy != nil && own:
+		return nil, protocol.Errorf(protocol.TransientError, "/name", "the package is being changed by %s", busy)
+	case busy != nil:
+		return nil, nil // what is not finished is being done
+	case len(names) == 0:
+		names = []string{"what it has not recorded yet"}
+	}
+	slices.Sort(names)
+	return []protocol.Action{{Name: finishAction, Description: "Have dpkg finish what it was interrupted in: " + listed(names)}}, nil
+}
+
+// planVersion plans an installation if the package is not there, in another version, or damaged.
+func (k Package) planVersion(ctx context.Context, c *packageCall, have *PackageState, plan *protocol.Plan, forecast map[string]any) (changes bool, err error) {
+	open := c.IsUnknown("/version")
+	wrong := have != nil && (open || c.Config.Version != "" && !matches(c.Config.Version, have.Version))
+	if have != nil && bare(have.Package) != bare(c.Config.Name) && c.Config.Version != "" {
+		return false, protocol.Errorf(protocol.ConfigError, "/version", "%s is a virtual name, which has no version: it is provided by %s %s", c.Config.Name, have.Package, have.Version)
+	}
+	if have != nil && !wrong && have.is.flag == "ok" {
+		forecast["package"], forecast["version"] = have.Package, have.Version
+		return false, nil
+	}
+	if wrong && have.Hold && c.Config.Hold == nil {
+		return false, protocol.Errorf(protocol.ConfigError, "/version", "%s is held at %s by somebody else: hold = false takes the hold off, hold = true holds it at the new version",
+			have.Package, have.Version)
+	}
+	action, known, err := k.choice(ctx, c, have)
+	if err != nil {
+		return false, err
+	}
+	plan.Actions = []protocol.Action{action}
+	switch {
+	case known != nil:
+		forecast["package"], forecast["version"] = known.name, known.to
+	case have != nil:
+		plan.Unknown = []string{"/package", "/version"}
+	}
+	if wrong {
+		r := protocol.Reason{Path: "/version"}
+		if r.Have, err = json.Marshal(have.Version); err == nil && !open {
+			r.Want, err = json.Marshal(c.Config.Version)
+		}
+		if open {
+			r.Message = "known only after other actions"
+		}
+		plan.Reasons = append(plan.Reasons, r)
+	}
+	return true, err
+}
+
+// planHold plans to hold a package, or to take its hold off before its version changes.
+func (k Package) planHold(c *packageCall, have *PackageState, plan *protocol.Plan, forecast map[string]any, changes bool) {
+	had := have != nil && have.Hold
+	want := had
+	if c.Config.Hold != nil {
+		want = *c.Config.Hold
+	}
+	forecast["hold"] = want
+	switch {
+	case want && (!had || changes):
+		plan.Actions = append(plan.Actions, protocol.Action{Name: holdAction, Description: "Hold it at this version"})
+	case had && !want:
+		plan.Actions = append([]protocol.Action{{Name: unholdAction, Description: "Take its hold off"}}, plan.Actions...)
+	}
+	if have != nil && had != want {
+		r := protocol.Reason{Path: "/hold"}
+		r.Have, _ = json.Marshal(had)
+		r.Want, _ = json.Marshal(want)
+		plan.Reasons = append(plan.Reasons, r)
+	}
+}
+
+// PlanAbsence shows what else is removed, which makes a removal destructive.
+func (k Package) PlanAbsence(ctx context.Context, c *packageCall, have *PackageState) (*protocol.Plan, error) {
+	verb := k.removal(c)
+	would, err := simulate(ctx, k.machine, verb, "--", have.Package)
+	if _, no := asUnsolvable(err); no {
+		return nil, protocol.Errorf(protocol.ConfigError, "/name", "%s cannot be removed: %s", have.Package, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	others := would.removed(have.Package, bare(have.Package))
+	action := called(removeAction, others...)
+	action.Description, action.Destructive = "Remove "+have.Package+" "+have.Version, len(others) > 0 || c.Config.Purge
+	if more := would.others(have.Package); more != "" {
+		action.Description += ": " + more
+	}
+	if c.Config.Purge {
+		action.Description += ", with its configuration files"
+	}
+	finish, err := k.planFinish(ctx, have.is.broken())
+	if err != nil {
+		return nil, err
+	}
+	return &protocol.Plan{Actions: append(finish, action)}, nil
+}
+
+func (k Package) removal(c *packageCall) string {
+	if c.Config.Purge {
+		return "purge"
+	}
+	return "remove"
+}
+
+// Act runs one action.
+func (k Package) Act(ctx context.Context, c *packageCall) error {
+	switch c.Action {
+	case finishAction:
+		return k.finish(ctx, c.Out)
+	case installAction, downgradeAction:
+		return k.change(ctx, c)
+	case removeAction:
+		return k.Delete(ctx, c)
+	case holdAction, unholdAction:
+		now, err := k.Read(ctx, c)
+		switch {
+		case err != nil:
+			return err
+		case now == nil:
+			return fmt.Errorf("%s is not installed, and cannot be held", c.Config.Name)
+		}
+		return locked(ctx, k.machine, c.Out, "apt-mark", c.Action, "--", now.Package)
+	}
+	return fmt.Errorf("a package has no action %q", c.Action)
+}
+
+// change installs the version that is right now: the indexes may have been updated since the plan.
+func (k Package) change(ctx context.Context, c *packageCall) error {
+	valid, err := validity(c)
+	if err != nil {
+		return err
+	}
+	if err := update(ctx, k.machine, c.Out, valid); err != nil {
+		return err
+	}
+	x, err := k.wanted(ctx, c, c.Have)
+	if missing, ok := errors.AsType[*unknownName](err); ok && missing.at.older(nameAge) {
+		if err := update(ctx, k.machine, c.Out, nameAge); err != nil {
+			return err
+		}
+		x, err = k.wanted(ctx, c, c.Have)
+	}
+	if err != nil {
+		return err
+	}
+	x.loses = c.Args
+	x.downgrade = c.Action == downgradeAction
+	x.unhold = c.Have != nil && c.Have.Hold && c.Config.Hold != nil && *c.Config.Hold
+	return k.transact(ctx, []member{x}, c.Out)[0]
+}
+
+// Write is not called: Plan has actions of its own.
+func (k Package) Write(ctx context.Context, c *packageCall) error { return k.change(ctx, c) }
+
+// Delete removes the package.
+func (k Package) Delete(ctx context.Context, c *packageCall) error {
+	name := c.Config.Name
+	if c.Have != nil {
+		name = c.Have.Package
+	}
+	db, err := k.db.read(ctx)
+	if err != nil {
+		return err
+	}
+	x := member{verb: k.removal(c), name: name, loses: c.Args}
+	if x.done(db) {
+		return nil
+	}
+	return k.transact(ctx, []member{x}, c.Out)[0]
+}
+
+// Watch reports changes of what dpkg knows.
+func (k Package) Watch(ctx context.Context, _ *packageCall, tell func(detail string)) error {
+	return files.Watch(ctx, k.machine, statusFile, tell)
+}
+
+// Discover lists the packages that somebody has asked for.
+func (k Package) Discover(ctx context.Context, _ *packageCall, tell func(PackageConfig, string) error) error {
+	if err := check(k.machine); err != nil {
+		return err
+	}
+	text, err := output(ctx, k.machine, "apt-mark", "showmanual")
+	if err != nil {
+		return err
+	}
+	for _, name := range strings.Fields(text) {
+		if err := tell(PackageConfig{Name: name}, bare(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

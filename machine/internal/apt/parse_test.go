@@ -1,0 +1,126 @@
+package apt
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseDatabase_ReadsAllPackages(t *testing.T) {
+	t.Parallel()
+	d, err := parseDatabase(strings.Join([]string{
+		"dpkg\tamd64\t1.21\tinstall\tok\tinstalled\t",
+		"libc6\ti386\t2.35\tinstall\tok\tinstalled\t",
+		"libc6\tamd64\t2.36\thold\tok\tinstalled\t",
+		"exim4\tall\t4.96\tinstall\tok\tinstalled\tmail-transport-agent, smtpd (= 1)",
+		"gone\tall\t1\tdeinstall\tok\tconfig-files\tsmtpd",
+		"half\tall\t1\tinstall\tok\thalf-configured\t",
+		"lost\tall\t1\tinstall\treinstreq\thalf-installed\t", ""}, "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"libc6": "2.36", "libc6:i386": "2.35", "exim4": "4.96", "dpkg:native": "1.21"} {
+		if p := d.find(name); p == nil || p.version != want {
+			t.Errorf("%s: %+v, and must be %s", name, p, want)
+		}
+	}
+	if d.find("libc6:arm64") != nil || d.find("none") != nil {
+		t.Error("it found a package that does not exist")
+	}
+	if names := d.providers("smtpd"); !slices.Equal(names, []string{"exim4"}) {
+		t.Errorf("smtpd is provided by %q", names)
+	}
+	if names := d.interrupted(); !slices.Equal(names, []string{"half", "lost"}) {
+		t.Errorf("%q are interrupted", names)
+	}
+	if _, err := parseDatabase("what\n"); err == nil {
+		t.Error("a line that is no package was read")
+	}
+}
+
+const policyOfBash = `bash:
+  Installed: 5.2.15-2+b8
+  Candidate: 5.2.15-2+b13
+  Version table:
+     5.2.15-2+b13 500
+        500 http://deb.example/debian bookworm/main amd64 Packages
+        500 http://deb.example/updates/ bookworm-updates/main amd64 Packages
+     5.2.15-2+b9 500 (phased 20%)
+        500 http://old.example bookworm/main amd64 Packages
+ *** 5.2.15-2+b8 100
+        100 /var/lib/dpkg/status
+`
+
+func TestParsePolicy_ReadsVersions(t *testing.T) {
+	t.Parallel()
+	p, err := parsePolicy(policyOfBash)
+	if err != nil || !p.known || p.virtual() || p.candidate != "5.2.15-2+b13" || len(p.versions) != 3 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for _, c := range []struct {
+		pattern string
+		from    []string
+		want    string
+	}{
+		{"", nil, "5.2.15-2+b13"},
+		{"5.2.15-2+b9", nil, "5.2.15-2+b9"},
+		{"5.2.*", nil, "5.2.15-2+b13"},
+		{"", []string{"http://old.example/"}, "5.2.15-2+b9"},
+		{"", []string{"http://deb.example/updates"}, "5.2.15-2+b13"},
+		{"5.2.15-2+b8", nil, ""}, // only the machine itself has it
+		{"6*", nil, ""},
+	} {
+		if got, _ := p.choose(c.pattern, c.from); got != c.want {
+			t.Errorf("%q from %q: %q, and must be %q", c.pattern, c.from, got, c.want)
+		}
+	}
+	if p, err := parsePolicy("mta:\n  Installed: (none)\n  Candidate: (none)\n  Version table:\n"); err != nil || !p.virtual() {
+		t.Errorf("a virtual name is %+v, %v", p, err)
+	}
+	if p, err := parsePolicy(""); err != nil || p.known {
+		t.Errorf("an unknown name is %+v, %v", p, err)
+	}
+}
+
+func TestParseTransaction_ReadsAllSteps(t *testing.T) {
+	t.Parallel()
+	would, err := parseTransaction(`Reading package lists...
+Remv mawk [1.3.4-1]
+Inst nginx-common (1.22.1-9 Debian:12/stable [all])
+Inst nginx [1.0-1] (1.22.1-9 Debian:12/stable [amd64]) []
+Purg old [2]
+Conf nginx-common (1.22.1-9 Debian:12/stable [all])
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := would.of("nginx:amd64"); !ok || s.String() != "nginx 1.0-1 -> 1.22.1-9" {
+		t.Errorf("nginx is %s", s)
+	}
+	if names := would.removed("old"); !slices.Equal(names, []string{"mawk"}) {
+		t.Errorf("%q are removed", names)
+	}
+	if text := would.others("nginx"); text != "also installs nginx-common 1.22.1-9; removes mawk, old" {
+		t.Errorf("the others are %q", text)
+	}
+}
+
+func TestRefusal_SaysWhy(t *testing.T) {
+	t.Parallel()
+	got := refusal("Reading package lists...\nThe following packages have unmet dependencies:\n impossible : Depends: nothing but it is not installable\nE: Unable to correct problems, you have held broken packages.\n")
+	if want := "impossible : Depends: nothing but it is not installable; Unable to correct problems, you have held broken packages."; got != want {
+		t.Errorf("%q, and must be %q", got, want)
+	}
+}
+
+func TestMatches_ExactOrPattern(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pattern, version string
+		want             bool
+	}{{"1.2", "1.2", true}, {"1.2", "1.20", false}, {"1.2*", "1.20", true}, {"1:2.*", "1:2.3+b1", true}, {"[", "[", true}, {"1.?", "1.22", false}} {
+		if got := matches(c.pattern, c.version); got != c.want {
+			t.Errorf("%q of %q: %v", c.pattern, c.version, got)
+		}
+	}
+}
