@@ -183,7 +183,7 @@ func TestServeFailures(t *testing.T) {
 			t.Errorf("%s %s: %d %q %q, want %+v", c.step, c.stdin, code, stdout, stderr, c)
 		}
 	}
-	if code, _, stderr := ask(t, newDisks(), protocol.About{}, ok, "state", "more"); code != 1 || !strings.Contains(stderr, "one argument") {
+	if code, _, stderr := ask(t, newDisks(), protocol.About{}, ok, "state", "more"); code != 1 || !strings.Contains(stderr, "no further arguments") {
 		t.Errorf("two arguments: %d %s", code, stderr)
 	}
 }
