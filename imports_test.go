@@ -50,6 +50,7 @@ var ranks = map[string]int{
 	"machine/internal/command":                 12,
 	"machine/internal/kindtest":                10,
 	"machine/internal/apt":                     13,
+	"machine/internal/systemd":                 13,
 	"machine":                                  70,
 	"protocol":                                 0,
 	"protocol/dirwatch":                        0,

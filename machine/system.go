@@ -3,6 +3,7 @@ package main
 import (
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/apt"
+	"deployster/machine/internal/systemd"
 	"deployster/protocol"
 )
 
@@ -10,6 +11,10 @@ import (
 // service manager and its accounts.
 func system(m *access.Machine) map[string]protocol.Kind {
 	return map[string]protocol.Kind{
+		"drop_in": systemd.NewDropIn(m),
 		"package": apt.NewPackage(m),
+		"service": systemd.NewService(m),
+		"timer":   systemd.NewTimer(m),
+		"unit":    systemd.NewUnit(m),
 	}
 }

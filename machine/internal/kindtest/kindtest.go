@@ -86,7 +86,18 @@ func (r *Resource) StateUnknown(c Config, pointers ...string) protocol.StateAnsw
 // wants the state to be VALID afterwards, to hold what was forecast, and to stay so.
 func (r *Resource) Apply(c Config) protocol.StateAnswer {
 	r.T.Helper()
-	first, problem := r.try(c, protocol.Present)
+	return r.apply(c, false)
+}
+
+// Refresh applies a config after something that the resource subscribes to was changed.
+func (r *Resource) Refresh(c Config) protocol.StateAnswer {
+	r.T.Helper()
+	return r.apply(c, true)
+}
+
+func (r *Resource) apply(c Config, refresh bool) protocol.StateAnswer {
+	r.T.Helper()
+	first, problem := r.try(c, protocol.Present, refresh)
 	if problem != "" {
 		r.T.Fatalf("%v: %s", c, problem)
 	}
@@ -96,14 +107,14 @@ func (r *Resource) Apply(c Config) protocol.StateAnswer {
 // Fails wants that the state or an action fails with an error that holds all texts.
 func (r *Resource) Fails(c Config, texts ...string) {
 	r.T.Helper()
-	_, problem := r.try(c, protocol.Present)
+	_, problem := r.try(c, protocol.Present, false)
 	r.wantTexts(c, problem, texts)
 }
 
 // DestroyFails wants that the removal fails with an error that holds all texts.
 func (r *Resource) DestroyFails(c Config, texts ...string) {
 	r.T.Helper()
-	_, problem := r.try(c, protocol.Absent)
+	_, problem := r.try(c, protocol.Absent, false)
 	r.wantTexts(c, problem, texts)
 }
 
@@ -122,7 +133,7 @@ func (r *Resource) wantTexts(c Config, problem string, texts []string) {
 // Destroy removes the thing, and returns the answer that named the actions.
 func (r *Resource) Destroy(c Config) protocol.StateAnswer {
 	r.T.Helper()
-	first, problem := r.try(c, protocol.Absent)
+	first, problem := r.try(c, protocol.Absent, false)
 	if problem != "" {
 		r.T.Fatalf("%v: %s", c, problem)
 	}
@@ -131,9 +142,10 @@ func (r *Resource) Destroy(c Config) protocol.StateAnswer {
 }
 
 // try queries, acts and queries again; problem is what went wrong.
-func (r *Resource) try(c Config, intent protocol.Intent) (first protocol.StateAnswer, problem string) {
+func (r *Resource) try(c Config, intent protocol.Intent, refresh bool) (first protocol.StateAnswer, problem string) {
 	r.T.Helper()
 	in := r.input(c, intent)
+	in.Refresh = refresh
 	first = r.ask(in)
 	if first.Error != nil {
 		return first, first.Error.Error() + " at " + first.Error.Path
@@ -153,7 +165,7 @@ func (r *Resource) try(c Config, intent protocol.Intent) (first protocol.StateAn
 		}
 		done = append(done, action.Name)
 	}
-	in.Action, in.StaleState, in.After = "", nil, done
+	in.Action, in.StaleState, in.After, in.Refresh = "", nil, done, false
 	again := r.ask(in)
 	want := protocol.Valid
 	if intent == protocol.Absent {
