@@ -32,7 +32,8 @@ func TestMachine_ForgetsWhatItChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []*Machine{two, Start(t)} {
-		if out, err := m.Shell("ls /mine 2>/dev/null; getent passwd somebody; cat /etc/motd; true"); err != nil || strings.Contains(out, "changed") ||
+		if out, err := m.Shell("ls /mine 2>/dev/null; getent passwd somebody; cat /etc/motd; true"); err != nil ||
+			strings.Contains(out, "changed") ||
 			strings.Contains(out, "/mine") || strings.Contains(out, "somebody") {
 			t.Errorf("%s has %q, %v", m.Name, out, err)
 		}
@@ -45,7 +46,8 @@ func TestMachine_LeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Shell("systemd-run -q sleep 1234567; setsid -f sleep 1234567 </dev/null >/dev/null 2>&1; mount -t tmpfs tmpfs /mnt"); err != nil {
+	if _, err := m.Shell("systemd-run -q sleep 1234567; setsid -f sleep 1234567 </dev/null >/dev/null 2>&1; mount -t tmpfs " +
+		"tmpfs /mnt"); err != nil {
 		t.Fatal(err)
 	}
 	groups, home := slices.Clone(m.groups), m.home

@@ -22,12 +22,15 @@ func check(m *access.Machine) error {
 	if _, err := os.Stat(m.Path("/usr/bin/apt-get")); err == nil {
 		return nil
 	}
-	for program, name := range map[string]string{"/usr/bin/dnf": "dnf", "/usr/bin/zypper": "zypper", "/sbin/apk": "apk", "/usr/bin/pacman": "pacman"} {
+	for program, name := range map[string]string{"/usr/bin/dnf": "dnf", "/usr/bin/zypper": "zypper", "/sbin/apk": "apk",
+		"/usr/bin/pacman": "pacman"} {
 		if _, err := os.Stat(m.Path(program)); err == nil {
-			return protocol.Errorf(protocol.ConfigError, "", "this machine has %s, and the kinds package and apt_source know only apt (Debian, Ubuntu): use exec here", name)
+			return protocol.Errorf(protocol.ConfigError, "", "this machine has %s, and the kinds package and apt_source know only "+
+				"apt (Debian, Ubuntu): use exec here", name)
 		}
 	}
-	return protocol.Errorf(protocol.ConfigError, "", "this machine has no apt-get, and the kinds package and apt_source know only apt (Debian, Ubuntu)")
+	return protocol.Errorf(protocol.ConfigError, "", "this machine has no apt-get, and the kinds package and apt_source know "+
+		"only apt (Debian, Ubuntu)")
 }
 
 func asUnsolvable(err error) (*unsolvable, bool) { return errors.AsType[*unsolvable](err) }
@@ -196,7 +199,8 @@ func (k Package) noVersion(c *packageCall, p policy) error {
 	}
 	switch {
 	case c.Config.From != "" && c.Config.Version == "":
-		return protocol.Errorf(protocol.ConfigError, "/from", "the apt_source %s does not have %s: %s elsewhere", c.Config.From, c.Config.Name, has)
+		return protocol.Errorf(protocol.ConfigError, "/from", "the apt_source %s does not have %s: %s elsewhere", c.Config.From,
+			c.Config.Name, has)
 	case c.Config.Version != "":
 		return protocol.Errorf(protocol.ConfigError, "/version", "there is no version %s of %s: %s", c.Config.Version, c.Config.Name, has)
 	}
@@ -215,9 +219,11 @@ func (k Package) only(ctx context.Context, c *packageCall) (string, error) {
 		at, err := readIndexes(k.machine)
 		return "", errors.Join(err, &unknownName{c.Config.Name, at})
 	case len(names) > 1:
-		return "", protocol.Errorf(protocol.ConfigError, "/name", "%s is a virtual name, which several packages provide: name one of %s", c.Config.Name, listed(names))
+		return "", protocol.Errorf(protocol.ConfigError, "/name", "%s is a virtual name, which several packages provide: name "+
+			"one of %s", c.Config.Name, listed(names))
 	case c.Config.Version != "":
-		return "", protocol.Errorf(protocol.ConfigError, "/version", "%s is a virtual name, which has no version: %s provides it", c.Config.Name, names[0])
+		return "", protocol.Errorf(protocol.ConfigError, "/version", "%s is a virtual name, which has no version: %s provides it",
+			c.Config.Name, names[0])
 	}
 	return names[0], nil
 }

@@ -72,7 +72,8 @@ func fresh(t *testing.T) {
 
 func version(t *testing.T, name string) string {
 	t.Helper()
-	return strings.TrimSpace(strings.ReplaceAll(shell(t, "dpkg-query -W -f '${Version} ${db:Status-Status}' "+name+" 2>/dev/null || true"), "not-installed", ""))
+	return strings.TrimSpace(strings.ReplaceAll(shell(t, "dpkg-query -W -f '${Version} ${db:Status-Status}' "+name+" "+
+		"2>/dev/null || true"), "not-installed", ""))
 }
 
 func names(a protocol.StateAnswer) string {
@@ -281,7 +282,8 @@ func TestPackage_InterruptedDpkgIsMendedFirst(t *testing.T) {
 
 func TestPackage_KilledInTheActionIsFinished(t *testing.T) {
 	fresh(t)
-	shell(t, "touch /run/slow; (timeout -s KILL 3 setsid apt-get install -y slow >/dev/null 2>&1; pkill -KILL -f 'slow.postins[t]'; pkill -KILL dpkg; rm -f /run/slow) || true; sleep 0.5")
+	shell(t, "touch /run/slow; (timeout -s KILL 3 setsid apt-get install -y slow >/dev/null 2>&1; pkill -KILL -f "+
+		"'slow.postins[t]'; pkill -KILL dpkg; rm -f /run/slow) || true; sleep 0.5")
 	if v := version(t, "slow"); !strings.Contains(v, "half-configured") && !strings.Contains(v, "unpacked") {
 		t.Fatalf("the package is %q", v)
 	}

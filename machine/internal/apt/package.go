@@ -16,13 +16,24 @@ import (
 
 // PackageConfig is what a user writes about a package.
 type PackageConfig struct {
-	Name       string `json:"name" pattern:"^[a-z0-9][a-z0-9+.-]+(:[a-z0-9-]+)?$" deployster:"identity" doc:"The name of the package, or a virtual name that one package provides. name:arch chooses an architecture."`
-	Version    string `json:"version,omitempty" minLength:"1" deployster:"computed" doc:"The version, or a pattern such as 1.22.*. Left out, any version is right, and a new package gets the one that apt prefers."`
-	Hold       *bool  `json:"hold,omitempty" deployster:"computed" doc:"Whether the package is held at its version. Left out, that is not managed."`
-	Recommends *bool  `json:"recommends,omitempty" doc:"Whether an installation also installs what the package recommends. Left out, apt's own setting counts."`
-	From       string `json:"from,omitempty" pattern:"^[A-Za-z0-9_.-]+$" doc:"The name of an apt_source that the package is taken from."`
-	CacheValid string `json:"cache_valid,omitempty" default:"1h" doc:"How old the package indexes may be at an installation. Older ones are updated before."`
-	Purge      bool   `json:"purge,omitempty" doc:"Whether a removal also removes the configuration files of the package."`
+	Name       string `json:"name" pattern:"^[a-z0-9][a-z0-9+.-]+(:[a-z0-9-]+)?$" deployster:"identity"`
+	Version    string `json:"version,omitempty" minLength:"1" deployster:"computed"`
+	Hold       *bool  `json:"hold,omitempty" deployster:"computed"`
+	Recommends *bool  `json:"recommends,omitempty"`
+	From       string `json:"from,omitempty" pattern:"^[A-Za-z0-9_.-]+$"`
+	CacheValid string `json:"cache_valid,omitempty" default:"1h"`
+	Purge      bool   `json:"purge,omitempty"`
+}
+
+var packageDocs = map[string]string{
+	"name": "The name of the package, or a virtual name that one package provides. name:arch chooses an architecture.",
+	"version": "The version, or a pattern such as 1.22.*. Left out, any version is right, and a new package gets the one that " +
+		"apt prefers.",
+	"hold":        "Whether the package is held at its version. Left out, that is not managed.",
+	"recommends":  "Whether an installation also installs what the package recommends. Left out, apt's own setting counts.",
+	"from":        "The name of an apt_source that the package is taken from.",
+	"cache_valid": "How old the package indexes may be at an installation. Older ones are updated before.",
+	"purge":       "Whether a removal also removes the configuration files of the package.",
 }
 
 // PackageState is what is installed.
@@ -42,8 +53,9 @@ type Package struct{ manager }
 
 // NewPackage returns the kind package.
 func NewPackage(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Package{manager{m, &reader{machine: m}}}, protocol.About{Label: "Package", Kind: "linux/package", Worker: true, Unknowns: true,
-		AutoEdges: []protocol.AutoEdge{{Kind: "linux/apt_source", By: "/from"}}})
+	return protocol.NewKind(Package{manager{m, &reader{machine: m}}}, protocol.About{Label: "Package", Kind: "linux/package",
+		Worker: true, Unknowns: true,
+		AutoEdges: []protocol.AutoEdge{{Kind: "linux/apt_source", By: "/from"}}, Docs: packageDocs})
 }
 
 // Read returns the package, or what provides it; nil if it is not installed.
@@ -131,7 +143,8 @@ func (k Package) Plan(ctx context.Context, c *packageCall, have *PackageState) (
 	}
 	plan.Actions = append(finish, plan.Actions...)
 	if own {
-		plan.Reasons = append(plan.Reasons, protocol.Reason{Message: "dpkg was interrupted while it changed " + have.Package + ", which is " + have.is.status})
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Message: "dpkg was interrupted while it changed " +
+			"" + have.Package + ", which is " + have.is.status})
 	}
 	plan.Forecast = forecast
 	return plan, nil
@@ -165,18 +178,21 @@ func (k Package) planFinish(ctx context.Context, own bool) ([]protocol.Action, e
 }
 
 // planVersion plans an installation if the package is not there, in another version, or damaged.
-func (k Package) planVersion(ctx context.Context, c *packageCall, have *PackageState, plan *protocol.Plan, forecast map[string]any) (changes bool, err error) {
+func (k Package) planVersion(ctx context.Context, c *packageCall, have *PackageState, plan *protocol.Plan,
+	forecast map[string]any) (changes bool, err error) {
 	open := c.IsUnknown("/version")
 	wrong := have != nil && (open || c.Config.Version != "" && !matches(c.Config.Version, have.Version))
 	if have != nil && bare(have.Package) != bare(c.Config.Name) && c.Config.Version != "" {
-		return false, protocol.Errorf(protocol.ConfigError, "/version", "%s is a virtual name, which has no version: it is provided by %s %s", c.Config.Name, have.Package, have.Version)
+		return false, protocol.Errorf(protocol.ConfigError, "/version",
+			"%s is a virtual name, which has no version: it is provided by %s %s", c.Config.Name, have.Package, have.Version)
 	}
 	if have != nil && !wrong && have.is.flag == "ok" {
 		forecast["package"], forecast["version"] = have.Package, have.Version
 		return false, nil
 	}
 	if wrong && have.Hold && c.Config.Hold == nil {
-		return false, protocol.Errorf(protocol.ConfigError, "/version", "%s is held at %s by somebody else: hold = false takes the hold off, hold = true holds it at the new version",
+		return false, protocol.Errorf(protocol.ConfigError, "/version",
+			"%s is held at %s by somebody else: hold = false takes the hold off, hold = true holds it at the new version",
 			have.Package, have.Version)
 	}
 	action, known, err := k.choice(ctx, c, have)

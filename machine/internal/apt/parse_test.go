@@ -107,8 +107,10 @@ Conf nginx-common (1.22.1-9 Debian:12/stable [all])
 
 func TestRefusal_SaysWhy(t *testing.T) {
 	t.Parallel()
-	got := refusal("Reading package lists...\nThe following packages have unmet dependencies:\n impossible : Depends: nothing but it is not installable\nE: Unable to correct problems, you have held broken packages.\n")
-	if want := "impossible : Depends: nothing but it is not installable; Unable to correct problems, you have held broken packages."; got != want {
+	got := refusal("Reading package lists...\nThe following packages have unmet dependencies:\n impossible : Depends: " +
+		"nothing but it is not installable\nE: Unable to correct problems, you have held broken packages.\n")
+	if want := "impossible : Depends: nothing but it is not installable; Unable to correct problems, you have held broken " +
+		"packages."; got != want {
 		t.Errorf("%q, and must be %q", got, want)
 	}
 }
@@ -118,7 +120,8 @@ func TestMatches_ExactOrPattern(t *testing.T) {
 	for _, c := range []struct {
 		pattern, version string
 		want             bool
-	}{{"1.2", "1.2", true}, {"1.2", "1.20", false}, {"1.2*", "1.20", true}, {"1:2.*", "1:2.3+b1", true}, {"[", "[", true}, {"1.?", "1.22", false}} {
+	}{{"1.2", "1.2", true}, {"1.2", "1.20", false}, {"1.2*", "1.20", true}, {"1:2.*", "1:2.3+b1", true}, {"[", "[",
+		true}, {"1.?", "1.22", false}} {
 		if got := matches(c.pattern, c.version); got != c.want {
 			t.Errorf("%q of %q: %v", c.pattern, c.version, got)
 		}

@@ -139,7 +139,8 @@ func (g manager) run(ctx context.Context, group []member, log io.Writer) error {
 	}
 	lost := slices.DeleteFunc(would.removed(own...), func(name string) bool { return slices.Contains(may, name) })
 	if len(lost) > 0 {
-		return fmt.Errorf("apt would also remove %s, which the plan did not show: nothing was changed. Plan again to see what is to be done now", listed(lost))
+		return fmt.Errorf("apt would also remove %s, which the plan did not show: nothing was changed. Plan again to see what "+
+			"is to be done now", listed(lost))
 	}
 	if len(would.removed()) == 0 {
 		args = append([]string{"--no-remove"}, args...)

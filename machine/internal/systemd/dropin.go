@@ -14,10 +14,15 @@ import (
 
 // DropInConfig is what a user writes about a drop-in, which adds to a unit that others own.
 type DropInConfig struct {
-	Unit string `json:"unit" pattern:"^[A-Za-z0-9:_.@\\\\-]+$" deployster:"identity" doc:"The name of the unit that it adds to: that of a service without .service, of others the whole name."`
-	Name string `json:"name" pattern:"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$" deployster:"identity" doc:"The name of the drop-in, without .conf."`
+	Unit string `json:"unit" pattern:"^[A-Za-z0-9:_.@\\\\-]+$" deployster:"identity"`
+	Name string `json:"name" pattern:"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$" deployster:"identity"`
 	text
 }
+
+var dropInDocs = textDocs(map[string]string{
+	"unit": "The name of the unit that it adds to: that of a service without .service, of others the whole name.",
+	"name": "The name of the drop-in, without .conf.",
+})
 
 // DropInState is what exists.
 type DropInState struct {
@@ -35,8 +40,9 @@ type DropIn struct{ control }
 
 // NewDropIn returns the kind drop_in.
 func NewDropIn(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(DropIn{control{m}}, protocol.About{Label: "Drop-in of a unit", Kind: "linux/drop_in", Worker: true, Unknowns: true,
-		AutoEdges: []protocol.AutoEdge{{Kind: "linux/unit", By: "/unit"}, {Kind: "linux/package", By: "/unit"}}})
+	return protocol.NewKind(DropIn{control{m}}, protocol.About{Label: "Drop-in of a unit", Kind: "linux/drop_in", Worker: true,
+		Unknowns:  true,
+		AutoEdges: []protocol.AutoEdge{{Kind: "linux/unit", By: "/unit"}, {Kind: "linux/package", By: "/unit"}}, Docs: dropInDocs})
 }
 
 func (k DropIn) path(c *dropInCall) string {

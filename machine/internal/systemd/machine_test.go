@@ -42,7 +42,8 @@ func made(t *testing.T, unit, text string) {
 	}
 	shell(t, "systemctl daemon-reload")
 	t.Cleanup(func() {
-		shell(t, "systemctl disable --now "+unit+" 2>/dev/null; systemctl unmask "+unit+" 2>/dev/null; systemctl reset-failed "+unit+" 2>/dev/null; rm -rf "+path+" "+path+".d; systemctl daemon-reload")
+		shell(t, "systemctl disable --now "+unit+" 2>/dev/null; systemctl unmask "+unit+" 2>/dev/null; systemctl reset-failed "+
+			""+unit+" 2>/dev/null; rm -rf "+path+" "+path+".d; systemctl daemon-reload")
 	})
 }
 
@@ -116,7 +117,8 @@ func TestService_StaticIsNotDisabled(t *testing.T) {
 }
 
 func TestService_GeneratedIsNotDisabled(t *testing.T) {
-	shell(t, "printf '#!/bin/sh\\n### BEGIN INIT INFO\\n# Provides: old\\n# Default-Start: 2\\n### END INIT INFO\\nexit 0\\n' >/etc/init.d/old && chmod 755 /etc/init.d/old && systemctl daemon-reload")
+	shell(t, "printf '#!/bin/sh\\n### BEGIN INIT INFO\\n# Provides: old\\n# Default-Start: 2\\n### END INIT INFO\\nexit "+
+		"0\\n' >/etc/init.d/old && chmod 755 /etc/init.d/old && systemctl daemon-reload")
 	defer shell(t, "rm /etc/init.d/old && systemctl daemon-reload")
 	service(t).Fails(config{"name": "old", "enabled": true}, "config", "/enabled", "generated")
 }
@@ -135,7 +137,8 @@ func TestService_FailedStartShowsItsJournal(t *testing.T) {
 }
 
 func TestService_StartLimitIsReset(t *testing.T) {
-	made(t, "limited.service", "[Unit]\nStartLimitIntervalSec=1000\nStartLimitBurst=2\n[Service]\nExecStart=/bin/sh -c 'test -e /run/allowed && exec sleep 10000'\n")
+	made(t, "limited.service", "[Unit]\nStartLimitIntervalSec=1000\nStartLimitBurst=2\n[Service]\nExecStart=/bin/sh -c 'test "+
+		"-e /run/allowed && exec sleep 10000'\n")
 	shell(t, "for i in 1 2 3 4; do systemctl start limited; sleep 0.1; done; true")
 	shell(t, "touch /run/allowed; ! systemctl start limited")
 	service(t).Apply(config{"name": "limited", "running": true})
@@ -176,7 +179,8 @@ func TestService_RefreshReloadsOrRestarts(t *testing.T) {
 		if names(a) != c.want {
 			t.Errorf("%v: %q, and must be %q", c.config, names(a), c.want)
 		}
-		if now := shell(t, "systemctl show -p MainPID --value "+c.config["name"].(string)); (now != pid) != (c.want == "restart" || c.want == "stop") {
+		if now := shell(t, "systemctl show -p MainPID --value "+c.config["name"].(string)); (now != pid) != (c.want == "restart" ||
+			c.want == "stop") {
 			t.Errorf("%v: process %s is %s now", c.config, pid, now)
 		}
 	}
@@ -187,7 +191,8 @@ func TestService_RefreshReloadsOrRestarts(t *testing.T) {
 
 func TestService_MissingUnitIsPlanned(t *testing.T) {
 	r := service(t)
-	if a := r.State(config{"name": "later", "running": true, "enabled": true}); names(a) != "enable start" || !strings.Contains(a.Reasons[0].Message, "no unit later.service") {
+	if a := r.State(config{"name": "later", "running": true, "enabled": true}); names(a) != "enable start" ||
+		!strings.Contains(a.Reasons[0].Message, "no unit later.service") {
 		t.Errorf("%+v", a)
 	}
 	r.Fails(config{"name": "later", "running": true}, "there is no unit later.service on this machine")
@@ -199,7 +204,8 @@ func TestService_IsWatched(t *testing.T) {
 	shell(t, "systemctl start watched")
 	r := service(t)
 	events := r.Watch(config{"name": "watched", "running": true})
-	for _, change := range []string{"systemctl stop watched", "systemctl start watched; pkill -f '[s]leep 10000'", "systemctl enable watched"} {
+	for _, change := range []string{"systemctl stop watched", "systemctl start watched; pkill -f '[s]leep 10000'",
+		"systemctl enable watched"} {
 		for len(events) > 0 {
 			<-events
 		}
@@ -253,10 +259,12 @@ func TestUnit_IsVerifiedBeforeItIsThere(t *testing.T) {
 func TestUnit_IsWrittenReadAndRemoved(t *testing.T) {
 	r := kindtest.New(t, NewUnit(here))
 	r.Apply(config{"name": "tick", "content": tick})
-	if text := shell(t, "systemctl cat tick | tail -n +2; stat -c %a:%U /etc/systemd/system/tick.service; systemctl show -p NeedDaemonReload --value tick"); text != strings.TrimSpace(tick)+"\n644:root\nno" {
+	if text := shell(t, "systemctl cat tick | tail -n +2; stat -c %a:%U /etc/systemd/system/tick.service; systemctl show -p "+
+		"NeedDaemonReload --value tick"); text != strings.TrimSpace(tick)+"\n644:root\nno" {
 		t.Errorf("systemd has %q", text)
 	}
-	c := config{"name": "tick", "sections": map[string]any{"Service": map[string]any{"ExecStart": []any{"/bin/sleep 10000"}}, "Install": map[string]any{"WantedBy": "multi-user.target"}}}
+	c := config{"name": "tick", "sections": map[string]any{"Service": map[string]any{"ExecStart": []any{"/bin/sleep 10000"}},
+		"Install": map[string]any{"WantedBy": "multi-user.target"}}}
 	if a := r.Apply(c); a.Reasons[0].Path != "/sections" {
 		t.Errorf("the reasons are %+v", a.Reasons)
 	}
@@ -267,7 +275,8 @@ func TestUnit_IsWrittenReadAndRemoved(t *testing.T) {
 		t.Errorf("%q", names(a))
 	}
 	r.Destroy(c)
-	if state := shell(t, "systemctl show -p LoadState --value tick; ls /etc/systemd/system/multi-user.target.wants/tick.service 2>/dev/null; pgrep -f '[s]leep 10000' || true"); state != "not-found" {
+	if state := shell(t, "systemctl show -p LoadState --value tick; ls "+
+		"/etc/systemd/system/multi-user.target.wants/tick.service 2>/dev/null; pgrep -f '[s]leep 10000' || true"); state != "not-found" {
 		t.Errorf("after its removal: %s", state)
 	}
 }
@@ -304,7 +313,8 @@ func TestDropIn_AddsToAUnit(t *testing.T) {
 
 func TestTimer_BringsItsService(t *testing.T) {
 	r := kindtest.New(t, NewTimer(here))
-	c := config{"name": "clock", "command": []string{"/bin/sh", "-c", `echo "$0 $A" >/run/clock`, "50% off"}, "calendar": []string{"*-*-* 04:00:00"}, "environment": map[string]string{"A": "b c"}}
+	c := config{"name": "clock", "command": []string{"/bin/sh", "-c", `echo "$0 $A" >/run/clock`, "50% off"},
+		"calendar": []string{"*-*-* 04:00:00"}, "environment": map[string]string{"A": "b c"}}
 	r.Apply(c)
 	valid(t, r, c)
 	if text := shell(t, "systemctl start clock.service; cat /run/clock"); text != "50% off b c" {
@@ -326,14 +336,16 @@ func TestTimer_BringsItsService(t *testing.T) {
 		t.Errorf("%+v", a.Reasons)
 	}
 	r.Destroy(c)
-	if left := shell(t, "ls /etc/systemd/system | grep clock; systemctl show -p LoadState --value clock.timer clock.service"); left != "not-found\n\nnot-found" {
+	if left := shell(t, "ls /etc/systemd/system | grep clock; systemctl show -p LoadState --value clock.timer "+
+		"clock.service"); left != "not-found\n\nnot-found" {
 		t.Errorf("after its removal: %q", left)
 	}
 }
 
 func TestTimer_CalendarIsCheckedInState(t *testing.T) {
 	r := kindtest.New(t, NewTimer(here))
-	if a := r.State(config{"name": "clock", "command": []string{"/bin/true"}, "calendar": []string{"daily", "every tuesday"}}); a.Error == nil || a.Error.Path != "/calendar/1" ||
+	if a := r.State(config{"name": "clock", "command": []string{"/bin/true"}, "calendar": []string{"daily",
+		"every tuesday"}}); a.Error == nil || a.Error.Path != "/calendar/1" ||
 		a.Error.Class != protocol.ConfigError {
 		t.Errorf("%+v", a)
 	}

@@ -7,7 +7,8 @@ import (
 
 func TestUnitName_AddsService(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"nginx": "nginx.service", "cups.socket": "cups.socket", "getty@tty1": "getty@tty1.service", "php8.2-fpm": "php8.2-fpm.service",
+	for name, want := range map[string]string{"nginx": "nginx.service", "cups.socket": "cups.socket",
+		"getty@tty1": "getty@tty1.service", "php8.2-fpm": "php8.2-fpm.service",
 		"a.service": "a.service"} {
 		if got := unitName(name); got != want {
 			t.Errorf("%s: %s, and must be %s", name, got, want)
@@ -17,7 +18,8 @@ func TestUnitName_AddsService(t *testing.T) {
 
 func TestUnitPath_IsEscaped(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"ssh.service": "/org/freedesktop/systemd1/unit/ssh_2eservice", "9p@a-b.service": "/org/freedesktop/systemd1/unit/_39p_40a_2db_2eservice"} {
+	for name, want := range map[string]string{"ssh.service": "/org/freedesktop/systemd1/unit/ssh_2eservice",
+		"9p@a-b.service": "/org/freedesktop/systemd1/unit/_39p_40a_2db_2eservice"} {
 		if got := unitPath(name); got != want {
 			t.Errorf("%s: %s, and must be %s", name, got, want)
 		}
@@ -57,9 +59,11 @@ a.service: Command /usr/bin/later is not executable: No such file or directory
 
 func TestTimer_QuotesWords(t *testing.T) {
 	t.Parallel()
-	timer, service := TimerConfig{Name: "a", Command: []string{"/bin/echo", `50% of "$HOME"`, "a\nb\\"}, Calendar: []string{"daily", "Mon 03:00"},
+	timer, service := TimerConfig{Name: "a", Command: []string{"/bin/echo", `50% of "$HOME"`, "a\nb\\"},
+		Calendar:    []string{"daily", "Mon 03:00"},
 		Environment: map[string]string{"B": "x y", "A": "$1%"}, User: "backup", Persistent: true}.files()
-	for _, line := range []string{`ExecStart="/bin/echo" "50%% of \"$$HOME\"" "a\nb\\"`, "User=backup", `Environment="A=$1%%"`, `Environment="B=x y"`, "Type=oneshot"} {
+	for _, line := range []string{`ExecStart="/bin/echo" "50%% of \"$$HOME\"" "a\nb\\"`, "User=backup", `Environment="A=$1%%"`,
+		`Environment="B=x y"`, "Type=oneshot"} {
 		if !strings.Contains(service.text, line+"\n") {
 			t.Errorf("the service lacks %q:\n%s", line, service.text)
 		}
@@ -73,13 +77,15 @@ func TestTimer_QuotesWords(t *testing.T) {
 
 func TestRendered_IsAUnit(t *testing.T) {
 	t.Parallel()
-	got, err := rendered(map[string]map[string]any{"Install": {"WantedBy": "multi-user.target"}, "Service": {"ExecStart": []any{"", "/bin/a"}, "Restart": "always", "PrivateTmp": true,
-		"RestartSec": 5.0}, "Unit": {"Description": "x"}}, "/sections")
+	got, err := rendered(map[string]map[string]any{"Install": {"WantedBy": "multi-user.target"},
+		"Service": {"ExecStart": []any{"", "/bin/a"}, "Restart": "always", "PrivateTmp": true,
+			"RestartSec": 5.0}, "Unit": {"Description": "x"}}, "/sections")
 	want := "[Unit]\nDescription=x\n\n[Service]\nExecStart=\nExecStart=/bin/a\nPrivateTmp=yes\nRestart=always\nRestartSec=5\n\n[Install]\nWantedBy=multi-user.target\n"
 	if err != nil || got != want {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if _, err := rendered(map[string]map[string]any{"Service": {"ExecStart": "a\nb"}}, "/sections"); err == nil || !strings.Contains(err.Error(), "more than one line") {
+	if _, err := rendered(map[string]map[string]any{"Service": {"ExecStart": "a\nb"}}, "/sections"); err == nil ||
+		!strings.Contains(err.Error(), "more than one line") {
 		t.Errorf("a value of two lines: %v", err)
 	}
 }

@@ -15,10 +15,18 @@ import (
 
 // ServiceConfig is what a user writes about a service.
 type ServiceConfig struct {
-	Name      string `json:"name" pattern:"^[A-Za-z0-9:_.@\\\\-]+$" deployster:"identity" doc:"The name of the service without .service, or the whole name of a unit of another kind, such as cups.socket."`
-	Running   *bool  `json:"running,omitempty" deployster:"computed" doc:"Whether it runs. Left out, that is not managed."`
-	Enabled   *bool  `json:"enabled,omitempty" deployster:"computed" doc:"Whether it starts at boot. Left out, that is not managed."`
-	OnRefresh string `json:"on_refresh,omitempty" enum:"reload,restart,none" default:"reload" doc:"What is done when something that the resource subscribes to was changed. A service that cannot reload is restarted."`
+	Name      string `json:"name" pattern:"^[A-Za-z0-9:_.@\\\\-]+$" deployster:"identity"`
+	Running   *bool  `json:"running,omitempty" deployster:"computed"`
+	Enabled   *bool  `json:"enabled,omitempty" deployster:"computed"`
+	OnRefresh string `json:"on_refresh,omitempty" enum:"reload,restart,none" default:"reload"`
+}
+
+var serviceDocs = map[string]string{
+	"name":    "The name of the service without .service, or the whole name of a unit of another kind, such as cups.socket.",
+	"running": "Whether it runs. Left out, that is not managed.",
+	"enabled": "Whether it starts at boot. Left out, that is not managed.",
+	"on_refresh": "What is done when something that the resource subscribes to was changed. A service that cannot reload is " +
+		"restarted.",
 }
 
 // ServiceState is what systemd has of a service.
@@ -26,7 +34,7 @@ type ServiceState struct {
 	Name    string `json:"name" doc:"the name in the config"`
 	Running bool   `json:"running" doc:"whether it runs"`
 	Enabled bool   `json:"enabled" doc:"whether it starts at boot"`
-	File    string `json:"unit_file_state" doc:"what systemd says of its unit file: enabled, disabled, static, indirect, generated, masked, ..."`
+	File    string `json:"unit_file_state" doc:"enabled, disabled, static, indirect, generated, masked, ..."`
 
 	is properties
 }
@@ -41,8 +49,9 @@ type Service struct {
 
 // NewService returns the kind service.
 func NewService(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Service{control{m}, newEvents(m)}, protocol.About{Label: "Service", Kind: "linux/service", Worker: true, Unknowns: true, Refresh: true,
-		AutoEdges: []protocol.AutoEdge{{Kind: "linux/unit", By: "/name"}, {Kind: "linux/package", By: "/name"}}})
+	return protocol.NewKind(Service{control{m}, newEvents(m)}, protocol.About{Label: "Service", Kind: "linux/service",
+		Worker: true, Unknowns: true, Refresh: true,
+		AutoEdges: []protocol.AutoEdge{{Kind: "linux/unit", By: "/name"}, {Kind: "linux/package", By: "/name"}}, Docs: serviceDocs})
 }
 
 // unitName returns the whole name of the unit.
@@ -96,11 +105,13 @@ func possible(c *serviceCall, have *ServiceState) error {
 	if c.Config.Running != nil && *c.Config.Running && !have.Running {
 		switch {
 		case have.is.masked():
-			return protocol.Errorf(protocol.ConfigError, "/running", "%s is masked, and cannot be started: `systemctl unmask %s` takes that off", unit, unit)
+			return protocol.Errorf(protocol.ConfigError, "/running", "%s is masked, and cannot be started: `systemctl unmask %s` "+
+				"takes that off", unit, unit)
 		case have.is["LoadState"] == "bad-setting" || have.is["LoadState"] == "error":
 			return protocol.Errorf(protocol.ConfigError, "/running", "systemd cannot read the file of %s: %s", unit, have.is["LoadError"])
 		case have.is["Type"] == "oneshot" && have.is["RemainAfterExit"] == "no":
-			return protocol.Errorf(protocol.ConfigError, "/running", "%s is a oneshot without RemainAfterExit, which does not run after its program has ended: leave running out", unit)
+			return protocol.Errorf(protocol.ConfigError, "/running", "%s is a oneshot without RemainAfterExit, which does not run "+
+				"after its program has ended: leave running out", unit)
 		}
 	}
 	if c.Config.Enabled == nil || *c.Config.Enabled == have.Enabled && have.File == "enabled" {
@@ -115,9 +126,11 @@ func possible(c *serviceCall, have *ServiceState) error {
 	}[have.File]
 	switch {
 	case how != "":
-		return protocol.Errorf(protocol.ConfigError, "/enabled", "%s is %s, so it is neither enabled nor disabled (%s): leave enabled out", unit, have.File, how)
+		return protocol.Errorf(protocol.ConfigError, "/enabled", "%s is %s, so it is neither enabled nor disabled (%s): leave "+
+			"enabled out", unit, have.File, how)
 	case have.is.masked() && *c.Config.Enabled:
-		return protocol.Errorf(protocol.ConfigError, "/enabled", "%s is masked, and cannot be enabled: `systemctl unmask %s` takes that off", unit, unit)
+		return protocol.Errorf(protocol.ConfigError, "/enabled", "%s is masked, and cannot be enabled: `systemctl unmask %s` "+
+			"takes that off", unit, unit)
 	}
 	return nil
 }
@@ -292,7 +305,8 @@ func (k Service) Discover(ctx context.Context, _ *serviceCall, tell func(Service
 		return err
 	}
 	var out bytes.Buffer
-	err := k.machine.Run(ctx, access.Command{Args: []string{"systemctl", "list-unit-files", "--no-pager", "--no-legend", "--plain", "--type=service"}, Stdout: &out})
+	err := k.machine.Run(ctx, access.Command{Args: []string{"systemctl", "list-unit-files", "--no-pager", "--no-legend",
+		"--plain", "--type=service"}, Stdout: &out})
 	if err != nil {
 		return err
 	}

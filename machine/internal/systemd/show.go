@@ -60,18 +60,21 @@ func (k control) check() error {
 	if err != nil {
 		name = []byte("unknown")
 	}
-	return protocol.Errorf(protocol.ConfigError, "", "this machine does not run systemd (its process 1 is %s), which this kind needs", strings.TrimSpace(string(name)))
+	return protocol.Errorf(protocol.ConfigError, "", "this machine does not run systemd (its process 1 is %s), which this "+
+		"kind needs", strings.TrimSpace(string(name)))
 }
 
 func (k control) show(ctx context.Context, unit string) (properties, error) {
 	var out bytes.Buffer
-	err := k.machine.Run(ctx, access.Command{Args: []string{"systemctl", "show", "--no-pager", "-p", strings.Join(shown, ","), "--", unit}, Stdout: &out})
+	err := k.machine.Run(ctx, access.Command{Args: []string{"systemctl", "show", "--no-pager", "-p", strings.Join(shown, ","),
+		"--", unit}, Stdout: &out})
 	return parseProperties(out.String()), err
 }
 
 // systemctl runs one command of it.
 func (k control) systemctl(ctx context.Context, args ...string) error {
-	return k.machine.Run(ctx, access.Command{Args: append([]string{"systemctl", "--no-ask-password", "--no-pager"}, args...), Description: "systemctl " + strings.Join(args, " ")})
+	return k.machine.Run(ctx, access.Command{Args: append([]string{"systemctl", "--no-ask-password", "--no-pager"}, args...),
+		Description: "systemctl " + strings.Join(args, " ")})
 }
 
 // reload has systemd read its files again, if those of the unit have changed.
@@ -99,7 +102,8 @@ func (k control) explained(ctx context.Context, unit string, err error) error {
 	if failed := k.machine.Run(ctx, access.Command{Args: args, Stdout: &out}); failed != nil || strings.TrimSpace(out.String()) == "" {
 		return fmt.Errorf("%s: %w (%s, result %s; its journal is empty)", unit, err, p["ActiveState"], p["Result"])
 	}
-	return fmt.Errorf("%s: %w (%s, result %s). Its journal ends with:\n%s", unit, err, p["ActiveState"], p["Result"], strings.TrimSpace(out.String()))
+	return fmt.Errorf("%s: %w (%s, result %s). Its journal ends with:\n%s", unit, err, p["ActiveState"], p["Result"],
+		strings.TrimSpace(out.String()))
 }
 
 // up starts or restarts a unit, by the name of that command. A unit that systemd does not start
@@ -145,7 +149,8 @@ func (k control) verify(ctx context.Context, unit string, files map[string]strin
 		}
 	}
 	var out bytes.Buffer
-	err = k.machine.Run(ctx, access.Command{Args: []string{"systemd-analyze", "verify", "--man=no", "--recursive-errors=no", filepath.Join(dir, unit)},
+	err = k.machine.Run(ctx, access.Command{Args: []string{"systemd-analyze", "verify", "--man=no", "--recursive-errors=no",
+		filepath.Join(dir, unit)},
 		Stdout: &out, Stderr: &out})
 	if exit, ok := errors.AsType[*access.ExitError](err); err != nil && (!ok || exit.Code < 0) {
 		return err

@@ -13,15 +13,27 @@ import (
 
 // TimerConfig is what a user writes about a command that runs by the clock.
 type TimerConfig struct {
-	Name            string            `json:"name" pattern:"^[A-Za-z0-9:_-]+$" deployster:"identity" doc:"The name of the timer and of its service, without .timer."`
-	Command         []string          `json:"command" minItems:"1" doc:"The command, as a list of words: nothing in them is special."`
-	Calendar        []string          `json:"calendar" minItems:"1" doc:"When it runs, as systemd writes it: daily, Mon 03:00, *-*-01 04:00:00."`
-	Description     string            `json:"description,omitempty" doc:"What it is for, in one line."`
-	User            string            `json:"user,omitempty" minLength:"1" doc:"The user that it runs as. Left out, root."`
-	Directory       string            `json:"directory,omitempty" pattern:"^/" doc:"The directory that it runs in. Left out, /."`
-	Environment     map[string]string `json:"environment,omitempty" doc:"Variables of its environment."`
-	Persistent      bool              `json:"persistent,omitempty" doc:"Whether a run that was missed while the machine was off is made up for."`
-	RandomizedDelay string            `json:"randomized_delay,omitempty" pattern:"^[0-9]+(s|m|min|h)?$" doc:"By how much each run is delayed at the most, such as 15m."`
+	Name            string            `json:"name" pattern:"^[A-Za-z0-9:_-]+$" deployster:"identity"`
+	Command         []string          `json:"command" minItems:"1"`
+	Calendar        []string          `json:"calendar" minItems:"1"`
+	Description     string            `json:"description,omitempty"`
+	User            string            `json:"user,omitempty" minLength:"1"`
+	Directory       string            `json:"directory,omitempty" pattern:"^/"`
+	Environment     map[string]string `json:"environment,omitempty"`
+	Persistent      bool              `json:"persistent,omitempty"`
+	RandomizedDelay string            `json:"randomized_delay,omitempty" pattern:"^[0-9]+(s|m|min|h)?$"`
+}
+
+var timerDocs = map[string]string{
+	"name":             "The name of the timer and of its service, without .timer.",
+	"command":          "The command, as a list of words: nothing in them is special.",
+	"calendar":         "When it runs, as systemd writes it: daily, Mon 03:00, *-*-01 04:00:00.",
+	"description":      "What it is for, in one line.",
+	"user":             "The user that it runs as. Left out, root.",
+	"directory":        "The directory that it runs in. Left out, /.",
+	"environment":      "Variables of its environment.",
+	"persistent":       "Whether a run that was missed while the machine was off is made up for.",
+	"randomized_delay": "By how much each run is delayed at the most, such as 15m.",
 }
 
 // TimerState is what exists.
@@ -43,8 +55,9 @@ type Timer struct {
 
 // NewTimer returns the kind timer.
 func NewTimer(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Timer{control{m}, newEvents(m)}, protocol.About{Label: "Timer", Kind: "linux/timer", Worker: true, Unknowns: true,
-		AutoEdges: []protocol.AutoEdge{{Kind: "linux/user", By: "/user"}, {Kind: "linux/file", By: "/command"}}})
+	return protocol.NewKind(Timer{control{m}, newEvents(m)}, protocol.About{Label: "Timer", Kind: "linux/timer", Worker: true,
+		Unknowns:  true,
+		AutoEdges: []protocol.AutoEdge{{Kind: "linux/user", By: "/user"}, {Kind: "linux/file", By: "/command"}}, Docs: timerDocs})
 }
 
 func (c TimerConfig) timerPath() string   { return unitDir + "/" + c.Name + ".timer" }
@@ -166,7 +179,8 @@ func (k Timer) Write(ctx context.Context, c *timerCall) error {
 
 // PlanAbsence says what else a removal does.
 func (k Timer) PlanAbsence(context.Context, *timerCall, *TimerState) (*protocol.Plan, error) {
-	return &protocol.Plan{Actions: []protocol.Action{called("delete", "Stop and disable the timer, stop its service, and remove both files")}}, nil
+	return &protocol.Plan{Actions: []protocol.Action{called("delete",
+		"Stop and disable the timer, stop its service, and remove both files")}}, nil
 }
 
 // Delete removes the timer and its service.

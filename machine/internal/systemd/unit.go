@@ -22,8 +22,8 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 
 // text is what a config says of the content of a unit's file, in one of two ways.
 type text struct {
-	Content  string                    `json:"content,omitempty" doc:"The text of the file."`
-	Sections map[string]map[string]any `json:"sections,omitempty" doc:"The content as sections with keys, in place of content. A list is as many lines with that key."`
+	Content  string                    `json:"content,omitempty"`
+	Sections map[string]map[string]any `json:"sections,omitempty"`
 }
 
 // rendered returns the text of the file, and the pointer to where the config has it.
@@ -42,11 +42,22 @@ func (x text) rendered() (content, pointer string, err error) {
 	return x.Content, "/content", nil
 }
 
+// textDocs describe the text, with the other keys of a config.
+func textDocs(with map[string]string) map[string]string {
+	with["content"] = "The text of the file."
+	with["sections"] = "The content as sections with keys, in place of content. A list is as many lines with that key."
+	return with
+}
+
 // UnitConfig is what a user writes about the file of a unit.
 type UnitConfig struct {
-	Name string `json:"name" pattern:"^[A-Za-z0-9:_.@\\\\-]+$" deployster:"identity" doc:"The name of the unit: that of a service without .service, of others the whole name, such as backup.path."`
+	Name string `json:"name" pattern:"^[A-Za-z0-9:_.@\\\\-]+$" deployster:"identity"`
 	text
 }
+
+var unitDocs = textDocs(map[string]string{
+	"name": "The name of the unit: that of a service without .service, of others the whole name, such as backup.path.",
+})
 
 // UnitState is what exists.
 type UnitState struct {
@@ -63,7 +74,8 @@ type Unit struct{ control }
 
 // NewUnit returns the kind unit.
 func NewUnit(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Unit{control{m}}, protocol.About{Label: "Unit of systemd", Kind: "linux/unit", Worker: true, Unknowns: true})
+	return protocol.NewKind(Unit{control{m}}, protocol.About{Label: "Unit of systemd", Kind: "linux/unit", Worker: true,
+		Unknowns: true, Docs: unitDocs})
 }
 
 func (k Unit) path(c *unitCall) string { return unitDir + "/" + unitName(c.Config.Name) }
