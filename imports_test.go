@@ -49,6 +49,7 @@ var ranks = map[string]int{
 	"machine/internal/sysctl":                  13,
 	"machine/internal/command":                 12,
 	"machine/internal/kindtest":                10,
+	"machine/internal/accounts":                13,
 	"machine/internal/apt":                     13,
 	"machine/internal/systemd":                 13,
 	"machine":                                  70,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"deployster/machine/internal/access"
+	"deployster/machine/internal/accounts"
 	"deployster/machine/internal/apt"
 	"deployster/machine/internal/systemd"
 	"deployster/protocol"
@@ -12,9 +13,12 @@ import (
 func system(m *access.Machine) map[string]protocol.Kind {
 	return map[string]protocol.Kind{
 		"drop_in": systemd.NewDropIn(m),
+		"group":   accounts.NewGroup(m),
 		"package": apt.NewPackage(m),
 		"service": systemd.NewService(m),
+		"ssh_key": accounts.NewKey(m),
 		"timer":   systemd.NewTimer(m),
 		"unit":    systemd.NewUnit(m),
+		"user":    accounts.NewUser(m),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deployster/machine/internal/access"
+	"deployster/machine/internal/files"
 	"deployster/protocol"
 )
 
@@ -198,5 +199,11 @@ func (k Timer) Watch(ctx context.Context, c *timerCall, tell func(detail string)
 	if err := k.check(); err != nil {
 		return err
 	}
-	return k.watchFiles(ctx, k.events, c.Config.Name+".timer", []string{c.Config.timerPath(), c.Config.servicePath()}, tell)
+	file := func(path string) func(context.Context, func(string)) error {
+		return func(ctx context.Context, tell func(string)) error { return files.Watch(ctx, k.machine, path, tell) }
+	}
+	unit := func(ctx context.Context, tell func(string)) error {
+		return k.events.watch(ctx, c.Config.Name+".timer", tell)
+	}
+	return files.WatchAll(ctx, tell, unit, file(c.Config.timerPath()), file(c.Config.servicePath()))
 }

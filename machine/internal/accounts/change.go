@@ -1,0 +1,144 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deployster/machine/internal/access"
+)
+
+// Write makes the user, or changes what differs.
+func (k User) Write(ctx context.Context, c *userCall) error {
+	if err := k.check(c); err != nil {
+		return err
+	}
+	d, err := read(k.machine)
+	if err != nil {
+		return err
+	}
+	if u := d.user(c.Config.Name); u != nil {
+		err = k.change(ctx, c, d, u)
+	} else {
+		err = k.create(ctx, c, d)
+	}
+	if err != nil || c.Config.PasswordHash == "" {
+		return err
+	}
+	return setHash(ctx, k.machine, c.Config.Name, c.Config.PasswordHash)
+}
+
+// create makes a user that does not exist.
+func (k User) create(ctx context.Context, c *userCall, d *databases) error {
+	args := []string{"useradd"}
+	if c.Config.System {
+		args = append(args, "--system", "--no-create-home")
+	} else {
+		args = append(args, "--create-home")
+	}
+	args = append(args, flags(c, nil, nil)...)
+	if c.Config.Group == "" {
+		own := "--user-group"
+		if g := d.group(c.Config.Name); g != nil && g.name == c.Config.Name {
+			own = "--gid=" + g.name // useradd makes no group that exists
+		}
+		args = append(args, own)
+	}
+	if groups, managed := wanted(c, nil); managed && len(groups) > 0 {
+		args = append(args, "--groups", strings.Join(groups, ","))
+	}
+	if err := tool(ctx, k.machine, append(args, "--", c.Config.Name)...); err != nil {
+		return err
+	}
+	if c.Config.System && c.Config.Home != "" {
+		return k.makeHome(c)
+	}
+	return nil
+}
+
+// change changes a user that exists.
+func (k User) change(ctx context.Context, c *userCall, d *databases, u *account) error {
+	args := flags(c, d, u)
+	had := d.groupsOf(u.name)
+	if groups, managed := wanted(c, had); managed && !slices.Equal(groups, had) {
+		args = append(args, "--groups", strings.Join(groups, ","))
+	}
+	if len(args) > 0 {
+		if err := tool(ctx, k.machine, slices.Concat([]string{"usermod"}, args, []string{"--", u.name})...); err != nil {
+			return err
+		}
+	}
+	if c.Config.Home != "" && c.Config.Home != u.home {
+		return k.makeHome(c)
+	}
+	return nil
+}
+
+// flags returns the arguments for what differs from a user, of all that the config has if u is nil.
+func flags(c *userCall, d *databases, u *account) (args []string) {
+	set := func(name, want, has string) {
+		if want != "" && (u == nil || want != has) {
+			args = append(args, name, want)
+		}
+	}
+	var has account
+	group := ""
+	if u != nil {
+		has = *u
+		group = d.groupText(u.gid, c.Config.Group)
+	}
+	if c.Config.UID != nil && (u == nil || *c.Config.UID != has.uid) {
+		args = append(args, "--uid", strconv.Itoa(*c.Config.UID))
+	}
+	set("--gid", c.Config.Group, group)
+	set("--home-dir", c.Config.Home, has.home)
+	set("--shell", c.Config.Shell, has.shell)
+	set("--comment", c.Config.Comment, has.comment)
+	if c.Config.Expires != "" && (u != nil || c.Config.Expires != never) && c.Config.Expires != dateOf(has.expires) {
+		days, _ := daysOf(c.Config.Expires) // it was checked
+		args = append(args, "--expiredate", days)
+	}
+	if i := slices.Index(args, "--home-dir"); u != nil && i >= 0 {
+		args[i] = "--home" // the two programs have two names for it
+		if c.Config.MoveHome {
+			args = append(args, "--move-home")
+		}
+	}
+	return args
+}
+
+// makeHome makes a home directory that does not exist.
+func (k User) makeHome(c *userCall) error {
+	d, err := read(k.machine)
+	if err != nil {
+		return err
+	}
+	u := d.user(c.Config.Name)
+	if u == nil {
+		return fmt.Errorf("the user %s was removed meanwhile", c.Config.Name)
+	}
+	path := k.machine.Path(u.home)
+	if err := os.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("the home directory of %s: %w", u.name, err)
+	}
+	return os.Chown(path, u.uid, u.gid)
+}
+
+// setHash sets the hash of a password, which is not shown in the list of processes.
+func setHash(ctx context.Context, m *access.Machine, name, hash string) error {
+	d, err := read(m)
+	if err != nil {
+		return err
+	}
+	if u := d.user(name); u != nil && u.hash == hash {
+		return nil
+	}
+	return toolWith(ctx, m, name+":"+hash+"\n", "chpasswd", "--encrypted")
+}

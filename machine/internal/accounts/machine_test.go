@@ -1,0 +1,338 @@
+//go:build machines
+
+package accounts
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/internal/testkit/machines"
+	"deployster/machine/internal/access"
+	"deployster/machine/internal/kindtest"
+	"deployster/protocol"
+)
+
+func TestMain(m *testing.M) { os.Exit(machines.RunInside(m)) }
+
+type config = kindtest.Config
+
+var here = &access.Machine{Root: "/"}
+
+func userOf(t *testing.T) *kindtest.Resource  { return kindtest.New(t, NewUser(here)) }
+func groupOf(t *testing.T) *kindtest.Resource { return kindtest.New(t, NewGroup(here)) }
+func keyOf(t *testing.T) *kindtest.Resource   { return kindtest.New(t, NewKey(here)) }
+
+func shell(t *testing.T, script string) string {
+	t.Helper()
+	out, err := exec.Command("sh", "-c", script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func forget(t *testing.T, users ...string) {
+	t.Helper()
+	t.Cleanup(func() {
+		for _, name := range users {
+			shell(t, "pkill -KILL -u "+name+" 2>/dev/null; sleep 0.05; userdel -rf "+name+" 2>/dev/null; groupdel "+name+" "+
+				"2>/dev/null; rm -rf /home/"+name+"; true")
+		}
+	})
+}
+
+func valid(t *testing.T, r *kindtest.Resource, c config) {
+	t.Helper()
+	if a := r.State(c); a.Status != protocol.Valid {
+		text, _ := json.Marshal(a)
+		t.Errorf("%v is %s", c, text)
+	}
+}
+
+func TestUser_IsMadeChangedAndRemoved(t *testing.T) {
+	forget(t, "ann")
+	r := userOf(t)
+	r.Apply(config{"name": "ann"})
+	if line := shell(t, "getent passwd ann; stat -c %U /home/ann; ls -A /home/ann | head -1; id -gn ann"); line !=
+		"ann:x:1000:1000::/home/ann:/bin/sh\nann\n.bash_logout\nann" {
+		t.Errorf("it is %q", line)
+	}
+	full := config{"name": "ann", "uid": 1234, "shell": "/bin/bash", "comment": "Ann Ähm, x", "group": "users", "expires": "2031-12-31"}
+	r.Apply(full)
+	if line := shell(t, "getent passwd ann; getent shadow ann | cut -d: -f8"); line != "ann:x:1234:100:Ann Ähm, "+
+		"x:/home/ann:/bin/bash\n22644" {
+		t.Errorf("it is %q", line)
+	}
+	valid(t, r, full)
+	valid(t, r, config{"name": "ann"}) // what the config leaves out is not managed
+	r.Apply(config{"name": "ann", "expires": "never"})
+	if days := shell(t, "getent shadow ann | cut -d: -f8"); days != "" {
+		t.Errorf("it expires at %s", days)
+	}
+	gone := r.Destroy(config{"name": "ann"})
+	if gone.Actions[0].Destructive || !strings.Contains(gone.Actions[0].Description, "keep its home /home/ann") {
+		t.Errorf("%+v", gone.Actions)
+	}
+	if _, err := os.Stat("/home/ann"); err != nil {
+		t.Error("its home was removed")
+	}
+}
+
+// 2031-12-31 is day 22644, in whatever zone the machine is.
+func TestUser_ExpiresAtTheDayThatIsSaid(t *testing.T) {
+	forget(t, "ann")
+	defer os.Unsetenv("TZ")
+	for _, zone := range []string{"Pacific/Kiritimati", "America/Los_Angeles", "UTC"} {
+		shell(t, "echo "+zone+" >/etc/timezone; ln -sf /usr/share/zoneinfo/"+zone+" /etc/localtime")
+		r := userOf(t)
+		r.Apply(config{"name": "ann", "expires": "2031-12-31"})
+		if days := shell(t, "getent shadow ann | cut -d: -f8"); days != "22644" {
+			t.Errorf("in %s it is day %s", zone, days)
+		}
+		r.Destroy(config{"name": "ann"})
+	}
+}
+
+func TestUser_NeverLosesGroupsByDefault(t *testing.T) {
+	forget(t, "ann")
+	shell(t, "useradd -m -G audio,video ann")
+	r := userOf(t)
+	a := r.Apply(config{"name": "ann", "groups": []string{"cdrom"}})
+	if groups := shell(t, "id -Gn ann"); groups != "ann cdrom audio video" {
+		t.Errorf("its groups are %s", groups)
+	}
+	if !strings.Contains(string(a.Forecast), `"groups":["audio","cdrom","video"]`) {
+		t.Errorf("the forecast is %s", a.Forecast)
+	}
+	valid(t, r, config{"name": "ann", "groups": []string{"video", "audio"}})
+	r.Apply(config{"name": "ann", "groups": []string{"video"}, "membership": "inclusive"})
+	if groups := shell(t, "id -Gn ann"); groups != "ann video" {
+		t.Errorf("its groups are %s", groups)
+	}
+	r.Apply(config{"name": "ann", "groups": []string{}, "membership": "inclusive"})
+	if groups := shell(t, "id -Gn ann"); groups != "ann" {
+		t.Errorf("its groups are %s", groups)
+	}
+	valid(t, r, config{"name": "ann", "groups": []string{}})
+}
+
+func TestUser_HashesAreTextAndNeverShown(t *testing.T) {
+	forget(t, "ann")
+	one, two := "$6$saltsalt$onehash", "$6$saltsalt$twohash"
+	r := userOf(t)
+	r.Fails(config{"name": "ann", "password_hash": "in the clear"}, "config", "/password_hash")
+	r.Apply(config{"name": "ann", "password_hash": one})
+	if hash := shell(t, "getent shadow ann | cut -d: -f2"); hash != one {
+		t.Errorf("the hash is %q", hash)
+	}
+	valid(t, r, config{"name": "ann", "password_hash": one})
+	valid(t, r, config{"name": "ann", "password_hash": one, "comment": ""})
+	r.Apply(config{"name": "ann", "password_hash": two})
+	shell(t, "usermod -p '"+one+"' ann")
+	a := r.Apply(config{"name": "ann", "password_hash": two})
+	text, _ := json.Marshal(a)
+	if !strings.Contains(string(text), "another hash") || strings.Contains(string(text), "hash\":\"$") ||
+		strings.Contains(string(text), "onehash") {
+		t.Errorf("the answer is %s", text)
+	}
+	if strings.Contains(r.Log.String(), "twohash") || strings.Contains(string(r.Last), "twohash") {
+		t.Errorf("it is shown: %s %s", r.Log.String(), r.Last)
+	}
+}
+
+func TestUser_HomeIsMovedOnlyIfAsked(t *testing.T) {
+	forget(t, "ann")
+	r := userOf(t)
+	r.Apply(config{"name": "ann"})
+	shell(t, "touch /home/ann/mine")
+	r.Apply(config{"name": "ann", "home": "/srv/ann"})
+	if out := shell(t, "ls /home/ann; stat -c %U:%a /srv/ann"); out != "mine\nann:700" {
+		t.Errorf("%q", out)
+	}
+	shell(t, "rmdir /srv/ann; usermod -d /home/ann ann")
+	r.Apply(config{"name": "ann", "home": "/srv/ann", "move_home": true})
+	if out := shell(t, "ls /srv/ann; ls -d /home/ann 2>/dev/null || true"); out != "mine" {
+		t.Errorf("%q", out)
+	}
+	if a := r.Destroy(config{"name": "ann", "remove_home": true}); !a.Actions[0].Destructive {
+		t.Errorf("%+v", a.Actions)
+	}
+	if _, err := os.Stat("/srv/ann"); err == nil {
+		t.Error("its home is left")
+	}
+}
+
+func TestUser_OfTheSystemHasNoHomeUnlessGiven(t *testing.T) {
+	forget(t, "daemon1", "daemon2")
+	userOf(t).Apply(config{"name": "daemon1", "system": true, "shell": "/usr/sbin/nologin"})
+	if out := shell(t, "test $(id -u daemon1) -lt 1000; ls -d /home/daemon1 2>/dev/null || true"); out != "" {
+		t.Errorf("%q", out)
+	}
+	userOf(t).Apply(config{"name": "daemon2", "system": true, "home": "/srv/daemon2"})
+	if out := shell(t, "ls -A /srv/daemon2; stat -c %U /srv/daemon2; rmdir /srv/daemon2"); out != "daemon2" {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestUser_RemovalSaysWhatStillRuns(t *testing.T) {
+	forget(t, "ann")
+	r := userOf(t)
+	r.Apply(config{"name": "ann"})
+	shell(t, "setsid -f su ann -c 'exec sleep 1000' </dev/null >/dev/null 2>&1; sleep 0.3")
+	if a := r.State(config{"name": "ann"}); a.Status != protocol.Valid {
+		t.Errorf("%+v", a)
+	}
+	r.DestroyFails(config{"name": "ann"}, "still runs", "(sleep)")
+	shell(t, "pkill -KILL -u ann; sleep 0.1")
+	r.Destroy(config{"name": "ann"})
+}
+
+func TestUser_MissingGroupsAreSaid(t *testing.T) {
+	forget(t, "ann")
+	r, c := userOf(t), config{"name": "ann", "groups": []string{"comes-later"}}
+	if a := r.State(c); len(a.Reasons) != 1 || a.Reasons[0].Path != "/groups/0" {
+		t.Errorf("%+v", a.Reasons)
+	}
+	r.Fails(c, "comes-later", "does not exist")
+	groupOf(t).Apply(config{"name": "comes-later", "system": true})
+	r.Apply(c)
+	shell(t, "userdel -r ann 2>/dev/null; groupdel comes-later")
+}
+
+// The tools lock the files, and fail if another one has them.
+func TestUsers_AreMadeSideBySide(t *testing.T) {
+	names := []string{"u1", "u2", "u3", "u4", "u5", "u6"}
+	forget(t, names...)
+	var all sync.WaitGroup
+	for _, name := range names {
+		r := userOf(t)
+		all.Go(func() { r.Apply(config{"name": name, "groups": []string{"audio"}}) })
+	}
+	all.Wait()
+	if n := shell(t, "getent group audio | tr , '\\n' | grep -c u"); n != "6" {
+		t.Errorf("%s of them are in the group", n)
+	}
+}
+
+func TestGroup_IsMadeChangedAndRemoved(t *testing.T) {
+	r := groupOf(t)
+	r.Apply(config{"name": "staff2", "gid": 4321})
+	r.Apply(config{"name": "staff2", "gid": 4322})
+	if line := shell(t, "getent group staff2"); line != "staff2:x:4322:" {
+		t.Errorf("it is %s", line)
+	}
+	valid(t, r, config{"name": "staff2"})
+	shell(t, "useradd -g staff2 ann")
+	r.DestroyFails(config{"name": "staff2"}, "primary group", "ann")
+	shell(t, "userdel ann")
+	r.Destroy(config{"name": "staff2"})
+	r.Fails(config{"name": "staff2", "gid": 0}, "already exists")
+}
+
+func TestKey_OpensTheAccount(t *testing.T) {
+	forget(t, "ann")
+	shell(t, "useradd -m ann; rm -f /root/k /root/k.pub; ssh-keygen -q -t ed25519 -N '' -C me@here -f /root/k")
+	pub := strings.Fields(shell(t, "cat /root/k.pub"))
+	key := pub[0] + " " + pub[1]
+	r := keyOf(t)
+	r.Fails(config{"user": "ann", "key": key + " me@here"}, "config", "/key", "comment")
+	r.Apply(config{"user": "ann", "key": key, "comment": "me"})
+	address := strings.Fields(shell(t, "cat /etc/ssh/sshd_config.d/listen.conf"))[1]
+	host, port, _ := strings.Cut(address, ":")
+	login := "ssh -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -i /root/k " +
+		"-p " + port + " ann@" + host + " id -un"
+	if who := shell(t, login); who != "ann" {
+		t.Errorf("%q has logged in", who)
+	}
+	if out := shell(t, "stat -c %U:%G:%a /home/ann/.ssh /home/ann/.ssh/authorized_keys; cat /home/ann/.ssh/authorized_keys"); out !=
+		"ann:ann:700\nann:ann:600\n"+key+" me" {
+		t.Errorf("%q", out)
+	}
+	valid(t, r, config{"user": "ann", "key": key})
+	shell(t, "chmod 666 /home/ann/.ssh/authorized_keys; ! "+login+" 2>/dev/null")
+	if a := r.Apply(config{"user": "ann", "key": key}); !strings.Contains(a.Reasons[0].Message, "sshd ignores it") {
+		t.Errorf("%+v", a.Reasons)
+	}
+	r.Apply(config{"user": "ann", "key": key, "options": []string{`command="echo no"`}})
+	if who := shell(t, login); who != "no" {
+		t.Errorf("it is allowed %q", who)
+	}
+	shell(t, "echo '"+keyB+" other' >>/home/ann/.ssh/authorized_keys")
+	r.Destroy(config{"user": "ann", "key": key})
+	if out := shell(t, "cat /home/ann/.ssh/authorized_keys"); out != keyB+" other" {
+		t.Errorf("%q is left", out)
+	}
+}
+
+// The user owns the directory, and could lead root anywhere.
+func TestKey_FollowsNoLinks(t *testing.T) {
+	forget(t, "ann")
+	shell(t, "useradd -m ann; mkdir -p /srv/victim; rm -f /srv/victim/*; ln -s /srv/victim /home/ann/.ssh")
+	r := keyOf(t)
+	r.Fails(config{"user": "ann", "key": keyA}, "is a link, which is not followed")
+	shell(t, "rm /home/ann/.ssh; mkdir /home/ann/.ssh; echo "+keyA+" >/srv/victim/keys; ln -s /srv/victim/keys "+
+		"/home/ann/.ssh/authorized_keys")
+	r.Fails(config{"user": "ann", "key": keyA}, "is a link, which is not followed")
+	if out := shell(t, "ls /srv/victim; cat /srv/victim/keys"); out != "keys\n"+keyA {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestKey_WaitsForItsUser(t *testing.T) {
+	r := keyOf(t)
+	if a := r.State(config{"user": "later", "key": keyA}); a.Actions[0].Name != "create" ||
+		!strings.Contains(a.Reasons[0].Message, "no user later") {
+		t.Errorf("%+v", a)
+	}
+	r.Fails(config{"user": "later", "key": keyA}, "there is no user later")
+	r.Destroy(config{"user": "later", "key": keyA})
+}
+
+func TestAccounts_AreWatched(t *testing.T) {
+	forget(t, "ann")
+	shell(t, "useradd -m ann")
+	for name, one := range map[string]struct {
+		r      *kindtest.Resource
+		config config
+		change string
+	}{
+		"user":    {userOf(t), config{"name": "ann"}, "usermod -c x ann"},
+		"group":   {groupOf(t), config{"name": "ann"}, "gpasswd -a root ann"},
+		"ssh_key": {keyOf(t), config{"user": "ann", "key": keyA}, "mkdir /home/ann/.ssh; sleep 0.1; echo x >/home/ann/.ssh/authorized_keys"},
+	} {
+		events := one.r.Watch(one.config)
+		shell(t, one.change)
+		select {
+		case <-events:
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s: no event came", name)
+		}
+	}
+}
+
+func TestAccounts_AreDiscovered(t *testing.T) {
+	forget(t, "ann")
+	shell(t, "useradd -m -G audio -c 'Ann' ann; mkdir -m 700 /home/ann/.ssh; echo '"+keyA+" me' "+
+		">/home/ann/.ssh/authorized_keys; chown -R ann /home/ann/.ssh")
+	for name, r := range map[string]*kindtest.Resource{"user": userOf(t), "group": groupOf(t), "ssh_key": keyOf(t)} {
+		found := 0
+		defaults := config{"name": "x"}
+		if name == "ssh_key" {
+			defaults = config{"user": "ann", "key": keyA}
+		}
+		for _, c := range r.Discover(defaults) {
+			if c["name"] == "ann" || c["user"] == "ann" {
+				found++
+				valid(t, r, c)
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s lists it %d times", name, found)
+		}
+	}
+}
