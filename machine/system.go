@@ -12,13 +12,14 @@ import (
 // service manager and its accounts.
 func system(m *access.Machine) map[string]protocol.Kind {
 	return map[string]protocol.Kind{
-		"drop_in": systemd.NewDropIn(m),
-		"group":   accounts.NewGroup(m),
-		"package": apt.NewPackage(m),
-		"service": systemd.NewService(m),
-		"ssh_key": accounts.NewKey(m),
-		"timer":   systemd.NewTimer(m),
-		"unit":    systemd.NewUnit(m),
-		"user":    accounts.NewUser(m),
+		"apt_source": apt.NewSource(m),
+		"drop_in":    systemd.NewDropIn(m),
+		"group":      accounts.NewGroup(m),
+		"package":    apt.NewPackage(m),
+		"service":    systemd.NewService(m),
+		"ssh_key":    accounts.NewKey(m),
+		"timer":      systemd.NewTimer(m),
+		"unit":       systemd.NewUnit(m),
+		"user":       accounts.NewUser(m),
 	}
 }

@@ -21,7 +21,7 @@ import (
 )
 
 //go:embed testdata/repository.sh
-var repository string
+var makeRepository string
 
 // lockVariable has the path that this program is to lock, in place of running tests.
 const lockVariable = "DEPLOYSTER_TEST_LOCK"
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(lockVariable); path != "" {
 		lockUntilKilled(path)
 	}
-	os.Exit(machines.RunInside(m, repository))
+	os.Exit(machines.RunInside(m, makeRepository))
 }
 
 func lockUntilKilled(path string) {

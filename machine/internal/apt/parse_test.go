@@ -1,6 +1,7 @@
 package apt
 
 import (
+	"embed"
 	"slices"
 	"strings"
 	"testing"
@@ -125,5 +126,68 @@ func TestMatches_ExactOrPattern(t *testing.T) {
 		if got := matches(c.pattern, c.version); got != c.want {
 			t.Errorf("%q of %q: %v", c.pattern, c.version, got)
 		}
+	}
+}
+
+//go:embed testdata/signed
+var signed embed.FS
+
+// embedded returns a file of testdata/signed, also in a machine.
+func embedded(t *testing.T, name string) string {
+	t.Helper()
+	text, err := signed.ReadFile("testdata/signed/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestKey_SaysWhenItEnds(t *testing.T) {
+	t.Parallel()
+	good, old := embedded(t, "good.asc"), embedded(t, "old.asc")
+	for text, want := range map[string]string{good: never, old: "2020-06-01", old + good: never, "": "", "/usr/share/keyrings/x.gpg": "",
+		"hello": "", strings.Replace(good, "=", "%", 1): "", good[:len(good)/2]: ""} {
+		if got := expiry(text); got != want {
+			t.Errorf("%.60q ends %q, and must end %q", text, got, want)
+		}
+	}
+	text, err := armoured([]byte(embedded(t, "good.gpg")))
+	if err != nil || expiry(text) != never || !strings.HasPrefix(text, keyHeader+"\n\n") {
+		t.Errorf("a binary key is %v %q", err, text)
+	}
+	for _, bad := range []string{"<html>", "", "\x99\x00", "\xc6\x05abcde"} {
+		if text, err := armoured([]byte(bad)); err == nil {
+			t.Errorf("%q is the key %q", bad, text)
+		}
+	}
+}
+
+func FuzzKey(f *testing.F) {
+	f.Add([]byte("\x98\x33\x04"))
+	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = packetEnds(data) })
+}
+
+func TestRendered_IsReadBack(t *testing.T) {
+	t.Parallel()
+	good := strings.TrimSpace(embedded(t, "good.asc"))
+	c := SourceConfig{Types: []string{"deb", "deb-src"}, URIs: []string{"http://a.example/x", "http://b.example"}, Suites: []string{"s"},
+		Components: []string{"main", "extra"}, Architectures: []string{"amd64"}}
+	f := stanza(rendered(c, good))
+	if f["Signed-By"] != good || f["URIs"] != "http://a.example/x http://b.example" || f["Components"] != "main extra" ||
+		len(stanzas(rendered(c, good))) != 1 {
+		t.Errorf("%q", f)
+	}
+	if f := stanza(rendered(c, "/usr/share/keyrings/x.gpg")); f["Signed-By"] != "/usr/share/keyrings/x.gpg" {
+		t.Errorf("%q", f)
+	}
+}
+
+func TestOneLine_IsRead(t *testing.T) {
+	t.Parallel()
+	got := oneLine("x", "# deb http://no.example s main\ndeb [arch=amd64 signed-by=/x] http://a.example s main # c\ndeb-src "+
+		"http://b.example/ ./\ndeb\ndeb [x\n")
+	want := []repository{{"x", "http://a.example", "s"}, {"x", "http://b.example/", "./"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
