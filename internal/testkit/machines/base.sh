@@ -11,13 +11,6 @@ ssh-keygen -q -t ed25519 -N '' -C '' -f "$base/etc/ssh/ssh_host_ed25519_key"
 ssh-keygen -q -t ed25519 -N '' -C '' -f "$1/key"
 mkdir -p -m 700 "$base/root/.ssh"
 cp "$1/key.pub" "$base/root/.ssh/authorized_keys"
-cat >>"$base/etc/ssh/sshd_config" <<'END'
-UseDNS no
-PermitRootLogin prohibit-password
-HostKey /etc/ssh/ssh_host_ed25519_key
-MaxStartups 500:30:1000
-MaxSessions 500
-END
 # Nothing begins by itself that takes apt's locks or the processors, and sshd listens by itself.
 for unit in ssh.socket apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer fstrim.timer console-getty.service; do
 	ln -sf /dev/null "$base/etc/systemd/system/$unit"

@@ -13,7 +13,14 @@ mkdir -p up/etc/ssh/sshd_config.d work root data
 echo "$name" >up/etc/hostname
 printf '127.0.0.1 localhost\n%s %s\n' "$address" "$name" >up/etc/hosts
 tr -d - </proc/sys/kernel/random/uuid >up/etc/machine-id
-printf 'ListenAddress %s:%s\n' "$address" "$port" >up/etc/ssh/sshd_config.d/listen.conf
+cat >up/etc/ssh/sshd_config.d/listen.conf <<END
+ListenAddress $address:$port
+HostKey /etc/ssh/ssh_host_ed25519_key
+PermitRootLogin prohibit-password
+UseDNS no
+MaxStartups 500:30:1000
+MaxSessions 500
+END
 mount -t overlay overlay -o "lowerdir=$base,upperdir=up,workdir=work" root
 exec systemd-nspawn --quiet -D root --boot --register=no --keep-unit -M "$name" --capability=all --bind="$dir/data:/var/lib/deployster" \
 	--resolv-conf=replace-host --system-call-filter='@known bpf keyctl perf_event_open'

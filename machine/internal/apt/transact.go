@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"deployster/machine/internal/access"
 )
@@ -153,14 +152,6 @@ func (g manager) run(ctx context.Context, group []member, log io.Writer) error {
 		}
 	}
 	return aptGet(ctx, g.machine, log, args...)
-}
-
-// install updates the indexes if they are older than valid, and installs.
-func (g manager) install(ctx context.Context, valid time.Duration, x member, log io.Writer) error {
-	if err := update(ctx, g.machine, log, valid); err != nil {
-		return err
-	}
-	return g.transact(ctx, []member{x}, log)[0]
 }
 
 // finish has dpkg finish what it was interrupted in.
