@@ -104,6 +104,7 @@ test-machines: build
 	.ci/setup machines
 	go vet -tags machines ./internal/testkit/machines ./machine/...
 	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
+	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts
 
 # The script tests and the containers too under the race detector: slow.
 race: build

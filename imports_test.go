@@ -109,7 +109,7 @@ var ranks = map[string]int{
 	"internal/runtime/stores/program":          20,
 	"internal/testkit/office":                  0,
 	"internal/testkit/page":                    0,
-	"internal/testkit/machines":                0,
+	"internal/testkit/machines":                1,
 	"internal/testkit/services":                10,
 	"internal/testkit/crash":                   10,
 	"internal/testkit/identity":                10,

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,8 @@ const insideVariable = "DEPLOYSTER_TEST_INSIDE"
 // RunInside runs the tests of this program in a machine of their own, and returns the exit code:
 // TestMain calls it. prepare are scripts that run there before.
 func RunInside(m *testing.M, prepare ...string) int {
-	if os.Getenv(insideVariable) != "" {
+	flag.Parse()
+	if os.Getenv(insideVariable) != "" || strings.HasPrefix(flag.Lookup("test.run").Value.String(), mutantsTest) {
 		return m.Run()
 	}
 	code, err := runInside(prepare)

@@ -219,6 +219,13 @@ func TestUsers_AreMadeSideBySide(t *testing.T) {
 	}
 }
 
+func TestUser_LocksOfOthersAreWaitedFor(t *testing.T) {
+	forget(t, "ann")
+	shell(t, "echo 1 >/etc/passwd.lock") // as an editor of the file has it
+	time.AfterFunc(1500*time.Millisecond, func() { _ = os.Remove("/etc/passwd.lock") })
+	userOf(t).Apply(config{"name": "ann"})
+}
+
 func TestGroup_IsMadeChangedAndRemoved(t *testing.T) {
 	r := groupOf(t)
 	r.Apply(config{"name": "staff2", "gid": 4321})
