@@ -13,7 +13,7 @@ import (
 )
 
 // insideVariable is set for a test program that runs in a machine.
-const insideVariable = "DEPLOYSTER_TEST_INSIDE"
+const insideVariable = "TEST_INSIDE_A_MACHINE"
 
 // RunInside runs the tests of this program in a machine of their own, and returns the exit code:
 // TestMain calls it. prepare are scripts that run there before.

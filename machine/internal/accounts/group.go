@@ -17,7 +17,7 @@ type GroupConfig struct {
 
 var groupDocs = map[string]string{
 	"name":   "The name of the group.",
-	"gid":    "Its number. Left out, any number is right, and a new group gets the next free one.",
+	"gid":    "Its number. Left out, any number is accepted, and a new group gets the next free one.",
 	"system": "Whether a new group gets a number of those for the system.",
 }
 

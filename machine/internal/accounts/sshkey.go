@@ -27,8 +27,8 @@ type KeyConfig struct {
 var keyDocs = map[string]string{
 	"user": "The user whose account the key opens.",
 	"key":  "The public key: its type and its text, without a comment, such as ssh-ed25519 AAAA....",
-	"options": "What the key may do, as in authorized_keys: no-pty, from=\"10.0.0.*\". Left out, the key has no options: what was " +
-		"there is removed.",
+	"options": "What the key may do, as in authorized_keys: no-pty, from=\"10.0.0.*\". Left out, the key has no options: others are " +
+		"removed.",
 	"comment": "The comment behind the key. Left out, it is not managed.",
 }
 

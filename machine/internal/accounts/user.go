@@ -31,7 +31,7 @@ type UserConfig struct {
 
 var userDocs = map[string]string{
 	"name":  "The name of the user.",
-	"uid":   "Its number. Left out, any number is right, and a new user gets the next free one.",
+	"uid":   "Its number. Left out, any number is accepted, and a new user gets the next free one.",
 	"group": "Its own group: a name or a number. Left out, that is not managed, and a new user gets a group of its own.",
 	"groups": "Further groups that it is a member of. Left out, these are not managed; with membership = \"inclusive\" an empty list " +
 		"stands for none.",

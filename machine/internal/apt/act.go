@@ -28,7 +28,7 @@ func (k Package) Act(ctx context.Context, c *packageCall) error {
 	return fmt.Errorf("a package has no action %q", c.Action)
 }
 
-// change installs the version that is right now: the indexes may have been updated since the plan.
+// change installs the version that the indexes have now: the indexes may have been updated since the plan.
 func (k Package) change(ctx context.Context, c *packageCall) error {
 	valid, err := validity(c)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// keyComment begins the line of a source's file that says which key was fetched, and as what it is there.
+	// keyComment begins the line of a source's file that has the checksums of the key that was fetched, and of its text in the file.
 	keyComment = "# The key was fetched: sha256 "
 	never      = "never"
 	maxKey     = 1 << 20

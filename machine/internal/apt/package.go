@@ -25,7 +25,7 @@ type PackageConfig struct {
 
 var packageDocs = map[string]string{
 	"name": "The name of the package, or a virtual name that one package provides. name:arch chooses an architecture.",
-	"version": "The version, or a pattern such as 1.22.*. Left out, any version is right, and a new package gets the one that " +
+	"version": "The version, or a pattern such as 1.22.*. Left out, any version is accepted, and a new package gets the one that " +
 		"apt prefers.",
 	"hold":        "Whether the package is held at its version. Left out, that is not managed.",
 	"recommends":  "Whether an installation also installs what the package recommends. Left out, apt's own setting counts.",
@@ -175,7 +175,7 @@ func (k Package) planFinish(ctx context.Context, own bool) ([]protocol.Action, e
 	return []protocol.Action{{Name: finishAction, Description: "Have dpkg finish what it was interrupted in: " + listed(names)}}, nil
 }
 
-// planVersion plans an installation if the package is not there, in another version, or damaged.
+// planVersion plans an installation of a package that is missing, has another version, or is damaged.
 func (k Package) planVersion(ctx context.Context, c *packageCall, have *PackageState, plan *protocol.Plan,
 	forecast map[string]any) (changes bool, err error) {
 	open := c.IsUnknown("/version")

@@ -118,7 +118,7 @@ func possible(c *serviceCall, have *ServiceState) error {
 		return nil
 	}
 	how := map[string]string{
-		"static":    "it has no [Install] section, and starts when another unit wants it",
+		"static":    "it has no [Install] section, and starts with the units that need it",
 		"indirect":  "only units that its [Install] section names can be enabled",
 		"generated": "a generator made it from another file, such as /etc/fstab or /etc/init.d",
 		"alias":     "it is another name of a unit: use that one's name",

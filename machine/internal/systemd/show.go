@@ -128,7 +128,7 @@ func (k control) up(ctx context.Context, verb, unit string) error {
 // unitDir is where the administrator's units are.
 const unitDir = "/etc/systemd/system"
 
-// verify has systemd read a unit that is not there yet: files by their paths below unitDir. What
+// verify has systemd read a unit before its file exists: files by their paths below unitDir. What
 // it says of a program that does not exist yet is only logged.
 func (k control) verify(ctx context.Context, unit string, files map[string]string, log io.Writer) (err error) {
 	if err := os.MkdirAll(k.machine.Path("/run/deployster-machine"), 0o700); err != nil {
