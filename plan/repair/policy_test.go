@@ -82,7 +82,7 @@ func TestPolicy_TypeSaysWhetherItIsRepaired(t *testing.T) {
 		{"watch { repair = false }", "it has watch { repair = false }", true},
 	} {
 		p := Policy{Manifest: declared(t, c.lines), Kinds: []plan.Change{Kind}, Prior: prior}
-		step := &plan.Step{Change: plan.Update, Config: []byte(`{}`), Init: protocol.Type{ByPerson: c.byPerson}}
+		step := &plan.Step{Config: []byte(`{}`), Init: protocol.Type{ByPerson: c.byPerson}, Part: &change.Update{}}
 		if why := p.refusal("a", step, false); why != c.want {
 			t.Errorf("%q, %v: %q, and not %q", c.lines, c.byPerson, why, c.want)
 		}
