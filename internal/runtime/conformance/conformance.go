@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/typeschema"
@@ -59,12 +60,12 @@ const (
 
 // Check is one rule of the protocol, and whether the image keeps it.
 type Check struct {
-	Name      string     `json:"name"`
-	Title     string     `json:"title"` // what is true when the check passes
-	Verdict   Verdict    `json:"verdict"`
-	Reason    string     `json:"reason,omitempty"` // why it failed or was skipped; a remark if it passed
-	Fix       string     `json:"fix,omitempty"`    // what the author must do
-	Exchanges []Exchange `json:"exchanges,omitempty"`
+	Name      string               `json:"name"`
+	Title     string               `json:"title"` // what is true when the check passes
+	Verdict   Verdict              `json:"verdict"`
+	Reason    string               `json:"reason,omitempty"` // why it failed or was skipped; a remark if it passed
+	Fix       string               `json:"fix,omitempty"`    // what the author must do
+	Exchanges []recording.Exchange `json:"exchanges,omitempty"`
 }
 
 // Report is the outcome of a run.
@@ -113,7 +114,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	e := &engine{o: o, recorder: &recorder{runner: o.Runner}, report: Report{Format: 1, Image: image.Reference, Digest: image.Digest,
+	e := &engine{o: o, recorder: &recording.Recorder{Runner: o.Runner}, report: Report{Format: 1, Image: image.Reference, Digest: image.Digest,
 		Status: Pass}}
 	e.target = typeclient.Target{Address: o.Name, Reference: o.Image, Digest: image.Digest, Settings: o.Settings,
 		StateTimeout: o.Timeout, ActionTimeout: o.Timeout}
@@ -142,7 +143,7 @@ func (o Options) lastConfig() json.RawMessage {
 // engine is a running test.
 type engine struct {
 	o        Options
-	recorder *recorder
+	recorder *recording.Recorder
 	target   typeclient.Target
 	report   Report
 
@@ -183,7 +184,7 @@ func (e *engine) all(ctx context.Context) error {
 		return nil
 	}
 	secrets := func(context.Context) outcome {
-		return printsNoSecret(e, []json.RawMessage{e.o.Config, e.o.Then}, e.recorder.all())
+		return printsNoSecret(e, []json.RawMessage{e.o.Config, e.o.Then}, e.recorder.All())
 	}
 	if !e.check(ctx, checkState, e.askFirst) {
 		e.skipAll("the state could not be read", checkStateAgain)
@@ -222,7 +223,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	if ctx.Err() != nil || e.failed != nil {
 		return false
 	}
-	e.recorder.beginCheck()
+	e.recorder.BeginCheck()
 	out := f(ctx)
 	if ctx.Err() != nil {
 		return false // an interrupt is no verdict on the image
@@ -233,7 +234,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	}
 	c := Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
 	if out.verdict == Fail {
-		c.Exchanges = e.recorder.exchanges(e.o.Hide)
+		c.Exchanges = e.recorder.Exchanges(e.o.Hide)
 	}
 	e.add(c)
 	return out.verdict != Fail

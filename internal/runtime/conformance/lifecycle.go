@@ -9,6 +9,7 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
@@ -155,7 +156,7 @@ func (e *engine) create(ctx context.Context) outcome {
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	case a.Status == protocol.Valid:
 		return skip("it is VALID already")
 	}
@@ -164,7 +165,7 @@ func (e *engine) create(ctx context.Context) outcome {
 		return failWith(fixActions, err)
 	}
 	out := pass("%s", describe(a))
-	if wrote := e.recorder.wrote(); len(wrote) > 0 {
+	if wrote := e.recorder.Wrote(); len(wrote) > 0 {
 		out.reason, out.fix = fmt.Sprintf("%s; left %s in its container", describe(a), words.List(wrote, 3)), fixWrites
 	}
 	return out
@@ -179,7 +180,7 @@ const fixValid = "After its actions the state must be VALID. Either an action di
 func (e *engine) askValid(ctx context.Context) outcome {
 	a, err := e.ask(ctx, after(e.first, present(e.o.Config)))
 	if err != nil {
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
@@ -211,7 +212,7 @@ func (e *engine) checkStateSchema(context.Context) outcome {
 			fix: "With a state_schema users see what they may refer to, and mistakes in the state are found here."}
 	}
 	if found := e.client("").CheckState(e.ty, e.valid.State); len(found) > 0 {
-		return fail(fixStateSchema, "%s The state is %s", found[0].Sentence(), cut(string(e.valid.State)))
+		return fail(fixStateSchema, "%s The state is %s", found[0].Sentence(), recording.Cut(string(e.valid.State)))
 	}
 	return pass("")
 }
@@ -281,7 +282,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	case a.Status == protocol.Missing:
 		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another "+
 			"one, take one that does not.",
@@ -294,7 +295,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	}
 	before := a
 	if a, err = e.ask(ctx, after(before, in)); err != nil {
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
@@ -25,10 +26,10 @@ const fixInit = "Print exactly one JSON object with \"state_action\" on stdout, 
 func (e *engine) askInit(ctx context.Context) outcome {
 	ty, err := e.client(e.o.Workspace).Init(ctx, e.target)
 	if err != nil {
-		return failWith(e.recorder.streamHint(fixInit), err)
+		return failWith(e.recorder.StreamHint(fixInit), err)
 	}
-	e.ty, e.recorder.forgets = ty, ty.Memory
-	e.init = comparableInit(e.recorder.lastStdout(), e.ty.Protocol)
+	e.ty, e.recorder.Forgets = ty, ty.Memory
+	e.init = comparableInit(e.recorder.LastStdout(), e.ty.Protocol)
 	return pass("")
 }
 
@@ -73,7 +74,7 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 	if _, err := e.client(workspace).Init(ctx, other); err != nil {
 		return failWith(fixInitAgain, err)
 	}
-	if again := comparableInit(e.recorder.lastStdout(), e.ty.Protocol); again != e.init {
+	if again := comparableInit(e.recorder.LastStdout(), e.ty.Protocol); again != e.init {
 		return fail(fixInitAgain, "Asked for a resource %q it answered something else: %s", other.Address, difference(e.init, again))
 	}
 	if e.ty.NoCache {
@@ -85,10 +86,10 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 const fixKeys = "Read stdin as JSON and ignore the keys that you do not know: new ones may come at any time, also inside of objects."
 
 func (e *engine) addKeysToInit(ctx context.Context) (out outcome) {
-	e.recorder.withEdit(addKeys, func() {
+	e.recorder.WithEdit(recording.AddKeys, func() {
 		if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 			out = failWith(fixKeys, err)
-		} else if again := comparableInit(e.recorder.lastStdout(), e.ty.Protocol); again != e.init {
+		} else if again := comparableInit(e.recorder.LastStdout(), e.ty.Protocol); again != e.init {
 			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(e.init, again))
 		} else {
 			out = pass("")
@@ -120,7 +121,7 @@ const fixState = "Print exactly one JSON object on stdout: VALID with \"state\",
 func (e *engine) askFirst(ctx context.Context) outcome {
 	a, err := e.ask(ctx, present(e.o.Config))
 	if err != nil {
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	}
 	e.first = a
 	return pass("%s", describe(a))
@@ -196,7 +197,7 @@ func (e *engine) askStateAgain(ctx context.Context) outcome {
 func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want protocol.Answer, fix string) outcome {
 	a, err := e.ask(ctx, in)
 	if err != nil {
-		return failWith(e.recorder.streamHint(fix), err)
+		return failWith(e.recorder.StreamHint(fix), err)
 	}
 	if was, is := withoutTexts(want), withoutTexts(a); was != is {
 		return fail(fix, "The answer was another: %s", difference(was, is))
@@ -208,7 +209,7 @@ func (e *engine) addKeysToState(ctx context.Context) (out outcome) {
 	if e.ty.Protocol == 1 {
 		return skip("images of protocol 1 may check their input strictly")
 	}
-	e.recorder.withEdit(addKeys, func() { out = e.sameAnswer(ctx, present(e.o.Config), e.first, fixKeys) })
+	e.recorder.WithEdit(recording.AddKeys, func() { out = e.sameAnswer(ctx, present(e.o.Config), e.first, fixKeys) })
 	return out
 }
 
@@ -226,19 +227,19 @@ func (e *engine) terminateState(ctx context.Context) outcome {
 // not matter then.
 func (e *engine) terminate(ask func()) outcome {
 	moments := []time.Duration{2 * time.Millisecond, 20 * time.Millisecond}
-	if runs := e.recorder.all(); len(runs) > 0 {
-		if usual := runs[len(runs)-1].result.Duration / 2; usual > moments[len(moments)-1] {
+	if runs := e.recorder.All(); len(runs) > 0 {
+		if usual := runs[len(runs)-1].Result.Duration / 2; usual > moments[len(moments)-1] {
 			moments = append(moments, usual)
 		}
 	}
 	asked := 0
 	for _, after := range moments {
-		e.recorder.withEdit(func(s *runner.Spec) { s.Timeout = after }, ask)
-		runs := e.recorder.current()
+		e.recorder.WithEdit(func(s *runner.Spec) { s.Timeout = after }, ask)
+		runs := e.recorder.Current()
 		if len(runs) == 0 {
 			continue
 		}
-		t, ok := asTimeout(runs[len(runs)-1].err)
+		t, ok := asTimeout(runs[len(runs)-1].Err)
 		switch {
 		case ok && t.Killed:
 			return fail(fixTerm, "%s after its start it was asked to end (SIGTERM), and had to be killed %s later.", after, runner.DefaultGrace)

@@ -20,7 +20,7 @@ func isTold(ctx context.Context, e *engine) outcome {
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	case a.Status == protocol.Missing:
 		return fail(fixRefresh, "It says that nothing exists, though it was VALID before.")
 	case a.Status == protocol.Valid:
@@ -33,7 +33,7 @@ func isTold(ctx context.Context, e *engine) outcome {
 	plain.LastState = e.valid.State
 	then, err := e.ask(ctx, after(a, plain))
 	if err != nil {
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	}
 	if then.Status != protocol.Valid {
 		return fail(fixRefresh, "Expected VALID after it, got %s.%s", describe(then), reasons(then))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
@@ -43,7 +44,7 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.recorder.streamHint(fixAbsent), err)
+		return failWith(e.recorder.StreamHint(fixAbsent), err)
 	case a.Status == protocol.Missing && e.valid.Status == protocol.Valid:
 		return fail(fixAbsent, "It says that it is gone, and was VALID a moment ago: nothing would remove it.")
 	case a.Status == protocol.Missing:
@@ -55,7 +56,7 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 	}
 	before := a
 	if a, err = e.ask(ctx, after(before, in)); err != nil {
-		return failWith(e.recorder.streamHint(fixAbsent), err)
+		return failWith(e.recorder.StreamHint(fixAbsent), err)
 	}
 	if a.Status != protocol.Missing {
 		return fail(fixAbsent, "Expected MISSING after the actions, got %s.", describe(a))
@@ -68,7 +69,7 @@ func (e *engine) askAbsentAgain(ctx context.Context) outcome {
 	for _, last := range []json.RawMessage{nil, e.valid.State} {
 		a, err := e.ask(ctx, protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: last})
 		if err != nil {
-			return failWith(e.recorder.streamHint(fixAbsent), err)
+			return failWith(e.recorder.StreamHint(fixAbsent), err)
 		}
 		if a.Status != protocol.Missing {
 			return fail(fixAbsent, "Expected MISSING again, got %s.", describe(a))
@@ -83,7 +84,7 @@ func (e *engine) askGone(ctx context.Context) outcome {
 		in.LastState = last
 		a, err := e.ask(ctx, in)
 		if err != nil {
-			return failWith(e.recorder.streamHint(fixState), err)
+			return failWith(e.recorder.StreamHint(fixState), err)
 		}
 		if a.Status != protocol.Missing {
 			remembered := ""
@@ -99,7 +100,7 @@ func (e *engine) askGone(ctx context.Context) outcome {
 
 // recreate creates the resource again, with unknown keys in the stdin of the actions.
 func (e *engine) recreate(ctx context.Context) (out outcome) {
-	e.recorder.withEdit(addKeys, func() {
+	e.recorder.WithEdit(recording.AddKeys, func() {
 		in := present(e.o.lastConfig())
 		a, err := e.ask(ctx, in)
 		if err == nil && a.Status == protocol.Valid {
@@ -114,7 +115,7 @@ func (e *engine) recreate(ctx context.Context) (out outcome) {
 			return
 		}
 		if a, err = e.ask(ctx, after(a, in)); err != nil {
-			out = failWith(e.recorder.streamHint(fixState), err)
+			out = failWith(e.recorder.StreamHint(fixState), err)
 			return
 		}
 		out = pass("")

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 
 	"deployster/internal/base/secret"
+	"deployster/internal/runtime/conformance/recording"
 )
 
 const fixSecrets = "Print no secret, also not in error messages, and put none into the state: what an image prints is shown and recorded."
 
 // printsNoSecret searches all output of the image in a test for secrets of the configs.
-func printsNoSecret(e *engine, configs []json.RawMessage, runs []run) outcome {
+func printsNoSecret(e *engine, configs []json.RawMessage, runs []recording.Run) outcome {
 	secrets := map[string]string{} // secret -> its JSON pointer in the config
 	for _, config := range configs {
 		if config == nil {
@@ -29,9 +30,9 @@ func printsNoSecret(e *engine, configs []json.RawMessage, runs []run) outcome {
 	for text, pointer := range secrets {
 		hider := secret.NewHider([]string{text})
 		for _, r := range runs {
-			for stream, printed := range map[string][]byte{"stdout": r.result.Stdout, "stderr": r.result.Stderr} {
+			for stream, printed := range map[string][]byte{"stdout": r.Result.Stdout, "stderr": r.Result.Stderr} {
 				if hider.Hide(string(printed)) != string(printed) {
-					return fail(fixSecrets, "The value of config%s was printed on %s of %s.", pointer, stream, r.spec.Name)
+					return fail(fixSecrets, "The value of config%s was printed on %s of %s.", pointer, stream, r.Spec.Name)
 				}
 			}
 		}

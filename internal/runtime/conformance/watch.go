@@ -131,7 +131,7 @@ func (w *watching) isQuiet(ctx context.Context) outcome {
 	began := time.Now()
 	for i := range quietAsks {
 		if _, err := e.ask(ctx, present(e.o.Config)); err != nil {
-			return failWith(e.recorder.streamHint(fixState), err)
+			return failWith(e.recorder.StreamHint(fixState), err)
 		}
 		pause(ctx, time.Until(began.Add(quietFor*time.Duration(i+1)/quietAsks)))
 	}

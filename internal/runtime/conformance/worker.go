@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
@@ -24,13 +25,13 @@ func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 	}
 	fresh, err := e.askFresh(ctx)
 	if err != nil {
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	}
 	var stdin bytes.Buffer
 	for round := range 3 {
 		for i, r := range fresh {
 			id := int64(round*len(fresh) + i + 1)
-			line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: r.spec.Args, Stdin: bytes.TrimSpace(r.spec.Stdin)})
+			line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: r.Spec.Args, Stdin: bytes.TrimSpace(r.Spec.Stdin)})
 			if err != nil {
 				return fail(fixWorker, "The request cannot be written: %s.", err)
 			}
@@ -54,7 +55,7 @@ func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 	for id := int64(1); id <= int64(3*len(fresh)); id++ {
 		want := fresh[int(id-1)%len(fresh)]
 		if problem := sameReply(answers[id], want); problem != "" {
-			return fail(fixWorker, "Request %d (%s): %s", id, want.spec.Name, problem)
+			return fail(fixWorker, "Request %d (%s): %s", id, want.Spec.Name, problem)
 		}
 	}
 	return pass("%d answers compared", 3*len(fresh))
@@ -62,7 +63,7 @@ func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 
 // askFresh runs init and state in fresh runs, and returns the runs that a worker can
 // carry out too: those of the type's own image with its own entrypoint.
-func (e *engine) askFresh(ctx context.Context) ([]run, error) {
+func (e *engine) askFresh(ctx context.Context) ([]recording.Run, error) {
 	if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (e *engine) askFresh(ctx context.Context) ([]run, error) {
 			return nil, err
 		}
 	}
-	runs := e.recorder.current()
+	runs := e.recorder.Current()
 	if e.ty.StateAction.Image != "" || e.ty.StateAction.Entrypoint != "" {
 		runs = runs[:1]
 	}
@@ -115,7 +116,7 @@ func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
 		}
 		var r protocol.WorkerReply
 		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, fmt.Sprintf("A line on its stdout is no reply (%s): %s", err, cut(string(line)))
+			return nil, fmt.Sprintf("A line on its stdout is no reply (%s): %s", err, recording.Cut(string(line)))
 		}
 		a := answers[r.ID]
 		if a == nil {
@@ -131,16 +132,16 @@ func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
 }
 
 // sameReply returns how a reply differs from a fresh run; "" = not at all.
-func sameReply(got *reply, want run) string {
+func sameReply(got *reply, want recording.Run) string {
 	switch {
 	case got == nil:
 		return "it was never answered."
 	case got.exit == nil:
 		return "its exit was never told."
-	case *got.exit != want.result.ExitCode:
-		return fmt.Sprintf("exit %d, and %d in a fresh run. Its stderr: %s", *got.exit, want.result.ExitCode, cut(got.stderr))
+	case *got.exit != want.Result.ExitCode:
+		return fmt.Sprintf("exit %d, and %d in a fresh run. Its stderr: %s", *got.exit, want.Result.ExitCode, recording.Cut(got.stderr))
 	}
-	if was, is := canonical(want.result.Stdout), canonical([]byte(got.stdout)); was != is {
+	if was, is := canonical(want.Result.Stdout), canonical([]byte(got.stdout)); was != is {
 		return "the answer is another than in a fresh run: " + difference(was, is)
 	}
 	return ""
@@ -175,14 +176,14 @@ func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 // with that of a fresh run.
 func (e *engine) compareReused(ctx context.Context) outcome {
 	if _, err := e.askFresh(ctx); err != nil {
-		return failWith(e.recorder.streamHint(fixState), err)
+		return failWith(e.recorder.StreamHint(fixState), err)
 	}
-	fresh, compared := e.recorder.current()[1:], 0 // init always has a container of its own
+	fresh, compared := e.recorder.Current()[1:], 0 // init always has a container of its own
 	for range 3 {
 		for _, want := range fresh {
-			spec := want.spec
+			spec := want.Spec
 			spec.Reuse = true
-			got, err := e.recorder.run(ctx, spec)
+			got, err := e.recorder.Record(ctx, spec)
 			switch {
 			case err != nil && !isOfImage(err):
 				return outcome{err: err}

@@ -16,8 +16,8 @@ func (e *engine) checkWorkerActions(ctx context.Context) outcome {
 		return skip("the image has no worker")
 	}
 	w := &workerRunner{Runner: e.recorder, engine: e}
-	e.recorder.actions = w
-	defer func() { e.recorder.actions = nil }()
+	e.recorder.Actions = w
+	defer func() { e.recorder.Actions = nil }()
 	out := e.remove(ctx, e.o.lastConfig(), e.valid.State)
 	if out.verdict == Pass {
 		out = e.makeResource(ctx, present(e.o.lastConfig()))
@@ -60,7 +60,7 @@ type workerRunner struct {
 // Run implements runner.Runner. It reports invalid replies of the worker on stderr.
 func (w *workerRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if s.Entrypoint != "" || s.Digest != w.engine.ty.Digest {
-		return w.engine.recorder.run(ctx, s)
+		return w.engine.recorder.Record(ctx, s)
 	}
 	w.count++
 	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: 1, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)})
