@@ -2,6 +2,7 @@ package typetest
 
 import (
 	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 	"deployster/internal/ui/typeview"
@@ -54,7 +55,7 @@ func checked(p terminal.Printer, c conformance.Check) {
 }
 
 // printExchange prints the input and the output of one run of the image.
-func printExchange(p terminal.Printer, x conformance.Exchange) {
+func printExchange(p terminal.Printer, x recording.Exchange) {
 	how := fmt.Sprintf("exit code %d", x.ExitCode)
 	if x.Error != "" {
 		how = x.Error

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/artifact/images"
 	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 )
@@ -169,7 +170,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	c := conformance.Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
 	if out.verdict == conformance.Fail {
 		for _, r := range e.runs[max(e.mark, len(e.runs)-2):] {
-			c.Exchanges = append(c.Exchanges, conformance.Shown(r.spec, r.result, r.err, e.o.Hide))
+			c.Exchanges = append(c.Exchanges, recording.Shown(r.spec, r.result, r.err, e.o.Hide))
 		}
 	}
 	e.report.Add(c)

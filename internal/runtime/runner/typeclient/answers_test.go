@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/runner/answers"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
@@ -269,11 +270,11 @@ func TestInit_Answers(t *testing.T) {
 
 // versionShown is which schema an answer to init is to be held against.
 func versionShown(a answer) int {
-	f, err := readFields([]byte(a.says))
+	f, err := answers.ReadFields([]byte(a.says))
 	if err != nil {
 		return 2
 	}
-	return versionOf(f)
+	return answers.VersionOf(f)
 }
 
 func TestState_Answers(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/answers"
 	"deployster/protocol"
 )
 
@@ -108,6 +109,6 @@ func refusals() map[string]string {
 
 // IsType reports whether an answer to init or info is a valid answer of a resource type.
 func IsType(answer []byte) bool {
-	_, err := readInit(answer)
+	_, err := answers.ReadInit(answer)
 	return err == nil
 }

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/answers"
 	"deployster/protocol"
 )
 
@@ -65,13 +66,13 @@ func (c *Client) readDiscovered(ty protocol.Type, defaults json.RawMessage, answ
 		if len(line) > maxDiscovered {
 			return nil, fmt.Errorf("line %d has more than 1 MiB", i+1)
 		}
-		f, err := readFields(line)
+		f, err := answers.ReadFields(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		one := Discovered{Config: f.document("config"), Name: f.text("name")}
-		if f.done(); *f.first != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, *f.first)
+		one := Discovered{Config: f.Document("config"), Name: f.Text("name")}
+		if f.Done(); *f.First != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, *f.First)
 		}
 		if one.Config == nil {
 			return nil, fmt.Errorf("line %d: \"config\" is missing", i+1)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/runtime/runner/answers"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
@@ -35,11 +36,11 @@ func TestDocs_Messages(t *testing.T) {
 		}
 		switch schema {
 		case "init-answer":
-			if _, err := readInit(text); err != nil {
+			if _, err := answers.ReadInit(text); err != nil {
 				t.Errorf("example %d: %v", i+1, err)
 			}
 		case "state-answer":
-			if _, _, err := readAnswer(text, 2, "present"); err != nil {
+			if _, _, err := answers.ReadAnswer(text, 2, "present"); err != nil {
 				t.Errorf("example %d: %v", i+1, err)
 			}
 		}

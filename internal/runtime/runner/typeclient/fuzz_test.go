@@ -12,6 +12,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/runner/answers"
 	"deployster/protocol"
 )
 
@@ -25,7 +26,7 @@ func FuzzAnswers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		taken := false
-		if ty, err := readInit(data); err == nil {
+		if ty, err := answers.ReadInit(data); err == nil {
 			taken = true
 			if ty.Protocol < protocol.MinVersion || ty.Protocol > protocol.MaxVersion {
 				t.Errorf("protocol %d", ty.Protocol)
@@ -35,7 +36,7 @@ func FuzzAnswers(f *testing.F) {
 			version int
 			intent  protocol.Intent
 		}{{1, protocol.Present}, {2, protocol.Present}, {2, protocol.Absent}} {
-			a, failure, err := readAnswer(data, q.version, q.intent)
+			a, failure, err := answers.ReadAnswer(data, q.version, q.intent)
 			if err != nil {
 				if m := diag.Visible(err.Error()); !utf8.ValidString(m) {
 					t.Errorf("message %q", m)
@@ -44,7 +45,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 			taken = true
 			sound(t, q.intent, a, failure)
-			again, _, err := readAnswer(mustCanonical(t, data), q.version, q.intent)
+			again, _, err := answers.ReadAnswer(mustCanonical(t, data), q.version, q.intent)
 			if err != nil {
 				t.Fatalf("the canonical form is refused: %v", err)
 			}

@@ -14,6 +14,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/answers"
 	"deployster/protocol"
 )
 
@@ -184,7 +185,7 @@ func (c *Client) Kept(t Target) (protocol.Type, bool) {
 
 // readType parses and checks an answer to init.
 func (c *Client) readType(answer []byte) (protocol.Type, error) {
-	ty, err := readInit(answer)
+	ty, err := answers.ReadInit(answer)
 	if err == nil {
 		err = c.CheckSchemas(ty)
 	}

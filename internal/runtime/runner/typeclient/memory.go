@@ -7,27 +7,16 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/answers"
 	"deployster/protocol"
 )
 
 // MaxMemory is the size limit of a resource's memory, in bytes.
-const MaxMemory = 4 << 20
+const MaxMemory = answers.MaxMemory
 
 // maxActionAnswer is the size limit of an action's answer: a memory, and the object
 // around it.
 const maxActionAnswer = MaxMemory + 64
-
-// memory returns the memory in an answer; nil if it has none.
-func (f *fields) memory() json.RawMessage {
-	m := f.value("memory")
-	switch {
-	case string(m) == "null":
-		f.problem("%q is null, and must be a value; what has no memory leaves it out", f.at("memory"))
-	case len(m) > MaxMemory:
-		f.problem("%q has %d bytes, and may have at most %d", f.at("memory"), len(m), MaxMemory)
-	}
-	return m
-}
 
 // Said returns the memory in the answer of an action. A memory of null means that
 // nothing exists any more. silent reports that the type has a memory but the action
@@ -48,20 +37,20 @@ func ReadSaid(stdout []byte) (json.RawMessage, error) {
 	if len(stdout) > maxActionAnswer {
 		return nil, fmt.Errorf("it printed more than %d bytes", maxActionAnswer)
 	}
-	f, err := readFields(stdout)
+	f, err := answers.ReadFields(stdout)
 	if err != nil {
 		return nil, err
 	}
-	memory := f.value("memory")
+	memory := f.Value("memory")
 	if memory == nil {
-		f.problem("\"memory\" is missing")
+		f.Problem("\"memory\" is missing")
 	}
 	if len(memory) > MaxMemory {
-		f.problem("\"memory\" has %d bytes, and may have at most %d", len(memory), MaxMemory)
+		f.Problem("\"memory\" has %d bytes, and may have at most %d", len(memory), MaxMemory)
 	}
-	f.done()
-	if *f.first != nil {
-		return nil, *f.first
+	f.Done()
+	if *f.First != nil {
+		return nil, *f.First
 	}
 	return memory, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/runtime/runner/answers"
 	"deployster/protocol"
 )
 
@@ -21,7 +22,7 @@ func TestReadSaid(t *testing.T) {
 		"two documents":      {says: `{"memory":1}{"memory":2}`, problem: ""},
 		"a log before it":    {says: "making it\n" + `{"memory":1}`, problem: ""},
 		"twice the same key": {says: `{"memory":1,"memory":2}`, problem: ""},
-		"too large":          {says: `{"memory":"` + strings.Repeat("x", MaxMemory) + `"}`, problem: "at most"},
+		"too large":          {says: `{"memory":"` + strings.Repeat("x", answers.MaxMemory) + `"}`, problem: "at most"},
 		"much too large":     {says: strings.Repeat("x", maxActionAnswer+1), problem: "more than"},
 	} {
 		t.Run(name, func(t *testing.T) {

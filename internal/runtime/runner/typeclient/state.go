@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/answers"
 	"deployster/protocol"
 )
 
@@ -63,7 +64,7 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	if err != nil {
 		return protocol.Answer{}, err
 	}
-	answer, failure, err := readAnswer(r.Stdout, ty.Protocol, intent)
+	answer, failure, err := answers.ReadAnswer(r.Stdout, ty.Protocol, intent)
 	if err == nil && answer.Status == protocol.Valid {
 		err = c.checkState(ty, answer.State)
 	}
