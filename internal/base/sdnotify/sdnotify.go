@@ -39,7 +39,8 @@ func (n Notifier) Stopping() { n.send("STOPPING=1") }
 
 func line(status string) string { return "STATUS=" + strings.ReplaceAll(status, "\n", " ") }
 
-// send sends a message, and ignores errors.
+// send sends a message, and ignores errors. SdNotify of coreos/go-systemd reads the socket from
+// the environment of the process only, and waits without a limit while systemd does not read.
 func (n Notifier) send(message string) {
 	if n.socket == "" {
 		return
