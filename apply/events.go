@@ -23,6 +23,7 @@ type ActionStarted struct {
 	Host                         string // the host that it runs on; "" = this machine
 	First                        bool   // it is the resource's shutdown_first
 	Late                         bool   // it runs right before the other actions, because it was not known when the others ran
+	Together                     int    // how many resources its worker carries out the action for, in one batch; 0 = it alone
 }
 
 // ActionEnded says how an action ended; Err is nil when it succeeded.

@@ -80,3 +80,11 @@ func reason(d *diag.Diagnostic, err error) string {
 	}
 	return d.Detail
 }
+
+// reasonOf returns the text of an error; "" = there is none.
+func reasonOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -100,6 +100,7 @@ type run struct {
 	owners     owners
 	approvals  *approvals
 	semaphores turns.Semaphores
+	batches    *turns.Batches
 	remade     remade
 
 	shutdownMu sync.Mutex
@@ -128,6 +129,9 @@ type outcome struct {
 
 	gone     bool // its host could not be used
 	declined bool // it was not approved: what does not depend on it continues
+
+	batchGroup string // the resources whose actions may be carried out together with its own; "" = none
+	leaveBatch func() // notes that it does not join a batch any more
 }
 
 // begun reports whether a node was carried out, or a part of it.
@@ -160,6 +164,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, queries: queries{work, x}, options: o, work: work,
 		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: facts.New(p),
 		approvals: &approvals{options: o, given: map[*plan.Step]approval{}}, semaphores: turns.NewSemaphores(m.Semaphores()),
+		batches:  turns.NewBatches(),
 		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
 	r.manifest = config.Converting(m, func(addr string) protocol.Type {
 		if step := p.Resources[addr]; step != nil {

@@ -11,6 +11,7 @@ import (
 
 	"deployster/apply/compare"
 	"deployster/apply/fresh"
+	"deployster/apply/turns"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
@@ -93,6 +94,8 @@ func (r *run) attempt(ctx context.Context, step *plan.Step, out *outcome, in pro
 		return false
 	}
 	defer free()
+	out.enterBatch(r.batches, step, r.options.Confirm)
+	defer func() { out.leaveBatch() }()
 	answer, ok := r.confirmState(ctx, step, out, in, sensitive)
 	if !ok {
 		return out.again // another attempt may help only if an earlier one has run an action
@@ -185,6 +188,12 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 			return false
 		}
 		at := place{after: answer.Actions[i+1:]}
+		if out.inBatch(step, action) {
+			at.batch = r.batches.Join(ctx, out.batchGroup, action.Name, step.Init.Batch.Max, out.leaveBatch)
+			if at.batch == nil && out.interrupted(ctx, action, answer.Actions[i:]) {
+				return false
+			}
+		}
 		if i == 0 && answer.ShutdownFirst == nil {
 			at.memory = answer.Memory
 		}
@@ -204,12 +213,14 @@ type place struct {
 	after       []protocol.Action // the actions after it
 	first, late bool              // it is shutdown_first; it runs only right before the others
 	memory      json.RawMessage   // of the answer, for the first action: recorded before that starts
+	batch       *turns.Batch      // it is carried out together with the actions of others; nil = alone
 }
 
 // runAction runs one action between two durable records: its start is recorded
 // before it can have any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
 	if !r.stops.begin(step, out) {
+		at.batch.Withdraw()
 		return false
 	}
 	creates := in.Intent == protocol.Present && (stale == nil || a.Destructive)
@@ -220,6 +231,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
 		Returns: returns(step, in), Subscribers: r.news[out.addr], Memory: at.memory, Another: letsGo(r, step, out.addr)}
 	if err := r.journal.ActionStarted(start); err != nil {
+		at.batch.Withdraw()
 		out.failJournal(err)
 		return false
 	}
@@ -229,29 +241,28 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	}
 	r.facts.SetActed(out.addr, creates)
 	r.options.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, Host: hostName(step), First: at.first,
-		Late: at.late})
+		Late: at.late, Together: at.batch.Size()})
 	began := r.options.Now()
 	out.running = a.Name
 	// The end is recorded as soon as it is known, while other clients can still find
 	// it out: so it is never lost.
 	recorded, jerr := false, error(nil)
 	record := func(result runner.Result, err error) error {
-		why := ""
-		if err != nil {
-			why = err.Error()
-		}
 		recorded = true
 		memory, silent := typeclient.Said(step.Init, result)
-		jerr = r.journal.ActionEnded(out.addr, a.Name, state.End{Exit: result.ExitCode, Reason: why, Memory: memory})
+		jerr = r.journal.ActionEnded(out.addr, a.Name, state.End{Exit: result.ExitCode, Reason: reasonOf(err), Memory: memory})
 		if out.silent = silent; memory != nil {
 			r.facts.SetMemory(out.addr, memory)
 		}
 		return jerr
 	}
 	r.facts.TellMemory(&in, out.addr)
-	result, err := r.exec.ActNotify(r.work, step.Target(out.addr), step.Init, a,
+	target := step.Target(out.addr)
+	target.Batch = at.batch.Begin()
+	result, err := r.exec.ActNotify(r.work, target, step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
+	at.batch.End(diag.Is[*runner.UnknownError](err))
 	r.options.event(ActionEnded{Address: out.addr, Action: a.Name, Host: hostName(step), Took: r.options.Now().Sub(began), Err: err})
 	if !recorded && diag.Is[*runner.UnknownError](err) {
 		// It may still run. The journal keeps an action without an end, and the

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"deployster/protocol/internal/schema"
 )
 
 // comparison is the result of comparing a config with a state, field by field of the same JSON name.
@@ -52,29 +54,29 @@ func compare[C any](written json.RawMessage, config C, unknown []string, state j
 			want[key] = value
 		}
 	}
-	members := membersOf(reflect.TypeFor[C]())
+	members := schema.Members(reflect.TypeFor[C]())
 	for name := range members {
 		if _, there := want[name]; !there {
 			want[name] = nil
 		}
 	}
 	c := &comparison{wanted: map[string]any{}}
-	names := fieldNames(stateType)
+	names := schema.FieldNames(stateType)
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		got, there := have[key]
 		f, known := members[key]
-		if !there && !names[key] || want[key] == nil && (!known || f.tag.Get(toolTag) == computedTag) {
+		if !there && !names[key] || want[key] == nil && (!known || f.Tag.Get(toolTag) == computedTag) {
 			continue
 		}
 		if holdsUnknown(key, unknown) {
 			c.later(key, state != nil)
 			continue
 		}
-		secret := f.tag.Get("writeOnly") == "true"
+		secret := f.Tag.Get("writeOnly") == "true"
 		if !secret && certain(want[key]) {
 			c.wanted[key] = want[key]
 		}
-		if state == nil || same(want[key], got, there, f.typ) {
+		if state == nil || same(want[key], got, there, f.Type) {
 			continue
 		}
 		if _, forecast := c.wanted[key]; !forecast { // otherwise the present value would be expected to stay
@@ -135,7 +137,7 @@ func equal(want, have any, t reflect.Type) bool {
 		return (ok || have == nil && len(w) == 0) && equalMembers(w, h, t)
 	case []any:
 		h, ok := have.([]any)
-		return (ok || have == nil) && len(w) == len(h) && equalItems(w, h, elementOf(t))
+		return (ok || have == nil) && len(w) == len(h) && equalItems(w, h, schema.Element(t))
 	case json.Number:
 		h, ok := have.(json.Number)
 		return ok && (w == h || sameNumber(w.String(), h.String()))
@@ -144,17 +146,17 @@ func equal(want, have any, t reflect.Type) bool {
 }
 
 func equalMembers(want, have map[string]any, t reflect.Type) bool {
-	if members := membersOf(t); members != nil {
+	if members := schema.Members(t); members != nil {
 		for name, f := range members {
 			got, there := have[name]
-			if !same(want[name], got, there, f.typ) && (want[name] != nil || f.tag.Get(toolTag) != computedTag) {
+			if !same(want[name], got, there, f.Type) && (want[name] != nil || f.Tag.Get(toolTag) != computedTag) {
 				return false
 			}
 		}
 		return true
 	}
 	for key, value := range want {
-		if value != nil && !equal(value, have[key], elementOf(t)) {
+		if value != nil && !equal(value, have[key], schema.Element(t)) {
 			return false
 		}
 	}

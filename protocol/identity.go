@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"deployster/protocol/internal/schema"
 )
 
 // The tag deployster:"identity" marks the fields of a config whose values together
@@ -41,27 +43,27 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 		return nil, nil // it contains itself: SchemaOf reports that
 	}
 	open = append(open, t)
-	for _, f := range fieldsOf(t) {
-		pointer := at + "/" + escape(f.name)
-		mark := f.tag.Get(toolTag)
+	for _, f := range schema.Fields(t) {
+		pointer := at + "/" + escape(f.Name)
+		mark := f.Tag.Get(toolTag)
 		switch {
-		case mark == identityTag && f.tag.Get("writeOnly") == "true":
+		case mark == identityTag && f.Tag.Get("writeOnly") == "true":
 			return nil, fmt.Errorf("%s: a secret cannot name the thing", pointer)
-		case mark == identityTag && (f.optional || f.typ.Kind() == reflect.Pointer) && f.tag.Get("default") == "":
+		case mark == identityTag && (f.Optional || f.Type.Kind() == reflect.Pointer) && f.Tag.Get("default") == "":
 			return nil, fmt.Errorf("%s: what names the thing must be required or have a default", pointer)
 		case mark == identityTag:
 			pointers = append(pointers, pointer)
 			continue
-		case mark == computedTag && !f.optional && f.typ.Kind() != reflect.Pointer:
+		case mark == computedTag && !f.Optional && f.Type.Kind() != reflect.Pointer:
 			return nil, fmt.Errorf("%s: only what may be left out can be %s", pointer, computedTag)
 		case mark != "" && mark != computedTag:
 			return nil, fmt.Errorf("%s: the tag %s is %q, and must be %q or %q", pointer, toolTag, mark, identityTag, computedTag)
 		}
-		inner, err := identityIn(structOf(f.typ), pointer, open)
+		inner, err := identityIn(structOf(f.Type), pointer, open)
 		switch {
 		case err != nil:
 			return nil, err
-		case len(inner) > 0 && (f.typ.Kind() != reflect.Struct || f.optional):
+		case len(inner) > 0 && (f.Type.Kind() != reflect.Struct || f.Optional):
 			return nil, fmt.Errorf("%s: what names the thing must always have a value, and %s may be missing or be many", inner[0], pointer)
 		}
 		pointers = append(pointers, inner...)

@@ -20,6 +20,7 @@ type Kind interface {
 
 	answer(ctx context.Context, p Process) int
 	needing(needs []string) Kind
+	together(ctx context.Context, all []Process, begin func(i int)) []int
 }
 
 // NewKind returns a type as a kind. About.Worker must be true: a worker serves all kinds.
@@ -37,6 +38,10 @@ func (k kind[C, S]) needing(needs []string) Kind {
 
 func (k kind[C, S]) answer(ctx context.Context, p Process) int { return k.s.answer(ctx, p) }
 
+func (k kind[C, S]) together(ctx context.Context, all []Process, begin func(int)) []int {
+	return k.s.together(ctx, all, begin)
+}
+
 // ServeKinds answers this one invocation of the program with one of its kinds, or serves
 // as a worker for all of them, and ends the process. needs is what all of them need from
 // their type block, such as whole-machine.
@@ -44,7 +49,28 @@ func ServeKinds(kinds map[string]Kind, needs ...string) {
 	if len(needs) > 0 {
 		kinds = Needing(kinds, needs)
 	}
-	ServeFunc(func(ctx context.Context, p Process) int { return AnswerKind(ctx, kinds, p) }, func() {})
+	answer := func(ctx context.Context, p Process) int { return AnswerKind(ctx, kinds, p) }
+	serveProgram(answer, func(ctx context.Context, all []Process, begin func(int)) []int {
+		return answerTogether(ctx, kinds, all, begin)
+	}, func() {})
+}
+
+// answerTogether carries out a batch with the kind that its invocations name, which is the same.
+func answerTogether(ctx context.Context, kinds map[string]Kind, all []Process, begin func(int)) []int {
+	names := map[string]bool{}
+	one := ""
+	for i, p := range all {
+		name, whole, err := chosen(kinds, p)
+		if err != nil {
+			_, _ = fmt.Fprintln(p.Stderr, err)
+			return slices.Repeat([]int{exitFailed}, len(all))
+		}
+		one, names[name], all[i] = name, true, whole
+	}
+	if len(names) != 1 {
+		return oneByOne(ctx, all, begin, func(ctx context.Context, p Process) int { return AnswerKind(ctx, kinds, p) })
+	}
+	return kinds[one].together(ctx, all, begin)
 }
 
 // Needing returns kinds that say in their answer to init that they need all of needs.
@@ -59,22 +85,21 @@ func Needing(kinds map[string]Kind, needs []string) map[string]Kind {
 // AnswerKind answers one invocation with the kind that its stdin names, and returns the
 // exit code.
 func AnswerKind(ctx context.Context, kinds map[string]Kind, p Process) int {
-	k, p, err := chosen(kinds, p)
+	name, p, err := chosen(kinds, p)
 	if err != nil {
 		_, _ = fmt.Fprintln(p.Stderr, err)
 		return exitFailed
 	}
-	return k.answer(ctx, p)
+	return kinds[name].answer(ctx, p)
 }
 
-// chosen returns the kind that the input names, and a process whose stdin is whole again.
-func chosen(kinds map[string]Kind, p Process) (Kind, Process, error) {
+// chosen returns the name of the kind that the input names, and a process whose stdin is whole again.
+func chosen(kinds map[string]Kind, p Process) (name string, whole Process, err error) {
 	in := bufio.NewReader(p.Stdin)
 	watches := len(p.Args) == 1 && p.Args[0] == watchArg
-	_, whole := p.Stdin.(interface{ Len() int })
+	_, complete := p.Stdin.(interface{ Len() int })
 	var data []byte
-	var err error
-	if watches && !whole {
+	if watches && !complete {
 		data, err = readLine(in) // stdin stays open: its end is the end of the watch
 		p.Stdin = io.MultiReader(bytes.NewReader(data), in)
 	} else {
@@ -82,21 +107,21 @@ func chosen(kinds map[string]Kind, p Process) (Kind, Process, error) {
 		p.Stdin = bytes.NewReader(data)
 	}
 	if err != nil && len(data) == 0 {
-		return nil, p, fmt.Errorf("stdin cannot be read: %w", err)
+		return "", p, fmt.Errorf("stdin cannot be read: %w", err)
 	}
 	var input struct{ Type string }
 	if len(bytes.TrimSpace(data)) > 0 {
 		if err := json.Unmarshal(data, &input); err != nil {
-			return nil, p, fmt.Errorf("stdin is not what deployster sends: %w", err)
+			return "", p, fmt.Errorf("stdin is not what deployster sends: %w", err)
 		}
 	}
 	image, name, _ := strings.Cut(input.Type, "#")
-	if k, known := kinds[name]; known {
-		return k, p, nil
+	if kinds[name] != nil {
+		return name, p, nil
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
 	if name == "" {
-		return nil, p, fmt.Errorf("this image has several kinds: write %s#KIND, where KIND is one of %s", image, names)
+		return "", p, fmt.Errorf("this image has several kinds: write %s#KIND, where KIND is one of %s", image, names)
 	}
-	return nil, p, fmt.Errorf("%s has no kind %q: it has %s", image, name, names)
+	return "", p, fmt.Errorf("%s has no kind %q: it has %s", image, name, names)
 }

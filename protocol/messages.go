@@ -168,6 +168,7 @@ type Type struct {
 	Independent       bool                   `json:"independent,omitempty"`     // its resources change only with their own config
 	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs its resources only where they say so
 	Worker            *Command               `json:"worker,omitempty"`
+	Batch             *Batch                 `json:"batch,omitempty"` // actions that the worker carries out together
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
 }

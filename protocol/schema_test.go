@@ -74,7 +74,7 @@ func TestSchemaOfRefuses(t *testing.T) {
 	check := func(schema json.RawMessage, err error) func(string) {
 		return func(reason string) { t.Helper(); refuse(reason, schema, err) }
 	}
-	check(protocol.SchemaOf[int]())("no struct")
+	check(protocol.SchemaOf[int]())("not a struct")
 	check(protocol.SchemaOf[node]())("holds itself")
 	check(protocol.SchemaOf[struct{ F func() }]())("no JSON for a func()")
 	check(protocol.SchemaOf[struct{ M map[int]string }]())("must be strings")
@@ -89,7 +89,7 @@ func TestSchemaOfRefuses(t *testing.T) {
 	}]())("pattern is for")
 	check(protocol.SchemaOf[struct {
 		I int `enum:"1,x"`
-	}]())(`"x" is no JSON`)
+	}]())(`"x" is not valid JSON`)
 	check(protocol.SchemaOf[struct {
 		I int `default:"1.5"`
 	}]())("is no int")

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"deployster/protocol/internal/schema"
 )
 
 // fingerprintsKey is the member of the state that holds a salted fingerprint of each
@@ -26,7 +28,7 @@ const saltSize = 16
 // pointers, and removes them from the config. A top-level field whose name the state
 // has too is removed but not returned: its value is compared with the state.
 func secretsOf(config map[string]any, t, state reflect.Type) map[string]any {
-	found, compared := map[string]any{}, fieldNames(state)
+	found, compared := map[string]any{}, schema.FieldNames(state)
 	takeSecrets(config, t, "", found)
 	for pointer := range found {
 		if name, _, nested := strings.Cut(pointer[1:], "/"); !nested && compared[unescape(name)] {
@@ -39,11 +41,11 @@ func secretsOf(config map[string]any, t, state reflect.Type) map[string]any {
 func takeSecrets(v any, t reflect.Type, at string, found map[string]any) {
 	switch v := v.(type) {
 	case map[string]any:
-		fields := membersOf(t)
+		fields := schema.Members(t)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			pointer, inner := at+"/"+escape(key), elementOf(t)
+			pointer, inner := at+"/"+escape(key), schema.Element(t)
 			if f, ok := fields[key]; ok {
-				if inner = f.typ; f.tag.Get("writeOnly") == "true" {
+				if inner = f.Type; f.Tag.Get("writeOnly") == "true" {
 					if v[key] != nil {
 						found[pointer] = v[key]
 					}
@@ -55,7 +57,7 @@ func takeSecrets(v any, t reflect.Type, at string, found map[string]any) {
 		}
 	case []any:
 		for i, item := range v {
-			takeSecrets(item, elementOf(t), at+"/"+strconv.Itoa(i), found)
+			takeSecrets(item, schema.Element(t), at+"/"+strconv.Itoa(i), found)
 		}
 	}
 }
@@ -66,8 +68,8 @@ func hasSecrets(t reflect.Type, open ...reflect.Type) bool {
 	if slices.Contains(open, t) {
 		return false
 	}
-	return slices.ContainsFunc(fieldsOf(t), func(f field) bool {
-		return f.tag.Get("writeOnly") == "true" || hasSecrets(f.typ, append(open, t)...)
+	return slices.ContainsFunc(schema.Fields(t), func(f schema.Field) bool {
+		return f.Tag.Get("writeOnly") == "true" || hasSecrets(f.Type, append(open, t)...)
 	})
 }
 
@@ -184,7 +186,7 @@ func fingerprintSchema(schema json.RawMessage) (json.RawMessage, error) {
 	if _, taken := properties[fingerprintsKey]; taken {
 		return nil, fmt.Errorf("the state must not have a member %q: there this package keeps what it knows of the secrets", fingerprintsKey)
 	}
-	properties[fingerprintsKey] = shape{"type": "object", "writeOnly": true, "additionalProperties": shape{"type": "string"},
+	properties[fingerprintsKey] = map[string]any{"type": "object", "writeOnly": true, "additionalProperties": map[string]any{"type": "string"},
 		"description": "salted fingerprints of the secrets in the config, by their JSON pointers"}
 	return encode(s)
 }

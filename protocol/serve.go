@@ -80,6 +80,7 @@ type About struct {
 	Needs        []string               // what its type block must give it, such as whole-machine
 	ByPerson     bool                   // a watch repairs its resources only if their watch block says so
 	Worker       bool                   // its methods may be called concurrently, so that one process can serve many calls
+	Batch        *Batch                 // the actions of a BatchActor; nil = each action is carried out alone
 	Reuse        bool                   // its container may be used for several runs
 	Docs         map[string]string      // descriptions of fields of the config, by JSON name: for those too long for a tag
 	ConfigSchema []byte                 // JSON Schema; nil = SchemaOf[C]
@@ -179,7 +180,7 @@ type Process struct {
 func Run[C, S any](ctx context.Context, r Resource[C, S], about About, p Process) int {
 	s := server[C, S]{r: r, about: about}
 	if len(p.Args) > 0 && p.Args[0] == workerArg && about.Worker {
-		return serveWorker(ctx, p, s.answer)
+		return serveWorker(ctx, p, s.answer, s.together)
 	}
 	return s.answer(ctx, p)
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"reflect"
 	"slices"
+
+	"deployster/protocol/internal/schema"
 )
 
 // init answers the init question: what this type is.
@@ -32,7 +34,7 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
 		Kind: s.about.Kind, AutoEdges: s.about.AutoEdges, Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}},
 		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Memory: s.about.Memory, Unknowns: s.about.Unknowns,
-		Independent: s.about.Independent, Reuse: s.about.Reuse, Needs: s.about.Needs}
+		Independent: s.about.Independent, Batch: s.about.Batch, Reuse: s.about.Reuse, Needs: s.about.Needs}
 	_, a.Absent = s.r.(Deleter[C, S])
 	if _, watches := s.r.(Watcher[C, S]); watches {
 		a.WatchAction = &Command{Args: []string{watchArg}}
@@ -269,7 +271,7 @@ func (s server[C, S]) call(p Process) (*Call[C, S], error) {
 	if len(c.ActionInput.Config) == 0 {
 		c.ActionInput.Config = json.RawMessage("{}")
 	}
-	setDefaults(reflect.ValueOf(&c.Config).Elem())
+	schema.SetDefaults(reflect.ValueOf(&c.Config).Elem())
 	if err := decode(c.ActionInput.Config, &c.Config, s.about.ConfigSchema == nil); err != nil {
 		return nil, Errorf(ConfigError, "", "the config cannot be read: %s", err)
 	}

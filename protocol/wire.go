@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // InitAnswer is what a type of protocol 2 prints on stdout in answer to init. Only
 // StateAction is required.
@@ -31,6 +34,7 @@ type InitAnswer struct {
 	// Repair is the default of watch { repair } for its resources; nil = true.
 	Repair *bool    `json:"repair,omitempty"`
 	Worker *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
+	Batch  *Batch   `json:"batch,omitempty"`  // actions that its worker carries out together; none = each alone
 	Reuse  bool     `json:"reuse,omitempty"`  // invocations may share a container
 	Cache  *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
 }
@@ -57,11 +61,25 @@ type ActionAnswer struct {
 	Memory json.RawMessage `json:"memory"`
 }
 
+// Batch lists the actions that a worker carries out together for many resources.
+type Batch struct {
+	Actions []string `json:"actions"`       // their names
+	Max     int      `json:"max,omitempty"` // how many resources at the most; 0 = DefaultBatch
+}
+
+// DefaultBatch is the default of Batch.Max.
+const DefaultBatch = 100
+
+// Takes reports whether actions of a name may come in a batch.
+func (b *Batch) Takes(action string) bool { return b != nil && slices.Contains(b.Actions, action) }
+
 // WorkerRequest is one line on the stdin of a worker. It starts an invocation with
 // the arguments and the stdin that a process of its own would get or, with Cancel,
-// asks the open invocation of that ID to end.
+// asks the open invocation of that ID to end. With Batch it starts many invocations of one action,
+// and has no other key.
 type WorkerRequest struct {
-	ID     int64           `json:"id"`               // of the invocation; unique among the open ones
+	ID     int64           `json:"id,omitempty"`     // of the invocation; unique among the open ones
+	Batch  []WorkerRequest `json:"batch,omitempty"`  // invocations with ID, Args and Stdin
 	Args   []string        `json:"args,omitempty"`   // such as ["state"]; none = init
 	Stdin  json.RawMessage `json:"stdin,omitempty"`  // an object: InitInput, StateInput or ActionInput
 	Cancel bool            `json:"cancel,omitempty"` // ends the invocation, as SIGTERM ends a process
@@ -77,6 +95,7 @@ type WorkerReply struct {
 	Stderr string `json:"stderr,omitempty"` // a piece of it
 	Exit   *int   `json:"exit,omitempty"`   // the exit code: the invocation has ended, and this is its last reply
 	Waits  *bool  `json:"waits,omitempty"`  // it waits for other invocations to end; begun unless a reply says true
+	Begun  bool   `json:"begun,omitempty"`  // it begins an invocation of a batch: nothing was done for that before
 }
 
 // WatchEvent is one line on the stdout of a watch action. The first line reports that

@@ -26,8 +26,9 @@ const (
 
 // serveWorker serves many invocations until stdin ends, and returns the exit code. A line
 // that it cannot read ends it, because the ids of the lines that follow are then unreliable.
-func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int) int {
-	w := worker{answer: answer, open: map[int64]context.CancelFunc{},
+func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int,
+	together func(context.Context, []Process, func(int)) []int) int {
+	w := worker{answer: answer, together: together, open: map[int64]context.CancelFunc{},
 		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), out: newReplies(p.Stdout)}
 	ctx, cancel := context.WithCancel(ctx)
 	var endWatches context.CancelFunc
@@ -93,6 +94,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 // worker holds the open invocations and the channel for their replies.
 type worker struct {
 	answer    func(context.Context, Process) int
+	together  func(ctx context.Context, batch []Process, begin func(i int)) (codes []int)
 	run, wait chan struct{}   // semaphores: one slot for each running invocation, and one for each open invocation
 	watching  context.Context // of watches, which go on until stdin ends and take no slot
 	running   sync.WaitGroup
@@ -130,6 +132,9 @@ func (w *worker) request(ctx context.Context, line []byte) error {
 			end()
 		}
 		return nil
+	}
+	if len(r.Batch) > 0 {
+		return w.requestAll(ctx, r.Batch)
 	}
 	watches := len(r.Args) == 1 && r.Args[0] == watchArg
 	parent := ctx
@@ -204,9 +209,7 @@ func (w *worker) waits(r WorkerRequest, is bool) {
 // process carries out one invocation as a process of its own would, and returns its
 // exit code.
 func (w *worker) process(ctx context.Context, r WorkerRequest) int {
-	return w.answer(ctx, Process{Args: r.Args, Stdin: bytes.NewReader(r.Stdin),
-		Stdout: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stdout: s}) }),
-		Stderr: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stderr: s}) })})
+	return w.answer(ctx, w.processOf(r))
 }
 
 // end replies that an invocation has ended.

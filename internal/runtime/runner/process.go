@@ -18,6 +18,14 @@ type Worker struct {
 	Args       []string // replace the image's Cmd
 }
 
+// Batch names actions that a worker gets as one request. They have one Worker, one set of mounts
+// and settings, and are started concurrently. A member that does not arrive delays the others for a
+// limited time, and then runs alone.
+type Batch struct {
+	ID      string // unique among the batches of all clients
+	Members int    // how many actions name it
+}
+
 // GroupKey returns a key that is equal for the invocations that the same running
 // programs may carry out: those with equal program, mounts and settings.
 func (s *Spec) GroupKey(program any) (string, error) {
@@ -112,6 +120,7 @@ func ReadLine(in *bufio.Reader, most int) ([]byte, error) {
 // invocation. The invocation has ended too, and what it did before is unknown.
 type WorkerError struct {
 	Reason string // a sentence without its full stop
+	Well   bool   // it ended by itself, with exit code 0
 }
 
 func (e *WorkerError) Error() string { return e.Reason }

@@ -62,6 +62,9 @@ type Spec struct {
 	// same meaning: it gets the Args and the Stdin. nil = none can.
 	Worker *Worker
 
+	// Batch: an action with a Worker is a member of a batch; nil = it is requested alone.
+	Batch *Batch `json:",omitempty"`
+
 	// Reuse: a query may run in a container that other invocations with the same image,
 	// mounts and settings use too, with the same meaning. An action always has a
 	// container of its own.

@@ -116,6 +116,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"expand":        expand,
 			"probe":         (&goType{name: "probe"}).pack,
 			"service":       (&goType{name: "service"}).pack,
+			"shelf":         (&goType{name: "shelf"}).pack,
 			"ticket":        (&goType{name: "ticket"}).pack,
 			"provider":      buildProvider,
 			"keypair":       makeKeys,

@@ -122,6 +122,8 @@ type ActionStarted struct {
 	First       bool   `json:"shutdown_first,omitempty"` // it is the resource's shutdown_first
 	// it runs right before the other actions of its resource, not before those of all resources
 	Late bool `json:"late,omitempty"`
+	// how many resources its worker carries out the action for, in one batch
+	Together int `json:"together,omitempty"`
 }
 
 // Log is one line that an image printed.

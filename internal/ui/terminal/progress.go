@@ -6,6 +6,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/render"
 	"deployster/plan"
@@ -120,6 +121,8 @@ func describe(e apply.ActionStarted) string {
 		text += " - " + diag.Visible(e.Description)
 	}
 	switch {
+	case e.Together > 1:
+		text += " (together with " + words.Count(e.Together-1, "other resource") + ")"
 	case e.Late:
 		text += " (first of its own actions: that it is needed was not known before)"
 	case e.First:

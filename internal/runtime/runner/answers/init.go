@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func isTransitional(f *Fields) bool {
 func readInitV1(f *Fields, ty *protocol.Type) {
 	transitional := isTransitional(f)
 	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
-		"worker", "reuse", "state_schema", "identity",
+		"worker", "batch", "reuse", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			f.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both "+
@@ -160,7 +161,31 @@ func readInitV2(f *Fields, ty *protocol.Type) {
 		w.Done()
 		ty.Worker = &c
 	}
+	readBatch(f, ty)
 	f.Done()
+}
+
+// maxBatch is the limit of "max" in "batch".
+const maxBatch = 1000
+
+// readBatch reads which actions the worker carries out together.
+func readBatch(f *Fields, ty *protocol.Type) {
+	b := f.object("batch")
+	if b == nil {
+		return
+	}
+	ty.Batch = &protocol.Batch{Actions: b.texts("actions"), Max: protocol.DefaultBatch}
+	raw := b.get("max", "a number")
+	if raw != nil && (json.Unmarshal(raw, &ty.Batch.Max) != nil || ty.Batch.Max < 2 || ty.Batch.Max > maxBatch) {
+		f.Problem("\"batch.max\" is %s, and must be a whole number from 2 to %d", raw, maxBatch)
+	}
+	b.Done()
+	switch {
+	case len(ty.Batch.Actions) == 0 || slices.Contains(ty.Batch.Actions, ""):
+		f.Problem("\"batch\" needs the names of actions as \"actions\", like [\"install\", \"remove\"]")
+	case ty.Worker == nil:
+		f.Problem("\"batch\" needs a \"worker\": only a worker gets many requests in one")
+	}
 }
 
 // maxIdentity is how many values may identify a thing together.

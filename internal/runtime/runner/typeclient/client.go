@@ -128,6 +128,7 @@ type Target struct {
 	StateTimeout  time.Duration  // 0 = DefaultStateTimeout
 	Once          bool           // a query of the state is not repeated after a transient error
 	ActionTimeout time.Duration  // 0 = none
+	Batch         *runner.Batch  // the batch of an action; nil = none
 	Sensitive     []string       // pointers into the config to values that must never be shown
 }
 

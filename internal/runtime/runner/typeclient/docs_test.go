@@ -45,8 +45,8 @@ func TestDocs_Messages(t *testing.T) {
 			}
 		}
 	}
-	lines := regexp.MustCompile(`(?m)^\{"id":.*$`).FindAll(doc, -1)
-	if len(lines) != 10 {
+	lines := regexp.MustCompile(`(?m)^\{"(?:id|batch)":.*$`).FindAll(doc, -1)
+	if len(lines) != 15 {
 		t.Errorf("%d lines of a worker", len(lines))
 	}
 	for _, line := range lines {

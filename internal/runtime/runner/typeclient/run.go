@@ -104,6 +104,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Settings:   k.settings,
 		Worker:     k.worker,
 		Reuse:      k.reuse,
+		Batch:      k.target.Batch,
 		ID:         k.id,
 		Timeout:    k.timeout,
 		KeepLog:    max(k.settings.KeepLog, k.keep),

@@ -16,8 +16,15 @@ const maxReply = 32 << 20
 
 // encode returns the line that requests an invocation.
 func encode(id int64, s runner.Spec) ([]byte, error) {
-	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin), Waits: true})
+	request := requestOf(id, s)
+	request.Waits = true
+	line, err := jsondoc.Encode(request)
 	return append(line, '\n'), err
+}
+
+// requestOf returns the request for an invocation.
+func requestOf(id int64, s runner.Spec) protocol.WorkerRequest {
+	return protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)}
 }
 
 // cut returns the beginning of a line, safe to show.

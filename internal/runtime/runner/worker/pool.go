@@ -48,6 +48,8 @@ type Pool struct {
 	groups map[string]*group
 	latest *group // the group of the last invocation; mostly also of the next one
 	closed bool
+
+	batches map[string]*batch // that gather their members, by ID
 }
 
 func (p *Pool) isPrivate(text string) bool { return p.o.Private != nil && p.o.Private(text) }
@@ -57,7 +59,7 @@ func New(o Options) *Pool {
 	if o.Grace <= 0 {
 		o.Grace = runner.DefaultGrace
 	}
-	return &Pool{o: o, cold: make(chan struct{}, inContainers), groups: map[string]*group{}}
+	return &Pool{o: o, cold: make(chan struct{}, inContainers), groups: map[string]*group{}, batches: map[string]*batch{}}
 }
 
 // group is the workers with the same image, mounts and settings.
@@ -102,6 +104,9 @@ func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	g, err := p.group(s)
 	if err != nil {
 		return runner.Result{}, err
+	}
+	if s.Batch != nil && s.Kind == runner.Action {
+		return p.runMember(ctx, g, s)
 	}
 	res, err := runner.Result{}, errDraining
 	for errors.Is(err, errDraining) {

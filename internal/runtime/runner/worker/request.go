@@ -24,6 +24,9 @@ type request struct {
 	waits bool      // the worker has reported that it has not begun the request; guarded by the worker's lock
 	began time.Time // when its timeout began; guarded by the worker's lock
 
+	batch *sent // the batch that it was sent with; nil = it was sent alone
+	begun bool  // a member of a batch was begun; guarded by the worker's lock
+
 	size           int64 // of stdout so far
 	answer         bytes.Buffer
 	stdout, stderr *runner.Log   // stdout of an action only
@@ -111,6 +114,12 @@ func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	}
 	res, begun, err := w.execute(ctx, id, q)
 	res.Duration = time.Since(start)
+	return w.finish(id, q, res, begun, err)
+}
+
+// finish reports the end of an invocation, and settles it.
+func (w *worker) finish(id int64, q *request, res runner.Result, begun bool, err error) (runner.Result, error) {
+	s := q.spec
 	if err != nil || w.isPrivate(string(s.Stdin)) || w.isPrivate(string(res.Stdout)) || w.isPrivate(string(res.Stderr)) {
 		w.markTainted()
 	}
@@ -132,16 +141,10 @@ func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 // execute carries out a request, and reports whether the worker may have begun it.
 func (w *worker) execute(ctx context.Context, id int64, q *request) (res runner.Result, begun bool, err error) {
 	s := q.spec
-	line, err := encode(id, s)
+	line, err := w.prepare(id, q)
 	if err != nil {
 		w.withdraw(id, q, false)
-		return res, false, fmt.Errorf("what %s gets on stdin is no JSON: %w", s.Name, err)
-	}
-	if q.adoptable() {
-		if err := w.proc.Asked(id, s); err != nil {
-			w.withdraw(id, q, false)
-			return res, false, fmt.Errorf("noting what %s is: %w", s.Name, err)
-		}
+		return res, false, err
 	}
 	late := &time.Timer{} // a timer that never fires
 	if s.Timeout > 0 {
@@ -164,15 +167,30 @@ func (w *worker) execute(ctx context.Context, id int64, q *request) (res runner.
 	return res, !w.neverBegun(q), err
 }
 
-// neverBegun reports whether the request has ended and the worker has reported that it never began it.
+// prepare returns the line that requests an invocation, after it is recorded that an action is requested.
+func (w *worker) prepare(id int64, q *request) ([]byte, error) {
+	line, err := encode(id, q.spec)
+	if err != nil {
+		return nil, fmt.Errorf("the input of %s is not valid JSON: %w", q.spec.Name, err)
+	}
+	if q.adoptable() {
+		if err := w.proc.Asked(id, q.spec); err != nil {
+			return nil, fmt.Errorf("the request for %s cannot be recorded: %w", q.spec.Name, err)
+		}
+	}
+	return line, nil
+}
+
+// neverBegun reports whether the request has ended and the worker has not begun it. A worker that
+// ended well has replied that it begins all members of a batch that have reached it.
 func (w *worker) neverBegun(q *request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
 	case <-q.done:
-		return q.waits
+		return q.waits || q.batch != nil && !q.begun
 	default:
-		return false
+		return q.batch != nil && !q.begun && w.endedWell()
 	}
 }
 
@@ -214,8 +232,10 @@ func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Ti
 	var reason error
 	var kill <-chan time.Time
 	done, over, late := ctx.Done(), (<-chan struct{})(q.overLimit), timer.C
+	together := q.batch.stopping()
 	stop := func(why error) {
-		reason, done, late, over = why, nil, nil, nil
+		reason, done, late, over, together = why, nil, nil, nil, nil
+		q.batch.stop()
 		go w.send(fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", id))
 		grace := q.spec.Grace
 		if grace <= 0 {
@@ -238,7 +258,9 @@ func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Ti
 			if reason == nil {
 				res.Stderr = append(res.Stderr, w.result.Stderr...) // why the worker ended
 			}
-			return res, w.endError(reason)
+			return res, w.endError(q, reason)
+		case <-together:
+			stop(errStopped)
 		case <-done:
 			stop(cancelled(ctx, q.spec))
 		case <-late:
@@ -265,8 +287,10 @@ func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Ti
 
 // endError returns the error of an invocation whose worker has ended: reason, if the
 // invocation was cancelled.
-func (w *worker) endError(reason error) error {
+func (w *worker) endError(q *request, reason error) error {
 	switch {
+	case q.batch != nil && !w.neverBegun(q) && !diag.Is[*runner.UnknownError](w.endErr):
+		return errors.Join(reason, &runner.UnknownError{Container: q.spec.ID, Err: w.endErr, Over: true})
 	case reason == nil:
 		return w.endErr
 	case diag.Is[*runner.UnknownError](w.endErr):

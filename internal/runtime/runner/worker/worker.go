@@ -50,8 +50,7 @@ type worker struct {
 
 func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Duration, isPrivate func(string) bool) (*worker, error) {
 	w := &worker{grace: grace, isPrivate: isPrivate, outgoing: make(chan []byte), stdoutRead: make(chan struct{}),
-		ended: make(chan struct{}), removed: make(chan struct{}),
-		open: map[int64]*request{}, unsettled: map[int64]int64{}}
+		ended: make(chan struct{}), removed: make(chan struct{}), open: map[int64]*request{}, unsettled: map[int64]int64{}}
 	// The worker's traces stay until the end of every action is recorded: a later command can adopt the others.
 	s.Ended = func(res runner.Result, err error) error {
 		<-w.stdoutRead
@@ -171,9 +170,8 @@ const (
 func (w *worker) handleReply(line []byte, at int64) error {
 	blank := len(bytes.TrimSpace(line)) == 0
 	var r protocol.WorkerReply
-	var err error
 	if !blank {
-		if err = jsondoc.Read(line, &r); err != nil {
+		if err := jsondoc.Read(line, &r); err != nil {
 			return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, cut(line))
 		}
 	}
@@ -189,6 +187,7 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	if !q.abandoned { // otherwise its caller has the outputs already
 		q.add(r)
 	}
+	q.begun = q.begun || r.Begun
 	if r.Waits != nil {
 		q.waits, q.began = *r.Waits, time.Now()
 		if !q.waits {
@@ -226,7 +225,8 @@ func (w *worker) setOutcome(res runner.Result, err error) {
 		case res.OOM:
 			w.endErr = &runner.WorkerError{Reason: "The worker ran out of memory while it carried this out"}
 		default:
-			w.endErr = &runner.WorkerError{Reason: fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)}
+			why := fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)
+			w.endErr = &runner.WorkerError{Reason: why, Well: res.ExitCode == 0}
 		}
 		close(w.ended)
 	})

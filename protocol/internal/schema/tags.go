@@ -1,4 +1,4 @@
-package protocol
+package schema
 
 import (
 	"encoding/json"
@@ -9,13 +9,13 @@ import (
 )
 
 // constrain adds the constraints in the tags of a field to its schema.
-func constrain(s shape, f field) error {
+func constrain(s shape, f Field) error {
 	items := s
 	if inner, ok := s["items"].(shape); ok {
 		items = inner
 	}
 	for _, name := range []string{"pattern", "format"} {
-		if text := f.tag.Get(name); text != "" {
+		if text := f.Tag.Get(name); text != "" {
 			if err := fits(name, items, "string"); err != nil {
 				return err
 			}
@@ -33,7 +33,7 @@ func constrain(s shape, f field) error {
 			return err
 		}
 	}
-	if list := f.tag.Get("enum"); list != "" {
+	if list := f.Tag.Get("enum"); list != "" {
 		var values []any
 		for text := range strings.SplitSeq(list, ",") {
 			value, err := literal(text, items)
@@ -44,22 +44,22 @@ func constrain(s shape, f field) error {
 		}
 		items["enum"] = values
 	}
-	if f.tag.Get("writeOnly") == "true" {
+	if f.Tag.Get("writeOnly") == "true" {
 		s["writeOnly"] = true
 	}
-	if text := f.tag.Get("default"); text != "" {
+	if text := f.Tag.Get("default"); text != "" {
 		value, err := literal(text, s)
 		if err != nil {
 			return fmt.Errorf("default: %w", err)
 		}
 		s["default"] = value
-		return setDefault(reflect.New(f.typ).Elem(), text)
+		return setDefault(reflect.New(f.Type).Elem(), text)
 	}
 	return nil
 }
 
-func numberTag(s shape, f field, name string, want ...string) error {
-	text := f.tag.Get(name)
+func numberTag(s shape, f Field, name string, want ...string) error {
+	text := f.Tag.Get(name)
 	if text == "" {
 		return nil
 	}
@@ -86,14 +86,14 @@ func literal(text string, s shape) (any, error) {
 		return text, nil
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, fmt.Errorf("%q is no JSON", text)
+		return nil, fmt.Errorf("%q is not valid JSON", text)
 	}
 	return json.RawMessage(text), nil
 }
 
-// setDefaults sets the defaults of a config before it is decoded. It skips structs
+// SetDefaults sets the defaults of a config before it is decoded. It skips structs
 // behind pointers and in lists, which do not exist yet.
-func setDefaults(v reflect.Value) {
+func SetDefaults(v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
@@ -103,10 +103,10 @@ func setDefaults(v reflect.Value) {
 			continue
 		}
 		if text := f.Tag.Get("default"); text != "" {
-			_ = setDefault(v.Field(i), text) // SchemaOf reports its errors
+			_ = setDefault(v.Field(i), text) // Of reports its errors
 			continue
 		}
-		setDefaults(v.Field(i))
+		SetDefaults(v.Field(i))
 	}
 }
 
@@ -118,13 +118,16 @@ func setDefault(v reflect.Value, text string) error {
 	}
 	raw := text
 	if target.Kind() == reflect.String || target.Addr().Type().Implements(textType) {
-		quoted, err := encode(text)
+		quoted, err := json.Marshal(text)
 		if err != nil {
 			return err
 		}
 		raw = string(quoted)
 	}
-	if err := decode([]byte(raw), target.Addr().Interface(), true); err != nil {
+	dec := json.NewDecoder(strings.NewReader(raw))
+	dec.UseNumber()
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(target.Addr().Interface()); err != nil || dec.More() {
 		return fmt.Errorf("default: %q is no %s", text, target.Type())
 	}
 	return nil
