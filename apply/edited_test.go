@@ -43,7 +43,7 @@ func (e *engine) careless(keyed bool) func(ctx context.Context, s runner.Spec, s
 // may have left behind.
 func TestEdited(t *testing.T) {
 	t.Parallel()
-	const mayStay = "Its type says no identity: what the old config named may stay."
+	const mayStay = "The type declares no identity; the object of the previous config may remain."
 	for name, c := range map[string]struct {
 		keyed bool
 		now   []string // the config; it was: id "x", v 1, tier "gold"

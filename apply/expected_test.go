@@ -164,7 +164,7 @@ func TestExpected_WhatMayStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := p.Resources["b"]
-		if said := strings.Contains(strings.Join(reason.Words(b.Notes), " "), "what the old config named may stay"); b.Change() != plan.Deferred || said != want {
+		if said := strings.Contains(strings.Join(reason.Words(b.Notes), " "), "the object of the previous config may remain"); b.Change() != plan.Deferred || said != want {
 			t.Errorf("v = %s: %s, %q", v, b.Change(), reason.Words(b.Notes))
 		}
 	}

@@ -70,6 +70,9 @@ func TestWords_OfReasons(t *testing.T) {
 		{New(DestroyedLater, "a (deposed 1)").With(New(Differs, "/id", "1", "2", "/x", "{0}", "4")),
 			"It is made before a (deposed 1) is destroyed, which it replaces (/id 1 -> 2, /x {0} -> 4).",
 			"It is made before a (deposed 1) is destroyed, which it replaces (/id 1 -> 2, /x {0} -> 4)."},
+		{New(Notified, "a"), "Will be refreshed: resource.a has changed or will change.", "Will be refreshed: resource.a has changed or will change."},
+		{New(Notified, "a", "b"), "Will be refreshed: resource.a, resource.b have changed or will change.",
+			"Will be refreshed: resource.a, resource.b have changed or will change."},
 		{New("ghost"), "ghost", "ghost"},
 	} {
 		if one, many := c.reason.Words(), c.reason.OfMany(); one != c.one || many != c.many {

@@ -10,9 +10,10 @@ import (
 	"deployster/internal/base/words"
 )
 
-// texts are the words of each code. {0} is a reference, {@0} one that is an address, {all}
-// are all references, {and 0} is a reason in And, and {it is|they are} differs for several
-// resources. Reasons in And that a text does not name follow it.
+// texts are the words of each code. {0} is a reference, {@0} one that is an address, {claim}
+// are all addresses and makes the rest of the text their verb, {and 0} is a reason in And, and
+// {it is|they are} differs for several resources. Reasons in And that a text does not name
+// follow it.
 var texts = map[Code]string{
 	NotCreated:     "{claim} does not exist yet",
 	ToPublish:      "{claim} will be published",
@@ -93,13 +94,13 @@ var texts = map[Code]string{
 		"apply once without this block first.",
 	CreatedByConfig: "It was recorded with another config, and with this one its image finds nothing. If what was created with the other " +
 		"one still exists, it stays as it is and is forgotten.",
-	MayStay: "Its type says no identity: what the old config named may stay.",
+	MayStay: "The type declares no identity; the object of the previous config may remain.",
 	Guessed: "That it is the thing of {0} is guessed from the config: if the type goes by name, that of {0} stays.",
 	TwoApplies: "What identifies it becomes known only during apply. If that makes it another thing, it takes two applies: this one stops " +
 		"there and leaves the recorded thing, and the next one replaces it.",
 	TwoAppliesFirst: "What identifies it becomes known only during apply. If that makes it another thing, it takes two applies: this one " +
 		"stops there and leaves the recorded thing, and the next one creates the new thing first.",
-	Notified:          "It is told that {all}, which it subscribes, was acted on, or will be.",
+	Notified:          "Will be refreshed: {claim} has changed or will change.",
 	ApprovedAsReplace: "It is approved as a replacement: {and 0}.",
 }
 
@@ -127,8 +128,8 @@ func (r *Reason) words(many bool) string {
 	}
 	var b strings.Builder
 	named := 0
-	if claim, is := strings.CutPrefix(text, "{claim} "); is {
-		b.WriteString(words.Claim(addresses(r.Refs), claim))
+	if before, claim, is := strings.Cut(text, "{claim} "); is {
+		b.WriteString(before + words.Claim(addresses(r.Refs), claim))
 		text = ""
 	}
 	for text != "" {
@@ -161,8 +162,6 @@ func (r *Reason) token(token string, many bool) string {
 		return one
 	}
 	switch name, at, _ := strings.Cut(token, " "); name {
-	case "all":
-		return strings.Join(r.Refs, ", ")
 	case "rest":
 		return words.List(r.Refs[min(1, len(r.Refs)):], 3)
 	case "quoted":
