@@ -71,5 +71,9 @@ func (r *Reason) Spelled() *Reason {
 
 // Invalid reports whether a reason that was read from a file is not one that a plan can have.
 func (r *Reason) Invalid() bool {
-	return r != nil && (texts[r.Code] == "" || r.Text != "" || slices.ContainsFunc(r.And, func(other *Reason) bool { return other == nil || other.Invalid() }))
+	if r == nil {
+		return false
+	}
+	wrong := func(other *Reason) bool { return other == nil || other.Invalid() }
+	return texts[r.Code] == "" || r.Text != "" || slices.ContainsFunc(r.And, wrong)
 }
