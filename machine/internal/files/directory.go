@@ -2,15 +2,10 @@ package files
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/replace"
@@ -53,9 +48,6 @@ func NewDirectory(m *access.Machine) protocol.Kind {
 	return protocol.NewKind(Directory{m}, protocol.About{Label: "Directory", Kind: "linux/directory", Worker: true, Unknowns: true,
 		AutoEdges: edges(), Docs: directoryDocs})
 }
-
-// newDirectoryMode is the mode of a directory that is made without one in the config.
-const newDirectoryMode = 0o755
 
 // tops are directories that are never removed with all that they hold.
 var tops = strings.Fields("/bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /root /run /sbin /srv /sys " +
@@ -127,7 +119,7 @@ func (d Directory) Write(ctx context.Context, c *directoryCall) error {
 		return err
 	}
 	if c.Config.Parents {
-		if err := makeParents(d.Machine, c.Config.Path); err != nil {
+		if err := makeParents(ctx, d.Machine, c.Config.Path); err != nil {
 			return err
 		}
 	}
@@ -143,86 +135,31 @@ func (d Directory) Write(ctx context.Context, c *directoryCall) error {
 	if err != nil {
 		return err
 	}
+	properties := replace.Properties{Mode: numbers.mode, UID: numbers.uid, GID: numbers.gid}
 	if info == nil {
-		return make1(d.Machine, c.Config.Path, numbers)
+		return replace.MakeDirectory(d.Machine, c.Config.Path, properties)
 	}
-	return change(d.Machine.Path(c.Config.Path), numbers)
+	return replace.ChangeDirectory(d.Machine, c.Config.Path, properties)
 }
 
 // makeParents makes the directories above a path, from the top.
-func makeParents(m *access.Machine, path string) error {
+func makeParents(ctx context.Context, m *access.Machine, path string) error {
 	directory := filepath.Dir(path)
 	if info, err := stat(m, directory); info != nil || err != nil {
 		return err
 	}
-	if err := makeParents(m, directory); err != nil {
+	if err := makeParents(ctx, m, directory); err != nil {
 		return err
 	}
-	err := make1(m, directory, numbers{})
-	if errors.Is(err, fs.ErrExist) { // another resource has just made it
-		return nil
-	}
-	return err
-}
-
-// make1 makes a directory beside its place, gives it owner and mode, and moves it there: it
-// is never visible with others.
-func make1(m *access.Machine, path string, n numbers) error {
-	beside, err := os.MkdirTemp(m.Path(filepath.Dir(path)), "."+filepath.Base(path)+".deployster-*")
-	if err != nil {
-		return fmt.Errorf("%s cannot be made: %w", path, err)
-	}
-	if n.mode == nil {
-		mode := uint32(newDirectoryMode)
-		n.mode = &mode
-	}
-	err = change(beside, n)
-	if err == nil {
-		err = unix.Renameat2(unix.AT_FDCWD, beside, unix.AT_FDCWD, m.Path(path), unix.RENAME_NOREPLACE)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("%s cannot be made: %w", path, err), os.Remove(beside))
-	}
-	return syncDirectory(filepath.Dir(m.Path(path)))
-}
-
-// change sets the owner and the mode of a directory of this process.
-func change(real string, n numbers) error {
-	fd, err := unix.Open(real, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("%s cannot be opened: %w", real, err)
-	}
-	defer func() { _ = unix.Close(fd) }()
-	uid, gid := -1, -1
-	if n.uid != nil {
-		uid = *n.uid
-	}
-	if n.gid != nil {
-		gid = *n.gid
-	}
-	var was unix.Stat_t
-	if err := unix.Fstat(fd, &was); err != nil {
-		return err
-	}
-	if err := unix.Fchown(fd, uid, gid); err != nil {
-		return fmt.Errorf("the owner of %s cannot be set: %w", real, err)
-	}
-	mode := was.Mode & 0o7777
-	if n.mode != nil {
-		mode = *n.mode
-	}
-	if err := unix.Fchmod(fd, mode); err != nil {
-		return fmt.Errorf("the mode of %s cannot be set: %w", real, err)
-	}
-	return unix.Fsync(fd)
-}
-
-func syncDirectory(real string) error {
-	directory, err := os.Open(real)
+	unlock, err := replace.Lock(ctx, m, directory)
 	if err != nil {
 		return err
 	}
-	return errors.Join(directory.Sync(), directory.Close())
+	defer unlock()
+	if info, err := stat(m, directory); info != nil || err != nil { // another resource has just made it
+		return err
+	}
+	return replace.MakeDirectory(m, directory, replace.Properties{})
 }
 
 // Watch reports changes of the directory itself, not of what is in it.

@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,21 @@ func TestDirectory_ParentsAreMadeOnDemand(t *testing.T) {
 	leaves(t, m, "/srv/a", "b")
 }
 
+func TestDirectory_ManyMakeOneParent(t *testing.T) {
+	t.Parallel()
+	m := root(t)
+	done := make(chan bool)
+	for i := range 20 {
+		go func() {
+			defer func() { done <- true }()
+			kindtest.New(t, files.NewDirectory(m)).Apply(config{"path": "/srv/a/b/" + strconv.Itoa(i), "parents": true})
+		}()
+	}
+	for range 20 {
+		<-done
+	}
+}
+
 func TestDirectory_IsRemovedOnlyWhenEmpty(t *testing.T) {
 	t.Parallel()
 	m := root(t)
@@ -74,7 +90,9 @@ func TestDirectory_MountsAreNotEmptied(t *testing.T) {
 	write(t, m, "/etc/outside/y", "kept")
 	must(t, unix.Mount(m.Path("/etc/outside"), m.Path("/etc/app/mount"), "", unix.MS_BIND, ""))
 	defer func() { must(t, unix.Unmount(m.Path("/etc/app/mount"), unix.MNT_DETACH)) }()
+	must(t, os.Symlink("etc", m.Path("/link")))
 	d.DestroyFails(c, "holds a mount at", "unmount it first")
+	d.DestroyFails(config{"path": "/link/app", "recursive": true}, "holds a mount at")
 	leaves(t, m, "/etc/outside", "y")
 }
 
@@ -97,6 +115,23 @@ func TestDirectory_OtherObjectsAreErrors(t *testing.T) {
 	d.Fails(config{"path": "/etc/dangling"}, "/path", "leads nowhere")
 	d.Destroy(config{"path": "/etc/file"})
 	leaves(t, m, "/etc", "dangling", "file", "group", "passwd")
+}
+
+// A user puts a link in place of a directory of theirs: root does not give where it leads to them.
+func TestDirectory_LinksOfOthersGiveNothingAway(t *testing.T) {
+	t.Parallel()
+	m := root(t)
+	must(t, os.MkdirAll(m.Path("/home/u"), 0o755))
+	must(t, os.Symlink("../../etc", m.Path("/home/u/x")))
+	must(t, os.Lchown(m.Path("/home/u/x"), 33, 34))
+	d := kindtest.New(t, files.NewDirectory(m))
+	d.Fails(config{"path": "/home/u/x", "owner": "www"}, "user 33 has put a link to ../../etc on the way", "it is not followed")
+	d.Fails(config{"path": "/home/u/x/new", "owner": "www"}, "it is not followed")
+	if s := inode(t, m.Path("/etc")); s.Uid != 0 {
+		t.Error("it was given away")
+	}
+	must(t, os.Lchown(m.Path("/home/u/x"), 0, 0))
+	d.Apply(config{"path": "/home/u/x", "mode": "0700"})
 }
 
 func TestDirectory_IsDiscoveredAndWatched(t *testing.T) {

@@ -218,6 +218,25 @@ func TestFile_LinkIsReplacedOrFollowed(t *testing.T) {
 	}
 }
 
+func TestFile_LinksOfOthersAreNotFollowedElsewhere(t *testing.T) {
+	t.Parallel()
+	m := root(t)
+	must(t, os.MkdirAll(m.Path("/home/u"), 0o755))
+	must(t, os.Chown(m.Path("/home/u"), 33, 34))
+	for name, target := range map[string]string{"x": "../../etc/passwd", "y": "../../etc/new", "z": "own"} {
+		must(t, os.Symlink(target, m.Path("/home/u/"+name)))
+		must(t, os.Lchown(m.Path("/home/u/"+name), 33, 34))
+	}
+	f := kindtest.New(t, files.NewFile(m))
+	for _, name := range []string{"x", "y"} {
+		f.Fails(config{"path": "/home/u/" + name, "content": "x", "owner": "www", "follow": true}, "/path", "link of user 33", "it is not followed")
+	}
+	f.Apply(config{"path": "/home/u/z", "content": "x", "owner": "www", "follow": true})
+	if text(t, m, "/home/u/own") != "x" || inode(t, m.Path("/etc/passwd")).Uid != 0 {
+		t.Error("it was not followed, or elsewhere")
+	}
+}
+
 func TestFile_OtherObjectsAreErrors(t *testing.T) {
 	t.Parallel()
 	m := root(t)

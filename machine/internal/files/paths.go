@@ -33,7 +33,34 @@ func Followed(m *access.Machine, path string) (string, error) {
 		return "", err
 	}
 	end := way[len(way)-1]
-	return end, m.CheckPath("/path", end)
+	if err := m.CheckPath("/path", end); err != nil || len(way) == 1 {
+		return end, err
+	}
+	owner, err := ownerOf(m, end)
+	if err != nil {
+		return "", err
+	}
+	for _, link := range way[:len(way)-1] {
+		if uid, err := ownerOf(m, link); err != nil {
+			return "", err
+		} else if uid != 0 && uid != owner { // else it could lead what root writes to any place
+			return "", protocol.Errorf(protocol.ConfigError, "/path", "%s is a link of user %d to %s, which belongs to user %d: it is not followed",
+				link, uid, end, owner)
+		}
+	}
+	return end, nil
+}
+
+// ownerOf returns the owner of what is at a path, or else of the directory in which it would be.
+func ownerOf(m *access.Machine, path string) (uint32, error) {
+	info, err := lstat(m, path)
+	if info == nil && err == nil {
+		info, err = stat(m, filepath.Dir(path))
+	}
+	if info == nil || err != nil {
+		return 0, err
+	}
+	return info.Sys().(*syscall.Stat_t).Uid, nil
 }
 
 // chain returns a path, and after it where each link leads.

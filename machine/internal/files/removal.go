@@ -12,6 +12,7 @@ import (
 	"github.com/moby/sys/mountinfo"
 	"golang.org/x/sys/unix"
 
+	"deployster/machine/internal/replace"
 	"deployster/protocol"
 )
 
@@ -53,18 +54,14 @@ func (d Directory) Delete(_ context.Context, c *directoryCall) error {
 	if err := d.check(c); err != nil {
 		return err
 	}
-	real := d.Machine.Path(c.Config.Path)
-	err := os.Remove(real)
+	err := replace.RemoveDirectory(d.Machine, c.Config.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err == nil:
-		return syncDirectory(filepath.Dir(real))
 	case errors.Is(err, unix.EBUSY):
-		return fmt.Errorf("%s is a mount or holds one, and is not removed: %w", c.Config.Path, err)
+		return fmt.Errorf("%s is a mount or holds one: %w", c.Config.Path, err)
 	case !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.EEXIST):
-		return fmt.Errorf("%s cannot be removed: %w", c.Config.Path, err)
+		return err
 	}
+	real := d.Machine.Path(c.Config.Path)
 	if !c.Config.Recursive {
 		names, _ := os.ReadDir(real)
 		return fmt.Errorf("%s is not empty, and is not removed: it holds %s; recursive = true removes it with all that it holds",
@@ -73,14 +70,15 @@ func (d Directory) Delete(_ context.Context, c *directoryCall) error {
 	if err := noMounts(real); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(real); err != nil { // which follows no links
-		return fmt.Errorf("%s cannot be removed with all that it holds: %w", c.Config.Path, err)
-	}
-	return syncDirectory(filepath.Dir(real))
+	return replace.RemoveAll(d.Machine, c.Config.Path)
 }
 
 // noMounts returns an error if something is mounted below a directory: it would be emptied.
 func noMounts(real string) error {
+	real, err := filepath.EvalSymlinks(real) // as the kernel lists them
+	if err != nil {
+		return err
+	}
 	mounts, err := mountinfo.GetMounts(mountinfo.PrefixFilter(real))
 	if err != nil {
 		return fmt.Errorf("the mounts below %s cannot be listed: %w", real, err)

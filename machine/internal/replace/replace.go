@@ -41,9 +41,9 @@ func temporary(name string) string { return "." + name + temporaryEnd }
 // File makes the change at a path, which is no link, or one that is to be replaced. The
 // caller holds its lock.
 func File(ctx context.Context, m *access.Machine, path string, c Change) (err error) {
-	parent, err := unix.Open(m.Path(filepath.Dir(path)), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	parent, err := openParent(m, path)
 	if err != nil {
-		return fmt.Errorf("%s: its directory cannot be opened: %w", path, err)
+		return err
 	}
 	w := &writer{Change: c, m: m, path: path, name: filepath.Base(path), parent: parent}
 	defer func() { _ = unix.Close(parent) }()

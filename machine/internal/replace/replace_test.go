@@ -64,6 +64,48 @@ func TestFile_FullDiskInPlaceLosesNothing(t *testing.T) {
 	}
 }
 
+// A user puts a link in place of a directory of theirs: root does not write where it leads.
+func TestFile_LinksOfOthersLeadNowhereElse(t *testing.T) {
+	t.Parallel()
+	m := &access.Machine{Root: t.TempDir()}
+	for _, c := range []struct {
+		link, target string
+		owner        int
+		follows      bool
+	}{
+		{"/home/u/app", "../../etc", 1000, false},
+		{"/home/u/absolute", "/etc", 1000, false},
+		{"/home/u/twice", "app", 1000, false},
+		{"/home/u/own", "data", 1000, true},
+		{"/run", "var/run", 0, true},
+		{"/home/u/loop", "loop", 0, false},
+	} {
+		for _, directory := range []string{"/etc", "/home/u/data", "/var/run"} {
+			if err := os.MkdirAll(m.Path(directory), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(os.Symlink(c.target, m.Path(c.link)), os.Lchown(m.Path(c.link), c.owner, 0),
+			os.Chown(m.Path("/home/u/data"), 1000, 0)); err != nil {
+			t.Fatal(err)
+		}
+		for name, do := range map[string]func(path string) error{
+			"file": func(path string) error {
+				return replace.File(t.Context(), m, path, replace.Change{Content: strings.NewReader("x")})
+			},
+			"link":   func(path string) error { return replace.Link(m, path, "x") },
+			"remove": func(path string) error { return replace.Remove(m, path) },
+		} {
+			if err := do(c.link + "/x"); (err == nil) != c.follows {
+				t.Errorf("%s below %s, a link to %s: %v", name, c.link, c.target, err)
+			}
+		}
+	}
+	if entries, err := os.ReadDir(m.Path("/etc")); err != nil || len(entries) != 0 {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
 func TestFile_ReadOnlyFileSystemIsNamed(t *testing.T) {
 	m := small(t)
 	if err := unix.Mount("", m.Root, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
