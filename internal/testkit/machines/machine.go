@@ -150,7 +150,7 @@ func (m *Machine) wait() error {
 		default:
 		}
 		if m.answers() {
-			return m.findLeader()
+			return m.prepare()
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("sshd of the machine %s does not answer after %s:\n%s", m.Name, bootTime, m.Console())
@@ -168,6 +168,15 @@ func (m *Machine) answers() bool {
 	_ = c.SetDeadline(time.Now().Add(time.Second)) // without it, Read would fail at once
 	n, err := c.Read(greeting)
 	return err == nil && string(greeting[:n]) == "SSH-"
+}
+
+// prepare has containers of the machine make control groups of their own below those of the machine.
+func (m *Machine) prepare() error {
+	if err := m.findLeader(); err != nil {
+		return err
+	}
+	_, err := m.Shell(`for c in $(cut -d" " -f2 /proc/mounts | grep ^/sys/fs/cgroup); do mount -o remount,bind,rw "$c" || true; done`)
+	return err
 }
 
 // findLeader finds the first process of the machine, a child of nspawn.

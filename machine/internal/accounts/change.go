@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"deployster/machine/internal/access"
+	"deployster/protocol"
 )
 
 // Write makes the user, or changes what differs.
@@ -55,14 +56,42 @@ func (k User) create(ctx context.Context, c *userCall, d *databases) error {
 	if err := tool(ctx, k.machine, append(args, "--", c.Config.Name)...); err != nil {
 		return err
 	}
-	if c.Config.System && c.Config.Home != "" {
+	if !c.Config.System {
+		return nil
+	}
+	// useradd gives users of the system neither an expiry nor a home.
+	d, err := read(k.machine)
+	if err != nil {
+		return err
+	}
+	if u := d.user(c.Config.Name); u != nil {
+		if err := k.change(ctx, c, d, u); err != nil {
+			return err
+		}
+	}
+	if c.Config.Home != "" {
 		return k.makeHome(c)
 	}
 	return nil
 }
 
+// movable refuses to move a home directory to where something is: usermod would fail after all else.
+func (k User) movable(c *userCall, from string) error {
+	if !c.Config.MoveHome || c.Config.Home == "" || c.Config.Home == from {
+		return nil
+	}
+	if _, err := os.Lstat(k.machine.Path(c.Config.Home)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return protocol.Errorf(protocol.ConfigError, "/move_home", "%s exists already, so the home %s is not moved there: remove it, or take "+
+		"move_home away", c.Config.Home, from)
+}
+
 // change changes a user that exists.
 func (k User) change(ctx context.Context, c *userCall, d *databases, u *account) error {
+	if err := k.movable(c, u.home); err != nil {
+		return err
+	}
 	args := flags(c, d, u)
 	had := d.groupsOf(u.name)
 	if groups, managed := wanted(c, had); managed && !slices.Equal(groups, had) {
@@ -98,7 +127,9 @@ func flags(c *userCall, d *databases, u *account) (args []string) {
 	set("--gid", c.Config.Group, group)
 	set("--home-dir", c.Config.Home, has.home)
 	set("--shell", c.Config.Shell, has.shell)
-	set("--comment", c.Config.Comment, has.comment)
+	if c.Config.Comment != nil && (u == nil || *c.Config.Comment != has.comment) {
+		args = append(args, "--comment", *c.Config.Comment)
+	}
 	if c.Config.Expires != "" && (u != nil || c.Config.Expires != never) && c.Config.Expires != dateOf(has.expires) {
 		days, _ := daysOf(c.Config.Expires) // it was checked
 		args = append(args, "--expiredate", days)

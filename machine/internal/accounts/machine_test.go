@@ -154,7 +154,9 @@ func TestUser_HomeIsMovedOnlyIfAsked(t *testing.T) {
 	if out := shell(t, "ls /home/ann; stat -c %U:%a /srv/ann"); out != "mine\nann:700" {
 		t.Errorf("%q", out)
 	}
-	shell(t, "rmdir /srv/ann; usermod -d /home/ann ann")
+	shell(t, "usermod -d /home/ann ann")
+	r.Fails(config{"name": "ann", "home": "/srv/ann", "move_home": true}, "config", "/move_home", "exists already")
+	shell(t, "rmdir /srv/ann")
 	r.Apply(config{"name": "ann", "home": "/srv/ann", "move_home": true})
 	if out := shell(t, "ls /srv/ann; ls -d /home/ann 2>/dev/null || true"); out != "mine" {
 		t.Errorf("%q", out)
@@ -165,6 +167,16 @@ func TestUser_HomeIsMovedOnlyIfAsked(t *testing.T) {
 	if _, err := os.Stat("/srv/ann"); err == nil {
 		t.Error("its home is left")
 	}
+}
+
+func TestUser_HomeOfOthersIsNotRemoved(t *testing.T) {
+	forget(t, "ann")
+	r := userOf(t)
+	r.Apply(config{"name": "ann", "home": "/srv/shared"})
+	shell(t, "chown daemon /srv/shared")
+	r.DestroyFails(config{"name": "ann", "remove_home": true}, "config", "/remove_home", "is not removed")
+	shell(t, "getent passwd ann; rm -r /srv/shared")
+	r.Destroy(config{"name": "ann", "remove_home": true})
 }
 
 func TestUser_OfTheSystemHasNoHomeUnlessGiven(t *testing.T) {

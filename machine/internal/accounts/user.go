@@ -3,10 +3,13 @@ package accounts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"deployster/machine/internal/access"
 	"deployster/protocol"
@@ -23,7 +26,7 @@ type UserConfig struct {
 	MoveHome     bool     `json:"move_home,omitempty"`
 	RemoveHome   bool     `json:"remove_home,omitempty"`
 	Shell        string   `json:"shell,omitempty" pattern:"^/[^:\n]*$" deployster:"computed"`
-	Comment      string   `json:"comment,omitempty" pattern:"^[^:\n]*$" deployster:"computed"`
+	Comment      *string  `json:"comment,omitempty" pattern:"^[^:\n]*$" deployster:"computed"`
 	System       bool     `json:"system,omitempty"`
 	PasswordHash string   `json:"password_hash,omitempty" minLength:"1" writeOnly:"true"`
 	Expires      string   `json:"expires,omitempty" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2}|never)$" deployster:"computed"`
@@ -128,6 +131,11 @@ func (k User) Plan(_ context.Context, c *userCall, have *UserState) (*protocol.P
 	if err != nil {
 		return nil, err
 	}
+	if have != nil {
+		if err := k.movable(c, have.Home); err != nil {
+			return nil, err
+		}
+	}
 	groups, config := c.Config.Groups, c.ActionInput.Config
 	plan, err := k.withoutGroups(c, have)
 	c.Config.Groups, c.ActionInput.Config = groups, config
@@ -202,13 +210,34 @@ func missing(d *databases, c *userCall) (reasons []protocol.Reason) {
 // PlanAbsence says what stays, and what still runs.
 func (k User) PlanAbsence(_ context.Context, c *userCall, have *UserState) (*protocol.Plan, error) {
 	remove := protocol.Action{Name: "delete", Description: "Remove the user, and keep its home " + have.Home}
-	if c.Config.RemoveHome {
+	if with, err := k.removesHome(c, have.UID, have.Home); err != nil {
+		return nil, err
+	} else if with {
 		remove.Destructive, remove.Description = true, "Remove the user with its home "+have.Home
 	}
 	if running := processesOf(have.UID); len(running) > 0 {
 		remove.Description += "; it still runs " + some(running)
 	}
 	return &protocol.Plan{Actions: []protocol.Action{remove}}, nil
+}
+
+// removesHome reports whether the home directory is removed with the user. userdel would remove the
+// user, and then fail, if the directory belongs to somebody else.
+func (k User) removesHome(c *userCall, uid int, home string) (bool, error) {
+	if !c.Config.RemoveHome {
+		return false, nil
+	}
+	var stat unix.Stat_t
+	switch err := unix.Stat(k.machine.Path(home), &stat); {
+	case errors.Is(err, unix.ENOENT):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("%s: %w", home, err)
+	case int(stat.Uid) != uid:
+		return false, protocol.Errorf(protocol.ConfigError, "/remove_home", "the home %s belongs to the user number %d, and is not removed "+
+			"with %s: take remove_home away", home, stat.Uid, c.Config.Name)
+	}
+	return true, nil
 }
 
 func some(list []string) string {
@@ -233,7 +262,9 @@ func (k User) Delete(ctx context.Context, c *userCall) error {
 		return fmt.Errorf("the user %s still runs %s, and is not removed: end these processes first", u.name, some(running))
 	}
 	args := []string{"userdel"}
-	if c.Config.RemoveHome {
+	if with, err := k.removesHome(c, u.uid, u.home); err != nil {
+		return err
+	} else if with {
 		args = append(args, "--remove")
 	}
 	return tool(ctx, k.machine, append(args, "--", u.name)...)
@@ -256,7 +287,7 @@ func (k User) Discover(_ context.Context, _ *userCall, tell func(UserConfig, str
 		}
 		found := UserConfig{Name: u.name, UID: &u.uid, Group: d.groupText(u.gid, ""), Groups: d.groupsOf(u.name),
 			Membership: "minimum", Home: u.home,
-			Shell: u.shell, Comment: u.comment, Expires: dateOf(u.expires)}
+			Shell: u.shell, Comment: &u.comment, Expires: dateOf(u.expires)}
 		if err := tell(found, u.name); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -236,6 +237,11 @@ func TestPackage_HoldIsKept(t *testing.T) {
 		t.Errorf("the plan has %s", names(first))
 	}
 	valid(t, r, config{"name": "hello"})
+	shell(t, "apt-mark hold hello")
+	r.DestroyFails(config{"name": "hello"}, "held at 2.0 by somebody else")
+	if a := r.Destroy(config{"name": "hello", "hold": true}); names(a) != "unhold remove" {
+		t.Errorf("the plan has %s", names(a))
+	}
 }
 
 func TestPackage_AsksNothing(t *testing.T) {
@@ -386,4 +392,50 @@ func TestPackage_IsDiscovered(t *testing.T) {
 	if !found["hello"] || found["hello-data"] {
 		t.Errorf("it lists %v", found)
 	}
+}
+
+// Whatever config follows another one: it is valid after its actions, and what was forecast is so.
+func TestPackage_RandomEdits(t *testing.T) {
+	fresh(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	r := pkg(t)
+	held := false
+	for range 40 {
+		c := config{"name": "hello"}
+		if random.IntN(2) == 0 {
+			c["version"] = []string{"1.0", "1.1", "2.*", "1.*", "2.0"}[random.IntN(5)]
+		}
+		if random.IntN(3) > 0 || held {
+			held = random.IntN(2) == 0
+			c["hold"] = held
+		}
+		if random.IntN(2) == 0 {
+			c["recommends"] = random.IntN(2) == 0
+		}
+		if random.IntN(6) == 0 {
+			r.Destroy(config{"name": "hello", "purge": random.IntN(2) == 0, "hold": true})
+			held = false
+			continue
+		}
+		r.Apply(c)
+		valid(t, r, c)
+	}
+}
+
+func TestPackage_FullDiskIsSaid(t *testing.T) {
+	fresh(t)
+	shell(t, "mount -t tmpfs -o size=8k tmpfs /var/cache/apt/archives && mkdir /var/cache/apt/archives/partial")
+	r := pkg(t)
+	r.Fails(config{"name": "hello"}, "install failed", "free space")
+	if v := version(t, "hello"); v != "" {
+		t.Errorf("it is %s", v)
+	}
+	shell(t, "umount /var/cache/apt/archives")
+	r.Apply(config{"name": "hello"})
+}
+
+func TestPackage_NeedsApt(t *testing.T) {
+	shell(t, "mv /usr/bin/apt-get /usr/bin/apt-get.away; touch /usr/bin/dnf")
+	defer shell(t, "mv /usr/bin/apt-get.away /usr/bin/apt-get; rm /usr/bin/dnf")
+	pkg(t).Fails(config{"name": "hello"}, "config", "this machine has dnf")
 }

@@ -241,8 +241,11 @@ func (k Package) planHold(c *packageCall, have *PackageState, plan *protocol.Pla
 
 // PlanAbsence shows what else is removed, which makes a removal destructive.
 func (k Package) PlanAbsence(ctx context.Context, c *packageCall, have *PackageState) (*protocol.Plan, error) {
-	verb := k.removal(c)
-	would, err := simulate(ctx, k.machine, verb, "--", have.Package)
+	if have.Hold && c.Config.Hold == nil {
+		return nil, protocol.Errorf(protocol.ConfigError, "/name", "%s is held at %s by somebody else, and is not removed: "+
+			"`apt-mark unhold %s` takes the hold off", have.Package, have.Version, have.Package)
+	}
+	would, err := simulate(ctx, k.machine, "--allow-change-held-packages", k.removal(c), "--", have.Package)
 	if _, no := asUnsolvable(err); no {
 		return nil, protocol.Errorf(protocol.ConfigError, "/name", "%s cannot be removed: %s", have.Package, err)
 	}
@@ -261,6 +264,9 @@ func (k Package) PlanAbsence(ctx context.Context, c *packageCall, have *PackageS
 	finish, err := k.planFinish(ctx, have.is.broken())
 	if err != nil {
 		return nil, err
+	}
+	if have.Hold {
+		finish = append(finish, protocol.Action{Name: unholdAction, Description: "Take its hold off"})
 	}
 	return &protocol.Plan{Actions: append(finish, action)}, nil
 }
