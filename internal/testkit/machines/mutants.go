@@ -19,7 +19,8 @@ func SeeMutants(t *testing.T, directory string) {
 	}
 	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -tags=machines")
 	for _, m := range mutation.Read(t) {
-		tests := mutation.Tests{Package: directory, Run: "^" + m.Seen + "$", Flags: []string{"-test.timeout", "120s"}, Sign: "--- FAIL: " + m.Seen}
+		tests := mutation.Tests{Package: directory, Run: "^" + m.Seen + "$", Flags: []string{"-test.timeout", "120s"},
+			Sign: "--- FAIL: " + m.Seen}
 		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}
 }
