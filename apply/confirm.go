@@ -92,5 +92,6 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 
 // differences lists how an answer differs from the one that the plan showed.
 func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) []compare.Difference {
-	return compare.Answers(step, answer, r.hiddenBoth(step, addr, step.Config, answer, step.Sensitive))
+	hidden := r.hiddenBoth(step, addr, step.Config, answer, step.Sensitive)
+	return compare.Answers(step, answer, compare.Secrets{Hidden: hidden, Hide: r.options.Hide})
 }

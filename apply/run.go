@@ -58,13 +58,14 @@ type Options struct {
 	Hosts       int  // hosts worked on at a time; 0 = order.Hosts
 	// MaxFailedHosts is after how many failed hosts no further host is begun; 0 = no limit.
 	MaxFailedHosts int
-	Reacher        Reacher         // reaches hosts that become known only during apply; nil = there are none
-	Abort          <-chan struct{} // when closed, running actions are ended too, by SIGTERM and then SIGKILL
-	Secret         func([]string)  // gets each sensitive value that becomes known, before an image sees it; may be nil
-	Events         func(Event)     // called from many goroutines; may be nil
-	Confirm        Confirm         // what a person is asked to approve during the apply
-	Deferred       Deferred        // what to do about changes that the plan could not show
-	Kinds          []plan.Change   // kinds of change that are approved already
+	Reacher        Reacher             // reaches hosts that become known only during apply; nil = there are none
+	Abort          <-chan struct{}     // when closed, running actions are ended too, by SIGTERM and then SIGKILL
+	Secret         func([]string)      // gets each sensitive value that becomes known, before an image sees it; may be nil
+	Hide           func(string) string // masks the secrets in a text; nil = there are none
+	Events         func(Event)         // called from many goroutines; may be nil
+	Confirm        Confirm             // what a person is asked to approve during the apply
+	Deferred       Deferred            // what to do about changes that the plan could not show
+	Kinds          []plan.Change       // kinds of change that are approved already
 	// Ask asks a person, one question at a time, and returns when ctx ends; nil = nobody
 	// can be asked.
 	Ask func(ctx context.Context, q Question) (Answer, error)

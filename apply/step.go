@@ -169,7 +169,7 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 	}
 	const why = "its config is not what the plan showed, because a state that it takes values from has changed"
 	sensitive := slices.Concat(step.Sensitive, observe.HiddenInConfig(r.exec, step.Init, now))
-	out.report.Stale = compare.Documents("config", step.Config, now.Value, sensitive)
+	out.report.Stale = compare.Documents("config", step.Config, now.Value, compare.Secrets{Hidden: sensitive, Hide: r.options.Hide})
 	out.fail(failedConfig, fresh.Stale(why, compare.SideBySide(out.report.Stale)+whatNow))
 	out.report.Reason = "plan is stale: " + why
 	return false

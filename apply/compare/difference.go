@@ -22,9 +22,16 @@ type Difference struct {
 	Found json.RawMessage `json:"found,omitempty"`
 }
 
-// Answers lists how an answer differs from the one that the plan showed. hidden are
-// pointers into both states, to values that must not be shown.
-func Answers(step *plan.Step, found protocol.Answer, hidden []string) []Difference {
+// Secrets are what a difference must not show: the values at pointers into both documents, and
+// what Hide masks in a text; nil = nothing.
+type Secrets struct {
+	Hidden []string
+	Hide   func(text string) string
+}
+
+// Answers lists how an answer differs from the one that the plan showed. The secrets are
+// those of both states.
+func Answers(step *plan.Step, found protocol.Answer, secrets Secrets) []Difference {
 	var list []Difference
 	add := func(what string, shown, found any) {
 		if a, b := encoded(shown), encoded(found); string(a) != string(b) {
@@ -39,7 +46,7 @@ func Answers(step *plan.Step, found protocol.Answer, hidden []string) []Differen
 	if found.State != nil {
 		is = found.State
 	}
-	list = append(list, Documents("state", was, is, hidden)...)
+	list = append(list, Documents("state", was, is, secrets)...)
 	add("reasons", reasons(step.Answer().Reasons), reasons(found.Reasons))
 	add("shutdown_first", spellOne(step.Answer().Shutdown), spellOne(found.ShutdownFirst))
 	add("actions", spellEach(step.Answer().Actions), spellEach(found.Actions))
@@ -47,10 +54,11 @@ func Answers(step *plan.Step, found protocol.Answer, hidden []string) []Differen
 }
 
 // Documents lists the values in which two JSON documents differ.
-func Documents(what string, shown, found json.RawMessage, hidden []string) []Difference {
+func Documents(what string, shown, found json.RawMessage, secrets Secrets) []Difference {
+	hidden := secrets.Hidden
 	s, _ := jsondoc.Value(secret.Mask(shown, hidden)) // what is not valid JSON counts as nothing
 	f, _ := jsondoc.Value(secret.Mask(found, hidden))
-	c := comparison{what: what}
+	c := comparison{what: what, hide: secrets.Hide}
 	c.compare("", s, f)
 	for _, pointer := range hidden {
 		if c.covers(pointer) || same(shown, found, pointer) {
@@ -65,6 +73,7 @@ func Documents(what string, shown, found json.RawMessage, hidden []string) []Dif
 // comparison walks two documents.
 type comparison struct {
 	what string
+	hide func(text string) string
 	list []Difference
 }
 
@@ -89,7 +98,7 @@ func (c *comparison) compare(path string, shown, found any) {
 		}
 	}
 	if a, b := encoded(shown), encoded(found); string(a) != string(b) {
-		a, b = focused(a, b)
+		a, b = c.focused(a, b)
 		c.list = append(c.list, Difference{What: c.what, Path: path, Shown: a, Found: b})
 	}
 }
@@ -137,10 +146,13 @@ const (
 )
 
 // focused shortens two values: a long one becomes a text with the part where the two
-// begin to differ.
-func focused(a, b json.RawMessage) (json.RawMessage, json.RawMessage) {
+// begin to differ. Secrets are hidden first: they are not recognised in a part.
+func (c *comparison) focused(a, b json.RawMessage) (json.RawMessage, json.RawMessage) {
 	if len(a) <= quoteBytes && len(b) <= quoteBytes {
 		return a, b
+	}
+	if c.hide != nil {
+		a, b = json.RawMessage(c.hide(string(a))), json.RawMessage(c.hide(string(b)))
 	}
 	from := 0
 	for from < min(len(a), len(b)) && a[from] == b[from] {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/plan/change"
 	"deployster/protocol"
@@ -19,7 +20,7 @@ func TestDifferences(t *testing.T) {
 	found := protocol.Answer{Status: protocol.Stale, StaleState: json.RawMessage(`{"size":2,"same":true,"key":"new","list":[1,3]}`),
 		Actions:       []protocol.Action{action("grow", "grow", "--to="+strings.Repeat("very ", 30)+"large"), action("restart")},
 		ShutdownFirst: &protocol.Action{Name: "stop"}}
-	list := Answers(step, found, []string{"/key"})
+	list := Answers(step, found, Secrets{Hidden: []string{"/key"}})
 	got := SideBySide(list)
 	want := `                shown                   found
 state /gone/a   1                       (none)
@@ -54,12 +55,27 @@ func TestLongDifferencesAreShort(t *testing.T) {
 	t.Parallel()
 	text := func(s string) json.RawMessage { return encoded(map[string]string{"text": s}) }
 	long := strings.Repeat("x", 1<<20)
-	list := Documents("config", text(long+"here"+long), text(long+"there"+long), nil)
+	list := Documents("config", text(long+"here"+long), text(long+"there"+long), Secrets{})
 	if len(list) != 1 || len(list[0].Shown) > 2*quoteBytes || len(list[0].Found) > 2*quoteBytes ||
 		!strings.Contains(string(list[0].Shown), "here") || !strings.Contains(string(list[0].Found), "there") {
 		t.Errorf("%.3000s", encoded(list))
 	}
 	if text := SideBySide(list); len(text) > 1000 || !strings.Contains(text, "there") {
 		t.Errorf("%s", text)
+	}
+}
+
+// A part of a value may end in the middle of a secret, which nobody recognises then.
+func TestLongDifferences_HideSecretsBeforeTheyAreCut(t *testing.T) {
+	t.Parallel()
+	const password = "a-password-of-some-length"
+	hide := secret.NewHider([]string{password}).Hide
+	text := func(s string) json.RawMessage { return encoded(map[string]string{"text": s}) }
+	for before := quoteBytes - 60; before < quoteBytes; before++ {
+		long := strings.Repeat("x", before) + password + strings.Repeat("y", 100)
+		list := Documents("config", text("here"+long), text("there"+long), Secrets{Hide: hide})
+		if got := string(encoded(list)); strings.Contains(got, password[:4]) {
+			t.Fatalf("%d bytes before it: %s", before, got[len(got)-100:])
+		}
 	}
 }

@@ -2,7 +2,6 @@ package runfiles
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deployster/internal/base/loglines"
 	"deployster/internal/base/timers"
 	"deployster/internal/runtime/runner"
 )
@@ -88,7 +88,7 @@ func (o *LogFile) copyTo(watch io.Writer) {
 	for at := int64(0); ; {
 		if size := o.Size(); size-at > MaxBehind {
 			left := size - keepBehind - at
-			if _, err := fmt.Fprintf(watch, "\n[... %d bytes left out ...]\n", left); err != nil {
+			if _, err := io.WriteString(watch, loglines.Gap(left)); err != nil {
 				return
 			}
 			at += left

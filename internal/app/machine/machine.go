@@ -68,7 +68,8 @@ func Open(ctx context.Context, w *workspace.Workspace, o Options) (*Machine, err
 		return nil, err
 	}
 	m := &Machine{Runtime: runtime, Files: &Files{}, options: o, retry: patience,
-		pool: worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true, Private: w.Secrets.Private})}
+		pool: worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true,
+			Private: w.Secrets.Private, Hide: w.Secrets.Hide})}
 	m.Places = m.Connect(remote.Hello{})
 	return m, nil
 }

@@ -68,7 +68,8 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	o.Parallelism, o.InWorkers = draft.ApplyLimits(ro.Parallelism, a.Place)
 	o.Hosts, o.MaxFailedHosts = ro.AtOnce, ro.MaxFailed
 	o.KeepGoing, o.Abort, o.Left = ro.KeepGoing, c.Abort, a.Left
-	o.Events, o.Now, o.Secret, o.Reacher = c.Applying, time.Now, c.Work.Secrets.Learn, hosts.Reacher{Places: a.Places}
+	o.Events, o.Now, o.Reacher = c.Applying, time.Now, hosts.Reacher{Places: a.Places}
+	o.Secret, o.Hide = c.Work.Secrets.Learn, c.Work.Secrets.Hide
 	end := c.UI.Begin("Applying", toDo(a.Plan))
 	report, err := apply.Run(ctx, a.Plan, a.expanded.Applying(time.Now()), a.store.Snapshot(), journal, a.Clients, o)
 	end()

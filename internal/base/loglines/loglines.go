@@ -2,6 +2,9 @@ package loglines
 
 import (
 	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -11,6 +14,24 @@ const MaxLine = 16 << 10
 
 // Cut is the end of a line that was cut.
 const Cut = " [line cut]"
+
+// Gap returns the line in place of n bytes from the middle of a log. What is before and after
+// it may be a part of a line.
+func Gap(n int64) string { return fmt.Sprintf("\n[... %d bytes left out ...]\n", n) }
+
+var gap = regexp.MustCompile(`\n\[\.\.\. \d+ bytes left out \.\.\.\]\n`)
+
+// AtGap divides a text at its first gap; found = false: it has none.
+func AtGap(text string) (before, line, after string, found bool) {
+	if !strings.Contains(text, " bytes left out ...]\n") {
+		return text, "", "", false
+	}
+	at := gap.FindStringIndex(text)
+	if at == nil {
+		return text, "", "", false
+	}
+	return text[:at[0]], text[at[0]:at[1]], text[at[1]:], true
+}
 
 // Writer cuts output into lines and makes them safe to show.
 type Writer struct {

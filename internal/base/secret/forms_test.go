@@ -115,6 +115,26 @@ func TestHider_CutLine(t *testing.T) {
 	}
 }
 
+// The middle of a long log is left out, and what is left may end or begin in a secret.
+func TestHider_LogWithAGap(t *testing.T) {
+	t.Parallel()
+	const word = "hunter2-and-more"
+	hider := NewHider([]string{word, "another"})
+	gap := loglines.Gap(1000)
+	for before := MinEmbedded; before < len(word)-MinEmbedded; before++ {
+		text := "x " + word[:before] + gap + word[before:] + " y " + word + gap + word[before:]
+		want := "x " + Masked + gap + Masked + " y " + Masked + gap + Masked
+		if got := hider.Hide(text); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for _, text := range []string{"more" + gap + "hunter2", "x hun" + gap + "ore", gap} {
+		if got := hider.Hide(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 // What is next to a secret by chance stays.
 func TestHider_HidesNothingElse(t *testing.T) {
 	t.Parallel()

@@ -96,9 +96,31 @@ func (h *Hider) Hide(text string) string {
 	if h.exact[text] {
 		return Masked
 	}
+	before, gap, after, found := loglines.AtGap(text)
+	if !found {
+		return h.hide(text, false, false)
+	}
+	out := h.hide(before, false, true) + gap
+	for {
+		before, gap, after, found = loglines.AtGap(after)
+		out += h.hide(before, true, found) + gap
+		if !found {
+			return out
+		}
+	}
+}
+
+// hide masks the secrets in a text, which may begin or end within one. The lock is held.
+func (h *Hider) hide(text string, within, cut bool) string {
 	whole, isCut := strings.CutSuffix(text, loglines.Cut)
+	isCut = isCut || cut
 	var out strings.Builder
 	done, start := 0, uint32(0)
+	if within {
+		if done = h.rest(text); done > 0 {
+			out.WriteString(Masked)
+		}
+	}
 	for at := 0; at < len(text); at++ {
 		start = start<<8 | uint32(text[at])
 		from := at - MinEmbedded + 1
@@ -153,6 +175,21 @@ func (h *Hider) goesOn(start uint32, rest string) bool {
 	return len(rest) >= MinEmbedded && slices.ContainsFunc(h.embedded[start], func(one form) bool {
 		return strings.HasPrefix(one.text, rest)
 	})
+}
+
+// rest returns the length of the longest end of a form with which a text begins, 0 = there is
+// none. The lock is held.
+func (h *Hider) rest(text string) (longest int) {
+	for _, list := range h.embedded {
+		for _, one := range list {
+			for n := len(one.text) - 1; n >= max(MinEmbedded, longest+1); n-- {
+				if strings.HasPrefix(text, one.text[len(one.text)-n:]) {
+					longest = n
+				}
+			}
+		}
+	}
+	return longest
 }
 
 func isBase64(c byte) bool {

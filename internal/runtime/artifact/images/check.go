@@ -65,7 +65,7 @@ func (c *Client) checkV2(ctx context.Context, t artifact.Target, i artifact.Info
 		return artifact.Checked{}, classed(err)
 	}
 	if wrong != nil {
-		return artifact.Checked{}, classed(typeclient.Broken(target(t), a, nil, wrong))
+		return artifact.Checked{}, classed(c.o.Types.Broken(target(t), a, nil, wrong))
 	}
 	return l.checked(), nil
 }
@@ -100,7 +100,7 @@ func (c *Client) askV1(ctx context.Context, t artifact.Target, i artifact.Info, 
 	l := newListed(in)
 	l.strict = false
 	if err := l.readVersions(r.Stdout); err != nil {
-		return artifact.Checked{}, classed(typeclient.Broken(target(t), a, r.Stdout, err))
+		return artifact.Checked{}, classed(c.o.Types.Broken(target(t), a, r.Stdout, err))
 	}
 	return l.checked(), nil
 }

@@ -56,7 +56,7 @@ func (c *Client) Get(ctx context.Context, t artifact.Target, i artifact.Info, in
 	}
 	_, metadata, err := readMade(r.Stdout) // it may name another version than the requested one, which stays
 	if err != nil {
-		return nil, classed(typeclient.Broken(target(t), a, r.Stdout, err))
+		return nil, classed(c.o.Types.Broken(target(t), a, r.Stdout, err))
 	}
 	return metadata, nil
 }

@@ -64,7 +64,7 @@ func (c *Client) info(ctx context.Context, t artifact.Target, digest string) (ar
 	case errors.Is(err, errNoArtifacts):
 		return i, foreign(t, err, "It has no /opt/resource/check, and its answer to info has no \"artifacts\".")
 	case err != nil:
-		return i, classed(typeclient.Broken(target(t), typeclient.Ask{Step: artifact.StepInfo}, answer, err))
+		return i, classed(c.o.Types.Broken(target(t), typeclient.Ask{Step: artifact.StepInfo}, answer, err))
 	}
 	return i, nil
 }

@@ -59,7 +59,7 @@ func (c *Client) Put(ctx context.Context, t artifact.Target, i artifact.Info, in
 	}
 	if in.Ended != nil {
 		a.Ended = func(r runner.Result, ended error) error {
-			p, err := readPut(t, i, r, ended)
+			p, err := c.readPut(t, i, r, ended)
 			return in.Ended(p, r, err)
 		}
 	}
@@ -67,7 +67,7 @@ func (c *Client) Put(ctx context.Context, t artifact.Target, i artifact.Info, in
 	if unfilled != nil {
 		return artifact.Put{}, unfilled
 	}
-	return readPut(t, i, r, err)
+	return c.readPut(t, i, r, err)
 }
 
 func putStdin(i artifact.Info, in artifact.PutInput) ([]byte, error) {
@@ -91,11 +91,11 @@ func putStdin(i artifact.Info, in artifact.PutInput) ([]byte, error) {
 
 // ReadPut implements artifact.Client.
 func (c *Client) ReadPut(t artifact.Target, i artifact.Info, r runner.Result) (artifact.Put, error) {
-	return readPut(t, i, r, typeclient.Ended(target(t), putAsk(t, i), r))
+	return c.readPut(t, i, r, c.o.Types.Ended(target(t), putAsk(t, i), r))
 }
 
 // readPut reads the answer of a put. For one that failed it returns what can be read.
-func readPut(t artifact.Target, i artifact.Info, r runner.Result, ended error) (p artifact.Put, err error) {
+func (c *Client) readPut(t artifact.Target, i artifact.Info, r runner.Result, ended error) (p artifact.Put, err error) {
 	if i.Protocol == artifact.Concourse1 {
 		p, err = putV1Said(r.Stdout)
 	} else {
@@ -105,12 +105,12 @@ func readPut(t artifact.Target, i artifact.Info, r runner.Result, ended error) (
 		return p, classed(ended)
 	}
 	if err != nil {
-		return p, classed(typeclient.Broken(target(t), putAsk(t, i), r.Stdout, err))
+		return p, classed(c.o.Types.Broken(target(t), putAsk(t, i), r.Stdout, err))
 	}
 	if touched := spaces(p); len(touched) > 1 {
 		names := strings.Join(slices.Sorted(maps.Keys(touched)), ", ")
 		err := fmt.Errorf("it touched %d spaces (%s), and may touch one", len(touched), names)
-		return p, classed(typeclient.Broken(target(t), putAsk(t, i), nil, err))
+		return p, classed(c.o.Types.Broken(target(t), putAsk(t, i), nil, err))
 	}
 	return p, nil
 }

@@ -89,11 +89,13 @@ func (c *Client) Digest(ctx context.Context, t Target) (string, error) {
 
 // Ended returns the error of a put that another command began; nil if it ended with
 // exit code zero.
-func Ended(t Target, a Ask, r runner.Result) error { return callError(a.call(t), r, nil) }
+func (c *Client) Ended(t Target, a Ask, r runner.Result) error {
+	return callError(a.call(t), c.hidden(r, nil), nil)
+}
 
 // Broken returns the error for an answer that is not valid.
-func Broken(t Target, a Ask, answer []byte, cause error) error {
-	return protocolError(a.call(t), answer, cause)
+func (c *Client) Broken(t Target, a Ask, answer []byte, cause error) error {
+	return protocolError(a.call(t), c.hide(answer), cause)
 }
 
 // Failed returns an error of a step.

@@ -21,6 +21,8 @@ func TestErrors_HideSecretsBeforeTheyAreCut(t *testing.T) {
 	for name, err := range map[string]error{
 		"the end of an answer":   protocolError(call{}, c.hide([]byte(answer)), errNoSuchAnswer{}),
 		"the beginning of lines": callError(call{}, c.hidden(failed, nil), nil),
+		"an answer of another":   c.Broken(Target{}, Ask{}, []byte(answer), errNoSuchAnswer{}),
+		"the end of another":     c.Ended(Target{}, Ask{Step: "put"}, failed),
 	} {
 		for at := range len(form) - 8 {
 			if piece := form[at : at+8]; at > 8 && strings.Contains(err.Error(), piece) {

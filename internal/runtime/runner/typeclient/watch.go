@@ -42,7 +42,7 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 }
 
 // WatchEnded returns the error of a watch program that has ended without being asked
-// to, or could not be started.
+// to, or could not be started. The caller has hidden the secrets in the result: a part of it is shown.
 func WatchEnded(address, reference, digest string, r runner.Result, err error) error {
 	k := call{target: Target{Address: address, Reference: reference}, step: StepWatch, digest: digest}
 	if err != nil {
@@ -76,7 +76,8 @@ func inotifyUsedUp(log string) bool {
 	return false
 }
 
-// WatchBroken returns the error of a watch program that broke the protocol with a line.
+// WatchBroken returns the error of a watch program that broke the protocol with a line, in which
+// the caller has hidden the secrets: a part of it is shown.
 func WatchBroken(address, reference string, line []byte, cause error) error {
 	return protocolError(call{target: Target{Address: address, Reference: reference}, step: StepWatch}, line, cause)
 }

@@ -23,7 +23,7 @@ func (c *Client) watchAlone(ctx context.Context, r *Request, tell func(Event)) e
 	s.Stdin = nil
 	p, err := c.launch(ctx, s, one{&watched{c: c, tell: tell}}, maxEvent+1)
 	if err != nil {
-		return failure(r, &endError{err: err})
+		return c.failure(r, &endError{err: err})
 	}
 	p.meter.expect()
 	p.send(ctx, stdin)
@@ -33,7 +33,7 @@ func (c *Client) watchAlone(ctx context.Context, r *Request, tell func(Event)) e
 		return context.Cause(ctx)
 	case <-p.gone:
 	}
-	return failure(r, p.ended())
+	return c.failure(r, p.ended())
 }
 
 // one is the listener of a process for one resource.

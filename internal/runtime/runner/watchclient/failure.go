@@ -32,23 +32,24 @@ type badLine struct {
 	line []byte
 }
 
-func newBadLine(line []byte, err error) error {
-	return &badLine{err: err, line: bytes.Clone(line[:min(len(line), maxDetail)])}
-}
+func newBadLine(line []byte, err error) error { return &badLine{err: err, line: bytes.Clone(line)} }
 
 func (b *badLine) Error() string { return b.err.Error() }
 
-// failure returns the error of Watch for a resource whose watch has ended.
-func failure(r *Request, why error) error {
+// failure returns the error of Watch for a resource whose watch has ended. It shows a part of
+// what the program printed, so secrets are hidden here: they are not recognised in a part.
+func (c *Client) failure(r *Request, why error) error {
 	var end *endError
 	var bad *badLine
 	switch {
 	case errors.As(why, &end) && errors.Is(end.err, runner.ErrReplaced):
 		return typeclient.WatchStopped(r.Address, r.Reference, end.err)
 	case errors.As(why, &end):
-		return typeclient.WatchEnded(r.Address, r.Reference, r.Spec.Digest, end.result, end.err)
+		result := end.result
+		result.Stderr = []byte(c.o.Hide(string(result.Stderr)))
+		return typeclient.WatchEnded(r.Address, r.Reference, r.Spec.Digest, result, end.err)
 	case errors.As(why, &bad):
-		return typeclient.WatchBroken(r.Address, r.Reference, bad.line, bad.err)
+		return typeclient.WatchBroken(r.Address, r.Reference, []byte(c.o.Hide(string(bad.line))), bad.err)
 	case errors.Is(why, errLong):
 		return typeclient.WatchBroken(r.Address, r.Reference, nil, why)
 	case errors.Is(why, ErrClosed):

@@ -38,7 +38,7 @@ func (g *group) watch(ctx context.Context, r *Request, tell func(Event)) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return failure(r, err)
+			return g.c.failure(r, err)
 		}
 		err = w.watch(ctx, r, tell)
 		if !errors.Is(err, errClosing) {

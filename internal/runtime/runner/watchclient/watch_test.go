@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/internal/runtime/runner/watchclient"
@@ -152,6 +153,26 @@ func TestWatch_TellsEachLine(t *testing.T) {
 	}
 	if got, _ := stdin.Load().(string); got != "{\"name\":\"web\"}\n" {
 		t.Errorf("stdin: %q", got)
+	}
+}
+
+// An error shows a part of what a program printed, which may begin or end in a secret.
+func TestWatch_HidesSecretsBeforeTheyAreCut(t *testing.T) {
+	t.Parallel()
+	const password = "a-password-of-some-length"
+	for name, program := range map[string]func(context.Context, runner.Spec, io.Reader, io.Writer, io.Writer) int{
+		"a line": prints("{}\n" + strings.Repeat("x", 290) + password + "\n"),
+		"a log": func(_ context.Context, _ runner.Spec, _ io.Reader, _, stderr io.Writer) int {
+			_, _ = io.WriteString(stderr, password+" "+strings.Repeat("y", 1990))
+			return 3
+		},
+	} {
+		c, r := alone(t, program, func(o *watchclient.Options) { o.Hide = secret.NewHider([]string{password}).Hide })
+		err := within(t, watch(context.Background(), c, r, newTold()))
+		if text := err.Error(); !strings.Contains(text, "xxx") && !strings.Contains(text, "yyy") || strings.Contains(text, password[:4]) ||
+			strings.Contains(text, "length") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -92,15 +92,15 @@ func (w *worker) watch(ctx context.Context, r *Request, tell func(Event)) error 
 			}
 			return context.Cause(ctx)
 		}
-		return failure(r, w.ended())
+		return w.c.failure(r, w.ended())
 	}
 	select {
 	case <-q.exited:
-		return failure(r, &endError{runner.Result{ExitCode: q.exit, Stderr: q.log.Bytes()}, nil})
+		return w.c.failure(r, &endError{runner.Result{ExitCode: q.exit, Stderr: q.log.Bytes()}, nil})
 	case <-w.gone:
-		return failure(r, w.ended())
+		return w.c.failure(r, w.ended())
 	case err = <-q.broken:
-		err = failure(r, err)
+		err = w.c.failure(r, err)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}

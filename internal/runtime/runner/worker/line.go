@@ -27,10 +27,12 @@ func requestOf(id int64, s runner.Spec) protocol.WorkerRequest {
 	return protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)}
 }
 
-// cut returns the beginning of a line, safe to show.
-func cut(line []byte) string {
+// cut returns the beginning of a line, safe to show: a secret is not recognised in a part.
+func (w *worker) cut(line []byte) string {
 	const most = 200
-	line = bytes.TrimSpace(line)
+	if line = bytes.TrimSpace(line); w.hide != nil {
+		line = []byte(w.hide(string(line)))
+	}
 	if len(line) > most {
 		return strings.ToValidUTF8(diag.Visible(string(line[:most])), "") + "..."
 	}

@@ -3,9 +3,11 @@ package worker
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
@@ -63,6 +65,17 @@ func TestEncode(t *testing.T) {
 		want, err := json.Marshal(protocol.WorkerRequest{ID: 3, Args: c.args, Stdin: []byte(c.stdin), Waits: true})
 		if err != nil || string(line) != string(want)+"\n" {
 			t.Errorf("%q is written as %q, not as %q (%v)", c.stdin, line, want, err)
+		}
+	}
+}
+
+// The part of a line that is shown may end in the middle of a secret.
+func TestCut_HidesSecretsFirst(t *testing.T) {
+	const password = "a-password-of-some-length"
+	w := &worker{hide: secret.NewHider([]string{password}).Hide}
+	for before := 150; before < 200; before++ {
+		if got := w.cut([]byte(strings.Repeat("x", before) + password)); strings.Contains(got, password[:4]) {
+			t.Fatalf("%d bytes before it: %s", before, got)
 		}
 	}
 }

@@ -36,6 +36,9 @@ type Options struct {
 	// may know after this command; nil = no text does.
 	Keep    bool
 	Private func(text string) bool
+
+	// Hide removes secrets from what a worker printed, before a part of it is shown; nil = there are none.
+	Hide func(text string) string
 }
 
 // Pool is a runner.Runner that uses workers where possible. It starts workers when they
@@ -223,7 +226,7 @@ func (p *Pool) start(ctx context.Context, g *group) *start {
 	spec.Name = fmt.Sprintf("worker %d of %s", g.started, spec.Digest)
 	go func() {
 		// Other invocations, whose context has not ended, may use the worker too.
-		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace, p.isPrivate)
+		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace, p.isPrivate, p.o.Hide)
 		defer close(s.done)
 		p.mu.Lock()
 		defer p.mu.Unlock()

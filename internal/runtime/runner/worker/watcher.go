@@ -1,9 +1,10 @@
 package worker
 
 import (
-	"fmt"
 	"io"
 	"sync"
+
+	"deployster/internal/base/loglines"
 )
 
 // maxQueue is how many bytes may wait for a watcher. Further ones are dropped, and the
@@ -53,7 +54,7 @@ func (w *watcher) run() {
 		w.mu.Lock()
 		p, closed := w.queue, w.closed
 		if w.dropped > 0 {
-			p = fmt.Appendf(p, "\n[... %d bytes left out ...]\n", w.dropped)
+			p = append(p, loglines.Gap(int64(w.dropped))...)
 		}
 		w.queue, w.dropped = nil, 0
 		w.mu.Unlock()

@@ -23,6 +23,7 @@ type worker struct {
 	proc      runner.Process
 	grace     time.Duration
 	isPrivate func(text string) bool // see Options
+	hide      func(text string) string
 
 	outgoing   chan []byte    // lines for its stdin
 	stdoutRead chan struct{}  // closed when its stdout was read to the end
@@ -48,8 +49,9 @@ type worker struct {
 	endErr      error // the error of the invocations that were open
 }
 
-func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Duration, isPrivate func(string) bool) (*worker, error) {
-	w := &worker{grace: grace, isPrivate: isPrivate, outgoing: make(chan []byte), stdoutRead: make(chan struct{}),
+func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Duration, isPrivate func(string) bool,
+	hide func(string) string) (*worker, error) {
+	w := &worker{grace: grace, isPrivate: isPrivate, hide: hide, outgoing: make(chan []byte), stdoutRead: make(chan struct{}),
 		ended: make(chan struct{}), removed: make(chan struct{}), open: map[int64]*request{}, unsettled: map[int64]int64{}}
 	// The worker's traces stay until the end of every action is recorded: a later command can adopt the others.
 	s.Ended = func(res runner.Result, err error) error {
@@ -172,7 +174,7 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	var r protocol.WorkerReply
 	if !blank {
 		if err := jsondoc.Read(line, &r); err != nil {
-			return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, cut(line))
+			return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, w.cut(line))
 		}
 	}
 	w.mu.Lock()
@@ -182,7 +184,7 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	}
 	q := w.open[r.ID]
 	if q == nil {
-		return fmt.Errorf("it answered the request %d, which is not open: %s", r.ID, cut(line))
+		return fmt.Errorf("it answered the request %d, which is not open: %s", r.ID, w.cut(line))
 	}
 	if !q.abandoned { // otherwise its caller has the outputs already
 		q.add(r)
