@@ -33,16 +33,13 @@ func (w Sweeper) FilesDir(c containers.Container) string {
 // Collect removes the container of a dead client's action if the action has ended, and
 // saves its outcome. It returns gone = false while the action runs, or may run. It never
 // kills an action. Several servers and clients may call it at the same time: one of them
-// does the work.
+// does the work. If that one takes too long, the error is a *HeldError.
 func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool, err error) {
-	lock, err := layout.OpenLock(filepath.Join(w.RuntimeDir, "collecting"), os.O_CREATE)
+	lock, err := w.lockCollecting(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer lock.Close()
-	if err := layout.WaitLock(ctx, lock); err != nil {
-		return false, err
-	}
 	if c, err = w.Client.ContainerService().Get(ctx, c.ID); err != nil {
 		return errdefs.IsNotFound(err), failure.UnlessGone(err) // another process was faster
 	}

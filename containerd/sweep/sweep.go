@@ -31,6 +31,7 @@ type Sweeper struct {
 	Volumes    string            // the directory of their volumes; "" = none
 	Embedded   bool              // the shims are deployster's
 	Outcomes   runfiles.Outcomes // of the actions that it removes
+	Patience   time.Duration     // how long it waits for another process that collects; 0 = 10 seconds
 }
 
 // Sweep removes everything that belongs to dead clients. It ends their queries, and
@@ -54,6 +55,7 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 		return err
 	}
 	var errs []error
+	var held *HeldError // it is waited for once
 	for _, c := range list {
 		dir, id := filepath.Split(c.Labels[layout.LabelClient])
 		if filepath.Clean(dir) != layout.ClientsDir(w.RuntimeDir) {
@@ -69,10 +71,14 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 		}
 		gone, err := true, error(nil)
 		worker := c.Labels[layout.LabelWorker] != ""
-		if runner.Kind(c.Labels[layout.LabelKind]) == runner.Action {
-			gone, err = w.Collect(ctx, c)
-		} else {
+		switch {
+		case runner.Kind(c.Labels[layout.LabelKind]) != runner.Action:
 			err = RemoveContainer(ctx, w.Client, c)
+		case held != nil:
+			gone = false
+		default:
+			gone, err = w.Collect(ctx, c)
+			errors.As(err, &held)
 		}
 		if !gone {
 			runfiles.TrimAbandoned(w.FilesDir(c), !worker) // a worker's stdout is still needed
