@@ -197,8 +197,12 @@ func TestLateIdentity_OfAnotherThing(t *testing.T) {
 	}
 	e.do(t, source("x"))
 	report := e.do(t, source("y"))
-	if got := strings.Join(summaries(report.Problems), "; "); got != "late: plan is stale: it would be another thing than the recorded one" {
+	if got := strings.Join(summaries(report.Problems), "; "); got != "late: Not done yet: it would be another thing than the recorded one" {
 		t.Error(got)
+	}
+	late := report.Resources["late"]
+	if report.Status != apply.Incomplete || late.Status != apply.NotStarted || late.Reason == "" || len(late.Completed) > 0 {
+		t.Errorf("the apply is %s, and the resource %s: %s", report.Status, late.Status, late.Reason)
 	}
 	if report := e.do(t, source("y")); report.Status != apply.OK || e.there() != "p y" {
 		t.Errorf("%v, things %q", summaries(report.Problems), e.there())

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"deployster/apply/fresh"
+	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/match"
@@ -58,17 +59,21 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 			owner = r.owner(out.addr, now)
 		}
 	}
-	why, todo := "it would be the thing of "+references([]string{owner}), whatNow
-	if owner == "" {
-		if !r.replaces(step, out.addr, now) {
-			return true
-		}
-		why = "it would be another thing than the recorded one"
-		todo = "Nothing of this resource was run. Plan and apply again: then it is replaced."
+	const became = "What identifies it became known only now. "
+	switch {
+	case owner != "":
+		why := "it would be the thing of " + references([]string{owner})
+		out.report.NotAttempted = out.report.Planned
+		out.fail(failedIdentity, fresh.Stale(why, became+whatNow))
+		out.report.Reason = "plan is stale: " + why
+	case r.replaces(step, out.addr, now): // nothing has failed: it takes two applies
+		const why = "it would be another thing than the recorded one"
+		out.decline(why)
+		out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not done yet: " + why, Address: out.addr,
+			Detail: became + "Nothing of this resource was run. Plan and apply again: then it is replaced."}
+	default:
+		return true
 	}
-	out.report.NotAttempted = out.report.Planned
-	out.fail(failedIdentity, fresh.Stale(why, "What identifies it became known only now. "+todo))
-	out.report.Reason = "plan is stale: " + why
 	return false
 }
 
