@@ -53,6 +53,7 @@ func TestHider_Forms(t *testing.T) {
 	encoded := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	hider := NewHider([]string{word, "  of a file\n"})
 	for name, text := range map[string]string{
+		"nothing else":                word,
 		"JSON":                        inJSON(word),
 		"JSON in JSON":                inJSON(inJSON(word)),
 		"quoted in JSON":              inJSON(fmt.Sprintf("%q", word)),

@@ -14,10 +14,11 @@ import (
 	"testing"
 )
 
-// Secrets with characters that each encoding writes otherwise.
+// Secrets with characters that each encoding writes otherwise, and three in a row that base64url
+// writes otherwise wherever the secret begins.
 const (
-	canaryWord    = `Kx9&v<Wq"/mZ 3+t~Lp=8` // a variable has it
-	generatedWord = `Hd7&r<Yc"/nB 5+g~Vs=2` // a type generates it
+	canaryWord    = `Kx9&v<Wq"/mZ 3+t~?>Lp=8` // a variable has it
+	generatedWord = `Hd7&r<Yc"/nB 5+g~?>Vs=2` // a type generates it
 )
 
 // canaryForms are the texts in which a type shows a secret.
@@ -129,8 +130,10 @@ func piecesOf(words ...string) *pieces {
 	p := &pieces{all: map[uint64]bool{}}
 	for _, word := range words {
 		texts := []string{strings.ReplaceAll(word, "/", ".")}
-		for _, text := range canaryForms(word) {
-			texts = append(texts, text)
+		for name, text := range canaryForms(word) {
+			if !slices.Contains([]string{"root", "adm", "admin"}, name) { // they begin with what is public
+				texts = append(texts, text)
+			}
 		}
 		for before := range 3 {
 			text := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), word...))

@@ -150,7 +150,7 @@ func (s *canarySearch) decoded(_, path string) string {
 	if err != nil {
 		return ""
 	}
-	return showsCanary(string(content), canaryWord, generatedWord)
+	return showsCanary(string(withoutSensitive(s.ts, content)), canaryWord, generatedWord)
 }
 
 // processes checks the environment and the arguments of each process of this machine.
@@ -172,40 +172,63 @@ func (s *canarySearch) processes() {
 	}
 }
 
-// withoutSensitive returns a state file, in which sensitive values are by design, without
-// those at the places that it calls sensitive itself, and without memories.
+// withoutSensitive returns JSON documents of a state without encryption, in which sensitive
+// values are by design, without those at the places that the state calls sensitive itself, and
+// without memories. What is no JSON is returned unchanged.
 func withoutSensitive(ts *testscript.TestScript, content []byte) []byte {
-	var file map[string]any
-	if json.Unmarshal(content, &file) != nil {
-		return content
+	var out bytes.Buffer
+	documents := json.NewDecoder(bytes.NewReader(content))
+	documents.UseNumber()
+	for {
+		from := documents.InputOffset()
+		var v any
+		if err := documents.Decode(&v); err != nil {
+			return append(out.Bytes(), content[from:]...)
+		}
+		unmark(v)
+		ts.Check(json.NewEncoder(&out).Encode(v))
 	}
-	resources, _ := file["resources"].(map[string]any)
-	for _, one := range resources {
-		entry := one.(map[string]any)
-		delete(entry, "memory")
-		if seen, there := entry["found"].(map[string]any); there {
-			pointers, _ := seen["sensitive"].([]any)
-			for _, p := range pointers {
-				seen["state"] = removed(seen["state"], strings.Split(p.(string), "/")[1:])
+}
+
+// unmark removes what is marked from a part of a state: an entry, what was seen of it, or an output.
+func unmark(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "memory")
+		switch marked := v["sensitive"].(type) {
+		case bool:
+			if marked {
+				delete(v, "value")
+			}
+		case []any:
+			unmarkParts(v, marked, "config", "state")
+		case map[string]any:
+			recipe, _ := v["recipe"].(map[string]any) // of an artifact
+			for part, pointers := range marked {
+				list, _ := pointers.([]any)
+				unmarkParts(v, list, part)
+				unmarkParts(recipe, list, part)
 			}
 		}
-		sensitive, _ := entry["sensitive"].(map[string]any)
-		for _, part := range []string{"config", "state"} {
-			pointers, _ := sensitive[part].([]any)
-			for _, p := range pointers {
-				entry[part] = removed(entry[part], strings.Split(p.(string), "/")[1:])
+		for _, inner := range v {
+			unmark(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			unmark(inner)
+		}
+	}
+}
+
+// unmarkParts removes what is at pointers from members of an object.
+func unmarkParts(of map[string]any, pointers []any, parts ...string) {
+	for _, part := range parts {
+		for _, p := range pointers {
+			if inner, there := of[part]; there {
+				of[part] = removed(inner, strings.Split(p.(string), "/")[1:])
 			}
 		}
 	}
-	outputs, _ := file["outputs"].(map[string]any)
-	for name, one := range outputs {
-		if one.(map[string]any)["sensitive"] == true {
-			delete(outputs, name)
-		}
-	}
-	out, err := json.Marshal(file)
-	ts.Check(err)
-	return out
 }
 
 func removed(v any, steps []string) any {

@@ -3,8 +3,10 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,16 +66,21 @@ func prepareCanary(ts *testscript.TestScript, dir string) {
 	}
 	type object = map[string]any
 	var log, generated strings.Builder
-	var reasons []object
+	var reasons, fields []object
 	values, keys, parts, repeated := object{}, object{}, []string{}, []string{}
-	for name, text := range canaryForms(canaryWord) {
+	forms := canaryForms(canaryWord)
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		text := forms[name]
 		fmt.Fprintf(&log, "%s: it is %s.\n%s\n", name, text, text)
 		values[name], parts = text, append(parts, "at "+text+" it is")
 		keys["in "+name] = object{text: object{"x": 1}}
 		reasons = append(reasons, object{"path": "/" + text, "have": text, "want": object{text: text}, "message": "it is " + text},
 			object{"path": "/m/" + text + "/x", "have": 1})
+		fields = append(fields, object{"name": text, "value": text}, object{"name": "in " + name, "value": "it is " + text + "."})
 	}
-	for name, text := range canaryForms(generatedWord) {
+	forms = canaryForms(generatedWord)
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		text := forms[name]
 		fmt.Fprintf(&generated, "%s: it will be %s.\n%s\n", name, text, text)
 		repeated = append(repeated, "at "+text+" it is")
 	}
@@ -87,5 +94,6 @@ func prepareCanary(ts *testscript.TestScript, dir string) {
 	write("valid.json", object{"status": "VALID", "state": state})
 	write("drift.json", object{"status": "STALE", "staleState": state, "actions": actions, "reasons": reasons, "forecast": forecast})
 	write("error.json", object{"error": object{"class": "config", "path": "/m/" + canaryWord, "message": log.String()}})
+	write("made.json", object{"version": object{"ref": "1"}, "metadata": fields})
 	write("memory.json", object{"memory": object{"remembered": values, "generated": repeated}})
 }
