@@ -63,6 +63,7 @@ const ofID = "  config = { v = resource.a.state.id }"
 
 func TestIndependent_StaysUnchangedBehindAForecast(t *testing.T) {
 	t.Parallel()
+	const element = `,"forecast":{"id":["x",null]},"unknown":["/id/1"]`
 	const whole, part, independent = `,"forecast":{"id":"1","size":2}`, `,"forecast":{"size":2}`, `"independent":true,`
 	for name, c := range map[string]struct{ init, forecast, b, want string }{
 		"the value is forecast":       {independent, whole, ofID, "certain certain"},
@@ -71,6 +72,8 @@ func TestIndependent_StaysUnchangedBehindAForecast(t *testing.T) {
 		"its type is not independent": {"", whole, ofID, "may may"},
 		"it subscribes":               {independent + `"refresh":true,`, whole, "  config = {}\n  subscribe = [resource.a]", "may may"},
 		"it reads in order":           {independent, whole, inOrder + "\n  read_only = true", "may may"},
+		"its element is forecast":     {independent, element, "  config = { v = resource.a.state.id[0] }", "certain certain"},
+		"its element is not known":    {independent, element, "  config = { v = resource.a.state.id[1] }", "deferred deferred"},
 		"it reads by a value":         {independent, whole, ofID + "\n  read_only = true", "certain certain"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -319,7 +319,7 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."
 		return answer, true, false
 	}
-	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State); !before.MayDiffer && missing != "" {
+	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State, before.Unknown); !before.MayDiffer && missing != "" {
 		out.fail(failedState, diag.Errorf("The state is not what the image forecast", "%s. This is a fault of its image.", missing))
 		return answer, false, false
 	}

@@ -71,13 +71,13 @@ func (s *Step) View() observe.View {
 			v.State, v.Status, v.Partial = a.Stale, protocol.Stale, true
 		}
 	case *Update, *Deferred:
-		if v.State, v.Status = a.Forecast, protocol.Missing; a.Stale == nil {
+		if v.State, v.Unknown, v.Status = a.Forecast, a.UnknownNew, protocol.Missing; a.Stale == nil {
 			break
 		}
-		v.State, v.Status, v.Stays = jsondoc.Without(observe.Overlay(a.Stale, a.Forecast), a.UnknownNew), protocol.Stale, true
-		v.Unknown, v.Staying = a.UnknownNew, jsondoc.TopLevel(a.Stale, a.Forecast)
+		v.State, v.Status, v.Stays = jsondoc.Blanked(observe.Overlay(a.Stale, a.Forecast), a.UnknownNew), protocol.Stale, true
+		v.Staying = jsondoc.TopLevel(a.Stale, a.Forecast)
 	default:
-		v.State, v.Status = a.Forecast, protocol.Missing
+		v.State, v.Unknown, v.Status = a.Forecast, a.UnknownNew, protocol.Missing
 	}
 	return v
 }

@@ -6,6 +6,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/protocol"
 	"deployster/state"
 	"deployster/state/moves"
@@ -112,7 +113,8 @@ func dependencies(aliases map[string]string, look func(addr string) View, deep b
 	for alias, addr := range aliases {
 		v := look(addr)
 		name, _ := moves.RecordedAt(addr)
-		d := protocol.Dependency{Name: name, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State, Status: v.Status,
+		known := jsondoc.Without(v.State, v.Unknown) // a list with an element that is not known yet is not known
+		d := protocol.Dependency{Name: name, Type: v.Type, Config: v.Config, State: known, Properties: known, Status: v.Status,
 			Actions: v.Actions}
 		if deep {
 			d.Dependencies = dependencies(v.Aliases, look, deep, left)

@@ -46,10 +46,7 @@ type savedPlan struct {
 		Root struct {
 			Resources []struct {
 				Address     string
-				Expressions map[string]struct {
-					Constant   any `json:"constant_value"`
-					References []string
-				}
+				Expressions map[string]json.RawMessage // lists for blocks
 			}
 		} `json:"root_module"`
 	}
@@ -62,7 +59,14 @@ func (p *savedPlan) config(address string, after, unknown map[string]any) (map[s
 		if r.Address != address {
 			continue
 		}
-		for name, e := range r.Expressions {
+		for name, text := range r.Expressions {
+			var e struct {
+				Constant   any `json:"constant_value"`
+				References []string
+			}
+			if json.Unmarshal(text, &e) != nil { // a block
+				return nil, false
+			}
 			if out[name] = e.Constant; len(e.References) == 0 {
 				continue
 			}

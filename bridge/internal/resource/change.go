@@ -120,6 +120,9 @@ func (c *change) unknown(b *schema.Block) (list []string) {
 		will := c.to.state.GetAttr(name)
 		switch {
 		case will.IsWhollyKnown() && !sensitive(b, name):
+		case !sensitive(b, name):
+			_, open := knownPart(will, "/"+escape(name))
+			list = append(list, open...)
 		case c.from.IsNull():
 			list = append(list, "/"+escape(name))
 		default:
@@ -180,10 +183,13 @@ func (c *change) forecast(b *schema.Block) (known json.RawMessage, mayDiffer boo
 	}
 	changed, members := c.differs(), map[string]any{}
 	for name, will := range c.to.state.AsValueMap() {
+		at := "/" + escape(name)
 		switch changes := slices.Contains(changed, name); {
-		case !will.IsWhollyKnown(), changes && sensitive(b, name), !changes && c.from.IsNull():
+		case changes && sensitive(b, name), !changes && c.from.IsNull():
 		default:
-			members[name] = value.JSON(will)
+			if part, open := knownPart(will, at); !slices.Contains(open, at) {
+				members[name] = part
+			}
 		}
 	}
 	if len(members) == 0 {
@@ -191,6 +197,47 @@ func (c *change) forecast(b *schema.Block) (known json.RawMessage, mayDiffer boo
 	}
 	known, err = json.Marshal(members)
 	return known, c.to.legacy, err
+}
+
+// knownPart returns what is known of a value in JSON, and pointers to what is not: a member of an
+// object that is not known is left out, and an element of a list is null. A set that has an
+// unknown element is not known itself, since a pointer cannot name its elements.
+func knownPart(v cty.Value, at string) (known any, unknown []string) {
+	switch {
+	case v.IsWhollyKnown():
+		return value.JSON(v), nil
+	case !v.IsKnown() || v.Type().IsSetType():
+		return nil, []string{at}
+	}
+	members, list := map[string]any{}, []any(nil)
+	inner := parts(v)
+	for _, key := range keysInOrder(v, inner) {
+		here := at + "/" + escape(key)
+		part, open := knownPart(inner[key], here)
+		unknown = append(unknown, open...)
+		if list = append(list, part); !slices.Contains(open, here) {
+			members[key] = part
+		}
+	}
+	switch {
+	case len(unknown) > maxParts:
+		return nil, []string{at}
+	case v.Type().IsObjectType() || v.Type().IsMapType():
+		return members, unknown
+	}
+	return list, unknown
+}
+
+// keysInOrder are the keys of the parts of a value: names sorted, elements in their order.
+func keysInOrder(v cty.Value, parts map[string]cty.Value) []string {
+	if v.Type().IsObjectType() || v.Type().IsMapType() {
+		return slices.Sorted(maps.Keys(parts))
+	}
+	keys := make([]string, len(parts))
+	for i := range keys {
+		keys[i] = strconv.Itoa(i)
+	}
+	return keys
 }
 
 // digest identifies a change as it was shown: an action that finds another digest does

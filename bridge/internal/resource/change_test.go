@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"encoding/json"
 	"io"
 	"slices"
 	"testing"
@@ -24,9 +25,11 @@ func TestChange_SaysWhatIsNotKnownAndForecastsTheRest(t *testing.T) {
 	}{
 		{name: "known", was: x, will: y, forecast: `{"m":"y"}`},
 		{name: "not known", was: x, will: unknown, unknown: []string{"/m"}},
-		{name: "one part is not known", was: list(pair(x, x)), will: list(pair(x, unknown)), unknown: []string{"/m/0/b~1c"}},
-		{name: "what is known beside it is another", was: pair(x, x), will: pair(y, unknown), unknown: []string{"/m/a", "/m/b~1c"}},
-		{name: "a longer list", was: list(x), will: list(x, unknown), unknown: []string{"/m"}},
+		{name: "one part is not known", was: list(pair(x, x)), will: list(pair(x, unknown)), unknown: []string{"/m/0/b~1c"},
+			forecast: `{"m":[{"a":"x"}]}`},
+		{name: "what is known beside it is another", was: pair(x, x), will: pair(y, unknown), unknown: []string{"/m/b~1c"},
+			forecast: `{"m":{"a":"y"}}`},
+		{name: "a longer list", was: list(x), will: list(x, unknown), unknown: []string{"/m/1"}, forecast: `{"m":["x",null]}`},
 		{name: "a set", was: cty.SetVal([]cty.Value{x}), will: cty.SetVal([]cty.Value{unknown}), unknown: []string{"/m"}},
 		{name: "of a provider that may do otherwise", was: x, will: y, legacy: true, forecast: `{"m":"y"}`},
 		{name: "it stays", was: x, will: x, forecast: `{"m":"x"}`},
@@ -88,5 +91,32 @@ func TestRaised_KeepsErrors(t *testing.T) {
 	}
 	if err := problem(raised(list[:1]), "", io.Discard); err != nil {
 		t.Errorf("a warning: %v", err)
+	}
+}
+
+// Of what is partly known the known part is shown, and the rest has pointers.
+func TestKnownPart(t *testing.T) {
+	t.Parallel()
+	text, open := cty.StringVal, cty.UnknownVal(cty.String)
+	for name, c := range map[string]struct {
+		v       cty.Value
+		known   string
+		unknown []string
+	}{
+		"known":     {cty.ListVal([]cty.Value{text("a")}), `["a"]`, nil},
+		"unknown":   {open, `null`, []string{"/x"}},
+		"a list":    {cty.ListVal([]cty.Value{text("a"), open, text("c")}), `["a",null,"c"]`, []string{"/x/1"}},
+		"a map":     {cty.MapVal(map[string]cty.Value{"a/b": open, "c": text("d")}), `{"c":"d"}`, []string{"/x/a~1b"}},
+		"a set":     {cty.SetVal([]cty.Value{text("a"), open}), `null`, []string{"/x"}},
+		"null":      {cty.ObjectVal(map[string]cty.Value{"a": open, "b": cty.NullVal(cty.String)}), `{"b":null}`, []string{"/x/a"}},
+		"no object": {cty.UnknownVal(cty.EmptyObject), `null`, []string{"/x"}},
+		"deeper": {cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"a": text("b"), "s": cty.SetVal([]cty.Value{open})}),
+			cty.ObjectVal(map[string]cty.Value{"a": open, "s": cty.SetValEmpty(cty.String)})}), `[{"a":"b"},{"s":[]}]`,
+			[]string{"/x/0/s", "/x/1/a"}},
+	} {
+		part, unknown := knownPart(c.v, "/x")
+		if known, err := json.Marshal(part); err != nil || string(known) != c.known || !slices.Equal(unknown, c.unknown) {
+			t.Errorf("%s: %s, %q, %v", name, known, unknown, err)
+		}
 	}
 }

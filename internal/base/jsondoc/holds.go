@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 )
 
 // Unfulfilled describes the first difference between a state and its forecast, or returns
 // "". Objects may have more members than were forecast; everything else must be equal.
-func Unfulfilled(forecast, state json.RawMessage) string {
+func Unfulfilled(forecast, state json.RawMessage, unknown []string) string {
 	if len(forecast) == 0 {
 		return ""
 	}
@@ -20,11 +21,28 @@ func Unfulfilled(forecast, state json.RawMessage) string {
 	if err != nil {
 		return "the state cannot be read: " + err.Error()
 	}
-	return missing("state", want, have)
+	open := map[string]bool{}
+	for _, pointer := range unknown {
+		open[pointer] = true
+	}
+	return missing("state", "", want, have, open)
 }
 
-func missing(path string, want, have any) string {
+func missing(path, pointer string, want, have any, open map[string]bool) string {
+	if open[pointer] {
+		return ""
+	}
 	object, isObject := want.(map[string]any)
+	list, isList := want.([]any)
+	if there, ok := have.([]any); isList && ok && len(list) == len(there) {
+		for i := range list {
+			at := strconv.Itoa(i)
+			if diff := missing(path+"["+at+"]", pointer+"/"+at, list[i], there[i], open); diff != "" {
+				return diff
+			}
+		}
+		return ""
+	}
 	if !isObject {
 		w, _ := json.Marshal(want) // both came from JSON
 		h, _ := json.Marshal(have)
@@ -39,10 +57,10 @@ func missing(path string, want, have any) string {
 	}
 	for key, value := range object {
 		got, there := holder[key]
-		if !there {
+		if !there && !open[pointer+JoinPointer([]string{key})] {
 			return fmt.Sprintf("%s.%s is missing, though it was forecast", path, key)
 		}
-		if diff := missing(path+"."+key, value, got); diff != "" {
+		if diff := missing(path+"."+key, pointer+JoinPointer([]string{key}), value, got, open); diff != "" {
 			return diff
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // TopLevel returns the JSON pointers of the keys that object has and but does not,
@@ -25,6 +26,16 @@ func TopLevel(object, but json.RawMessage) []string {
 // Without returns a document without the values at the pointers: a pointer to an element
 // of a list removes the whole list.
 func Without(doc json.RawMessage, pointers []string) json.RawMessage {
+	return without(doc, pointers, false)
+}
+
+// Blanked returns a document without the values at the pointers, in which an element of a list is
+// null, so that the others keep their places.
+func Blanked(doc json.RawMessage, pointers []string) json.RawMessage {
+	return without(doc, pointers, true)
+}
+
+func without(doc json.RawMessage, pointers []string, lists bool) json.RawMessage {
 	if len(pointers) == 0 || len(doc) == 0 {
 		return doc
 	}
@@ -35,11 +46,22 @@ func Without(doc json.RawMessage, pointers []string) json.RawMessage {
 	for _, pointer := range pointers {
 		at, steps := tree, Pointer(pointer)
 		for i, step := range steps {
+			if list, ok := at.([]any); ok && lists {
+				n, err := strconv.Atoi(step)
+				if err != nil || n < 0 || n >= len(list) {
+					break
+				}
+				if i == len(steps)-1 {
+					list[n] = nil
+				}
+				at = list[n]
+				continue
+			}
 			object, ok := at.(map[string]any)
 			if !ok {
 				break
 			}
-			if _, deeper := object[step].(map[string]any); i == len(steps)-1 || !deeper {
+			if deeper := goesOn(object[step], lists); i == len(steps)-1 || !deeper {
 				delete(object, step)
 				break
 			}
@@ -54,6 +76,13 @@ func Without(doc json.RawMessage, pointers []string) json.RawMessage {
 		return doc
 	}
 	return left
+}
+
+// goesOn reports whether values inside a value are removed alone.
+func goesOn(v any, lists bool) bool {
+	_, object := v.(map[string]any)
+	_, list := v.([]any)
+	return object || list && lists
 }
 
 // Filled returns an object plus the members of another object that it does not have.

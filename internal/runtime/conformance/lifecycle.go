@@ -227,7 +227,7 @@ func forecastCameTrue(before protocol.Answer, state json.RawMessage) outcome {
 	case before.MayDiffer:
 		return skip("the type declares that the state may differ from its forecast")
 	}
-	if diff := jsondoc.Unfulfilled(before.Forecast, state); diff != "" {
+	if diff := jsondoc.Unfulfilled(before.Forecast, state, before.Unknown); diff != "" {
 		return fail(fixForecast, "%s", diff)
 	}
 	return pass("")
@@ -300,7 +300,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
 	}
-	if diff := jsondoc.Unfulfilled(before.Forecast, a.State); diff != "" && !before.MayDiffer {
+	if diff := jsondoc.Unfulfilled(before.Forecast, a.State, before.Unknown); diff != "" && !before.MayDiffer {
 		return fail(fixForecast, "%s", diff)
 	}
 	e.valid = a
