@@ -154,10 +154,10 @@ bench-engine: build
 functions-table:
 	go test -count=1 -timeout 1h -run '^TestFunctions_AgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
 
-# Takes out each check of apply (apply/testdata/mutants.txt), and what keeps a put from
-# being done twice, and wants its test to fail.
+# Takes out each check of apply (apply/testdata/mutants.txt), what keeps a put from being done
+# twice, and what hides secrets, and wants its test to fail.
 checks:
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./internal/app/artifacts
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./internal/app/artifacts ./internal/app/redact
 
 # What terraform makes of the edits in docs/refactoring.md, and the table there; and what
 # it replaces because of replace_triggered_by.
