@@ -16,7 +16,7 @@ func TestMutants_AreSeen(t *testing.T) {
 		where, test, _ := strings.Cut(m.Seen, " ")
 		tests := mutation.Tests{Package: where, Run: "^" + strings.ReplaceAll(test, "/", "$/^") + "$", Flags: []string{"-test.timeout", "600s"}, Sign: test}
 		if strings.Contains(test, "/") {
-			tests.Sign = "shows a secret"
+			tests.Sign = " shows a secret: "
 		}
 		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}

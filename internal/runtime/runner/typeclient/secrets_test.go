@@ -3,8 +3,11 @@ package typeclient
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeschema"
 )
 
@@ -40,5 +43,19 @@ func TestPlaces_Masked(t *testing.T) {
 		if got := string(marked("/login/pin").masked([]byte(message))); got != want {
 			t.Errorf("%s became %s, want %s", message, got, want)
 		}
+	}
+}
+
+// No value at a sensitive place is recorded, also where nobody could search for it: a boolean.
+func TestInvocation_HasNoValueAtASensitivePlace(t *testing.T) {
+	t.Parallel()
+	k := call{target: Target{Sensitive: []string{"/login"}}, stdin: []byte(`{"config":{"login":true}}`)}
+	i := New(Options{}).invocation(k, time.Now(), runner.Result{Stdout: []byte(`{"state":{"login":false}}`)}, nil)
+	const input, output = `{"config":{"login":"(sensitive value)"}}`, `{"state":{"login":"(sensitive value)"}}`
+	if got := strings.TrimSpace(string(i.Stdin)); got != input {
+		t.Errorf("the input is recorded as %s", got)
+	}
+	if got := strings.TrimSpace(string(i.Result.Stdout)); got != output {
+		t.Errorf("the answer is recorded as %s", got)
 	}
 }
