@@ -14,15 +14,13 @@ import (
 	"deployster/protocol"
 )
 
-// failedIdentity is ResourceReport.Failed of a resource that turns out to mean the thing of
-// another resource, or another thing than its entry.
+// failedIdentity is ResourceReport.Failed of a resource that turns out to mean the thing of another resource.
 const failedIdentity = "identity"
 
 // identities handles the identities of resources that become known during an apply.
 type identities struct{ *run }
 
-// pass is the work of a barrier: it evaluates the identities of the late resources of the
-// barrier, and reports whether all of them are known.
+// pass is the work of a barrier: it evaluates the identities of its late resources, and reports whether all are known.
 func (r identities) pass(b order.Barrier) bool {
 	for _, addr := range b.Late {
 		step := r.plan.Resources[addr]
@@ -47,9 +45,8 @@ func (r identities) recordedThing(addr string) match.Thing {
 	return things.Recorded(entry)
 }
 
-// free reports whether the thing of a resource belongs to no other resource. The plan did
-// not know its identity: now it is known, and another resource, or the removal of one, may
-// mean the same thing.
+// free reports whether the thing of a resource belongs to no other resource. The plan did not know its identity: now it is
+// known, and another resource, or the removal of one, may mean the same thing.
 func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) bool {
 	owner, now := "", match.Thing{}
 	if step.Intent() == protocol.Absent {
@@ -60,26 +57,24 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 		}
 	}
 	const became = "What identifies it became known only now. "
-	switch {
-	case owner != "":
-		why := "it would be the thing of " + references([]string{owner})
-		out.report.NotAttempted = out.report.Planned
-		out.fail(failedIdentity, fresh.Stale(why, became+whatNow))
-		out.report.Reason = "plan is stale: " + why
-	case r.replaces(step, out.addr, now): // nothing has failed: it takes two applies
-		const why = "it would be another thing than the recorded one"
-		out.decline(why)
-		out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not done yet: " + why, Address: out.addr,
-			Detail: became + "Nothing of this resource was run. Plan and apply again: then it is replaced."}
-	default:
-		return true
+	if owner == "" {
+		another := r.replaces(step, out.addr, now)
+		if another { // nothing has failed: it takes two applies
+			out.decline("it would be another thing than the recorded one")
+			out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not done yet: " + out.report.Reason, Address: out.addr,
+				Detail: became + "Nothing of this resource was run. Plan and apply again: then it is replaced."}
+		}
+		return !another
 	}
+	why := "it would be the thing of " + references([]string{owner})
+	out.report.NotAttempted = out.report.Planned
+	out.fail(failedIdentity, fresh.Stale(why, became+whatNow))
+	out.report.Reason = "plan is stale: " + why
 	return false
 }
 
-// replaces reports whether a resource means another thing now than its entry, which would
-// stay: a plan that knows this replaces the recorded thing. That includes a type without an
-// identity whose host turned out to be another machine.
+// replaces reports whether a resource means another thing now than its entry, which would stay: a plan that knows this replaces
+// the recorded thing. That includes a type without an identity whose host turned out to be another machine.
 func (r identities) replaces(step *plan.Step, addr string, now match.Thing) bool {
 	entry := recorded(r.run, step, addr)
 	if entry == nil || entry.ReadOnly || now.Type.Repository == "" {
@@ -89,8 +84,7 @@ func (r identities) replaces(step *plan.Step, addr string, now match.Thing) bool
 	return relation == match.Differs
 }
 
-// claimed returns the resource that turned out to mean a recorded thing which is about to
-// be destroyed; "" = none.
+// claimed returns the resource that turned out to mean a recorded thing which is about to be destroyed; "" = none.
 func (r identities) claimed(addr string) string {
 	recorded := r.recordedThing(addr)
 	for owner, t := range r.facts.Claims() {
@@ -101,8 +95,7 @@ func (r identities) claimed(addr string) string {
 	return ""
 }
 
-// owner returns the other resource that means the same thing, or the entry of the same thing
-// that is neither moved nor gone; "" = none.
+// owner returns the other resource that means the same thing, or the entry of the same thing that is neither moved nor gone; "" = none.
 func (r identities) owner(addr string, t match.Thing) string {
 	r.facts.Claim(addr, t)
 	if other := r.facts.Claimant(addr, t); other != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"deployster/internal/base/encryption"
 	"deployster/internal/base/proc"
 )
 
@@ -27,7 +28,8 @@ type canarySearch struct {
 	ts     *testscript.TestScript
 	except []string // names below the directory of the script
 	both   *pieces
-	files  map[string]int // by kind of place, how many were read
+	keys   *encryption.Keyring // of my.age; nil = there is none
+	files  map[string]int      // by kind of place, how many were read
 }
 
 // searchCanary fails if a secret is in a file of the script, in the data directories of this
@@ -43,7 +45,15 @@ type canarySearch struct {
 //   - programs: the command of a test has the words in it.
 func searchCanary(ts *testscript.TestScript, except []string) {
 	s := &canarySearch{ts: ts, except: except, both: piecesOf(canaryWord, generatedWord), files: map[string]int{}}
+	if key, err := os.ReadFile(ts.MkAbs("my.age")); err == nil {
+		s.keys = encryption.New(encryption.AsFound, func() (encryption.Keys, error) {
+			return encryption.Keys{Identities: []encryption.Identities{{Name: "my.age", Content: key}}}, nil
+		})
+	}
 	s.walk("script", ts.MkAbs("."), s.script)
+	if s.keys != nil && s.files["decrypted"] < 5 {
+		ts.Fatalf("only %d encrypted records were read", s.files["decrypted"])
+	}
 	data := []string{ts.Getenv("DEPLOYSTER_DATA_DIR")}
 	if hosts := ts.Getenv("HOSTS"); hosts != "" {
 		entries, err := os.ReadDir(hosts)
@@ -119,6 +129,7 @@ func (s *canarySearch) script(name, path string) string {
 	if err != nil {
 		return "" // it is gone meanwhile
 	}
+	content = s.opened(content)
 	if strings.HasPrefix(name, "deployster.state.json") {
 		content = withoutSensitive(s.ts, content)
 	}
@@ -126,6 +137,23 @@ func (s *canarySearch) script(name, path string) string {
 		return showsCanary(string(content), canaryWord)
 	}
 	return showsCanary(string(content), canaryWord, generatedWord)
+}
+
+// opened returns the content of a file, decrypted with the key of the script if it has one. An encrypted
+// state or plan is returned as it is.
+func (s *canarySearch) opened(content []byte) []byte {
+	if s.keys == nil || !encryption.Is(content) {
+		return content
+	}
+	if plain, err := s.keys.Open(encryption.Record, "a record", content); err == nil {
+		s.files["decrypted"]++
+		return plain
+	}
+	if plain, err := s.keys.OpenLines(encryption.Record, "a record", content); err == nil {
+		s.files["decrypted"]++
+		return plain
+	}
+	return content
 }
 
 // kept checks a file of containerd, or of what a host keeps.

@@ -18,6 +18,7 @@ type Value struct {
 	JSON      json.RawMessage
 	Sensitive []string          // JSON pointers
 	Unknown   map[string]string // JSON pointers -> what makes it unknown
+	Open      []string          // JSON pointers to further values that are unknown
 	MayChange []string          // JSON pointers to values that are only expected
 }
 

@@ -27,6 +27,15 @@ type side struct {
 func newSide(v Value, hide func(string) string) side {
 	s := side{sensitive: make(map[string]bool, len(v.Sensitive)), unknown: v.Unknown, hide: hide,
 		mayChange: make(map[string]bool, len(v.MayChange))}
+	if len(v.Open) > 0 {
+		s.unknown = maps.Clone(v.Unknown)
+	}
+	for _, p := range v.Open {
+		if s.unknown == nil {
+			s.unknown = map[string]string{}
+		}
+		s.unknown[p] = ""
+	}
 	for _, p := range v.Sensitive {
 		s.sensitive[p] = true
 	}

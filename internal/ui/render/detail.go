@@ -133,7 +133,8 @@ func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) json
 		return d
 	}
 	o.Missing = true
-	ahead := jsondiff.Compare(there, jsondiff.Value{JSON: s.Answer().Forecast, Sensitive: there.Sensitive}, o)
+	ahead := jsondiff.Compare(there, jsondiff.Value{JSON: s.Answer().Forecast, Sensitive: there.Sensitive,
+		Open: s.Answer().UnknownNew}, o)
 	for _, r := range ahead.Rows {
 		if !slices.ContainsFunc(d.Rows, func(have jsondiff.Row) bool { return have.Path == r.Path }) {
 			d.Rows = append(d.Rows, r)

@@ -55,8 +55,7 @@ func (a Ask) call(t Target) call {
 	return k
 }
 
-// AskInfo asks an image what it is, as Init does, and returns the bytes of the answer. It
-// caches an answer if mayKeep allows it.
+// AskInfo asks an image what it is, as Init does, and returns the bytes of the answer. It caches an answer if mayKeep allows it.
 func (c *Client) AskInfo(ctx context.Context, t Target, digest string, mayKeep func(answer []byte) bool) ([]byte, error) {
 	k := initOf(t, digest)
 	key := c.cacheKey(t, digest, k.settings)
@@ -87,15 +86,14 @@ func (c *Client) Digest(ctx context.Context, t Target) (string, error) {
 	return c.resolveFor(ctx, t, StepInit, t.Reference)
 }
 
-// Ended returns the error of a put that another command began; nil if it ended with
-// exit code zero.
+// Ended returns the error of a put that another command began; nil if it ended with exit code zero.
 func (c *Client) Ended(t Target, a Ask, r runner.Result) error {
-	return callError(a.call(t), c.hidden(r, nil), nil)
+	return callError(a.call(t), c.o.hidden(r, nil), nil)
 }
 
 // Broken returns the error for an answer that is not valid.
 func (c *Client) Broken(t Target, a Ask, answer []byte, cause error) error {
-	return protocolError(a.call(t), c.hide(answer), cause)
+	return protocolError(a.call(t), c.o.hide(answer), cause)
 }
 
 // Failed returns an error of a step.

@@ -51,7 +51,7 @@ func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defau
 	}
 	list, err := c.readDiscovered(ty, defaults, r.Stdout)
 	if err != nil {
-		return nil, protocolError(k, c.hide(r.Stdout), err)
+		return nil, protocolError(k, c.o.hide(r.Stdout), err)
 	}
 	return list, nil
 }

@@ -19,8 +19,8 @@ func TestErrors_HideSecretsBeforeTheyAreCut(t *testing.T) {
 	answer := strings.Repeat("x", answerBytes-len(form)+8) + " " + form
 	failed := runner.Result{ExitCode: 3, Stderr: []byte(form + " " + strings.Repeat("y", tailBytes-len(form)/2))}
 	for name, err := range map[string]error{
-		"the end of an answer":   protocolError(call{}, c.hide([]byte(answer)), errNoSuchAnswer{}),
-		"the beginning of lines": callError(call{}, c.hidden(failed, nil), nil),
+		"the end of an answer":   protocolError(call{}, c.o.hide([]byte(answer)), errNoSuchAnswer{}),
+		"the beginning of lines": callError(call{}, c.o.hidden(failed, nil), nil),
 		"an answer of another":   c.Broken(Target{}, Ask{}, []byte(answer), errNoSuchAnswer{}),
 		"the end of another":     c.Ended(Target{}, Ask{Step: "put"}, failed),
 	} {

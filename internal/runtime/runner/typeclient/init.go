@@ -139,7 +139,7 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	}
 	ty, err := c.readType(r.Stdout)
 	if err != nil {
-		return protocol.Type{}, c.orArtifacts(ctx, k, r.Stdout, protocolError(k, c.hide(r.Stdout), err))
+		return protocol.Type{}, c.orArtifacts(ctx, k, r.Stdout, protocolError(k, c.o.hide(r.Stdout), err))
 	}
 	if key := c.cacheKey(t, digest, k.settings); c.o.Inits != nil && key != "" && !ty.NoCache {
 		c.o.Inits.Put(key, r.Stdout)

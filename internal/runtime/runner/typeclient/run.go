@@ -123,7 +123,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		spec.MaxStdout, spec.KeepLog = maxActionAnswer, max(spec.KeepLog, runner.KeepOutcome)
 	}
 	if k.onEnd != nil {
-		spec.Ended = func(r runner.Result, err error) error { return k.onEnd(r, callError(k, c.hidden(r, err), err)) }
+		spec.Ended = func(r runner.Result, err error) error { return k.onEnd(r, callError(k, c.o.hidden(r, err), err)) }
 	}
 	var flush []func()
 	if c.o.Log != nil {
@@ -148,24 +148,24 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	if c.o.Record != nil {
 		c.o.Record(c.invocation(k, started, r, err))
 	}
-	return r, callError(k, c.hidden(r, err), err)
+	return r, callError(k, c.o.hidden(r, err), err)
 }
 
 // hidden returns the result of a call that failed as its error may show it. An error shows a
 // part of it, and in a part that begins or ends in a secret nobody recognises the secret.
-func (c *Client) hidden(r runner.Result, err error) runner.Result {
-	if c.o.Hide != nil && (err != nil || r.ExitCode != 0) {
-		r.Stdout, r.Stderr = c.hide(r.Stdout), c.hide(r.Stderr)
+func (o Options) hidden(r runner.Result, err error) runner.Result {
+	if o.Hide != nil && (err != nil || r.ExitCode != 0) {
+		r.Stdout, r.Stderr = o.hide(r.Stdout), o.hide(r.Stderr)
 	}
 	return r
 }
 
 // hide hides the known secrets in what an image printed.
-func (c *Client) hide(text []byte) []byte {
-	if c.o.Hide == nil {
+func (o Options) hide(text []byte) []byte {
+	if o.Hide == nil {
 		return text
 	}
-	return []byte(c.o.Hide(string(text)))
+	return []byte(o.Hide(string(text)))
 }
 
 // invocation returns the record of a call that has ended, without the memory and without the

@@ -72,7 +72,7 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 		err = errors.New("it says a \"memory\", and its answer to init did not say \"memory\": true")
 	}
 	if err != nil {
-		return protocol.Answer{}, protocolError(k, c.hide(r.Stdout), err)
+		return protocol.Answer{}, protocolError(k, c.o.hide(r.Stdout), err)
 	}
 	if c.o.Hide != nil { // paths are shown in other forms, in which a secret is not recognised
 		for i := range answer.Reasons {

@@ -41,8 +41,8 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 	return s, err
 }
 
-// WatchEnded returns the error of a watch program that has ended without being asked
-// to, or could not be started. The caller has hidden the secrets in the result: a part of it is shown.
+// WatchEnded returns the error of a watch program that ended without being asked to, or could not be
+// started. The caller has hidden the secrets in the result, of which a part is shown.
 func WatchEnded(address, reference, digest string, r runner.Result, err error) error {
 	k := call{target: Target{Address: address, Reference: reference}, step: StepWatch, digest: digest}
 	if err != nil {
@@ -76,8 +76,7 @@ func inotifyUsedUp(log string) bool {
 	return false
 }
 
-// WatchBroken returns the error of a watch program that broke the protocol with a line, in which
-// the caller has hidden the secrets: a part of it is shown.
+// WatchBroken returns the error of a watch program that broke the protocol with a line. Its secrets are hidden.
 func WatchBroken(address, reference string, line []byte, cause error) error {
 	return protocolError(call{target: Target{Address: address, Reference: reference}, step: StepWatch}, line, cause)
 }

@@ -30,8 +30,8 @@ func requestOf(id int64, s runner.Spec) protocol.WorkerRequest {
 // cut returns the beginning of a line, safe to show: a secret is not recognised in a part.
 func (w *worker) cut(line []byte) string {
 	const most = 200
-	if line = bytes.TrimSpace(line); w.hide != nil {
-		line = []byte(w.hide(string(line)))
+	if line = bytes.TrimSpace(line); w.o.Hide != nil {
+		line = []byte(w.o.Hide(string(line)))
 	}
 	if len(line) > most {
 		return strings.ToValidUTF8(diag.Visible(string(line[:most])), "") + "..."

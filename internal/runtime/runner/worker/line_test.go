@@ -72,7 +72,7 @@ func TestEncode(t *testing.T) {
 // The part of a line that is shown may end in the middle of a secret.
 func TestCut_HidesSecretsFirst(t *testing.T) {
 	const password = "a-password-of-some-length"
-	w := &worker{hide: secret.NewHider([]string{password}).Hide}
+	w := &worker{o: Options{Hide: secret.NewHider([]string{password}).Hide}}
 	for before := 150; before < 200; before++ {
 		if got := w.cut([]byte(strings.Repeat("x", before) + password)); strings.Contains(got, password[:4]) {
 			t.Fatalf("%d bytes before it: %s", before, got)

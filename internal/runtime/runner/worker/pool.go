@@ -55,7 +55,7 @@ type Pool struct {
 	batches map[string]*batch // that gather their members, by ID
 }
 
-func (p *Pool) isPrivate(text string) bool { return p.o.Private != nil && p.o.Private(text) }
+func (o Options) isPrivate(text string) bool { return o.Private != nil && o.Private(text) }
 
 // New returns a Pool. The caller must close it.
 func New(o Options) *Pool {
@@ -158,7 +158,7 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 		g = &group{program: *s.Worker, spec: runner.Spec{Kind: runner.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint,
 			Args:   s.Worker.Args,
 			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog,
-			Keep: p.o.Keep && !p.isPrivate(key)}, max: max(p.o.Max, 1)}
+			Keep: p.o.Keep && !p.o.isPrivate(key)}, max: max(p.o.Max, 1)}
 		if s.Settings.Workers > 0 {
 			g.max = int(s.Settings.Workers)
 		}
@@ -226,7 +226,7 @@ func (p *Pool) start(ctx context.Context, g *group) *start {
 	spec.Name = fmt.Sprintf("worker %d of %s", g.started, spec.Digest)
 	go func() {
 		// Other invocations, whose context has not ended, may use the worker too.
-		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace, p.isPrivate, p.o.Hide)
+		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o)
 		defer close(s.done)
 		p.mu.Lock()
 		defer p.mu.Unlock()

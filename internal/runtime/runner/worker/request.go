@@ -120,7 +120,7 @@ func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 // finish reports the end of an invocation, and settles it.
 func (w *worker) finish(id int64, q *request, res runner.Result, begun bool, err error) (runner.Result, error) {
 	s := q.spec
-	if err != nil || w.isPrivate(string(s.Stdin)) || w.isPrivate(string(res.Stdout)) || w.isPrivate(string(res.Stderr)) {
+	if err != nil || w.o.isPrivate(string(s.Stdin)) || w.o.isPrivate(string(res.Stdout)) || w.o.isPrivate(string(res.Stderr)) {
 		w.markTainted()
 	}
 	switch {

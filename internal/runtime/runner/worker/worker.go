@@ -20,10 +20,8 @@ import (
 // worker is a program that serves requests. One goroutine reads its stdout, and another
 // writes its stdin.
 type worker struct {
-	proc      runner.Process
-	grace     time.Duration
-	isPrivate func(text string) bool // see Options
-	hide      func(text string) string
+	proc runner.Process
+	o    Options
 
 	outgoing   chan []byte    // lines for its stdin
 	stdoutRead chan struct{}  // closed when its stdout was read to the end
@@ -49,9 +47,8 @@ type worker struct {
 	endErr      error // the error of the invocations that were open
 }
 
-func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Duration, isPrivate func(string) bool,
-	hide func(string) string) (*worker, error) {
-	w := &worker{grace: grace, isPrivate: isPrivate, hide: hide, outgoing: make(chan []byte), stdoutRead: make(chan struct{}),
+func launch(ctx context.Context, l runner.Launcher, s runner.Spec, o Options) (*worker, error) {
+	w := &worker{o: o, outgoing: make(chan []byte), stdoutRead: make(chan struct{}),
 		ended: make(chan struct{}), removed: make(chan struct{}), open: map[int64]*request{}, unsettled: map[int64]int64{}}
 	// The worker's traces stay until the end of every action is recorded: a later command can adopt the others.
 	s.Ended = func(res runner.Result, err error) error {
@@ -345,7 +342,7 @@ func (w *worker) end() {
 	_ = w.proc.Stdin().Close() // if this fails, the worker is killed
 	select {
 	case <-w.ended:
-	case <-time.After(w.grace):
+	case <-time.After(w.o.Grace):
 		w.proc.Kill()
 	}
 	<-w.removed
