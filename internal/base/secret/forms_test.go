@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"deployster/internal/base/loglines"
+	"deployster/internal/runtime/runner"
 )
 
 // inJSON returns a text as a JSON string.
@@ -121,7 +122,12 @@ func TestHider_LogWithAGap(t *testing.T) {
 	t.Parallel()
 	const word = "hunter2-and-more"
 	hider := NewHider([]string{word, "another"})
+	log := runner.NewLog(2)
+	_, _ = log.Write(make([]byte, 1002)) // it never fails
 	gap := loglines.Gap(1000)
+	if got := string(log.Bytes()[1:][:len(gap)]); got != gap {
+		t.Fatalf("a log has the gap %q, want %q", got, gap)
+	}
 	for before := MinEmbedded; before < len(word)-MinEmbedded; before++ {
 		text := "x " + word[:before] + gap + word[before:] + " y " + word + gap + word[before:]
 		want := "x " + Masked + gap + Masked + " y " + Masked + gap + Masked
