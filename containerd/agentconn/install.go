@@ -2,29 +2,19 @@ package agentconn
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"deployster/containerd/agent"
 	"deployster/containerd/layout"
+	"deployster/internal/base/programs"
 )
 
 // AgentName is the program beside the executable that starts programs in the containers
 // that queries share.
 const AgentName = "deployster-agent"
 
-// Find returns the agent's program beside an executable, "" = none.
-func Find() string {
-	real, err := os.Readlink("/proc/self/exe")
-	if err != nil {
-		return ""
-	}
-	path := filepath.Join(filepath.Dir(real), AgentName)
-	if !layout.Exists(path) {
-		return ""
-	}
-	return path
-}
+// Find returns the path of the installed agent program, "" = there is none.
+func Find() string { return programs.Find(AgentName) }
 
 // Install returns the path of the agent's program for containers: a copy that all users
 // can run, which stays the same when the program of the installation is replaced. Each

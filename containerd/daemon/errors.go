@@ -36,19 +36,20 @@ func errNoAnswer(address string, cause error) error {
 
 func errNoRunc(looked []string) error {
 	return diag.Errorf("There is no runc on this machine",
-		"It is the program that makes containers. Looked for: %s. Install runc %s, put it beside the deployster program, or name it in "+
+		"It is the program that makes containers. Looked for: %s. Install runc %s, put it into the directory of deployster, or name it in "+
 			"DEPLOYSTER_RUNC.", strings.Join(looked, ", "), runcMinimum)
 }
 
 func errNamedRunc(path string) error {
 	return diag.Errorf("The chosen runc does not exist",
-		"DEPLOYSTER_RUNC names %s, which is no program. Correct it, or leave it out: then the runc beside deployster or on PATH is used.", path)
+		"DEPLOYSTER_RUNC names %s, which is not a program. Correct it, or leave it out: then the runc that is installed with deployster "+
+			"or on PATH is used.", path)
 }
 
 func errOldRunc(found []string) error {
 	return diag.Errorf("The runc of this machine is too old",
-		"Found %s. Older versions than %s let a hostile image take over the host. Install a newer one, put it beside the deployster "+
-			"program, or name it in DEPLOYSTER_RUNC; DEPLOYSTER_ALLOW_OLD_RUNC=1 takes the risk.", strings.Join(found, ", "), runcMinimum)
+		"Found %s. Older versions than %s let a hostile image take over the host. Install a newer one, put it into the directory "+
+			"of deployster, or name it in DEPLOYSTER_RUNC; DEPLOYSTER_ALLOW_OLD_RUNC=1 takes the risk.", strings.Join(found, ", "), runcMinimum)
 }
 
 func warnOldRunc(path, version, owner string) *diag.Diagnostic {

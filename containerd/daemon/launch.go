@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/connectivity"
 
 	"deployster/containerd/layout"
+	"deployster/internal/base/programs"
 )
 
 const (
@@ -98,7 +99,7 @@ func launch(ctx context.Context, c layout.Config) error {
 		Path:        "/proc/self/exe",
 		Args:        c.Args(),
 		Dir:         "/",
-		Env:         []string{"PATH=" + os.Getenv("PATH")},
+		Env:         []string{"PATH=" + os.Getenv("PATH"), programs.Variable + "=" + os.Getenv(programs.Variable)},
 		Stdout:      logFile,
 		Stderr:      logFile,
 		ExtraFiles:  []*os.File{w}, // becomes layout.ReportFD

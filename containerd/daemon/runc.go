@@ -19,6 +19,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
+	"deployster/internal/base/programs"
 )
 
 // runcMinimum is the oldest safe version of each release line: older ones let an image
@@ -68,7 +69,7 @@ func parseRunc(out string) (version string, safe bool, err error) {
 }
 
 // findRunc chooses the runc of the embedded containerd: the first safe one of the runc
-// from the options, the one beside this program, and the one on PATH.
+// from the options, the one that is installed with this program, and the one on PATH.
 func findRunc(ctx context.Context, o Options) (string, error) {
 	if o.Runc != "" {
 		// A runc from the options must exist; no other replaces it.
@@ -117,8 +118,8 @@ func runcCandidates(o Options) (paths []string) {
 	if o.Runc != "" {
 		paths = append(paths, runcPath(o.Runc))
 	}
-	if self, err := os.Executable(); err == nil {
-		paths = append(paths, filepath.Join(filepath.Dir(self), "runc"))
+	for _, dir := range programs.Dirs() {
+		paths = append(paths, filepath.Join(dir, "runc"))
 	}
 	if path := runcPath("runc"); filepath.IsAbs(path) {
 		paths = append(paths, path)

@@ -21,6 +21,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/shim"
 	"deployster/containerd/sweep"
+	"deployster/internal/base/programs"
 )
 
 // Is reports whether this process was started, by its argv[0], as the
@@ -170,14 +171,13 @@ func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 	return s, nil
 }
 
-// ShimProgram is the name of the program beside the executable that is only the shim.
+// ShimProgram is the name of the program that is only the shim.
 const ShimProgram = "deployster-shim"
 
-// lightShim returns the path of the shim-only program in a directory, or "" if there is
-// none with the same Layout.
-func lightShim(dir string) string {
-	path := filepath.Join(dir, ShimProgram)
-	if !layout.Exists(path) {
+// lightShim returns the path of the shim-only program, or "" if it does not have the same
+// Layout.
+func lightShim(path string) string {
+	if path == "" || !layout.Exists(path) {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -191,14 +191,11 @@ func lightShim(dir string) string {
 	return path
 }
 
-// shimProgram returns the program to use for shims: the light one beside this executable,
-// or else this executable.
+// shimProgram returns the program to use for shims: the light one that is installed with
+// this executable, or else this executable.
 func shimProgram() string {
-	const self = "/proc/self/exe"
-	if real, err := os.Readlink(self); err == nil {
-		if light := lightShim(filepath.Dir(real)); light != "" {
-			return light
-		}
+	if light := lightShim(programs.Find(ShimProgram)); light != "" {
+		return light
 	}
-	return self
+	return "/proc/self/exe"
 }

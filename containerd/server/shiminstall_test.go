@@ -13,10 +13,10 @@ import (
 func TestLightShim(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if got := lightShim(dir); got != "" {
+	path := filepath.Join(dir, ShimProgram)
+	if got := lightShim(path); got != "" {
 		t.Errorf("where there is none: %q", got)
 	}
-	path := filepath.Join(dir, ShimProgram)
 	for script, want := range map[string]string{
 		"echo " + shim.Layout:          path,
 		"echo " + shim.Layout + "0":    "",
@@ -28,7 +28,7 @@ func TestLightShim(t *testing.T) {
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
-		if got := lightShim(dir); got != want {
+		if got := lightShim(path); got != want {
 			t.Errorf("%s: %q, want %q", script, got, want)
 		}
 	}

@@ -68,9 +68,6 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: Version, Verbose: c.Bool("verbose"),
 		LockTimeout: c.Duration("lock-timeout"), NoLock: c.IsSet("lock") && !c.Bool("lock"),
 		Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
-	if own, err := os.Executable(); err == nil {
-		in.Programs = filepath.Dir(own)
-	}
 	in.Where = where(c, e)
 	in.State, in.DataDir = c.String("state"), cmp.Or(in.Env("DEPLOYSTER_DATA_DIR"), containerd.DefaultDataDir)
 	kept, err := settings.Lookup(in.Env).Size("DEPLOYSTER_MAX_ARTIFACTS")

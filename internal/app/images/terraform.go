@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/imagefiles"
+	"deployster/internal/base/programs"
 	"deployster/internal/runtime/runner/imagestore"
 )
 
@@ -43,13 +44,10 @@ func addTerraform(ctx context.Context, files *imagefiles.Set, provider string) (
 	if err != nil {
 		return "", err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	bridge := filepath.Join(filepath.Dir(self), bridgeName)
-	if _, err := os.Stat(bridge); err != nil {
-		return "", fmt.Errorf("the bridge %s does not lie beside deployster: `make build` makes it", bridge)
+	bridge := programs.Find(bridgeName)
+	if bridge == "" {
+		return "", fmt.Errorf("the bridge to Terraform providers is not installed with this deployster: %s was not found in %s",
+			bridgeName, strings.Join(programs.Dirs(), ", "))
 	}
 	if err := errors.Join(files.AddFile(binary, providerTarget), files.AddFile(bridge, "/"+bridgeName)); err != nil {
 		return "", err

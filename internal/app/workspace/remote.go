@@ -39,7 +39,7 @@ func remote(w *Workspace, url string) *state.Remote {
 		if err != nil {
 			return nil, err
 		}
-		store, err := stores.Open(url, w.Programs)
+		store, err := stores.Open(url)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deployster/internal/app/workspace"
+	"deployster/internal/base/programs"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/ssh"
 	"deployster/internal/runtime/runner"
@@ -27,7 +28,7 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 			h.IdentityFile = o.HomePath(h.IdentityFile)
 		}
 		return ssh.Dial(ctx, h, as, ssh.Options{Command: strings.Fields(o.Env(sshCommand)), Timing: remote.DefaultTiming(),
-			Arch: ssh.Machine(runtime.GOARCH), Beside: o.Programs,
+			Arch: ssh.Machine(runtime.GOARCH), Find: programs.Find,
 			Bundle: func(ctx context.Context) (ssh.Bundle, error) { return bundle(ctx, o) }})
 	}
 }
@@ -38,18 +39,17 @@ func bundle(ctx context.Context, o workspace.Options) (ssh.Bundle, error) {
 	if err != nil {
 		return ssh.Bundle{}, err
 	}
-	programs := ssh.Programs{"deployster": self}
+	parts := ssh.Programs{"deployster": self}
 	for _, name := range []string{"deployster-agent", "deployster-shim", "runc"} {
-		beside := filepath.Join(filepath.Dir(self), name)
-		if _, err := os.Stat(beside); err == nil {
-			programs[name] = beside
+		if path := programs.Find(name); path != "" {
+			parts[name] = path
 		}
 	}
 	if own := o.Env("DEPLOYSTER_RUNC"); own != "" {
-		programs["runc"] = o.Path(own)
-	} else if programs["runc"] == "" {
-		programs["runc"], _ = exec.LookPath("runc") // a host may have its own runc
+		parts["runc"] = o.Path(own)
+	} else if parts["runc"] == "" {
+		parts["runc"], _ = exec.LookPath("runc") // a host may have its own runc
 	}
 	data := cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
-	return ssh.MakeBundle(ctx, programs, filepath.Join(o.Path(data), "bundles"))
+	return ssh.MakeBundle(ctx, parts, filepath.Join(o.Path(data), "bundles"))
 }

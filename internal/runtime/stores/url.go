@@ -3,7 +3,6 @@ package stores
 import (
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/programs"
 	"deployster/internal/base/sharedlog"
 	"deployster/internal/runtime/stores/dir"
 	"deployster/internal/runtime/stores/pipe"
@@ -23,19 +23,18 @@ func IsURL(text string) bool { return strings.Contains(text, "://") }
 const Program = "deployster-store"
 
 // Open returns the store that a URL names. The store connects when it is first used.
-// beside is the directory of Program.
-func Open(text, beside string) (sharedlog.Store, error) {
+func Open(text string) (sharedlog.Store, error) {
 	if err := Check(text); err != nil {
 		return nil, err
 	}
 	if path, ok := strings.CutPrefix(text, "dir://"); ok {
 		return dir.New(path), nil
 	}
-	program := filepath.Join(beside, Program)
-	if _, err := os.Stat(program); err != nil {
-		return nil, diag.Because(err, "A program of deployster is missing",
-			"The state is %s, and the program for that is %s, which does not exist. It is built and installed with deployster: put it beside it.",
-			text, program)
+	program := programs.Find(Program)
+	if program == "" {
+		return nil, diag.Errorf("A program of deployster is missing",
+			"The state is %s, and the program for that is %s, which was not found. It is built and installed with deployster: put it into "+
+				"the directory of deployster, or name its directory in DEPLOYSTER_LIBEXEC.", text, Program)
 	}
 	return pipe.New(program, text), nil
 }

@@ -32,7 +32,7 @@ func TestDial_AnotherArchitecture(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := other(t, own)
-	r.options.Beside = filepath.Dir(other.Path)
+	r.options.Find = inDir(filepath.Dir(other.Path))
 	for _, c := range []struct {
 		machine string
 		want    Bundle
@@ -62,7 +62,7 @@ func TestDial_AnotherArchitecture(t *testing.T) {
 func other(t *testing.T, own Bundle) Bundle {
 	t.Helper()
 	dir := t.TempDir()
-	path := filepath.Join(dir, besideName("arm64"))
+	path := filepath.Join(dir, otherName("arm64"))
 	line := fmt.Sprintf("gzip -dc %s | gzip -9 >%s && cd %s && sha256sum *.bundle >%s.sha256", own.Path, path, dir, path)
 	if out, err := exec.Command("sh", "-c", line).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -78,8 +78,9 @@ func other(t *testing.T, own Bundle) Bundle {
 func TestDial_BundleWithoutAChecksum(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "")
-	r.options.Beside = t.TempDir()
-	path := filepath.Join(r.options.Beside, besideName("arm64"))
+	dir := t.TempDir()
+	r.options.Find = inDir(dir)
+	path := filepath.Join(dir, otherName("arm64"))
 	for file, text := range map[string]string{path: "", path + ".sha256": "none\n"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -87,5 +88,16 @@ func TestDial_BundleWithoutAChecksum(t *testing.T) {
 	}
 	if _, err := r.dial(context.Background()); err == nil || !strings.Contains(err.Error(), "has no checksum of SHA-256") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// inDir returns a lookup that finds the files of a directory.
+func inDir(dir string) func(name string) string {
+	return func(name string) string {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err != nil {
+			return ""
+		}
+		return path
 	}
 }

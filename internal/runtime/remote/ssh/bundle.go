@@ -137,19 +137,22 @@ var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 // Machine returns the name that uname -m prints for an architecture of Go.
 func Machine(arch string) string { return cmp.Or(machines[arch], arch) }
 
-// besideName returns the name of the file with the bundle for another architecture.
-func besideName(arch string) string { return "deployster-linux-" + arch + ".bundle" }
+// otherName returns the name of the file with the bundle for another architecture.
+func otherName(arch string) string { return "deployster-linux-" + arch + ".bundle" }
 
-// besides returns the bundles for other architectures in a directory, by the name that
+// others returns the bundles for other architectures that find knows, by the name that
 // uname -m prints. Each bundle has a file with its checksum beside it.
-func besides(dir string) (map[string]Bundle, error) {
+func others(find func(name string) string) (map[string]Bundle, error) {
 	found := map[string]Bundle{}
 	for arch, machine := range machines {
-		path := filepath.Join(dir, besideName(arch))
-		info, err := os.Stat(path)
-		if dir == "" || errors.Is(err, os.ErrNotExist) {
+		path := ""
+		if find != nil {
+			path = find(otherName(arch))
+		}
+		if path == "" {
 			continue
 		}
+		info, err := os.Stat(path)
 		sum, sumErr := os.ReadFile(path + ".sha256")
 		if err := errors.Join(err, sumErr); err != nil {
 			return nil, err

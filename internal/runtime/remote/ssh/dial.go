@@ -76,8 +76,8 @@ func (e *UnreachableError) Error() string { return e.Reason }
 type Options struct {
 	Command []string // replaces ssh; nil = ssh
 	Bundle  func(context.Context) (Bundle, error)
-	Arch    string // of the bundle, as uname -m prints it
-	Beside  string // the directory with bundles for other architectures; "" = there are none
+	Arch    string                   // of the bundle, as uname -m prints it
+	Find    func(name string) string // returns the path of a file that comes with this program; "" = there is none. nil: there are none
 	Timing  remote.Timing
 }
 
@@ -85,7 +85,7 @@ type Options struct {
 // of the far end. The caller must close the client. The error is an *UnreachableError,
 // a *remote.RefusedError, or the context's.
 func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remote.Client, error) {
-	bundles, err := besides(o.Beside)
+	bundles, err := others(o.Find)
 	if err == nil {
 		bundles[o.Arch], err = o.Bundle(ctx)
 	}

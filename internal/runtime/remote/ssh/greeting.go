@@ -119,7 +119,7 @@ func wrongPlatform(platform, own string) error {
 	text := fmt.Sprintf("it is %s, and this deployster is for Linux/%s", diag.Visible(platform), own)
 	for arch, machine := range machines {
 		if platform == "Linux/"+machine {
-			text += fmt.Sprintf(": there is no %s beside it", besideName(arch))
+			text += fmt.Sprintf(": %s is not installed with it", otherName(arch))
 		}
 	}
 	return errors.New(text)

@@ -225,7 +225,7 @@ func TestDial_SaysWhyNot(t *testing.T) {
 		{"another architecture", "", func(r *rig) { r.is(t, "riscv64") },
 			"it is Linux/riscv64, and this deployster is for Linux/"},
 		{"one that there could be a bundle for", "", func(r *rig) { r.is(t, "aarch64") },
-			"there is no deployster-linux-arm64.bundle beside it"},
+			"deployster-linux-arm64.bundle is not installed with it"},
 		{"a bundle that was changed on the way", "", func(r *rig) {
 			make := r.options.Bundle
 			r.options.Bundle = func(ctx context.Context) (Bundle, error) {
