@@ -1,6 +1,9 @@
 package containerd
 
 import (
+	"context"
+
+	"deployster/containerd/daemon"
 	"deployster/containerd/registry"
 	"deployster/containerd/server"
 )
@@ -21,4 +24,11 @@ func RunServer(args []string) int { return server.Run(args) }
 func Socket(dataDir string) (string, error) {
 	o, err := Options{DataDir: dataDir}.withDefaults()
 	return o.server().Socket(), err
+}
+
+// Versions returns the version of the embedded containerd, and the version and the path of
+// the runc that it would use, "" if there is none. named is the runc that the user has
+// chosen, "" = none.
+func Versions(ctx context.Context, dataDir, named string) (containerd, runc, path string) {
+	return daemon.Versions(ctx, dataDir, named)
 }

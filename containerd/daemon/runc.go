@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/containerd/containerd/v2/version"
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
@@ -139,6 +140,19 @@ func runcPath(name string) string {
 		return path
 	}
 	return name
+}
+
+// Versions returns the version of the containerd that is linked in, and the version and the
+// path of the runc that it would use, "" if there is none.
+func Versions(ctx context.Context, dataDir, named string) (containerd, runc, path string) {
+	containerd, _, _ = strings.Cut(version.Version, "+")
+	quiet := func(*diag.Diagnostic) {} // the version shows that it is old
+	o := Options{Config: layout.Config{DataDir: dataDir}, Runc: named, AllowOldRunc: true, Warn: quiet}
+	if path, err := findRunc(ctx, o); err == nil {
+		runc, _, _ = checkRunc(ctx, dataDir, path) // "" = unknown
+		return containerd, runc, path
+	}
+	return containerd, "", ""
 }
 
 // CheckDaemonRunc warns of an old runc of a running daemon, as far as it can find it out:

@@ -20,10 +20,8 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/manual"
 	"deployster/internal/cli/process"
+	"deployster/internal/cli/standalone"
 )
-
-// Version is the version of deployster.
-const Version = "0.1.0"
 
 // The exit codes, on which scripts of users depend.
 const (
@@ -141,7 +139,7 @@ func newApp(e Env) *cli.App {
 	app := &cli.App{
 		Name:            "deployster",
 		Usage:           "plan and apply with container images as resource types",
-		Version:         Version,
+		Version:         standalone.Version,
 		HideVersion:     true,
 		HideHelpCommand: true,
 		HideHelp:        true,

@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/cli/hosts"
+	"deployster/internal/cli/standalone"
 )
 
 // farCommand is the command that ssh starts on a host: people do not use it.
@@ -16,5 +17,5 @@ func runFar(c *cli.Context, s *session) error {
 	if _, err := s.open(c.Context, c); err != nil {
 		return err
 	}
-	return hosts.Serve(c.Context, s.containerd, s.engine.Workspace.Options, Version, exitError)
+	return hosts.Serve(c.Context, s.containerd, s.engine.Workspace.Options, standalone.Version, exitError)
 }

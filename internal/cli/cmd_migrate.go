@@ -1,20 +1,10 @@
 package cli
 
 import (
-	"errors"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"time"
-
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/words"
-	"deployster/internal/migrate"
-	"deployster/state"
+	"deployster/internal/cli/standalone"
 )
 
 func migrateCommand(e Env) *cli.Command {
@@ -41,47 +31,5 @@ func runMigrateTerraform(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "Name one directory with a configuration of Terraform.")
 	}
-	dir := s.engine.Workspace.Path(c.Args().First())
-	out, from := dir, ""
-	if to := c.String("out"); to != "" {
-		out = s.engine.Workspace.Path(to)
-	}
-	if from = c.String("state"); from != "" {
-		from = s.engine.Workspace.Path(from)
-	}
-	made, err := migrate.Run(migrate.Options{Dir: dir, Out: out, State: from, Version: Version, Environ: s.engine.Workspace.Environ,
-		Now: time.Now()})
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(out, workspace.DefaultState)
-	if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
-		return diag.Errorf("A state exists already", "%s exists, and nothing is replaced. Nothing was written.", file)
-	}
-	if err := made.Write(out); err != nil {
-		return err
-	}
-	if made.Snapshot.Resources != nil {
-		store, err := s.engine.Workspace.OpenState(c.Context, state.File(file), "migrate terraform")
-		if err == nil {
-			err = errors.Join(store.Replace(made.Snapshot), store.Close())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(made.Files)) {
-		s.out.Printf("wrote %s\n", name)
-	}
-	if made.Snapshot.Resources != nil {
-		s.out.Printf("wrote %s, with %s\n", workspace.DefaultState, words.Count(len(made.Snapshot.Resources), "resource"))
-	}
-	for _, note := range made.Notes {
-		s.out.Printf("look at %s\n", note)
-	}
-	for _, pack := range made.Packs {
-		s.out.Printf("run %s\n", pack)
-	}
-	s.out.Printf("Then `deployster plan` shows what is as it was, and `deployster apply` records it.\n")
-	return nil
+	return standalone.MigrateTerraform(c.Context, s.engine.Workspace, s.out, c.Args().First(), c.String("state"), c.String("out"))
 }

@@ -1,35 +1,24 @@
 package cli
 
 import (
-	"runtime"
-
-	"deployster/internal/cli/flagvalues"
-
 	"github.com/urfave/cli/v2"
-)
 
-// shownVersion is what `version -json` prints.
-type shownVersion struct {
-	Format   int    `json:"format"`
-	Version  string `json:"version"`
-	Platform string `json:"platform"` // such as linux/amd64
-}
+	"deployster/containerd"
+	"deployster/internal/cli/flagvalues"
+	"deployster/internal/cli/standalone"
+)
 
 func versionCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
-		Usage: "print the version",
+		Usage: "print the version of deployster, of what it was built from, and of what it runs",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 		Action: e.action(func(c *cli.Context, s *session) error {
-			platform := runtime.GOOS + "/" + runtime.GOARCH
 			if err := flagvalues.AtMost(c, 0); err != nil {
 				return err
 			}
-			if c.Bool("json") {
-				return s.out.Document(shownVersion{Format: 1, Version: Version, Platform: platform})
-			}
-			s.out.Printf("deployster %s %s\n", Version, platform)
-			return nil
+			w := s.engine.Workspace
+			return standalone.Describe(containerd.Versions(c.Context, w.DataDir, w.Env("DEPLOYSTER_RUNC"))).Print(s.out, c.Bool("json"))
 		}),
 	}
 }

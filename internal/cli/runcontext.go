@@ -15,6 +15,7 @@ import (
 	"deployster/internal/app/runs"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/internal/cli/standalone"
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/terminal"
 )
@@ -49,7 +50,7 @@ var streaming = []string{"plan", "apply", "destroy", "drift", "watch"}
 func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 	secrets, command := &redact.Redactor{}, line.Command()
 	r := &runContext{secrets: secrets, stream: events.NewStream(secrets.Hiding, time.Now), ready: make(chan *runs.Recorder, 1),
-		run: runs.Run{ID: runs.NewID(time.Now()), Command: command, Deployster: Version, Started: time.Now().UTC()}}
+		run: runs.Run{ID: runs.NewID(time.Now()), Command: command, Deployster: standalone.Version, Started: time.Now().UTC()}}
 	if !slices.Contains(streaming, command) {
 		return r, nil
 	}
@@ -72,8 +73,8 @@ func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 			err = diag.Errorf("Cannot write the events", "-json-into=%s: %s. Nothing was changed.", into, err)
 		}
 	}
-	r.stream.Send(events.Event{Level: events.Info, Message: fmt.Sprintf("deployster %s %s", Version, command),
-		Body: events.Version{Format: events.Format, Deployster: Version, Command: command, Run: r.run.ID}})
+	r.stream.Send(events.Event{Level: events.Info, Message: fmt.Sprintf("deployster %s %s", standalone.Version, command),
+		Body: events.Version{Format: events.Format, Deployster: standalone.Version, Command: command, Run: r.run.ID}})
 	return r, err
 }
 

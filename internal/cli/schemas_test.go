@@ -20,6 +20,7 @@ import (
 	"deployster/internal/app/versions"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/standalone"
 	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/typeview"
@@ -49,7 +50,7 @@ func documents() map[string]any {
 		"state-edit":   stateedit.StateEdit{},
 		"state-status": sharedstate.StateStatus{},
 		"type-inspect": typeview.Document{},
-		"version":      shownVersion{},
+		"version":      standalone.Build{},
 		"images-list":  []imagestore.Image{},
 
 		"artifact-list":     versions.Listed{},

@@ -17,6 +17,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/cli/hosts"
 	"deployster/internal/cli/settings"
+	"deployster/internal/cli/standalone"
 	"deployster/internal/ui/terminal"
 )
 
@@ -65,7 +66,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Color: shownColor && color, ErrColor: e.ErrColor && color, OneTerminal: e.Color, Size: e.liveSize(),
 		Events: r.json, Verbose: c.Bool("verbose"), Compact: c.Bool("compact")})
 	s.out, s.err = s.ui.Out, s.ui.Err
-	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: Version, Verbose: c.Bool("verbose"),
+	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: standalone.Version, Verbose: c.Bool("verbose"),
 		LockTimeout: c.Duration("lock-timeout"), NoLock: c.IsSet("lock") && !c.Bool("lock"),
 		Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
 	in.Where = where(c, e)
@@ -79,7 +80,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
-		Dial:      hosts.Dialer(in, Version),
+		Dial:      hosts.Dialer(in, standalone.Version),
 	})
 	if _, err := settings.Lookup(s.engine.Workspace.Env).Size("DEPLOYSTER_MAX_IMAGE"); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"deployster/config"
-	"deployster/internal/cli"
+	"deployster/internal/cli/standalone"
 )
 
 // pages gives the documentation: README.md and all of docs/.
@@ -85,7 +85,7 @@ func TestDocs_Manifests(t *testing.T) {
 				Modules: modules(page)}
 			given := []string{"DEPLOYSTER_VAR_password=secret"} // of a variable without a default
 			vars, _ := config.FindVariables(t.TempDir(), "", given, nil)
-			if _, diags := config.Load(sources, vars, config.Builtins{Version: cli.Version, Home: "/home/me"}); len(diags) != 0 {
+			if _, diags := config.Load(sources, vars, config.Builtins{Version: standalone.Version, Home: "/home/me"}); len(diags) != 0 {
 				t.Errorf("%s: %v in\n%s", name, diags, text)
 			}
 		}
