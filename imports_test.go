@@ -31,6 +31,7 @@ var ranks = map[string]int{
 	"internal/base/loglines":                   5,
 	"internal/base/parallel":                   0,
 	"internal/base/proc":                       0,
+	"docs/examples":                            0,
 	"internal/base/programs":                   0,
 	"internal/base/timers":                     0,
 	"internal/runtime/runner":                  0,

@@ -94,6 +94,10 @@ func execute(ctx context.Context, e Env) (err error) {
 	app := newApp(e)
 	page := manual.Of(app).Find(e.line.Path)
 	incomplete := len(page.Commands) > 0 && len(page.Path) == len(e.line.Path)
+	if first := standalone.FirstSteps(e.Dir); len(e.Args) == 0 && first != "" {
+		_, err := io.WriteString(e.Stdout, first)
+		return err
+	}
 	if e.line.Help() || e.line.Err == nil && incomplete {
 		_, err := io.WriteString(e.Stdout, page.Text())
 		return err
@@ -153,7 +157,7 @@ func newApp(e Env) *cli.App {
 			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), watchCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
 			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), artifactCommand(e), runsCommand(e), hostCommand(e),
-			migrateCommand(e), versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e), farCommand(e),
+			newCommand(e), migrateCommand(e), versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e), farCommand(e),
 		},
 	}
 	for _, command := range app.Commands {
