@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: house man docs-check subjects test-bare test-machines test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: release test-release house man docs-check subjects test-bare test-machines test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -207,6 +207,20 @@ soak:
 man: build
 	@mkdir -p man/man1
 	bin/deployster man man/man1
+	cd release && go run . -language ../man/man7
+
+# What is published of a version, into dist/: make release VERSION=1.2.3 KEY=FILE. KEY is a
+# private key of ed25519, without which SHA256SUMS is not signed. ARCH chooses one architecture.
+release:
+	.ci/setup release
+	cd release && go run . -version "$(VERSION)" -out ../dist $(if $(KEY),-key "$(abspath $(KEY))") $(if $(filter command line,$(origin ARCH)),-arch $(ARCH))
+
+# Builds a release twice for this machine's architecture and compares the bytes; then installs
+# it in a Debian of its own, upgrades it while an action runs, removes and purges it. RELEASE is
+# a directory that keeps the Debian for the next run.
+test-release:
+	.ci/setup release
+	release/test.sh $(RELEASE)
 
 clean:
-	rm -rf bin man
+	rm -rf bin man dist
