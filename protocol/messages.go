@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // The protocol versions that deployster speaks.
 const (
@@ -36,13 +39,22 @@ type Versions struct {
 
 // InitInput is the stdin of init, and the beginning of every later stdin.
 type InitInput struct {
-	Name      string   `json:"name"`      // the resource's address, such as web or module.a.web["x"]
-	Type      string   `json:"type"`      // the image, as the manifest names it
-	Version   string   `json:"version"`   // of deployster: 1.2.3
-	Verbose   bool     `json:"verbose"`   // the user asked for more output on stderr
-	Workspace string   `json:"workspace"` // the directory of the manifests, an absolute path of the host
-	Protocol  Versions `json:"protocol"`  // that deployster speaks
+	Name      string   `json:"name"`               // the resource's address, such as web or module.a.web["x"]
+	Type      string   `json:"type"`               // the image, as the manifest names it
+	Version   string   `json:"version"`            // of deployster: 1.2.3
+	Verbose   bool     `json:"verbose"`            // the user asked for more output on stderr
+	Workspace string   `json:"workspace"`          // the directory of the manifests, an absolute path of the host
+	Protocol  Versions `json:"protocol"`           // that deployster speaks
+	Features  []string `json:"features,omitempty"` // in init only: Features of this deployster
 }
+
+// Features are the names of what deployster has learned since its first release, such as
+// keys of an answer. A type answers with such a key only if its name is among the features
+// of init's input, so that it runs with older deploysters too.
+var Features = []string{}
+
+// Has reports whether deployster knows a feature.
+func (in InitInput) Has(feature string) bool { return slices.Contains(in.Features, feature) }
 
 // Host is the machine of a resource that is not on the machine of the command.
 type Host struct {

@@ -73,11 +73,14 @@ type actionPart struct {
 // configs are known.
 type initAll struct {
 	protocol.InitInput
+	Features     []string `json:"features"` // always: an older deployster has no such key
 	Config       struct{} `json:"config"`
 	Dependencies struct{} `json:"dependencies"`
 }
 
-func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(initAll{InitInput: in}) }
+func encodeInit(in protocol.InitInput) ([]byte, error) {
+	return encode(initAll{InitInput: in, Features: protocol.Features})
+}
 
 // encodeDiscover returns the stdin of discover.
 func encodeDiscover(in protocol.InitInput, config json.RawMessage) ([]byte, error) {
