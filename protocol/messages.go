@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -52,6 +53,9 @@ type InitInput struct {
 // keys of an answer. A type answers with such a key only if its name is among the features
 // of init's input, so that it runs with older deploysters too.
 var Features = []string{}
+
+// Dialect is a text for all that deployster can speak: an answer to init may depend on it.
+func Dialect() string { return fmt.Sprint(MinVersion, MaxVersion, Features) }
 
 // Has reports whether deployster knows a feature.
 func (in InitInput) Has(feature string) bool { return slices.Contains(in.Features, feature) }

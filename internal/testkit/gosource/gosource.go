@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,9 @@ type File struct {
 // IsTest reports whether the file is compiled for tests only.
 func (f File) IsTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
 
+// others are directories without sources of this module, or with examples.
+var others = []string{"bin", "bridge", "release", "docs/examples"}
+
 // Read returns every Go file below the root of the module, but for test data and
 // the examples of the documentation, which are programs of their own, and the bridge,
 // which is a module of its own.
@@ -38,7 +42,7 @@ func Read(root string) (files []File, err error) {
 		}
 		hidden := strings.HasPrefix(d.Name(), ".") && rel != "."
 		switch {
-		case d.IsDir() && (hidden || d.Name() == "testdata" || rel == "bin" || rel == "bridge" || filepath.ToSlash(rel) == "docs/examples"):
+		case d.IsDir() && (hidden || d.Name() == "testdata" || slices.Contains(others, filepath.ToSlash(rel))):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(path) != ".go":
 			return nil

@@ -68,9 +68,8 @@ type actionPart struct {
 	IdempotencyKey string          `json:"idempotency_key"`
 }
 
-// initAll is the stdin of init. Only its answer shows that an image speaks protocol 1,
-// and the first such images read a config here. It is empty, as init runs before
-// configs are known.
+// initAll is the stdin of init. Only its answer shows that an image speaks protocol 1, and the
+// first such images read a config here. It is empty, as init runs before configs are known.
 type initAll struct {
 	protocol.InitInput
 	Features     []string `json:"features"` // always: an older deployster has no such key
