@@ -190,12 +190,12 @@ func (c *container) wait(ctx context.Context) <-chan exit {
 			asked := time.Now()
 			resp, err := c.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: c.id})
 			if err == nil {
-				end <- c.proven(ctx, resp)
+				end <- c.over(ctx, c.proven(ctx, resp))
 				return
 			}
 			err = errgrpc.ToNative(err)
 			if !errdefs.IsUnavailable(err) || ctx.Err() != nil {
-				end <- c.written(ctx, err, time.Second)
+				end <- c.lost(ctx, err, time.Second)
 				return
 			}
 			if lost.IsZero() || time.Since(asked) > daemon.ReconnectLimit {
@@ -206,7 +206,7 @@ func (c *container) wait(ctx context.Context) <-chan exit {
 				}
 			}
 			if time.Since(lost) > daemon.ReconnectLimit || c.r.conn.Revive(ctx) != nil {
-				end <- c.written(ctx, err, 0)
+				end <- c.lost(ctx, err, 0)
 				return
 			}
 			select {

@@ -124,6 +124,7 @@ func (c *container) run(ctx context.Context, p program, talk *process) (res runn
 	if ctx.Err() != nil {
 		return res, cancelled(ctx, c.spec)
 	}
+	c.watchLeft()
 	if err := p.start(setup); err != nil {
 		return res, err
 	}
@@ -142,6 +143,9 @@ func (c *container) attend(ctx context.Context, p program, talk *process, ended 
 	}
 	if err == nil && !c.worker && sweep.NeverBegan(c.files.Dir, res.ExitCode) {
 		return runner.Result{}, failure.OfStart(c.spec, sweep.ErrCutOff)
+	}
+	if err == nil {
+		c.noteLeft(&res)
 	}
 	if c.spec.ListWrites && c.box != nil {
 		res.Wrote = sandbox.Written(c.rootfs, c.box.Spec.Mounts)

@@ -62,11 +62,12 @@ func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
 
 // mayShare reports whether an invocation may run in a container that others use too. An
 // action may not: its outcome must be found even if this client is killed, and outcomes
-// are recorded for whole containers.
+// are recorded for whole containers. A query that has the whole machine may not either: what it
+// leaves must end with it, and ends with its container.
 func (r *Runtime) mayShare(s runner.Spec) bool {
 	// Only root may send signals into containers, and pass on pipes.
 	return r.shared.agent != "" && os.Geteuid() == 0 && s.Reuse && s.Kind == runner.Query && s.Settings.Workers != runner.NoWorkers &&
-		s.Cwd == "" && !s.LogStdout && s.Answer == nil && len(s.Volumes) == 0
+		!s.Settings.WholeMachine && s.Cwd == "" && !s.LogStdout && s.Answer == nil && len(s.Volumes) == 0
 }
 
 // runShared runs a query in a shared container. done is false if that is impossible: then

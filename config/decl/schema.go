@@ -15,7 +15,7 @@ var (
 	encryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
 		"recipients", "identity_files")
 	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "watchers", "disk",
-		"mount_workspace", "host", "read_only_rootfs", "user", "userns", "answer_size", "log_size", "defaults").
+		"mount_workspace", "host", "read_only_rootfs", "user", "userns", "answer_size", "log_size", "defaults", "whole_machine").
 		with("verify", verifySchema).with("timeouts", typeTimesSchema).with("capabilities", capabilitySchema).with("watch", watchSchema)
 	verifySchema     = attributes("key!", "repository")
 	typeTimesSchema  = attributes("init", "state", "action")

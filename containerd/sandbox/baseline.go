@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"math"
 	"slices"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
@@ -95,6 +96,9 @@ func resources(s runner.Settings) *specs.LinuxResources {
 
 // DiskLimit returns how many bytes the container's own files may have.
 func DiskLimit(s runner.Settings) int64 {
+	if s.WholeMachine && s.Disk <= 0 {
+		return math.MaxInt64
+	}
 	if s.Disk > 0 {
 		return s.Disk
 	}

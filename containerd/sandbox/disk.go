@@ -49,7 +49,7 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 	over := make(chan *runner.DiskError, 1)
 	dir, whole := writableLayer(rootfs)
 	dirs := slices.DeleteFunc(slices.Concat([]string{dir}, volumes), func(dir string) bool { return dir == "" })
-	if len(dirs) == 0 {
+	if len(dirs) == 0 || limit == math.MaxInt64 {
 		return over
 	}
 	go func() {

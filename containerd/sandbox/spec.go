@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -75,7 +76,7 @@ func (k *Maker) Make(id string, p Program, s runner.Spec) (*Sandbox, error) {
 	if err != nil {
 		return nil, diag.Errorf("The image does not say what to run", "%s.", failure.Sentence(err))
 	}
-	if err := k.host.check(s.Settings); err != nil {
+	if err := errors.Join(k.host.check(s.Settings), checkMachine(s)); err != nil {
 		return nil, err
 	}
 	b := &Sandbox{}
@@ -91,7 +92,9 @@ func (k *Maker) Make(id string, p Program, s runner.Spec) (*Sandbox, error) {
 		return nil, err
 	}
 	b.Spec = k.host.spec(p, s, argv, b.IDs)
-	b.Spec.Process.ApparmorProfile = profile
+	if b.Spec.Process.ApparmorProfile = profile; s.Settings.WholeMachine && profile != "" {
+		b.Spec.Process.ApparmorProfile = "unconfined"
+	}
 	b.Spec.Linux.CgroupsPath = CgroupPath(id)
 	k.host.mount(b.Spec, s.Settings, b.Grants, b.IDs)
 	return b, nil
@@ -100,6 +103,9 @@ func (k *Maker) Make(id string, p Program, s runner.Spec) (*Sandbox, error) {
 // spec adds the settings of a type to the baseline.
 func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs.Spec {
 	spec := h.baseline()
+	if s.Settings.WholeMachine {
+		p = asRoot(p)
+	}
 	proc := spec.Process
 	proc.Args = argv
 	proc.Cwd = cmp.Or(s.Cwd, p.Cwd)
@@ -123,6 +129,10 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 			return n.Type == specs.NetworkNamespace
 		})
 	}
+	if s.Settings.WholeMachine {
+		h.open(spec, s.Settings)
+		return spec
+	}
 	ids.apply(spec)
 	// The filter depends on the capabilities.
 	spec.Linux.Seccomp = filter(spec)
@@ -132,7 +142,7 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 // readOnly reports whether the root file system of a container is read-only: as the type block says,
 // else as the label of the image does.
 func readOnly(p Program, s runner.Settings) bool {
-	return s.ReadOnlyRootFS || !s.WritableRootFS && p.Config.Labels[imagestore.LabelReadOnly] == "true"
+	return !s.WholeMachine && (s.ReadOnlyRootFS || !s.WritableRootFS && p.Config.Labels[imagestore.LabelReadOnly] == "true")
 }
 
 // filter returns docker's default filter for system calls, without x32: a third way to

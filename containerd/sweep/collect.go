@@ -82,7 +82,10 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Outcome, ended bool) {
 	resp, err := w.Client.TaskService().Get(ctx, &taskapi.GetRequest{ContainerID: c.ID})
 	if err = errgrpc.ToNative(err); err != nil {
-		return w.endingWithoutTask(c), errdefs.IsNotFound(err)
+		if !errdefs.IsNotFound(err) {
+			return k, false
+		}
+		return over(ctx, c, w.endingWithoutTask(c))
 	}
 	at := resp.Process.ExitedAt.AsTime()
 	switch resp.Process.Status {
@@ -93,13 +96,27 @@ func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Ou
 	case tasktypes.Status_STOPPED:
 		if !w.Embedded && at.Unix() > 0 {
 			result := runner.Result{ExitCode: int(resp.Process.ExitStatus), OOM: sandbox.OOMKilled(c.ID)}
-			return runner.Outcome{Fate: runner.Exited, Ended: at, Result: result}, true
+			return over(ctx, c, runner.Outcome{Fate: runner.Exited, Ended: at, Result: result})
 		}
 		k = w.endingWithoutTask(c)
 		// Its shim may be about to record it.
-		return k, k.Fate == runner.Exited || time.Since(at) > runfiles.EndingLimit
+		if k.Fate == runner.Exited || time.Since(at) > runfiles.EndingLimit {
+			return over(ctx, c, k)
+		}
 	}
 	return k, false
+}
+
+// leftLimit is how long the processes that a first process has left may take to end.
+const leftLimit = time.Second
+
+// over ends what the first process of a container has left, and reports whether all of it has
+// ended: until then the action may still run.
+func over(ctx context.Context, c containers.Container, k runner.Outcome) (runner.Outcome, bool) {
+	if k.Fate == runner.NotBegun {
+		return k, true
+	}
+	return k, sandbox.End(ctx, c.ID, leftLimit) == nil
 }
 
 // endingWithoutTask returns the outcome of an action whose task no longer exists.

@@ -44,6 +44,9 @@ type Settings struct {
 	Workers        int64             `json:"workers,omitempty"`  // at most, with the same mounts; 0 = one for each processor, NoWorkers = none
 	Watchers       int64             `json:"watchers,omitempty"` // watch processes of the type for one resource each, at most; 0 = a default
 
+	// WholeMachine: its processes see the machine as root on it does, and nothing confines them.
+	WholeMachine bool `json:"whole_machine,omitempty"`
+
 	// WritableRootFS: the root file system is writable even where the image asks for a read-only one.
 	WritableRootFS bool `json:"writable_rootfs,omitempty"`
 
@@ -75,10 +78,16 @@ const MaxDepth = 512
 // NoWorkers in Settings.Workers: every invocation gets a container of its own.
 const NoWorkers = -1
 
+// WholeMachine describes what Settings.WholeMachine gives.
+const WholeMachine = "the whole machine, as root"
+
 // Widened describes what the settings give a container beyond the defaults, to show it
 // to a person before the container runs.
 func (s Settings) Widened() []string {
 	var out []string
+	if s.WholeMachine {
+		out = append(out, WholeMachine)
+	}
 	if added := s.Capabilities.Added(); len(added) > 0 {
 		out = append(out, "capabilities +"+strings.Join(added, " +"))
 	}

@@ -49,6 +49,7 @@ func (a Ask) call(t Target) call {
 	if a.ID != "" {
 		k.kind, k.id, k.quiet, k.keep = runner.Action, a.ID, a.Says, 2*KeepSaid
 	}
+	k.settings.WholeMachine = false // files are got and put in a confined container
 	if a.Step == StepInfo {
 		k.settings = initOf(t, a.Digest).settings
 	}
