@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/ending"
 	"deployster/containerd/failure"
 	"deployster/containerd/images"
 	"deployster/containerd/layout"
@@ -70,8 +71,8 @@ type container struct {
 	worker  bool   // it is a worker, which gets requests while it runs
 	phase   phase
 	holder  holder
-	cutOff  atomic.Bool   // a call about it was cut off: there may be a shim without a record
-	left    chan []string // gets the names of the processes that its first process has left; nil = nobody watches that
+	cutOff  atomic.Bool // a call about it was cut off: there may be a shim without a record
+	left    ending.Leavings
 
 	// For a container that may outlive this command.
 	lock  *layout.ClientLock // of its own client; nil = the client is the Runtime

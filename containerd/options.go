@@ -10,6 +10,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/runner/machinegrant"
 )
 
 // The defaults of Options.
@@ -42,6 +43,9 @@ type Options struct {
 	Private func(text string) bool
 
 	Registries registry.Options
+
+	// Machines are the images that may have the whole machine.
+	Machines machinegrant.List
 
 	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = they are dropped
 }

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/daemon"
+	"deployster/containerd/ending"
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
-	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
 	"deployster/containerd/sweep"
@@ -184,18 +184,20 @@ type exit struct {
 // exit code.
 func (c *container) wait(ctx context.Context) <-chan exit {
 	end := make(chan exit, 1)
+	found := func(code int, err error) { end <- exit{code, err} }
+	finder := ending.Finder{ID: c.id, Files: c.files, Embedded: c.r.conn.Embedded, Whole: c.spec.Settings.WholeMachine, Limit: killLimit}
 	go func() {
 		var lost time.Time
 		for {
 			asked := time.Now()
 			resp, err := c.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: c.id})
 			if err == nil {
-				end <- c.over(ctx, c.proven(ctx, resp))
+				found(finder.Proven(ctx, resp))
 				return
 			}
 			err = errgrpc.ToNative(err)
 			if !errdefs.IsUnavailable(err) || ctx.Err() != nil {
-				end <- c.lost(ctx, err, time.Second)
+				found(finder.Lost(ctx, err, time.Second))
 				return
 			}
 			if lost.IsZero() || time.Since(asked) > daemon.ReconnectLimit {
@@ -206,7 +208,7 @@ func (c *container) wait(ctx context.Context) <-chan exit {
 				}
 			}
 			if time.Since(lost) > daemon.ReconnectLimit || c.r.conn.Revive(ctx) != nil {
-				end <- c.lost(ctx, err, 0)
+				found(finder.Lost(ctx, err, 0))
 				return
 			}
 			select {
@@ -216,28 +218,6 @@ func (c *container) wait(ctx context.Context) <-chan exit {
 		}
 	}()
 	return end
-}
-
-// proven returns the end that a server reports. A shim of deployster has recorded the end
-// before: an end that it has not recorded is not how the program ended.
-func (c *container) proven(ctx context.Context, resp *taskapi.WaitResponse) exit {
-	if c.r.conn.Embedded {
-		return c.written(ctx, errors.New("the process that looked after it was lost"), runfiles.EndingLimit)
-	}
-	if resp.ExitedAt.AsTime().Unix() <= 0 {
-		return exit{err: errors.New("the daemon does not know when it ended")}
-	}
-	return exit{code: int(resp.ExitStatus)}
-}
-
-// written returns the end that the shim has recorded, or records within the limit; otherwise err.
-func (c *container) written(ctx context.Context, err error, limit time.Duration) exit {
-	if c.files != nil {
-		if e, ok := runfiles.AwaitEnding(ctx, c.files.Dir, limit); ok {
-			return exit{code: e.Code}
-		}
-	}
-	return exit{err: err}
 }
 
 // startGrace is how long a daemon that is reachable again may take to start a program

@@ -9,6 +9,7 @@ import (
 
 	"github.com/containerd/errdefs"
 
+	"deployster/containerd/ending"
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
@@ -124,7 +125,9 @@ func (c *container) run(ctx context.Context, p program, talk *process) (res runn
 	if ctx.Err() != nil {
 		return res, cancelled(ctx, c.spec)
 	}
-	c.watchLeft()
+	if c.spec.Settings.WholeMachine && !c.worker {
+		c.left = ending.WatchLeavings(c.id, int(c.pid))
+	}
 	if err := p.start(setup); err != nil {
 		return res, err
 	}
@@ -145,7 +148,7 @@ func (c *container) attend(ctx context.Context, p program, talk *process, ended 
 		return runner.Result{}, failure.OfStart(c.spec, sweep.ErrCutOff)
 	}
 	if err == nil {
-		c.noteLeft(&res)
+		c.left.Note(c.spec, &res)
 	}
 	if c.spec.ListWrites && c.box != nil {
 		res.Wrote = sandbox.Written(c.rootfs, c.box.Spec.Mounts)

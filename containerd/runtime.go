@@ -20,6 +20,7 @@ import (
 	"deployster/containerd/sweep"
 	"deployster/containerd/volumes"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/runner/machinegrant"
 )
 
 // Runtime runs images. It implements runner.Runner, is safe for concurrent
@@ -62,7 +63,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{conn: conn, Images: images.NewStore(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn)),
+	r := &Runtime{conn: conn, Images: images.NewStore(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn, o.Machines)),
 		keep: o.Keep, keepScope: o.KeepScope, private: o.Private, warn: o.warn}
 	r.shipper = images.NewShipper(r.Images)
 	r.pool = idlepool.NewClient(conn.Config.PoolSocket())
@@ -81,11 +82,11 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 }
 
 // sandboxes returns the options for the containers of a connection.
-func sandboxes(c *daemon.Conn) sandbox.Options {
+func sandboxes(c *daemon.Conn, machines machinegrant.List) sandbox.Options {
 	kept := []string{c.Config.Artifacts(), c.Config.Volumes()}
 	o := sandbox.Options{Own: append(kept[:2:2], c.Config.RuntimeDir), Kept: kept, RuntimeDir: c.Config.RuntimeDir, Embedded: c.Embedded,
 		Snapshotter:  c.Snapshotter,
-		Capabilities: c.SnapshotterCapabilities}
+		Capabilities: c.SnapshotterCapabilities, Machines: machines}
 	if c.Embedded {
 		o.Own = append(o.Own, c.Config.DataDir)
 	}

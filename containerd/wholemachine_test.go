@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +14,15 @@ import (
 
 	"deployster/containerd/sandbox"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/machinegrant"
 )
+
+// openMachine opens a Runtime that gives every image the whole machine.
+func openMachine(t *testing.T, o Options) *Runtime {
+	t.Helper()
+	o.Machines = machinegrant.Any()
+	return open(t, o)
+}
 
 // wholeMachine runs a script in a container that has the whole machine.
 func wholeMachine(r *Runtime, dgst string, kind runner.Kind, script string, s runner.Settings) (runner.Result, error) {
@@ -30,7 +39,7 @@ func enter() string { return fmt.Sprintf("/bin/busybox nsenter -t %d -m ", os.Ge
 // namespaces stays in its cgroup.
 func TestWholeMachine_IsRootOnTheMachine(t *testing.T) {
 	t.Parallel()
-	r := open(t, embedded(t))
+	r := openMachine(t, embedded(t))
 	dgst := packProbe(t, r)
 	file := filepath.Join(t.TempDir(), "made")
 	namespaces := ""
@@ -73,7 +82,7 @@ func TestWholeMachine_IsRootOnTheMachine(t *testing.T) {
 // An action is over only when nothing of it runs, and its log names what was ended.
 func TestWholeMachine_EndsWithAnEmptyCgroup(t *testing.T) {
 	t.Parallel()
-	r := open(t, embedded(t))
+	r := openMachine(t, embedded(t))
 	dgst := packProbe(t, r)
 	res, err := wholeMachine(r, dgst, runner.Action, enter()+"sleep 7125 & sleep 7125 & echo $!; exit 3", runner.Settings{})
 	if err != nil || res.ExitCode != 3 {
@@ -92,7 +101,7 @@ func TestWholeMachine_EndsWithAnEmptyCgroup(t *testing.T) {
 func TestWholeMachine_LossOfItsShimLeavesNothingRunning(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
-	r := open(t, o)
+	r := openMachine(t, o)
 	dgst := packProbe(t, r)
 	_, err := r.Run(context.Background(), runner.Spec{Name: "lost", Kind: runner.Action, ID: "lost", Digest: dgst, Entrypoint: "/bin/sh",
 		Args: []string{"-c", enter() + "sleep 7126 & echo; sleep 7126"}, Settings: runner.Settings{WholeMachine: true},
@@ -120,10 +129,20 @@ func TestWholeMachine_LossOfItsShimLeavesNothingRunning(t *testing.T) {
 	}
 }
 
+// An image that the owner of the machine does not list gets nothing.
+func TestWholeMachine_NeedsAGrant(t *testing.T) {
+	t.Parallel()
+	r := open(t, embedded(t))
+	_, err := wholeMachine(r, packProbe(t, r), runner.Query, "id", runner.Settings{})
+	if _, refused := errors.AsType[*runner.MachineError](err); !refused {
+		t.Errorf("%v", err)
+	}
+}
+
 // The cgroup of a container is not empty while a process below it lives.
 func TestEnd_WaitsForWhatLives(t *testing.T) {
 	t.Parallel()
-	r := open(t, embedded(t))
+	r := openMachine(t, embedded(t))
 	dgst := packProbe(t, r)
 	running := make(chan struct{})
 	ended := make(chan error, 1)

@@ -187,7 +187,19 @@ type Type struct {
 	Batch             *Batch                 `json:"batch,omitempty"` // actions that the worker carries out together
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
+	Needs             []string               `json:"needs,omitempty"`    // what its type block must give it: NeedsWholeMachine
 }
+
+// Of returns the image that runs the command of a type, whose own image is given.
+func (c Command) Of(image string) string {
+	if c.Image != "" {
+		return c.Image
+	}
+	return image
+}
+
+// NeedsWholeMachine in Type.Needs: the image works on the machine itself.
+const NeedsWholeMachine = "whole-machine"
 
 // AutoEdge declares automatic dependencies of the resources of a type, for manifests with auto_edges:
 // each depends on the resource of Kind whose identity is the value that By finds in its config.

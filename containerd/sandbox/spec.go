@@ -17,6 +17,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner/machinegrant"
 )
 
 // Sandbox says how the container of an invocation is created.
@@ -51,6 +52,7 @@ type Options struct {
 	Embedded     bool
 	Snapshotter  string
 	Capabilities func() ([]string, error) // of the snapshotter
+	Machines     machinegrant.List        // the images that may have the whole machine
 }
 
 // Maker makes the sandboxes of containers on this machine.
@@ -76,7 +78,7 @@ func (k *Maker) Make(id string, p Program, s runner.Spec) (*Sandbox, error) {
 	if err != nil {
 		return nil, diag.Errorf("The image does not say what to run", "%s.", failure.Sentence(err))
 	}
-	if err := errors.Join(k.host.check(s.Settings), checkMachine(s)); err != nil {
+	if err := errors.Join(k.host.check(s.Settings), k.checkMachine(s)); err != nil {
 		return nil, err
 	}
 	b := &Sandbox{}

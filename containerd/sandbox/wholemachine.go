@@ -49,10 +49,17 @@ func ofMachine(source, target string) specs.Mount {
 	return specs.Mount{Type: "bind", Source: source, Destination: target, Options: []string{"rbind", "rslave", "rw"}}
 }
 
-// checkMachine returns an error for a mount that would appear in the machine's own files.
-func checkMachine(s runner.Spec) error {
+// checkMachine returns an error if a container may not have the whole machine, or has a mount that
+// would appear in the machine's own files.
+func (k *Maker) checkMachine(s runner.Spec) error {
+	if !s.Settings.WholeMachine {
+		return nil
+	}
+	if err := k.options.Machines.Check(s.Reference); err != nil {
+		return err
+	}
 	for _, m := range s.Mounts {
-		if s.Settings.WholeMachine && Within(path.Clean(m.Target), MachineRoot) {
+		if Within(path.Clean(m.Target), MachineRoot) {
 			return diag.Errorf("A plug would be mounted over the machine's files",
 				"The container sees the machine's files at %s, and the image wants a plug at %s. That is a fault of the image: tell its author.",
 				MachineRoot, m.Target)

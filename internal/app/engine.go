@@ -35,6 +35,8 @@ type Options struct {
 	Records func(dir string, keys *encryption.Keyring) Records
 	// Dial connects to a host; nil = no host can be reached.
 	Dial func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error)
+	// MayHaveMachine returns why an image may not have the whole machine; nil = all may.
+	MayHaveMachine func(reference string) error
 	// MaxArtifacts is the limit of the artifact store in bytes; 0 = the default.
 	MaxArtifacts int64
 	Abort        <-chan struct{} // closed to end running actions too; cancelling the context only keeps new ones from starting
@@ -62,7 +64,7 @@ func New(o Options) *Engine {
 	o.Workspace.UI = o.UI
 	w := workspace.New(o.Workspace)
 	return &Engine{Workspace: w, command: command.Command{Work: w, UI: o.UI, Open: o.Records, Abort: o.Abort},
-		options: machine.Options{Open: o.Open, Dial: o.Dial, MaxArtifacts: o.MaxArtifacts}}
+		options: machine.Options{Open: o.Open, Dial: o.Dial, MayHaveMachine: o.MayHaveMachine, MaxArtifacts: o.MaxArtifacts}}
 }
 
 // Command returns what all stages of the command share.

@@ -80,7 +80,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
-		Dial:      hosts.Dialer(in, standalone.Version),
+		Dial:      hosts.Dialer(in, standalone.Version), MayHaveMachine: settings.Lookup(in.Env).Machines(false).Check,
 	})
 	if _, err := settings.Lookup(s.engine.Workspace.Env).Size("DEPLOYSTER_MAX_IMAGE"); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error)
 		Private:      s.engine.Workspace.Secrets.Private,
 		Registries: containerd.RegistryOptions{CertDirs: env.CertDirs(), DockerConfig: s.dockerConfig(), MaxImage: maxImage,
 			Progress: s.engine.Pulling},
-		Warn: s.engine.Workspace.Warn,
+		Machines: env.Machines(c.Command.Name == "far"), Warn: s.engine.Workspace.Warn,
 	})
 	if err != nil {
 		return nil, err

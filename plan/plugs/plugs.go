@@ -67,6 +67,12 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
 		want := t.Plugs[name]
 		plug, declared := p.byName[name]
+		if declared && r.Settings.WholeMachine && plug.Artifact == "" {
+			diags = append(diags, plugError(r, "A plug of what has the whole machine", "The image %s would get the plug %q, and its type has "+
+				"whole_machine = true: %s is visible to it at /machine already. Name the path in the config, or take whole_machine away to show just "+
+				"the plug.", r.TypeRef, name, diag.Visible(plug.Path)))
+			continue
+		}
 		if problem := refusal(r, name, want, plug, declared); problem != nil {
 			if want.Optional {
 				problem.Severity = diag.Warning

@@ -45,6 +45,7 @@ const (
 	KeptByOnRemove  Code = "kept_by_on_remove"
 	KeptReadOnly    Code = "kept_read_only"
 	KeptUnremovable Code = "kept_unremovable"
+	KeptConfined    Code = "kept_confined" // why
 	Unremovable     Code = "unremovable"
 	OtherPath       Code = "other_path"
 	GoneAlready     Code = "gone_already"

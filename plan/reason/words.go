@@ -55,6 +55,7 @@ var texts = map[Code]string{
 	KeptByOnRemove:  `, and on_remove is "forget": {it is left as it is|they are left as they are}`,
 	KeptReadOnly:    ", and {it was read_only: it is left as it is|they were read_only: they are left as they are}",
 	KeptUnremovable: ", and {its type cannot remove things: it is left as it is|their type cannot remove things: they are left as they are}",
+	KeptConfined:    ", and {its|their} image may not have the whole machine any more: {0}",
 	Unremovable:     "its type cannot remove things",
 	OtherPath:       "it differs in where a plug leads, and only -approve=other-path would remove it for that",
 	GoneAlready:     ", and {it is|they are} gone already",

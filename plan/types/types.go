@@ -35,13 +35,14 @@ type Types struct {
 	types     map[string]*protocol.Type // address -> the answer of its image to init; equal answers are shared
 	typeCache map[string]*protocol.Type // reference -> its last answer
 	mounts    map[string][]runner.Mount // address -> granted plugs
+	lacking   *sync.Map                 // references of images whose lack of what they need is reported
 	mu        sync.Mutex                // guards the maps while images are asked
 }
 
 // New returns Types without any type yet. They report errors to the findings.
 func New(s *subject.Subject, f *findings.List, p Prober, granted *plugs.Plugs, parallelism int) *Types {
 	size := len(s.Manifest.Resources())
-	return &Types{subject: s, findings: f, prober: p, plugs: granted, parallelism: parallelism,
+	return &Types{subject: s, findings: f, prober: p, plugs: granted, parallelism: parallelism, lacking: &sync.Map{},
 		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size)}
 }
 
@@ -91,7 +92,7 @@ func (d *Types) AskOthers(ctx context.Context) {
 // clone returns the same types with findings of their own.
 func (d *Types) clone() *Types {
 	return &Types{subject: d.subject, findings: findings.New(d.subject), prober: d.prober, plugs: d.plugs,
-		parallelism: d.parallelism, types: d.types, typeCache: d.typeCache, mounts: d.mounts}
+		parallelism: d.parallelism, types: d.types, typeCache: d.typeCache, mounts: d.mounts, lacking: &sync.Map{}}
 }
 
 func (d *Types) initEach(ctx context.Context, resources []*config.Resource) {
@@ -114,6 +115,12 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		d.findings.Report(r, "Cannot Ask", diag.From("Cannot Ask "+r.TypeRef, err))
 		return
 	}
+	if lacking := lacks(r.TypeRef, ty.Needs, r.Settings); lacking != nil {
+		if _, told := d.lacking.LoadOrStore(r.TypeRef, true); !told {
+			d.findings.Report(r, "", lacking)
+		}
+		return
+	}
 	mounts, diags := d.plugs.Grant(ctx, r, ty)
 	d.findings.Report(r, "", diags)
 	d.mu.Lock()
@@ -125,6 +132,22 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		d.typeCache[r.TypeRef] = shared
 	}
 	d.types[r.Address], d.mounts[r.Address] = shared, mounts
+}
+
+// lacks returns the error about an image that its type block does not give what it needs; nil = it
+// lacks nothing.
+func lacks(reference string, needs []string, s runner.Settings) diag.Diagnostics {
+	for _, need := range needs {
+		switch {
+		case need != protocol.NeedsWholeMachine:
+			return diag.Diagnostics{diag.Errorf("A type needs what there is not", "The image %s needs %q, which this deployster cannot give: it is "+
+				"older than the image.", diag.Visible(reference), diag.Visible(need))}
+		case !s.WholeMachine:
+			return diag.Diagnostics{diag.Errorf("A type needs the whole machine", "The image %s works on the machine itself, and no type block "+
+				"gives it that. Write whole_machine = true in its type block; docs/security.md says what that means.", diag.Visible(reference))}
+		}
+	}
+	return nil
 }
 
 // Type returns what the image of a resource answered in init; nil = none, or it was not asked.

@@ -25,6 +25,7 @@ type Resolver struct {
 	manifest *config.Manifest
 	lock     *config.Lock              // nil = there is no lock file, and nothing is pinned
 	Wanted   func(address string) bool // selects the resources whose images All fetches
+	Machine  func(ref string) error    // why an image may not have the whole machine; nil = all may
 	Pin      bool                      // init: images that the lock file lacks are added to it
 	Upgrade  bool                      // init -upgrade: the digests in the lock file are ignored
 
@@ -93,6 +94,9 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		if !known {
 			n.full, n.digest, n.err = imagestore.FullName(r.TypeRef)
 			read[r.TypeRef] = n
+			if n.err == nil && rs.Machine != nil && r.Settings.WholeMachine {
+				diags = append(diags, rs.At(r, diag.From("Not the whole machine", rs.Machine(r.TypeRef)))...)
+			}
 		}
 		if n.err != nil {
 			diags = append(diags, rs.At(r, diag.From("Not the name of an image", n.err))...)

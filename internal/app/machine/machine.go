@@ -38,8 +38,10 @@ type Options struct {
 	// Open connects to the container runtime.
 	Open func(context.Context) (Runtime, error)
 	// Dial connects to a host; nil = no host can be reached.
-	Dial         func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error)
-	MaxArtifacts int64 // the limit of the artifact store in bytes; 0 = the default
+	Dial func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error)
+	// MayHaveMachine returns why an image may not have the whole machine; nil = all may.
+	MayHaveMachine func(reference string) error
+	MaxArtifacts   int64 // the limit of the artifact store in bytes; 0 = the default
 }
 
 // Connections is how many connections are open at a time, unless more hosts are worked on. A plan
@@ -126,5 +128,7 @@ func (m *Machine) Resolver(dir string, of *config.Manifest) (*images.Resolver, e
 	if err != nil {
 		return nil, err
 	}
-	return images.NewResolver(m.Runtime, of, lock), nil
+	r := images.NewResolver(m.Runtime, of, lock)
+	r.Machine = m.options.MayHaveMachine
+	return r, nil
 }

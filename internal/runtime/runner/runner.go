@@ -46,6 +46,7 @@ type Spec struct {
 	Name       string // for people and labels: "web/state"
 	Kind       Kind
 	Digest     string   // the image, by digest
+	Reference  string   `json:",omitempty"` // the image, as the manifest or its type names it
 	Entrypoint string   // replaces the image's Entrypoint and drops its Cmd
 	Args       []string // replace the image's Cmd
 	Stdin      []byte
@@ -202,3 +203,13 @@ func (e *UnknownError) Error() string {
 
 // Unwrap returns the cause.
 func (e *UnknownError) Unwrap() error { return e.Err }
+
+// MachineError says that an image may not have the whole machine.
+type MachineError struct {
+	Reference string
+	Why       string // part of a sentence
+}
+
+func (e *MachineError) Error() string {
+	return e.Reference + " may not have the whole machine: " + e.Why
+}

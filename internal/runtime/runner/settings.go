@@ -78,6 +78,12 @@ const MaxDepth = 512
 // NoWorkers in Settings.Workers: every invocation gets a container of its own.
 const NoWorkers = -1
 
+// Confined returns the settings without the whole machine.
+func (s Settings) Confined() Settings {
+	s.WholeMachine = false
+	return s
+}
+
 // WholeMachine describes what Settings.WholeMachine gives.
 const WholeMachine = "the whole machine, as root"
 

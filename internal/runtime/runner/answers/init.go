@@ -59,7 +59,7 @@ func readInitV1(f *Fields, ty *protocol.Type) {
 	transitional := isTransitional(f)
 	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
 		"worker", "batch", "reuse", "state_schema", "identity",
-		"kind", "cache", "memory", "unknowns", "independent"} {
+		"kind", "cache", "memory", "unknowns", "independent", "needs"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			f.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both "+
 				"\"label\" and %q", key, key)
@@ -155,7 +155,7 @@ func readInitV2(f *Fields, ty *protocol.Type) {
 	ty.Unknowns = f.flag("unknowns", false)
 	ty.Independent = f.flag("independent", false)
 	ty.Reuse = f.flag("reuse", false)
-	ty.NoCache = !f.flag("cache", true)
+	ty.NoCache, ty.Needs = !f.flag("cache", true), f.texts("needs")
 	if w := f.object("worker"); w != nil {
 		c := command(w)
 		w.Done()

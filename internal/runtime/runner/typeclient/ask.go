@@ -44,12 +44,11 @@ func (c *Client) Ask(ctx context.Context, t Target, a Ask) (runner.Result, error
 }
 
 func (a Ask) call(t Target) call {
-	k := call{target: t, step: a.Step, kind: runner.Query, digest: a.Digest, command: a.Command, stdin: a.Stdin, mounts: t.Mounts,
-		settings: t.Settings, timeout: a.Timeout, cwd: a.Cwd, volumes: a.Volumes, answer: a.Answer, onEnd: a.Ended, log: !a.Says, artifact: true}
+	k := call{target: t, step: a.Step, kind: runner.Query, digest: a.Digest, command: a.Command, stdin: a.Stdin, mounts: t.Mounts, cwd: a.Cwd,
+		settings: t.Settings.Confined(), timeout: a.Timeout, volumes: a.Volumes, answer: a.Answer, onEnd: a.Ended, log: !a.Says, artifact: true}
 	if a.ID != "" {
 		k.kind, k.id, k.quiet, k.keep = runner.Action, a.ID, a.Says, 2*KeepSaid
 	}
-	k.settings.WholeMachine = false // files are got and put in a confined container
 	if a.Step == StepInfo {
 		k.settings = initOf(t, a.Digest).settings
 	}

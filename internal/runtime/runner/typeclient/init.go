@@ -112,10 +112,9 @@ func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall
 }
 
 func initOf(t Target, digest string) call {
-	s := t.Settings
+	s := t.Settings.Confined()
 	// The answer is the same for every resource of the type, so the container gets nothing that
 	// belongs to one resource: no mounts, no network, no environment, and no machine.
-	s.WholeMachine = false
 	s.Network, s.Env, s.Workdir, s.Host = runner.NoNetwork, nil, "", nil
 	k := call{target: t, step: StepInit, kind: runner.Query, digest: digest, timeout: s.InitTimeout, settings: s}
 	if k.timeout == 0 {

@@ -94,9 +94,9 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		return runner.Result{}, err
 	}
 	spec := runner.Spec{
-		Name:       k.target.Address + "/" + k.step,
-		Kind:       k.kind,
-		Digest:     k.digest,
+		Name:   k.target.Address + "/" + k.step,
+		Kind:   k.kind,
+		Digest: k.digest, Reference: k.command.Of(k.target.Reference),
 		Entrypoint: k.command.Entrypoint,
 		Args:       k.command.Args,
 		Stdin:      k.stdin,

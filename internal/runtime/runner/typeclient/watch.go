@@ -21,16 +21,16 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 	if in.Intent == "" {
 		in.Intent = protocol.Present
 	}
-	in.InitInput = c.initInput(t)
-	in.After, in.Refresh, in.Changed, in.Dependencies = nil, false, nil, nil
+	in.InitInput, in.After, in.Refresh, in.Changed, in.Dependencies = c.initInput(t), nil, false, nil, nil
 	plain := ty
 	plain.Dependencies = false
 	stdin, err := encodeState(plain, in)
 	if err != nil {
 		return runner.Spec{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
 	}
-	s := runner.Spec{Name: t.Address + "/" + StepWatch, Kind: runner.Query, Entrypoint: ty.WatchAction.Entrypoint, Args: ty.WatchAction.Args,
-		Stdin: stdin, Mounts: slices.Clone(runner.MountsIn(c.root, t.Mounts)), Settings: t.Settings, KeepLog: t.Settings.KeepLog}
+	s := runner.Spec{Name: t.Address + "/" + StepWatch, Kind: runner.Query, Reference: ty.WatchAction.Of(t.Reference),
+		Entrypoint: ty.WatchAction.Entrypoint, Args: ty.WatchAction.Args, Stdin: stdin, Mounts: slices.Clone(runner.MountsIn(c.root, t.Mounts)),
+		Settings: t.Settings, KeepLog: t.Settings.KeepLog}
 	for i := range s.Mounts {
 		s.Mounts[i].Writable = false
 	}

@@ -109,7 +109,8 @@ func (c *Client) group(s *runner.Spec) (*group, error) {
 	g := c.groups[key]
 	if g == nil {
 		g = &group{c: c, spec: runner.Spec{Name: "watch worker of " + s.Worker.Digest, Kind: runner.Query, Digest: s.Worker.Digest,
-			Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args, Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog}}
+			Reference: s.Reference, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
+			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog}}
 		c.groups[key] = g
 	}
 	return g, nil

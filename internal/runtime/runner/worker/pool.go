@@ -155,8 +155,8 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 	defer p.mu.Unlock()
 	g := p.groups[key]
 	if g == nil {
-		g = &group{program: *s.Worker, spec: runner.Spec{Kind: runner.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint,
-			Args:   s.Worker.Args,
+		g = &group{program: *s.Worker, spec: runner.Spec{Kind: runner.Action, Digest: s.Worker.Digest, Reference: s.Reference,
+			Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
 			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog,
 			Keep: p.o.Keep && !p.o.isPrivate(key)}, max: max(p.o.Max, 1)}
 		if s.Settings.Workers > 0 {
