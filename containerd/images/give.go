@@ -32,6 +32,9 @@ func (store *Store) Tag(ctx context.Context, source string, targets []string) ([
 			return nil, diag.Errorf("Not a name to give", "%s has a digest in it, which no image can be given. Write NAME:TAG.",
 				diag.Visible(target))
 		}
+		if imagestore.Reserved(name) {
+			return nil, errReserved(name)
+		}
 		names = append(names, name)
 	}
 	var infos []imagestore.Image
@@ -49,6 +52,11 @@ func (store *Store) Tag(ctx context.Context, source string, targets []string) ([
 		infos = append(infos, store.info(ctx, named))
 	}
 	return infos, nil
+}
+
+func errReserved(name string) error {
+	return diag.Errorf(name+" comes with deployster", "No other image can have that name, and no registry has it. Give a name with a registry, "+
+		"as in registry.example.com/%s:1.", name)
 }
 
 // here returns the record of a local image.
@@ -96,6 +104,9 @@ func (store *Store) Push(ctx context.Context, reference string) (imagestore.Imag
 	if dgst != "" {
 		return imagestore.Image{}, diag.Errorf("Not a name to push to", "%s has a digest in it. Name the tag that it is to have in the "+
 			"registry; `deployster image tag` gives it that name here.", diag.Visible(reference))
+	}
+	if imagestore.Reserved(name) {
+		return imagestore.Image{}, errReserved(name)
 	}
 	record, err := here(ctx, store, reference)
 	if err != nil {

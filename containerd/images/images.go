@@ -11,6 +11,7 @@ import (
 	"github.com/containerd/errdefs"
 	digest "github.com/opencontainers/go-digest"
 
+	"deployster/containerd/bundled"
 	"deployster/containerd/daemon"
 	"deployster/containerd/failure"
 	"deployster/containerd/images/transfer"
@@ -26,11 +27,12 @@ type Store struct {
 	conn       *daemon.Conn
 	registries *registry.Client
 	cache      imageCache
+	bundled    bundled.Images
 }
 
 // NewStore returns the images of a connection.
 func NewStore(c *daemon.Conn, o registry.Options) *Store {
-	store := &Store{conn: c, registries: registry.New(o), cache: imageCache{snapshotter: c.Snapshotter}}
+	store := &Store{conn: c, bundled: bundled.New(c), registries: registry.New(o), cache: imageCache{snapshotter: c.Snapshotter}}
 	if c.Embedded {
 		store.cache.dir = filepath.Join(c.Config.DataDir, "images")
 	}
@@ -89,10 +91,7 @@ func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, erro
 		}
 		return runner.Image{Reference: name, Digest: dgst.String()}, nil
 	}
-	i, err := store.conn.Client.ImageService().Get(ctx, name)
-	if err == nil {
-		err = store.ensureRecord(ctx, i)
-	}
+	i, err := store.findLocal(ctx, name, "")
 	if err != nil {
 		return runner.Image{}, store.missing(ctx, ref, err)
 	}
@@ -113,6 +112,9 @@ func (store *Store) findDigest(ctx context.Context, dgst digest.Digest) (images.
 		return i, err
 	}
 	list, listErr := store.conn.Client.ImageService().List(ctx, "target.digest=="+dgst.String())
+	if listErr == nil && len(list) == 0 && store.bundled.EnsureDigest(ctx, dgst) == nil {
+		list, listErr = store.conn.Client.ImageService().List(ctx, "target.digest=="+dgst.String())
+	}
 	if listErr != nil || len(list) == 0 {
 		return i, errors.Join(err, listErr)
 	}

@@ -26,6 +26,9 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	if err != nil {
 		return runner.Image{}, err
 	}
+	if imagestore.Reserved(name) {
+		w.Pull = runner.PullNever
+	}
 	want := digest.Digest(w.Digest)
 	if dgst != "" && want == "" {
 		want = dgst
@@ -80,7 +83,11 @@ func (store *Store) findLocal(ctx context.Context, name string, dgst digest.Dige
 	if dgst != "" {
 		return store.findDigest(ctx, dgst)
 	}
-	record, err := store.conn.Client.ImageService().Get(ctx, name)
+	find := store.conn.Client.ImageService().Get
+	if imagestore.Reserved(name) {
+		find = store.bundled.Ensure
+	}
+	record, err := find(ctx, name)
 	if err == nil {
 		err = store.ensureRecord(ctx, record)
 	}

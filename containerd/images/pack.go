@@ -88,6 +88,9 @@ func newName(reference string) (string, error) {
 	if err == nil && dgst != "" {
 		err = diag.Errorf("A new image needs a name", "%q has a digest in it, which only the finished image has.", reference)
 	}
+	if err == nil && imagestore.Reserved(name) {
+		err = errReserved(name)
+	}
 	return name, err
 }
 

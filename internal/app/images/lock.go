@@ -32,8 +32,8 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 		now.Artifacts = old.Artifacts
 	}
 	for name, digest := range pins {
-		if _, inName, err := imagestore.FullName(name); err != nil || inName == "" {
-			now.Images[name] = digest // a name with a digest is pinned by that
+		if _, inName, err := imagestore.FullName(name); err != nil || inName == "" && !imagestore.Reserved(name) {
+			now.Images[name] = digest // a name with a digest is pinned by that, one that comes with deployster by its version
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.Images)) {

@@ -201,7 +201,7 @@ func (rs *Resolver) one(ctx context.Context, needs []need) (string, diag.Diagnos
 // obtain fetches one image. With strict it must be in the lock file, if there is one.
 func (rs *Resolver) obtain(ctx context.Context, w runner.Wanted, full, inName string, strict bool) (string, error) {
 	locked := ""
-	if rs.lock != nil && inName == "" && !rs.Upgrade {
+	if rs.lock != nil && inName == "" && !rs.Upgrade && !imagestore.Reserved(full) {
 		var ok bool
 		if locked, ok = rs.lock.Images[full]; !ok && strict && !rs.Pin {
 			return "", diag.Errorf("The image "+w.Reference+" is not in the lock file",

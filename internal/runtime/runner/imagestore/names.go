@@ -23,6 +23,15 @@ var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // name.
 func IsDigest(name string) bool { return strings.HasPrefix(name, digestPrefix) }
 
+// Own is the prefix of the names of the images that come with deployster.
+const Own = "deployster/"
+
+var reservedPattern = regexp.MustCompile(`^deployster/[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// Reserved reports whether a full name is that of an image that comes with deployster. No registry
+// has an image of that name.
+func Reserved(full string) bool { return reservedPattern.MatchString(full) }
+
 // FullName completes a reference as docker does, and returns the digest in it, or "".
 // With a digest, the digest alone determines the image. The error is a diagnostic.
 func FullName(ref string) (full, dgst string, err error) {
@@ -32,6 +41,14 @@ func FullName(ref string) (full, dgst string, err error) {
 				"_, - and dots.", ref)
 		}
 		ref = image
+	}
+	if Reserved(ref) {
+		return ref, "", nil
+	}
+	if strings.HasPrefix(ref, Own) {
+		return "", "", diag.Errorf("Not the name of an image that comes with deployster", "%q: names that begin with %s are those of images that "+
+			"come with deployster, whose version pins them: they have no tag and no digest. For an image of a registry write its registry too, as in "+
+			"docker.io/%[1]s.", ref, Own)
 	}
 	if !IsDigest(ref) {
 		var named reference.Named
@@ -53,7 +70,7 @@ func FullName(ref string) (full, dgst string, err error) {
 
 // WithDigest returns the name of one image, by digest, in the repository of a full name.
 func WithDigest(full, dgst string) string {
-	if IsDigest(full) {
+	if IsDigest(full) || Reserved(full) {
 		return dgst
 	}
 	named, err := reference.ParseDockerRef(full)

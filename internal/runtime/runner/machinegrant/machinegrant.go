@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 )
 
 const (
@@ -20,8 +21,6 @@ const (
 	Variable = "DEPLOYSTER_MACHINE_IMAGES"
 	// File has the list of this machine, a name a line, where the variable is not set.
 	File = "/etc/deployster/machine-images"
-	// Own is the prefix of the names of the images that come with deployster.
-	Own = "deployster/"
 )
 
 // List has the repositories of the images that may have the whole machine. A * stands for any
@@ -34,7 +33,7 @@ type List struct {
 }
 
 // Default returns the list of a machine whose owner says nothing.
-func Default() List { return List{patterns: []string{Own + "*"}, from: "the default"} }
+func Default() List { return List{patterns: []string{imagestore.Own + "*"}, from: "the default"} }
 
 // Any returns a list that allows every image: another list decides.
 func Any() List { return List{all: true} }
@@ -76,7 +75,7 @@ func parse(text, from string) List {
 // with deployster has its own short name, and no registry has one of that name.
 func Repository(ref string) string {
 	ref, _, _ = strings.Cut(ref, "#")
-	if strings.HasPrefix(ref, Own) {
+	if strings.HasPrefix(ref, imagestore.Own) {
 		ref, _, _ = strings.Cut(ref, "@")
 		ref, _, _ = strings.Cut(ref, ":")
 		return ref
@@ -90,7 +89,7 @@ func Repository(ref string) string {
 
 // whole completes a name with * as docker completes a name.
 func whole(name string) string {
-	if strings.HasPrefix(name, Own) {
+	if strings.HasPrefix(name, imagestore.Own) {
 		return name
 	}
 	first, _, several := strings.Cut(name, "/")
