@@ -35,10 +35,10 @@ func TestBundled_IsHereByItsName(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	other := pack(t, r, imagestore.PackOptions{Reference: "docker.io/deployster/tool:1", Entrypoint: []string{"/bin/sh"}}, nil)
-	if _, err := r.Tag(ctx, other, []string{"deployster/tool"}); err == nil {
+	if _, err := r.Images.Tag(ctx, other, []string{"deployster/tool"}); err == nil {
 		t.Error("another image has its name")
 	}
-	if _, err := r.Push(ctx, "deployster/tool"); err == nil {
+	if _, err := r.Images.Push(ctx, "deployster/tool"); err == nil {
 		t.Error("it was pushed")
 	}
 	if _, err := r.Obtain(ctx, runner.Wanted{Reference: "deployster/tool:1"}); err == nil {

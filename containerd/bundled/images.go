@@ -94,8 +94,9 @@ func (b Images) find(name string) (dir string, target ocispec.Descriptor, err er
 		}
 		return dir, index.Manifests[0], nil
 	}
-	return "", target, diag.Errorf(name+" is not installed with this deployster", "Names like %sNAME without a registry are those of images that come "+
-		"with deployster, in %s. Install it whole, with its directory images; for an image of a registry write its registry too.",
+	return "", target, diag.Errorf(name+" is not installed with this deployster",
+		"Names like %sNAME without a registry are those of images that "+
+			"come with deployster, in %s. Install it whole, with its directory images; for an image of a registry write its registry too.",
 		imagestore.Own, strings.Join(b.dirs, ", "))
 }
 

@@ -33,7 +33,7 @@ func (store *Store) Tag(ctx context.Context, source string, targets []string) ([
 				diag.Visible(target))
 		}
 		if imagestore.Reserved(name) {
-			return nil, errReserved(name)
+			return nil, imagestore.Taken(name)
 		}
 		names = append(names, name)
 	}
@@ -52,11 +52,6 @@ func (store *Store) Tag(ctx context.Context, source string, targets []string) ([
 		infos = append(infos, store.info(ctx, named))
 	}
 	return infos, nil
-}
-
-func errReserved(name string) error {
-	return diag.Errorf(name+" comes with deployster", "No other image can have that name, and no registry has it. Give a name with a registry, "+
-		"as in registry.example.com/%s:1.", name)
 }
 
 // here returns the record of a local image.
@@ -106,7 +101,7 @@ func (store *Store) Push(ctx context.Context, reference string) (imagestore.Imag
 			"registry; `deployster image tag` gives it that name here.", diag.Visible(reference))
 	}
 	if imagestore.Reserved(name) {
-		return imagestore.Image{}, errReserved(name)
+		return imagestore.Image{}, imagestore.Taken(name)
 	}
 	record, err := here(ctx, store, reference)
 	if err != nil {

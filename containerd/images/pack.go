@@ -89,7 +89,7 @@ func newName(reference string) (string, error) {
 		err = diag.Errorf("A new image needs a name", "%q has a digest in it, which only the finished image has.", reference)
 	}
 	if err == nil && imagestore.Reserved(name) {
-		err = errReserved(name)
+		err = imagestore.Taken(name)
 	}
 	return name, err
 }

@@ -19,6 +19,7 @@ type Approval struct {
 	confirm  string        // never, once, resource, action; "" = not given
 	deferred string        // apply, ask, stop; "" = not given
 	kinds    []plan.Change // approved without a question; nil = not given
+	machine  bool          // images may get a machine as a whole for the first time
 	Other    bool          // things may be destroyed through another path than today's
 	ask      bool          // there is a person to ask, and questions are allowed
 	saved    bool          // the plan was saved: it asks nothing by itself
@@ -31,7 +32,9 @@ func approvable() []string {
 }
 
 // approveWords returns all words that -approve takes.
-func approveWords() []string { return append(approvable(), string(repair.Kind), otherPath) }
+func approveWords() []string {
+	return append(approvable(), string(repair.Kind), otherPath, wholeMachine)
+}
 
 // otherPath is a word of -approve that nothing else includes: a removal through a path
 // that is not today's needs it, even if the plan is approved.
@@ -69,8 +72,8 @@ func New(o Options, saved bool) (Approval, error) {
 	}
 	if o.Kinds != nil {
 		for word := range strings.SplitSeq(*o.Kinds, ",") {
-			if word == otherPath {
-				a.Other = true
+			if word == otherPath || word == wholeMachine {
+				a.Other, a.machine = a.Other || word == otherPath, a.machine || word == wholeMachine
 				continue
 			}
 			if !slices.Contains(approveWords(), word) {
@@ -132,6 +135,9 @@ func (a Approval) open(p *plan.Plan, prior state.Snapshot) []string {
 		}
 		open = append(open, fmt.Sprintf("%s (%s)", kind, words.List(addrs, 5)))
 	}
+	if addrs := newGrants(p, prior); len(addrs) > 0 && !a.machine {
+		open = append(open, fmt.Sprintf("%s (%s)", wholeMachine, words.List(addrs, 5)))
+	}
 	return open
 }
 
@@ -172,14 +178,16 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	if a.ask {
 		o.Ask = ui.Question
 	}
-	if !p.HasChanges() {
+	grants := newGrants(p, prior)
+	if !p.HasChanges() && len(grants) == 0 {
 		return nil
 	}
 	open := a.open(p, prior)
 	if !a.ask {
 		return a.nobody(p, open)
 	}
-	if mode != "once" || a.kinds != nil && len(open) == 0 {
+	onTheWay := mode != "once" && (mode == Never || a.machine || len(grants) == 0)
+	if onTheWay || a.kinds != nil && len(open) == 0 {
 		return nil
 	}
 	ui.Printf("\n")
@@ -189,6 +197,9 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	}
 	if n := p.Summary.DestroyAdopted; n > 0 {
 		question = fmt.Sprintf("%s: %d.\n%s", "Not created by deployster, and destroyed by this plan", n, question)
+	}
+	if len(grants) > 0 {
+		question = askAbout(grants) + question
 	}
 	destroys := p.Summary.Destroy+p.Summary.Replace+p.Summary.Expected.Replace > 0
 	yes, err := ui.Confirm(ctx, question, destroys)

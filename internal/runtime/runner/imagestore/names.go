@@ -32,6 +32,12 @@ var reservedPattern = regexp.MustCompile(`^deployster/[a-z0-9]+(-[a-z0-9]+)*$`)
 // has an image of that name.
 func Reserved(full string) bool { return reservedPattern.MatchString(full) }
 
+// Taken is the error about giving a reserved name to another image, or sending its image to a registry.
+func Taken(name string) error {
+	return diag.Errorf(name+" comes with deployster", "No other image can have that name, and no registry has it. Give a name with a "+
+		"registry, as in registry.example.com/%s:1.", name)
+}
+
 // FullName completes a reference as docker does, and returns the digest in it, or "".
 // With a digest, the digest alone determines the image. The error is a diagnostic.
 func FullName(ref string) (full, dgst string, err error) {
@@ -46,9 +52,9 @@ func FullName(ref string) (full, dgst string, err error) {
 		return ref, "", nil
 	}
 	if strings.HasPrefix(ref, Own) {
-		return "", "", diag.Errorf("Not the name of an image that comes with deployster", "%q: names that begin with %s are those of images that "+
-			"come with deployster, whose version pins them: they have no tag and no digest. For an image of a registry write its registry too, as in "+
-			"docker.io/%[1]s.", ref, Own)
+		return "", "", diag.Errorf("Not the name of an image that comes with deployster", "%q: names that begin with %s are those of images "+
+			"that come with deployster, whose version pins them: they have no tag and no digest. For an image of a registry write its registry "+
+			"too, as in docker.io/%[1]s.", ref, Own)
 	}
 	if !IsDigest(ref) {
 		var named reference.Named
