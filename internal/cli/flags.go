@@ -123,7 +123,8 @@ func approvalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "auto-approve", Usage: "approve everything; ask nothing"},
 		&cli.StringFlag{Name: "confirm", Usage: "`WHEN` to ask: once, for each resource, or for each action (default: once)"},
 		&cli.StringFlag{Name: "approve", Usage: "approve these `KINDS` of change without asking, such as create,update. " +
-			"drift: what brings back the recorded state. other-path: removals through a path that is not the configured one"},
+			"drift: what brings back the recorded state. other-path: removals through a path that is not the configured one. " +
+			"whole-machine: images that get a machine for the first time"},
 		&cli.StringFlag{Name: "deferred", Usage: "`MODE` for changes that the plan could not predict: apply, ask, or stop. " +
 			"Default: as -approve says of the kind deferred; apply for a saved plan; on a terminal ask, but not about what is created as planned"},
 	}

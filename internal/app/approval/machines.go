@@ -21,8 +21,8 @@ const wholeMachine = "whole-machine"
 func newGrants(p *plan.Plan, prior state.Snapshot) (addrs []string) {
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		step := p.Resources[addr]
-		for _, one := range []*plan.Step{step, step.Old} {
-			if one != nil && one.Settings.WholeMachine && one.Change != plan.Forget && one.Change != plan.Left && !granted(one, prior) {
+		for _, one := range []*plan.Step{step, step.Old()} {
+			if one != nil && one.Settings.WholeMachine && one.Change() != plan.Forget && one.Change() != plan.Left && !granted(one, prior) {
 				addrs = append(addrs, addr)
 				break
 			}

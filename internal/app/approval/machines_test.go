@@ -7,11 +7,12 @@ import (
 	"deployster/apply"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/change"
 	"deployster/state"
 )
 
-func whole(image, host string, change plan.Change) *plan.Step {
-	s := &plan.Step{Type: image, Change: change, Settings: runner.Settings{WholeMachine: true}}
+func whole(image, host string, part change.Part) *plan.Step {
+	s := &plan.Step{Type: image, Part: part, Settings: runner.Settings{WholeMachine: true}}
 	if host != "" {
 		s.Settings.Host = &runner.Host{Name: host}
 	}
@@ -34,19 +35,19 @@ func TestNewGrants_AreThoseThatNoEntryHas(t *testing.T) {
 		prior state.Snapshot
 		want  int
 	}{
-		"nothing is recorded":   {whole("acme/m:1", "", plan.Create), state.Snapshot{}, 1},
-		"another version":       {whole("acme/m:2", "", plan.Create), recorded("acme/m:1#file", "", true), 0},
-		"another image":         {whole("acme/n:1", "", plan.Create), recorded("acme/m:1", "", true), 1},
-		"another machine":       {whole("acme/m:1", "b", plan.Create), recorded("acme/m:1", "a", true), 1},
-		"the same machine":      {whole("acme/m:1", "a", plan.Create), recorded("acme/m:1", "a", true), 0},
-		"it was confined":       {whole("acme/m:1", "", plan.Valid), recorded("acme/m:1", "", false), 1},
-		"it is only forgotten":  {whole("acme/m:1", "", plan.Forget), state.Snapshot{}, 0},
-		"it is left":            {whole("acme/m:1", "", plan.Left), state.Snapshot{}, 0},
-		"it is confined":        {&plan.Step{Type: "acme/m:1", Change: plan.Create}, state.Snapshot{}, 0},
-		"what is replaced has":  {&plan.Step{Change: plan.Replace, Old: whole("acme/m:1", "", plan.Destroy)}, state.Snapshot{}, 1},
-		"a name in a registry":  {whole("docker.io/deployster/m", "", plan.Create), recorded("deployster/m", "", true), 1},
-		"it comes with this":    {whole("deployster/m#b", "", plan.Create), recorded("deployster/m#a", "", true), 0},
-		"by another of a state": {whole("docker.io/acme/m", "", plan.Create), recorded("acme/m:1", "", true), 0},
+		"nothing is recorded":   {whole("acme/m:1", "", &change.Create{}), state.Snapshot{}, 1},
+		"another version":       {whole("acme/m:2", "", &change.Create{}), recorded("acme/m:1#file", "", true), 0},
+		"another image":         {whole("acme/n:1", "", &change.Create{}), recorded("acme/m:1", "", true), 1},
+		"another machine":       {whole("acme/m:1", "b", &change.Create{}), recorded("acme/m:1", "a", true), 1},
+		"the same machine":      {whole("acme/m:1", "a", &change.Create{}), recorded("acme/m:1", "a", true), 0},
+		"it was confined":       {whole("acme/m:1", "", &change.Valid{}), recorded("acme/m:1", "", false), 1},
+		"it is only forgotten":  {whole("acme/m:1", "", &change.Forget{}), state.Snapshot{}, 0},
+		"it is left":            {whole("acme/m:1", "", &change.Left{}), state.Snapshot{}, 0},
+		"it is confined":        {&plan.Step{Type: "acme/m:1", Part: &change.Create{}}, state.Snapshot{}, 0},
+		"what is replaced has":  {&plan.Step{Part: &change.Replace{Old: whole("acme/m:1", "", &change.Destroy{})}}, state.Snapshot{}, 1},
+		"a name in a registry":  {whole("docker.io/deployster/m", "", &change.Create{}), recorded("deployster/m", "", true), 1},
+		"it comes with this":    {whole("deployster/m#b", "", &change.Create{}), recorded("deployster/m#a", "", true), 0},
+		"by another of a state": {whole("docker.io/acme/m", "", &change.Create{}), recorded("acme/m:1", "", true), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,9 +90,9 @@ func TestApprove_WholeMachine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &plan.Plan{Resources: map[string]*plan.Step{"a": whole("acme/m:1", "", plan.Create)}, Summary: plan.Summary{Create: 1}}
+			p := &plan.Plan{Resources: map[string]*plan.Step{"a": whole("acme/m:1", "", &change.Create{})}, Summary: plan.Summary{Create: 1}}
 			if c.valid {
-				p = &plan.Plan{Resources: map[string]*plan.Step{"a": whole("acme/m:1", "", plan.Valid)}}
+				p = &plan.Plan{Resources: map[string]*plan.Step{"a": whole("acme/m:1", "", &change.Valid{})}}
 			}
 			var person asker
 			err = a.Approve(t.Context(), &person, p, state.Snapshot{}, ".", &apply.Options{})

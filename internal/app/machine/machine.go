@@ -93,7 +93,7 @@ func (m *Machine) Connect(as remote.Hello) *router.Places {
 		return m.options.Dial(ctx, h, as)
 	}
 	return router.New(router.Options{Here: here{m.pool, m.Runtime, m.Runtime}, Images: m.Runtime, Dial: dial,
-		Patience: m.retry, Most: Connections})
+		Patience: m.retry, MayHaveMachine: m.options.MayHaveMachine, Most: Connections})
 }
 
 // WithFiles returns the same machine with a store of artifacts of its own, which is opened when it

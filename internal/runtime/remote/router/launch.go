@@ -12,6 +12,9 @@ func (p *Places) Launch(ctx context.Context, s runner.Spec) (runner.Process, err
 	if s.Settings.Host == nil {
 		return p.o.Here.Launch(ctx, s)
 	}
+	if err := p.o.mayRun(s); err != nil {
+		return nil, err
+	}
 	h := p.host(*s.Settings.Host)
 	if err := h.expect(ctx, s.Settings.Host.Machine); err != nil {
 		return nil, err

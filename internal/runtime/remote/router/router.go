@@ -45,12 +45,22 @@ type Options struct {
 	Images Images
 	// Dial reaches a host.
 	Dial func(ctx context.Context, h runner.Host) (*remote.Client, error)
+	// MayHaveMachine returns why an image may not have a host as a whole; nil = all may.
+	MayHaveMachine func(reference string) error
 	// Patience is how long to try to reconnect after a connection was lost; 0 =
 	// DefaultPatience.
 	Patience time.Duration
 	// Most limits how many connections are open, unless more are in use: a connection to a
 	// further host closes an idle one. 0 = no limit.
 	Most int
+}
+
+// mayRun returns an error if an invocation gives a host as a whole to an image that may not have it.
+func (o Options) mayRun(s runner.Spec) error {
+	if !s.Settings.WholeMachine || o.MayHaveMachine == nil {
+		return nil
+	}
+	return o.MayHaveMachine(s.Reference)
 }
 
 // DefaultPatience is the default of Options.Patience.
@@ -87,6 +97,9 @@ func (p *Places) Resolve(ctx context.Context, reference string) (runner.Image, e
 func (p *Places) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if s.Settings.Host == nil {
 		return p.o.Here.Run(ctx, s)
+	}
+	if err := p.o.mayRun(s); err != nil {
+		return runner.Result{}, err
 	}
 	h := p.host(*s.Settings.Host)
 	if err := h.expect(ctx, s.Settings.Host.Machine); err != nil {
