@@ -64,3 +64,11 @@ func (p *launchedThere) Wait() (runner.Result, error) {
 	}
 	return res, p.host.named(err)
 }
+
+// mayRun returns an error if an invocation gives a host as a whole to an image that may not have it.
+func (o Options) mayRun(s runner.Spec) error {
+	if !s.Settings.WholeMachine || o.MayHaveMachine == nil {
+		return nil
+	}
+	return o.MayHaveMachine(s.Reference)
+}

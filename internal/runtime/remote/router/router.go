@@ -55,14 +55,6 @@ type Options struct {
 	Most int
 }
 
-// mayRun returns an error if an invocation gives a host as a whole to an image that may not have it.
-func (o Options) mayRun(s runner.Spec) error {
-	if !s.Settings.WholeMachine || o.MayHaveMachine == nil {
-		return nil
-	}
-	return o.MayHaveMachine(s.Reference)
-}
-
 // DefaultPatience is the default of Options.Patience.
 const DefaultPatience = 2 * time.Minute
 
