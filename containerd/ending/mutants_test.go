@@ -12,7 +12,6 @@ import (
 // What makes a program count as over is taken out, and its test must fail.
 func TestMutants_AreSeen(t *testing.T) {
 	for _, m := range mutation.Read(t) {
-
 		tests := mutation.Tests{Package: "containerd/ending", Run: "^" + m.Seen + "$", Flags: []string{"-test.timeout", "120s"}, Sign: m.Seen}
 		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}
