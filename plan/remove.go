@@ -3,13 +3,11 @@ package plan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runtime/runner"
 	"deployster/plan/change"
 	"deployster/plan/order"
 	"deployster/plan/reason"
@@ -93,12 +91,8 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step.Part = &change.Destroy{}
 	q := b.observer.query(addr, step, entry)
 	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
-	if refused, ok := errors.AsType[*runner.MachineError](o.Err); ok {
-		step.Part, step.Reason = &change.Left{}, why.With(reason.New(reason.KeptConfined, refused.Why))
-		return step, nil
-	}
 	if o.Err != nil {
-		return nil, o.Err
+		return step.OrLeft(why, o.Err)
 	}
 	step.Take(o)
 	p, destroys := step.Part.(*change.Destroy)

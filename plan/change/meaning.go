@@ -1,11 +1,14 @@
 package change
 
 import (
+	"errors"
 	"time"
 
 	"deployster/internal/base/secret"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/observe"
+	"deployster/plan/reason"
 	"deployster/protocol"
 	"deployster/state/moves"
 )
@@ -97,4 +100,15 @@ func (s *Step) Shown() observe.Change {
 		return s.Kind()
 	}
 	return s.Change()
+}
+
+// OrLeft returns the error of the query of an object that is to be removed. If its image may not have
+// the whole machine any more, it returns the step, which leaves the object, instead.
+func (s *Step) OrLeft(why *reason.Reason, err error) (*Step, error) {
+	refused, ok := errors.AsType[*runner.MachineError](err)
+	if !ok {
+		return nil, err
+	}
+	s.Part, s.Reason = &Left{}, why.With(reason.New(reason.KeptConfined, refused.Why))
+	return s, nil
 }
