@@ -65,7 +65,7 @@ LONGEST = ./internal/testkit/e2e
 
 # Random histories and large messages take ten times as long with the race detector, which
 # smaller tests of the same code show as much. They run without it.
-HEAVY = '^TestModel_RandomHistories$$|^TestClient_TakesTheLargestAnswer$$|^TestClient_TellsWhatIsTooLarge$$|^TestCheckConfig_HasAnEnd$$|^TestLarge_IsReadBack$$'
+HEAVY = '^TestModel_RandomHistories$$|^TestClient_TakesTheLargestAnswer$$|^TestClient_ReportsWhatIsTooLarge$$|^TestCheckConfig_HasAnEnd$$|^TestLarge_IsReadBack$$'
 HEAVY_IN = ./internal/base/sharedlog ./internal/runtime/remote ./internal/runtime/runner/typeschema ./state
 
 # Each benchmark runs twice by `make test`, with small sizes (-short), so that none rots.

@@ -251,7 +251,7 @@ var owners = map[string]string{
 	"github.com/prometheus/":                "internal/app/watch/metrics",
 }
 
-func TestImportsPointDownwards(t *testing.T) {
+func TestImports_PointDownwards(t *testing.T) {
 	seen := 0
 	for _, s := range sources(t) {
 		rank, known := ranks[s.Dir]
@@ -378,7 +378,7 @@ func TestImportsOfMachine(t *testing.T) {
 }
 
 // docs/architecture.md has every package in its place.
-func TestImportsAreDocumented(t *testing.T) {
+func TestImports_AreDocumented(t *testing.T) {
 	page, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
@@ -390,9 +390,9 @@ func TestImportsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestPackagesAreDocumented wants the word of each room at its door. A program says what
+// TestPackages_AreDocumented wants the word of each room at its door. A program says what
 // it is in its main.go.
-func TestPackagesAreDocumented(t *testing.T) {
+func TestPackages_AreDocumented(t *testing.T) {
 	t.Parallel()
 	for name := range ranks {
 		if _, err := os.Stat(name + "/main.go"); err == nil || name == "." {

@@ -53,7 +53,7 @@ func TestRun_AfterTheActions(t *testing.T) {
 
 // What is made in the place of what was destroyed is told which actions did that, where its
 // type remembers: else it could take what it finds by its config for what it is to make.
-func TestReplace_TellsThatTheFirstIsGone(t *testing.T) {
+func TestReplace_ReportsThatTheFirstIsGone(t *testing.T) {
 	t.Parallel()
 	for ty, want := range map[string][]string{
 		"keeper": {"state []", "state []", "remove []", "state [remove]", "state [remove]", "make []", "state [make]"},

@@ -13,7 +13,7 @@ import (
 	"deployster/state"
 )
 
-// placed is a resource whose type finds its thing by nothing but what it remembers, and
+// placed is a resource whose type finds its object by nothing but what it remembers, and
 // the place that it is in.
 func placed(place, lifecycle string) string {
 	return fmt.Sprintf("plug \"world\" {\n  path = %q\n}\nresource \"a\" {\n  type = \"test/placed:1\"\n%s  config = {}\n}\n", place, lifecycle)
@@ -52,7 +52,7 @@ func addPlaced(t *testing.T, e *engine, stops string) (made func() int) {
 
 // What is made in the place of another thing is made once, wherever the process dies: who
 // goes on with the plan asks for what was begun then, and not for another thing.
-func TestAnotherThing_IsResumed(t *testing.T) {
+func TestAnotherObject_IsResumed(t *testing.T) {
 	t.Parallel()
 	for name, lifecycle := range map[string]string{"adopts": "", "new": "  lifecycle {\n    adopt = false\n  }\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestAnotherThing_IsResumed(t *testing.T) {
 
 // Another thing is let go of with the first action on the new one, and not before: where
 // that is not approved, interrupted, or cannot be recorded, its entry stays as it was.
-func TestAnotherThing_StaysUntilTheFirstAction(t *testing.T) {
+func TestAnotherObject_StaysUntilTheFirstAction(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stops string // what its image wants to be stopped before
@@ -153,7 +153,7 @@ func (l lettingGo) ActionStarted(s state.Start) error {
 
 // Another thing is let go of once: with a shutdown_first, if that is the first action, and
 // not with those after it.
-func TestAnotherThing_IsLetGoOfOnce(t *testing.T) {
+func TestAnotherObject_IsForgottenOnce(t *testing.T) {
 	t.Parallel()
 	for stops, want := range map[string]string{"": "[make]", stopFirst: "[stop]"} {
 		t.Run(want, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestAnotherThing_IsLetGoOfOnce(t *testing.T) {
 
 // What was recorded where a new thing is begun may also have another address now: what
 // the run that died began there is no other thing either.
-func TestAnotherThing_IsResumedWhereTheOldOneIsDeposed(t *testing.T) {
+func TestAnotherObject_IsResumedWhereTheOldOneIsDeposed(t *testing.T) {
 	t.Parallel()
 	adopts := func(id string) string {
 		return replaced(one("known", "d", `"`+id+`"`, `"l"`), "  config", "  lifecycle {\n    adopt = false\n  }\n  config")

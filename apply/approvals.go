@@ -104,7 +104,7 @@ func (a *approvals) ask(ctx context.Context, out *outcome, q Question) bool {
 	left := out.report.Planned[min(len(out.report.Completed), len(out.report.Planned)):]
 	switch {
 	case ctx.Err() != nil:
-		out.report.Status, out.report.Reason, out.report.NotAttempted = Interrupted, "interrupted at the question", left
+		out.report.Status, out.report.Reason, out.report.NotAttempted = Interrupted, "interrupted at the approval prompt", left
 		return false
 	case err == nil && (answer == Yes || answer == All):
 		return true

@@ -33,7 +33,7 @@ const (
 	DeferredApply     Deferred = iota // do it
 	DeferredAsk                       // ask
 	DeferredStop                      // treat it as not approved
-	DeferredByKinds                   // do it if Options.Kinds has its kind of change, else ask; if nobody can be asked, stop
+	DeferredByKinds                   // do it if Options.Kinds has its kind of change, else ask; if there is no terminal to prompt on, stop
 	DeferredAskBeyond                 // do it if it is a creation that the plan has announced, else ask
 )
 
@@ -140,18 +140,18 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 		compare.Spell(found.Actions), step.Reason.Words())
 	if step.Change() != plan.Deferred {
 		out.report.Stale = r.differences(step, out.addr, found)
-		why := "The plan said that it may change, because %s, and it has.\n%s"
+		why := "The plan showed that it may change, because %s, and it has.\n%s"
 		switch {
 		case step.Again:
-			why = "The plan said what is to be done whatever becomes of the others (%s), and the image answers otherwise now.\n%s"
+			why = "The plan showed its actions for any outcome of the others (%s), and the image returned others.\n%s"
 		case step.Early:
-			why = "Its image was queried early for the plan (%s), and answers otherwise now.\n%s"
+			why = "Its image was queried early for the plan (%s), and returned other actions now.\n%s"
 		}
 		detail = fmt.Sprintf(why, step.Reason.Words(), compare.SideBySide(out.report.Stale))
 	}
 	out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not approved: the plan could not show these changes", Address: out.addr,
-		Detail: detail + "Nothing of it was run, nor of what depends on it. To do it, plan and apply again, which shows it now; or allow it " +
-			"with -deferred=apply."}
+		Detail: detail + "Neither it nor its dependants were run. To run it, plan and apply again, which shows it now; or allow it with " +
+			"-deferred=apply."}
 }
 
 // hiddenBoth lists pointers, into whichever state an answer has, to values that must

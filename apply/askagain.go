@@ -43,7 +43,7 @@ func (r asker) askAgain(out *outcome) {
 		return
 	}
 	out.report.Status, out.report.Failed = Error, failedRemoval
-	out.report.Reason = fmt.Sprintf("its image says %s after others of its kind were destroyed", answer.Status)
+	out.report.Reason = fmt.Sprintf("its image returned %s after others of its kind were destroyed", answer.Status)
 	entry, known := r.prior.Completed(out.addr)
 	if reached {
 		entry = r.entry(step, out.addr, in, step.Sensitive)

@@ -15,9 +15,9 @@ import (
 
 // What was not looked at after a removal is named, and the apply is not complete: also
 // where the plan leaves it out, and its place in the report.
-func TestRemoval_WhatWasNotLookedAtAfterIt(t *testing.T) {
+func TestRemoval_WhatWasNotReadAfterIt(t *testing.T) {
 	t.Parallel()
-	const unseen = ": Not looked at after a removal"
+	const unseen = ": State not read again after a destroy"
 	for name, c := range map[string]struct {
 		only     plan.Selection
 		letsGo   bool   // what is looked at depended on the other: its turn is before the removal
@@ -89,7 +89,7 @@ func TestRemoval_WhatWasNotLookedAtAfterIt(t *testing.T) {
 				t.Errorf("%s, problems %q, %v: %s", report.Status, got, err, encode(report))
 			}
 			for _, d := range report.Problems {
-				if strings.HasPrefix(d.Summary, "Not looked at") && !strings.Contains(d.Detail, "of resource.b. ") {
+				if strings.HasPrefix(d.Summary, "State not read again") && !strings.Contains(d.Detail, "of resource.b was ") {
 					t.Error(d.Detail)
 				}
 			}
@@ -115,7 +115,7 @@ func removes(present func(removed bool) string) func(protocol.StateInput, []stri
 }
 
 // A removal that was never begun has taken nothing with it: nothing is asked after it.
-func TestRemoval_NotBegunAsksNothing(t *testing.T) {
+func TestRemoval_NotBegunQueriesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fails bool // the query of the removal

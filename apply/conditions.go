@@ -63,8 +63,8 @@ func broken(what string, open []string, diags diag.Diagnostics) *diag.Diagnostic
 // stillOpen returns the error of a condition that cannot be decided though all states are known.
 func stillOpen(what string, open []string) *diag.Diagnostic {
 	open = slices.Compact(slices.Sorted(slices.Values(open)))
-	return diag.Errorf(what+" cannot be decided", "It needs %s, which is not in the state that was reached. Look at what that state holds "+
-		"with `deployster show`.", strings.Join(open, ", "))
+	return diag.Errorf(what+" cannot be decided", "It needs %s, which is not in the state that was reached. `deployster show` prints "+
+		"that state.", strings.Join(open, ", "))
 }
 
 // checks evaluates the check blocks with the present states. The state of a resource that

@@ -66,7 +66,7 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (protocol.Answer, bool) {
 	if step.ReadOnly {
 		out.fail(failedState, diag.Errorf("Read-only resource differs from its config",
-			"It is read_only, so nothing was done about it, but its image answers %s.", answer.Status))
+			"It is read_only and was not changed, but its image returned %s.", answer.Status))
 		return answer, false
 	}
 	approved := r.approvals.of(step)

@@ -54,7 +54,7 @@ func TestCreateFirst(t *testing.T) {
 		"another one looks at it": {before: first("d", "d1", "", "1"),
 			then: first("d", "d2", createFirst, "1") + replaced(first("e", "d1", "", "1"), "  config", "  read_only = true\n  config"), done: "make d2", things: "d1 d2"},
 		"there cannot be two of it": {before: first("d", "d1", createFirst, "1"), then: first("d", "d1", createFirst, "1"), replace: "d",
-			fails: "The new thing cannot be made first", things: "d1"},
+			fails: "The new object cannot be created first", things: "d1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +104,7 @@ func TestCreateFirst_NewOneIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.world.Set("d2", `{"id":"d2","v":7}`)
-	if _, err := e.plan(first("d", "d2", createFirst, "1")); err == nil || !strings.Contains(err.Error(), "cannot be made first") {
+	if _, err := e.plan(first("d", "d2", createFirst, "1")); err == nil || !strings.Contains(err.Error(), "cannot be created first") {
 		t.Errorf("planned: %v", err)
 	}
 	report, err := e.apply(t.Context(), p)

@@ -139,7 +139,7 @@ func TestDriftBaseline(t *testing.T) {
 }
 
 // One that cannot be asked does not hide the drift of others, and is an error.
-func TestDriftThatCannotBeAsked(t *testing.T) {
+func TestDriftThatCannotBeQueried(t *testing.T) {
 	e := newEngine(t.TempDir())
 	source := thing("a", "v", "1") + thing("b", "v", "1")
 	e.do(t, source)

@@ -213,7 +213,7 @@ func TestEarly_IsQueriedAgainAtItsTurn(t *testing.T) {
 				t.Errorf("a is %q", g.a)
 			}
 			left := c.status == apply.NotStarted
-			if left && len(c.answers) == 0 && !strings.Contains(report.Problems.Error(), "answers otherwise now") && c.early != validB {
+			if left && len(c.answers) == 0 && !strings.Contains(report.Problems.Error(), "returned other actions now") && c.early != validB {
 				t.Errorf("the problems are %v", report.Problems)
 			}
 			if left && report.Status == apply.OK {

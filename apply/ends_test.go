@@ -118,7 +118,7 @@ func TestRemoval_TakesAnotherWithIt(t *testing.T) {
 }
 
 // What identifies a resource is known only in apply: the end of what turns out to be
-// its thing waits for it, and neither is begun.
+// its object waits for it, and neither is begun.
 func TestLateIdentity(t *testing.T) {
 	t.Parallel()
 	from := one("known", "late", "resource.p.state.v", "1")
@@ -126,9 +126,9 @@ func TestLateIdentity(t *testing.T) {
 		first, then, problems, done, things string
 	}{
 		"of what the plan ends": {one("known", "e", `"x"`, "1"), thing("p", "v", `"x"`) + from,
-			"e: plan is stale: it would be the thing of resource.late; late: plan is stale: it would be the thing of resource.e", "make p", "p x"},
+			"e: plan is stale: it would be the object of resource.late; late: plan is stale: it would be the object of resource.e", "make p", "p x"},
 		"of another resource": {"", thing("p", "v", `"x"`) + from + one("known", "o", `"x"`, "1"),
-			"late: plan is stale: it would be the thing of resource.o", "", "p x"},
+			"late: plan is stale: it would be the object of resource.o", "", "p x"},
 		"of another one that is late": {"", thing("p", "v", `"x"`) + from + one("known", "later", "resource.p.state.v", "1"), "stale", "", ""},
 		"of nobody":                   {one("known", "e", `"y"`, "1"), thing("p", "v", `"x"`) + from, "", "make p, remove y, make x", "p x"},
 	} {
@@ -141,7 +141,7 @@ func TestLateIdentity(t *testing.T) {
 			report := e.do(t, c.then+thing("other"))
 			got := strings.Join(summaries(report.Problems), "; ")
 			if c.problems == "stale" {
-				if !strings.Contains(got, "plan is stale: it would be the thing of resource.late") {
+				if !strings.Contains(got, "plan is stale: it would be the object of resource.late") {
 					t.Error(got)
 				}
 				return
@@ -169,7 +169,7 @@ func TestLateIdentity(t *testing.T) {
 // What was managed at an address is only looked at from now on, and what identifies it is
 // known only in apply: it may be what stood there. So that is not destroyed before it is
 // known, in whichever order replacements at that address come.
-func TestLateIdentity_OfWhatIsOnlyLookedAt(t *testing.T) {
+func TestLateIdentity_OfWhatIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	for _, lifecycle := range []string{"", createFirst} {
 		e := endings(t)
@@ -177,7 +177,8 @@ func TestLateIdentity_OfWhatIsOnlyLookedAt(t *testing.T) {
 		then := thing("p", "v", `"x"`) + thing("other") + fmt.Sprintf("resource \"late\" {\n  type = \"test/known:1\"\n  read_only = true\n"+
 			"  lifecycle {\n    %s\n  }\n  config = {\n    id = resource.p.state.v\n    v = 1\n  }\n}\n", lifecycle)
 		report := e.do(t, then)
-		if got := strings.Join(summaries(report.Problems), "; "); !strings.Contains(got, "plan is stale: it would be the thing of resource.late") {
+		if got := strings.Join(summaries(report.Problems), "; "); !strings.Contains(got, "plan is stale: it would be the object of "+
+			"resource.late") {
 			t.Errorf("%q: problems %q", lifecycle, got)
 		}
 		again := e.do(t, then) // now the identity is known
@@ -189,7 +190,7 @@ func TestLateIdentity_OfWhatIsOnlyLookedAt(t *testing.T) {
 
 // A resource turns out to mean another thing than the recorded one: the next plan
 // replaces that, so that nothing is left that nobody knows of.
-func TestLateIdentity_OfAnotherThing(t *testing.T) {
+func TestLateIdentity_OfAnotherObject(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	source := func(id string) string {
@@ -314,7 +315,7 @@ func TestEnds_Fail(t *testing.T) {
 }
 
 // What replaces another thing is asked for without the state of that.
-func TestThings_AnotherIsAskedWithoutTheOldState(t *testing.T) {
+func TestObjects_AnotherIsQueriedWithoutTheOldState(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	forget := func(id string) string {
@@ -331,7 +332,7 @@ func TestThings_AnotherIsAskedWithoutTheOldState(t *testing.T) {
 }
 
 // What is begun in place of another thing, which stays, is what is recorded from then on.
-func TestThings_BegunInPlaceOfAnotherIsRecorded(t *testing.T) {
+func TestObjects_StartedInPlaceOfAnotherIsRecorded(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	forget := func(id string) string {
@@ -346,7 +347,7 @@ func TestThings_BegunInPlaceOfAnotherIsRecorded(t *testing.T) {
 }
 
 // A plan that only records follows the things as any other.
-func TestRefreshOnly_FollowsThings(t *testing.T) {
+func TestRefreshOnly_FollowsObjects(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	e.do(t, one("known", "a", `"x"`, "1")+one("known", "s", `"y"`, "1"))

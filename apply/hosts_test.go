@@ -289,7 +289,7 @@ func TestRun_ResumesARollingApply(t *testing.T) {
 			if !slices.Equal(begun, c.begins) {
 				t.Errorf("begun: %q, and not %q", begun, c.begins)
 			}
-			const why = "no further host was begun after 1 host had failed, in the run of this plan that was cut short"
+			const why = "no further host was begun after 1 host had failed, in the interrupted run of this plan"
 			if res := report.Resources["c1"]; (res.Reason == why) != (c.fails == "a1") {
 				t.Errorf("c1: %s", encode(res))
 			}

@@ -80,7 +80,7 @@ func TestIdentity(t *testing.T) {
 		"an ignored id, and a removed block": {drifts("d", "d1", "[id]"), drifts("e", "d2", "[id]") + "removed {\n  from = resource.d\n  lifecycle {\n    destroy = false\n  }\n}\n",
 			"d1 d2", "make d2", "", ""},
 		"an ignored id, and another takes its thing": {drifts("a", "a1", "[id]"), drifts("b", "b1", "[id]") + one("c", "a1", ""), "a1 b1", "make b1", "a>c identity", ""},
-		"two blocks for one thing":                   {"", one("a", "x", "") + one("b", "x", ""), "", "", "", "Two blocks, one thing"},
+		"two blocks for one thing":                   {"", one("a", "x", "") + one("b", "x", ""), "", "", "", "Duplicate object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -136,7 +136,7 @@ func TestIndependent_IsQueriedAgain(t *testing.T) {
 }
 
 // A forecast that may differ is no promise.
-func TestForecast_ThatMayDifferIsNoFault(t *testing.T) {
+func TestForecast_ThatMayDifferIsNotAFault(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string]apply.Status{"": apply.Error, `,"forecast_may_differ":true`: apply.OK} {
 		g := newBehind(t, "", `,"forecast":{"id":"1","size":3}`+flag)

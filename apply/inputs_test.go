@@ -47,7 +47,7 @@ func pickyOne(ofType, own string) string {
 
 // A STALE resource has drifted only if its type is given the same as when it was VALID. Plans,
 // reports of drift and approvals agree about that.
-func TestInputs_ThatHaveChangedAreNoDrift(t *testing.T) {
+func TestInputs_ThatHaveChangedAreNotDrift(t *testing.T) {
 	t.Parallel()
 	const dep = "  dependencies = { d = resource.dep }\n"
 	kernel := func(version string) func(*testing.T, *picky) {

@@ -155,7 +155,7 @@ func TestShutdown_LateAndFailed(t *testing.T) {
 
 // A state that cannot be asked keeps a resource from being shut down, and all that was
 // to follow.
-func TestShutdown_StateThatCannotBeAsked(t *testing.T) {
+func TestShutdown_StateThatCannotBeQueried(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	s := newServices(e)

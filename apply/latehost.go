@@ -48,8 +48,8 @@ func (r lateHosts) of(step *plan.Step, out *outcome) (*plan.Step, bool) {
 	case diags.HasErrors():
 		out.fail(failedConfig, firstError(diags))
 	case len(open) > 0:
-		out.fail(failedConfig, diag.Errorf("A host is still not known", "host.%s is made of %s, which is not in the state that was reached. "+
-			"Look at what that state holds with `deployster show`.", on.Name, strings.Join(open, ", ")))
+		out.fail(failedConfig, diag.Errorf("A host is still not known", "host.%s is made of %s, which is not in the state that was "+
+			"reached. `deployster show` prints that state.", on.Name, strings.Join(open, ", ")))
 	case host.SameWay(*on):
 		if r.anew(host.Name) && step.Flexible() {
 			return r.reach(step, out, host)
@@ -149,8 +149,8 @@ func (r lateHosts) led(step *plan.Step, out *outcome, host runner.Host) (mounts 
 	for i, plug := range asked {
 		at := slices.IndexFunc(mounts, func(m runner.Mount) bool { return m.Target == plug.Name })
 		if mounts[at].Source = found[i].Path; found[i].Err != nil {
-			out.fail(failedConfig, diag.Errorf("A plug leads nowhere on its host",
-				"%s gets %s of %s as %s: %s. Make it there, or declare another path.",
+			out.fail(failedConfig, diag.Errorf("Plug path does not exist on its host",
+				"%s gets %s of %s as %s: %s. Create it there, or declare another path.",
 				config.Reference(out.addr), plug.Path, host.Name, plug.Name, found[i].Err))
 			return nil, false
 		}

@@ -163,12 +163,12 @@ func TestLateHost_OfAnotherMachine(t *testing.T) {
 	}{
 		"shown, and its address changes":            {"known", "s", "m1", true, "web is reached as 10.0.0.2 now", "m1"},
 		"not shown, and its address changes":        {"known", "m", "m1", true, "", "m1"},
-		"another machine":                           {"known", "m", "m2", false, "it would be another thing than the recorded one", "m1"},
-		"another machine, of an older type":         {"older", "m", "m2", false, "it would be another thing than the recorded one", "m1"},
+		"another machine":                           {"known", "m", "m2", false, "it would be another object than the recorded one", "m1"},
+		"another machine, of an older type":         {"older", "m", "m2", false, "it would be another object than the recorded one", "m1"},
 		"the same machine, of an older type":        {"older", "m", "m1", true, "", "m1"},
 		"shown, and nothing of its address changes": {"older", "s", "m1", false, "", "m1"},
 		"no plan could know the machine":            {"known", "m", "m1", false, "", ""},
-		"no plan could know the machine, another":   {"older", "m", "m2", false, "it would be another thing than the recorded one", ""},
+		"no plan could know the machine, another":   {"older", "m", "m2", false, "it would be another object than the recorded one", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

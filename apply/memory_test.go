@@ -55,7 +55,7 @@ func (e *engine) keeper(ctx context.Context, s runner.Spec, stdin io.Reader, std
 
 // What a type remembers says which thing is meant: its identity replaces nothing, moves
 // nothing and puts nothing in order. It only tells that two blocks are one thing.
-func TestMemory_SaysWhichThingIsMeant(t *testing.T) {
+func TestMemory_NamesTheObject(t *testing.T) {
 	t.Parallel()
 	keep := func(name, id, v string) string { return one("keeper", name, `"`+id+`"`, v) }
 	nameless := func(name string) string {
@@ -71,7 +71,7 @@ func TestMemory_SaysWhichThingIsMeant(t *testing.T) {
 			"b:destroy c:valid", "remove b", "a", ""},
 		"one goes and another is changed": {keep("a", "x", "1") + keep("b", "y", "1"), keep("b", "y", "2"), "a:destroy b:update",
 			"change b, remove a", "b", ""},
-		"two blocks, one thing": {keep("a", "x", "1"), keep("a", "x", "1") + keep("b", "x", "2"), "", "", "a", "Two blocks, one thing"},
+		"two blocks, one thing": {keep("a", "x", "1"), keep("a", "x", "1") + keep("b", "x", "2"), "", "", "a", "Duplicate object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +115,7 @@ func TestMemory_SaysWhichThingIsMeant(t *testing.T) {
 
 // Where an identity leads nowhere nobody can tell: the resource is found by its address
 // and its config.
-func TestIdentity_LeadsNowhere(t *testing.T) {
+func TestIdentity_HasNoTarget(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	e.fake.Add("test/vague:1", func(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {

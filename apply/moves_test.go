@@ -52,7 +52,7 @@ moved {
 
 // Moves are on the disk before anything is started, and when they cannot be
 // written nothing is started at all.
-func TestMovesComeBeforeEverything(t *testing.T) {
+func TestMoves_ComeBeforeEverything(t *testing.T) {
 	t.Parallel()
 	for _, broke := range []bool{true, false} {
 		e := newEngine(t.TempDir())
@@ -86,7 +86,7 @@ func TestMovesComeBeforeEverything(t *testing.T) {
 }
 
 // An apply that fails after its moves leaves them made; the next plan has none.
-func TestMovesStayWhenTheRestFails(t *testing.T) {
+func TestMoves_StayWhenTheRestFails(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	e.do(t, thing("a", "v", "1"))
@@ -217,7 +217,7 @@ func TestPreconditionsOfWhatMayChange(t *testing.T) {
 
 // What was to be changed and was not is not known to be anything: a check says
 // nothing of it.
-func TestChecksClaimNothingOfWhatFailed(t *testing.T) {
+func TestChecks_ClaimNothingOfWhatFailed(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	if report := e.do(t, fmt.Sprintf(needy, 1)); report.Checks[0].Status != "pass" {
@@ -246,9 +246,9 @@ func TestMoved_OverruledByIdentity(t *testing.T) {
 		want string // of the warning's detail; "" = there is none
 	}{
 		"as the identity": {each(`a = "x", b = "y"`) + block("a"), ""},
-		"to another":      {each(`a = "x", z = "y"`) + block("z"), `resource.s[0] belongs to resource.s["z"], but it is the thing of resource.s["a"] (by its identity)`},
-		"to the thing of another": {each(`z = "y"`) + block("z"),
-			`resource.s[0] belongs to resource.s["z"], but that is the thing of resource.s[1] (by its identity)`},
+		"to another":      {each(`a = "x", z = "y"`) + block("z"), `resource.s[0] to resource.s["z"], but it is the object of resource.s["a"] (by its identity)`},
+		"to the object of another": {each(`z = "y"`) + block("z"),
+			`resource.s[0] to resource.s["z"], but that is the object of resource.s[1] (by its identity)`},
 		"to a new thing": {each(`z = "w"`) + block("z"), ""},
 	} {
 		e := newEngine(t.TempDir())

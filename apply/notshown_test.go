@@ -82,7 +82,7 @@ func TestRetry_NotAfterSilence(t *testing.T) {
 }
 
 // What cannot be asked again after a removal of its kind is not taken for right.
-func TestRemoval_WhatCannotBeAskedAfterIt(t *testing.T) {
+func TestRemoval_WhatCannotBeQueriedAfterIt(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]bool{"it can be asked": false, "it cannot be asked": true} {
 		t.Run(name, func(t *testing.T) {

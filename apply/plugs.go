@@ -37,11 +37,11 @@ func CheckPlugs(p *plan.Plan, dir string) error {
 			}
 			switch {
 			case err != nil:
-				return fresh.Stale("a plug is gone", fmt.Sprintf("The resource %s gets %s as %s, and that cannot be found any more: %s. Put it "+
-					"back, or plan again.", addr, m.Source, m.Target, err))
+				return fresh.Stale("a plug path does not exist", fmt.Sprintf("The resource %s gets %s as %s, which no longer exists: "+
+					"%s. Restore it, or plan again.", addr, m.Source, m.Target, err))
 			case real != m.Source:
-				return fresh.Stale("a plug leads elsewhere", fmt.Sprintf("The resource %s gets %s as %s, and that is a link to %s now. Put it back, "+
-					"or plan again.", addr, m.Source, m.Target, real))
+				return fresh.Stale("a plug path changed", fmt.Sprintf("The resource %s gets %s as %s, which is a link to %s now. "+
+					"Restore it, or plan again.", addr, m.Source, m.Target, real))
 			}
 		}
 	}

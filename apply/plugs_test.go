@@ -27,7 +27,7 @@ func TestPlugsOfAPlan(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	check("plan is stale: a plug is gone")
+	check("plan is stale: a plug path does not exist")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestPlugsOfAPlan(t *testing.T) {
 	if err := os.Symlink(other, file); err != nil {
 		t.Fatal(err)
 	}
-	check("plan is stale: a plug leads elsewhere")
+	check("plan is stale: a plug path changed")
 	p.Resources["a"].Part = &change.Valid{} // nothing is run for it
 	check("")
 }

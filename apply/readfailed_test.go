@@ -25,7 +25,7 @@ func broken(_ context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io
 
 // One that cannot be asked does not keep the others from being shown, and such
 // a plan can be neither saved nor applied.
-func TestPlanWithAFailedReadShowsTheOthers(t *testing.T) {
+func TestPlanWithAFailedRead_ShowsTheOthers(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.fake.Add("test/broken:1", broken)
 	bad := func(name, config string) string {

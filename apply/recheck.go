@@ -38,7 +38,7 @@ func (d doubts) still(step *plan.Step, out *outcome, want protocol.Status) (prot
 		return answer, false
 	}
 	if answer.Status != want {
-		d := fresh.Stale(fmt.Sprintf("the image says %s, and said %s when it was made", answer.Status, want), whatNow)
+		d := fresh.Stale(fmt.Sprintf("the image returned %s, and %s when the plan was made", answer.Status, want), whatNow)
 		out.fail(failedState, d)
 		out.report.Reason = d.Summary
 		return answer, false

@@ -12,7 +12,7 @@ import (
 )
 
 // What a plan forgets because it was gone is not forgotten when it is there again.
-func TestForget_AsksAgainWhatWasGone(t *testing.T) {
+func TestForget_QueriesAgainWhatWasGone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		source string
@@ -38,7 +38,7 @@ func TestForget_AsksAgainWhatWasGone(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, kept := e.recorded(t).Resources["a"]
-				if a := report.Resources["a"]; kept != (there != "") || kept != strings.Contains(a.Reason, "the image says") ||
+				if a := report.Resources["a"]; kept != (there != "") || kept != strings.Contains(a.Reason, "the image returned") ||
 					kept != (report.Status == apply.Error) {
 					t.Errorf("it is %s, and recorded is %v: %+v", after, kept, a)
 				}
@@ -48,11 +48,11 @@ func TestForget_AsksAgainWhatWasGone(t *testing.T) {
 }
 
 // A plan does not fit what was made anew since, however equal that is: its memory is another.
-func TestCheck_MadeAnewSince(t *testing.T) {
+func TestCheck_ChangedSince(t *testing.T) {
 	t.Parallel()
 	source := thing("a", "v", "1") + thing("b", "v", "1")
 	for name, c := range map[string]struct{ lost, want string }{
-		"made anew":      {"a", "the state of a was recorded anew"},
+		"made anew":      {"a", "the state of a changed after this plan was made"},
 		"looked at only": {"", "<nil>"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestCheck_MadeAnewSince(t *testing.T) {
 }
 
 // What cannot be asked again whether it is gone is not forgotten.
-func TestForget_WhatCannotBeAsked(t *testing.T) {
+func TestForget_WhatCannotBeQueried(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	e.fake.Add("test/a:1", (&scripted{answer: func(in protocol.StateInput, _ []string) (string, int) {
@@ -101,7 +101,7 @@ func TestForget_WhatCannotBeAsked(t *testing.T) {
 
 // What a plan found VALID while the end of an action was not seen is asked again before that is
 // recorded. What nothing was begun on is not asked again.
-func TestRun_AsksAgainWhatAnActionWasBegunOn(t *testing.T) {
+func TestRun_QueriesAgainWhatAnActionWasBegunOn(t *testing.T) {
 	t.Parallel()
 	source := thing("a", "v", "1") + thing("b", "v", "1")
 	for name, c := range map[string]struct {

@@ -36,7 +36,7 @@ func (e *engine) recorded(t *testing.T) state.Snapshot {
 
 // -refresh=false uses what was recorded as VALID, and asks what the manifest changed and
 // what takes values from that.
-func TestNoRefresh_AsksOnlyWhatChanged(t *testing.T) {
+func TestNoRefresh_QueriesOnlyWhatChanged(t *testing.T) {
 	recorded := plan.Selection{NoRefresh: true}
 	e := newEngine(t.TempDir())
 	e.opts.Parallelism = 1
@@ -186,7 +186,7 @@ func TestRefreshOnly_Records(t *testing.T) {
 
 // What is doubted is asked, and what depends on it if that is to change; the rest is
 // taken to be as it is recorded.
-func TestPlan_AsksWhatIsDoubted(t *testing.T) {
+func TestPlan_QueriesWhatIsDoubted(t *testing.T) {
 	t.Parallel()
 	source := thing("a", "v", "1") + thing("b", "v", "1", "on", "resource.a.state.v") + thing("c", "v", "1")
 	for _, c := range []struct {

@@ -46,8 +46,8 @@ func (m removals) tookWithIt(report *Report, lost []*outcome) {
 		if len(ends) == 0 { // nothing was removed after all
 			m.lose(report, out, "it was changed since the plan was made. Plan again")
 			report.Problems = append(report.Problems, &diag.Diagnostic{Severity: diag.Error, Address: out.addr,
-				Summary: "Changed since the plan was made", Detail: fmt.Sprintf("%s was valid then, and is not any more. Nothing of its kind "+
-					"was removed by this apply. Plan again to see what is to be done.", config.Reference(out.addr))})
+				Summary: "Changed since the plan was made", Detail: fmt.Sprintf("%s was valid then and no longer is. This apply removed "+
+					"nothing of its type. Plan again to see what is to be done.", config.Reference(out.addr))})
 			continue
 		}
 		removals := references(ends)
@@ -57,11 +57,11 @@ func (m removals) tookWithIt(report *Report, lost []*outcome) {
 				res.Status, res.Failed, res.Reason = Error, failedRemoval, "its removal took "+config.Reference(out.addr)+" with it"
 			}
 		}
-		m.lose(report, out, "the removal of "+removals+" took it with it. Plan again to make it")
+		m.lose(report, out, "the removal of "+removals+" also destroyed it. Plan again to create it")
 		report.Problems = append(report.Problems, &diag.Diagnostic{Severity: diag.Error, Address: strings.Join(ends[:min(1, len(ends))], ""),
 			Summary: "Its removal took " + config.Reference(out.addr) + " with it",
-			Detail: fmt.Sprintf("%s was valid before %s was destroyed, and is not any more: for their type, both are one thing. "+
-				"Plan again to make it.", config.Reference(out.addr), removals)})
+			Detail: fmt.Sprintf("%s was valid before %s was destroyed and no longer is: to their type, both are one object. Plan again "+
+				"to create it.", config.Reference(out.addr), removals)})
 	}
 }
 
@@ -97,9 +97,9 @@ func (m removals) unseen(report *Report, ended []outcome) bool {
 		return false
 	}
 	slices.Sort(unseen)
-	report.Problems = append(report.Problems, diag.Errorf("Not looked at after a removal",
-		"After the removal of %s the state was not read again of %s. The removal may have taken that with it. Plan again, with nothing "+
-			"left out, to see how it is now.", references(ends), references(slices.Compact(unseen))))
+	report.Problems = append(report.Problems, diag.Errorf("State not read again after a destroy",
+		"After %s was destroyed, the state of %s was not read again; it may have been destroyed, too. Plan again without -target and "+
+			"-exclude to see its state.", references(ends), references(slices.Compact(unseen))))
 	return true
 }
 

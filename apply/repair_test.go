@@ -37,7 +37,7 @@ func TestRun_OnlyDriftIsApproved(t *testing.T) {
 }
 
 // What was shown as a repair is none when a repair before it gives it another config,
-// also where the actions are those that were shown, and where nothing is to be done for it.
+// also where the actions are those that were shown, and where nothing to do for it.
 func TestRun_ARepairThatBecameAnother(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ after, there, want string }{

@@ -34,7 +34,7 @@ func halfReplaced(p *plan.Plan, ended []outcome, f *facts.Facts, report *Report)
 		destroyed := !made[addr] && (res.Status == OK || res.Status == Skipped)
 		if step.Change() == plan.Replace && (destroyed || res.Status == NotStarted && f.IsGone(addr)) {
 			res.Status, res.Failed = Error, FailedReplace
-			res.Reason = "it was destroyed, and was not created again: it does not exist now. Plan again to create it"
+			res.Reason = "it was destroyed and not created again. Plan again to create it"
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (d *dying) Removed(addr string) error {
 
 // A replacement whose process dies after any fact is gone on with by the same
 // plan: nothing is destroyed or made twice.
-func TestReplaceIsResumed(t *testing.T) {
+func TestReplace_IsResumed(t *testing.T) {
 	source := thing("a", "v", "1") + thing("b", "v", "1", "on", "resource.a.state.v")
 	want := []string{"remove b", "remove a", "make a", "make b"}
 	for facts := 1; ; facts++ {

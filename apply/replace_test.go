@@ -64,7 +64,7 @@ func TestReplace(t *testing.T) {
 }
 
 // What must not be replaced, or cannot be, is refused before anything is done.
-func TestReplaceIsRefused(t *testing.T) {
+func TestReplace_IsRefused(t *testing.T) {
 	guard := func(name, line string) string {
 		return "resource \"" + name + "\" {\n  type = \"test/thing:1\"\n  config = {}\n  " + line + "\n}\n"
 	}
@@ -79,7 +79,7 @@ func TestReplaceIsRefused(t *testing.T) {
 		{guard("kept", "lifecycle {\n    prevent_destroy = true\n  }"), plan.Selection{Replace: []string{"kept"}}, "Protected resource would be replaced"},
 		{guard("kept", ""), plan.Selection{Replace: []string{"kept"}}, "last applied with prevent_destroy = true"},
 		{guard("kept", "") + guard("a", "read_only = true"), plan.Selection{Replace: []string{"a"}}, "Read-only resource would be replaced"},
-		{guard("kept", "") + "resource \"b\" {\n  type = \"test/broken:1\"\n  config = {}\n}\n", plan.Selection{Replace: []string{"b"}}, "cannot remove things"},
+		{guard("kept", "") + "resource \"b\" {\n  type = \"test/broken:1\"\n  config = {}\n}\n", plan.Selection{Replace: []string{"b"}}, "cannot remove objects"},
 		{guard("kept", ""), plan.Selection{Replace: []string{"a"}}, "-replace=a is not declared"},
 		{guard("kept", "") + thing("a", "v", "1"), plan.Selection{Replace: []string{"a"}, Targets: []string{"kept"}}, "-replace=a is left out"},
 		{guard("kept", "") + thing("a", "v", "1"), plan.Selection{Replace: []string{"A"}}, "-replace=A names nothing"},
@@ -108,7 +108,7 @@ func TestReplaceHalfWay(t *testing.T) {
 	if a.Status != apply.Error || a.Failed != "make" || !slices.Equal(a.Completed, []string{"remove"}) {
 		t.Errorf("a: %+v", a)
 	}
-	if b.Status != apply.Error || b.Failed != "replace" || !slices.Equal(b.Completed, []string{"remove"}) || !strings.Contains(b.Reason, "it does not exist now") {
+	if b.Status != apply.Error || b.Failed != "replace" || !slices.Equal(b.Completed, []string{"remove"}) || !strings.Contains(b.Reason, "not created again") {
 		t.Errorf("b: %+v", b)
 	}
 	if there := e.recorded(t).Resources; len(there) != 1 || !there["a"].Incomplete() { // of it something may have been made
@@ -126,7 +126,7 @@ func TestReplaceHalfWay(t *testing.T) {
 
 // What a plan would do to what depends on what goes, and to what was there
 // before, is said beside it.
-func TestPlanSaysWhatIsLeftBehind(t *testing.T) {
+func TestPlan_ReportsWhatIsLeftBehind(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.fake.Add("test/other:1", e.world.Program)
 	keep := "resource \"top\" {\n  type = \"test/thing:1\"\n  config = { on = resource.base.name }\n  lifecycle {\n    on_remove = \"forget\"\n  }\n}\n"

@@ -22,7 +22,7 @@ const tried = "resource \"a\" {\n  type = \"test/a:1\"\n  config = {}\n  retry {
 
 // A resource that fails is tried again as often as its retry block says, within what
 // was agreed to: what its image wants to do otherwise is not done.
-func TestRetry_AsOftenAsSaid(t *testing.T) {
+func TestRetry_AsOftenAsSet(t *testing.T) {
 	t.Parallel()
 	two := `{"status":"STALE","staleState":{},"actions":[{"name":"lay","args":["lay"]},{"name":"raise","args":["raise"]}]}`
 	last := `{"status":"STALE","staleState":{},"actions":[{"name":"raise","args":["raise"]}]}`

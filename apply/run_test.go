@@ -93,7 +93,7 @@ func TestRun_StartsNothingThatCannotBeRecorded(t *testing.T) {
 }
 
 // The end of a resource, what was found of one, and the outputs are facts too.
-func TestRun_WhatCannotBeRecordedIsTold(t *testing.T) {
+func TestRun_WhatCannotBeRecordedIsReported(t *testing.T) {
 	t.Parallel()
 	full := errors.New("no space left on device")
 	forgotten := strings.Replace(thing("a", "v", "1"), "config", "lifecycle {\n    on_remove = \"forget\"\n  }\n  config", 1)
@@ -190,7 +190,7 @@ func TestParallelism(t *testing.T) {
 		})
 		report := e.do(t, thing("a")+thing("b")+thing("c"))
 		if report.Status != apply.OK || most.Load() != limit {
-			t.Errorf("%d at one time, want %d; %s", most.Load(), limit, report.Status)
+			t.Errorf("%d concurrently, want %d; %s", most.Load(), limit, report.Status)
 		}
 	}
 }

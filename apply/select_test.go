@@ -107,7 +107,7 @@ func TestSelection_TakesAlongWhatMustComeBefore(t *testing.T) {
 	}
 }
 
-// onlyValid reports whether nothing is to be done, or the selection names what is
+// onlyValid reports whether nothing to do, or the selection names what is
 // gone by now.
 func onlyValid(short string) bool {
 	if strings.Contains(short, "names nothing") {

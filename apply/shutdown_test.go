@@ -268,7 +268,7 @@ func TestShutdown_NothingFollowsAFailedOne(t *testing.T) {
 }
 
 // A yes to a resource is a yes to its shutdown too: it is not asked twice.
-func TestShutdown_IsAskedAboutOnce(t *testing.T) {
+func TestShutdown_IsPromptedAboutOnce(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	s := newServices(e)

@@ -15,8 +15,8 @@ const whatNow = "Nothing of this resource was run. Plan again to see what is to 
 func (o *outcome) drifted(differences []compare.Difference) {
 	o.report.NotAttempted = o.report.Planned
 	o.report.Stale = differences
-	o.fail(failedState, fresh.Stale("the image answers other than the plan showed", compare.SideBySide(differences)+whatNow))
-	o.report.Reason = "plan is stale: the image answers other than the plan showed"
+	o.fail(failedState, fresh.Stale("the image returned something else than the plan showed", compare.SideBySide(differences)+whatNow))
+	o.report.Reason = "plan is stale: the image returned something else than the plan showed"
 }
 
 // sameActions reports whether two lists would run the same. Descriptions may differ:

@@ -170,7 +170,7 @@ func TestRun_ReadOnlyIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := report.Resources["b"]; b.Status != apply.Error || !strings.Contains(b.Reason, "It is read_only, so nothing was done") {
+	if b := report.Resources["b"]; b.Status != apply.Error || !strings.Contains(b.Reason, "It is read_only and was not changed") {
 		t.Errorf("%+v", b)
 	}
 	if done := e.world.TakeLog(); len(done) != 1 || done[0] != "change a" {

@@ -40,7 +40,8 @@ func TestAnotherThing_OfATypeThatRemovesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if notes := strings.Join(reason.Words(p.Resources["a"].Notes), " "); !strings.Contains(notes, "its type cannot remove things") || !strings.Contains(notes, `/id "x" -> "y"`) {
+			if notes := strings.Join(reason.Words(p.Resources["a"].Notes), " "); !strings.Contains(notes, "its type cannot remove "+
+				"objects") || !strings.Contains(notes, `/id "x" -> "y"`) {
 				t.Errorf("notes %q", notes)
 			}
 			if report, err := e.apply(t.Context(), p); err != nil || len(report.Problems) > 0 || e.there() != "x y" {

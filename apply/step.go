@@ -136,7 +136,7 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 	for _, pointer := range slices.Sorted(maps.Keys(resolved.Unknown)) {
 		refs := resolved.Unknown[pointer]
 		out.fail(failedConfig, diag.Errorf("A value is still not known",
-			"%s in its config comes from %s, which is not in the state that was reached. Look at what that state holds with `deployster show`.",
+			"%s in its config comes from %s, which is not in the state that was reached. `deployster show` prints that state.",
 			pointer, refs))
 		return nil, nil, false
 	}
@@ -167,7 +167,7 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 		out.fail(failedConfig, firstError(diags))
 		return false
 	}
-	const why = "its config is not what the plan showed, because a state that it takes values from has changed"
+	const why = "its config is not what the plan showed, because a state that it uses has changed"
 	sensitive := slices.Concat(step.Sensitive, observe.HiddenInConfig(r.exec, step.Init, now))
 	out.report.Stale = compare.Documents("config", step.Config, now.Value, compare.Secrets{Hidden: sensitive, Hide: r.options.Hide})
 	out.fail(failedConfig, fresh.Stale(why, compare.SideBySide(out.report.Stale)+whatNow))
@@ -316,7 +316,7 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 			d.Detail += fmt.Sprintf(" with the actions [%s]", compare.Spell(answer.Actions))
 		}
 		out.fail(failedState, d)
-		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."
+		d.Detail += ". All its actions ended with exit code 0, so this is most likely a fault of its image. The previous record is kept."
 		return answer, true, false
 	}
 	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State, before.Unknown); !before.MayDiffer && missing != "" {

@@ -187,11 +187,11 @@ func TestSubscribe_Moves(t *testing.T) {
 }
 
 // Who cannot be told cannot subscribe.
-func TestSubscribe_TypeCannotBeTold(t *testing.T) {
+func TestSubscribe_TypeDoesNotSupportRefresh(t *testing.T) {
 	t.Parallel()
 	s := newDaemon(t)
 	_, err := s.plan(strings.ReplaceAll(site("1", "1"), "service:1", "thing:1"))
-	if err == nil || !strings.Contains(err.Error(), `does not say "refresh": true`) {
+	if err == nil || !strings.Contains(err.Error(), `has no "refresh": true`) {
 		t.Errorf("%v", err)
 	}
 }

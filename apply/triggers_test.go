@@ -54,7 +54,7 @@ func TestTriggers(t *testing.T) {
 }
 
 // What is replaced triggers another, also where what was there before stays.
-func TestTriggers_WhereTheOldThingStays(t *testing.T) {
+func TestTriggers_WhereTheOldObjectStays(t *testing.T) {
 	t.Parallel()
 	e := endings(t)
 	keep := func(id string) string {

@@ -88,7 +88,7 @@ func TestRun_ConfigAtItsTurn(t *testing.T) {
 
 // A state that cannot be asked keeps the actions from being run, and is not taken for
 // right after them.
-func TestRun_StateThatCannotBeAsked(t *testing.T) {
+func TestRun_StateThatCannotBeQueried(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		works int // how often it can be asked

@@ -61,7 +61,7 @@ func (b bridge) answer(ctx context.Context, p protocol.Process) int {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil:
-		_, _ = fmt.Fprintf(p.Stderr, "ended because it was asked to (%s)\n", err)
+		_, _ = fmt.Fprintf(p.Stderr, "ended on request (%s)\n", err)
 		return 143
 	}
 	_, _ = fmt.Fprintln(p.Stderr, err)

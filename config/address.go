@@ -47,7 +47,7 @@ func ParseMove(from, to string) (Moved, error) {
 	}
 	switch {
 	case fromModule != toModule:
-		return Moved{}, diag.Errorf("Unlike things",
+		return Moved{}, diag.Errorf("Addresses of different kinds",
 			"%s cannot become %s: a resource is moved to a resource, a module to a module.", m.From, m.To)
 	case m.From == m.To:
 		return Moved{}, diag.Errorf("Moved to itself", "%s and %s are the same address.", diag.Visible(from), diag.Visible(to))
@@ -76,7 +76,7 @@ func parseAddress(text string) (address string, module bool, err error) {
 		address, module, problem = decl.AddressOf(t)
 	}
 	if diags.HasErrors() || problem != "" || strings.ContainsFunc(text, unicode.IsControl) {
-		return "", false, diag.Errorf("Not an address", "%q is none. An address is NAME, NAME[\"KEY\"], NAME[0], module.NAME, "+
+		return "", false, diag.Errorf("Not an address", "%q is not an address, which is NAME, NAME[\"KEY\"], NAME[0], module.NAME, "+
 			"module.NAME.NAME or publish.NAME, as plans print it; resource.NAME is the same as NAME.", text)
 	}
 	return address + deposed, module, nil

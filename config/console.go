@@ -66,7 +66,7 @@ func misusedType(expr hclsyntax.Expression) hcl.Diagnostics {
 	_ = hclsyntax.VisitAll(expr, func(n hclsyntax.Node) hcl.Diagnostics {
 		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && call.Name == "type" && n != hclsyntax.Node(expr) {
 			diags = append(diags, source.Failure(call.Range(), "Misplaced type()",
-				"type() tells a person what type a value has. Nothing can be computed with it: write it alone, around the whole expression."))
+				"type() prints the type of a value, and nothing can be computed with it: write it alone, around the whole expression."))
 		}
 		return nil
 	})

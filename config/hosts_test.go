@@ -215,7 +215,7 @@ func TestParseHost(t *testing.T) {
 	}
 }
 
-func TestInstances_AllHaveWhatTheTypeAsksOfImages(t *testing.T) {
+func TestInstances_AllHaveWhatTheTypeNeedsOfImages(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 type "disk" {

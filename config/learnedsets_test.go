@@ -56,7 +56,7 @@ resource "b" {
 	next, diags := m.Expand(m.Pending(), States{"a": {Known: json.RawMessage(`{"x":"one"}`), Complete: true}})
 	fatal(t, diags)
 	_, diags = next.Config(`b["one"]`, States{"a": {Known: json.RawMessage(`{"x":"two"}`), Complete: true}})
-	if len(diags) != 1 || diags[0].Summary != "An instance that is not declared any more" {
+	if len(diags) != 1 || diags[0].Summary != "Instance no longer declared" {
 		t.Errorf("%v", diags)
 	}
 }

@@ -118,7 +118,7 @@ user: early module.web["a"].disk[0]
 
 // Modules that are read from disk are carried by the sources, and come back from
 // there when nothing is on disk any more.
-func TestModulesAreCarried(t *testing.T) {
+func TestModules_AreCarried(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -194,7 +194,7 @@ resource "outside" { type = "x" }`, `resource "a" {
 		"state": {`module "web" { source = "./web" }`, `deployster { state = "x" }`, `web/main.hcl:1:14 A module has no state of its own`},
 		"encryption": {`module "web" { source = "./web" }`, `deployster {
   encryption {}
-}`, `web/main.hcl:2:3 A module has no state of its own: only the root manifest says how files are encrypted`},
+}`, `web/main.hcl:2:3 A module has no state of its own: only the root manifest configures encryption`},
 		"cycle": {`module "web" { source = "./web" }`, `module "back" { source = "../web" }`,
 			"web/main.hcl:1:26 web would be needed to read itself, without end:\n  module \"web\" (main.hcl:1) is web\n  module \"back\" (web/main.hcl:1) is web"},
 		"circle through": {`module "web" {

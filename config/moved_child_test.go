@@ -12,7 +12,7 @@ func TestMovedAndRemoved_OfWhatAModuleRepeats(t *testing.T) {
 		{`moved {
   from = module.web.resource.disk
   to   = resource.disk
-}`, "Moved, and still there"},
+}`, "Moved, and still declared"},
 		{`moved {
   from = module.web.resource.disk
   to   = module.web.resource.disk[0]
@@ -29,15 +29,15 @@ func TestMovedAndRemoved_OfWhatAModuleRepeats(t *testing.T) {
 		{`moved {
   from = module.web.module.deep
   to   = module.flat
-}`, "Moved, and still there"},
+}`, "Moved, and still declared"},
 		{`moved {
   from = module.web.module.one
   to   = module.flat
-}`, "Moved, and still there"},
+}`, "Moved, and still declared"},
 		{`moved {
   from = module.web.module.deep.resource.leaf
   to   = resource.leaf
-}`, "Moved, and still there"},
+}`, "Moved, and still declared"},
 		{`moved {
   from = module.web.module.deep.resource.leaf
   to   = module.web.module.deep["a"].resource.leaf
@@ -45,7 +45,7 @@ func TestMovedAndRemoved_OfWhatAModuleRepeats(t *testing.T) {
 		{`moved {
   from = module.many.resource.disk
   to   = resource.disk
-}`, "Moved, and still there"},
+}`, "Moved, and still declared"},
 		{`moved {
   from = module.many.resource.disk
   to   = module.many["a"].resource.disk
@@ -61,7 +61,7 @@ func TestMovedAndRemoved_OfWhatAModuleRepeats(t *testing.T) {
 		{`moved {
   from = module.many["a"].resource.disk
   to   = resource.disk
-}`, "Moved, and still there"},
+}`, "Moved, and still declared"},
 		{`removed {
   from = module.many.resource.disk
 }`, "Removed, and still declared"},

@@ -192,7 +192,7 @@ func TestAdoptWithoutServer(t *testing.T) {
 
 // Of an action whose shim was killed nobody knows how it ended. That it was
 // killed along with it is no exit code.
-func TestShimIsLost(t *testing.T) {
+func TestShim_IsLost(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, _, _ func()) {
 		r := open(t, o)
 		dgst := packProbe(t, r)
@@ -268,7 +268,7 @@ func TestAdopt_WhatALivingClientGaveUp(t *testing.T) {
 
 // How an action ended is told while it can still be found out: when it cannot
 // be taken down, another may adopt it.
-func TestEndedIsToldFirst(t *testing.T) {
+func TestEnded_IsReportedFirst(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)

@@ -52,7 +52,7 @@ func (w *sharedContainer) acceptAgent(l *net.UnixListener) (err error) {
 			}
 			_ = conn.Close() // another process
 		case !errors.Is(err, os.ErrDeadlineExceeded) || time.Now().After(end) || !w.waits():
-			return fmt.Errorf("its agent did not begin: %w", err)
+			return fmt.Errorf("its agent did not start: %w", err)
 		}
 	}
 	if err := a.SetReadDeadline(time.Now().Add(setupLimit)); err != nil {

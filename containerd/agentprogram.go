@@ -69,7 +69,7 @@ func (f *agentProgram) start(context.Context) error {
 	case said.Kind == agent.Failed:
 		return fmt.Errorf("%w: %w", errRefused, unix.Errno(said.Value))
 	case said.Kind != agent.Started:
-		return errors.New("its agent said something out of turn")
+		return errors.New("its agent sent an unexpected message")
 	}
 	if err := f.w.agent.SetDeadline(time.Time{}); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (w *sharedContainer) awaitEnd() exit {
 	case said.Kind == agent.Ended && status.Signaled():
 		return exit{code: signalled + int(status.Signal())}
 	}
-	return exit{err: errors.New("the agent of the container that it shared said something out of turn")}
+	return exit{err: errors.New("the agent of the container that it shared sent an unexpected message")}
 }
 
 // open creates the pipes and returns the ends for the program. They belong to its user,
@@ -183,7 +183,7 @@ func (f *agentProgram) drain() error {
 			f.w.killAll()
 		}
 	}
-	return errors.New("somebody has kept its outputs open")
+	return errors.New("another process has kept its outputs open")
 }
 
 // drainLimit is how long drain waits for the rest of an output.

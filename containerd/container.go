@@ -144,7 +144,7 @@ func (c *container) createRecord(ctx context.Context) error {
 		})
 		return err
 	})
-	return failure.Of("Making the container of "+c.spec.Name, group.Wait())
+	return failure.Of("Creating the container of "+c.spec.Name, group.Wait())
 }
 
 // labels returns the labels that say whose container it is.

@@ -178,7 +178,7 @@ func TestDaemon_WithoutUserNamespaces(t *testing.T) {
 	}
 }
 
-func TestDaemon_RestartIsNoEnd(t *testing.T) {
+func TestDaemon_RestartIsNotAnEnd(t *testing.T) {
 	t.Parallel()
 	o, restart := restartableDaemon(t)
 	r := open(t, o)

@@ -243,7 +243,7 @@ func TestServer_IsSharedAndLeaves(t *testing.T) {
 
 // A server that is asked to go takes its directory along when nobody uses it: its data
 // directory may be removed next, and no other server ever comes to tidy up.
-func TestServer_AskedToGoLeavesNothing(t *testing.T) {
+func TestServer_StoppedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r, err := Open(context.Background(), o)

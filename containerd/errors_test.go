@@ -78,7 +78,7 @@ func TestAddressErrors(t *testing.T) {
 			c.Close()
 		}
 	}()
-	wantDiagnostic(t, fails(t, Options{Address: "unix://" + other, RuntimeDir: run}), "does not answer as containerd")
+	wantDiagnostic(t, fails(t, Options{Address: "unix://" + other, RuntimeDir: run}), "is not a containerd")
 	if left := layout.Clients(run); len(left) > 0 {
 		t.Errorf("clients are left: %q", left)
 	}
@@ -111,7 +111,7 @@ func TestAnotherOwner(t *testing.T) {
 	wantDiagnostic(t, fails(t, second), "belongs to another containerd", o.RuntimeDir, o.DataDir)
 }
 
-func TestServerThatFails(t *testing.T) {
+func TestServerThat_Fails(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	// A database that is none.

@@ -222,7 +222,7 @@ func TestStart_ShimDiesBehindIt(t *testing.T) {
 }
 
 // Each loss of a daemon has its own time to come back in.
-func TestDaemonIsLostAgain(t *testing.T) {
+func TestDaemon_IsLostAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, losses := &Runtime{warn: func(*diag.Diagnostic) {}, conn: &daemon.Conn{ComeBack: func(context.Context) error { return nil }}}, 0

@@ -105,7 +105,7 @@ func TestSharedContainers_NotWithoutAgent(t *testing.T) {
 }
 
 // An agent that lies, or says nothing more, costs its container and not the answer.
-func TestAgent_NothingItSaysIsBelieved(t *testing.T) {
+func TestAgent_ItsOutputIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	ended := func(status uint32) []byte { return []byte{'E', 0, 0, 0, byte(status), byte(status >> 8), 0, 0} }
 	for name, c := range map[string]struct {

@@ -84,7 +84,7 @@ func askOnce(t testing.TB, o Options, s runner.Spec) (who, n string) {
 
 // A worker serves one command after the other, as long as all is the same for
 // it, and never two at a time.
-func TestWorkerIsKept(t *testing.T) {
+func TestWorker_IsKept(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	o.Keep, o.KeepScope = time.Minute, "/project"
@@ -167,7 +167,7 @@ func TestWorkerIsKept(t *testing.T) {
 
 // A worker that nobody wants is ended after a while: at once when there are too
 // many, and by force when it does not do it itself.
-func TestIdleWorkerEnds(t *testing.T) {
+func TestIdleWorker_Ends(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	o.Keep = time.Second
@@ -220,7 +220,7 @@ func workerPid(t testing.TB, r *Runtime, container string) int {
 
 // A worker may die while nobody uses it, or its server: the next command starts
 // one anew, and nothing is left.
-func TestKeptWorkerIsLost(t *testing.T) {
+func TestKeptWorker_IsLost(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	o.Keep, o.IdleExit = time.Hour, 2*time.Minute

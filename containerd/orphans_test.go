@@ -14,7 +14,7 @@ import (
 
 // What a dead client has left that still runs is no orphan, also when something
 // else of his is removed meanwhile, by whoever looks for the leavings of all.
-func TestSweep_WhatStillRunsIsNoOrphan(t *testing.T) {
+func TestSweep_WhatStillRunsIsNotAnOrphan(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, _, _ func()) {
 		r, d := open(t, o), openDying(t, o)
 		action := d.run(runner.Action, "echo; sleep 4; exit 7") // the first that a sweep comes to

@@ -248,5 +248,5 @@ func (c *container) hasBegun(ctx context.Context) bool {
 
 func warnLost(name string) *diag.Diagnostic {
 	return diag.Warningf("The containerd daemon was lost",
-		"%s and whatever else runs goes on without it. Waiting %s for it to come back, as after an update.", name, daemon.ReconnectLimit)
+		"%s and all other programs continue without it. Waiting %s until it is back, as after an update.", name, daemon.ReconnectLimit)
 }

@@ -136,7 +136,7 @@ func TestSharedContainer_IsAsFresh(t *testing.T) {
 		_ = os.WriteFile(file, []byte("killed"), 0o600)
 	}()
 	res, err := ask(runner.Query, "echo running >&2; until grep -q killed /f; do sleep 0.1; done; echo whole", func(s *runner.Spec) { s.Stderr = &told })
-	if err != nil || string(res.Stdout) != "whole\n" || !strings.Contains(told.String(), "asked again") {
+	if err != nil || string(res.Stdout) != "whole\n" || !strings.Contains(told.String(), "Trying again") {
 		t.Errorf("in a container that was lost: %q, exit %d, %v; told: %q", res.Stdout, res.ExitCode, err, told.String())
 	}
 	if err := r.closeIdle(); err != nil {

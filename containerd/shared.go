@@ -95,7 +95,7 @@ func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Resu
 	g.mu.Unlock()
 	if s.Stderr != nil && ctx.Err() == nil {
 		_, _ = fmt.Fprintln(s.Stderr,
-			"The container that it shared with others was lost. It is asked again in a container of its own.") // a watcher misses one line at most
+			"The container that it shared was lost. Trying again in a container of its own.") // a watcher misses one line at most
 	}
 	return runner.Result{}, false, nil
 }

@@ -51,7 +51,7 @@ func cutTheStart(t *testing.T, o Options, pid uint32, stderr string) (cut bool) 
 
 // A start that is cut off is not taken for an end of the program, which has never
 // begun: the code is runc's.
-func TestStartIsCutOff(t *testing.T) {
+func TestStart_IsCutOff(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)

@@ -29,9 +29,9 @@ func runsOfStdin(t *testing.T) int {
 	return n
 }
 
-// TestStdinArrives runs an image many times, 8 at a time, that reads all of
+// TestStdin_Arrives runs an image many times, 8 at a time, that reads all of
 // its stdin and prints it: no run may hang, and no byte may be lost.
-func TestStdinArrives(t *testing.T) {
+func TestStdin_Arrives(t *testing.T) {
 	t.Parallel()
 	n := runsOfStdin(t)
 	for name, options := range map[string]func(testing.TB) Options{"embedded": embedded, "daemon": ownDaemon} {

@@ -77,7 +77,7 @@ func TestServer_IdleWithoutItsDataDir(t *testing.T) {
 
 // That a daemon is lost is said at once, not when nobody believes in it any
 // more.
-func TestDaemon_LostIsSaidAtOnce(t *testing.T) {
+func TestDaemon_LostIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	o, restart := restartableDaemon(t)
 	said := make(chan time.Time, 10)

@@ -142,7 +142,7 @@ func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram
 			w.container.box.Close()
 		}
 		if err != nil {
-			return w, nil, failure.Of("Making a container that can be kept", err)
+			return w, nil, failure.Of("Creating a container that can be kept", err)
 		}
 		if idle != nil {
 			return *idle, idle.resume, nil

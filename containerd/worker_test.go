@@ -103,7 +103,7 @@ func TestAdoptFromWorker(t *testing.T) {
 
 // Of an action whose worker died with it nobody knows how it ended. A worker
 // that carries out none goes with its client.
-func TestWorkerDiesAlone(t *testing.T) {
+func TestWorker_DiesAlone(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, _, _ func()) {
 		r := open(t, o)
 		dgst := packProbe(t, r)

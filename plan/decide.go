@@ -94,7 +94,7 @@ func accepted(b *builder, r *config.Resource, before []string, step *Step, waiti
 	}
 	if step.ReadOnly && step.Change() != Valid {
 		b.Report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource differs from its config",
-			Detail: fmt.Sprintf("It is read_only, so deployster does not change it, but its image says %s instead of VALID. Fix it "+
+			Detail: fmt.Sprintf("It is read_only, so deployster does not change it, but its image returned %s instead of VALID. Fix it "+
 				"outside of deployster, or change its config to match.", step.Answered()),
 			Address: r.Address, Action: "state"}})
 		return nil
@@ -202,7 +202,7 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 	return diags
 }
 
-// unfinished is the reason for an incomplete entry: its thing was never seen to be VALID.
+// unfinished is the reason for an incomplete entry: its object was never seen to be VALID.
 const unfinished = "an apply began to make it and did not finish"
 
 // compareWithPrior notes what follows from the entry in the state file: that the resource

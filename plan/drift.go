@@ -138,7 +138,7 @@ func (l *Looker) unasked() map[string]*drift.Resource {
 		}
 		if block := l.x.subject.PendingAbove(addr); block != "" {
 			list[addr] = &drift.Resource{Status: drift.Changed, Type: entry.Type,
-				Reason: "the manifest has changed: what instances of " + block + " there are cannot be told from what is recorded"}
+				Reason: "the manifest has changed: what instances of " + block + " exist does not follow from the records"}
 			continue
 		}
 		list[addr] = &drift.Resource{Status: drift.Undeclared, Type: entry.Type, Reason: "the manifest has changed: it declares this no more"}
@@ -152,7 +152,7 @@ func (l *Looker) unasked() map[string]*drift.Resource {
 		}
 		list[r.Address] = &drift.Resource{Status: drift.Unrecorded, Type: r.TypeRef, Reason: "it was never applied"}
 		if _, incomplete := l.x.subject.Prior.Resources[r.Address]; incomplete {
-			list[r.Address].Reason = unfinished + ": a plan says how it is"
+			list[r.Address].Reason = unfinished + ": a plan reads its state"
 		}
 	}
 	return list

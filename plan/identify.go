@@ -169,8 +169,8 @@ func (b *builder) twice(list []match.Twice) {
 			continue
 		}
 		b.failed[t.Second] = true
-		b.Report(second, "", diag.Diagnostics{diag.Errorf("Two blocks, one thing", "%s and %s (%s) have the same identity (%s), so each would "+
-			"change what the other has made. Give one of them another, or take it away.", config.Reference(t.Second), config.Reference(t.First),
+		b.Report(second, "", diag.Diagnostics{diag.Errorf("Duplicate object", "%s and %s (%s) have the same identity (%s), so each "+
+			"would change the object of the other. Give one of them another identity, or remove it.", config.Reference(t.Second), config.Reference(t.First),
 			first.Range, strings.Join(b.TypeOf(t.Second).Identity, ", "))})
 	}
 }

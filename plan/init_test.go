@@ -50,7 +50,7 @@ func (a *asked) Images() map[string]string { return nil }
 
 // All are initialised before any is asked for its state, and of those of one
 // type the first by its address begins.
-func TestInitComesFirst(t *testing.T) {
+func TestInit_ComesFirst(t *testing.T) {
 	t.Parallel()
 	manifest := `
 resource "a" {

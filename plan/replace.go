@@ -50,7 +50,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	switch {
 	case r.ReadOnly || entry.ReadOnly:
 		return refuse("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would destroy "+
-			"it. Leave it out of -replace.")
+			"it. Remove it from -replace.")
 	case r.PreventDestroy:
 		b.Report(r, "", diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)})
 		return false
@@ -58,7 +58,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		b.Report(r, "", diag.Diagnostics{things.Protected("It was last applied with prevent_destroy = true", why)})
 		return false
 	case b.identified.first[r.Address]:
-		b.Report(r, "", diag.Diagnostics{things.NotFirst("what exists and what is declared are one thing, which cannot exist twice", why)})
+		b.Report(r, "", diag.Diagnostics{things.NotFirst("the existing and the declared object are one, which cannot exist twice", why)})
 		return false
 	case !known && len(step.Unknown) > 0:
 		step.Notes = append(step.Notes, reason.New(reason.NothingRecorded))
@@ -81,8 +81,8 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 			step.Notes = append(step.Notes, things.Left(why, reason.New(reason.Unremovable)))
 			return true
 		}
-		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy "+
-			"the thing outside of deployster, and plan without -replace: it will be created again.", old.Type)
+		return refuse("Resource cannot be replaced", "Its type %s cannot remove objects: its image has no \"absent\" in its answer "+
+			"to init. Destroy the object outside of deployster, and plan without -replace: it will be created again.", old.Type)
 	}
 	old.Part = &change.Destroy{}
 	q := b.observer.query(r.Address, old, entry)

@@ -73,7 +73,7 @@ func (c *crowd) State(ctx context.Context, t typeclient.Target, ty protocol.Type
 
 // Of resources with a worker more are asked at one time than of others, and
 // neither keeps the others waiting; in a plan and when looking for drift.
-func TestBuild_AsksManyInWorkers(t *testing.T) {
+func TestBuild_QueriesManyInWorkers(t *testing.T) {
 	t.Parallel()
 	manifest := "resource \"cold\" {\n  count = 9\n  type = \"acme/cold\"\n}\nresource \"warm\" {\n  count = 9\n  type = \"acme/warm\"\n}\n"
 	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(manifest)}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
@@ -123,7 +123,7 @@ func (*broken) State(context.Context, typeclient.Target, protocol.Type, protocol
 
 // A fault of this program while resources are asked in parallel is the caller's,
 // who can say what it was.
-func TestBuild_FaultWhileAskingIsTheCallers(t *testing.T) {
+func TestBuild_FaultWhileQueryingIsTheCallers(t *testing.T) {
 	t.Parallel()
 	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource \"r\" {\n  count = 3\n  type = \"acme/cold\"\n}\n")}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
 	if len(diags) != 0 {
@@ -166,7 +166,7 @@ func (c *hostCrowd) State(ctx context.Context, t typeclient.Target, ty protocol.
 }
 
 // So many hosts are asked at one time as the options say.
-func TestBuild_AsksSoManyHosts(t *testing.T) {
+func TestBuild_LimitsHostsAtATime(t *testing.T) {
 	t.Parallel()
 	manifest := `host "web" {
   for_each = toset(["a", "b", "c", "d", "e"])

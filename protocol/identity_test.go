@@ -53,7 +53,7 @@ func TestIdentityOf(t *testing.T) {
 		}{}, problem: "may be missing or be many"},
 		"a secret": {config: struct {
 			Key string `json:"key" writeOnly:"true" deployster:"identity"`
-		}{}, problem: "a secret cannot name the thing"},
+		}{}, problem: "a secret cannot be an identity"},
 		"optional": {config: struct {
 			Name string `json:"name,omitempty" deployster:"identity"`
 		}{}, problem: "required or have a default"},
@@ -66,7 +66,7 @@ func TestIdentityOf(t *testing.T) {
 		}{}, want: []string{"/name"}},
 		"computed, and yet required": {config: struct {
 			Zone string `json:"zone" deployster:"computed"`
-		}{}, problem: "only what may be left out can be computed"},
+		}{}, problem: "only an optional field can be computed"},
 		"too many": {config: many{}, problem: "9 fields are marked"},
 	} {
 		got, err := identityOf(reflect.TypeOf(c.config))

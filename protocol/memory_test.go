@@ -44,7 +44,7 @@ func (parcel) Write(_ context.Context, c *Call[parcelConfig, parcelState]) error
 
 func (parcel) Delete(context.Context, *Call[parcelConfig, parcelState]) error { return nil }
 
-func TestMemory_WhatAnActionSays(t *testing.T) {
+func TestMemory_WhatAnActionPrints(t *testing.T) {
 	for name, c := range map[string]struct {
 		args, do, memory, want string
 		code                   int

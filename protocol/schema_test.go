@@ -63,7 +63,7 @@ type node struct {
 	Next *node `json:"next"`
 }
 
-func TestSchemaOfRefuses(t *testing.T) {
+func TestSchemaOf_Refuses(t *testing.T) {
 	t.Parallel()
 	refuse := func(reason string, _ json.RawMessage, err error) {
 		t.Helper()
@@ -92,7 +92,7 @@ func TestSchemaOfRefuses(t *testing.T) {
 	}]())(`"x" is not valid JSON`)
 	check(protocol.SchemaOf[struct {
 		I int `default:"1.5"`
-	}]())("is no int")
+	}]())("is not a int")
 }
 
 func TestDefaults(t *testing.T) {

@@ -204,7 +204,7 @@ func (s server[C, S]) answer(ctx context.Context, p Process) (code int) {
 	case err == nil:
 		return exitOK
 	case ctx.Err() != nil:
-		_, _ = fmt.Fprintf(p.Stderr, "ended because it was asked to (%s)\n", err)
+		_, _ = fmt.Fprintf(p.Stderr, "ended on request (%s)\n", err)
 		return exitTerminated
 	}
 	_, _ = fmt.Fprintln(p.Stderr, err)

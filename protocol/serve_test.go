@@ -101,8 +101,8 @@ func TestServeInit(t *testing.T) {
 		t.Errorf("%d\n%s\n%s\nwant\n%s", code, stdout, stderr, want)
 	}
 	for stdin, reason := range map[string]string{
-		strings.Replace(initInput, `"max":2`, `"max":1`, 1):                 "speaks protocol 2",
-		strings.Replace(initInput, `"min":1,"max":2`, `"min":3,"max":4`, 1): "speaks 3 to 4",
+		strings.Replace(initInput, `"max":2`, `"max":1`, 1):                 "uses protocol 2",
+		strings.Replace(initInput, `"min":1,"max":2`, `"min":3,"max":4`, 1): "supports 3 to 4",
 		"":            "nothing on stdin",
 		"{} {}":       "something follows",
 		"[]":          "not what deployster sends",
@@ -188,7 +188,7 @@ func TestServeFailures(t *testing.T) {
 	}
 }
 
-func TestServeEndsWhenAsked(t *testing.T) {
+func TestServe_EndsOnRequest(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	d := newDisks()
@@ -199,7 +199,7 @@ func TestServeEndsWhenAsked(t *testing.T) {
 	}
 	var out, log bytes.Buffer
 	code := protocol.Run(ctx, d, protocol.About{}, protocol.Process{Args: []string{"state"}, Stdin: strings.NewReader(input(`{"name":"x"}`)), Stdout: &out, Stderr: &log})
-	if code != 143 || out.Len() > 0 || !strings.Contains(log.String(), "asked to") {
+	if code != 143 || out.Len() > 0 || !strings.Contains(log.String(), "on request") {
 		t.Errorf("%d %q %q", code, &out, &log)
 	}
 }

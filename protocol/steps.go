@@ -21,7 +21,8 @@ func (s server[C, S]) init(p Process) error {
 	}
 	// A deployster that sends no range is older than the range itself.
 	if in.Protocol.Max != 0 && (in.Protocol.Max < MaxVersion || in.Protocol.Min > MaxVersion) {
-		return fmt.Errorf("this type speaks protocol %d, and this deployster speaks %d to %d", MaxVersion, in.Protocol.Min, in.Protocol.Max)
+		return fmt.Errorf("this type uses protocol %d, and this deployster supports %d to "+
+			"%d", MaxVersion, in.Protocol.Min, in.Protocol.Max)
 	}
 	answer, err := s.describe()
 	if err != nil {
@@ -50,7 +51,7 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	}
 	var err error
 	if a.Identity, err = identityOf(reflect.TypeFor[C]()); err != nil {
-		return a, fmt.Errorf("the fields of %s say no identity: %w", reflect.TypeFor[C](), err)
+		return a, fmt.Errorf("the fields of %s declare no identity: %w", reflect.TypeFor[C](), err)
 	}
 	if a.ConfigSchema == nil {
 		if a.ConfigSchema, err = SchemaOf[C](); err != nil {

@@ -35,7 +35,7 @@ func (s server[C, S]) watch(ctx context.Context, p Process, watcher Watcher[C, S
 		in := bufio.NewReader(p.Stdin)
 		line, err := readLine(in)
 		if err != nil && len(line) == 0 {
-			return fmt.Errorf("stdin ended before the line that says what to watch: %w", err)
+			return fmt.Errorf("stdin ended before the first line: %w", err)
 		}
 		p.Stdin = bytes.NewReader(line)
 		go func() {
@@ -56,7 +56,7 @@ func (s server[C, S]) watch(ctx context.Context, p Process, watcher Watcher[C, S
 		}
 	})
 	if err == nil && watching.Err() == nil {
-		return errors.New("it watches no more, though nobody asked it to end")
+		return errors.New("it stopped watching too early")
 	}
 	if ctx.Err() == nil && watching.Err() != nil {
 		return nil // stdin has ended: an error of Watch does not count

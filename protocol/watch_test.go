@@ -56,7 +56,7 @@ func (o *out) String() string {
 }
 
 // A type that watches says so in init, tells until stdin ends, and then ends well.
-func TestWatch_TellsUntilStdinEnds(t *testing.T) {
+func TestWatch_ReportsUntilStdinEnds(t *testing.T) {
 	t.Parallel()
 	w := newWatching()
 	if _, init, _ := ask(t, w, protocol.About{}, initInput); !strings.Contains(init, `"watch_action":{"args":["watch"]}`) {
@@ -90,7 +90,7 @@ func TestWatch_TellsUntilStdinEnds(t *testing.T) {
 // An end of its own is a failure, with or without an error.
 func TestWatch_FailsWhenItEndsByItself(t *testing.T) {
 	t.Parallel()
-	for want, err := range map[string]error{"nobody asked": nil, "too many files": errors.New("too many files")} {
+	for want, err := range map[string]error{"too early": nil, "too many files": errors.New("too many files")} {
 		w := newWatching()
 		in, stdin := io.Pipe()
 		var stderr bytes.Buffer

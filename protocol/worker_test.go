@@ -57,7 +57,7 @@ func (w *talk) hear() (r protocol.WorkerReply) {
 
 // A worker answers many at one time, each as a run of its own would, in any
 // order, and ends one when it is asked to.
-func TestWorkerServesMany(t *testing.T) {
+func TestWorker_ServesMany(t *testing.T) {
 	t.Parallel()
 	d, blocked := newDisks(), make(chan struct{})
 	d.read = func(ctx context.Context, c *protocol.Call[diskConfig, diskState]) error {
@@ -87,7 +87,7 @@ func TestWorkerServesMany(t *testing.T) {
 	}
 	w.say(`{"id":4,"cancel":true}`) // one that has never been: nothing comes of it
 	w.say(`{"id":1,"cancel":true}`)
-	if r := w.hear(); r.ID != 1 || !strings.Contains(r.Stderr, "asked to") {
+	if r := w.hear(); r.ID != 1 || !strings.Contains(r.Stderr, "on request") {
 		t.Errorf("the slow one: %+v", r)
 	}
 	if r := w.hear(); r.ID != 1 || *r.Exit != 143 {
@@ -106,7 +106,7 @@ func TestWorkerServesMany(t *testing.T) {
 }
 
 // More than it can carry out at one time waits, and is answered.
-func TestWorkerTakesItsTime(t *testing.T) {
+func TestWorker_TakesItsTime(t *testing.T) {
 	t.Parallel()
 	const many = 1000
 	d, gate := newDisks(), make(chan struct{})
@@ -139,7 +139,7 @@ func TestWorkerTakesItsTime(t *testing.T) {
 
 // What waits for its turn says so to who understands it. When it is ended meanwhile it was
 // never begun, and nothing else is said of it.
-func TestWorkerSaysWhatWaits(t *testing.T) {
+func TestWorker_ReportsWhatWaits(t *testing.T) {
 	t.Parallel()
 	d, gate, begun := newDisks(), make(chan struct{}), make(chan struct{}, 100)
 	d.read = func(context.Context, *protocol.Call[diskConfig, diskState]) error {
@@ -187,12 +187,12 @@ func TestWorkerSaysWhatWaits(t *testing.T) {
 	}
 }
 
-func TestWorkerEnds(t *testing.T) {
+func TestWorker_Ends(t *testing.T) {
 	t.Parallel()
 	for said, reason := range map[string]string{
-		"nonsense":          "no request",
-		`{"id":1} {"id":2}`: "no request",
-		`{"id":"seven"}`:    "no request",
+		"nonsense":          "not a request",
+		`{"id":1} {"id":2}`: "not a request",
+		`{"id":"seven"}`:    "not a request",
 		`{"id":7,"args":["state"]}` + "\n" + `{"id":7,"args":["state"]}`: "in use",
 	} {
 		d := newDisks()

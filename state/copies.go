@@ -76,7 +76,7 @@ func (s storage) copyOf(serial uint64) (snapshot Snapshot, encrypted bool, err e
 	snapshot, err = Parse(name, data)
 	snapshot.ArrivesFrom = "" // what a move has left that was cut short is whole
 	if err == nil && snapshot.Serial != serial {
-		err = refuse(ErrForeign, "Not the copy that its name says", "%s holds the serial %d.", name, snapshot.Serial)
+		err = refuse(ErrForeign, "Serial of a copy does not match its name", "%s has the serial %d.", name, snapshot.Serial)
 	}
 	return snapshot, encrypted, err
 }

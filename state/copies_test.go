@@ -118,7 +118,7 @@ func TestRestore_UnderAJournal(t *testing.T) {
 	ok(t, s.Close())
 }
 
-func TestCopies_DamagedIsSaid(t *testing.T) {
+func TestCopies_DamagedIsReported(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	recordRun(t, path, "a")
@@ -153,9 +153,9 @@ func TestCopies_RemovedMeanwhileIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestCopies_NoneIsSaid: the run is recorded, and that no copy could be kept is an
+// TestCopies_NoneIsReported: the run is recorded, and that no copy could be kept is an
 // error of its own.
-func TestCopies_NoneIsSaid(t *testing.T) {
+func TestCopies_NoneIsReported(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	place := &faultyPlace{Place: File(path)}

@@ -8,7 +8,7 @@ import (
 )
 
 // What is encoded in parts is to the byte what encoding/json writes and indents.
-func TestStateIsEncodedAsJSONIs(t *testing.T) {
+func TestState_IsEncodedAsJSONIs(t *testing.T) {
 	t.Parallel()
 	many := everyField()
 	for i := range 1000 {

@@ -92,8 +92,8 @@ func damagedJournal(at storage, err error) error {
 			"%s: %s. Nothing was changed. Use the version of deployster that wrote it, or a later one.", at.Journal, err)
 	}
 	return refuse(ErrDamaged, "The journal is damaged",
-		"%s: %s. It and the state file were not changed. Keep a copy of both, and look at the resources of the last apply; "+
-			"when the journal is moved away, what it recorded is forgotten.", at.Journal, err)
+		"%s: %s. It and the state file were not changed. Keep a copy of both, and check the resources of the last apply; when the "+
+			"journal is moved away, what it recorded is forgotten.", at.Journal, err)
 }
 
 // decrypt decrypts the bytes of a state file, or of a copy of one, if they are encrypted.
@@ -101,7 +101,7 @@ func (s storage) decrypt(name string, data []byte) ([]byte, error) {
 	plain, err := s.keys.Open(encryption.State, name, data)
 	if errors.Is(err, encryption.ErrDamaged) {
 		return nil, diag.Because(fmt.Errorf("%w: %w", ErrDamaged, err), "The state file is damaged",
-			"%s is encrypted, and is not what was written: cut off, or changed. %s", name, restore)
+			"%s is encrypted, and is truncated or was changed. %s", name, restore)
 	}
 	if errors.Is(err, encryption.ErrNewer) {
 		err = errors.Join(err, ErrNewer)
@@ -137,7 +137,7 @@ func (s *Store) Reencrypt() (written []string, left map[string]error, err error)
 			err = s.at.WriteCopy(file.Serial, data)
 		}
 		if err != nil {
-			return written, left, refuse(err, "Cannot write a copy of the state", "%s: %s. It is as it was.", name, err)
+			return written, left, refuse(err, "Cannot write a copy of the state", "%s: %s. It was not changed.", name, err)
 		}
 		written = append(written, name)
 	}

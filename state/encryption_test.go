@@ -221,7 +221,7 @@ func TestEncryptedJournal(t *testing.T) {
 
 // Turning encryption on and off, and other keys, take effect with the next
 // write; copies follow when they are asked to.
-func TestEncryptionIsTurnedOnAndOff(t *testing.T) {
+func TestEncryption_IsTurnedOnAndOff(t *testing.T) {
 	t.Parallel()
 	mine, other := newKeys(t), newKeys(t)
 	path := filepath.Join(t.TempDir(), "s.json")
@@ -280,7 +280,7 @@ func mineOnly(k keys) func() (encryption.Keys, error) {
 }
 
 // A record of a later version is no torn tail: it is never thrown away.
-func TestRecordsOfALaterVersionAreKept(t *testing.T) {
+func TestRecordsOfALaterVersion_AreKept(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	secretRun(t, path, nil, true)

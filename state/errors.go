@@ -15,9 +15,9 @@ var (
 	ErrDamaged = place.ErrDamaged
 	ErrNewer   = place.ErrNewer
 	ErrForeign = errors.New("not a deployster state, or another one")
-	ErrBroken  = errors.New("the journal cannot be written any more")
+	ErrBroken  = errors.New("the journal can no longer be written")
 	ErrNoCopy  = errors.New("the state was written, and no copy of it could be kept")
-	ErrArrives = errors.New("the state was not moved here to the end")
+	ErrArrives = errors.New("the move of the state to this place did not finish")
 )
 
 // refuse words an error for the user, unless it is a diagnostic already.

@@ -118,7 +118,7 @@ func TestStateFileFault(t *testing.T) {
 	}
 }
 
-func TestJournalsOfARunGrowWithItsFacts(t *testing.T) {
+func TestJournalsOfARun_GrowWithItsFacts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	s := mustOpen(t, path)

@@ -10,15 +10,15 @@ import (
 )
 
 // restore tells the user what to do about an invalid state file.
-const restore = "It was not changed. `deployster state restore` puts back one of the last copies, which are kept beside it. " +
-	"If there is none that fits, move this one away: resources that exist will be found again as they are, only removals are forgotten."
+const restore = "It was not changed. `deployster state restore` restores one of the last copies, which are kept next to it. If none " +
+	"fits, move this one away: existing resources are found again, and only removals are forgotten."
 
 // Parse reads the bytes of a state file; error messages name it by path. Parse returns an error
 // for anything but a complete state file of this format, and never takes it for an empty one.
 func Parse(path string, data []byte) (Snapshot, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Snapshot{}, refuse(ErrDamaged, "The state file is empty",
-			"%s has no content, which deployster never writes: something cut it off. %s", path, restore)
+			"%s has no content, which deployster never writes: it was truncated. %s", path, restore)
 	}
 	members, err := jsondoc.OwnObject(data)
 	if err != nil {
@@ -30,8 +30,8 @@ func Parse(path string, data []byte) (Snapshot, error) {
 	var format int
 	if json.Unmarshal(members["format"], &format) != nil || members["lineage"] == nil || format < 1 {
 		return Snapshot{}, refuse(ErrForeign, "Not a state file of deployster",
-			"%s has no format and lineage of deployster's. It was not changed. Name another file with -state; "+
-				"where this one has taken the place of yours, `deployster state restore` puts back one of the last copies.", path)
+			"%s has no format and lineage of deployster's. It was not changed. Name another file with -state; if this one has replaced "+
+				"yours, `deployster state restore` restores one of the last copies.", path)
 	}
 	if format > Format {
 		return Snapshot{}, refuse(ErrNewer, "The state file is of a newer deployster",

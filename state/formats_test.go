@@ -187,7 +187,7 @@ func TestFormats(t *testing.T) {
 }
 
 // TestEntryHasNoFieldThatIsLost: what a struct of the state knows comes back.
-func TestEveryFieldComesBack(t *testing.T) {
+func TestEveryField_ComesBack(t *testing.T) {
 	t.Parallel()
 	want := everyField()
 	got, err := Parse("s", []byte(encoded(t, want)))

@@ -68,7 +68,7 @@ func TestEntry_SubscribersSeeWhatWasBefore(t *testing.T) {
 
 // What is begun in the place of another thing takes the place of its entry in one with
 // the action. Where that cannot be recorded, the entry stays as it was.
-func TestEntry_OfAnotherThing(t *testing.T) {
+func TestEntry_OfAnotherObject(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]bool{"its start is recorded": false, "its start cannot be recorded": true} {
 		t.Run(name, func(t *testing.T) {

@@ -48,8 +48,8 @@ type Journal struct {
 // plan; if there is no state file yet, the state begins with this lineage.
 func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if s.journal != nil {
-		return nil, refuse(ErrBroken, "A run is recorded already", "The journal of this state was begun twice in one process, which is a "+
-			"fault in deployster.")
+		return nil, refuse(ErrBroken, "A run is recorded already", "The journal of this state was started twice in one process, which "+
+			"is a fault in deployster.")
 	}
 	if s.snapshot.Lineage != "" && s.snapshot.Lineage != lineage {
 		return nil, refuse(ErrForeign, "plan is stale: it belongs to another state",
@@ -128,7 +128,7 @@ func (j *Journal) ActionStarted(s Start) error {
 	if !known && s.Incomplete != nil {
 		e, err := s.Incomplete.incomplete()
 		if err != nil {
-			return refuse(err, "Cannot record a resource", "The config of %s is no proper JSON: %s.", s.Address, err)
+			return refuse(err, "Cannot record a resource", "The config of %s is not valid JSON: %s.", s.Address, err)
 		}
 		incomplete = &e
 	}
@@ -180,7 +180,7 @@ func canonicalMemory(addr string, memory json.RawMessage) (json.RawMessage, erro
 	}
 	canonical, err := jsondoc.Canonical(memory)
 	if err != nil {
-		return nil, refuse(err, "Cannot record a resource", "The memory of %s is no proper JSON: %s.", addr, err)
+		return nil, refuse(err, "Cannot record a resource", "The memory of %s is not valid JSON: %s.", addr, err)
 	}
 	return canonical, nil
 }
@@ -189,7 +189,7 @@ func canonicalMemory(addr string, memory json.RawMessage) (json.RawMessage, erro
 func (j *Journal) Valid(addr string, e Entry) error {
 	e, err := e.canonical()
 	if err != nil {
-		return refuse(err, "Cannot record a resource", "The config or the state of %s is no proper JSON: %s.", addr, err)
+		return refuse(err, "Cannot record a resource", "The config or the state of %s is not valid JSON: %s.", addr, err)
 	}
 	if e.ValidAt.IsZero() {
 		e.ValidAt = now()
@@ -217,7 +217,7 @@ func (j *Journal) Outputs(values map[string]Output) error {
 	for name, o := range values {
 		c, err := o.canonical()
 		if err != nil {
-			return refuse(err, "Cannot record an output", "The value of output %s is no proper JSON: %s.", name, err)
+			return refuse(err, "Cannot record an output", "The value of output %s is not valid JSON: %s.", name, err)
 		}
 		values[name] = c
 	}
@@ -249,7 +249,7 @@ func (j *Journal) Finish(status Status) error {
 	}
 	j.store.snapshot, j.store.journal = next, nil
 	if err := errors.Join(j.log.Close(), j.store.at.RemoveJournal()); err != nil {
-		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.at.Journal, err)
+		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is complete; the next command removes it.", j.store.at.Journal, err)
 	}
 	return noCopy
 }
@@ -313,7 +313,7 @@ func (j *Journal) write(r record) (end int64, err error) {
 	return end, nil
 }
 
-// encode returns the line of a record as it is written to the journal. It is valid until
+// encode returns the line of a record unchanged written to the journal. It is valid until
 // the next call.
 func (j *Journal) encode(r record) ([]byte, error) {
 	if j.stream != nil {

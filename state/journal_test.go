@@ -57,10 +57,10 @@ func content(t *testing.T, s Snapshot) string {
 	return encoded(t, s)
 }
 
-// TestTruncatedJournalIsAPrefix cuts a journal at every kind of place, with
+// TestTruncatedJournal_IsAPrefix cuts a journal at every kind of place, with
 // and without garbage or zeros in place of the rest, and compares what is
 // loaded with the facts whose lines are whole.
-func TestTruncatedJournalIsAPrefix(t *testing.T) {
+func TestTruncatedJournal_IsAPrefix(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 1))
@@ -102,8 +102,8 @@ func TestTruncatedJournalIsAPrefix(t *testing.T) {
 	}
 }
 
-// TestDamagedMiddleIsRefused changes what the disk had confirmed.
-func TestDamagedMiddleIsRefused(t *testing.T) {
+// TestDamagedMiddle_IsRefused changes what the disk had confirmed.
+func TestDamagedMiddle_IsRefused(t *testing.T) {
 	t.Parallel()
 	path, _ := crashed(t, 6, rand.New(rand.NewPCG(1, 2)))
 	whole, err := os.ReadFile(path + ".journal")

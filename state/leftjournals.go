@@ -36,7 +36,7 @@ func (s *Store) continueJournal() error {
 func (s *Store) settleLeft() (warnings diag.Diagnostics) {
 	for _, left := range s.at.LeftJournals(s.snapshot.Lineage) {
 		if err := s.settleOne(left); err != nil {
-			warnings = append(warnings, diag.Warningf("A journal of this machine was left as it is", "%s: %s", left.Name, err))
+			warnings = append(warnings, diag.Warningf("A journal of this machine was not changed", "%s: %s", left.Name, err))
 			continue
 		}
 		_ = left.Remove() // if it fails, the next command removes it

@@ -75,7 +75,7 @@ func TestOtherProcess(t *testing.T) {
 	ok(t, s.Close())
 }
 
-func TestPlansDoNotDisturbEachOther(t *testing.T) {
+func TestPlans_DoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	first, err := ReadShared(t.Context(), File(path), Options{})

@@ -60,7 +60,7 @@ func TestMemory_IsKeptByWhatIsSettledLater(t *testing.T) {
 	}
 }
 
-func TestMemory_OfWhichNothingWasSaid_StaysOpen(t *testing.T) {
+func TestMemory_OfWhichNothingWasPrinted_StaysOpen(t *testing.T) {
 	s := said(t, filepath.Join(t.TempDir(), "s.json"), &End{})
 	if got := s.Judged("a", actions.Done).Unsettled["a"].Names(); len(got) != 1 {
 		t.Errorf("it is settled by somebody who says that it was done: what was made is not known")
@@ -70,7 +70,7 @@ func TestMemory_OfWhichNothingWasSaid_StaysOpen(t *testing.T) {
 	}
 }
 
-func TestMemory_IsNoPartOfThePin(t *testing.T) {
+func TestMemory_IsNotPartOfThePin(t *testing.T) {
 	e := entry(`{}`)
 	with := e
 	with.Memory = json.RawMessage(`1`)

@@ -88,7 +88,7 @@ func (s *Store) Arrived() error {
 // notArrived returns the error for a state that is being moved, or whose move was interrupted.
 func notArrived(here, from string) error {
 	return refuse(ErrArrives, "The state has not arrived",
-		"%s is being moved to %s, or that was cut short. Nothing was changed. `deployster -state='%s' state move '%s'` finishes it.",
+		"%s is being moved to %s, or the move was interrupted. Nothing was changed. `deployster -state='%s' state move '%s'` finishes it.",
 		diag.Visible(from), here, diag.Visible(from), here)
 }
 
@@ -105,7 +105,7 @@ func (s *Store) lost(err error) error {
 	if err != nil {
 		what = err.Error()
 	}
-	return refuse(ErrDamaged, "The state did not arrive", "It was written to %s, and %s. The old state is as it was.", s.at.State, what)
+	return refuse(ErrDamaged, "The state did not arrive", "It was written to %s, and %s. The old state was not changed.", s.at.State, what)
 }
 
 // MovedTo records in a shared state that it has moved to another place.

@@ -34,7 +34,7 @@ func TestTakeOver_NamesWhatStays(t *testing.T) {
 
 // What a move that is cut short leaves is used by nobody, and the state goes on where it was,
 // until the move is begun again.
-func TestTakeOver_CutShort(t *testing.T) {
+func TestTakeOver_Interrupted(t *testing.T) {
 	t.Parallel()
 	for name, there := range map[string]Place{
 		"a file":  File(filepath.Join(t.TempDir(), "s.json")),

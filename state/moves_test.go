@@ -23,7 +23,7 @@ func recorded(addresses ...string) Snapshot {
 }
 
 // Each address is looked up among the rules: of 10,000 that are all moved, few are compared.
-func TestMoveRules_AreLookedUp(t *testing.T) {
+func TestMoveRules_AreResolved(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
 	s, rules := recorded(), make([]moves.Rule, n)
@@ -57,8 +57,8 @@ func TestMoveRules(t *testing.T) {
 		"a>c b>c: a b":                   "b to c: a is moved there too",
 		"a>b: a b":                       "a to b: b is recorded already",
 		`a>b: a["x"] b["x"]`:             `a["x"] to b["x"]: b["x"] is recorded already`,
-		"a>b b>a: a":                     "circle",
-		"a>b b>c c>a: c":                 "circle",
+		"a>b b>a: a":                     "cycle",
+		"a>b b>c c>a: c":                 "cycle",
 		"module.a>module.b: module.a.x module.ab.x":               "module.a.x>module.b.x",
 		`module.a>module.a["k"]: module.a.x module.a.y[0]`:        `module.a.x>module.a["k"].x module.a.y[0]>module.a["k"].y[0]`,
 		`module.a["k"]>module.c: module.a["k"].x module.a["l"].x`: `module.a["k"].x>module.c.x`,
@@ -99,7 +99,7 @@ func TestMoveRules(t *testing.T) {
 	}
 }
 
-func TestMovedRenamesDependenciesToo(t *testing.T) {
+func TestMoved_RenamesDependenciesToo(t *testing.T) {
 	t.Parallel()
 	s := recorded("a", "b", "c")
 	s.Resources["c"] = Entry{Type: "c", Dependencies: []string{"a", "b"}}
@@ -125,7 +125,7 @@ func TestMovedRenamesDependenciesToo(t *testing.T) {
 
 // A process that dies after a move leaves it made: the next one finds it in the
 // journal, folds it in, and goes on from there.
-func TestMovesSurviveACrash(t *testing.T) {
+func TestMoves_SurviveACrash(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	s := mustOpen(t, path)

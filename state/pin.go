@@ -40,7 +40,7 @@ func (s Snapshot) Pin(addr string) string {
 }
 
 // Pin returns the EntryHash of an entry, the run that last acted on it, and when it was VALID:
-// a thing that was created again since is another thing, with another memory, however equal.
+// a thing that was created again since is another object, with another memory, however equal.
 func (e Entry) Pin() string {
 	return fmt.Sprintf("%s %d %s", EntryHash(e), e.Acted, e.ValidAt.UTC().Format(time.RFC3339Nano))
 }

@@ -78,7 +78,7 @@ func (s storage) save(next Snapshot) error {
 	}
 	if err := s.keepCopy(next, data); err != nil {
 		return refuse(fmt.Errorf("%w: %w", ErrNoCopy, err), "Cannot keep a copy of the state",
-			"%s: %s. The state file itself is written and whole. Check the disk and the permissions of that directory.", s.Copies, err)
+			"%s: %s. The state file itself is written and complete. Check the disk and the permissions of that directory.", s.Copies, err)
 	}
 	return nil
 }
@@ -90,8 +90,8 @@ func (s storage) write(next Snapshot) ([]byte, error) {
 		err = s.Write(next.Serial, data)
 	}
 	if err != nil {
-		return nil, refuse(err, "Cannot write the state file", "%s: %s. Check the disk and the permissions of the directory. "+
-			"What an apply has recorded is in the journal beside it, and the next command puts that into the state file.", s.State, err)
+		return nil, refuse(err, "Cannot write the state file", "%s: %s. Check the disk and the permissions of the directory. The record "+
+			"of an apply is in the journal next to it, and the next command merges it.", s.State, err)
 	}
 	return data, nil
 }

@@ -83,7 +83,7 @@ type begin struct {
 
 // errNotUnderstood is the error for a record that is intact, but has content that this
 // version does not know.
-var errNotUnderstood = errors.New("it is whole, and says what this version of deployster does not know")
+var errNotUnderstood = errors.New("it is complete, and has keys that this version of deployster does not know")
 
 // decodeLine reads a line without its newline; false means that it is damaged.
 func decodeLine(line []byte) (record, bool) {
@@ -117,7 +117,7 @@ func decodeJournal(data []byte) (records []record, dropped int, err error) {
 		}
 		if !whole || !ok || r.Seq != seq || r.Prev != prev {
 			if lines.Confirm(rest, seq) {
-				return nil, 0, fmt.Errorf("record %d is damaged, and later ones say that it was stored", seq)
+				return nil, 0, fmt.Errorf("record %d is damaged, and later ones show that it was stored", seq)
 			}
 			return records, len(rest), nil
 		}

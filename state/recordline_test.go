@@ -14,7 +14,7 @@ import (
 var odd = []string{"", "a\"b\\c\n", "<&>\u2028é", "bad \xff\xfe", "\u0000\u001f\u007f"}
 
 // The line of a record is its checksum and what encoding/json writes.
-func TestRecordsAreWrittenAsJSONIs(t *testing.T) {
+func TestRecords_AreWrittenAsJSONIs(t *testing.T) {
 	t.Parallel()
 	exit := 0
 	records := append(everyFact(), record{}, record{Exit: &exit, Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("x", 60))})

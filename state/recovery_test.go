@@ -40,7 +40,7 @@ func TestForeignJournals(t *testing.T) {
 	check("newer", ErrNewer)
 }
 
-func TestRecoverySaysWhatWasInFlight(t *testing.T) {
+func TestRecovery_ReportsWhatWasInFlight(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	s := mustOpen(t, path)
@@ -84,9 +84,9 @@ func TestRecoverySaysWhatWasInFlight(t *testing.T) {
 	ok(t, s.Close())
 }
 
-// TestFoldIsIdempotent: a crash after the state file was replaced and before
+// TestFold_IsIdempotent: a crash after the state file was replaced and before
 // the journal went must change nothing.
-func TestFoldIsIdempotent(t *testing.T) {
+func TestFold_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	path, _ := crashed(t, 5, rand.New(rand.NewPCG(5, 6)))
 	journal, err := os.ReadFile(path + ".journal")

@@ -169,7 +169,7 @@ func (s removing) Get(ctx context.Context, key string) ([]byte, error) {
 
 // Who reads without a lock while the state that it has found is removed, as a repair removes
 // that of the repair before, reads the one that came after.
-func TestRemote_IsReadBesideACompaction(t *testing.T) {
+func TestRemote_IsReadDuringACompaction(t *testing.T) {
 	t.Parallel()
 	a, b := two(t, inDir())
 	on := func(m *machine, store sharedlog.Store) *Remote {

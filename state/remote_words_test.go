@@ -17,7 +17,7 @@ import (
 
 // Why a shared state cannot be recorded is told in the words of its store, and the same for
 // each fact and at the end: it is no fault of a disk.
-func TestRemote_SaysOnceWhyItCannotBeRecorded(t *testing.T) {
+func TestRemote_ReportsOnceWhyItCannotBeRecorded(t *testing.T) {
 	for want, lose := range map[string]func(t *testing.T, a, b *machine){
 		"The state was taken over":    func(t *testing.T, _, b *machine) { ok(t, b.open(t, waits).Close()) },
 		"The state cannot be reached": func(_ *testing.T, a, _ *machine) { a.setCut(true) },

@@ -35,13 +35,12 @@ func (r *Recovery) Warning() *diag.Diagnostic {
 		open = append(open, fmt.Sprintf("%q of %s (started at %s)", f.Action, f.Address, f.Started.Format(time.RFC3339)))
 	}
 	if len(open) > 0 {
-		fmt.Fprintf(&b, " Not known to have ended: %s.", words.List(slices.SortedFunc(slices.Values(open), natural.Compare), 3))
+		fmt.Fprintf(&b, " Of unknown outcome: %s.", words.List(slices.SortedFunc(slices.Values(open), natural.Compare), 3))
 	}
 	if len(r.Unconfirmed) > 0 {
-		fmt.Fprintf(&b, " Actions of %s have ended, and what they led to was not checked.", words.List(r.Unconfirmed, 3))
+		fmt.Fprintf(&b, " Actions of %s have ended, and their result was not checked.", words.List(r.Unconfirmed, 3))
 	}
-	b.WriteString(" Run plan to see the current state, then apply. " +
-		"To go on with a saved plan, apply the same file again.")
+	b.WriteString(" Run plan to see the current state, then apply. To continue a saved plan, apply the same file again.")
 	return diag.Warningf("An earlier apply was interrupted", "%s", b.String())
 }
 
@@ -222,8 +221,8 @@ func remembered(list []Applied) []Applied {
 func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err error) {
 	if base.Lineage == "" {
 		return base, nil, refuse(ErrDamaged, "The state file is gone",
-			"%s does not exist, but the journal %s of an apply does: the state file was lost or moved after that apply began. Nothing was changed. "+
-				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", at.State,
+			"%s does not exist, but the journal %s of an apply does: the state file was lost or moved after that apply began. Nothing "+
+				"was changed. `deployster state restore` restores the copy that the journal continues; without one, move the journal.", at.State,
 			at.Journal)
 	}
 	records, _, err := decodeJournal(data)
@@ -239,7 +238,7 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	}
 	b := records[0].Begin
 	if records[0].Kind != kindBegin || b == nil {
-		return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s does not say what it belongs to. Nothing was changed.", at.Journal)
+		return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s does not name its state. Nothing was changed.", at.Journal)
 	}
 	if b.Format > Format {
 		return base, nil, refuse(ErrNewer, "The journal is of a newer deployster",
@@ -271,14 +270,14 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 func belongs(at storage, base Snapshot, b begin) error {
 	if base.Lineage != b.Lineage {
 		return refuse(ErrForeign, "The journal belongs to another state",
-			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Bring the file back that belongs to "+
-				"the other.", at.Journal, b.Lineage, at.State, base.Lineage)
+			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Restore the file that belongs to the "+
+				"other.", at.Journal, b.Lineage, at.State, base.Lineage)
 	}
 	folded := len(base.Applied) > 0 && base.Applied[len(base.Applied)-1].Run == b.Run
 	if base.Serial != b.Serial && !folded {
 		return refuse(ErrForeign, "The journal belongs to another version of the state",
-			"%s continues the serial %d, and %s has the serial %d: the state file was replaced after that apply began. Nothing was changed. "+
-				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", at.Journal, b.Serial, at.State,
+			"%s continues the serial %d, and %s has the serial %d: the state file was replaced after that apply began. Nothing was "+
+				"changed. Restore serial %d, or move the journal away to forget its records.", at.Journal, b.Serial, at.State,
 			base.Serial, b.Serial)
 	}
 	return nil

@@ -119,7 +119,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestFileIsStableAndReadable(t *testing.T) {
+func TestFile_IsStableAndReadable(t *testing.T) {
 	t.Parallel()
 	s := Snapshot{Format: Format, Lineage: "l", Serial: 7, Resources: map[string]Entry{"b": full(), "a": entry(`{"k":true}`)}, Outputs: map[string]Output{}}
 	first := encoded(t, s)
@@ -252,7 +252,7 @@ func TestLineage(t *testing.T) {
 	}
 }
 
-func TestAppliedIsBounded(t *testing.T) {
+func TestApplied_IsBounded(t *testing.T) {
 	t.Parallel()
 	base := Snapshot{Format: Format, Lineage: "l"}
 	for i := range MaxApplied + 5 {
@@ -368,7 +368,7 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-func TestInvalidDocumentsAreNotRecorded(t *testing.T) {
+func TestInvalidDocuments_AreNotRecorded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	s := mustOpen(t, path)

@@ -51,7 +51,7 @@ actions         resize args=["resize"]  grow args=["grow" "--to=very
 }
 
 // Of values of megabytes only the part is quoted where they begin to differ.
-func TestLongDifferencesAreShort(t *testing.T) {
+func TestLongDifferences_AreShort(t *testing.T) {
 	t.Parallel()
 	text := func(s string) json.RawMessage { return encoded(map[string]string{"text": s}) }
 	long := strings.Repeat("x", 1<<20)

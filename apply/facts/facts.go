@@ -109,7 +109,7 @@ func (f *Facts) SetGone(addr string) {
 	delete(f.memories, addr)
 }
 
-// memory returns the memory of a resource from this apply, nil when its thing no longer
+// memory returns the memory of a resource from this apply, nil when its object no longer
 // exists, and whether there was any.
 func (f *Facts) memory(addr string) (memory json.RawMessage, said bool) {
 	f.mu.Lock()

@@ -20,13 +20,14 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 	if last, was := s.WasApplied(p.ID); was && !resumed {
 		why, todo := "it was already applied", "A plan is used once. Make a new one to see what is left to do."
 		if last.Status != state.StatusOK {
-			todo = fmt.Sprintf("Its run ended by itself (%s), and what was not done then is not in this plan any more as it should be: only a "+
-				"run that was cut short, as by a power cut, is gone on with. Make a new plan to see what is left to do.", last.Status)
+			todo = fmt.Sprintf("Its run ended by itself (%s). Only a run that was interrupted, as by a power cut, can be continued. "+
+				"Make a new plan to see what is left to do.", last.Status)
 		}
 		return Stale(why, todo)
 	}
 	if s.Lineage == begins.Lineage(p.ID) && s.Serial > 0 && !resumed { // also when the state has no record of that run any more
-		return Stale("it was already applied", "This state began with it. A plan is used once. Make a new one to see what is left to do.")
+		return Stale("it was already applied", "This state was started by it. A plan is used once. Make a new one to see what is left "+
+			"to do.")
 	}
 	if p.Lineage != "" && s.Lineage != "" && p.Lineage != s.Lineage {
 		return Stale("it was made for another state file",
@@ -39,7 +40,7 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 	}
 	if p.Lineage == "" && s.Serial > 0 && !resumed { // at serial 0 a state exists, and nothing was recorded in it
 		return Stale("there was no state when it was made, and there is one now",
-			"It was made for another state file, or another apply came between. Name the file with -state, or plan again.")
+			"It was made for another state file, or another apply ran in between. Name the file with -state, or plan again.")
 	}
 	var changed []string
 	pins, then := beforeMoves(p, s, died)
@@ -49,13 +50,13 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 		}
 	}
 	if len(changed) > 0 {
-		return Stale("the state of "+strings.Join(changed, ", ")+" was recorded anew since it was made",
-			"Another apply came between. Plan again to see what is left to do.")
+		return Stale("the state of "+strings.Join(changed, ", ")+" changed after this plan was made",
+			"Another apply ran in between. Plan again to see what is left to do.")
 	}
 	if dependant, addr := newDependant(p, s); dependant != "" {
 		return Stale(fmt.Sprintf("it destroys %s, and %s was recorded since as depending on it", config.Reference(addr),
 			config.Reference(dependant)),
-			"Another apply came between. Plan again: the new plan has them in their order.")
+			"Another apply ran in between. Plan again: the new plan has the right order.")
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (h *Hosts) why(host string) string {
 	}
 	why := fmt.Sprintf("no further host was begun after %s had failed", words.Count(len(h.failed), "host"))
 	if h.earlier > 0 && h.earlier == len(h.failed) {
-		why += ", in the run of this plan that was cut short"
+		why += ", in the interrupted run of this plan"
 	}
 	return why
 }

@@ -52,12 +52,12 @@ func (l *loader) publish(b *hcl.Block) {
 // rootOnly adds an error for each host, artifact and publish in a module, which cannot have them.
 func (l *loader) rootOnly() {
 	for _, name := range slices.Sorted(maps.Keys(l.b.Hosts)) {
-		l.add(source.Failure(l.b.Hosts[name].At, "A host in a module", "Hosts are declared in the root manifest only. Declare it there, and "+
-			"hand it in as a variable, for example target = host.%s; then write host = var.target here.", name))
+		l.add(source.Failure(l.b.Hosts[name].At, "A host in a module", "Hosts are declared in the root manifest only. Declare it there, "+
+			"and pass it as a variable, for example target = host.%s; then write host = var.target here.", name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.b.Artifacts)) {
-		l.add(source.Failure(l.b.Artifacts[name].At, "An artifact in a module", "Artifacts are declared in the root manifest only. Declare it "+
-			"there, and hand in what the module needs of it as a variable, for example %s = artifact.%s.version.", name, name))
+		l.add(source.Failure(l.b.Artifacts[name].At, "An artifact in a module", "Artifacts are declared in the root manifest only. "+
+			"Declare it there, and pass what the module needs of it as a variable, for example %s = artifact.%s.version.", name, name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.b.Resources)) {
 		if r := l.b.Resources[name]; r.Publish != nil {

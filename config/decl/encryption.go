@@ -38,7 +38,7 @@ func (l *loader) encryption(c *hcl.BodyContent) {
 	l.encrypted = &blocks[0].DefRange
 	if l.b.Parent != nil {
 		l.add(source.Failure(blocks[0].DefRange, "Encryption in a module",
-			"A module has no state of its own: only the root manifest says how files are encrypted. Remove it here."))
+			"A module has no state of its own: only the root manifest configures encryption. Remove it here."))
 		return
 	}
 	e := &Encryption{Enabled: true}
@@ -51,7 +51,7 @@ func (l *loader) encryption(c *hcl.BodyContent) {
 	e.IdentityFiles = l.constants(attrs["identity_files"], func(string) error { return nil })
 	if e.PassphraseEnv != "" && e.PassphraseFile != "" {
 		l.add(source.Failure(attrs["passphrase_file"].NameRange, "Two passphrases",
-			"passphrase_env and passphrase_file say both where the passphrase is. Keep one of them."))
+			"passphrase_env and passphrase_file exclude each other. Keep one of them."))
 	}
 	l.t.Encryption = e
 }
@@ -66,7 +66,7 @@ func (l *loader) constants(a *hcl.Attribute, check func(string) error) (out []st
 				at = items[i].Range()
 			}
 			if v.IsNull() {
-				l.add(source.Failure(at, "Wrong type", "null is none of the %s.", a.Name))
+				l.add(source.Failure(at, "Wrong type", "null is not valid in %s.", a.Name))
 				continue
 			}
 			if err := check(v.AsString()); err != nil {

@@ -16,7 +16,7 @@ import (
 // by the block that has it.
 var (
 	rootHints = map[string]string{
-		"data": "There are no data sources: resource.NAME.state is what a resource reported. To look at a thing and never change it, " +
+		"data": "There are no data sources: resource.NAME.state is what a resource reported. To read an object and never change it, " +
 			"declare it as a resource with read_only = true.",
 		"provider": "There are no providers: the type of a resource is a container image, which brings its own tools. What it must know goes " +
 			"into config, files and credentials into a plug block, environment variables into the env of a type block.",
@@ -25,7 +25,7 @@ var (
 		"import":    "What exists already needs no import: its type finds it, and the plan adopts it.",
 		"hosts":     "Each host has a block of its own: host \"NAME\" { address = ... }.",
 		"local":     "Local values stand in a block `locals { NAME = VALUE }`.",
-		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema says is writeOnly.",
+		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema marks writeOnly.",
 		"variables": "Each variable has a block of its own: variable \"NAME\" { }. Values for them go into vars.auto.hcl.",
 		"outputs":   "Each output has a block of its own: output \"NAME\" { value = ... }.",
 		"resources": "Each resource has a block of its own: resource \"NAME\" { type = ... }.",
@@ -47,7 +47,7 @@ var (
 	hostHints = map[string]string{
 		"host":         "Where it is reached is its address: a name, an address, or an alias of ssh's config.",
 		"hostname":     "Where it is reached is its address: a name, an address, or an alias of ssh's config.",
-		"password":     "There are no passwords: ssh must get in by a key or an agent without asking. For sudo it is the same.",
+		"password":     "There are no passwords: ssh must log in with a key or an agent, without a prompt. For sudo it is the same.",
 		"private_key":  "A key is a file that ssh reads: identity_file = \"~/.ssh/deploy\".",
 		"key":          "A key is a file that ssh reads: identity_file = \"~/.ssh/deploy\".",
 		"bastion_host": "The machine on the way is jump = \"USER@NAME:PORT\", as for ssh -J.",

@@ -123,7 +123,7 @@ func (l *loader) call(b *hcl.Block) {
 // oneOf adds an error if a block has both for_each and count.
 func (l *loader) oneOf(attrs hcl.Attributes) {
 	if f, c := attrs["for_each"], attrs["count"]; f != nil && c != nil {
-		l.add(source.Failure(c.NameRange, "Both for_each and count", "Each of them says how many instances there are, so only one can be "+
+		l.add(source.Failure(c.NameRange, "Both for_each and count", "Each of them sets the number of instances, so only one can be "+
 			"given. for_each at line %d gives every instance a name of its own, which is what to prefer.", f.NameRange.Start.Line))
 	}
 }
@@ -154,15 +154,15 @@ func (l *loader) childOnly() {
 	for _, attrs := range l.settings {
 		if a := attrs["state"]; a != nil {
 			l.add(source.Failure(a.NameRange, "A state file in a module",
-				"A module has no state of its own: only the root manifest says where the state file is. Remove it here."))
+				"A module has no state of its own: only the root manifest sets the state file. Remove it here."))
 		}
 		if a := attrs["adopt"]; a != nil {
 			l.add(source.Failure(a.NameRange, "A default in a module",
 				"Only the root manifest sets the default of adopt. Move it there, or write it into the lifecycle blocks of the resources here."))
 		}
 		if a := attrs["auto_edges"]; a != nil {
-			l.add(source.Failure(a.NameRange, "A setting in a module", "Only the root manifest says whether there are automatic edges. Move "+
-				"it there."))
+			l.add(source.Failure(a.NameRange, "A setting in a module", "Only the root manifest configures automatic edges. Move it "+
+				"there."))
 		}
 	}
 	l.add(l.t.checkVersion(l)...)
@@ -210,7 +210,7 @@ func (t *Tree) newModuleBlock(parent *Module, c *Call, dir string) *Module {
 func (t *Tree) moduleSource(c *Call) (string, *hcl.Diagnostic) {
 	a := c.Attrs["source"]
 	if a == nil {
-		return "", source.Failure(c.At, "A module without source", "A module block says where the module is: source = \"./DIRECTORY\".")
+		return "", source.Failure(c.At, "A module without source", "A module block needs a source: source = \"./DIRECTORY\".")
 	}
 	path, ok := refs.ConstantText(a.Expr)
 	if !ok {
@@ -220,12 +220,12 @@ func (t *Tree) moduleSource(c *Call) (string, *hcl.Diagnostic) {
 	at := a.Expr.Range()
 	switch {
 	case filepath.IsAbs(path):
-		return "", source.Failure(at, "Invalid module source", "%q is an absolute path, which would be another one on every machine. Write "+
-			"the path from this file: \"./DIRECTORY\" or \"../DIRECTORY\".", path)
+		return "", source.Failure(at, "Invalid module source", "%q is an absolute path, which differs on every machine. Write the path "+
+			"from this file: \"./DIRECTORY\" or \"../DIRECTORY\".", path)
 	case path == ".", path == "..", strings.HasPrefix(path, "./"), strings.HasPrefix(path, "../"):
 	case strings.Contains(path, ":") || strings.Count(path, "/") > 1 || strings.Contains(strings.Split(path, "/")[0], "."):
-		return "", source.Failure(at, "Invalid module source", "%q looks like an address of a registry or a repository. Modules are "+
-			"directories of this machine: fetch it with the tool for that (git clone, git submodule), and write \"./DIRECTORY\".", path)
+		return "", source.Failure(at, "Invalid module source", "%q is an address of a registry or a repository. Modules are directories "+
+			"of this machine: fetch it with the tool for that (git clone, git submodule), and write \"./DIRECTORY\".", path)
 	default:
 		return "", source.Failure(at, "Invalid module source", "A module is a directory, written from this file on with ./ or ../ at the "+
 			"beginning. Did you mean %q?", "./"+path)

@@ -44,12 +44,14 @@ func (l *loader) moved(b *hcl.Block) {
 		return
 	}
 	if v.FromTarget.module != v.ToTarget.module {
-		l.add(source.Failure(v.ToTarget.At, "Unlike things", "%s cannot become %s: a resource is moved to a resource, a module to a module.",
+		l.add(source.Failure(v.ToTarget.At, "Addresses of different kinds", "%s cannot become %s: a resource is moved to a resource, a "+
+			"module to a module.",
 			v.FromTarget.kind(), v.ToTarget.kind()))
 		return
 	}
 	if v.FromTarget.publishes() != v.ToTarget.publishes() {
-		l.add(source.Failure(v.ToTarget.At, "Unlike things", "%s cannot become %s: a publish is moved to a publish.", v.FromTarget.kind(),
+		l.add(source.Failure(v.ToTarget.At, "Addresses of different kinds", "%s cannot become %s: a publish is moved to a "+
+			"publish.", v.FromTarget.kind(),
 			v.ToTarget.kind()))
 		return
 	}
@@ -158,7 +160,7 @@ func stepKey(t hcl.Traversal, i int) (string, bool) {
 // declared.
 type Removed struct {
 	From    string
-	Destroy bool       // otherwise it is forgotten: the real object stays as it is
+	Destroy bool       // otherwise it is forgotten: the real object is not destroyed
 	Range   diag.Range // the block's header
 }
 
@@ -181,7 +183,7 @@ func (l *loader) removed(b *hcl.Block) {
 		value, diags := a.Expr.Value(nil)
 		if diags.HasErrors() || value.Type() != cty.Bool || value.IsNull() || !value.IsKnown() {
 			l.add(source.Failure(a.Expr.Range(), "Not a constant",
-				"The value of destroy is true or false: whether the thing is removed, or only let go."))
+				"The value of destroy is true (the object is destroyed) or false (it is only forgotten)."))
 			return
 		}
 		v.Destroy = value.True()

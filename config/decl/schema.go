@@ -114,6 +114,6 @@ func resourceHint(s schema, name string, _ bool) string {
 	if words.DidYouMean(name, s.names()) != "" {
 		return ""
 	}
-	return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Beside it can stand: %s.", name,
+	return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Next to it are allowed: %s.", name,
 		strings.Join(s.names(), ", "))
 }

@@ -71,8 +71,8 @@ func (l *loader) variable(b *hcl.Block) {
 		v.Checks = append(v.Checks, l.content(check.Body, conditionSchema).Attributes)
 	}
 	if slices.Contains(metaArguments, v.Name) {
-		l.add(source.Failure(v.At, "Reserved name", "A variable cannot be called %q: in a module block, %s says something of the module "+
-			"itself, so that the variable could not be given. Choose another name.", v.Name, v.Name))
+		l.add(source.Failure(v.At, "Reserved name", "A variable cannot be called %q: %s is an attribute of module blocks, so that the "+
+			"variable could not be given. Choose another name.", v.Name, v.Name))
 	}
 	if first := l.b.Variables[v.Name]; first != nil {
 		l.add(twice("variable", v.Name, first.At, v.At))
@@ -138,7 +138,7 @@ func (v *Variable) Accept(value cty.Value) (cty.Value, error) {
 		if v.def != cty.NilVal && !v.def.IsNull() {
 			return v.def, nil // as in Terraform: null means the default
 		}
-		return cty.NilVal, fmt.Errorf("it must not be null, because the variable says nullable = false")
+		return cty.NilVal, fmt.Errorf("it must not be null, because the variable has nullable = false")
 	}
 	return got, nil
 }
@@ -241,8 +241,9 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 			}
 			v.missing = true
 			return cty.NilVal, hcl.Diagnostics{source.Failure(v.At, "A variable has no value",
-				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with -var-file, in "+
-					"vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, plan and apply ask for it.",
+				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with "+
+					"-var-file, in vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, plan "+
+					"and apply prompt for it.",
 				v.Name, v.Name, v.Name)}
 		}
 		return v.def, nil
@@ -272,8 +273,8 @@ func (v *Variable) bracketed(in source.VarInput) hcl.Diagnostics {
 		return nil
 	}
 	return hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "The value of a variable is text", Subject: v.At.Ptr(),
-		Detail: fmt.Sprintf("The variable %q has no type, so the value from %s is text, though it looks like a list or an object. Declare its "+
-			"type, such as list(string).", v.Name, in.Origin)}}
+		Detail: fmt.Sprintf("The variable %q has no type, so the value from %s is text, though it has the form of a list or an object. "+
+			"Declare its type, such as list(string).", v.Name, in.Origin)}}
 }
 
 func (t *Tree) undeclared(in source.VarInput) hcl.Diagnostics {

@@ -299,7 +299,7 @@ func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized
 }
 
 func goneKey(x *instance.Expansion, key string) *hcl.Diagnostic {
-	return source.Failure(x.Expr.Range(), "An instance that is not declared any more",
+	return source.Failure(x.Expr.Range(), "Instance no longer declared",
 		"When the plan was made, this for_each had the key %s. What it is made of has changed since, and now it has not. Plan again.",
 		values.QuoteKey(key))
 }

@@ -55,8 +55,8 @@ func explainSplat(e *Evaluator, d *hcl.Diagnostic, expr hcl.Expression, at insta
 		if x := e.set(source.Traversal.RootName(), refs.StepName(source.Traversal, 1), at.Mod).Of; x != nil && x.Repetition == instance.ForEach {
 			what := refs.TraversalString(source.Traversal)
 			d.Summary = "One of several"
-			d.Detail = fmt.Sprintf("%s has instances with keys, because of its for_each: it is an object, and no list. Write values(%s)[*] for a "+
-				"list of all, or %s[\"KEY\"] for one.", what, what, what)
+			d.Detail = fmt.Sprintf("%s has instances with keys, because of its for_each: it is an object, not a list. Write "+
+				"values(%s)[*] for a list of all, or %s[\"KEY\"] for one.", what, what, what)
 			found = true
 		}
 		return nil

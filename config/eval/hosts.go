@@ -77,8 +77,8 @@ func (m *Modules) HostAt(a *hcl.Attribute, what string, at instance.Scope) (*run
 		if len(open) == 0 || m.Tree.HasUnsetVars || m.Hosts.Invalid() { // reported elsewhere, now or later
 			return nil, diags
 		}
-		return nil, append(diags, source.Failure(a.Expr.Range(), "Known too late", "Which host this is depends on %s, and %s must be known "+
-			"before anything is asked. Use variables and constants to choose it.", strings.Join(open, ", "), what))
+		return nil, append(diags, source.Failure(a.Expr.Range(), "Known too late", "This host depends on %s, and %s must be known "+
+			"before any state is read. Use variables and constants to choose it.", strings.Join(open, ", "), what))
 	case !found || name.IsNull() || name.Type() != cty.String:
 		return nil, append(diags, m.noHost(a, what, v))
 	}

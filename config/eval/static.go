@@ -38,7 +38,7 @@ func (m *Modules) staticAt(expr hcl.Expression, want cty.Type, p decl.Usage, at 
 	}
 	if usesEachValue(m.Refs.References(expr)) && !v.IsWhollyKnown() && at.At.Of != nil {
 		return cty.NilVal, hcl.Diagnostics{source.Failure(expr.Range(), "Known too late",
-			"each.value is made of a resource here, and %s must be known before any resource is looked at. Use each.key, variables and constants.",
+			"each.value is made of a resource here, and %s must be known before any resource is read. Use each.key or constants.",
 			p.What)}
 	}
 	return convertTo(v, want, expr.Range(), p.What)

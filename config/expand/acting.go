@@ -68,7 +68,7 @@ func pollTime(text string) (time.Duration, error) {
 	}
 	d, err := duration(text)
 	if err == nil && d < shortestPoll {
-		return 0, fmt.Errorf("%q is shorter than %s. \"0s\" looks at nothing because of time", text, shortestPoll)
+		return 0, fmt.Errorf("%q is shorter than %s. \"0s\" turns periodic checks off", text, shortestPoll)
 	}
 	return d, err
 }

@@ -130,9 +130,9 @@ func LateHost(m *Instances, name string, s instance.States) (host runner.Host, o
 func keyFile(path, base string) (string, error) {
 	switch {
 	case path == "":
-		return "", fmt.Errorf("the path is empty: leave it out for the keys that ssh takes by itself")
+		return "", fmt.Errorf("the path is empty: leave it out for the default keys of ssh")
 	case strings.ContainsAny(path, "\x00\r\n"):
-		return "", fmt.Errorf("%q is no path", path)
+		return "", fmt.Errorf("%q is not a path", path)
 	case strings.HasPrefix(path, "~") || filepath.IsAbs(path):
 		return path, nil
 	}
@@ -157,7 +157,7 @@ func checkHostKeys(text string) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("there is no key in it: leave it out where known_hosts has the key")
+		return fmt.Errorf("it has no key: leave it out if known_hosts has the key")
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (a *attrReader) source(t *decl.Block, files *source.Reader) (pull runner.Pu
 			pull = p
 			return nil
 		}
-		return fmt.Errorf("%q is not when to pull: it is \"missing\", \"always\" or \"never\"", v.AsString())
+		return fmt.Errorf("%q is not valid: it must be \"missing\", \"always\" or \"never\"", v.AsString())
 	})
 	if t.Verify == nil {
 		return pull, nil

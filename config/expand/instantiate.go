@@ -150,8 +150,8 @@ func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (
 		return s, nil // already reported
 	}
 	if s.All {
-		return s, hcl.Diagnostics{source.Failure(t.At, "Known too late", "Which instance of %s is meant is known only with the state of "+
-			"another resource, and an order must be found before. Use each.key, count.index, variables and constants in the brackets.",
+		return s, hcl.Diagnostics{source.Failure(t.At, "Known too late", "The instance of %s is known only with the state of another "+
+			"resource, and the order must be known before. Use each.key, count.index, variables and constants in the brackets.",
 			refs.TraversalString(t.Ref.Traversal[:2]))}
 	}
 	d := source.Failure(t.At, "", "")

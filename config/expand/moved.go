@@ -37,15 +37,15 @@ func (m *Instances) checkMoved(mod *instance.Module) hcl.Diagnostics {
 		}
 		from[v.From] = v
 		if first := to[v.To]; first != nil {
-			diags = append(diags, source.Failure(v.ToTarget.At, "Moved to one place",
+			diags = append(diags, source.Failure(v.ToTarget.At, "Moved to one address",
 				"%s is moved to %s already, at %s:%d. Two cannot have one address: remove one of the blocks.",
 				first.From, v.To, first.At.Filename, first.At.Start.Line))
 			continue
 		}
 		to[v.To] = v
 		if at, there := m.stillDeclared(mod, v.FromTarget.Address, v.ToTarget.Address); there {
-			diags = append(diags, source.Failure(v.FromTarget.At, "Moved, and still there",
-				"This says that %s is now %s, but %s is still declared, at %s:%d. Rename that block to what it is now, or remove the moved block.",
+			diags = append(diags, source.Failure(v.FromTarget.At, "Moved, and still declared",
+				"This block moves %s to %s, but %s is still declared, at %s:%d. Rename that block, or remove the moved block.",
 				v.From, v.To, v.From, at.Filename, at.Start.Line))
 		}
 	}
@@ -66,8 +66,8 @@ func circles(list []*decl.MovedBlock, from map[string]*decl.MovedBlock) hcl.Diag
 			for _, on := range path[:len(path)-1] {
 				said[from[on]] = true
 			}
-			diags = append(diags, source.Failure(v.FromTarget.At, "Moved in a circle",
-				"These moved blocks lead back to where they begin: %s. Remove one of them.", strings.Join(path, " to ")))
+			diags = append(diags, source.Failure(v.FromTarget.At, "Cycle of moved blocks",
+				"These moved blocks form a cycle: %s. Remove one of them.", strings.Join(path, " to ")))
 			break
 		}
 	}

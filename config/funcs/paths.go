@@ -28,9 +28,9 @@ func expand(p, home string) (string, error) {
 	case p == "" || p[0] != '~':
 		return p, nil
 	case len(p) > 1 && p[1] != '/':
-		return "", fmt.Errorf("%q is the home directory of another user, which is not looked up: write its path", p)
+		return "", fmt.Errorf("%q is the home directory of another user, which is not supported: write its path", p)
 	case home == "":
-		return "", fmt.Errorf("there is no home directory that ~ could stand for: set HOME")
+		return "", fmt.Errorf("~ has no home directory: set HOME")
 	}
 	return filepath.Join(home, strings.TrimPrefix(p, "~")), nil
 }

@@ -102,7 +102,7 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 		return cty.NilVal, function.NewArgErrorf(0, "%s", oneLine(diags))
 	}
 	if v.IsNull() {
-		return cty.NilVal, function.NewArgErrorf(0, "the template %s gives null, which is no text", name)
+		return cty.NilVal, function.NewArgErrorf(0, "the template %s returns null instead of text", name)
 	}
 	return v, limits.CheckValue(v)
 }

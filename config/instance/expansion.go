@@ -36,7 +36,7 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 	const rule = "for_each takes a map, an object, or a set of strings; each key becomes an instance."
 	if v.IsMarked() {
 		return source.Failure(expr.Range(), "Sensitive keys", "The keys of this for_each are sensitive, and they would be seen in the "+
-			"addresses of the resources. Take the keys from something else, or say nonsensitive() if they may be seen.")
+			"addresses of the resources. Take the keys from something else, or use nonsensitive() if they may be shown.")
 	}
 	typ := v.Type()
 	isMap := typ.IsObjectType() || typ.IsMapType()
@@ -70,8 +70,8 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 			return nil
 		}
 		if key.IsNull() {
-			return source.Failure(expr.Range(), "Invalid for_each", "The set has null in it, which is no key. Leave it out: compact(), or [for x "+
-				"in SET : x if x != null].")
+			return source.Failure(expr.Range(), "Invalid for_each", "The set contains null, which is not a valid key. Leave it out: "+
+				"compact(), or [for x in SET : x if x != null].")
 		}
 		if len(key.AsString()) > maxKeySize {
 			return source.Failure(expr.Range(), "Invalid for_each", "The key %s... has more than %d bytes. A key becomes part of the name of a "+
@@ -93,8 +93,8 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 
 func (x *Expansion) takeCount(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 	if v.HasMarkDeep(values.Sensitive{}) {
-		return source.Failure(expr.Range(), "Sensitive count", "The count is sensitive, and everybody could see it by the number of the "+
-			"resources. Say nonsensitive() if it may be seen.")
+		return source.Failure(expr.Range(), "Sensitive count", "The count is sensitive, and the number of resources would reveal it. "+
+			"Use nonsensitive() if it may be shown.")
 	}
 	if v.IsNull() {
 		return source.Failure(expr.Range(), "Invalid count", "The count is null. It is a whole number; for no instance at all, write 0.")

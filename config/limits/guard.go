@@ -34,8 +34,8 @@ func guardFor(goroutines *parallel.Pool, f func(), work, wait time.Duration) *di
 		defer func() {
 			if p := recover(); p != nil {
 				failed = diag.Errorf("The manifest cannot be evaluated",
-					"Evaluating it failed inside a library (%v). This is a bug in deployster, not in the manifest: please report it with the manifest. "+
-						"Leaving out the expression that was last changed avoids it.", p)
+					"A library failed while evaluating it (%v). This is a bug in deployster, not in the manifest: please report it with "+
+						"the manifest. Without the expression that was last changed, it does not occur.", p)
 			}
 		}()
 		f()
@@ -47,8 +47,8 @@ func guardFor(goroutines *parallel.Pool, f func(), work, wait time.Duration) *di
 		return proc.ProcessorTime()-before < work && time.Since(start) < wait
 	})
 	if !ended {
-		return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Look for nested for expressions over "+
-			"large ranges, and for very large numbers.", work)
+		return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Check nested for expressions "+
+			"over large ranges, and very large numbers.", work)
 	}
 	return failed
 }

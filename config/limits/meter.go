@@ -52,8 +52,8 @@ func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl
 			r := expr.Range()
 			v, diags = cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Too much to evaluate", Subject: &r,
 				Extra: Overrun{m.exceeded.Error()},
-				Detail: fmt.Sprintf("This expression is not evaluated to its end: %s. "+
-					"Go through less, or in fewer for expressions inside each other.", m.exceeded)}}
+				Detail: fmt.Sprintf("The evaluation of this expression was stopped: %s. Use smaller collections, or fewer nested for "+
+					"expressions.", m.exceeded)}}
 		}
 	}()
 	return expr.Value(inner)

@@ -64,7 +64,7 @@ func (r *Reader) relative(path string) (string, error) {
 		if r.own != r.dir {
 			where += fmt.Sprintf(" and that of the module (%s)", r.own)
 		}
-		return "", fmt.Errorf("%q lies outside %s. Only files in it can be read: copy or move the file there", path, where)
+		return "", fmt.Errorf("%q is outside %s. Only files in it can be read: copy or move the file there", path, where)
 	}
 	return filepath.ToSlash(rel), nil
 }

@@ -23,7 +23,7 @@ func (r *Reader) Match(dir, pattern string) ([]string, error) {
 		return nil, fmt.Errorf("%q is not a pattern such as \"*.txt\" or \"**/*.{yaml,yml}\"", pattern)
 	}
 	if slices.Contains(strings.Split(pattern, "/"), "..") || strings.HasPrefix(pattern, "/") {
-		return nil, fmt.Errorf("%q looks outside the directory %q. Give another directory as the first argument", pattern, dir)
+		return nil, fmt.Errorf("%q leads outside the directory %q. Give another directory as the first argument", pattern, dir)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *Reader) glob(rel, pattern string) ([]string, error) {
 	found, err := doublestar.Glob(below, pattern, doublestar.WithFilesOnly())
 	switch {
 	case counted.seen > limits.Elements:
-		return nil, fmt.Errorf("there are more than %d files and directories to look at. Give a smaller directory as the first argument",
+		return nil, fmt.Errorf("there are more than %d files and directories. Give a smaller directory as the first argument",
 			limits.Elements)
 	case err != nil:
 		return nil, fmt.Errorf("the files cannot be listed: %s", reason(err))

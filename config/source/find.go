@@ -76,11 +76,11 @@ func (f *finder) argument(arg string) {
 		f.fail("No such file or directory", "%q does not exist in %s. Give the path of a manifest file or of a directory with manifests.", arg,
 			f.workspace)
 	case err != nil:
-		f.fail("Unreadable path", "%q cannot be looked at: %s.", arg, reason(err))
+		f.fail("Unreadable path", "%q cannot be read: %s.", arg, reason(err))
 	case info.IsDir():
 		f.directory(arg)
 	case f.values[path]:
-		f.fail("A variable file is no manifest", "%q is named by -var-file, and as a manifest too. Name it once.", arg)
+		f.fail("A variable file is not a manifest", "%q is named by -var-file, and as a manifest too. Name it once.", arg)
 	case !isManifest(filepath.Base(path)):
 		f.fail("Not a manifest", "%q is not a manifest: their names end in .hcl or .hcl.json, do not begin with a dot, and are not those of "+
 			"variable files (vars.auto.hcl, vars.NAME.auto.hcl). Give values of variables with -var-file.", arg)
@@ -125,7 +125,7 @@ func (f *finder) file(path string) {
 	f.seen[full] = true
 	if len(f.files) == MaxFiles {
 		if !f.seen[""] {
-			f.fail("Too many manifests", "There are more than %d manifest files. Name the ones that you mean, or a smaller directory.", MaxFiles)
+			f.fail("Too many manifests", "There are more than %d manifest files. Name some of them, or a smaller directory.", MaxFiles)
 		}
 		f.seen[""] = true // reported once
 		return

@@ -59,8 +59,8 @@ func (s *Set) format(name string, src []byte) ([]byte, hcl.Diagnostics) {
 	}
 	if !slices.EqualFunc(tokensOf(src), tokensOf(out), sameToken) {
 		return nil, hcl.Diagnostics{Failure(fileStart(name), "Cannot be formatted",
-			"Formatting this file would change more than its spaces. This is a bug in deployster: please report it with the file. The file is as "+
-				"it was.")}
+			"Formatting this file would change more than its spaces. This is a bug in deployster: please report it with the file. The "+
+				"file was not changed.")}
 	}
 	return out, nil
 }

@@ -36,8 +36,8 @@ type Pin struct {
 }
 
 const lockHeader = `# Written by "deployster init", which pins each image to the digest that its
-# name meant then, and by "deployster artifact pin". Keep it under version
-# control. "deployster init -upgrade" moves the pins to what the names mean now.
+# name had then, and by "deployster artifact pin". Keep it under version
+# control. "deployster init -upgrade" moves the pins to what the names have now.
 `
 
 // Bytes returns the file's content: the same images always give the same bytes.
@@ -93,7 +93,7 @@ func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
 		at := diag.Range{Filename: LockName, Start: diag.Position{Line: line, Column: 1, Byte: start}, End: diag.Position{Line: line, Column: 8,
 			Byte: start + 7}}
 		d := diag.Errorf("The lock file has conflicts of a merge in it",
-			"Two branches have changed it. Take one side, or remove the file, and run `deployster init`: it writes it anew.")
+			"Two branches have changed it. Keep one side, or remove the file, and run `deployster init`, which writes it again.")
 		return nil, diag.Diagnostics{s.Diagnose(d, &at)}
 	}
 	if len(content) > MaxFileSize {
@@ -168,7 +168,8 @@ func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
 	}
 	for part, text := range v.AsValueMap() {
 		if text.Type() != cty.String || text.IsNull() {
-			return append(diags, Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, and %s is none.", part))
+			return append(diags, Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, and %s is "+
+				"not.", part))
 		}
 		pin.Version[part] = text.AsString()
 	}

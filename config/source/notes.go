@@ -85,8 +85,8 @@ func Hide(diags hcl.Diagnostics, expr hcl.Expression, ctx *hcl.EvalContext) {
 				v, traversal = t[:min(len(t), 2)].TraverseAbs(ctx)
 			}
 			if !traversal.HasErrors() && v.HasMarkDeep(values.Sensitive{}) {
-				d.Detail = fmt.Sprintf("This fails, and why is not shown, because that could reveal the sensitive value of %s. If it may be seen, "+
-					"put nonsensitive() around it to learn more.", refs.TraversalString(t))
+				d.Detail = fmt.Sprintf("This fails, and the reason is not shown, because it could reveal the sensitive value of %s. If "+
+					"it may be shown, put nonsensitive() around it to see the reason.", refs.TraversalString(t))
 				d.Extra = hiddenDetail{}
 			}
 		}

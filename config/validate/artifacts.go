@@ -57,7 +57,8 @@ func (ck Checker) plug(b *decl.Module, p *decl.Block) hcl.Diagnostics {
 			return nil
 		}
 		return hcl.Diagnostics{source.Failure(p.At, "A plug of nothing",
-			"A plug shows a file or directory of this host, path = \"...\", or the files of an artifact, artifact = artifact.NAME. Say which.")}
+			"A plug shows a file or directory of this host, path = \"...\", or the files of an artifact, artifact = artifact.NAME. Add "+
+				"one of them.")}
 	}
 	of, d := ck.block(b, a.Expr, "artifact", "The artifact of a plug")
 	if p.Artifact = of; d != nil {
@@ -66,7 +67,7 @@ func (ck Checker) plug(b *decl.Module, p *decl.Block) hcl.Diagnostics {
 	if flag := p.Attrs["read_only"]; flag != nil {
 		if v, bad := flag.Expr.Value(nil); !bad.HasErrors() && v.Type() == cty.Bool && v.IsKnown() && !v.IsNull() && v.False() {
 			return hcl.Diagnostics{source.Failure(flag.Expr.Range(), "Read-only",
-				"The files of an artifact are shared by all who use that version, so that nobody can write into them. Remove read_only.")}
+				"The files of an artifact are shared by all that use that version and are read-only. Remove read_only.")}
 		}
 	}
 	return nil
@@ -76,7 +77,8 @@ func (ck Checker) plug(b *decl.Module, p *decl.Block) hcl.Diagnostics {
 func (ck Checker) block(b *decl.Module, expr hcl.Expression, root, what string) (*decl.Block, *hcl.Diagnostic) {
 	ref, ok := ck.Refs.AsReference(expr)
 	if !ok || ref.Traversal.RootName() != root || len(ref.Traversal) != 2 || ref.Key != nil {
-		return nil, source.Failure(expr.Range(), "Not "+article(root), "%s is named by a reference: %s.NAME. There is nothing to compute here.",
+		return nil, source.Failure(expr.Range(), "Not "+article(root), "%s is named by a reference: %s.NAME. Expressions are not "+
+			"allowed here.",
 			what, root)
 	}
 	if d := missing(ref.Traversal, b, decl.Usage{}); d != nil {

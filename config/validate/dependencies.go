@@ -151,7 +151,7 @@ func (ck Checker) dependencyHint(b *decl.Module, ref refs.Reference) string {
 	case len(ref.Traversal) > 2 && ref.Traversal.RootName() == "resource":
 		return fmt.Sprintf(" Did you mean %s?", refs.TraversalString(ref.Traversal[:2]))
 	case len(ref.Traversal) >= 2 && ref.Traversal.RootName() == "module":
-		return " A module is none: what it gives are its outputs. depends_on may name a module."
+		return " A module is not a resource: use its outputs. depends_on may name a module."
 	}
 	return ""
 }

@@ -22,8 +22,8 @@ func (ck Checker) lateCall(expr hcl.Expression, p decl.Usage) *hcl.Diagnostic {
 	if !p.Static || len(names) == 0 {
 		return nil
 	}
-	return source.Failure(expr.Range(), "Known too late", "The result of %s() is known only when the plan is applied, and %s must be known "+
-		"before any resource is looked at. plantimestamp() is known: the time of the plan.", names[0], p.What)
+	return source.Failure(expr.Range(), "Known too late", "The result of %s() is known only when the plan is applied, and %s must be "+
+		"known before any resource is read. plantimestamp() is known: the time of the plan.", names[0], p.What)
 }
 
 // resourceAttrs are the attributes of a resource.
@@ -102,7 +102,7 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 }
 
 func tooLate(t hcl.Traversal, p decl.Usage, why string) *hcl.Diagnostic {
-	return source.Failure(t.SourceRange(), "Known too late", "%s %s, and %s must be known before any resource is looked at. Use variables "+
+	return source.Failure(t.SourceRange(), "Known too late", "%s %s, and %s must be known before any resource is read. Use variables "+
 		"and constants here.", refs.TraversalString(t[:2]), why, p.What)
 }
 
@@ -110,14 +110,14 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 	root, r := t.RootName(), t.SourceRange()
 	switch {
 	case root == "artifact":
-		return source.Failure(r, "Known too late", "%s cannot be used here: which version there is is found out by the plan, and %s must be "+
-			"known before. Use variables, local values and constants.", refs.TraversalString(t), p.What)
+		return source.Failure(r, "Known too late", "%s cannot be used here: the plan finds the version, and %s must be known before. "+
+			"Use variables, local values and constants.", refs.TraversalString(t), p.What)
 	case root == "host":
-		return source.Failure(r, "Known too late", "%s cannot be used here: what a host is like is found out by the plan, and %s must be known "+
+		return source.Failure(r, "Known too late", "%s cannot be used here: the plan reads the facts of a host, and %s must be known "+
 			"before. Use variables, local values and constants.", refs.TraversalString(t), p.What)
 	case root == "resource" || root == "publish" || root == "dep" && p.Static:
-		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, "+
-			"local values and constants.", refs.TraversalString(t), p.What)
+		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is read. Use "+
+			"variables, local values and constants.", refs.TraversalString(t), p.What)
 	case root == "self":
 		return source.Failure(r, "self is not available here",
 			"self is a resource in its own postconditions, once it exists. In %s, write resource.NAME.",
@@ -135,23 +135,23 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 		return source.Failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", refs.TraversalString(t), values.Capital(p.What),
 			strings.Join(roots, ", "))
 	case b.Resources[root] != nil:
-		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean resource.%s?", root, refs.TraversalString(t))
+		return source.Failure(r, "Unknown name", "%q is not declared here. Did you mean resource.%s?", root, refs.TraversalString(t))
 	case b.Variables[root] != nil:
-		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean var.%s?", root, refs.TraversalString(t))
+		return source.Failure(r, "Unknown name", "%q is not declared here. Did you mean var.%s?", root, refs.TraversalString(t))
 	case b.Locals[root] != nil:
-		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean local.%s?", root, refs.TraversalString(t))
+		return source.Failure(r, "Unknown name", "%q is not declared here. Did you mean local.%s?", root, refs.TraversalString(t))
 	case b.Calls[root] != nil:
-		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean module.%s?", root, refs.TraversalString(t))
+		return source.Failure(r, "Unknown name", "%q is not declared here. Did you mean module.%s?", root, refs.TraversalString(t))
 	}
 	if text := b.TerraformHint(t); text != "" {
-		return source.Failure(r, "Unknown name", "There is nothing called %q here. %s", root, text)
+		return source.Failure(r, "Unknown name", "%q is not declared here. %s", root, text)
 	}
 	hint := words.DidYouMean(root, slices.Clone(roots))
 	if hint == "" {
 		hint = " Text must stand in quotes."
 	}
 	slices.Sort(roots)
-	return source.Failure(r, "Unknown name", "There is nothing called %q here: references begin with one of %s.%s", root, strings.Join(roots,
+	return source.Failure(r, "Unknown name", "%q is not declared here: references begin with one of %s.%s", root, strings.Join(roots,
 		", "), hint)
 }
 
@@ -257,7 +257,7 @@ func moduleAttr(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnosti
 		out := refs.ObjectKey(steps[0])
 		hint := words.DidYouMean(out, slices.Sorted(maps.Keys(child.Outputs)))
 		if child.Resources[out] != nil || out == "resource" {
-			hint = " What is inside a module is seen through its outputs only: declare one in the module."
+			hint = " Only the outputs of a module are visible: declare one in the module."
 		}
 		return source.Failure(t.SourceRange(), "Unknown output", "The module %q has no output %q: %s.%s", name, out,
 			words.ThereAre(slices.Sorted(maps.Keys(child.Outputs))), hint)

@@ -167,7 +167,7 @@ func describeTypeError(err error) string {
 // Mismatch returns the needed type and a description of the value that does not fit.
 func Mismatch(want cty.Type, value cty.Value, err error) string {
 	if value.HasMarkDeep(Sensitive{}) {
-		return TypeString(want) + " (what it is is not shown, because it is sensitive)"
+		return TypeString(want) + " (its type is not shown, because it is sensitive)"
 	}
 	if want.IsPrimitiveType() {
 		return TypeString(want) + ", and it " + Describe(value)

@@ -75,7 +75,7 @@ func (a *Actions) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 		case err != nil && troubled.IsZero():
 			troubled = time.Now() // a lost shim is being removed, or the program was started just now
 		case err != nil && time.Since(troubled) > sweep.CleanupLimit:
-			return runner.Outcome{}, failure.Of("Looking after "+c.Labels[layout.LabelName], err)
+			return runner.Outcome{}, failure.Of("Supervising "+c.Labels[layout.LabelName], err)
 		case err == nil:
 			troubled = time.Time{}
 		}
@@ -109,7 +109,7 @@ func hand(out runner.Outcome, w runner.Watch) {
 func (a *Actions) Running(ctx context.Context, id string) (bool, error) {
 	c, request, found, err := a.Find(ctx, layout.ActionName(id))
 	if err != nil || !found {
-		return false, failure.Of("Looking for an action that still runs", err)
+		return false, failure.Of("Finding an action that still runs", err)
 	}
 	_, ended := a.sweeper.Ended(a.conn.Context(ctx), c)
 	return !ended && (request == 0 || !a.sweeper.Answered(c, request)), nil

@@ -63,7 +63,7 @@ func DecodeReply(b []byte) (r Reply, err error) {
 	return Reply{}, errReply
 }
 
-var errReply = errors.New("what it said is no reply")
+var errReply = errors.New("what it printed is not a reply")
 
 // EncodeRequest encodes the request for a command line. The three files are sent with its
 // first byte. Its errors say why no program can have such a command line.

@@ -241,7 +241,7 @@ func (c *Conn) SnapshotterCapabilities() ([]string, error) {
 	ctx, cancel := c.Detached(context.Background(), time.Minute)
 	defer cancel()
 	list, err := c.Client.GetSnapshotterCapabilities(ctx, c.Snapshotter)
-	return list, failure.Of("Asking what the snapshotter can do", err)
+	return list, failure.Of("Querying the features of the snapshotter", err)
 }
 
 // nativeSnapshotter copies all files of an image for each container.

@@ -14,14 +14,14 @@ import (
 
 func errNotRoot() error {
 	return diag.Errorf("Not enough rights to run containers",
-		"Deployster starts its own containerd, which needs root. Run it as root (for example with sudo), or give it a containerd that runs "+
-			"already and that you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS in the environment.")
+		"Deployster starts its own containerd, which needs root. Run it as root (for example with sudo), or name a running containerd "+
+			"that you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS in the environment.")
 }
 
 func errNoDaemon(address string, cause error) error {
 	return diag.Because(cause, "There is no containerd at "+address,
 		"%s. Start the daemon there, give the address of one that runs (-containerd-address SOCKET or CONTAINERD_ADDRESS; usually "+
-			"/run/containerd/containerd.sock), or give none: then deployster brings its own.", failure.Sentence(cause))
+			"/run/containerd/containerd.sock), or none: then deployster starts its own.", failure.Sentence(cause))
 }
 
 func errBadAddress(address, why string) error {
@@ -30,7 +30,7 @@ func errBadAddress(address, why string) error {
 }
 
 func errNoAnswer(address string, cause error) error {
-	return diag.Because(cause, "What listens at "+address+" does not answer as containerd does",
+	return diag.Because(cause, "What listens at "+address+" is not a containerd",
 		"%s. Check that -containerd-address (or CONTAINERD_ADDRESS) is the socket of a containerd daemon that works.", failure.Sentence(cause))
 }
 
@@ -53,7 +53,7 @@ func errOldRunc(found []string) error {
 }
 
 func warnOldRunc(path, version, owner string) *diag.Diagnostic {
-	return diag.Warningf("An old runc makes the containers",
+	return diag.Warningf("An old runc runs the containers",
 		"%s is version %s%s. Older versions than %s let a hostile image take over the host: run only images that you trust, and update it.",
 		path, version, owner, runcMinimum)
 }
@@ -71,13 +71,13 @@ func errServer(c layout.Config, why string) error {
 // errStuck is the error for an embedded server that accepts connections but does not answer.
 func errStuck(c layout.Config, cause error) error {
 	pid := c.OwnerPID()
-	state, advice := "", "See what keeps it busy"
+	state, advice := "", "Check what it does"
 	if proc.Of(pid).Letter == 'T' {
-		state, advice = ", which is stopped", fmt.Sprintf("Let it go on with `kill -CONT %d`", pid)
+		state, advice = ", which is stopped", fmt.Sprintf("Resume it with `kill -CONT %d`", pid)
 	}
 	return diag.Because(cause, "The embedded containerd does not answer",
-		"It is process %d%s: %s. %s, or end it with `kill -KILL %d`: the next command starts another, and what runs in containers goes on. "+
-			"Its log is %s.",
+		"It is process %d%s: %s. %s, or end it with `kill -KILL %d`: the next command starts another, and containers continue. Its log "+
+			"is %s.",
 		pid, state, failure.Sentence(cause), advice, pid, c.LogFile())
 }
 

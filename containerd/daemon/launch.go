@@ -119,7 +119,7 @@ func launch(ctx context.Context, c layout.Config) error {
 		return context.Cause(ctx)
 	case err != nil:
 		_ = cmd.Process.Kill()
-		return errServer(c, fmt.Sprintf("It said nothing (%v) and ended with: %v", err, <-ended))
+		return errServer(c, fmt.Sprintf("It printed nothing (%v) and ended with: %v", err, <-ended))
 	case report.Owner != "":
 		return errOwned(c.DataDir, report.Owner)
 	case !report.Ready:

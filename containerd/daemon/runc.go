@@ -43,7 +43,7 @@ func AskRunc(ctx context.Context, path string) (version string, safe bool, err e
 func parseRunc(out string) (version string, safe bool, err error) {
 	m := runcVersion.FindStringSubmatch(out)
 	if m == nil {
-		return "", false, fmt.Errorf("it does not say its version as runc does: %.80q", out)
+		return "", false, fmt.Errorf("its version is not printed as by runc: %.80q", out)
 	}
 	var v [3]int
 	for i := range v {

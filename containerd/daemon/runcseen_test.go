@@ -10,7 +10,7 @@ import (
 
 // A safe runc is asked for its version once; one that took its place is asked,
 // and so is one that is not safe.
-func TestRuncIsAskedOnce(t *testing.T) {
+func TestRunc_IsQueriedOnce(t *testing.T) {
 	t.Parallel()
 	data, bin := t.TempDir(), t.TempDir()
 	installed := ""

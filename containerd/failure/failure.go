@@ -19,7 +19,7 @@ func Of(doing string, err error) error {
 	if diag.Is[*diag.Diagnostic](err) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return diag.Because(err, doing+" failed", "containerd said: %s", err)
+	return diag.Because(err, doing+" failed", "containerd reported: %s", err)
 }
 
 // Sentence returns the text of an error without a full stop at its end, to be followed by one.

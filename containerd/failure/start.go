@@ -26,8 +26,8 @@ func OfStart(spec runner.Spec, err error) error {
 	}
 	if m := notMapped.FindStringSubmatch(text); m != nil {
 		return diag.Because(err, "A container with users of its own cannot be given "+m[1],
-			"The file system that it lies on cannot show files under other owners, which userns = \"auto\" in the type block takes. Move it to "+
-				"one that can (ext4, xfs, btrfs, tmpfs), or take userns out of the type block.")
+			"Its file system cannot show files under other owners, which userns = \"auto\" in the type block needs. Move it to one that "+
+				"can (ext4, xfs, btrfs, tmpfs), or remove userns from the type block.")
 	}
 	if m := notMounted.FindStringSubmatch(text); m != nil && wrongKind.MatchString(text) {
 		return diag.Because(err, "A file and a directory cannot be mounted on each other",

@@ -103,7 +103,7 @@ func Receive(c *net.UnixConn) (m Message, stdin, lock *os.File, err error) {
 	switch {
 	case err != nil:
 	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 || len(files) != want || m.Format != Format:
-		err = errors.New("a message of another kind")
+		err = errors.New("an unexpected message")
 	case want == 2:
 		return m, files[0], files[1], nil
 	default:

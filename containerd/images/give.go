@@ -29,7 +29,7 @@ func (store *Store) Tag(ctx context.Context, source string, targets []string) ([
 			return nil, err
 		}
 		if dgst != "" {
-			return nil, diag.Errorf("Not a name to give", "%s has a digest in it, which no image can be given. Write NAME:TAG.",
+			return nil, diag.Errorf("Not a valid image name", "%s contains a digest, which cannot be set. Write NAME:TAG.",
 				diag.Visible(target))
 		}
 		if imagestore.Reserved(name) {
@@ -97,8 +97,8 @@ func (store *Store) Push(ctx context.Context, reference string) (imagestore.Imag
 		return imagestore.Image{}, err
 	}
 	if dgst != "" {
-		return imagestore.Image{}, diag.Errorf("Not a name to push to", "%s has a digest in it. Name the tag that it is to have in the "+
-			"registry; `deployster image tag` gives it that name here.", diag.Visible(reference))
+		return imagestore.Image{}, diag.Errorf("Not a valid image name", "%s contains a digest. Name the tag for the registry; "+
+			"`deployster image tag` gives the image that name here.", diag.Visible(reference))
 	}
 	if imagestore.Reserved(name) {
 		return imagestore.Image{}, imagestore.Taken(name)

@@ -142,7 +142,7 @@ func (store *Store) ensureRecord(ctx context.Context, i images.Image) error {
 // missing returns the error for an image that was not found.
 func (store *Store) missing(ctx context.Context, ref string, err error) error {
 	if !errdefs.IsNotFound(err) {
-		return failure.Of("Looking for the image "+ref, err)
+		return failure.Of("Finding the image "+ref, err)
 	}
 	return errNoImage(ref, store.nearest(ctx, ref))
 }
@@ -179,9 +179,9 @@ func nearest(want string, names []string) string {
 
 // errNoImage returns the error for an image that is not here; near is the name that was probably meant.
 func errNoImage(reference, near string) error {
-	d := diag.Errorf(fmt.Sprintf("There is no image %s here", reference),
-		"Import it with `deployster image import FILE` (a tar of `docker save`), or make it of files with `deployster image pack`; "+
-			"`deployster image ls` lists what is here.")
+	d := diag.Errorf(fmt.Sprintf("No image %s on this machine", reference),
+		"Import it with `deployster image import FILE` (a tar of `docker save`), or create it from files with `deployster image pack`; "+
+			"`deployster image ls` lists the images of this machine.")
 	d.Detail += words.Guess(near)
 	return &diag.Caused{Diagnostic: d, Cause: runner.ErrNoImage}
 }

@@ -179,7 +179,7 @@ func openArchive(from io.Reader) (io.ReadCloser, error) {
 	head, err := buf.Peek(blockSize)
 	if err != nil {
 		_ = plain.Close()
-		return nil, errArchive(fmt.Errorf("it is too short for a tar, cut off or damaged (%w)", err))
+		return nil, errArchive(fmt.Errorf("it is too short for a tar, truncated or damaged (%w)", err))
 	}
 	// Every tar of images has one of the ustar formats.
 	if !bytes.HasPrefix(head[magicAt:], []byte("ustar")) {

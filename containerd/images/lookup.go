@@ -95,8 +95,8 @@ func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, use
 		for _, place := range places {
 			real, err := securejoin.SecureJoin(dir, place)
 			if err != nil {
-				return diag.Errorf("There is no place for a mount in the image", "%s cannot be followed there: %s. That is a fault of the image: "+
-					"tell its author.", place, failure.Sentence(err))
+				return diag.Errorf("Mount path not usable in the image", "%s cannot be followed there: %s. This is a fault of the "+
+					"image: report it to its author.", place, failure.Sentence(err))
 			}
 			after.places[place] = path.Clean("/" + strings.TrimPrefix(real, dir))
 		}
@@ -146,8 +146,8 @@ func (store *Store) Has(ctx context.Context, digest string, paths ...string) (ou
 	defer e.mu.Unlock()
 	if slices.ContainsFunc(paths, func(name string) bool { _, known := e.lookups.has[name]; return !known }) {
 		if os.Geteuid() != 0 {
-			return nil, diag.Errorf("Only root can look into an image", "What kind of image it is can be told from its files only, and to see "+
-				"them takes root. Run deployster as root.")
+			return nil, diag.Errorf("Only root can read the files of an image", "The kind of the image follows from its files, which "+
+				"only root can read. Run deployster as root.")
 		}
 		has := map[string]bool{}
 		maps.Copy(has, e.lookups.has)
@@ -162,7 +162,7 @@ func (store *Store) Has(ctx context.Context, digest string, paths ...string) (ou
 			return nil
 		})
 		if err != nil {
-			return nil, failure.Of("Looking into the image "+digest, err)
+			return nil, failure.Of("Reading the files of the image "+digest, err)
 		}
 		e.lookups.has = has
 		store.cache.save(p, e.lookups)

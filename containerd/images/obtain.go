@@ -37,7 +37,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	unnamed := false
 	switch {
 	case err != nil && !errdefs.IsNotFound(err):
-		return runner.Image{}, failure.Of("Looking for the image "+w.Reference, err)
+		return runner.Image{}, failure.Of("Finding the image "+w.Reference, err)
 	case err == nil && want != "" && record.Target.Digest != want && w.Force, err != nil && want != "" && dgst == "":
 		// The name belongs to another image here, or to none; the image may be here under
 		// its digest.
@@ -47,7 +47,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 		return runner.Image{}, &runner.DigestError{Reference: w.Reference, Have: record.Target.Digest.String(), Want: want.String()}
 	}
 	if err != nil && !errdefs.IsNotFound(err) {
-		return runner.Image{}, failure.Of("Looking for the image "+w.Reference, err)
+		return runner.Image{}, failure.Of("Finding the image "+w.Reference, err)
 	}
 	here := err == nil
 	switch {
@@ -152,15 +152,15 @@ func withAdvice(ctx context.Context, store *Store, ref string, err error) error 
 		errors.Is(err, errNotSigned) || diag.Is[*transfer.RefusedError](err) || diag.Is[*transfer.ContentError](err) {
 		return err // the image exists, so advice on other ways to import it does not help
 	}
-	return diag.Because(err, "There is no image "+ref+" here, and it cannot be pulled",
+	return diag.Because(err, "No image "+ref+" on this machine, and it cannot be pulled",
 		"%s\nAn image that is in no registry is imported with `deployster image import FILE`, or packed with `deployster image pack`; "+
-			"`deployster image ls` lists what is here.%s", d.Detail, words.Guess(store.nearest(ctx, ref)))
+			"`deployster image ls` lists the images of this machine.%s", d.Detail, words.Guess(store.nearest(ctx, ref)))
 }
 
 func errNotPulled(w runner.Wanted, near string) error {
 	why := ""
 	if w.Pull == runner.PullNever {
-		why = "Its type says pull = \"never\", so no registry was asked. "
+		why = "Its type has pull = \"never\", so no registry was queried. "
 	}
 	err := errNoImage(w.Reference, near)
 	if d, ok := errors.AsType[*diag.Diagnostic](err); ok {

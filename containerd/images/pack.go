@@ -98,7 +98,7 @@ func packFailure(dir string, err error) error {
 	if dir != "" {
 		dir += ": "
 	}
-	return diag.Because(err, "The files cannot be made an image", "%s%s.", dir, failure.Sentence(err))
+	return diag.Because(err, "Cannot create an image from the files", "%s%s.", dir, failure.Sentence(err))
 }
 
 // packBase returns the config and the manifest that a new image starts from.

@@ -131,7 +131,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 		return images.Image{}, transfer.Stalled(ctx, err)
 	}
 	if p.want != "" && target.Digest != p.want {
-		return images.Image{}, fmt.Errorf("the registry answered with %s when asked for %s", target.Digest, p.want)
+		return images.Image{}, fmt.Errorf("the registry sent %s in place of %s", target.Digest, p.want)
 	}
 	if !images.IsManifestType(target.MediaType) && !images.IsIndexType(target.MediaType) {
 		return images.Image{}, &transfer.RefusedError{Why: "it is not an image, but " + diag.Visible(target.MediaType)}

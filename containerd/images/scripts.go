@@ -25,8 +25,8 @@ func checkScripts(root *os.Root, p *Prepared) error {
 	for _, program := range programs {
 		name, ok := strings.CutPrefix(program, "/")
 		if ok && imagefiles.WindowsScript(head(root, name)) {
-			return fmt.Errorf("the lines of its script %s end with a carriage return, as on Windows, which would be taken for a part of the "+
-				"interpreter's name. Make the image again with Unix line ends: sed -i 's/\\r$//' FILE", program)
+			return fmt.Errorf("the lines of its script %s end with a carriage return, as on Windows, which would be taken for a part of "+
+				"the interpreter's name. Build the image again with Unix line ends: sed -i 's/\\r$//' FILE", program)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestSignatures_DoNotWaitForEver(t *testing.T) {
+func TestSignatures_DoNotWaitIndefinitely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &puller{name: "reg.example.com/acme/db:1", resolver: silent{}, meter: transfer.NewMeter("acme/db:1", nil)}
 		if _, err := p.signatures(t.Context(), digest.FromString("db")); !errors.Is(err, transfer.ErrStalled) {

@@ -124,9 +124,10 @@ func (c *Client) credential(ctx context.Context, host string) (user, secret stri
 	}
 	found, err := c.store.Get(ctx, credentials.ServerAddressFromHostname(host))
 	if err != nil {
-		return "", "", diag.Errorf("The credential for "+host+" cannot be had",
-			"The credential for %s cannot be had as %s says: %s. If it is from a credential helper (credHelpers, credsStore), install or "+
-				"repair that; if not, `docker login %s` writes it anew.", host, c.Options.DockerConfig, failure.Sentence(err), host)
+		return "", "", diag.Errorf("The credential for "+host+" cannot be found",
+			"The credential for %s, which %s names, cannot be read: %s. If it is from a credential helper (credHelpers, credsStore), "+
+				"install or repair that; if not, `docker login %s` writes it "+
+				"again.", host, c.Options.DockerConfig, failure.Sentence(err), host)
 	}
 	switch {
 	case found == auth.EmptyCredential:
@@ -198,8 +199,8 @@ func checkHostsFile(dir string) error {
 	if err := toml.Unmarshal(text, &hosts); err != nil {
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, column := at.Position()
-			return diag.Errorf("A mistake in the settings of a registry", "%s:%d:%d: %s. The registry was not asked: without these settings it "+
-				"might be another one.\n%s", name, line, column, at.Error(), at.String())
+			return diag.Errorf("A mistake in the settings of a registry", "%s:%d:%d: %s. The registry was not queried: without these "+
+				"settings it might be another one.\n%s", name, line, column, at.Error(), at.String())
 		}
 		return diag.Errorf("A mistake in the settings of a registry", "%s: %s.", name, err)
 	}
@@ -209,7 +210,8 @@ func checkHostsFile(dir string) error {
 	}
 	for _, capability := range slices.Concat(lists...) {
 		if !slices.Contains([]string{"pull", "resolve", "push", "referrers"}, capability) {
-			return diag.Errorf("A mistake in the settings of a registry", "%s: %q is no capability; there are pull, resolve, push and referrers.",
+			return diag.Errorf("A mistake in the settings of a registry", "%s: %q is not a capability; there are pull, resolve, push "+
+				"and referrers.",
 				name, diag.Visible(capability))
 		}
 	}

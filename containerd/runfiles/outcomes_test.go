@@ -9,7 +9,7 @@ import (
 )
 
 // What nobody comes for is kept for a while, and not for ever.
-func TestOutcomesArePruned(t *testing.T) {
+func TestOutcomes_ArePruned(t *testing.T) {
 	t.Parallel()
 	o := Outcomes(filepath.Join(t.TempDir(), "outcomes"))
 	if err := o.Prune(); err != nil {

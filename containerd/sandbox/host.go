@@ -60,15 +60,15 @@ func thermalPaths(dir string) (out []string) {
 // check returns an error if this machine cannot provide the settings.
 func (h host) check(s runner.Settings) error {
 	if limit := int64(h.processors) * 1000; s.CPU > limit {
-		return diag.Errorf("A type asks for more processors than there are",
-			"The type block says cpu = %s, and this machine has %d. Write at most that, or leave cpu out: then there is no limit.",
+		return diag.Errorf("A type needs more processors than there are",
+			"The type block has cpu = %s, and this machine has %d. Write at most that, or leave cpu out: then there is no limit.",
 			runner.Processors(s.CPU), h.processors)
 	}
 	for _, name := range s.Capabilities.Add {
 		if slices.Contains(h.lacks, name) && s.UserNS != runner.AutoUserNS {
-			return diag.Errorf("A type asks for a capability that there is not on this machine",
-				"The type block adds %s, which deployster does not have itself here, as in a container with fewer capabilities. Leave it out, "+
-					"write \"ALL\" for all that there are, or run deployster with it.", name)
+			return diag.Errorf("A type needs a capability that this machine lacks",
+				"The type block adds %s, which deployster itself lacks, as in a container with fewer capabilities. Leave it out, write "+
+					"\"ALL\" for all that there are, or run deployster with it.", name)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
 		return g, diag.Errorf("A mount is not usable", "Its source %q is not an absolute path.", m.Source)
 	}
 	if !path.IsAbs(m.Target) {
-		return g, diag.Errorf("A mount is not usable", "Its place in the container, %q, is not an absolute path below /.", m.Target)
+		return g, diag.Errorf("A mount is not usable", "Its path in the container, %q, is not an absolute path below /.", m.Target)
 	}
 	m.Source, m.Target = filepath.Clean(m.Source), path.Clean(m.Target)
 	if KernelPath(m.Target) {
@@ -124,8 +124,8 @@ func (k *Maker) keeps(source string) bool {
 
 func errNoSource(m runner.Mount, err error) error {
 	if errors.Is(err, unix.ELOOP) {
-		return diag.Errorf("A path that is to be mounted leads elsewhere now",
-			"%s, for %s in the container, has become a symbolic link, or goes through one, since it was planned. If that is meant to be so, "+
+		return diag.Errorf("The path of a mount changed",
+			"%s, for %s in the container, has become a symbolic link, or goes through one, since it was planned. If that is intended, "+
 				"plan again.", m.Source, m.Target)
 	}
 	return diag.Because(&runner.NoSourceError{Target: m.Target, Source: m.Source, Err: err}, "A plug's file or directory does not exist",
@@ -137,7 +137,7 @@ func ErrKernelTarget(target, real string) error {
 		target += ", which the image makes a link to " + real + ","
 	}
 	return diag.Errorf("An image mounts something over the kernel's own files",
-		"%s is the root of the container, or in its /proc, /sys or /dev. That is a fault of the image: tell its author.", target)
+		"%s is the root of the container, or in its /proc, /sys or /dev. This is a fault of the image: report it to its author.", target)
 }
 
 // Bind returns a mount of a path of this host, including the mounts below it.
@@ -218,8 +218,8 @@ func checkGrant(root int, g Grant) error {
 	}
 	if st.Dev != g.stat.Dev || st.Ino != g.stat.Ino {
 		return diag.Errorf("Something else was mounted than was granted",
-			"%s was exchanged while the container was made, so that %s in it shows something else. The program was not started. Find out who "+
-				"writes to the directories above it, and try again.", g.Source, g.Target)
+			"%s was replaced while the container was created, so that %s in it shows something else. The program was not started. Find "+
+				"the writer of the directories above it, and try again.", g.Source, g.Target)
 	}
 	real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err == nil && KernelPath(real) {
@@ -248,7 +248,7 @@ func openInRoot(root int, target string) (fd int, err error) {
 }
 
 func errUnchecked(err error) error {
-	return diag.Because(err, "It cannot be checked what a container shows",
+	return diag.Because(err, "Cannot check the mounts of a container",
 		"%s. Its program was not started. Run deployster on the host that the containerd daemon runs on, and not in a container of its own.",
 		failure.Sentence(err))
 }

@@ -76,7 +76,7 @@ func NewMaker(o Options) *Maker {
 func (k *Maker) Make(id string, p Program, s runner.Spec) (*Sandbox, error) {
 	argv, err := s.Command(p.Config.Entrypoint, p.Config.Cmd)
 	if err != nil {
-		return nil, diag.Errorf("The image does not say what to run", "%s.", failure.Sentence(err))
+		return nil, diag.Errorf("The image names no program to run", "%s.", failure.Sentence(err))
 	}
 	if err := errors.Join(k.host.check(s.Settings), k.checkMachine(s)); err != nil {
 		return nil, err

@@ -87,8 +87,8 @@ func canRemap(capabilities []string, snapshotter string) error {
 	default:
 		return nil
 	}
-	return diag.Errorf("A type asks for a user namespace, and there can be none",
-		"%s. Take userns = \"auto\" out of the type block to run it without, or run it where there is one.", why)
+	return diag.Errorf("A type needs a user namespace, and none is possible",
+		"%s. Remove userns = \"auto\" from the type block to run it without, or run it on a machine with user namespaces.", why)
 }
 
 // chooseIDs chooses the ids for the containers of a data directory: those that the
@@ -112,8 +112,9 @@ func chooseIDs(root, key string) (*IDRange, error) {
 			return &IDRange{slot(uid, key), slot(gid, key)}, nil
 		case owner == "deployster":
 			return nil, diag.Errorf("The ids set aside for deployster are too few",
-				"Containers with userns = \"auto\" take %d user ids and as many group ids. Give the user deployster a line in /etc/subuid and one "+
-					"in /etc/subgid, each with at least so many (for example deployster:1000000:%d), or in neither: then free ones are chosen.",
+				"Containers with userns = \"auto\" take %d user ids and as many group ids. Give the user deployster a line in "+
+					"/etc/subuid and one in /etc/subgid, each with at least that many (for example deployster:1000000:%d), or in neither: "+
+					"then free ones are chosen.",
 				idCount, idCount)
 		}
 	}

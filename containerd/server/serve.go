@@ -50,7 +50,7 @@ func (l *instance) serve(ctx context.Context) error {
 	}
 	defer l.pool.Close(endSoon) // usually the workers have ended before
 	if err := sweeper.Sweep(ctx, true); err != nil {
-		log.L.WithError(err).Warn("sweeping at the start")
+		log.L.WithError(err).Warn("cleaning up at the start")
 	}
 	debug.FreeOSMemory() // starting takes 17 MiB that are never needed again, on each of many hosts
 	used, looked := time.Now(), time.Now()
@@ -78,7 +78,7 @@ func (l *instance) serve(ctx context.Context) error {
 			}
 		}
 		if err := boundLog(l.config.LogFile()); err != nil {
-			log.L.WithError(err).Warn("beginning a new log")
+			log.L.WithError(err).Warn("starting a new log")
 		}
 		// A client's file stays as long as any of its containers runs. Idle workers do
 		// not keep the server running.

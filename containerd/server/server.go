@@ -85,7 +85,7 @@ func own(ctx context.Context, c layout.Config) (f *os.File, owner string, err er
 		defer f.Close()
 		b, _ := io.ReadAll(io.LimitReader(f, 4096))
 		if len(b) == 0 {
-			b = []byte("a process that left no name")
+			b = []byte("an unknown process")
 		}
 		return nil, string(b), nil
 	}

@@ -126,12 +126,12 @@ func (w Sweeper) endingWithoutTask(c containers.Container) runner.Outcome {
 		return runner.Outcome{Fate: runner.Exited, Ended: e.At, Result: runner.Result{ExitCode: e.Code, OOM: sandbox.OOMKilled(c.ID)}}
 	}
 	if !layout.Exists(filepath.Join(dir, runfiles.StdinFile)) {
-		return runner.Outcome{Fate: runner.Unknown, Why: "the machine was started anew since"}
+		return runner.Outcome{Fate: runner.Unknown, Why: "the machine was restarted since"}
 	}
 	if !layout.Exists(filepath.Join(dir, runfiles.BeginFile)) {
 		return runner.Outcome{Fate: runner.NotBegun}
 	}
-	return runner.Outcome{Fate: runner.Unknown, Why: "the process that looked after it was lost, and with it how it ended"}
+	return runner.Outcome{Fate: runner.Unknown, Why: "its supervisor was lost, and its outcome is unknown"}
 }
 
 // endTask removes the task of a program that has ended. Only when its shim has ended is
@@ -179,7 +179,7 @@ func (w Sweeper) removeEnded(ctx context.Context, c containers.Container) error 
 // with the exit code 1, or 255 since version 1.4.
 var cutOff = regexp.MustCompile(`^write exec fifo [^\n]*: broken pipe\n$`)
 
-var ErrCutOff = errors.New("whoever was to start its program went away before it had begun, as when containerd is killed")
+var ErrCutOff = errors.New("the starter of its program ended before it had started, as when containerd is killed")
 
 // NeverBegan reports whether the process that ended with an exit code, in a container
 // with these standard files, was runc and not the program.

@@ -8,9 +8,9 @@ import (
 	"github.com/containerd/containerd/v2/core/mount"
 )
 
-// TestSweeper_UnmountsWhatADeadClientLookedAt removes the files of a client that was killed
+// TestSweeper_UnmountsWhatADeadClientRead removes the files of a client that was killed
 // while it looked into an image.
-func TestSweeper_UnmountsWhatADeadClientLookedAt(t *testing.T) {
+func TestSweeper_UnmountsWhatADeadClientRead(t *testing.T) {
 	t.Parallel()
 	w := Sweeper{RuntimeDir: t.TempDir()}
 	looked := filepath.Join(w.RuntimeDir, "io", "dead", "look", "1")

@@ -102,7 +102,7 @@ func endProcess(pid string) error {
 		return nil
 	}
 	if err := unix.Kill(n, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("ending process %d, which a dead client has left: %w", n, err)
+		return fmt.Errorf("ending process %d of a dead client: %w", n, err)
 	}
 	return nil
 }

@@ -95,9 +95,10 @@ func actionOutcome(said *worker.Output, ended *runner.Outcome) (k runner.Outcome
 	case ended.Fate == runner.Unknown:
 		k.Fate, k.Why = runner.Unknown, ended.Why
 	case ended.OOM:
-		k.Fate, k.Why = runner.Unknown, "the worker that carried it out ran out of memory"
+		k.Fate, k.Why = runner.Unknown, "the worker that ran it ran out of memory"
 	default:
-		k.Fate, k.Why = runner.Unknown, fmt.Sprintf("the worker that carried it out ended with exit code %d before it said how this ended",
+		k.Fate, k.Why = runner.Unknown, fmt.Sprintf("the worker that ran it ended with exit code %d before it reported the end of this "+
+			"action",
 			ended.ExitCode)
 	}
 	return k, true

@@ -77,7 +77,7 @@ func (v *Set) Make(uid, gid int) (err error) {
 	}()
 	for _, dir := range v.Dirs() {
 		if err := errors.Join(os.MkdirAll(v.dir, 0o700), os.Mkdir(dir, 0o755), os.Chown(dir, uid, gid)); err != nil {
-			return diag.Because(err, "A container cannot be given a directory of its own",
+			return diag.Because(err, "A container cannot get a directory of its own",
 				"%s. The data directory must be one that root can write, with room on its disk.", diag.Visible(err.Error()))
 		}
 	}

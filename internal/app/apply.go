@@ -44,8 +44,8 @@ func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Repor
 	}
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			err = errors.Join(err, diag.Crash(panicked, debug.Stack(), "What was done until then is recorded beside the state file, and the "+
-				"next command folds it in."))
+			err = errors.Join(err, diag.Crash(panicked, debug.Stack(), "What was done until then is recorded next to the state "+
+				"file, and the next command merges it."))
 		}
 		err = r.end(err)
 	}()
@@ -65,7 +65,7 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter) (*apply
 	}
 	if o.Destroy {
 		if prior, err := e.Workspace.ReadState(ctx, loaded.Place); err == nil && prior.Lineage == "" {
-			e.Workspace.Note("There is nothing to destroy: there is no state at %s.", loaded.Place)
+			e.Workspace.Note("Nothing to destroy: there is no state at %s.", loaded.Place)
 			return apply.Refused(nil, apply.OK, nil), nil
 		}
 	}
@@ -140,7 +140,7 @@ func (e *Engine) toApply(ctx context.Context, o ApplyOptions, r rules) (stage.Lo
 	s.OtherPath, s.Destroy = r.approval.Other, s.Destroy || o.Destroy
 	switch {
 	case o.Destroy && len(o.Paths) > 0:
-		return stage.Loaded{}, diag.Errorf("Wrong command line", "destroy takes no arguments: it removes everything that the state file knows.")
+		return stage.Loaded{}, diag.Errorf("Wrong command line", "destroy takes no arguments: it destroys everything in the state file.")
 	case o.Destroy:
 		return stage.LoadEmpty(e.command, s)
 	case r.saved && len(o.Variables) > 0:

@@ -62,7 +62,7 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 		if err := e.writeBaseline(o.WriteBaseline, report); err != nil {
 			return nil, err
 		}
-		e.command.UI.Printf("The drift that there is was written to %s.\n", o.WriteBaseline)
+		e.command.UI.Printf("The current drift was written to %s.\n", o.WriteBaseline)
 	}
 	level := events.Info
 	if report.Status != drift.None {
@@ -91,7 +91,7 @@ func (e *Engine) drift(ctx context.Context, n stage.Connected, known drift.Basel
 		o.Show(report)
 	}
 	if len(over) > 0 {
-		e.Workspace.Note("The baseline has drift that does not exist any more: %s. -write-baseline makes it anew.", words.List(over, 10))
+		e.Workspace.Note("The baseline has drift that no longer exists: %s. -write-baseline writes it again.", words.List(over, 10))
 	}
 	return report, nil
 }
@@ -107,7 +107,7 @@ func (e *Engine) Baseline(file string) (drift.Baseline, error) {
 	}
 	b, err := drift.ReadBaseline(data)
 	if err != nil {
-		return b, diag.Errorf("Cannot read the baseline", "%s: %s. `deployster drift -write-baseline=%s` writes it anew.", file, err, file)
+		return b, diag.Errorf("Cannot read the baseline", "%s: %s. `deployster drift -write-baseline=%s` writes it again.", file, err, file)
 	}
 	return b, nil
 }

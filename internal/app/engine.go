@@ -116,7 +116,7 @@ func (e *Engine) Close() {
 	}
 	if err := <-e.released; err != nil {
 		e.Workspace.Warn(diag.Warningf("Something was left in containerd",
-			"Tidying up after this run failed: %s. The next run tidies up after this one by itself.", err))
+			"Cleaning up after this run failed: %s. The next run tries it again.", err))
 	}
 }
 

@@ -74,7 +74,7 @@ func TestEngine_ApplyUnapproved(t *testing.T) {
 	e, world := newEngine(t)
 	report, err := e.Apply(t.Context(), ApplyOptions{})
 	if err == nil || report != nil {
-		t.Errorf("%+v, %v; want an error, as nobody can be asked", report, err)
+		t.Errorf("%+v, %v; want an error, as there is no terminal to prompt on", report, err)
 	}
 	if len(world.Things()) != 0 {
 		t.Errorf("the world has %v, want nothing", world.Things())

@@ -211,7 +211,7 @@ func TestAdopt_OnTheMachineWhereItWasBegun(t *testing.T) {
 	}
 }
 
-// Where the machine of an open action cannot be asked, its resource is left as it is, by a plan
+// Where the machine of an open action cannot be asked, its resource is skipped, by a plan
 // too, until a person says how the action ended.
 func TestAdopt_LeavesWhatMayStillRun(t *testing.T) {
 	t.Parallel()

@@ -99,8 +99,8 @@ func load(ctx context.Context, e *Engine, o PlanOptions) (stage.Loaded, error) {
 		return stage.Load(ctx, e.command, o.Inputs, o.Selection)
 	}
 	if len(o.Paths) > 0 {
-		return stage.Loaded{}, diag.Errorf("Wrong command line", "plan -destroy takes no manifests: it removes what the state file knows. "+
-			"-target and -exclude limit it.")
+		return stage.Loaded{}, diag.Errorf("Unexpected argument", "plan -destroy takes no manifests: it destroys everything in the "+
+			"state file. -target and -exclude limit it.")
 	}
 	return stage.LoadEmpty(e.command, o.Selection)
 }

@@ -40,7 +40,7 @@ func (r *reporter) write(report *apply.Report) error {
 		return nil
 	}
 	if err := r.put(report); err != nil {
-		return diag.Errorf("Cannot write the report", "%s: %s. What was done is in the state file, and is told here.", r.file, err)
+		return diag.Errorf("Cannot write the report", "%s: %s. What was done is in the state file, and is printed here.", r.file, err)
 	}
 	return nil
 }

@@ -59,10 +59,10 @@ func TestStillRunning(t *testing.T) {
 		s    state.Snapshot
 		runs bool
 	}{
-		"its command has died":               {at(func(by *actions.By) { by.PID = 0 }), true},
-		"another data directory":             {at(func(by *actions.By) { by.PID, by.Machine = 0, "other" }), false},
-		"the machine was started anew since": {at(func(by *actions.By) { by.PID, by.Boot = 0, "other" }), false},
-		"another machine began it":           {at(func(by *actions.By) { by.Host = "other" }), false},
+		"its command has died":            {at(func(by *actions.By) { by.PID = 0 }), true},
+		"another data directory":          {at(func(by *actions.By) { by.PID, by.Machine = 0, "other" }), false},
+		"the machine was restarted since": {at(func(by *actions.By) { by.PID, by.Boot = 0, "other" }), false},
+		"another machine began it":        {at(func(by *actions.By) { by.Host = "other" }), false},
 	} {
 		if got := resolving.StillRunning(t.Context(), e, c.s)["k"]; got != c.runs {
 			t.Errorf("%s: runs is %v", name, got)

@@ -111,7 +111,7 @@ func execute(ctx context.Context, e Env) (err error) {
 // faulty returns the error for a panic; the function that recovers from it calls faulty.
 func faulty(panicked any) error {
 	return diag.Crash(panicked, debug.Stack(),
-		"If it was an apply, what it did is recorded beside the state file, and the next command folds it in.")
+		"If it was an apply, its record is next to the state file, and the next command merges it.")
 }
 
 // conclude prints an error. It is the one place that chooses exit codes.
@@ -174,7 +174,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c.Command != nil && c.Command.Name != "" {
 		name = c.Command.HelpName
 	}
-	return diag.Errorf("Wrong command line", "%s.%s `%s -help` lists what there is.", err, takes(c, err), name)
+	return diag.Errorf("Invalid flag value", "%s.%s `%s -help` lists all.", err, takes(c, err), name)
 }
 
 // ofFlag finds the flag in an error of the library about its value.

@@ -13,10 +13,10 @@ import (
 func applyCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "apply",
-		Usage:     "apply a saved plan; or plan, ask for approval, and apply",
+		Usage:     "apply a saved plan; or plan, prompt for approval, and apply",
 		ArgsUsage: "[PLAN | PATH ...]",
-		Description: "A saved plan needs no approval and no manifests. Without one, apply shows the plan and asks.\n" +
-			"- is a plan that comes on stdin. Exit codes: 0 done, 1 error or incomplete, 130 interrupted.",
+		Description: "A saved plan needs no approval and no manifests. Without one, apply shows the plan and prompts for approval.\n" +
+			"- is a plan on stdin. Exit codes: 0 done, 1 error or incomplete, 130 interrupted.",
 		Flags:  slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), applyFlags(), requireFlags(), eventFlags()),
 		Action: e.action(runApply),
 	}
@@ -26,7 +26,7 @@ func destroyCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:  "destroy",
 		Usage: "destroy all resources in the state",
-		Description: "Resources whose type cannot destroy them are forgotten and stay.\n" +
+		Description: "Resources whose type cannot destroy them are forgotten, and not destroyed.\n" +
 			"Exit codes: 0 done, 1 error or incomplete, 130 interrupted.",
 		Flags:  slices.Concat(selectionFlags("with its dependants", " and its dependencies"), applyFlags(), eventFlags()),
 		Action: e.action(runDestroy),
@@ -35,7 +35,7 @@ func destroyCommand(e Env) *cli.Command {
 
 func applyFlags() []cli.Flag {
 	return append(approvalFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure, go on with everything that does not depend on it"},
+		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure, continue with everything that does not depend on it"},
 		&cli.StringFlag{Name: "report", Usage: "write the report to `FILE`, as JSON; - is stdout, and text goes to stderr"},
 		parallelismFlag(), hosts.UnreachableFlag(), hosts.AtOnceFlag(), hosts.MaxFailedFlag(), inputFlag(), compactFlag(),
 	}...)

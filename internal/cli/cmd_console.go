@@ -76,10 +76,10 @@ func (k console) pipe(in io.Reader) error {
 
 const consoleHelp = `Type an expression to see its value:
   var.NAME, local.NAME, resource.NAME.state, upper("a"), [for x in range(3) : x]
-type(EXPRESSION) says what type it has. What is not known yet is shown as
-(known after apply), what is secret as (sensitive value).
-An open bracket or quote goes on in the next line. Up and down bring back what
-was typed. Ctrl-C throws away what is typed; exit, quit and Ctrl-D end.
+type(EXPRESSION) prints its type. Unknown values are shown as (known after apply),
+secrets as (sensitive value).
+An open bracket or quote continues in the next line. Up and down recall earlier
+lines. Ctrl-C clears the line; exit, quit and Ctrl-D end.
 `
 
 // answer evaluates one expression or runs one of the console's own commands. done reports

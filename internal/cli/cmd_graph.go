@@ -30,7 +30,7 @@ func runGraph(c *cli.Context, s *session) error {
 		"svg": diagram.Diagram.SVG}
 	draw := formats[c.String("format")]
 	if draw == nil {
-		return diag.Errorf("Wrong command line", "-format is dot, mermaid or svg, and not %q.", diag.Visible(c.String("format")))
+		return diag.Errorf("Invalid flag value", "-format must be dot, mermaid or svg, not %q.", diag.Visible(c.String("format")))
 	}
 	d := diagram.Diagram{}
 	if s.engine.Workspace.IsPlan(c.Args().Slice()) {

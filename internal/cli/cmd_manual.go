@@ -20,13 +20,13 @@ import (
 func completionCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:        "completion",
-		Usage:       "print the script by which a shell completes words",
+		Usage:       "print the completion script of a shell",
 		ArgsUsage:   strings.Join(manual.Shells(), "|"),
-		Description: "The first lines of the script say where to put it.",
+		Description: "The first lines of the script name the file that it belongs into.",
 		Action: e.action(func(c *cli.Context, s *session) error {
 			script, ok := manual.Script(c.Args().First())
 			if !ok || c.NArg() != 1 {
-				return diag.Errorf("Wrong command line", "completion takes the name of a shell: %s.", strings.Join(manual.Shells(), ", "))
+				return diag.Errorf("Missing argument", "completion takes the name of a shell: %s.", strings.Join(manual.Shells(), ", "))
 			}
 			s.out.Raw(script)
 			return nil
@@ -94,7 +94,7 @@ func (s *session) imageNames(ctx context.Context, typed string) (names []string)
 func manCommand(e Env) *cli.Command {
 	return &cli.Command{Name: "man", Hidden: true, Action: e.action(func(c *cli.Context, s *session) error {
 		if c.NArg() != 1 {
-			return diag.Errorf("Wrong command line", "man takes the directory for its pages.")
+			return diag.Errorf("Missing argument", "man takes the directory for its pages.")
 		}
 		for _, page := range manual.Of(newApp(e)).All() {
 			file := filepath.Join(s.engine.Workspace.Path(c.Args().First()), page.ManName()+".1")

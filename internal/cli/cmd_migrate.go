@@ -16,7 +16,7 @@ func migrateCommand(e Env) *cli.Command {
 			Usage:     "convert a configuration of Terraform, with its state",
 			ArgsUsage: "DIR",
 			Description: "It reads the configuration in DIR, the modules that it calls and its state, and writes manifests, a state, and which\n" +
-				"images to pack. It touches nothing else. What cannot be carried over is an error that names all of it, and nothing is written.\n" +
+				"images to pack. It touches nothing else. What cannot be converted is listed in an error, and nothing is written.\n" +
 				"Exit codes: 0 written, 1 error.",
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "state", Usage: "Terraform's state is `FILE`; default: terraform.tfstate in DIR"},
@@ -29,7 +29,7 @@ func migrateCommand(e Env) *cli.Command {
 
 func runMigrateTerraform(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "Name one directory with a configuration of Terraform.")
+		return diag.Errorf("Wrong number of arguments", "Name one directory with a configuration of Terraform.")
 	}
 	return standalone.MigrateTerraform(c.Context, s.engine.Workspace, s.out, c.Args().First(), c.String("state"), c.String("out"))
 }

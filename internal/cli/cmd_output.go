@@ -37,10 +37,10 @@ func runOutput(c *cli.Context, s *session) error {
 		return err
 	}
 	if c.Bool("raw") && c.Bool("json") {
-		return diag.Errorf("Wrong command line", "-raw and -json are two forms of the same thing: give one of them.")
+		return diag.Errorf("Conflicting flags", "-raw and -json exclude each other. Remove one of them.")
 	}
 	if c.Bool("raw") && c.NArg() == 0 {
-		return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
+		return diag.Errorf("Missing argument", "-raw prints one output: name it.")
 	}
 	snapshot, err := s.engine.Workspace.ReadStateAround(c.Context)
 	if err != nil {
@@ -107,7 +107,7 @@ func printBare(p terminal.Printer, name string, o state.Output) error {
 		return nil
 	}
 	if kind := o.Value[0]; kind == '{' || kind == '[' {
-		return diag.Errorf("Not a plain value", "The output %q is no string, number or bool. Use -json.", name)
+		return diag.Errorf("Not a plain value", "The output %q is not a string, number or bool. Use -json.", name)
 	}
 	p.Raw(string(o.Value))
 	return nil

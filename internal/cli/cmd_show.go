@@ -32,17 +32,17 @@ func showCommand(e Env) *cli.Command {
 
 func runShow(c *cli.Context, s *session) error {
 	if c.NArg() > 1 {
-		return diag.Errorf("Wrong command line", "show takes one plan file at the most.")
+		return diag.Errorf("Unexpected argument", "show takes one plan file at the most.")
 	}
 	if only := slices.DeleteFunc([]string{"json", "html", "digest"}, func(f string) bool { return !c.Bool(f) }); len(only) > 1 {
-		return diag.Errorf("Wrong command line", "-%s and -%s are two ways to print: give one of them.", only[0], only[1])
+		return diag.Errorf("Conflicting flags", "-%s and -%s exclude each other. Remove one of them.", only[0], only[1])
 	}
 	if c.NArg() == 1 {
 		return showPlan(c, s)
 	}
 	for _, flag := range []string{"html", "digest", "require-signature", "explain"} {
 		if c.IsSet(flag) {
-			return diag.Errorf("Wrong command line", "-%s needs a saved plan: `deployster show -%s PLAN`.", flag, flag)
+			return diag.Errorf("Missing argument", "-%s needs a saved plan: `deployster show -%s PLAN`.", flag, flag)
 		}
 	}
 	snapshot, err := states.Recorded(c.Context, s.engine.Workspace)

@@ -30,7 +30,7 @@ func typeCommand(e Env) *cli.Command {
 
 func inspectType(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "inspect takes one image: deployster type inspect acme/file:1")
+		return diag.Errorf("Wrong number of arguments", "inspect takes one image: deployster type inspect acme/file:1")
 	}
 	s.keep = 0
 	runtime, err := s.engine.Runtime(c.Context)

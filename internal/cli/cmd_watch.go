@@ -19,17 +19,17 @@ func watchCommand(e Env) *cli.Command {
 		Usage:     "check for drift again and again, and repair it",
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "It repairs only what was approved before: what was applied, with the same images and configs. It reports all else.\n" +
-			"SIGHUP reads the manifests anew. Exit codes: 0 ended, 3 ended with drift that it may not repair, 1 error, 130 interrupted twice.",
+			"SIGHUP reloads the manifests. Exit codes: 0 ended, 3 ended with unrepaired drift, 1 error, 130 interrupted twice.",
 		Flags: slices.Concat(varFlags(), planSelectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "approve", Value: "drift", Usage: "`KINDS` of change that need no approval, such as drift,update, or none"},
 			&cli.DurationFlag{Name: "poll", DefaultText: "1m, or 5m where each check starts a container",
-				Usage: "check each resource at least every `DURATION`; 0s: not by time"},
-			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with known drift, which is left as it is until it changes"},
+				Usage: "check each resource at least every `DURATION`; 0s: no periodic checks"},
+			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with known drift, which is ignored until it changes"},
 			&cli.DurationFlag{Name: "converged-timeout", DefaultText: "never", Usage: "end when there was nothing to do for `DURATION`"},
 			&cli.DurationFlag{Name: "max-runtime", DefaultText: "never", Usage: "end after `DURATION`"},
 			&cli.StringFlag{Name: "metrics", DefaultText: "not served",
 				Usage: "serve /metrics for Prometheus and /healthz at `ADDR`: host:port or unix:PATH"},
-			&cli.IntFlag{Name: "parallelism", Value: 2, Usage: "start containers for at most `N` checks at one time"},
+			&cli.IntFlag{Name: "parallelism", Value: 2, Usage: "start containers for at most `N` checks concurrently"},
 		}, requireFlags(), eventFlags()),
 		Action: e.action(runWatch),
 	}
@@ -43,11 +43,11 @@ func runWatch(c *cli.Context, s *session) (err error) {
 	if c.IsSet("poll") {
 		poll := c.Duration("poll")
 		if o.Poll = &poll; poll < 0 || poll > 0 && poll < time.Second {
-			return diag.Errorf("Wrong command line", "-poll is at least 1s, or 0s for no looks by time.")
+			return diag.Errorf("Invalid flag value", "-poll is at least 1s, or 0s for no periodic checks.")
 		}
 	}
 	if o.Parallelism < 1 {
-		return diag.Errorf("Wrong command line", "-parallelism must be at least 1.")
+		return diag.Errorf("Invalid flag value", "-parallelism must be at least 1.")
 	}
 	if o.Baseline, err = s.engine.Baseline(c.String("baseline")); err != nil {
 		return err

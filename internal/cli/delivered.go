@@ -41,8 +41,8 @@ func delivered(w *process.Output, e Env, code int) int {
 	}
 	if slices.Contains([]string{"apply", "destroy"}, e.line.Command()) {
 		if !errors.Is(err, syscall.EPIPE) {
-			e.run.diagnostics(e, diag.Warningf("Not all of the result was delivered", "Writing to stdout failed: %s. What was done is in the "+
-				"state file, and the exit code says how it ended.", err))
+			e.run.diagnostics(e, diag.Warningf("Not all of the result was delivered", "Writing to stdout failed: %s. What was done is "+
+				"in the state file, and the exit code shows the outcome.", err))
 		}
 		return code
 	}

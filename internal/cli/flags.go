@@ -65,7 +65,7 @@ func planSelectionFlags() []cli.Flag {
 func refreshFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "replace", Value: &flagvalues.Words{}, Usage: "destroy `ADDRESS` and create it again; may be repeated"},
-		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "use what was recorded, and look only at what the configuration changed"},
+		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "use the recorded state, and read only that of changed configs"},
 		&cli.BoolFlag{Name: "refresh-only", Usage: "record the current state, and change nothing else"},
 	}
 }
@@ -90,10 +90,10 @@ func compactFlag() cli.Flag {
 }
 
 func parallelismFlag() cli.Flag {
-	return &cli.IntFlag{Name: "parallelism", Value: app.DefaultParallelism, Usage: "work on `N` resources at one time",
+	return &cli.IntFlag{Name: "parallelism", Value: app.DefaultParallelism, Usage: "work on `N` resources concurrently",
 		Action: func(_ *cli.Context, n int) error {
 			if n < 1 {
-				return diag.Errorf("Wrong command line", "-parallelism must be at least 1.")
+				return diag.Errorf("Invalid flag value", "-parallelism must be at least 1.")
 			}
 			return nil
 		}}
@@ -109,7 +109,7 @@ func parallelism(c *cli.Context) int {
 
 // inputFlag returns the flag -input, of commands that ask for variables.
 func inputFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "input", Value: true, Usage: "ask for nothing, neither variables nor a yes, also on a terminal"}
+	return &cli.BoolFlag{Name: "input", Value: true, Usage: "no prompts, neither for variables nor for approval, also on a terminal"}
 }
 
 func explainFlag() cli.Flag {

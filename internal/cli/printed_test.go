@@ -59,7 +59,7 @@ func TestRun_EmptyPath(t *testing.T) {
 	dir := files(t, "main.hcl", "")
 	for _, command := range []string{"init", "plan", "apply", "drift", "watch", "validate", "graph", "console", "fmt", "show"} {
 		code, _, stderr := ran(t, dir, []string{command, ""})
-		if code != exitError || !strings.Contains(stderr, "Wrong command line: empty PATH") {
+		if code != exitError || !strings.Contains(stderr, "Empty argument") {
 			t.Errorf("%s: %d, %s", command, code, stderr)
 		}
 	}
@@ -123,7 +123,7 @@ func TestRun_ValuesOfFlags(t *testing.T) {
 		"plan -lock-timeout=5":     "It takes a number with its unit: -lock-timeout=5s",
 		"plan -parallelism=abc":    "It takes a whole number: -parallelism=4",
 		"plan -compact=maybe":      "off as -compact=false",
-		"-chdir plan":              "needs an argument: -chdir. What stands after it, plan, is the command. Write -chdir=VALUE",
+		"-chdir plan":              "needs an argument: -chdir. What follows it, plan, is the command. Write -chdir=VALUE",
 		"-chdir plan -no-color":    "needs an argument: -chdir",
 		"plan -chdir":              "needs an argument: -chdir. Write -chdir=VALUE",
 		"-chdir plan validate":     "-chdir=plan names no directory",

@@ -141,7 +141,7 @@ func (r *runContext) finish(e Env, code int) int {
 	}
 	if r.recorder != nil {
 		if err := r.recorder.Finish(runs.Status(status), code, time.Now()); err != nil {
-			d := diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s.", err)
+			d := diag.Warningf("Records are not complete", "Inputs and answers of images could not be recorded: %s.", err)
 			r.diagnostics(e, d)
 		}
 	}
@@ -151,8 +151,8 @@ func (r *runContext) finish(e Env, code int) int {
 	p := terminal.Printer{Out: e.Stderr, Hide: r.secrets.Hide} // the events have ended
 	if r.recorder != nil {
 		if err := r.recorder.Close(); err != nil {
-			p.Diagnostic(diag.Warningf("Records may hold a secret", "A secret that became known late could not be removed from the events of "+
-				"this run: %s.", err))
+			p.Diagnostic(diag.Warningf("Records may hold a secret", "A secret that was discovered late could not be removed from the "+
+				"events of this run: %s.", err))
 		}
 	}
 	if err := problems["file"]; err != nil {

@@ -9,7 +9,7 @@ import (
 
 // A run that adopts several actions asks for its records once for each, and
 // nobody takes them from its hand: there is one, and nothing waits.
-func TestRecordsBeginOnce(t *testing.T) {
+func TestRecords_BeginOnce(t *testing.T) {
 	t.Parallel()
 	a := &runContext{secrets: &redact.Redactor{}, ready: make(chan *runs.Recorder, 1)}
 	dir := t.TempDir()

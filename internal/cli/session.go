@@ -112,10 +112,10 @@ func (e Env) shownOn() (io.Writer, bool, error) {
 		case e.line.Values[flag] != workspace.Std:
 			continue
 		case e.run.json:
-			return nil, false, diag.Errorf("Wrong command line",
+			return nil, false, diag.Errorf("Conflicting flags",
 				"-%s=- and -json both write to stdout. -json-into=FILE writes the events elsewhere.", flag)
 		case flag == "out" && e.Color:
-			return nil, false, diag.Errorf("Wrong command line",
+			return nil, false, diag.Errorf("Invalid flag value",
 				"-out=- writes a plan to stdout, which is a terminal. Send it on with |, or into a file with -out=FILE.")
 		}
 		return e.Stderr, e.ErrColor, nil

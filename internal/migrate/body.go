@@ -80,7 +80,7 @@ func (e *emitter) dynamic(b *hclsyntax.Block) string {
 	}
 	i := slices.IndexFunc(b.Body.Blocks, func(c *hclsyntax.Block) bool { return c.Type == "content" })
 	if over == nil || i < 0 || b.Body.Attributes["labels"] != nil {
-		e.refuse(b.DefRange(), "A dynamic block that is not understood", "It has for_each and content, and no labels.")
+		e.refuse(b.DefRange(), "Unsupported dynamic block", "It must have for_each and content, and no labels.")
 		return "[]"
 	}
 	inner := *e
@@ -119,7 +119,7 @@ func (e *emitter) resource(b *hclsyntax.Block) string {
 			lifecycle, lists = e.lifecycle(b, it.Block)
 			lifecycle = it.Lead + lifecycle
 		case it.Name == "provisioner", it.Name == "connection":
-			e.refuse(it.At(), "A provisioner", "%s has one, which has no place here: what is to be done is said by the type.", k)
+			e.refuse(it.At(), "A provisioner", "%s has one, which is not supported: the type defines the actions.", k)
 		}
 	}
 	config := ""
@@ -157,7 +157,7 @@ func (e *emitter) lifecycle(of, b *hclsyntax.Block) (text string, lists []string
 			fmt.Fprintf(&out, "%s%s {\n%s}\n", it.Lead, it.Name, inner.object(it.Block.Body, nil, nil))
 		default:
 			if it.Attr == nil {
-				e.refuse(it.At(), "A block that is not known", "lifecycle has no %s here.", it.Name)
+				e.refuse(it.At(), "Unknown block", "lifecycle has no %s here.", it.Name)
 				continue
 			}
 			fmt.Fprintf(&out, "%s%s = %s%s\n", it.Lead, it.Name, e.expr(it.Attr.Expr), it.Trail)
@@ -177,14 +177,14 @@ func (e *emitter) ignored(of *hclsyntax.Block, x hclsyntax.Expression) (kept str
 	}
 	list, diags := hcl.ExprList(x)
 	if diags.HasErrors() {
-		e.refuse(x.Range(), "A list that is not understood", "ignore_changes is a list, or all.")
+		e.refuse(x.Range(), "Unsupported list", "ignore_changes is a list, or all.")
 		return "", nil
 	}
 	var paths, absent []string
 	for _, path := range list {
 		t, text, ok := e.reference(path)
 		if !ok {
-			e.refuse(path.Range(), "A list that is not understood", "ignore_changes has names of arguments.")
+			e.refuse(path.Range(), "Unsupported list", "ignore_changes has names of arguments.")
 			continue
 		}
 		name := t.RootName()

@@ -39,10 +39,10 @@ func (d *module) isNeeded(of *hclsyntax.Block) bool {
 // createFirst leaves out create_before_destroy if nothing depends on the thing, else it refuses it.
 func (e *emitter) createFirst(of *hclsyntax.Block, it layout.Item) {
 	if e.module.isNeeded(of) {
-		e.refuse(it.At(), "create_before_destroy", "%s.%s has it, and is referred to: here the type replaces, and destroys first.",
+		e.refuse(it.At(), "create_before_destroy", "%s.%s has it, and is referred to: here the type replaces it, and destroys first.",
 			of.Labels[0], of.Labels[1])
 		return
 	}
-	e.note(it.At(), "%s.%s is destroyed before it is made anew, where it was made first: create_before_destroy is left out",
+	e.note(it.At(), "%s.%s is destroyed before it is created again, where it was created first: create_before_destroy is left out",
 		of.Labels[0], of.Labels[1])
 }

@@ -148,7 +148,7 @@ func (e *emitter) waitsOf(c *call) []string {
 func (e *emitter) dependsOn(it layout.Item, more ...string) string {
 	list, diags := hcl.ExprList(it.Attr.Expr)
 	if diags.HasErrors() {
-		e.refuse(it.At(), "A list that is not understood", "depends_on is a list of references.")
+		e.refuse(it.At(), "Unsupported list", "depends_on is a list of references.")
 		return ""
 	}
 	plain := len(more) == 0
@@ -156,7 +156,7 @@ func (e *emitter) dependsOn(it layout.Item, more ...string) string {
 	for _, x := range list {
 		t, text, ok := e.reference(x)
 		if !ok {
-			e.refuse(x.Range(), "A dependency that is not understood", "%s is not a reference to a resource or a module.", text)
+			e.refuse(x.Range(), "Unsupported dependency", "%s is not a reference to a resource or a module.", text)
 			continue
 		}
 		found, vars := e.module.edgesOf(t)
@@ -166,7 +166,7 @@ func (e *emitter) dependsOn(it layout.Item, more ...string) string {
 		case len(found) == 0 && slices.Contains([]string{"path", "terraform", "each", "count", "self"}, root):
 			e.note(x.Range(), "depends_on has %s, which is not made of any resource: it is left out", text)
 		case len(found) == 0:
-			e.refuse(x.Range(), "A dependency that is not declared", "depends_on has %s, and there is no such block.", text)
+			e.refuse(x.Range(), "Undeclared dependency", "depends_on has %s, which is not declared.", text)
 		}
 		_, isTraversal := x.(*hclsyntax.ScopeTraversalExpr)
 		plain = plain && isTraversal && len(found) == 1 && tfrefs.IsWhole(t)

@@ -94,7 +94,7 @@ func (r *rewriter) visit(n hclsyntax.Node) {
 		}
 	case *hclsyntax.FunctionCallExpr:
 		if strings.Contains(x.Name, "::") {
-			r.e.refuse(x.Range(), "A function of a provider", "%s is none that there is here.", x.Name)
+			r.e.refuse(x.Range(), "A function of a provider", "%s does not exist here.", x.Name)
 		}
 	case *hclsyntax.ScopeTraversalExpr:
 		if !r.done[n] {

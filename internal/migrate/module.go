@@ -205,14 +205,14 @@ func (d *module) find(name string, b *hclsyntax.Block) (from, to string, ok bool
 	}
 	v, diags := a.Expr.Value(nil)
 	if diags.HasErrors() {
-		d.refuse(a.SrcRange, "A source that is computed", "The source of module %q is no text.", name)
+		d.refuse(a.SrcRange, "A source that is computed", "The source of module %q is not a text constant.", name)
 		return "", "", false
 	}
 	source := v.AsString()
 	from = filepath.Join(d.dir, source)
 	if !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
 		if from, ok = d.installed(name); !ok {
-			d.refuse(a.SrcRange, "A module that is not here",
+			d.refuse(a.SrcRange, "Module not downloaded",
 				"module %q comes from %s, and is not in .terraform/modules: run `terraform init` first.", name, source)
 			return "", "", false
 		}

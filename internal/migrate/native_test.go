@@ -132,7 +132,7 @@ func TestRun_RefusesInJSON(t *testing.T) {
 		"{\n\"output\": {\"o\": {\n\"value\": \"${\"}}}":                                      "x.tf.json: line 3: ",
 		`{"resource": [1]}`:            "line 1: an object was expected",
 		`{"output": {"o": {}}`:         "line 1: ",
-		`{} {}`:                        "something behind its end",
+		`{} {}`:                        "text follows its end",
 		`{"locals": {"a b": 1}}`:       "Cannot read the configuration",
 		`{"variable": {"v": {"type"}}`: "line 1: ",
 	} {

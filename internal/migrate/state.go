@@ -36,8 +36,8 @@ func (m *migration) readState(root *module, o Options) {
 	name := cmp.Or(o.State, filepath.Join(m.dir, usual))
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) && o.State == "" {
-		m.result.Notes = append(m.result.Notes, "the state: there is no "+usual+", so nothing is known of what exists. "+
-			"Where it is elsewhere: `terraform state pull >FILE`, and -state=FILE.")
+		m.result.Notes = append(m.result.Notes, "the state: there is no "+usual+", so that existing objects are unknown. Where it is "+
+			"elsewhere: `terraform state pull >FILE`, and -state=FILE.")
 		return
 	}
 	var s tffiles.State
@@ -49,7 +49,7 @@ func (m *migration) readState(root *module, o Options) {
 		m.stateProblem("Cannot read the state", "%s: %s.", name, err)
 		return
 	case s.Version != 4:
-		m.stateProblem("Cannot read the state", "%s is of version %d, and 4 is understood: terraform writes it anew.", name, s.Version)
+		m.stateProblem("Cannot read the state", "%s is of version %d, and only 4 is supported: terraform converts it.", name, s.Version)
 		return
 	}
 	m.result.Snapshot = state.Snapshot{Resources: map[string]state.Entry{}, Outputs: map[string]state.Output{}}

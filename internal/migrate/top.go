@@ -36,7 +36,7 @@ func (e *emitter) top(b *hclsyntax.Block) string {
 		e.note(b.DefRange(), "the import block is left out: what it imported is in the state")
 		return ""
 	}
-	e.refuse(b.DefRange(), "A block that cannot be carried over", "There is no %s block here.", b.Type)
+	e.refuse(b.DefRange(), "Unsupported block", "%s blocks are not supported.", b.Type)
 	return ""
 }
 
@@ -50,7 +50,7 @@ func (e *emitter) settings(b *hclsyntax.Block) {
 		case "provider_meta":
 			e.note(inner.DefRange(), "provider_meta is left out: the provider does not get it")
 		default:
-			e.refuse(inner.DefRange(), "A block that cannot be carried over", "There is no %s here.", inner.Type)
+			e.refuse(inner.DefRange(), "Unsupported block", "%s is not supported.", inner.Type)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (e *emitter) same(b *hclsyntax.Block) string {
 		case it.Attr != nil:
 			fmt.Fprintf(&out, "%s%s = %s%s\n", it.Lead, it.Name, e.expr(it.Attr.Expr), it.Trail)
 		case it.Block.Type == "data":
-			e.refuse(it.At(), "A data source in a check", "Put it beside the check.")
+			e.refuse(it.At(), "A data source in a check", "Move it out of the check.")
 		default:
 			fmt.Fprintf(&out, "%s%s {\n%s}%s\n", it.Lead, it.Name, e.object(it.Block.Body, nil, nil), it.Trail)
 		}
@@ -140,7 +140,7 @@ func (e *emitter) call(b *hclsyntax.Block) string {
 		case it.Attr != nil:
 			fmt.Fprintf(&out, "%s%s = %s%s\n", it.Lead, c.module.variable(it.Name), e.expr(it.Attr.Expr), it.Trail)
 		default:
-			e.refuse(it.At(), "A block that is not known", "A module has no %s.", it.Name)
+			e.refuse(it.At(), "Unknown block", "A module has no %s.", it.Name)
 		}
 	}
 	if len(waits) > 0 {
@@ -161,10 +161,10 @@ func (e *emitter) moved(b *hclsyntax.Block) string {
 	to, toKey, ok2 := e.address(b.Body.Attributes["to"])
 	switch {
 	case !ok1 || !ok2:
-		e.refuse(b.DefRange(), "A moved block that is not understood", "It leads from one resource or module to another.")
+		e.refuse(b.DefRange(), "Unsupported moved block", "It leads from one resource or module to another.")
 		return ""
 	case fromKey.Kind != toKey.Kind:
-		e.refuse(b.DefRange(), "A move between types", "%s became %s: have terraform apply it first, and take the block out.", fromKey, toKey)
+		e.refuse(b.DefRange(), "A move between types", "%s became %s: have terraform apply it first, and remove the block.", fromKey, toKey)
 		return ""
 	case from == to:
 		return ""
@@ -176,14 +176,14 @@ func (e *emitter) moved(b *hclsyntax.Block) string {
 func (e *emitter) removed(b *hclsyntax.Block) string {
 	from, _, ok := e.address(b.Body.Attributes["from"])
 	if !ok {
-		e.refuse(b.DefRange(), "A removed block that is not understood", "It names a resource or a module.")
+		e.refuse(b.DefRange(), "Unsupported removed block", "It names a resource or a module.")
 		return ""
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "removed {\nfrom = %s\n", from)
 	for _, inner := range b.Body.Blocks {
 		if inner.Type != "lifecycle" {
-			e.refuse(inner.DefRange(), "A provisioner", "It has no place here: what is to be done is said by the type.")
+			e.refuse(inner.DefRange(), "A provisioner", "It is not supported: the type defines the actions.")
 			continue
 		}
 		fmt.Fprintf(&out, "lifecycle {\n%s}\n", e.object(inner.Body, nil, nil))

@@ -28,6 +28,6 @@ func (e *emitter) variableType(x hclsyntax.Expression) string {
 // ephemeral refuses an ephemeral variable or output; ephemeral = false is left out.
 func (e *emitter) ephemeral(b *hclsyntax.Block, it layout.Item) {
 	if v, diags := it.Attr.Expr.Value(nil); diags.HasErrors() || v.Type().FriendlyName() != "bool" || v.IsNull() || v.True() {
-		e.refuse(it.At(), "An ephemeral value", "%q is one, which has no place here: make it sensitive.", strings.Join(b.Labels, ""))
+		e.refuse(it.At(), "An ephemeral value", "%q is one, which is not supported: make it sensitive.", strings.Join(b.Labels, ""))
 	}
 }

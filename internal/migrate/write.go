@@ -27,8 +27,8 @@ func (r Result) Write(dir string) (err error) {
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, os.ErrExist) {
-			return diag.Errorf("A file exists already", "%s exists, and nothing is replaced: remove it, or name another directory with -out. "+
-				"Nothing was written.", path)
+			return diag.Errorf("A file exists already", "%s exists, and is not replaced: remove it, or name another directory with "+
+				"-out. Nothing was written.", path)
 		}
 		if err != nil {
 			return diag.Errorf("Cannot write the manifests", "%s. Nothing was written.", err)

@@ -103,18 +103,19 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 		edit  func(*scene)
 		want  string
 	}{
-		"nothing recorded":             {newScene(t, v2, a...), nil, "3 was  newer 0"},
-		"newer than recorded":          {newScene(t, v2, a...).recorded(t, a[0]), nil, "3 was 1 newer 2"},
-		"newer than recorded, v1":      {newScene(t, v1, b...).recorded(t, b[1]), nil, "3 was 2 newer 1"},
-		"as recorded":                  {newScene(t, v2, a...).recorded(t, a[2]), nil, "3 was 3 newer 0"},
-		"recorded is not listed":       {newScene(t, v2, a...).recorded(t, gone2), nil, "3 was 0 newer 0 unlisted"},
-		"recorded is not listed, v1":   {newScene(t, v1, b...).recorded(t, gone1), nil, "3 was 0 newer 0 unlisted"},
-		"pinned, gone, v2":             {newScene(t, v2, a...), pinned("0"), "error artifact.site: the pinned version is gone"},
-		"pinned, gone, v1":             {newScene(t, v1, b...), pinned("0"), "0 was  newer 0 pinned in manifest noted"},
-		"pinned, newer ones there":     {newScene(t, v2, a...), pinned("1"), "1 was  newer 2 pinned in manifest"},
-		"pinned by the lock file":      {newScene(t, v2, a...), locked("1"), "1 was  newer 2 pinned in lock file"},
-		"pinned, 100 newer ones":       {newScene(t, v2, many...), pinned("1"), "1 was  newer 0 pinned in manifest"},
-		"pinned, of another space":     {newScene(t, v2, append(many, line("other", "0")...)...), pinned("0"), "error artifact.site: the pinned version is gone"},
+		"nothing recorded":           {newScene(t, v2, a...), nil, "3 was  newer 0"},
+		"newer than recorded":        {newScene(t, v2, a...).recorded(t, a[0]), nil, "3 was 1 newer 2"},
+		"newer than recorded, v1":    {newScene(t, v1, b...).recorded(t, b[1]), nil, "3 was 2 newer 1"},
+		"as recorded":                {newScene(t, v2, a...).recorded(t, a[2]), nil, "3 was 3 newer 0"},
+		"recorded is not listed":     {newScene(t, v2, a...).recorded(t, gone2), nil, "3 was 0 newer 0 unlisted"},
+		"recorded is not listed, v1": {newScene(t, v1, b...).recorded(t, gone1), nil, "3 was 0 newer 0 unlisted"},
+		"pinned, gone, v2":           {newScene(t, v2, a...), pinned("0"), "error artifact.site: the pinned version no longer exists"},
+		"pinned, gone, v1":           {newScene(t, v1, b...), pinned("0"), "0 was  newer 0 pinned in manifest noted"},
+		"pinned, newer ones there":   {newScene(t, v2, a...), pinned("1"), "1 was  newer 2 pinned in manifest"},
+		"pinned by the lock file":    {newScene(t, v2, a...), locked("1"), "1 was  newer 2 pinned in lock file"},
+		"pinned, 100 newer ones":     {newScene(t, v2, many...), pinned("1"), "1 was  newer 0 pinned in manifest"},
+		"pinned, of another space": {newScene(t, v2, append(many, line("other", "0")...)...), pinned("0"), "error " +
+			"artifact.site: the pinned version no longer exists"},
 		"pinned twice":                 {newScene(t, v2, a...), both, "error artifact.site is pinned twice"},
 		"upgraded":                     {newScene(t, v2, a...), func(s *scene) { locked("1")(s); s.o.Newest = true }, "3 was  newer 0"},
 		"of one state, as recorded":    {newScene(t, v2, a[2:]...).recorded(t, a[2]), nil, "3 was 3 newer 0"},
@@ -178,7 +179,7 @@ func rotated(s *scene) {
 }
 
 // Metadata of a v1 image costs a get, and only where something reads it.
-func TestResolver_BringsInForMetadataOnly(t *testing.T) {
+func TestResolver_FetchesForMetadataOnly(t *testing.T) {
 	t.Parallel()
 	for _, reads := range []bool{false, true} {
 		s := newScene(t, v1, line("", "1")...)
@@ -214,7 +215,7 @@ func TestResolver_KnowsWhatWasFetchedSince(t *testing.T) {
 	}
 }
 
-func TestResolver_AsksOnce(t *testing.T) {
+func TestResolver_QueriesOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, v2, line("main", "1")...)
 	s.o.Declared = []config.Artifact{s.block}

@@ -100,11 +100,11 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 		case found && (has || c.Spaces[c.Selected].Continues):
 			return v, nil // it is older than the listed versions that were kept
 		case v1:
-			p.Note = "its image cannot tell whether this version still exists: that is known when it is fetched"
+			p.Note = "its image does not report whether this version still exists: that is known when it is fetched"
 			return v, nil
 		}
-		return v, diag.Errorf("artifact."+a.Name+": the pinned version is gone", "%s is pinned in the %s, and its image does not "+
-			"list it any more%s. `deployster artifact versions %s` shows what there is; pin another one.", held.Version, p.Pinned,
+		return v, diag.Errorf("artifact."+a.Name+": the pinned version no longer exists", "%s is pinned in the %s, and its image does "+
+			"not list it any more%s. `deployster artifact versions %s` lists all versions; pin another one.", held.Version, p.Pinned,
 			inSpace(c.Selected), a.Name)
 	}
 	switch {
@@ -121,8 +121,8 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 		return newest, diag.Errorf("artifact."+a.Name+" has no version yet", "Its image lists none in the space %q.%s %s",
 			c.Selected, words.DidYouMean(c.Selected, slices.Sorted(maps.Keys(c.Spaces))), spaces(c))
 	}
-	return newest, diag.Errorf("artifact."+a.Name+" has no version yet", "Its image was asked, and lists none%s. If there must be "+
-		"one, look at the source of the artifact.", inSpace(c.Selected))
+	return newest, diag.Errorf("artifact."+a.Name+" has no version yet", "Its image lists none%s. If there must be one, check the "+
+		"source of the artifact.", inSpace(c.Selected))
 }
 
 func listed(c artifact.Checked, v artifact.Version) bool {

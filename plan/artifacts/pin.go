@@ -20,7 +20,7 @@ type Pin struct {
 
 	Was         artifact.Version `json:"was,omitempty"`      // the recorded version; nil = none
 	Newer       int              `json:"newer,omitempty"`    // versions between Was, or a pin, and the newest
-	Unlisted    bool             `json:"unlisted,omitempty"` // Was is not listed any more
+	Unlisted    bool             `json:"unlisted,omitempty"` // Was is no longer listed
 	Pinned      string           `json:"pinned,omitempty"`   // where it is pinned: "manifest", "lock file", "" = nowhere
 	Unrefreshed bool             `json:"believed,omitempty"` // no check was run
 	Note        string           `json:"note,omitempty"`

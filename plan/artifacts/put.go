@@ -35,7 +35,7 @@ func FeedsItself(r *config.Resource, pins map[string]Pin) *diag.Diagnostic {
 	if !slices.Contains(r.Artifacts, name) || pins[name].Pinned != "" {
 		return nil
 	}
-	return diag.Warningf("A publish makes its own input new", "%s puts a version of artifact.%s, and is made of its newest version: each "+
+	return diag.Warningf("A publish changes its own input", "%s puts a version of artifact.%s, and is made of its newest version: each "+
 		"plan would publish again. Refer to what should trigger it instead, or pin the input: version = { ... } in the block artifact %q.",
 		r.Address, name, name)
 }

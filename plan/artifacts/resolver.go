@@ -221,8 +221,8 @@ func (r *Resolver) held(a config.Artifact) (config.Pin, string, error) {
 		return config.Pin{Space: a.Space, Version: a.Version}, InManifest, nil
 	case isLocked:
 		if a.Space != "" && locked.Space != "" && a.Space != locked.Space {
-			return config.Pin{}, "", diag.Errorf("artifact."+a.Name+" is pinned in another space", "The lock file holds a version of the space %q, "+
-				"and the block says %q. `deployster artifact pin %s` pins a version of that.", locked.Space, a.Space, a.Name)
+			return config.Pin{}, "", diag.Errorf("artifact."+a.Name+" is pinned in another space", "The lock file has a version of the "+
+				"space %q, and the block has %q. `deployster artifact pin %s` pins a version of that.", locked.Space, a.Space, a.Name)
 		}
 		return locked, InLock, nil
 	}

@@ -116,7 +116,7 @@ func (s *Step) Today() []runner.Mount { return partOf[Destroy](s).Today }
 // Adopted reports whether a resource exists, but the state file has no complete entry for it.
 func (s *Step) Adopted() bool { return s.found().Adopted || partOf[Update](s).Adopted }
 
-// Made reports whether an adopted resource was created by an apply that was cut short.
+// Made reports whether an adopted resource was created by an interrupted apply.
 func (s *Step) Made() bool { return s.found().Made }
 
 // Edited returns the changes of a config that have no effect.

@@ -21,7 +21,7 @@ type Declared struct {
 	Address string
 	Thing   Thing
 	Role    Role
-	Late    bool // a value that names its thing is known only in apply
+	Late    bool // a value that names its object is known only in apply
 	New     bool // adopt = false: it must not exist already
 
 	Ignored []string // JSON pointers: config values kept as recorded, if there is an entry; "" = all
@@ -83,7 +83,7 @@ func (in *Input) Learn(address string, t Thing) error {
 		return nil
 	}
 	if d.learned && len(d.Ignored) == 0 {
-		return fmt.Errorf("the identity of %s changes each time that it is looked at: it depends on what itself depends on it", address)
+		return fmt.Errorf("the identity of %s changes each time that it is computed: it depends on itself", address)
 	}
 	if d.learned {
 		d.Ignored = nil

@@ -120,7 +120,7 @@ func (m *matcher) travelling(as func(Thing) Thing) map[string][]int {
 	return byIdentity
 }
 
-// fetch pairs a resource with an entry of its thing at any address.
+// fetch pairs a resource with an entry of its object at any address.
 func (m *matcher) fetch(declared int, d Declared, id string, byIdentity map[string][]int) {
 	if id == "" || !d.travels() {
 		return

@@ -243,7 +243,7 @@ func TestMatch_TwiceAcrossImages(t *testing.T) {
 	}
 }
 
-// Where env, network or what is only read are others, nobody can tell whether it is another thing: it is
+// Where env, network or what is only read are others, nobody can tell whether it is another object: it is
 // moved or left, and never destroyed.
 func TestMatch_OtherSurroundings(t *testing.T) {
 	t.Parallel()
@@ -454,7 +454,7 @@ func TestInput_Withdraw(t *testing.T) {
 	}
 }
 
-// Where nobody can tell, another host is another thing when nothing else is left.
+// Where nobody can tell, another host is another object when nothing else is left.
 func TestMatch_OldTypeOnAnotherHost(t *testing.T) {
 	t.Parallel()
 	in := one(true, func(d *match.Declared, e *match.Recorded) {

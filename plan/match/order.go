@@ -24,7 +24,7 @@ type Finish struct {
 	Node        string
 	Class       string
 	Of          string // the Begin whose old thing it destroys; "" = the entry is left over
-	Anew        bool   // its thing is created again
+	Anew        bool   // its object is created again
 	CreateFirst bool   // it comes after the beginning that replaces it
 }
 

@@ -16,7 +16,7 @@ import (
 type entry struct {
 	ty       identity.Knows
 	c        identity.Config
-	name     string // under which its thing was made
+	name     string // under which its object was made
 	version  int    // of the type
 	readOnly bool
 	needs    []string

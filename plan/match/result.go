@@ -48,7 +48,7 @@ func (p Pair) Moved() bool { return p.Recorded != "" && p.From != p.Address }
 type End struct {
 	Recorded string // its key
 	Address  string
-	// Forget says that its thing is not destroyed. Owner is the declared resource whose
+	// Forget says that its object is not destroyed. Owner is the declared resource whose
 	// thing it is, or is guessed to be; "" = the entry was read_only.
 	Forget bool
 	Owner  string
@@ -64,7 +64,7 @@ type Twice struct{ First, Second string }
 type Result struct {
 	Pairs []Pair  // of every declared resource, sorted by address
 	Ends  []End   // sorted by key
-	Twice []Twice // errors: Two blocks, one thing
+	Twice []Twice // errors: Duplicate object
 
 	in Input
 }

@@ -25,7 +25,7 @@ func TestSetUnknown_PutsNullWhereNothingIsKnown(t *testing.T) {
 	}
 }
 
-func TestAcceptsUnknown_NeedsWhatNamesTheThing(t *testing.T) {
+func TestAcceptsUnknown_NeedsIdentity(t *testing.T) {
 	t.Parallel()
 	named := protocol.Type{Unknowns: true, Identity: []string{"/where/zone"}}
 	for _, c := range []struct {

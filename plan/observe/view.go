@@ -99,7 +99,7 @@ func Dependencies(ty protocol.Type, aliases map[string]string, look func(addr st
 	deps := dependencies(aliases, look, ty.Protocol == 1, &left)
 	if left < 0 {
 		return nil, diag.Errorf("Too many dependencies",
-			"Version 1 of the protocol tells an image all that its resource depends on, on every way that leads there, and that is more than %d "+
+			"Version 1 of the protocol sends an image all direct and indirect dependencies of its resource, and these are more than %d "+
 				"entries here. Name fewer resources in `dependencies`, and use depends_on where only the order matters.", maxTree)
 	}
 	return deps, nil

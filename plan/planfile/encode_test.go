@@ -10,7 +10,7 @@ import (
 )
 
 // What is encoded in parts is to the byte what encoding/json writes.
-func TestPlanIsEncodedAsJSONIs(t *testing.T) {
+func TestPlan_IsEncodedAsJSONIs(t *testing.T) {
 	t.Parallel()
 	none, many, broken := samplePlan(), wide(2*batch+500), wide(batch+10)
 	none.Resources, none.Outputs = nil, map[string]plan.Output{`"resources":{}`: {Value: json.RawMessage(`{"resources":{}}`)}}

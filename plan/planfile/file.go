@@ -220,7 +220,7 @@ func verifyChecksum(r io.ReaderAt, size int64) error {
 		return err
 	}
 	if string(want) != hex.EncodeToString(hash.Sum(nil)) {
-		return damaged("it is not what was written: cut off, edited, or no plan file at all")
+		return damaged("it is truncated, was edited, or is not a plan file")
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func read(file []byte) (*plan.Plan, error) { return Read(bytes.NewReader(file), 
 
 // The plan in memory equals the plan in the file, whatever fields it gets: one
 // that is left out of the sample, or out of the file, fails here.
-func TestPlanComesBackAsItWasWritten(t *testing.T) {
+func TestPlan_ComesBackAsItWasWritten(t *testing.T) {
 	p := samplePlan()
 	back, err := read(written(t, p))
 	if err != nil {
@@ -102,7 +102,7 @@ func TestPlanComesBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestSamePlanGivesSameBytes(t *testing.T) {
+func TestSamePlan_GivesSameBytes(t *testing.T) {
 	if !bytes.Equal(written(t, samplePlan()), written(t, samplePlan())) {
 		t.Error("the same plan was written in two ways")
 	}
@@ -110,7 +110,7 @@ func TestSamePlanGivesSameBytes(t *testing.T) {
 
 // Whatever single bit is flipped, and wherever the file is cut off, it is
 // refused: there is no byte in it that could be something else.
-func TestDamagedPlanFilesAreRefused(t *testing.T) {
+func TestDamagedPlanFiles_AreRefused(t *testing.T) {
 	refusesDamage(t, written(t, samplePlan()), read)
 }
 
@@ -139,7 +139,7 @@ func refusesDamage(t *testing.T, file []byte, open func([]byte) (*plan.Plan, err
 	}
 }
 
-func TestPlanFileOfAnotherFormatIsRefused(t *testing.T) {
+func TestPlanFileOfAnotherFormat_IsRefused(t *testing.T) {
 	p := samplePlan()
 	p.Format = plan.Format + 1
 	_, err := read(written(t, p))
@@ -149,7 +149,7 @@ func TestPlanFileOfAnotherFormatIsRefused(t *testing.T) {
 }
 
 // A plan file with a right checksum may still have been made by anybody.
-func TestPlanFilesThatDoNotHangTogetherAreRefused(t *testing.T) {
+func TestPlanFilesThat_DoNotHangTogetherAreRefused(t *testing.T) {
 	for what, spoil := range map[string]func(*plan.Plan){
 		"not whole":                         func(p *plan.Plan) { p.Errored = true },
 		"no step":                           func(p *plan.Plan) { p.Resources["conf"] = nil },

@@ -14,10 +14,10 @@ import (
 
 var update = flag.Bool("update", false, "write the fixture of the present format anew")
 
-// TestPlanFormatIsPinned: what plan files hold cannot change without a new
+// TestPlanFormat_IsPinned: what plan files hold cannot change without a new
 // number. A plan of another format is refused, so there is a fixture of the
 // present one only.
-func TestPlanFormatIsPinned(t *testing.T) {
+func TestPlanFormat_IsPinned(t *testing.T) {
 	t.Parallel()
 	path, now := filepath.Join("testdata", fmt.Sprintf("plan-format-%d.bin", plan.Format)), written(t, samplePlan())
 	if *update {
@@ -29,7 +29,7 @@ func TestPlanFormatIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const what = "the format of plan files has changed: give it a higher Format and a fixture. Before the first release: go test ./plan/planfile -run TestPlanFormatIsPinned -update"
+	const what = "the format of plan files has changed: give it a higher Format and a fixture. Before the first release: go test ./plan/planfile -run TestPlanFormat_IsPinned -update"
 	p, err := read(file)
 	if err != nil || !reflect.DeepEqual(p, samplePlan()) {
 		t.Errorf("%s\nread %+v, %v", what, p, err)

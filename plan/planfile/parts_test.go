@@ -152,7 +152,7 @@ func TestParts_NothingFollowsADocument(t *testing.T) {
 }
 
 // Every bit of an encrypted plan file counts, and every length is refused.
-func TestDamagedEncryptedPlanFilesAreRefused(t *testing.T) {
+func TestDamagedEncryptedPlanFiles_AreRefused(t *testing.T) {
 	t.Parallel()
 	id, err := age.GenerateX25519Identity()
 	if err != nil {

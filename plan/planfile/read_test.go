@@ -32,7 +32,7 @@ func wide(n int) *plan.Plan {
 
 // What is read step by step, by hand and on all processors is what encoding/json
 // reads, and shares what is the same. What it refuses is refused with its words.
-func TestStepsAreReadAsJSONIs(t *testing.T) {
+func TestSteps_AreReadAsJSONIs(t *testing.T) {
 	t.Parallel()
 	content, err := encode(wide(500))
 	if err != nil {
@@ -85,7 +85,7 @@ func TestStepsAreReadAsJSONIs(t *testing.T) {
 }
 
 // The digest of a plan is that of its sorted document, whichever way it is sorted.
-func TestDigestIsOfTheSortedPlan(t *testing.T) {
+func TestDigest_IsOfTheSortedPlan(t *testing.T) {
 	t.Parallel()
 	content, err := encode(wide(3))
 	if err != nil {

@@ -42,7 +42,7 @@ func withChecksum(file []byte) []byte {
 	return append(body, hex.EncodeToString(sum[:])...)
 }
 
-func TestSignedPlanFileSaysByWhom(t *testing.T) {
+func TestSignedPlanFile_ReportsByWhom(t *testing.T) {
 	key := testKey(1)
 	file := signed(t, samplePlan(), key)
 	p, by, err := readSigned(file)
@@ -68,7 +68,7 @@ func TestSignedPlanFileSaysByWhom(t *testing.T) {
 // Whoever edits any bit of a signed file and makes its checksum right again is
 // refused, or at the least has a file that nobody signed, or somebody else:
 // never one of this key.
-func TestEditedSignedPlanFilesAreRefused(t *testing.T) {
+func TestEditedSignedPlanFiles_AreRefused(t *testing.T) {
 	key := testKey(1)
 	file := signed(t, samplePlan(), key)
 	refused := func(what string, edited []byte) {
@@ -98,7 +98,7 @@ func TestEditedSignedPlanFilesAreRefused(t *testing.T) {
 }
 
 // The signature of one file does not fit another.
-func TestSignatureOfAnotherPlanIsRefused(t *testing.T) {
+func TestSignatureOfAnotherPlan_IsRefused(t *testing.T) {
 	other := samplePlan()
 	other.Serial++
 	other.ID = plan.Fingerprint(other)
@@ -160,7 +160,7 @@ func digest(t *testing.T, p *plan.Plan) string {
 // What does the same has the same digest: also when it was made at another
 // moment, after an unrelated change to the state, or with the keys of its values
 // in another order; and when it went through a file.
-func TestDigestIsThatOfTheMeaning(t *testing.T) {
+func TestDigest_IsThatOfTheMeaning(t *testing.T) {
 	want := digest(t, samplePlan())
 	for what, change := range map[string]func(*plan.Plan){
 		"moment": func(p *plan.Plan) { p.Created = p.Created.Add(time.Hour) },
@@ -184,7 +184,7 @@ func TestDigestIsThatOfTheMeaning(t *testing.T) {
 }
 
 // What does something else has another digest, each another.
-func TestDigestCoversAllThatIsDone(t *testing.T) {
+func TestDigest_CoversAllThatIsDone(t *testing.T) {
 	seen := map[string]string{digest(t, samplePlan()): "the sample"}
 	for what, change := range map[string]func(*plan.Plan){
 		"image": func(p *plan.Plan) { p.Images["docker.io/acme/file:1"] = "sha256:2" },

@@ -15,7 +15,7 @@ import (
 // returns what is wrong, or "".
 func validate(p *plan.Plan) string {
 	if p.Errored {
-		return "it is of a plan that could not be finished"
+		return "it is of a plan with errors"
 	}
 	for addr, s := range p.Resources {
 		if s == nil || addr == "" || diag.Visible(addr) != addr {
@@ -27,21 +27,21 @@ func validate(p *plan.Plan) string {
 		for _, target := range s.Aliases {
 			if p.Resources[target] == nil && s.Change() != plan.Destroy &&
 				s.Change() != plan.Forget && s.Change() != plan.Left { // these use the entries of their dependencies
-				return "an alias leads nowhere"
+				return "an alias has no target"
 			}
 		}
 	}
 	for _, e := range p.Edges {
 		if p.Resources[e.From] == nil || p.Resources[e.To] == nil {
-			return "an edge leads nowhere"
+			return "an edge has no target"
 		}
 	}
 	if !barriersHold(p) {
-		return "a barrier leads nowhere"
+		return "a barrier has no target"
 	}
 	for _, m := range p.Moves {
 		if step := p.Resources[m.To]; step == nil || step.MovedFrom != m.From && step.Deposed == "" || diag.Visible(m.From) != m.From {
-			return "a move leads nowhere"
+			return "a move has no target"
 		}
 	}
 	for name := range maps.Keys(p.Outputs) {

@@ -59,7 +59,7 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 	led, err := p.sees(ctx, host, plug.Name)
 	switch {
 	case err != nil:
-		return "", diag.Diagnostics{plugError(r, "Cannot look at a host", "Where the plug %q leads there is not known: %s.", plug.Name, err)}
+		return "", diag.Diagnostics{plugError(r, "Cannot query a host", "The target of the plug %q there is unknown: %s.", plug.Name, err)}
 	case led.Err != nil:
 		return "", diag.Diagnostics{errPlugPath(r, plug, led.Err)}
 	}

@@ -44,12 +44,13 @@ func Lead(plug config.Plug, plugs map[string]config.Plug) (string, error) {
 			continue
 		}
 		if name := writableAround(at, plugs); name != "" {
-			return "", fmt.Errorf("%s is a symbolic link in the plug %q, and types that may write there could make it lead anywhere on this "+
-				"host. Name the place that is meant itself, or declare the plug %q read_only = true", next, name, name)
+			return "", fmt.Errorf("%s is a symbolic link in the plug %q, and types that may write there could make it lead anywhere on "+
+				"this host. Name its target, or declare the plug %q read_only = true", next, name, name)
 		}
 		to, err := os.Readlink(next)
 		if links++; err != nil || links > maxLinks {
-			return "", fmt.Errorf("the symbolic link %s leads nowhere: there are more than %d on the way, or it cannot be read", next, maxLinks)
+			return "", fmt.Errorf("the symbolic link %s has no target: there are more than %d on the way, or it cannot be "+
+				"read", next, maxLinks)
 		}
 		if filepath.IsAbs(to) {
 			at = "/"

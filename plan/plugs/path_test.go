@@ -31,7 +31,7 @@ func TestLead(t *testing.T) {
 		{path: "abs", want: "data/sub"},
 		{path: "up/data", want: "data"},
 		{path: "link/nothing/else", want: "data/nothing/else"},
-		{path: "loop", fails: "leads nowhere"},
+		{path: "loop", fails: "has no target"},
 		{path: "data/evil/shadow", fails: `in the plug "shared"`},
 		{path: "to-evil", fails: `in the plug "shared"`},
 		{path: "link/sub/in/link", fails: `in the plug "`},

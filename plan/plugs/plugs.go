@@ -83,7 +83,7 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 		}
 		if other, clash := taken[want.ContainerPath]; clash {
 			diags = append(diags, plugError(r, "Two plugs on one path",
-				"The image %s has the plugs %q and %q both at %s. That is a fault of the image: tell its author.",
+				"The image %s has the plugs %q and %q both at %s. This is a fault of the image: report it to its author.",
 				r.TypeRef, other, name, want.ContainerPath))
 			continue
 		}
@@ -132,12 +132,12 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 	switch {
 	case !declared:
 		return plugError(r, "Missing plug",
-			"The image %s asks for a plug named %q, and no manifest declares one. Declare it: plug %q { path = \"...\" }.",
+			"The image %s needs a plug named %q, and no manifest declares one. Declare it: plug %q { path = \"...\" }.",
 			r.TypeRef, name, name)
 	case !Allowed(plug, r):
 		return plugError(r, "Plug not allowed",
-			"The image %s asks for the plug %q, which is declared, but neither its resource_names nor its resource_types match this resource. "+
-				"Add a pattern to the plug if it may have it.",
+			"The image %s needs the plug %q, which is declared, but neither its resource_names nor its resource_types match this "+
+				"resource. Add a pattern to the plug if it may have it.",
 			r.TypeRef, name)
 	case want.Writable && plug.Artifact != "":
 		return plugError(r, "Plug is read-only",

@@ -61,11 +61,12 @@ func TestWords_OfReasons(t *testing.T) {
 			"their host.web is made of resource.vm.state.ip, which is known after apply"},
 		{New(HostUnknown, "web", "a", "b"), "its host.web is made of a, b, which are known after apply",
 			"their host.web is made of a, b, which are known after apply"},
-		{New(Undeclared).With(New(KeptReadOnly)), "it is no longer in the configuration, and it was read_only: it is left as it is",
+		{New(Undeclared).With(New(KeptReadOnly)), "it is no longer in the configuration, and it was read_only: it is not destroyed",
 			"they are no longer in the configuration, and they were read_only: they are left as they are"},
-		{New(RemovedBlock, "a.hcl:3").With(New(KeptByBlock), nil, New(Leftover)), "a removed block says so (a.hcl:3): it stays as it is; " +
+		{New(RemovedBlock, "a.hcl:3").With(New(KeptByBlock), nil, New(Leftover)), "a removed block names it (a.hcl:3): it is not " +
+			"destroyed; " +
 			"an apply began to make it and did not finish, so something of it may be left",
-			"a removed block says so (a.hcl:3): they stay as they are; " +
+			"a removed block names it (a.hcl:3): they stay as they are; " +
 				"an apply began to make them and did not finish, so something of them may be left"},
 		{New(DestroyedLater, "a (deposed 1)").With(New(Differs, "/id", "1", "2", "/x", "{0}", "4")),
 			"It is made before a (deposed 1) is destroyed, which it replaces (/id 1 -> 2, /x {0} -> 4).",

@@ -54,6 +54,7 @@ func CanBeTold(r *config.Resource, ty *protocol.Type) diag.Diagnostics {
 	if ty.Refresh || len(r.Subscribes) == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.Errorf("Type cannot be told", "It subscribes %s, and %s does not say \"refresh\": true in init, so it would "+
-		"never know. Use depends_on where only the order matters, or a type that can be told.", r.Subscribes[0], diag.Visible(r.TypeRef))}
+	return diag.Diagnostics{diag.Errorf("Type does not support refresh", "It subscribes %s, and %s has no \"refresh\": true in its "+
+		"answer to init. Use depends_on where only the order matters, or a type that supports "+
+		"refresh.", r.Subscribes[0], diag.Visible(r.TypeRef))}
 }

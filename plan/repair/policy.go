@@ -151,11 +151,11 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	case step.Change() == plan.Left, settled:
 		return ""
 	case held:
-		return "an action may still run on another machine: `deployster plan` says what to do"
+		return "an action may still run on another machine: `deployster plan` shows what to do"
 	case step.DestroysAdopted():
 		return "deployster did not create what would be destroyed: a person has to apply that"
 	case declared == nil && !slices.Contains(p.Kinds, kind):
-		return "nobody has approved to " + string(kind) + " it"
+		return "no approval to " + string(kind) + " it"
 	case declared != nil && declared.Watch.TellOnly:
 		return "it has watch { repair = false }"
 	case declared != nil && step.Init.ByPerson && !declared.Watch.Repair:
@@ -175,14 +175,14 @@ func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 		return ""
 	}
 	if kind == plan.Deferred {
-		return "what is to be done is known only when others are done, and nobody has approved deferred changes"
+		return "what is to be done is known only when others are done, and deferred changes are not approved"
 	}
 	entry := p.Prior.Resources[addr]
 	other := inputs.Without(slices.Concat(differences(step, entry), inputs.Only(step.Inputs(), inputs.Pending)), inputs.Unfinished)
 	if declared != nil && !entry.Incomplete() && len(other) > 0 {
-		return "that is no drift: " + strings.Join(inputs.Words(other), "; ")
+		return "that is not drift: " + strings.Join(inputs.Words(other), "; ")
 	}
-	return "to " + string(kind) + " it would not just bring back what was recorded"
+	return "to " + string(kind) + " it would not just restore what was recorded"
 }
 
 // madeBefore reports whether an earlier run began to make what a step found VALID, and whether

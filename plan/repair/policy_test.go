@@ -56,8 +56,8 @@ func TestPolicy_SaysWhatHasChanged(t *testing.T) {
 	p := Policy{Manifest: m, Kinds: []plan.Change{Kind}, Prior: prior}
 	for want, step := range map[string]*plan.Step{
 		"": {Config: []byte(`{"v":1}`), Part: &change.Update{}},
-		"to update it would not just bring back what was recorded": {Config: []byte(`{"v":2}`), Part: &change.Update{}},
-		"that is no drift: changed since the last apply: what it is given of b": {Config: []byte(`{"v":1}`),
+		"to update it would not just restore what was recorded": {Config: []byte(`{"v":2}`), Part: &change.Update{}},
+		"that is not drift: changed since the last apply: what it is given of b": {Config: []byte(`{"v":1}`),
 			Aliases: map[string]string{"d": "b"}, Part: &change.Update{}},
 	} {
 		if why := p.refusal("a", step, false); why != want {

@@ -144,8 +144,7 @@ func (s *Subject) Check() diag.Diagnostics {
 			continue
 		}
 		diags = append(diags, diag.Errorf(fmt.Sprintf("Nothing is left of -target=%s", target),
-			"All of it is left out by -exclude, because it is excluded itself or waits for something that is, or by the files that are named, "+
-				"which do not declare it. Take one of them away."))
+			"It is excluded by -exclude, itself or by a dependency, or by the named files, which do not declare it. Remove one of them."))
 	}
 	return diags
 }
@@ -161,8 +160,8 @@ func (s *Subject) checkReplace() (diags diag.Diagnostics) {
 		}
 		switch {
 		case declared && !wanted:
-			diags = append(diags, diag.Errorf("-replace="+addr+" is left out", "The other flags leave it out of the plan. Take one "+
-				"of them away."))
+			diags = append(diags, diag.Errorf("-replace="+addr+" is left out", "The other flags exclude it from the plan. Remove one of "+
+				"them."))
 		}
 	}
 	return diags
@@ -183,7 +182,7 @@ func (s *Subject) CheckReplaced() (diags diag.Diagnostics) {
 		}
 		if summary := flagReplace + "=" + addr; len(flags) > 0 {
 			diags = append(diags, diag.Errorf(summary+" is moved", "No manifest declares it any more, but its entry has another address "+
-				"now. To have that replaced, say %s.", strings.Join(flags, " ")))
+				"now. To replace that, use %s.", strings.Join(flags, " ")))
 		} else {
 			diags = append(diags, diag.Errorf(summary+" is not declared", "No manifest declares it any more, so it is "+
 				"destroyed anyway and cannot be created again. Remove the flag, or put its block back."))

@@ -12,11 +12,11 @@ func Exists(isNew bool, replaces string, recorded bool, status protocol.Status) 
 	case recorded || status == protocol.Missing || !isNew && replaces == "":
 		return nil
 	case replaces != "":
-		return diag.Errorf("The new thing cannot be made first", "It is to replace %s, and to be made before that is destroyed "+
-			"(create_before_destroy, its own or that of what depends on it). But its image answers %s for the new one: both are one thing, or it "+
-			"exists already. Take create_before_destroy away, and the old one is destroyed first.", replaces, status)
+		return diag.Errorf("The new object cannot be created first", "It is to replace %s, and to be created before that is destroyed "+
+			"(create_before_destroy, its own or that of a dependant). But its image returned %s for the new one: both are one object, "+
+			"or it exists already. Without create_before_destroy, the old one is destroyed first.", replaces, status)
 	}
-	return diag.Errorf("Resource exists already", "It has adopt = false, so it must not exist before deployster makes it; but nothing is "+
-		"recorded of it, and its image answers %s. Give it another identity, remove what exists, or take it over with "+
-		"lifecycle { adopt = true }.", status)
+	return diag.Errorf("Resource exists already", "It has adopt = false, so it must not exist before deployster creates it; but nothing "+
+		"is recorded of it, and its image returned %s. Give it another identity, remove what exists, or take it over with lifecycle { "+
+		"adopt = true }.", status)
 }

@@ -78,14 +78,15 @@ func (s *Subject) Overruled() (diags diag.Diagnostics) {
 		case !s.blocks[m.From] || !leaving:
 			continue
 		case deposed == 0:
-			why = fmt.Sprintf("it is the thing of %s (%s), so that gets its state", config.Reference(left.To), because[left.Why])
+			why = fmt.Sprintf("it is the object of %s (%s), which gets its state", config.Reference(left.To), because[left.Why])
 		case taken:
-			why = fmt.Sprintf("that is the thing of %s (%s), whose state it gets", config.Reference(s.writtenFrom(other.From)), because[other.Why])
+			why = fmt.Sprintf("that is the object of %s (%s), whose state it "+
+				"gets", config.Reference(s.writtenFrom(other.From)), because[other.Why])
 		default:
 			continue // it is replaced by a new thing at its address
 		}
-		d := diag.Warningf("A moved block does not hold", "It says that the state of %s belongs to %s, but %s. Remove or correct the block. "+
-			"The plan shows what it does without it.", config.Reference(m.From), config.Reference(m.To), why)
+		d := diag.Warningf("A moved block does not hold", "It moves the state of %s to %s, but %s. Remove or correct the block. The "+
+			"plan shows what it does without it.", config.Reference(m.From), config.Reference(m.To), why)
 		d.Address = m.To
 		if block := s.movedBlock(m.To); block != nil {
 			s.Manifest.Diagnose(d, &block.Range)
@@ -127,8 +128,8 @@ func (s *Subject) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic 
 	}
 	block := blocks[refused.Rule]
 	d := &diag.Diagnostic{Severity: diag.Error, Summary: "Cannot move " + refused.From, Address: refused.To,
-		Detail: fmt.Sprintf("A moved block says that the state recorded for %s belongs to %s, but %s. Remove the moved block if they are two "+
-			"things; if %s is no longer needed, remove it in an apply of its own first.",
+		Detail: fmt.Sprintf("A moved block moves the state recorded for %s to %s, but %s. Remove the moved block if they are two "+
+			"objects; if %s is no longer needed, remove it in an apply of its own first.",
 			refused.From, refused.To, refused.Why, refused.To)}
 	return s.Manifest.Diagnose(d, &block.Range)
 }

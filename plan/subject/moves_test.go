@@ -53,7 +53,7 @@ func TestMoves_TwoRoundsMakeOne(t *testing.T) {
 }
 
 // Of which removed block an entry is costs no more among many blocks.
-func TestRemovedBlock_IsLookedUp(t *testing.T) {
+func TestRemovedBlock_IsResolved(t *testing.T) {
 	cost := func(n int) float64 {
 		var text strings.Builder
 		prior := state.Snapshot{Resources: map[string]state.Entry{}}

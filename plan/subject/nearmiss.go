@@ -41,7 +41,7 @@ func NearMiss(text string, known []string) string {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.addr, b.addr))
 	})
 	if len(guesses) == 0 {
-		return " `deployster graph` and `deployster state list` show what there is."
+		return " `deployster graph` and `deployster state list` list all addresses."
 	}
 	near := make([]string, 0, 3)
 	for _, g := range guesses[:min(3, len(guesses))] {

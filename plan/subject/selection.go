@@ -88,13 +88,12 @@ func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
 	}
 	switch {
 	case s.Destroy && (s.RefreshOnly || s.NoRefresh || len(s.Replace) > 0):
-		diags = append(diags, diag.Errorf("Wrong command line", "-destroy removes what is recorded: -replace, -refresh=false and -refresh-only "+
-			"do not go with it."))
+		diags = append(diags, diag.Errorf("Conflicting flags", "-destroy excludes -replace, -refresh=false and -refresh-only: it "+
+			"destroys all recorded resources."))
 	case s.RefreshOnly && len(s.Replace) > 0:
-		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only changes no resource, and -replace destroys one and creates it "+
-			"again. Choose one of them."))
+		diags = append(diags, diag.Errorf("Conflicting flags", "-refresh-only and -replace exclude each other. Choose one of them."))
 	case s.RefreshOnly && s.NoRefresh:
-		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only records what is real, and -refresh=false does not look at it. "+
+		diags = append(diags, diag.Errorf("Conflicting flags", "-refresh-only reads the current state, and -refresh=false does not. "+
 			"Choose one of them."))
 	}
 	slices.SortFunc(diags, func(a, b *diag.Diagnostic) int {

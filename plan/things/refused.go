@@ -15,8 +15,8 @@ func Protected(because string, why *reason.Reason) *diag.Diagnostic {
 
 // NotFirst returns the error for a resource that must be created first but cannot.
 func NotFirst(because string, why *reason.Reason) *diag.Diagnostic {
-	return diag.Errorf("The new thing cannot be made first", "It has create_before_destroy = true, or something that depends on it has, "+
-		"but %s (%s). Take create_before_destroy away, and it is destroyed first.", because, why.Words())
+	return diag.Errorf("The new object cannot be created first", "It has create_before_destroy = true, or a dependant has, but %s "+
+		"(%s). Without create_before_destroy, it is destroyed first.", because, why.Words())
 }
 
 // Twice returns the note that a resource may take two applies: it has an entry, and whether it means another thing becomes

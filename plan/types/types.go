@@ -112,7 +112,7 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 	ty, err := d.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
 		Verify: r.Verify})
 	if err != nil {
-		d.findings.Report(r, "Cannot Ask", diag.From("Cannot Ask "+r.TypeRef, err))
+		d.findings.Report(r, "Cannot query", diag.From("Cannot query "+r.TypeRef, err))
 		return
 	}
 	if lacking := lacks(r.TypeRef, ty.Needs, r.Settings); lacking != nil {

@@ -53,7 +53,7 @@ func (f *file) quiet() (n int) {
 	}
 }
 
-func TestWatch_TellsOfWhatChanges(t *testing.T) {
+func TestWatch_ReportsWhatChanges(t *testing.T) {
 	t.Parallel()
 	var w dirwatch.Watcher
 	dir := t.TempDir()
@@ -103,7 +103,7 @@ func TestWatch_TellsOfWhatChanges(t *testing.T) {
 	b.stop()
 	<-again.end
 	<-b.end
-	watch(t, &w, b.path).stop() // and it begins anew
+	watch(t, &w, b.path).stop() // and it starts again
 }
 
 func TestWatch_EndsWithItsDirectory(t *testing.T) {

@@ -3,7 +3,7 @@ package actions
 import "testing"
 
 // Only what is open is judged, and what had a code keeps it.
-func TestUnsettled_WhatAPersonSays(t *testing.T) {
+func TestUnsettled_WhatAPersonRecords(t *testing.T) {
 	t.Parallel()
 	seven := 7
 	u := Unsettled{Plan: "p", Actions: []Attempt{{Action: "make", Exit: &seven}, {Action: "polish"}, {Action: "paint", Said: Failed}}}

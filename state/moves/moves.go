@@ -123,5 +123,5 @@ func follow(rules []Rule, byFrom map[string][]int, from string) (to string, last
 		last = next
 		to, _ = rules[last].apply(to)
 	}
-	return "", -1, &Error{From: from, To: to, Rule: last, Why: "the moves go round in a circle"}
+	return "", -1, &Error{From: from, To: to, Rule: last, Why: "the moves form a cycle"}
 }

@@ -47,8 +47,8 @@ func (f File) Find() (Found, error) {
 		return Found{}, diag.Because(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return Found{}, diag.Because(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another "+
-			"file with -state.", path)
+		return Found{}, diag.Because(os.ErrInvalid, "Not a regular file", "The state file is to be %s, which is not a regular file. "+
+			"Name another file with -state.", path)
 	}
 	path, err := durable.Follow(path)
 	if err != nil {
@@ -227,8 +227,9 @@ func (f localFile) lockError(err error, waited time.Duration) error {
 	switch {
 	case errors.As(err, &locked):
 	case errors.Is(err, os.ErrPermission):
-		return diag.Because(err, "No permission for this state", "This user may not write beside the state file, in %s (%s). Nothing was "+
-			"changed. Run the command as a user who may, or name another state file with -state. The containerd that deployster starts needs root.",
+		return diag.Because(err, "No permission for this state", "This user may not write next to the state file, in %s (%s). Nothing "+
+			"was changed. Run the command as a user who may, or name another state file with -state. The containerd that deployster "+
+			"starts needs root.",
 			filepath.Dir(f.lockFile), err)
 	default:
 		return diag.Because(err, "Cannot lock the state", "%s: %s. Nothing was changed. The directory of the state file must be writable.",

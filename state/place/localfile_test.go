@@ -19,7 +19,8 @@ func TestLockError_NoPermission(t *testing.T) {
 	if !ok || d.Summary != "No permission for this state" || !errors.Is(err, os.ErrPermission) {
 		t.Fatalf("%v", err)
 	}
-	if !strings.HasPrefix(d.Detail, "This user may not write beside the state file, in /infra (open /infra/s.json.lock: permission denied). ") {
+	if !strings.HasPrefix(d.Detail, "This user may not write next to the state file, in /infra (open /infra/s.json.lock: permission "+
+		"denied). ") {
 		t.Error(d.Detail)
 	}
 	if err := f.lockError(syscall.EIO, 0); !strings.Contains(err.Error(), "Cannot lock the state") {

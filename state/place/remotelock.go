@@ -96,7 +96,7 @@ func (b *remote) AtLarge() bool {
 
 // inUseBy describes who holds a log.
 func inUseBy(v *sharedlog.View) string {
-	return fmt.Sprintf("%s since %s, last heard of %s ago, claim %s", diag.Visible(v.Tip.By.String()), v.Tip.Since.Format(time.RFC3339),
+	return fmt.Sprintf("%s since %s, last answered %s ago, claim %s", diag.Visible(v.Tip.By.String()), v.Tip.Since.Format(time.RFC3339),
 		v.LastHeard(time.Now()).Round(time.Second), diag.Visible(v.Tip.Claim))
 }
 
@@ -107,8 +107,8 @@ func (b *remote) lockError(v *sharedlog.View, waited time.Duration) error {
 	}
 	gone := b.log.Timing.Gone
 	return diag.Because(fmt.Errorf("%w: %w", ErrLocked, &sharedlog.HeldError{View: v}), "The state is locked",
-		"%s is in use by %s. %s. Who waits takes it over from one who was not heard of for %s. `deployster state unlock %s` ends that claim "+
-			"now: the other can record nothing more.", b.place.URL, inUseBy(v), todo, gone, diag.Visible(v.Tip.Claim))
+		"%s is in use by %s. %s. A waiting command takes it over after %s without an answer. `deployster state unlock %s` ends that "+
+			"claim now: its holder can record nothing more.", b.place.URL, inUseBy(v), todo, gone, diag.Visible(v.Tip.Claim))
 }
 
 // word words an error of a store for the user.
@@ -151,5 +151,5 @@ func (b *remote) keptIn() string {
 	if b.pending == nil {
 		return "nothing"
 	}
-	return "in " + b.pending.Path() + ", and comes in with the next command here"
+	return "in " + b.pending.Path() + ", and is merged by the next command here"
 }

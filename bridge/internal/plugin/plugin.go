@@ -87,7 +87,7 @@ func Start(ctx context.Context, path string, env []string) (*Process, error) {
 		return nil, context.Cause(ctx)
 	case <-time.After(startLimit):
 		p.Stop()
-		return nil, fmt.Errorf("the provider did not say within %s where it listens: %s", startLimit, p.log)
+		return nil, fmt.Errorf("the provider did not print its address within %s: %s", startLimit, p.log)
 	}
 }
 
@@ -110,14 +110,14 @@ func (p *Process) live(started chan<- error) {
 func (p *Process) connect(line string) error {
 	fields := strings.Split(strings.TrimSpace(line), "|")
 	if len(fields) < 5 {
-		return fmt.Errorf("it is no provider: it said %q where the handshake was expected: %s", line, p.log)
+		return fmt.Errorf("it is not a provider: it printed %q instead of the handshake: %s", line, p.log)
 	}
 	version, err := strconv.Atoi(fields[1])
 	switch {
 	case err != nil || fields[0] != "1" || fields[4] != "grpc":
-		return fmt.Errorf("it is no provider that speaks gRPC: it said %q", line)
+		return fmt.Errorf("it is not a provider with gRPC: it printed %q", line)
 	case version != 5 && version != 6:
-		return fmt.Errorf("it speaks the plugin protocol %d, and the bridge speaks 5 and 6", version)
+		return fmt.Errorf("it uses the plugin protocol %d, and the bridge supports 5 and 6", version)
 	}
 	p.Protocol = version
 	target := "unix:" + fields[3]
@@ -170,7 +170,7 @@ type Died struct {
 	Call, Log string
 }
 
-func (e *Died) Error() string { return "the provider has ended over " + e.Call + ": " + e.Log }
+func (e *Died) Error() string { return "the provider ended during " + e.Call + ": " + e.Log }
 
 // Pid returns the process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }

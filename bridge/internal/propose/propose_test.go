@@ -20,7 +20,7 @@ func pair(key, value string) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(key), "value": v})
 }
 
-// These rules are those that terraform was seen to keep: TestJudge_AsksWhatTerraformAsks
+// These rules are those that terraform was seen to keep: TestJudge_QueriesAsTerraform
 // compares with it.
 func TestNew_TakesFromBeforeWhatNobodyHasWritten(t *testing.T) {
 	text := &schema.Attribute{Type: cty.String, Optional: true}

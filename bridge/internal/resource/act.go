@@ -45,7 +45,7 @@ func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, dige
 		return before(in), err
 	}
 	if c.replaces || c.digest(t.schema.Block) != digest {
-		return before(in), fmt.Errorf("the provider would now do something else than was shown: plan again")
+		return before(in), fmt.Errorf("the provider would do something else than the plan showed: plan again")
 	}
 	return t.apply(ctx, in, o, c.to)
 }
@@ -111,11 +111,11 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 	case state.IsNull():
 		return json.RawMessage("null"), failed
 	case !state.IsWhollyKnown(): // the known parts are still recorded
-		failed = errors.Join(failed, fmt.Errorf("the provider does not know %s even after it has made it, which is a fault in the provider",
+		failed = errors.Join(failed, fmt.Errorf("the provider does not know %s after creating it, which is a fault in the provider",
 			strings.Join(notKnown(state), ", ")))
 		state = cty.UnknownAsNull(state)
 	case failed == nil && !out.GetLegacyTypeSystem() && !kept(p.state, state):
-		failed = fmt.Errorf("the provider has made something else than it planned, which is a fault in the provider")
+		failed = fmt.Errorf("the provider created something else than it planned, which is a fault in the provider")
 	}
 	memory, err := t.remember(observed{state: state, private: out.GetPrivate(), tainted: failed != nil && (o.tainted || o.state.IsNull())})
 	if err != nil {

@@ -62,7 +62,7 @@ func (c *change) reasons(b *schema.Block) (list []protocol.Reason) {
 		return nil
 	}
 	if c.tainted {
-		list = append(list, protocol.Reason{Message: "its making has failed: it is made anew"})
+		list = append(list, protocol.Reason{Message: "its creation failed: it is replaced"})
 	}
 	for _, name := range c.differs() {
 		will, was := c.to.state.GetAttr(name), c.from.GetAttr(name)
@@ -261,7 +261,7 @@ func (c *change) digest(b *schema.Block) string {
 func (c *change) actions(kind string, b *schema.Block) []protocol.Action {
 	switch {
 	case c.replaces:
-		why := "because its making has failed"
+		why := "because its creation failed"
 		if names := slices.Sorted(maps.Keys(c.to.forces)); len(names) > 0 {
 			why = "because " + strings.ReplaceAll(strings.Join(names, ", "), "/", "") + " cannot be changed in place"
 		}

@@ -12,7 +12,7 @@ import (
 	"deployster/bridge/internal/tfplugin/tfplugin5"
 )
 
-func TestChange_SaysWhatIsNotKnownAndForecastsTheRest(t *testing.T) {
+func TestChange_ReportsWhatIsNotKnownAndForecastsTheRest(t *testing.T) {
 	pair := func(a, b cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"a": a, "b/c": b}) }
 	x, y, unknown := cty.StringVal("x"), cty.StringVal("y"), cty.UnknownVal(cty.String)
 	list := func(v ...cty.Value) cty.Value { return cty.ListVal(v) }

@@ -56,7 +56,7 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 		a.Identity = nil
 	} else {
 		properties[importKey(s)] = map[string]any{"type": []any{"string", "null"},
-			"description": "The id of a thing that exists already, to adopt it."}
+			"description": "The id of an object that exists already, to adopt it."}
 		a.Identity = append(a.Identity, "/"+importKey(s))
 	}
 	var large, larger bool
@@ -88,7 +88,7 @@ func noKind(known *schema.Provider, reference, kind string) error {
 	slices.Sort(kinds)
 	image, _, _ := strings.Cut(reference, "#")
 	if kind == "" {
-		return fmt.Errorf("%s has %d kinds: name one behind a #, as in %s#%s. The first are: %s", image, len(kinds), image,
+		return fmt.Errorf("%s has %d kinds: name one after a #, as in %s#%s. The first are: %s", image, len(kinds), image,
 			append(kinds, "kind")[0], strings.Join(kinds[:min(len(kinds), shownKinds)], ", "))
 	}
 	near := ""

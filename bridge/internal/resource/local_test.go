@@ -41,7 +41,7 @@ func TestLife_OfAProviderOfTheFirstSDK(t *testing.T) {
 	if err := os.WriteFile(file, []byte("drifted"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if drifted := l.apply(l.input(config("one")), "create"); drifted.Status != protocol.Valid { // it is another thing by its sum
+	if drifted := l.apply(l.input(config("one")), "create"); drifted.Status != protocol.Valid { // it is another object by its sum
 		t.Errorf("after it drifted: %+v", drifted)
 	}
 	if replaced := l.apply(l.input(config("two")), "delete,create"); replaced.Status != protocol.Valid {

@@ -70,8 +70,8 @@ func TestState_NothingIsMadeTwiceAfterWhatIsGone(t *testing.T) {
 }
 
 // A question over which the provider dies is asked of another process, once.
-func TestState_IsAskedAgainWhenTheProviderDies(t *testing.T) {
-	for deaths, want := range map[int]string{1: "", 2: "the provider has ended over ReadResource"} {
+func TestState_IsQueriedAgainWhenTheProviderDies(t *testing.T) {
+	for deaths, want := range map[int]string{1: "", 2: "the provider ended during ReadResource"} {
 		var p *Providers
 		left := deaths
 		p, in := worldly(t, func(w http.ResponseWriter, _ string) {
@@ -207,7 +207,7 @@ func TestState_NothingHasTheIDToAdopt(t *testing.T) {
 	in.Config = json.RawMessage(strings.Replace(string(in.Config), "{", `{"import":"x-17",`, 1))
 	a, err := p.State(t.Context(), in, io.Discard)
 	if te, ok := err.(*protocol.TypeError); !ok || te.Class != protocol.ConfigError || te.Path != "/import" ||
-		te.Message != `nothing has the id "x-17". Correct it; to have it made, take "import" away` {
+		te.Message != `nothing has the id "x-17". Correct it; to create it, remove "import"` {
 		t.Errorf("nothing is known of it: %+v, %v", a, err)
 	}
 	for name, change := range map[string]func(in *protocol.StateInput){

@@ -50,7 +50,7 @@ func TestTake_RefusedOnce(t *testing.T) {
 
 // A process works on as many resources at one time as is said, ten by default, and each
 // config has a process of its own.
-func TestTake_AsManyAsAreSaid(t *testing.T) {
+func TestTake_AsManyAsAreSet(t *testing.T) {
 	for said, want := range map[int]int{0: 10, 3: 3} {
 		p := timeProvider(t)
 		p.Parallel = said

@@ -67,7 +67,7 @@ func TestAct_CarriesOutWhatWasPlanned(t *testing.T) {
 }
 
 // What a provider has is asked of its program once.
-func TestInit_AsksOnce(t *testing.T) {
+func TestInit_QueriesOnce(t *testing.T) {
 	p, in := worldly(t, func(http.ResponseWriter, string) {})
 	first, err := p.Init(t.Context(), in.InitInput)
 	if err != nil {

@@ -158,7 +158,7 @@ func TestState_ANewerMemoryIsRefused(t *testing.T) {
 
 func TestInit_NamesTheNearestKind(t *testing.T) {
 	p := timeProvider(t)
-	for kind, want := range map[string]string{"#time_ofset": "Did you mean time_offset?", "": "name one behind a #"} {
+	for kind, want := range map[string]string{"#time_ofset": "Did you mean time_offset?", "": "name one after a #"} {
 		if _, err := p.Init(t.Context(), protocol.InitInput{Type: "tf/time:0" + kind}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -23,7 +23,7 @@ func (p *Providers) State(ctx context.Context, in protocol.StateInput, log io.Wr
 	answer, err := p.state(ctx, in, log)
 	var died *plugin.Died
 	if errors.As(err, &died) && ctx.Err() == nil {
-		_, _ = fmt.Fprintf(log, "%s. It is asked again.\n", died)
+		_, _ = fmt.Fprintf(log, "%s. Trying again.\n", died)
 		answer, err = p.state(ctx, in, log)
 	}
 	if errors.As(err, &died) && ctx.Err() == nil {
@@ -89,11 +89,11 @@ func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, err
 	if err != nil || !o.state.IsNull() || !slices.Contains(in.Unsettled, createAction) {
 		return o, err
 	}
-	const begun = "its creation was begun, and whether the provider has made it is not known. "
+	const begun = "its creation was started, and its outcome is unknown. "
 	key := importKey(t.schema)
 	if t.adopt == "" {
 		return o, protocol.Errorf(protocol.UnsettledError, "", begun+
-			"Look for it; if it exists, adopt it with %s = \"its id\" in the config", key)
+			"Check whether it exists; if so, adopt it with %s = \"its id\" in the config", key)
 	}
 	if t.memory != nil { // the memory is not of the thing to import
 		t.memory = nil
@@ -101,7 +101,7 @@ func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, err
 	}
 	if err == nil && o.state.IsNull() {
 		err = protocol.Errorf(protocol.UnsettledError, "", begun+
-			"Nothing has the id of %s = %q. Look for it; if it exists, adopt it with its id", key, t.adopt)
+			"Nothing has the id of %s = %q. Check whether it exists; if so, adopt it with its id", key, t.adopt)
 	}
 	return o, err
 }
@@ -127,7 +127,7 @@ func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.S
 	o, err := t.look(ctx, in)
 	if err == nil && o.state.IsNull() && t.memory == nil && t.adopt != "" { // the id is mistyped, most likely
 		key := importKey(t.schema)
-		err = protocol.Errorf(protocol.ConfigError, "/"+key, "nothing has the id %q. Correct it; to have it made, take %q away", t.adopt, key)
+		err = protocol.Errorf(protocol.ConfigError, "/"+key, "nothing has the id %q. Correct it; to create it, remove %q", t.adopt, key)
 	}
 	if err == nil {
 		err = t.validate(ctx)

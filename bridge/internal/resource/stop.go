@@ -64,7 +64,7 @@ func askToStop(p *plugin.Process) {
 }
 
 // errStopping says that a provider was asked to stop, so that it gets no new calls.
-var errStopping = errors.New("its provider was asked to stop, and was not asked to do this any more")
+var errStopping = errors.New("its provider was stopped before this was started")
 
 // execute has the provider change something. The call is never cancelled, since the
 // provider would go on unseen: if ctx is cancelled, the provider is asked to stop instead.

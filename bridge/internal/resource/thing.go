@@ -75,7 +75,7 @@ func (p *Providers) openThing(ctx context.Context, in protocol.StateInput, log i
 	value.Forget(read, in.Unknown)
 	config, ok := read.(map[string]any)
 	if !ok {
-		return nil, nil, protocol.Errorf(protocol.ConfigError, "", "the config is no object")
+		return nil, nil, protocol.Errorf(protocol.ConfigError, "", "the config is not an object")
 	}
 	config = maps.Clone(config)
 	providerConfig := config["provider"]
@@ -163,7 +163,8 @@ func (t *thing) observe(ctx context.Context) (observed, error) {
 			return o, err
 		}
 		if err := problem(out.GetDiagnostics(), "", t.log); err != nil {
-			return o, protocol.Errorf(protocol.ConfigError, "/"+importKey(t.schema), "%s. To have it made, take %q away", err, importKey(t.schema))
+			return o, protocol.Errorf(protocol.ConfigError, "/"+importKey(t.schema), "%s. To create it, remove "+
+				"%q", err, importKey(t.schema))
 		}
 		i := slices.IndexFunc(out.GetImportedResources(), func(r *tfplugin6.ImportResourceState_ImportedResource) bool {
 			return r.GetTypeName() == t.kind

@@ -59,7 +59,7 @@ func TestInit_OfTheProviderItself(t *testing.T) {
 
 // What names a thing is the id that is adopted, together with the config of the provider,
 // where that has one: two resources with one id are one thing. A data source names none.
-func TestInit_SaysWhatNamesAThing(t *testing.T) {
+func TestInit_DeclaresIdentity(t *testing.T) {
 	test, in := worldly(t, func(http.ResponseWriter, string) {})
 	for _, c := range []struct {
 		p          *Providers

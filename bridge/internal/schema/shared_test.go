@@ -57,7 +57,7 @@ func plainly(t *testing.T, text json.RawMessage) any {
 }
 
 // Equal parts are written once, and the schema says what it said.
-func TestShared_SaysTheSame(t *testing.T) {
+func TestShared_ReportsTheSame(t *testing.T) {
 	text := &Attribute{Type: cty.String, Optional: true, Sensitive: true, Description: strings.Repeat("what it is for, ", 4)}
 	for name, whole := range map[string]map[string]any{"config": deep(4, text).ForConfig(), "state": deep(4, text).ForState()} {
 		long, err := json.Marshal(whole)

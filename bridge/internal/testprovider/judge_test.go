@@ -290,7 +290,7 @@ func told(t *testing.T) int {
 
 // What the provider is asked is what terraform asks it: each way to write each kind, and
 // then another, and then the same once more; last, none.
-func TestJudge_AsksWhatTerraformAsks(t *testing.T) {
+func TestJudge_QueriesAsTerraform(t *testing.T) {
 	for part := range told(t) {
 		for _, version := range []int{5, 6} {
 			t.Run(fmt.Sprintf("protocol %d, part %d", version, part), func(t *testing.T) {

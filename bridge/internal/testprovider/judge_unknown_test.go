@@ -213,7 +213,7 @@ func sourceOf(step int) object {
 
 // What the provider is asked with values that are known only after apply is what terraform
 // asks it: value for value, ahead and when they are known.
-func TestJudge_AsksWithValuesThatAreNotKnown(t *testing.T) {
+func TestJudge_QueriesWithValuesThatAreNotKnown(t *testing.T) {
 	for _, version := range []int{5, 6} {
 		t.Run(fmt.Sprint("protocol ", version), func(t *testing.T) {
 			list := lateOnes(version)

@@ -64,7 +64,7 @@ func open() (*Provider, error) {
 	var version int64
 	if v := os.Getenv("TEST_VERSION"); v != "" {
 		if err := json.Unmarshal([]byte(v), &version); err != nil {
-			return nil, fmt.Errorf("TEST_VERSION is no number: %w", err)
+			return nil, fmt.Errorf("TEST_VERSION is not a number: %w", err)
 		}
 	}
 	for _, k := range Kinds() {

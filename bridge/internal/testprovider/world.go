@@ -95,7 +95,7 @@ func (p *Provider) applyObject(b *schema.Block, prior, planned cty.Value) (proto
 		}
 		var said map[string]string
 		if said, err = p.ask(method, id, body); err == nil && said == nil {
-			err = errors.New("it is not there any more")
+			err = errors.New("it does not exist any more")
 		}
 		out := resolve(planned, "").AsValueMap()
 		out["id"] = cty.StringVal(said["id"])

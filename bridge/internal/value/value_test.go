@@ -88,7 +88,7 @@ func TestOfBlock_ReadsWhatPeopleWrite(t *testing.T) {
 	}
 }
 
-func TestOfBlock_SaysWhatIsWrongAndWhere(t *testing.T) {
+func TestOfBlock_ReportsWhatIsWrongAndWhere(t *testing.T) {
 	for _, c := range []struct {
 		name, written, at string
 		block             *schema.Block
@@ -115,7 +115,7 @@ func TestOfBlock_SaysWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
-func TestJSON_KeepsAllDigitsAndSaysNothingOfWhatIsNotKnown(t *testing.T) {
+func TestJSON_KeepsAllDigitsAndReportsNothingOfWhatIsNotKnown(t *testing.T) {
 	v := cty.ObjectVal(map[string]cty.Value{"n": cty.MustParseNumberVal("12345678901234567890.5"), "u": cty.UnknownVal(cty.String),
 		"s": cty.SetVal([]cty.Value{cty.StringVal("b"), cty.StringVal("a")}), "e": cty.ListValEmpty(cty.String)})
 	text, err := json.Marshal(JSON(v))

@@ -10,4 +10,4 @@ moved {
   from = resource.c
   to   = resource.a
 }
-# error 2:10 Moved in a circle
+# error 2:10 Cycle of moved blocks

@@ -8,4 +8,4 @@ moved {
   from = resource.a
   to   = resource.b
 }
-# error 8:10 Moved, and still there
+# error 8:10 Moved, and still declared

@@ -6,4 +6,4 @@ moved {
   from = resource.b
   to   = resource.c
 }
-# error 7:10 Moved to one place
+# error 7:10 Moved to one address

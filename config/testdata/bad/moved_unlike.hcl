@@ -2,4 +2,4 @@ moved {
   from = resource.a
   to   = module.a
 }
-# error 3:10 Unlike things
+# error 3:10 Addresses of different kinds

@@ -107,32 +107,34 @@ func explain(ctx context.Context, r *registry.Client, name string, err error) st
 	)
 	switch {
 	case LeaseGone(err):
-		return "Other pulls of the same image ended while this one went on. Try again."
+		return "Other pulls of the same image ended meanwhile. Try again."
 	case errors.As(err, &refused):
 		return Capitalised(refused.Why) + "."
 	case errors.As(err, &content):
-		return fmt.Sprintf("The registry %s sent something else than %s. Nothing of it was kept. The registry, a mirror or a proxy is "+
-			"broken or hostile: ask who runs it, and do not try to get around this.", host, content.Digest)
+		return fmt.Sprintf("The registry %s sent something else than %s. Nothing of it was kept. The registry, a mirror or a proxy "+
+			"is broken or hostile: contact its operator, and do not try to get around this.", host, content.Digest)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return fmt.Sprintf("There is no host %s. Check the name of the image; a name without a registry is one of docker.io. Or this "+
-			"machine cannot look up names: %s.", dns.Name, failure.Sentence(dns))
+		return fmt.Sprintf("There is no host %s. Check the name of the image; a name without a registry is one of docker.io. Or "+
+			"this machine cannot resolve names: %s.", dns.Name, failure.Sentence(dns))
 	case isTLS(err):
 		return explainTLS(r, host, err)
 	case errors.Is(err, docker.ErrInvalidAuthorization),
 		errors.As(err, &status) && (status.StatusCode == http.StatusUnauthorized || status.StatusCode == http.StatusForbidden):
-		return fmt.Sprintf("The registry %s does not let us have it, or it does not exist. %s. Log in with `docker login %s`, or check that "+
-			"this account may pull %s. What it answered: %s.",
+		return fmt.Sprintf("The registry %s denies access, or the image does not exist. %s. Log in with `docker login %s`, or check "+
+			"that "+
+			"this account may pull %s. Its answer: %s.",
 			host, r.CredentialText(host), host, Familiar(Repository(name)), answer(err))
 	case errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests:
-		return fmt.Sprintf("The registry %s says that there were too many requests. %s. Wait, or log in with `docker login %s`, which often "+
+		return fmt.Sprintf("The registry %s reports too many requests. %s. Wait, or log in with `docker login %s`, which often "+
 			"allows more.", host, r.CredentialText(host), host)
 	case errors.As(err, &status):
-		return fmt.Sprintf("The registry %s answered: %s. It was asked %d times; try again later.", host, answer(err), len(Backoff)+1)
+		return fmt.Sprintf("The registry %s answered: %s. It was queried %d times; try again later.", host, answer(err), len(Backoff)+1)
 	case errdefs.IsNotFound(err):
 		return fmt.Sprintf("The registry %s has no %s.%s Check the name and the tag. %s.", host, Familiar(name),
 			r.TagsSentence(ctx, name), r.CredentialText(host))
 	}
-	return fmt.Sprintf("The registry %s cannot be reached: %s. What was fetched so far is kept for a day: the next try goes on from there.",
+	return fmt.Sprintf("The registry %s cannot be reached: %s. What was fetched so far is kept for a day: the next try continues "+
+		"from there.",
 		host, failure.Sentence(innermost(err)))
 }
 
@@ -145,10 +147,10 @@ func explainTLS(r *registry.Client, host string, err error) string {
 	)
 	switch {
 	case isPlainHTTP(err):
-		return fmt.Sprintf("The registry %s speaks plain HTTP, and was asked in HTTPS. If it is meant to, say so in %s/hosts.toml: server = "+
-			"\"http://%s\". Only registries on this machine are spoken with in plain HTTP without that.", host, dir, host)
+		return fmt.Sprintf("The registry %s uses plain HTTP instead of HTTPS. If that is intended, write into %s/hosts.toml: server "+
+			"= \"http://%s\". Only for registries on this machine plain HTTP is the default.", host, dir, host)
 	case errors.As(err, &authority):
-		return fmt.Sprintf("Nobody here knows who signed the certificate of the registry %s. If it is your own authority, put its "+
+		return fmt.Sprintf("The certificate of the registry %s is signed by an unknown authority. If it is your own authority, put its "+
 			"certificate into %s/ca.crt, or name a file with it in SSL_CERT_FILE.", host, dir)
 	case errors.As(err, &name):
 		return fmt.Sprintf("The certificate of the registry %s is for another name: %s.", host, failure.Sentence(name))
@@ -212,13 +214,13 @@ func (e *RefusedError) Error() string { return e.Why }
 func CheckPart(d ocispec.Descriptor) error {
 	switch {
 	case d.Digest.Validate() != nil:
-		return &RefusedError{fmt.Sprintf("it names a part by %q, which is no digest", d.Digest)}
+		return &RefusedError{fmt.Sprintf("it names a part by %q, which is not a digest", d.Digest)}
 	case d.Size <= 0:
-		return &RefusedError{fmt.Sprintf("its part %s is said to have %d bytes", d.Digest, d.Size)}
+		return &RefusedError{fmt.Sprintf("the size of its part %s is %d", d.Digest, d.Size)}
 	case len(d.URLs) > 0:
 		// These are not of the image's registry: an image could make this machine call
 		// any other server.
-		return &RefusedError{fmt.Sprintf("its part %s is to be fetched from somewhere else, %q", d.Digest, d.URLs[0])}
+		return &RefusedError{fmt.Sprintf("its part %s is to be fetched from another place, %q", d.Digest, d.URLs[0])}
 	case (images.IsManifestType(d.MediaType) || images.IsIndexType(d.MediaType)) && d.Size > maxManifest:
 		return &RefusedError{fmt.Sprintf("its manifest has %d bytes; %d are allowed", d.Size, maxManifest)}
 	case images.IsKnownConfig(d.MediaType) && d.Size > MaxConfig:

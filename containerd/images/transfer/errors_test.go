@@ -51,7 +51,7 @@ func TestPullErrors(t *testing.T) {
 		"plain HTTP":        {at(errors.New("http: server gave HTTP response to HTTPS client")), false, `server = "http://reg.example.com"`},
 		"unauthorized":      {status(401, "401 Unauthorized"), false, "docker login reg.example.com"},
 		"forbidden":         {status(403, "403 Forbidden"), false, "has none for reg.example.com"},
-		"bad token":         {fmt.Errorf("x: %w", docker.ErrInvalidAuthorization), false, "does not let us have it"},
+		"bad token":         {fmt.Errorf("x: %w", docker.ErrInvalidAuthorization), false, "denies access"},
 		"too many":          {status(429, "429 Too Many Requests"), true, "too many requests"},
 		"broken registry":   {status(502, "502 Bad Gateway"), true, "502 Bad Gateway"},
 		"bad request":       {status(400, "400 Bad Request"), false, "400 Bad Request"},

@@ -13,7 +13,7 @@ func ShipFailure(name string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrStalled): // not a registry: the message must not name one
-		return fmt.Errorf("bringing the image %s to this host failed: nothing of it has come for a minute", Familiar(name))
+		return fmt.Errorf("copying the image %s to this host failed: no data for a minute", Familiar(name))
 	}
 	return failure.Of("Bringing the image "+Familiar(name)+" to this host", err)
 }

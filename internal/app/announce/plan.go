@@ -23,11 +23,11 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		message := fmt.Sprintf("%s: to %s", addr, step.Shown())
 		switch step.Change() {
 		case plan.Valid:
-			switch message = addr + ": stays as it is"; {
+			switch message = addr + ": unchanged"; {
 			case step.MayChange:
 				message = addr + ": may change"
 			case step.Made():
-				message = addr + ": to record, created by an apply that was cut short"
+				message = addr + ": to record, created by an interrupted apply"
 			case step.Adopted():
 				message = addr + ": to adopt"
 			case step.MovedFrom != "":
@@ -36,7 +36,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 				message = addr + ": its config " + render.Edited(step)
 			}
 		case plan.Left:
-			message = addr + ": stays as it is"
+			message = addr + ": unchanged"
 		case plan.Deferred:
 			if message = addr + ": deferred"; step.Expected() != "" {
 				message = fmt.Sprintf("%s: to %s once its dependencies exist", addr, step.Expected())

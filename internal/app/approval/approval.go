@@ -66,7 +66,7 @@ func New(o Options, saved bool) (Approval, error) {
 			continue
 		}
 		if *f.into = *f.value; !slices.Contains(f.words, *f.value) {
-			return a, diag.Errorf("Wrong command line", "-%s takes one of %s, and not %q.", f.name, strings.Join(f.words, ", "),
+			return a, diag.Errorf("Invalid flag value", "-%s must be one of %s, and not %q.", f.name, strings.Join(f.words, ", "),
 				diag.Visible(*f.value))
 		}
 	}
@@ -77,22 +77,22 @@ func New(o Options, saved bool) (Approval, error) {
 				continue
 			}
 			if !slices.Contains(approveWords(), word) {
-				return a, diag.Errorf("Wrong command line", "-approve takes kinds of change, with commas between: %s. %q is none of them.",
-					strings.Join(approveWords(), ", "), diag.Visible(word))
+				return a, diag.Errorf("Invalid flag value", "%q is not a kind of change. -approve takes kinds, separated by commas: %s.",
+					diag.Visible(word), strings.Join(approveWords(), ", "))
 			}
 			a.kinds = append(a.kinds, plan.Change(word))
 		}
 	}
 	if o.Auto {
 		if a.confirm == "once" || a.confirm == "resource" || a.confirm == "action" {
-			return a, diag.Errorf("Wrong command line",
-				"-auto-approve means that nothing is asked, and -confirm=%s that something is. Leave one of them out.", a.confirm)
+			return a, diag.Errorf("Conflicting flags",
+				"-auto-approve turns prompts off, and -confirm=%s turns them on. Remove one of them.", a.confirm)
 		}
 		a.confirm = Never
 	}
 	if a.kinds != nil && a.confirm == Never {
-		return a, diag.Errorf("Wrong command line",
-			"-approve means that what it does not name is asked about, and -auto-approve that nothing is. Leave one of them out.")
+		return a, diag.Errorf("Conflicting flags",
+			"-approve approves some kinds of change, and -auto-approve all of them. Remove one of them.")
 	}
 	return a, nil
 }
@@ -101,8 +101,8 @@ func New(o Options, saved bool) (Approval, error) {
 // is allowed: it changes what is planned.
 func OtherPathOnly(kinds *string) (bool, error) {
 	if kinds != nil && *kinds != otherPath {
-		return false, diag.Errorf("Wrong command line", "-approve=%s says nothing about a plan, which changes nothing: it "+
-			"takes -approve=%s alone. The other kinds are for apply.", diag.Visible(*kinds), otherPath)
+		return false, diag.Errorf("Invalid flag value", "-approve=%s has no meaning for a plan, which changes nothing: it takes "+
+			"-approve=%s only. The other kinds are for apply.", diag.Visible(*kinds), otherPath)
 	}
 	return kinds != nil, nil
 }
@@ -193,7 +193,7 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	ui.Printf("\n")
 	question := "Apply this plan?"
 	if a.kinds != nil {
-		question = "-approve does not answer for: " + strings.Join(open, ", ") + ".\nApply this plan?"
+		question = "-approve does not cover: " + strings.Join(open, ", ") + ".\nApply this plan?"
 	}
 	if n := p.Summary.DestroyAdopted; n > 0 {
 		question = fmt.Sprintf("%s: %d.\n%s", "Not created by deployster, and destroyed by this plan", n, question)
@@ -211,18 +211,18 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 
 // nobody refuses a plan that needs an answer: there is no terminal to ask on.
 func (a Approval) nobody(p *plan.Plan, open []string) error {
-	why := "there is no terminal to ask on, or -input=false forbids it"
+	why := "there is no terminal to prompt on, or -input=false forbids it"
 	switch mode := a.Mode(); {
 	case a.deferred == "ask" && len(p.LeftOpen()) > 0:
-		return diag.Errorf("Approval required", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use "+
-			"-deferred=apply or -deferred=stop.", words.List(p.LeftOpen(), 5), why)
+		return diag.Errorf("Approval required", "-deferred=ask needs answers about what this plan cannot show yet (%s), and %s. Nothing "+
+			"was changed. Use -deferred=apply or -deferred=stop.", words.List(p.LeftOpen(), 5), why)
 	case mode == Never, a.kinds != nil && len(open) == 0:
 		return nil
 	case a.kinds != nil:
-		return diag.Errorf("Approval required", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or "+
-			"look at the plan on a terminal.", strings.Join(open, ", "), why)
+		return diag.Errorf("Approval required", "-approve does not cover: %s, and %s. Nothing was changed. Name these kinds as well, or "+
+			"apply on a terminal.", strings.Join(open, ", "), why)
 	case mode != "once":
-		return diag.Errorf("Approval required", "-confirm=%s asks on the way, and %s. Nothing was changed.", mode, why)
+		return diag.Errorf("Approval required", "-confirm=%s needs answers during the apply, and %s. Nothing was changed.", mode, why)
 	}
 	save := []string{"deployster", "plan"}
 	if p.Selection.Destroy {
@@ -234,6 +234,6 @@ func (a Approval) nobody(p *plan.Plan, open []string) error {
 	for _, addr := range p.Selection.Excludes {
 		save = append(save, words.Shell("-exclude="+addr))
 	}
-	return diag.Errorf("Approval required", "Apply needs a yes, and %s. Nothing was changed. Use `-auto-approve`, or save a plan with "+
-		"`%s -out=plan.bin` and apply that.", why, strings.Join(save, " "))
+	return diag.Errorf("Approval required", "Apply needs approval, and %s. Nothing was changed. Use `-auto-approve`, or save a plan "+
+		"with `%s -out=plan.bin` and apply that.", why, strings.Join(save, " "))
 }

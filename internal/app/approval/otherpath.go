@@ -37,7 +37,8 @@ func RefuseOtherPaths(p *plan.Plan, dir string) error {
 	if more := len(lines) - 5; more > 0 {
 		lines = append(lines[:5], fmt.Sprintf("And %d more.", more))
 	}
-	return diag.Errorf("Removed through another path", "%s Nothing was changed. This may be the copy of a project, whose state speaks of the "+
-		"original's things: `deployster state rm` forgets them. If they are to be removed where they were made, say -approve=other-path.",
+	return diag.Errorf("Removed through another path", "%s Nothing was changed. This may be the copy of a project, whose state names "+
+		"the objects of the original: `deployster state rm` forgets them. To destroy them where they were created, use "+
+		"-approve=other-path.",
 		diag.Visible(strings.Join(lines, " ")))
 }

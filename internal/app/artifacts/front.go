@@ -188,7 +188,7 @@ func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
 	if p, ok := f.o.Prior.Pins[key]; ok {
 		return artifacts.OrderOf(artifacts.Renewed(p, slices.Collect(maps.Values(f.declared)))), nil
 	}
-	return artifact.Order{}, errors.New("it was made with files of an artifact, and the state file does not say of which: remove its " +
+	return artifact.Order{}, errors.New("it was created with files of an artifact, and the state file does not name that: remove its " +
 		"block and plan again")
 }
 
@@ -235,7 +235,7 @@ func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error 
 	needs := fmt.Sprintf("%s needs artifact.%s, version %s", config.Reference(who), order.Name, diag.Visible(order.Recipe.Version.String()))
 	listed, err := f.isListed(ctx, p, order)
 	if err == nil && !listed {
-		return diag.Errorf("plan is stale: a version is gone", "%s, and its image does not list it any more. Plan again.", needs)
+		return diag.Errorf("plan is stale: a version no longer exists", "%s, and its image does not list it any more. Plan again.", needs)
 	}
 	var held artifact.Held
 	if err == nil {
@@ -246,8 +246,9 @@ func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error 
 		return diag.Errorf("plan is stale: an artifact cannot be fetched", "%s. %s: %s Plan again.", needs, d.Summary, d.Detail)
 	}
 	if pin := p.Artifacts[order.Name]; f.o.Warn != nil && pin.Key == key && pin.Tree != "" && held.Tree != pin.Tree {
-		w := diag.Warningf("Other files than for the plan", "artifact.%s, version %s, was fetched anew, and its image brought other files than "+
-			"for the plan. Types are asked again with these files before anything is done, and other actions than shown are refused.", order.Name,
+		w := diag.Warningf("Other files than for the plan", "artifact.%s, version %s, was fetched again, and its image returned other "+
+			"files than for the plan. Types are queried again with these files before anything is changed, and other actions than shown "+
+			"are refused.", order.Name,
 			diag.Visible(order.Recipe.Version.String()))
 		w.Address = "artifact." + order.Name
 		f.o.Warn(w)

@@ -95,7 +95,7 @@ func TestPrefetch_FetchesFourAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.most != 4 || c.all != 9 {
-		t.Errorf("%d were fetched, at most %d at one time; want 9 and 4", c.all, c.most)
+		t.Errorf("%d were fetched, at most %d concurrently; want 9 and 4", c.all, c.most)
 	}
 }
 
@@ -107,14 +107,15 @@ func TestPrefetch_VersionIsGone(t *testing.T) {
 	})
 	err := f.Prefetch(t.Context(), p)
 	d := diag.From("", err)
-	if len(d) != 1 || d[0].Summary != "plan is stale: a version is gone" || !strings.Contains(d[0].Detail, "ra1 needs artifact.a1, version 1,") {
+	if len(d) != 1 || d[0].Summary != "plan is stale: a version no longer exists" || !strings.Contains(d[0].Detail, "ra1 needs "+
+		"artifact.a1, version 1,") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // Files of a version may differ each time they are fetched, such as packs of git: that is said,
 // and is no error.
-func TestPrefetch_TellsOfOtherFiles(t *testing.T) {
+func TestPrefetch_ReportsOtherFiles(t *testing.T) {
 	w := artifacttest.NewWorld()
 	f, p := fetching(t, w, 3, func(s artifact.Store) artifact.Store { return s })
 	var told []string

@@ -89,7 +89,7 @@ func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.Sta
 		}
 		return protocol.Answer{Status: protocol.Valid, State: state}, nil
 	case slices.Contains(f.o.Again, t.Address):
-		return again("-replace asks for it")
+		return again("-replace names it")
 	case in.LastState == nil:
 		return again("nothing is recorded of a put: if it was published before, it is published again")
 	case in.LastConfig == nil || f.same(t.Address, in.LastConfig, in.Config):
@@ -136,9 +136,9 @@ func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.St
 	last, put := u.Actions[len(u.Actions)-1], u.Put
 	switch {
 	case last.Said == actions.Failed:
-		return nil, "somebody has said that the last put failed", nil
+		return nil, "a user recorded that the last put failed", nil
 	case put.NotBegun:
-		return nil, "the last put was not begun", nil
+		return nil, "the last put was not started", nil
 	case last.Exit != nil && *last.Exit != 0:
 		why := fmt.Sprintf("the last put ended with exit code %d", *last.Exit)
 		if put.Info.Protocol == artifact.Concourse1 {
@@ -154,7 +154,7 @@ func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.St
 		made, err := f.finish(ctx, t, put.Info, put.Config, *put.Answer, in.LastState)
 		return made, "", err
 	case f.repeatable(t, put.Info):
-		return nil, "put again: how the last one ended is not known, and it may be repeated", nil
+		return nil, "put again: the outcome of the last one is unknown, and it may be repeated", nil
 	}
 	return nil, "", f.unknown(ctx, t, put, last, in)
 }
@@ -189,9 +189,9 @@ func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *actions.P
 		}
 	}
 	return &diag.Diagnostic{Severity: diag.Error, Summary: "The outcome of a put is unknown", Address: t.Address, Action: artifact.StepPut,
-		Detail: fmt.Sprintf("It was begun at %s, and its end was not seen. Another put might publish twice. %s Look whether it was published: "+
-			"`deployster resolve -as=done '%s'` records that it was, and -as=failed lets it be put again. With idempotent = true in the "+
-			"block it is put again by itself.",
+		Detail: fmt.Sprintf("It was started at %s, and its end was not seen. Another put might publish twice. %s Check whether it was "+
+			"published: `deployster resolve -as=done '%s'` records that it was, and -as=failed lets it be put again. With idempotent = "+
+			"true in the block it is put again by itself.",
 			last.Started.Local().Format(time.DateTime), evidence, t.Address)}
 }
 
@@ -224,7 +224,8 @@ func (f *Front) newest(ctx context.Context, t typeclient.Target, put *actions.Pu
 	v, found := c.Found()
 	if !found {
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Nothing was published", Address: t.Address, Action: artifact.StepCheck,
-			Detail: "Somebody has said that its put ended well, and its image lists no version. `deployster resolve -as=failed '" + t.Address +
+			Detail: "A user recorded that its put ended well, and its image lists no version. `deployster resolve -as=failed " +
+				"'" + t.Address +
 				"'` puts again."}
 	}
 	return encode(Published{Space: v.Space, Version: v.Version, Metadata: v.Metadata.Map(), Created: []placed{{v.Space, v.Version}},

@@ -114,10 +114,11 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 		{"ended well", "acme/v1", false, begun("acme/v1", v1, one, ended, "", said), nil, one, "VALID 2"},
 		{"ended well, and changed since", "acme/v1", false, begun("acme/v1", v1, other, ended, "", said), nil, one, "MISSING: what it is made of has changed since the last put"},
 		{"ended well, and said nothing, v1", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
-		{"ended well, and said nothing, v2", "acme/v2", false, begun("acme/v2", v2, one, ended, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
-		{"said nothing, and a person says that it failed", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, actions.Failed), nil, one, "MISSING: somebody has said that the last put failed"},
+		{"ended well, and said nothing, v2", "acme/v2", false, begun("acme/v2", v2, one, ended, "", nil), nil, one, "MISSING: put " +
+			"again: the outcome of the last one is unknown, and it may be repeated"},
+		{"said nothing, and a person says that it failed", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, actions.Failed), nil, one, "MISSING: a user recorded that the last put failed"},
 		{"said nothing, and a person says that it is done", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, actions.Done), nil, one, "VALID 1"},
-		{"was not begun", "acme/v1", false, notBegun, nil, one, "MISSING: the last put was not begun"},
+		{"was not begun", "acme/v1", false, notBegun, nil, one, "MISSING: the last put was not started"},
 		{"was not begun, and what is recorded is meant again", "acme/v1", false, notBegun, one, one, "VALID 1"},
 		{"was not begun, beside what is recorded", "acme/v1", false, notBegun, other, one, "MISSING: what it is made of has changed"},
 		{"ended well, and another was not begun", "acme/v1", false, before(ended, said), other, one, "VALID 2"},
@@ -130,10 +131,13 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 		{"unknown, v1", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
 		{"unknown, v1, and changed since", "acme/v1", false, begun("acme/v1", v1, other, unknown, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
 		{"unknown, v1, beside what is recorded", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), one, one, "ERROR: The outcome of a put is unknown"},
-		{"unknown, v1, idempotent", "acme/v1", true, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
-		{"unknown, v2", "acme/v2", false, begun("acme/v2", v2, one, unknown, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
+		{"unknown, v1, idempotent", "acme/v1", true, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "MISSING: put again: " +
+			"the outcome of the last one is unknown, and it may be repeated"},
+		{"unknown, v2", "acme/v2", false, begun("acme/v2", v2, one, unknown, "", nil), nil, one, "MISSING: put again: the outcome " +
+			"of the last one is unknown, and it may be repeated"},
 		{"unknown, v2, and changed since", "acme/v2", false, begun("acme/v2", v2, other, unknown, "", nil), nil, one, "MISSING: what it is made of has changed since the last put"},
-		{"said to have failed", "acme/v1", false, begun("acme/v1", v1, one, unknown, actions.Failed, nil), nil, one, "MISSING: somebody has said that the last put failed"},
+		{"said to have failed", "acme/v1", false, begun("acme/v1", v1, one, unknown, actions.Failed, nil), nil, one, "MISSING: a " +
+			"user recorded that the last put failed"},
 		{"said to be done", "acme/v1", false, begun("acme/v1", v1, one, unknown, actions.Done, nil), nil, one, "VALID 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -156,7 +160,7 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 
 // decided puts an answer into a line.
 // What has moved is said of inputs; what else has changed, the diff says.
-func TestPublish_SaysWhichInputMoved(t *testing.T) {
+func TestPublish_ReportsWhichInputMoved(t *testing.T) {
 	t.Parallel()
 	config := func(n string, inputs string) json.RawMessage {
 		return json.RawMessage(`{"inputs":{` + inputs + `},"params":{"n":"` + n + `"},"source":{},"triggers":null}`)
@@ -204,7 +208,7 @@ func TestPublish_DoesNotWaitForWhoListsNothing(t *testing.T) {
 
 // mock-resource and time-resource list what they are asked from, and one of their own
 // otherwise: after a put they are asked from what they have put.
-func TestPublish_AsksFromWhatWasPut(t *testing.T) {
+func TestPublish_QueriesFromWhatWasPut(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "acme/v1", false, state.Snapshot{})
 	s.o.Warn = func(d *diag.Diagnostic) { t.Error(d.Summary) }
@@ -246,7 +250,7 @@ func decided(t *testing.T, a protocol.Answer, err error) string {
 }
 
 // The evidence is what a person decides by.
-func TestPublish_TellsWhatIsListedOfAnUnknownEnd(t *testing.T) {
+func TestPublish_ReportsWhatIsListedOfAnUnknownEnd(t *testing.T) {
 	one := wished("one", "2")
 	s := newScene(t, "acme/v1", false, begun("acme/v1", artifact.Concourse1, one, nil, "", nil))
 	_, err := s.ask("acme/v1", one, one)
@@ -262,7 +266,7 @@ func TestPublish_TellsWhatIsListedOfAnUnknownEnd(t *testing.T) {
 }
 
 // Nobody counts what was never listed as published.
-func TestPublish_SaidToBeDoneNeedsAVersion(t *testing.T) {
+func TestPublish_RecordedAsDoneNeedsAVersion(t *testing.T) {
 	one := wished("one", "2")
 	s := newScene(t, "acme/v1", false, begun("acme/v1", artifact.Concourse1, one, nil, actions.Done, nil))
 	s.world.Change(`{"password":"one"}`, func(l *artifacttest.Line) { delete(l.Spaces, "") })
@@ -364,12 +368,12 @@ func (w unstarted) Put(ctx context.Context, t artifact.Target, i artifact.Info, 
 }
 
 // What -replace asks for is put once: who goes on with a plan whose run died has what was put.
-func TestPublish_ReplaceAsksForItOnce(t *testing.T) {
+func TestPublish_ReplaceNamesItOnce(t *testing.T) {
 	one := wished("one", "2")
 	said := &artifact.Put{Created: []artifact.Versioned{{Version: artifact.Version{"ref": "1"}}}}
 	for want, prior := range map[string]state.Snapshot{
-		"MISSING: -replace asks for it": {},
-		"VALID 1":                       begun("acme/v1", artifact.Concourse1, one, new(0), "", said),
+		"MISSING: -replace names it": {},
+		"VALID 1":                    begun("acme/v1", artifact.Concourse1, one, new(0), "", said),
 	} {
 		s := newScene(t, "acme/v1", false, prior)
 		s.o.Again = []string{address}

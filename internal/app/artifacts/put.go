@@ -200,10 +200,10 @@ func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.I
 			}
 		}
 	}
-	d := diag.Warningf("What was published is not listed", "Its image does not list what it has put, also after some seconds. What it said "+
-		"itself is recorded.")
+	d := diag.Warningf("What was published is not listed", "Its image does not list what it has put, even after some seconds. The "+
+		"answer of the put is recorded.")
 	if failed != nil {
-		d.Detail = "Its image failed to list the versions after the put. What the put itself said is recorded. " + firstLine(failed)
+		d.Detail = "Its image failed to list the versions after the put. The answer of the put is recorded. " + firstLine(failed)
 	}
 	d.Address = t.Address
 	if f.o.Warn != nil {

@@ -13,7 +13,7 @@ import (
 
 // Who says that a put was done means one of the space into which is put: that of the block, or
 // else that of what was put before.
-func TestPublish_SaidToBeDoneIsOfItsSpace(t *testing.T) {
+func TestPublish_RecordedAsDoneIsOfItsSpace(t *testing.T) {
 	t.Parallel()
 	one := wished("one", "2")
 	for _, c := range []struct{ block, last, want string }{

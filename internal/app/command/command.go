@@ -123,7 +123,7 @@ func (Nobody) Explain(*plan.Plan, []*explain.Explanation)          {}
 func (Nobody) Report(*plan.Plan, *apply.Report, *state.Snapshot)   {}
 func (Nobody) Confirm(context.Context, string, bool) (bool, error) { return false, nil }
 func (Nobody) AskVariable(context.Context, config.Missing) (string, error) {
-	return "", errors.New("nobody can be asked")
+	return "", errors.New("there is no terminal to prompt on")
 }
 func (Nobody) Question(context.Context, apply.Question) (apply.Answer, error) { return apply.Quit, nil }
 

@@ -55,8 +55,8 @@ func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string)
 	}
 	switch {
 	case asked == 0:
-		return diag.Errorf("No type can list what exists", "-generate-config-out asks the types of the type blocks here, and the image "+
-			"of none of them says \"discover_action\" in its answer to init.")
+		return diag.Errorf("No type can list what exists", "-generate-config-out queries the types of the type blocks here, and no "+
+			"image of theirs has \"discover_action\" in its answer to init.")
 	case out.Len() == 0:
 		e.Workspace.Note("Everything that exists is declared or recorded already: %s was not written.", file)
 		return nil
@@ -95,7 +95,7 @@ func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Sn
 // one asks one type, if its image has a discover action, and adds the new things to out.
 func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (able bool, err error) {
 	if host := t.Settings.Host; host != nil && host.Address == "" {
-		s.engine.Workspace.Warn(diag.Warningf("Not asked on a host", "type.%s runs on %s, of which it is not known yet how it is reached.",
+		s.engine.Workspace.Warn(diag.Warningf("Not queried on a host", "type.%s runs on %s, whose address is not known yet.",
 			t.Name, host.Name))
 		return true, nil
 	}

@@ -104,7 +104,7 @@ func unreached(w *workspace.Workspace, m *config.Manifest, o Subject, excludes [
 		if reason := found.Pins[name].Unreachable; reason != "" {
 			there := Today(m, o.Prior, on[name].Addresses)
 			leave(there, Because(name, found.Pins[name]))
-			d := diag.Warningf("A host is unreachable", "%s (%s): %s. What is on it, and what depends on that, is left as it is: %s.",
+			d := diag.Warningf("A host is unreachable", "%s (%s): %s. Its resources and their dependants are skipped: %s.",
 				name, found.Pins[name].Address, reason, words.All(there))
 			if o.Fail {
 				d.Severity = diag.Error
@@ -116,14 +116,14 @@ func unreached(w *workspace.Workspace, m *config.Manifest, o Subject, excludes [
 		return nil, diags
 	}
 	if blind := notIn(found.Blind(m), left); len(blind) > 0 {
-		diags = append(diags, diag.Warningf("Instances are not known", "%s: how many there are follows from facts of unreachable hosts, "+
-			"so this is left as it is.", words.All(blind)))
-		leave(blind, "how many there are follows from facts of hosts that cannot be reached")
+		diags = append(diags, diag.Warningf("Instances are not known", "%s: their number follows from facts of unreachable hosts. They "+
+			"are skipped.", words.All(blind)))
+		leave(blind, "their number follows from facts of unreachable hosts")
 	}
 	if lost := notIn(Today(m, o.Prior, found.Lost(on, o.Prior)), left); len(lost) > 0 {
-		diags = append(diags, diag.Warningf("A machine may be unreachable", "%s: the machine that this is recorded on answers under no name. It "+
-			"may be one of those that are unreachable, so this is left as it is.", words.All(lost)))
-		leave(lost, "the machine that it is recorded on answers under no name")
+		diags = append(diags, diag.Warningf("A machine may be unreachable", "%s: its machine answers under no name. It may be one of "+
+			"the unreachable hosts, so it is skipped.", words.All(lost)))
+		leave(lost, "its machine answers under no name")
 	}
 	w.Diagnostics(diags)
 	return why, nil

@@ -56,11 +56,11 @@ func checkPlugs(ctx context.Context, at *router.Places, p *plan.Plan, on *Reside
 			case err != nil:
 				return err
 			case led[0].Err != nil:
-				return diag.Errorf("plan is stale: a plug is gone", "The resource %s gets %s of %s as %s, and that cannot be found any more: %s. "+
-					"Put it back, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Err)
+				return diag.Errorf("plan is stale: a plug path does not exist", "The resource %s gets %s of %s as %s, which no longer "+
+					"exists: %s. Restore it, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Err)
 			case led[0].Path != mount.Source:
-				return diag.Errorf("plan is stale: a plug leads elsewhere", "The resource %s gets %s of %s as %s, and that is a link to %s now. "+
-					"Put it back, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Path)
+				return diag.Errorf("plan is stale: a plug path changed", "The resource %s gets %s of %s as %s, which is a link to %s "+
+					"now. Restore it, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Path)
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func checkPlugs(ctx context.Context, at *router.Places, p *plan.Plan, on *Reside
 }
 
 // MayRun is why a resource is left whose action may still run on a machine that cannot be asked.
-const MayRun = "an action may still run there, and its host cannot be asked"
+const MayRun = "an action may still run there, and its host cannot be queried"
 
 // Because returns why a resource is left that is on an unreachable host.
 func Because(name string, pin router.Pin) string {

@@ -21,8 +21,9 @@ func OpenArchive(name string, absolute func(string) string, stdin io.Reader) (io
 	path := absolute(name)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if isFile(filepath.Join(path, "version")) && !isFile(filepath.Join(path, "oci-layout")) {
-			return nil, diag.Errorf("This is not an archive of images", "The directory %s has the form that skopeo calls dir:, which has no name "+
-				"for its image. Make an OCI layout of it: skopeo copy dir:%[1]s oci:LAYOUT:NAME:TAG, then import LAYOUT.", diag.Visible(name))
+			return nil, diag.Errorf("This is not an archive of images", "The directory %s has the form that skopeo calls dir:, which "+
+				"has no name for its image. Convert it to an OCI layout: skopeo copy dir:%[1]s oci:LAYOUT:NAME:TAG, then import "+
+				"LAYOUT.", diag.Visible(name))
 		}
 		if !isFile(filepath.Join(path, "oci-layout")) && !isFile(filepath.Join(path, "manifest.json")) {
 			return nil, diag.Errorf("This is not an archive of images", "The directory %s has no file oci-layout. Name one with an OCI layout, as "+

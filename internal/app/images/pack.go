@@ -35,7 +35,7 @@ type PackOptions struct {
 // Pack makes an image of files.
 func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error) {
 	if o.Base != "" && (o.Shell || o.Python || len(o.Programs) > 0) {
-		return imagestore.Image{}, diag.Errorf("Wrong command line",
+		return imagestore.Image{}, diag.Errorf("Conflicting flags",
 			"-base is an image that has its programs; -shell, -python and -program are for images without one.")
 	}
 	var files imagefiles.Set
@@ -65,7 +65,7 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 		if pe, ok := errors.AsType[*os.PathError](err); ok {
 			err = pe.Err
 		}
-		return diag.Errorf("The files cannot be made an image", "%s: %s.", name, strings.TrimSuffix(err.Error(), "."))
+		return diag.Errorf("Cannot create an image from the files", "%s: %s.", name, strings.TrimSuffix(err.Error(), "."))
 	}
 	for _, arg := range o.Args {
 		info, err := os.Stat(o.Path(arg))
@@ -155,7 +155,7 @@ func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {
 	}
 	switch {
 	case len(entries)+len(o.Cmd) == 0 && o.Base == "":
-		return diag.Errorf("The image has nothing to run", "Say what runs in it: -entrypoint /type, for a file /type among its files.")
+		return diag.Errorf("The image has nothing to run", "Name its program: -entrypoint /type, for a file /type among its files.")
 	case len(o.Entrypoint) == 0:
 		return nil
 	}
@@ -169,7 +169,7 @@ func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {
 	}
 	if !files.Program(entry) {
 		return diag.Errorf("The image has nothing to run",
-			"The entrypoint %s is neither a program nor a script, whose first line would say what runs it: #!/bin/sh.", entry)
+			"The entrypoint %s is neither a program nor a script, whose first line names its interpreter: #!/bin/sh.", entry)
 	}
 	interpreter := files.Interpreter(entry)
 	if interpreter == "" || files.Has(interpreter) {
@@ -183,6 +183,6 @@ func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {
 		hint = "add it with -shell"
 	}
 	return diag.Errorf("The image has nothing to run",
-		"The first line of %s asks for %s, which is not among the image's files: %s, or put the files on top of an image that has it, with "+
+		"The first line of %s names %s, which is not among the image's files: %s, or put the files on top of an image that has it, with "+
 			"-base.", entry, interpreter, hint)
 }

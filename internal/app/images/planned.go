@@ -21,7 +21,7 @@ type use struct {
 }
 
 // Ensure fetches the images of a saved plan that are missing here. It refuses the plan,
-// before anything is run, if one cannot be fetched or is not signed as its type demands.
+// before anything is run, if one cannot be fetched or is not signed as its type requires.
 func Ensure(ctx context.Context, r Runtime, p *plan.Plan) error {
 	if p.Selection.RefreshOnly {
 		return nil // it queries only what is in doubt, and runs no action
@@ -147,6 +147,6 @@ func gone(name, digest, tried string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return diag.Errorf("An image of the plan is not on this machine", "The plan runs %s as %s, and this machine does not have that: it was "+
-		"removed, or was never here.%s Pull or import it, or plan again with the images that are here.", name, digest, tried)
+	return diag.Errorf("An image of the plan is not on this machine", "The plan runs %s as %s, which is not on this machine.%s Pull or "+
+		"import it, or plan again with the images of this machine.", name, digest, tried)
 }

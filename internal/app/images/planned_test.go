@@ -106,7 +106,7 @@ func TestEnsure_MissesWhatWasPacked(t *testing.T) {
 
 // What is fetched for a step must be signed as its type demands, its other images too, and
 // one image that is asked for with and without a signature. What is here is checked as well.
-func TestEnsure_AsksForSignatures(t *testing.T) {
+func TestEnsure_RequiresSignatures(t *testing.T) {
 	t.Parallel()
 	const own, other = "registry.example.com/team/file:1", "registry.example.com/team/helper:1"
 	verify := &runner.Verify{Keys: []byte("key"), KeyName: "ours.pub"}

@@ -248,13 +248,13 @@ func (rs *Resolver) differs(full string, e *runner.DigestError) error {
 	where := rs.lock.At[full].String()
 	if e.InRegistry {
 		return diag.Errorf("The image "+e.Reference+" is not the one that is pinned",
-			"Its registry says %s now, and the lock file pins %s (%s). If the new one is what you want, `deployster init -upgrade` pins that. "+
-				"To go on with the pinned one, take pull = \"always\" out of the type block.",
+			"Its registry has %s now, and the lock file pins %s (%s). To use the new one, run `deployster init -upgrade`. To keep the "+
+				"pinned one, remove pull = \"always\" from the type block.",
 			e.Have, e.Want, where)
 	}
 	return diag.Errorf("The image "+e.Reference+" is not the one that is pinned",
-		"Here it is %s, and the lock file pins %s (%s). `deployster init` brings the pinned one back; if the new one is what you want, "+
-			"`deployster init -upgrade` pins that.",
+		"Here it is %s, and the lock file pins %s (%s). `deployster init` pulls the pinned one; `deployster init -upgrade` pins the new "+
+			"one.",
 		e.Have, e.Want, where)
 }
 

@@ -31,7 +31,7 @@ func CheckPlugs(plugs []string) error {
 	for _, p := range plugs {
 		name, path, ok := strings.Cut(p, "=")
 		if !ok || name == "" || !filepath.IsAbs(path) || strings.ContainsAny(p, ",") || strings.Contains(strings.TrimSuffix(path, ":rw"), ":") {
-			return fmt.Errorf("%q is no plug", p)
+			return fmt.Errorf("%q is not a plug", p)
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool)
 		return nil, false, err
 	}
 	for _, m := range resolver.Moved() {
-		e.Workspace.Note("%[1]s is now %[2]s (locked); the build of today stays as %[3]s. To use it: `deployster image tag %[3]s %[1]s`, "+
+		e.Workspace.Note("%[1]s is now %[2]s (locked); the current build is kept as %[3]s. To use it: `deployster image tag %[3]s "+
+			"%[1]s`, "+
 			"then `deployster init -upgrade`.", m.Name, m.Now, imagestore.WithDigest(m.Name, m.Was))
 	}
 	if pins, err = otherImages(ctx, e, at, m, resolver, pins); err != nil {

@@ -133,7 +133,7 @@ func (t attempt) planner() draft.Planner { return t.connected.Planner(t.keeper.C
 func (t attempt) draft(ctx context.Context, done *Repaired) (none stage.Drafted, err error) {
 	left, policy, prior := map[string]string{}, t.policy, t.policy.Prior
 	for _, addr := range hosts.Today(t.source.Manifest, prior, t.connected.Open) {
-		left[addr] = "an action may still run there, and its host cannot be asked"
+		left[addr] = "an action may still run there, and its host cannot be queried"
 	}
 	done.Refused = maps.Clone(left)
 	for {

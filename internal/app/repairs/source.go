@@ -85,8 +85,8 @@ func (k Keeper) Source(ctx context.Context, o SourceOptions) (*Source, state.Sna
 	mark, _ := loaded.Place.Mark(ctx) // if that fails, the state is read again later
 	opened, err := stage.Read(ctx, k.Command, loaded)
 	if err == nil && loaded.Saved != nil && !wasApplied(opened.Prior, loaded.Saved.ID) {
-		err = diag.Errorf("The plan was not applied", "%s has to be applied first, and to end well: `deployster apply %s`. "+
-			"What is watched is what was approved and done.", o.Paths[0], o.Paths[0])
+		err = diag.Errorf("The plan was not applied", "%s has to be applied first, and to end well: `deployster apply %s`. Only what "+
+			"was approved and applied is watched.", o.Paths[0], o.Paths[0])
 	}
 	if err != nil {
 		return nil, opened.Prior, err
@@ -125,8 +125,8 @@ func (k Keeper) load(ctx context.Context, o SourceOptions) (stage.Loaded, error)
 		return stage.Load(ctx, k.Command, o.Inputs, o.Selection)
 	}
 	if len(o.Variables) > 0 {
-		return stage.Loaded{}, diag.Errorf("Wrong command line", "A saved plan holds the values of its variables: -var and -var-file cannot "+
-			"change them.")
+		return stage.Loaded{}, diag.Errorf("Conflicting flags", "A saved plan holds the values of its variables: -var and -var-file "+
+			"cannot change them.")
 	}
 	l, err := stage.LoadSaved(k.Command, o.Paths[0], policy.Check)
 	if err != nil {

@@ -127,7 +127,7 @@ func TestWatchSource_BringsEvents(t *testing.T) {
 
 // A resource for which there is no process any more is polled, and not asked for each
 // second.
-func TestWatchSource_SaysWhoIsPolled(t *testing.T) {
+func TestWatchSource_ReportsWhoIsPolled(t *testing.T) {
 	t.Parallel()
 	fake := runnertest.NewFake()
 	digest := fake.Add("one", func(_ context.Context, _ runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {

@@ -59,29 +59,29 @@ func mustBeOpen(ctx context.Context, f unsettled.Finder, s state.Snapshot, addr 
 	case out.Fate == runner.Unknown:
 		return nil
 	case out.Fate == runner.Exited:
-		return diag.Errorf("It is known how the action ended",
+		return diag.Errorf("The outcome of the action is known",
 			"%q of %s ended with exit code %d. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr,
 			out.ExitCode)
 	}
-	return diag.Errorf("It is known how the action ended",
+	return diag.Errorf("The outcome of the action is known",
 		"%q of %s had not begun. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr)
 }
 
 // errStillRuns is the error for what is refused while an action runs.
 func errStillRuns(addr string, a actions.Attempt) error {
 	return diag.Errorf("An action still runs",
-		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and looks how things are then. Nothing "+
-			"was changed.", a.Action, addr, a.Started.Format(time.RFC3339))
+		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and then reads the state. Nothing was "+
+			"changed.", a.Action, addr, a.Started.Format(time.RFC3339))
 }
 
 // nothingOpen is the error for a resource that has no action with an unknown end.
 func nothingOpen(now state.Snapshot, addr string) error {
 	open := now.Unexplained()
-	rest := "`deployster plan` asks how it is."
+	rest := "`deployster plan` reads its state."
 	if len(open) > 0 {
 		rest = "There are such actions of: " + words.All(open) + "." + words.DidYouMean(addr, open)
 	}
-	return diag.Errorf("Nothing to resolve", "There is no action of %s whose end is not known. %s Nothing was changed.", diag.Visible(addr),
+	return diag.Errorf("Nothing to resolve", "No action of %s has an unknown outcome. %s Nothing was changed.", diag.Visible(addr),
 		rest)
 }
 

@@ -201,7 +201,7 @@ func TestPrune_OldRuns(t *testing.T) {
 
 // Repairs, of which there may be many each day, push out no run of a person, and the
 // last run is a person's.
-func TestPrune_RepairsBesidePeople(t *testing.T) {
+func TestPrune_RepairsDuringManualChanges(t *testing.T) {
 	dir := t.TempDir()
 	made := func(id, command string) {
 		t.Helper()

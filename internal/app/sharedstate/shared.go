@@ -134,11 +134,12 @@ func Unlock(ctx context.Context, w *workspace.Workspace, claim string) error {
 		return remote.Word(err)
 	}
 	if !view.Held() || view.Tip.Claim != claim {
-		now := "nobody holds it"
+		now := "it is free"
 		if view.Held() {
 			now = "the claim is " + diag.Visible(view.Tip.Claim)
 		}
-		return diag.Errorf("No such claim", "%s has no claim %s: %s. Nothing was changed. `deployster state status` says who has it.", remote,
+		return diag.Errorf("No such claim", "%s has no claim %s: %s. Nothing was changed. `deployster state status` prints its "+
+			"holder.", remote,
 			diag.Visible(claim), now)
 	}
 	remote.Take = claim
@@ -156,7 +157,7 @@ func Unlock(ctx context.Context, w *workspace.Workspace, claim string) error {
 func MoveState(ctx context.Context, w *workspace.Workspace, to string) (int, error) {
 	from, target := w.StatePlaceAround(), w.Place(to)
 	if from.String() == target.String() {
-		return 0, diag.Errorf("Wrong command line", "The state is at %s already.", from)
+		return 0, diag.Errorf("State already moved", "The state is at %s already.", from)
 	}
 	old, err := w.OpenState(ctx, from, "state move")
 	if moved, ok := errors.AsType[*sharedlog.MovedError](err); ok && moved.To == target.String() {
@@ -186,7 +187,7 @@ func MoveState(ctx context.Context, w *workspace.Workspace, to string) (int, err
 		return 0, err
 	}
 	if len(stay) > 0 {
-		w.Warn(diag.Warningf("Earlier states stay where they are",
+		w.Warn(diag.Warningf("Earlier states were not moved",
 			"%s: %v cannot be read, are later than the state, or are more than %s keeps.", from, stay, target))
 	}
 	if err := leave(old, from, target); err != nil {
@@ -233,8 +234,8 @@ func mayLeave(s state.Snapshot, from, to state.Place) error {
 		return nil
 	}
 	return diag.Errorf("An action may still run on another machine",
-		"%s cannot go to a file while it is not known how %s ended. Nothing was changed. Run `deployster apply` on that machine, or "+
-			"`deployster resolve -as=failed '%s'` when it is gone for good.", from, strings.Join(held, ", "), held[0])
+		"%s cannot be moved to a file while the outcome of %s is unknown. Nothing was changed. Run `deployster apply` on that machine, "+
+			"or `deployster resolve -as=failed '%s'` when that machine is lost for good.", from, strings.Join(held, ", "), held[0])
 }
 
 // leave marks the old place of a state that has moved.
@@ -248,7 +249,8 @@ func leave(old *state.Store, from, to state.Place) error {
 		err = durable.WriteFile(from.String(), stateplace.Mark{Format: state.Format, MovedTo: to.String()}.Bytes(), 0o600)
 	}
 	if err != nil {
-		return diag.Errorf("Cannot mark the old state", "%s: %s. The state stays there, and what is at %s cannot be used. Repeat the command.",
+		return diag.Errorf("Cannot mark the old state", "%s: %s. The state was not moved, and the copy at %s cannot be used. Repeat the "+
+			"command.",
 			from, err, to)
 	}
 	return nil

@@ -67,8 +67,8 @@ func NamesPlan(w *workspace.Workspace, paths []string) error {
 		return nil
 	}
 	if _, err := os.Stat(w.Path(paths[0])); errors.Is(err, os.ErrNotExist) {
-		return diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `%s` would make "+
-			"a plan of that name.", paths[0], w.Typed("plan", "-out="+paths[0]))
+		return diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `%s` would save a plan under "+
+			"that name.", paths[0], w.Typed("plan", "-out="+paths[0]))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func Reencrypt(ctx context.Context, w *workspace.Workspace) (written int, err er
 		return 0, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
-		w.Warn(diag.Warningf("A copy was left as it is", "%s cannot be read: %s", name, left[name]))
+		w.Warn(diag.Warningf("A copy was not changed", "%s cannot be read: %s", name, left[name]))
 	}
 	w.WarnClear(place)
 	return len(names), nil
@@ -78,7 +78,7 @@ func among(known, spellings []string) ([]string, error) {
 		}
 		if len(out) == before {
 			return nil, diag.Errorf("No such resource in the state",
-				"The state has no %s.%s `deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known))
+				"The state has no %s.%s `deployster state list` lists all addresses.", diag.Visible(addr), words.DidYouMean(addr, known))
 		}
 	}
 	natural.Sort(out)

@@ -137,8 +137,8 @@ func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, erro
 		for _, name := range names {
 			if open := OpenActions(now, "", name); len(open) > 0 {
 				return now, StateEdit{}, diag.Errorf("The outcome of an action is unknown",
-					"Of %s it is not known how it ended: it may still run. Nothing was changed. `deployster apply` finds out, or `deployster resolve "+
-						"-as=done '%s'` (or failed) says it; then forget it.", ActionsOf(open), diag.Visible(name))
+					"The outcome of %s is unknown: it may still run. Nothing was changed. `deployster apply` finds its outcome, or "+
+						"`deployster resolve -as=done '%s'` (or failed) records it; then forget it.", ActionsOf(open), diag.Visible(name))
 			}
 			delete(now.Resources, name)
 			delete(now.Unsettled, name)
@@ -176,11 +176,12 @@ func cannotMove(m config.Moved, err error) error {
 	var refused *moves.Error
 	switch {
 	case moves.Covers(m.From, m.To):
-		why = m.To + " lies within " + m.From
+		why = m.To + " is within " + m.From
 	case errors.As(err, &refused):
 		why = refused.Why
 	}
-	return diag.Errorf(fmt.Sprintf("Cannot move %s to %s", m.From, m.To), "That cannot be: %s. Nothing was changed.", diag.Visible(why))
+	return diag.Errorf(fmt.Sprintf("Cannot move %s to %s", m.From, m.To), "This is impossible: %s. Nothing was "+
+		"changed.", diag.Visible(why))
 }
 
 // nothingToMove is the error about a move whose address the state does not have, or which names several.
@@ -189,7 +190,7 @@ func nothingToMove(now state.Snapshot, m config.Moved) error {
 	if err != nil {
 		return err
 	}
-	return cannotMove(m, fmt.Errorf("%s are recorded, and the new address is that of one instance: say which of them is meant",
+	return cannotMove(m, fmt.Errorf("%s are recorded, and the new address is that of one instance: name one of them",
 		words.List(instances, 5)))
 }
 
@@ -208,8 +209,8 @@ func (e Editor) Push(ctx context.Context, name string, content func() ([]byte, e
 		}
 		next, err := state.Parse(name, data)
 		if errors.Is(err, state.ErrDamaged) {
-			return now, StateEdit{}, diag.Errorf("Not a state file", "%s cannot be read as a state, and was not pushed. `deployster state pull` "+
-				"prints what can be. The state is unchanged.", name)
+			return now, StateEdit{}, diag.Errorf("Not a state file", "%s is not a state and was not pushed. `deployster state pull` "+
+				"prints a valid one. The state is unchanged.", name)
 		}
 		if err != nil {
 			return now, StateEdit{}, err
@@ -217,12 +218,13 @@ func (e Editor) Push(ctx context.Context, name string, content func() ([]byte, e
 		if now.Lineage != "" && !force {
 			if next.Lineage != now.Lineage {
 				return now, StateEdit{}, diag.Errorf("A state of another lineage",
-					"%s has the lineage %s, and the state has %s: it was made for other resources. Nothing was changed. -force puts it there all the "+
-						"same.", name, next.Lineage, now.Lineage)
+					"%s has the lineage %s, and the state has %s: it was made for other resources. Nothing was changed. -force pushes "+
+						"it nevertheless.", name, next.Lineage, now.Lineage)
 			}
 			if next.Serial < now.Serial {
 				return now, StateEdit{}, diag.Errorf("An older state",
-					"%s has the serial %d, and the state has %d. Nothing was changed. -force puts it there all the same.", name, next.Serial, now.Serial)
+					"%s has the serial %d, and the state has %d. Nothing was changed. -force pushes it "+
+						"nevertheless.", name, next.Serial, now.Serial)
 			}
 		}
 		if force {

@@ -75,7 +75,8 @@ func (f Finder) discardEnded(ctx context.Context, snapshot state.Snapshot, p *pl
 				continue // the plan does not resume what is on that host
 			}
 			if err != nil {
-				return diag.Errorf("Cannot go on with a plan", "%s of %s, started by %s, has ended and cannot be run again: %s.", a.Action, addr,
+				return diag.Errorf("Cannot continue a plan", "%s of %s, started by %s, has ended and cannot be run again: "+
+					"%s.", a.Action, addr,
 					u.By, err)
 			}
 		}
@@ -107,7 +108,7 @@ func (f Finder) follow(ctx context.Context, s state.Snapshot, addr string, a act
 	endStdout()
 	endStderr()
 	if !described {
-		out.Result.Stderr = []byte("[not kept: what of it is secret is not known]\n")
+		out.Result.Stderr = []byte("[not kept: its secrets are not known]\n")
 		if !a.Silent {
 			out.Result.Stdout = nil
 		}
@@ -170,10 +171,10 @@ func (f Finder) recordAdopted(addr, host string, a actions.Attempt, out runner.O
 
 // How deployster finds out what became of an action whose end nothing observed.
 const (
-	byType = "Its type is asked for the current state. Until it answers VALID this stays open. Where it cannot tell and you can: " +
+	byType = "Its type is queried for the current state. Until the answer is VALID, the action stays open. If you know its outcome: " +
 		"`deployster resolve -as=done '%s'`, or -as=failed."
-	byHost = "It may still run there, so nothing is done about it, or about what depends on it, until that machine can be asked or is made " +
-		"anew. When it is gone for good: `deployster resolve -as=failed '%s'`."
+	byHost = "It may still run there, so it and its dependants are skipped until that machine answers or is replaced. When the machine " +
+		"is lost for good: `deployster resolve -as=failed '%s'`."
 )
 
 // warnUnknown warns which action was in progress, since when, who started it, and what to do next.
@@ -196,7 +197,7 @@ func whyUnknown(by actions.By, on *runner.Host, why string) string {
 	case !host:
 		return "it was started on another machine, " + by.Host
 	case !boot:
-		return "the machine was started anew since"
+		return "the machine was restarted since"
 	}
 	return why
 }
@@ -229,7 +230,8 @@ func (f Finder) View(ctx context.Context, recorded state.Snapshot) (now state.Sn
 				return now, nil, err
 			case runs && tells:
 				return now, nil, diag.Errorf("An action still runs",
-					"%q of %s was started by %s at %s, and has not ended. What it makes is known only when it has. `deployster apply` waits for it.",
+					"%q of %s was started by %s at %s, and has not ended. Its result is known only after its end. `deployster apply` "+
+						"waits for it.",
 					a.Action, addr, u.By, a.Started.Format(time.RFC3339))
 			case runs:
 				running = append(running, fmt.Sprintf("%q of %s (started by %s at %s)", a.Action, addr, u.By, a.Started.Format(time.RFC3339)))
@@ -240,12 +242,12 @@ func (f Finder) View(ctx context.Context, recorded state.Snapshot) (now state.Sn
 					continue
 				}
 			}
-			f.warnUnknown(prior, addr, a, "the next apply looks whether that can be found out", byType)
+			f.warnUnknown(prior, addr, a, "the next apply checks whether it ended", byType)
 		}
 	}
 	if len(running) > 0 {
-		f.Command.Work.Warn(diag.Warningf("Actions still run", "%s. What is planned now may not fit afterwards. "+
-			"`deployster apply` waits for the end.", words.Claim(running, "has not ended")))
+		f.Command.Work.Warn(diag.Warningf("Actions still run", "%s. This plan may not apply afterwards. `deployster apply` waits for "+
+			"the end.", words.Claim(running, "has not ended")))
 	}
 	return now, slices.Compact(left), nil
 }
@@ -256,9 +258,9 @@ func Resumed(w *workspace.Workspace, p *plan.Plan, prior state.Snapshot) {
 	if !resumed {
 		return
 	}
-	what := "nothing of it was done yet"
+	what := "nothing of it was applied yet"
 	if len(done) > 0 {
 		what = "done already: " + words.All(done)
 	}
-	w.Note("The run of this plan was cut short. Going on with it; %s.", what)
+	w.Note("The run of this plan was interrupted. Continuing; %s.", what)
 }

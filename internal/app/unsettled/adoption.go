@@ -55,15 +55,16 @@ func (n *adoption) find(ctx context.Context, snapshot state.Snapshot, p *plan.Pl
 			case errors.Is(context.Cause(limited), errWaitedEnough):
 				return nil, stillRuns(addr, a, u.By, f.Command.Work.LockTimeout)
 			case ctx.Err() != nil:
-				f.Command.Work.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
+				f.Command.Work.Note("%s/%s continues. The next apply waits for it again.", addr, diag.Visible(a.Action))
 				return nil, context.Cause(ctx)
 			case diag.Is[*runner.HostError](err):
 				f.warnUnknown(snapshot, addr, a, err.Error(), byHost)
 				left = append(left, addr)
 				continue
 			case err != nil:
-				return nil, diag.Errorf("Cannot find out how an action ended",
-					"%s of %s, started by %s: %s. When you know how it ended: `deployster resolve -as=done '%s'`, or -as=failed.", a.Action, addr, u.By,
+				return nil, diag.Errorf("Cannot find the outcome of an action",
+					"%s of %s, started by %s: %s. When you know its outcome: `deployster resolve -as=done '%s'`, or "+
+						"-as=failed.", a.Action, addr, u.By,
 					strings.TrimSuffix(err.Error(), "."), addr)
 			case out.Fate == runner.Unknown:
 				f.warnUnknown(snapshot, addr, a, out.Why, byType)
@@ -81,7 +82,7 @@ var errWaitedEnough = errors.New("it still runs")
 // stillRuns returns the error for an action that was not seen to end in time.
 func stillRuns(addr string, a actions.Attempt, by actions.By, waited time.Duration) error {
 	return diag.Errorf("An action still runs", "%q of %s was started by %s at %s, and has not ended. Gave up waiting after %s, and the "+
-		"action continues. Wait longer (-lock-timeout), or end its program; the next apply finds out how it ended.", a.Action, addr, by,
+		"action continues. Wait longer (-lock-timeout), or end its program; the next apply finds its outcome.", a.Action, addr, by,
 		a.Started.Format(time.RFC3339), waited)
 }
 
@@ -118,7 +119,7 @@ func (n *adoption) settle() error {
 		n.finder.recordAdopted(f.addr, runner.NameOf(n.next.Resources[f.addr].Settings.Host), f.a, f.out)
 		if err := f.at.Discard(context.Background(), f.a.Key); err != nil {
 			n.finder.Command.Work.Warn(diag.Warningf("Something was left in containerd",
-				"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", f.a.Action, f.addr, err))
+				"The outcome of %s of %s is recorded, and its remains could not be removed: %s.", f.a.Action, f.addr, err))
 		}
 	}
 	return nil

@@ -26,9 +26,9 @@ func HeldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
 		u := prior.Unsettled[at]
 		for _, a := range u.Open() {
 			d := diag.Errorf("An action may still run on another machine",
-				"%q was started at %s by %s, which lost the state to another and was not heard of since. Nothing is done about it here. "+
-					"Run `deployster apply` there, and it is found out; or when that machine is gone for good: `deployster resolve -as=failed '%s'`. "+
-					"-exclude='%s' plans the rest.", a.Action, a.Started.Format(time.RFC3339), diag.Visible(u.By.String()), at, addr)
+				"%q was started at %s by %s, which lost the state to another run and has not answered since. It is skipped here. Run "+
+					"`deployster apply` there to find its outcome; or when that machine is lost for good: `deployster resolve -as=failed "+
+					"'%s'`. -exclude='%s' plans the rest.", a.Action, a.Started.Format(time.RFC3339), diag.Visible(u.By.String()), at, addr)
 			d.Address = addr
 			diags = append(diags, d)
 		}

@@ -27,7 +27,7 @@ type Checked struct {
 	Newest   artifact.Version  `json:"newest"`
 	Metadata artifact.Metadata `json:"metadata,omitempty"` // Of the newest.
 	Newer    int               `json:"newer"`              // How many came after the one in use.
-	Unlisted bool              `json:"unlisted,omitempty"` // The one in use is not listed any more.
+	Unlisted bool              `json:"unlisted,omitempty"` // The one in use is no longer listed.
 	Between  []Version         `json:"between,omitempty"`  // Versions after the one in use, oldest first, at most the last 100.
 }
 

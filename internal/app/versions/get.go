@@ -58,7 +58,7 @@ func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version
 		return Got{}, d.at(a, err)
 	}
 	if err := copyInto(ctx, held.Dir, dir); err != nil {
-		return Got{}, diag.Errorf("The files cannot be copied", "%s: %s. What was copied until then stays.", dir, err)
+		return Got{}, diag.Errorf("The files cannot be copied", "%s: %s. What was copied until then is kept.", dir, err)
 	}
 	return Got{Version: v, Newest: newest, Files: held.Files, Bytes: held.Bytes}, nil
 }

@@ -81,7 +81,7 @@ func (d *Desk) question(a config.Artifact, info artifact.Info, space string) art
 
 // at returns an error with the place of the artifact block that it refers to.
 func (d *Desk) at(a config.Artifact, err error) error {
-	list := diag.From("Cannot look at an artifact", err)
+	list := diag.From("Cannot inspect an artifact", err)
 	for i, one := range list {
 		placed := *one
 		placed.Address = cmp.Or(placed.Address, "artifact."+a.Name)
@@ -95,8 +95,8 @@ func (d *Desk) at(a config.Artifact, err error) error {
 func noSpace(a config.Artifact, c artifact.Checked) error {
 	names := slices.Sorted(maps.Keys(c.Spaces))
 	if c.Selected == "" {
-		return diag.Errorf("artifact."+a.Name+" has no space", "Its image announces none, so that one must be named with -space, or in the "+
-			"block. There are: %s.", quoted(names))
+		return diag.Errorf("artifact."+a.Name+" has no space", "Its image announces none, so that one must be named with -space, or in "+
+			"the block. The spaces are: %s.", quoted(names))
 	}
 	return diag.Errorf("artifact."+a.Name+" has no version in that space", "Its image lists none in the space %q.%s There are: %s.",
 		c.Selected,

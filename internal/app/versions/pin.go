@@ -41,8 +41,8 @@ func (d *Desk) Pin(ctx context.Context, name string, parts artifact.Version) (Ch
 		return Change{}, err
 	}
 	if a.Version != nil {
-		return Change{}, d.at(a, diag.Errorf("artifact."+name+" is pinned in its block", "Its block has a version, and a pin in the lock file "+
-			"beside it would be an error. Change the block, or take its version out."))
+		return Change{}, d.at(a, diag.Errorf("artifact."+name+" is pinned in its block", "Its block has a version, and a pin in the "+
+			"lock file as well would be an error. Change the block, or remove its version."))
 	}
 	client, err := d.open(ctx, name)
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *Desk) Unpin(name string) (Change, error) {
 			return Change{}, err
 		case a.Version != nil:
 			return Change{}, d.at(a, diag.Errorf("artifact."+name+" is pinned in its block",
-				"The lock file has no pin of it. Take the version out of the block."))
+				"The lock file has no pin of it. Remove the version from the block."))
 		}
 		return Change{}, diag.Errorf("artifact."+name+" is not pinned", "%s has no pin of it.", config.LockName)
 	}

@@ -18,10 +18,11 @@ func ParsePairs(pairs []string) (artifact.Version, error) {
 	for _, pair := range pairs {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
-			return nil, diag.Errorf("Wrong command line", "A version is named by KEY=VALUE, such as ref=c3d4, and not by %q.", diag.Visible(pair))
+			return nil, diag.Errorf("Invalid argument", "A version is named by KEY=VALUE, such as ref=c3d4, and not by "+
+				"%q.", diag.Visible(pair))
 		}
 		if _, twice := out[key]; twice {
-			return nil, diag.Errorf("Wrong command line", "%q is said twice of the version.", diag.Visible(key))
+			return nil, diag.Errorf("Duplicate argument", "Duplicate key %q in the version.", diag.Visible(key))
 		}
 		out[key] = value
 	}
@@ -57,7 +58,7 @@ func (d *Desk) which(ctx context.Context, client artifact.Client, a config.Artif
 	case c.Selected == "" && len(c.Spaces) > 0 && !v1:
 		return now, d.at(a, noSpace(a, c))
 	case len(found) > 1:
-		return now, diag.Errorf("More than one version fits", "artifact.%s has several with %s: %s. Say more of the one that is meant.", a.Name,
+		return now, diag.Errorf("More than one version fits", "artifact.%s has several with %s: %s. Name more of its parts.", a.Name,
 			pairsOf(parts), named(found))
 	}
 	return now, diag.Errorf("No version fits", "The image of artifact.%s lists none with %s. The newest that it lists: %s.", a.Name,

@@ -95,7 +95,7 @@ func (it *item) byEvents(now time.Duration) time.Duration {
 	return max(now, it.began+least)
 }
 
-// unsettled reports whether something is to be done about it, or in progress, for another
+// unsettled reports whether changes are needed about it, or in progress, for another
 // reason than a due poll.
 func (it *item) unsettled() bool {
 	looks := it.why != Poll && it.why != Again && (it.looking || it.due != never)

@@ -138,7 +138,7 @@ func (w *watcher) longLooks(now time.Duration) (stands bool) {
 		if hanging[it.lane]++; !it.hangs {
 			it.hangs = true
 			w.tell(Hanging{it.Address, now - it.began})
-			w.found(it, Look{Status: drift.Failed, Reason: "the look at it hangs"}, it.why, nil)
+			w.found(it, Look{Status: drift.Failed, Reason: "its check hangs"}, it.why, nil)
 			w.placed(it)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 // Why the process that watches a resource is ended.
 var (
-	errLate  = errors.New("it did not say within a minute that it watches")
-	errLies  = errors.New("it did not tell of what polls have found")
+	errLate  = errors.New("it did not report within a minute that it watches")
+	errLies  = errors.New("it did not report what polls found")
 	errEnded = errors.New("it has ended")
 )
 

@@ -189,7 +189,7 @@ func TestRun_HoldsBack(t *testing.T) {
 }
 
 // What drifts as often as it is repaired is told of once.
-func TestRun_TellsOfFlapping(t *testing.T) {
+func TestRun_ReportsFlapping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{look: gone, repair: all(watch.Repaired), resource: one()}
 		b.run(t, watch.Options{MaxRuntime: time.Hour})
@@ -306,7 +306,7 @@ func TestRun_Noise(t *testing.T) {
 }
 
 // What happens while a look runs is looked at by another one.
-func TestRun_EventDuringALook(t *testing.T) {
+func TestRun_EventDuringACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{resource: one(watched), repair: all(watch.Repaired)}
 		b.look = func(string) (watch.Look, error) {
@@ -331,7 +331,7 @@ func TestRun_EventDuringALook(t *testing.T) {
 }
 
 // What cannot be asked is asked later each time, whatever events there are.
-func TestRun_CannotBeAsked(t *testing.T) {
+func TestRun_CannotBeQueried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{resource: one(watched), look: func(string) (watch.Look, error) { return watch.Look{}, errors.New("it does not answer") }}
 		b.watch = func(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
@@ -364,7 +364,7 @@ func TestRun_Lanes(t *testing.T) {
 // A look that does not end when its time is up is told of once, and counts as failed. When
 // nothing else is left nobody is told any more that all goes on; while others are looked at it
 // is. One that nobody has set a time to, and one that has not had its time, hang not.
-func TestRun_HangsAreNoLife(t *testing.T) {
+func TestRun_HangsAreNotLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
 			longest, alive time.Duration
@@ -423,7 +423,7 @@ func TestRun_ContainersShareTheirPlaces(t *testing.T) {
 		generations <- g
 		watch.Run(t.Context(), watch.Options{MaxRuntime: time.Hour}, generations, func(what watch.Event) { b.told = append(b.told, what) })
 		if most != 2 || looks["r2"] < 50 || looks["r5"] < 50 {
-			t.Errorf("%d at one time; looks: %v", most, looks)
+			t.Errorf("%d concurrently; looks: %v", most, looks)
 		}
 		for _, what := range b.told {
 			if h, ok := what.(watch.Hanging); ok && h.Address != "r0" && h.Address != "r1" {
@@ -434,7 +434,7 @@ func TestRun_ContainersShareTheirPlaces(t *testing.T) {
 }
 
 // What is done beside is waited for: it neither converges meanwhile nor is over.
-func TestRun_WaitsForWhatIsDoneBeside(t *testing.T) {
+func TestRun_WaitsForWhatIsDoneMeanwhile(t *testing.T) {
 	for want, o := range map[watch.End]watch.Options{watch.Over: {MaxRuntime: time.Hour}, watch.Converged: {Converged: 10 * time.Minute}} {
 		synctest.Test(t, func(t *testing.T) {
 			b := &bench{look: fine, resource: one()}
@@ -502,7 +502,7 @@ func TestRun_Stops(t *testing.T) {
 
 // A repair for which others wait longer than a minute is told once; one for which nobody
 // waits is not.
-func TestRun_TellsOfASlowRepair(t *testing.T) {
+func TestRun_ReportsASlowRepair(t *testing.T) {
 	for _, others := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			b := &bench{resource: one()}

@@ -31,7 +31,7 @@ func waits(ctx context.Context, _ string, tell func(watch.SourceEvent)) error {
 }
 
 // A process that never says that it watches is ended after a minute, and begun again.
-func TestRun_EndsWhoSaysNothing(t *testing.T) {
+func TestRun_EndsWhoPrintsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{look: fine, resource: one(watched)}
 		b.watch = func(ctx context.Context, _ string, _ func(watch.SourceEvent)) error { <-ctx.Done(); return nil }
@@ -60,7 +60,7 @@ func TestRun_PollsWhatIsNotWatchedAnyMore(t *testing.T) {
 }
 
 // A process that did not tell of three drifts is begun anew, and not believed for a day.
-func TestRun_DoesNotBelieveWhoLies(t *testing.T) {
+func TestRun_RefusesFalseOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{repair: all(watch.Repaired), watch: waits, resource: one(watched, func(r *watch.Resource) { r.Poll = 10 * time.Minute })}
 		b.look = func(string) (watch.Look, error) {
@@ -108,7 +108,7 @@ func TestRun_ForgetsWhatWasSeenBeforeARepair(t *testing.T) {
 }
 
 // What drifts while it is repaired is looked at when that has ended.
-func TestRun_LooksAtWhatDriftedDuringARepair(t *testing.T) {
+func TestRun_ChecksWhatDriftedDuringARepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{resource: one(watched), look: gone}
 		b.watch = func(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
@@ -195,7 +195,7 @@ func TestRun_RepairsInBatches(t *testing.T) {
 			return all(watch.Repaired)(addrs)
 		}
 		if b.run(t, watch.Options{MaxRuntime: time.Minute}); most > 512 || len(done) != 1200 {
-			t.Errorf("%d at one time, %d in all", most, len(done))
+			t.Errorf("%d concurrently, %d in all", most, len(done))
 		}
 	})
 }
@@ -226,7 +226,7 @@ func TestRun_RepairsThatCannotBegin(t *testing.T) {
 }
 
 // What a repair could not bring back of others is looked at.
-func TestRun_LooksAtWhatARepairFailedOf(t *testing.T) {
+func TestRun_ChecksWhatARepairFailedOf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, looks := &bench{resource: one()}, map[string]int{}
 		b.resource = append(b.resource, watch.Resource{Address: "b", Lane: "x"})
@@ -247,7 +247,7 @@ func TestRun_LooksAtWhatARepairFailedOf(t *testing.T) {
 
 // What changes after a repair has looked at its resource, and before that repair has
 // ended, is looked at: the event of it is not taken for one of the repair itself.
-func TestRun_LooksAtWhatChangedWhileARepairEnded(t *testing.T) {
+func TestRun_ChecksWhatChangedWhileARepairEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var is atomic.Bool // as declared
 		event := make(chan struct{})

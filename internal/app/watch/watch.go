@@ -66,7 +66,7 @@ var (
 	// which is reported once, and a process is tried again every five minutes.
 	ErrPolled = errors.New("it is polled")
 	// ErrAnew says that the process has to be started again, through no fault of its own.
-	ErrAnew = errors.New("it begins anew")
+	ErrAnew = errors.New("it starts again")
 )
 
 // Resource is a watched resource.

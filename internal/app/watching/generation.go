@@ -88,11 +88,11 @@ func (w *watcher) sameState(now state.Snapshot) error {
 	case was == "" || was == now.Lineage:
 		return nil
 	case now.Lineage == "":
-		return diag.Errorf("The state is gone", "%s does not exist any more. Nothing is repaired until it is back: "+
-			"`deployster state copies` lists earlier ones. If it is to be gone, end this watch.", place)
+		return diag.Errorf("The state is gone", "%s no longer exists. Nothing is repaired until it is back: `deployster state copies` "+
+			"lists earlier ones. If that is intended, end this watch.", place)
 	default:
-		return diag.Errorf("The state is another one", "%s is not the state that this watch began with: its lineage is %s, and was %s. "+
-			"Nothing is repaired until it is back. If the new one is to be watched, start the watch again.", place, now.Lineage, was)
+		return diag.Errorf("The state was replaced", "%s is not the state that this watch began with: its lineage is %s, and was %s. "+
+			"Nothing is repaired until it is back. To watch the new one, restart the watch.", place, now.Lineage, was)
 	}
 }
 
@@ -228,12 +228,12 @@ func (l *looker) request(ctx context.Context, addr string) (*watchclient.Request
 	seen, start, r, prior := l.looker, l.spec, l.by[addr], l.prior
 	l.w.mu.Unlock()
 	if r == nil {
-		return nil, errors.New("it is not recorded any more")
+		return nil, errors.New("it is no longer recorded")
 	}
 	step := seen.Step(r, config.Resolved{Value: prior.Resources[addr].Config})
 	target := step.Target(addr)
 	if step.Init.WatchAction == nil {
-		return nil, errors.New("its type does not tell of changes any more")
+		return nil, errors.New("its type no longer reports changes")
 	}
 	entry, of := prior.Resources[addr], step.Observed(addr)
 	of.Aliases = nil // a program that watches is not informed of dependencies
@@ -251,7 +251,7 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	seen, r, prior := l.looker, l.by[addr], l.prior
 	l.w.mu.Unlock()
 	if r == nil {
-		return watch.Look{Status: drift.Undeclared, Reason: "it is not recorded any more"}, nil
+		return watch.Look{Status: drift.Undeclared, Reason: "it is no longer recorded"}, nil
 	}
 	found := seen.Look(ctx, r)
 	if found.Status == drift.Failed {

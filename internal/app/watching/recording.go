@@ -43,14 +43,14 @@ func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 			code := status.ExitCode()
 			err := recorder.Finish(runs.Status(status), code, time.Now())
 			if hour := time.Now().Unix()/3600 + 1; err != nil && last.Swap(hour) != hour {
-				e.Workspace.Warn(diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s. "+
-					"Repairing goes on. This is told once an hour.", err))
+				e.Workspace.Warn(diag.Warningf("Records are not complete", "Inputs and answers of images could not be recorded: %s. "+
+					"Repairs continue. This message is repeated at most once an hour.", err))
 			}
 			stream.Send(events.OfEnd(status, code, time.Since(run.Started)))
 			_ = stream.Close(writerPatience, hurry) // events that are missing here were also written elsewhere
 			if err := recorder.Close(); err != nil {
-				e.Workspace.Warn(diag.Warningf("Records may hold a secret", "A secret that became known late could not be removed from the events of "+
-					"a repair: %s.", err))
+				e.Workspace.Warn(diag.Warningf("Records may hold a secret", "A secret that was discovered late could not be removed "+
+					"from the events of a repair: %s.", err))
 			}
 		}}
 	}

@@ -41,7 +41,7 @@ func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch
 		switch {
 		case errors.Is(err, state.ErrLocked):
 			if !held {
-				r.w.status(Held, "held: "+holder(err)+". Looking goes on, repairing waits", holder(err))
+				r.w.status(Held, "held: "+holder(err)+". Checks continue, repairs wait", holder(err))
 			}
 			held = true
 			select {
@@ -52,7 +52,7 @@ func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch
 			r.w.metrics.Waited(time.Since(began))
 			continue
 		case held:
-			r.w.status(Released, "released: repairing goes on", "")
+			r.w.status(Released, "released: repairs continue", "")
 		}
 		if errors.Is(err, repairs.ErrElsewhere) {
 			select {
@@ -180,7 +180,7 @@ func outcomesOf(addrs []string, done repairs.Repaired) map[string]watch.Outcome 
 	for _, addr := range addrs {
 		out[addr] = watch.NotApproved // it, or what it depends on
 		switch {
-		case slices.Contains(done.Planned, addr): // nothing is to be done, unless the report says otherwise
+		case slices.Contains(done.Planned, addr): // nothing to do, unless the report says otherwise
 			out[addr] = watch.Right
 		case done.Refused[addr] == "" && (done.Broken != nil || slices.Contains(done.Later, addr)):
 			out[addr] = watch.Failed // it is tried again
@@ -305,7 +305,7 @@ func summary(report *apply.Report, took time.Duration) string {
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{"nothing was to be done any more"}
+		parts = []string{"nothing was left to do"}
 	}
 	return strings.Join(parts, "; ") + " after " + took.Round(time.Millisecond).String()
 }

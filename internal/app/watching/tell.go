@@ -69,7 +69,7 @@ func (w *watcher) tell(t watch.Event) {
 	switch t := t.(type) {
 	case watch.Looked:
 		if w.Verbose {
-			w.line("%s  looked at (%s): %s after %s", t.Address, t.Why, cmp.Or(string(t.Status), "ok"), t.Took.Round(time.Millisecond))
+			w.line("%s  checked (%s): %s after %s", t.Address, t.Why, cmp.Or(string(t.Status), "ok"), t.Took.Round(time.Millisecond))
 		}
 	case watch.Settled:
 		w.settled(t)
@@ -79,8 +79,8 @@ func (w *watcher) tell(t watch.Event) {
 		w.finding(t)
 	case watch.Flapping:
 		w.resource(t.Address, "flapping", events.ResourceWatch{Next: t.Next.Seconds()},
-			fmt.Sprintf("drifted again, after %d repairs in %s: somebody "+
-				"else changes it too. Next repair in %s", t.Times, "10m", t.Next.Round(100*time.Millisecond)))
+			fmt.Sprintf("drifted again, after %d repairs in %s: something else changes it, too. Next repair in "+
+				"%s", t.Times, "10m", t.Next.Round(100*time.Millisecond)))
 	case watch.Unapproved:
 		w.mu.Lock()
 		why := w.reasons[t.Address]
@@ -96,20 +96,20 @@ func (w *watcher) tell(t watch.Event) {
 		}
 		w.resource(t.Address, "missed", events.ResourceWatch{}, text)
 	case watch.Noisy:
-		w.resource(t.Address, "noisy", events.ResourceWatch{}, "its events tell of nothing again and again: it is looked at every 10s at most")
+		w.resource(t.Address, "noisy", events.ResourceWatch{}, "many events without a change: it is checked every 10s at most")
 	case watch.Process:
 		w.process(t)
 	case watch.Slow:
-		text := fmt.Sprintf("Repairing %s has taken %s, and there is one repair at a time: what else drifted (%s) waits for its end. "+
-			"An action ends at the latest at timeouts.action.", words.List(t.Resources, 3), t.Since.Round(time.Second),
+		text := fmt.Sprintf("Repairing %s has taken %s, and repairs run one at a time: other drift (%s) waits for its end. An action "+
+			"ends at the latest at timeouts.action.", words.List(t.Resources, 3), t.Since.Round(time.Second),
 			words.Count(t.Waiting, "resource"))
 		w.engine.Command.Work.Diagnostics(diag.Diagnostics{diag.Warningf("A repair takes long", "%s", text)})
 		w.line("repairing %s takes long: %s", words.List(t.Resources, 3), words.Count(t.Waiting, "resource")+" to be repaired after it")
 	case watch.Hanging:
-		text := fmt.Sprintf("A look at %s began %s ago and has not ended, though its time was up: it is not looked at before that ends. "+
-			"When all looks hang, systemd ends the watch after its WatchdogSec, and starts it anew; without systemd do that yourself.",
+		text := fmt.Sprintf("A check of %s started %s ago and did not end in time: the resource is not checked again before that. When "+
+			"all checks hang, systemd ends the watch after its WatchdogSec, and restarts it; without systemd restart it yourself.",
 			t.Address, t.Since.Round(time.Second))
-		w.engine.Command.Work.Diagnostics(diag.Diagnostics{diag.Warningf("A look hangs", "%s", text)})
+		w.engine.Command.Work.Diagnostics(diag.Diagnostics{diag.Warningf("A check hangs", "%s", text)})
 	case watch.Refused:
 		w.engine.Command.Work.Diagnostics(diag.From("Cannot repair", t.Err))
 		w.line("cannot repair %s: next try in %s", words.Count(t.Resources, "resource"), t.Next.Round(100*time.Millisecond))
@@ -124,7 +124,7 @@ func (w *watcher) bottom() string {
 	if n := len(w.repairs); n > 0 {
 		text = "; repairing " + words.List(w.repairs, 3)
 	} else if c.Open > 0 {
-		text = fmt.Sprintf("; %d to look at or to repair", c.Open)
+		text = fmt.Sprintf("; %d to check or to repair", c.Open)
 	}
 	if w.holder != "" {
 		text += "; held"
@@ -135,9 +135,9 @@ func (w *watcher) bottom() string {
 
 // settled sends an event that says whether there is something to do.
 func (w *watcher) settled(t watch.Settled) {
-	s, text := Unconverged, "something is to be done"
+	s, text := Unconverged, "changes are needed"
 	if t.Converged {
-		s, text = Converged, "nothing is to be done"
+		s, text = Converged, "nothing to do"
 	}
 	w.engine.Command.Work.Events(events.Event{Level: events.Info, Message: text, Body: w.body(s)})
 }
@@ -161,7 +161,7 @@ func (w *watcher) loaded(t watch.Loaded) {
 	}
 	approve := w.Approve
 	if len(w.kinds) == 0 {
-		approve = "nothing, only told"
+		approve = "none (report only)"
 	}
 	text := fmt.Sprintf("%s%s of %s: %s; approved: %s", word, words.Count(t.Counts.Resources, "resource"), g.source.Place, g.how(), approve)
 	w.status(status, text, "")
@@ -271,7 +271,7 @@ func (w *watcher) known(addr string, found *drift.Resource) {
 	w.knows[addr] = true
 	w.mu.Unlock()
 	if !told {
-		w.resource(addr, "known", events.ResourceWatch{Detail: found.Reason}, string(found.Status)+", as in the baseline: it is left as it is")
+		w.resource(addr, "known", events.ResourceWatch{Detail: found.Reason}, string(found.Status)+", as in the baseline: ignored")
 	}
 }
 
@@ -281,11 +281,11 @@ func (w *watcher) process(p watch.Process) {
 	level, text := events.Debug, p.Address+": a process watches it"
 	if !p.Running {
 		body.Status, body.Restart, level = "ended", p.Restart.Seconds(), events.Warning
-		if text = p.Address + ": nothing watches it any more"; p.Err != nil {
+		if text = p.Address + ": no process watches it now"; p.Err != nil {
 			body.Reason = p.Err.Error()
 			text += ": " + body.Reason
 		}
-		w.line("%s. It is started again in %s", text, p.Restart.Round(100*time.Millisecond))
+		w.line("%s. It is restarted in %s", text, p.Restart.Round(100*time.Millisecond))
 	}
 	w.engine.Command.Work.Events(events.Event{Level: level, Message: text, Body: body})
 }

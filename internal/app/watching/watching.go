@@ -162,7 +162,7 @@ func alone(g *generation) (*durable.Lock, error) {
 		if locked.Holder != nil {
 			who = diag.Visible(locked.Holder.String())
 		}
-		return nil, diag.Errorf("The state is watched already", "%s is watched by %s. One is enough: end it first.", path, who)
+		return nil, diag.Errorf("The state is watched already", "%s is watched by %s. End that first.", path, who)
 	} else if err != nil {
 		return nil, diag.Errorf("Cannot lock the state for watching", "%s.", err)
 	}
@@ -229,8 +229,8 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 			failed, broken = time.Now(), &mark
 			w.applying.Store(false)
 			w.metrics.ReloadFailed()
-			w.engine.Command.Work.Diagnostics(diag.From("Cannot read anew", err))
-			w.status(ReloadFailed, "could not be read anew: what was watched before is watched further", "")
+			w.engine.Command.Work.Diagnostics(diag.From("Cannot reload", err))
+			w.status(ReloadFailed, "reload failed; still watching the previous configuration", "")
 			continue
 		}
 		failed, broken = time.Time{}, nil
@@ -275,7 +275,7 @@ func (w *watcher) reload(ctx context.Context, whole bool) (*generation, error) {
 			continue // a repair or another command changed the state meanwhile
 		case err != nil && ctx.Err() == nil:
 			w.engine.Command.Work.Diagnostics(diag.From("Cannot apply the manifests", err))
-			w.line("the manifests could not be applied: what can be watched is watched")
+			w.line("the manifests could not be applied; watching what is recorded")
 		}
 		whole = false
 	}
@@ -291,8 +291,9 @@ func approved(text string) ([]plan.Change, error) {
 	var kinds []plan.Change
 	for word := range strings.SplitSeq(text, ",") {
 		if !slices.Contains(known, word) {
-			return nil, diag.Errorf("Wrong command line", "-approve takes none, or kinds of change with commas between: %s. %q is none of them.",
-				strings.Join(known, ", "), diag.Visible(word))
+			return nil, diag.Errorf("Invalid flag value", "%q is not a kind of change. -approve takes none, or kinds separated by "+
+				"commas: %s.",
+				diag.Visible(word), strings.Join(known, ", "))
 		}
 		kinds = append(kinds, plan.Change(word))
 	}

@@ -69,8 +69,8 @@ func (w *Workspace) NeededManifest() (*config.Manifest, error) {
 	inputs, _ := config.FindVariables(w.Dir, w.Home, w.Environ, nil)
 	m, diags := config.Load(sources, inputs, w.builtins())
 	if diags.HasErrors() {
-		return nil, append(diags, diag.Errorf("The manifests here cannot be read", "So it is not known which images they need. Fix them "+
-			"first, or work in another directory with -chdir."))
+		return nil, append(diags, diag.Errorf("The manifests here cannot be read", "Their images are unknown. Fix them first, or choose "+
+			"another directory with -chdir."))
 	}
 	return m, nil
 }
@@ -132,7 +132,7 @@ func (w *Workspace) askVariables(ctx context.Context, m *config.Manifest, diags 
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, diag.Errorf("A variable has no value", "Nothing was typed for var.%s (%s). Nothing was changed.", v.Name, err)
+			return nil, diag.Errorf("A variable has no value", "No value was entered for var.%s (%s). Nothing was changed.", v.Name, err)
 		}
 		if v.Sensitive {
 			w.Secrets.Add([]string{text})

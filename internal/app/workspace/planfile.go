@@ -54,7 +54,7 @@ func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) 
 func Bind(w *Workspace, p *plan.Plan, place state.Place, anyState bool) error {
 	switch {
 	case p.Lineage != "" && anyState:
-		w.Note("-any-state changes nothing: the plan was made from the state at %s, and is for that state only.", place)
+		w.Note("-any-state has no effect: the plan was made from the state at %s, and is for that state only.", place)
 		return nil
 	case p.Lineage != "":
 		return nil
@@ -133,9 +133,9 @@ func (o Options) Replaceable(file string) error {
 	case config.IsVariableFile(filepath.Base(file)):
 		return fmt.Errorf("its name is that of a variable file, which every command would read")
 	case err == nil && info.Mode()&os.ModeSymlink != 0:
-		return fmt.Errorf("it is a symbolic link, which somebody else may have put there. Name the file itself, or remove the link")
+		return fmt.Errorf("it is a symbolic link, which may be another user's. Name the file itself, or remove the link")
 	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("it exists already, and is no regular file")
+		return fmt.Errorf("it exists already and is not a regular file")
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func readPlanFile(o Options, file string) ([]byte, error) {
 	}
 	content, err := io.ReadAll(o.Stdin)
 	if err == nil && len(content) == 0 {
-		err = errors.New("nothing came on stdin")
+		err = errors.New("stdin is empty")
 	}
 	return content, err
 }

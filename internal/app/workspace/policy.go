@@ -48,7 +48,7 @@ func (o Options) Policy(asked PolicyOptions) (Policy, error) {
 	p := Policy{open: asked.Deferred != nil}
 	if asked.Digest != nil {
 		if p.digest = *asked.Digest; !isDigest(p.digest) {
-			return p, diag.Errorf("Wrong command line",
+			return p, diag.Errorf("Invalid flag value",
 				"-require-digest takes what `deployster show -digest PLAN` prints: sha256: and 64 hex digits. %q is not that.", diag.Visible(p.digest))
 		}
 	}
@@ -99,8 +99,8 @@ func (p Policy) SavedOnly(command string) error {
 		return nil
 	}
 	return diag.Errorf("A signed plan is required",
-		"%s asks for a signature, and what `deployster %s` would plan now nobody has signed. Nothing was changed.\n"+
-			"Make a plan with `deployster plan -out=FILE -sign-key=KEY`, and give that to `deployster apply`.", p.signers[0].from, command)
+		"%s requires a signature, and a plan that `deployster %s` makes now has none. Nothing was changed.\n"+
+			"Save a plan with `deployster plan -out=FILE -sign-key=KEY`, and give it to `deployster apply`.", p.signers[0].from, command)
 }
 
 // Check refuses a saved plan that does not meet the policy.
@@ -108,8 +108,8 @@ func (p Policy) Check(file string, pl *plan.Plan, sig *planfile.Signature) error
 	for _, t := range p.signers {
 		if sig == nil {
 			return diag.Errorf("The plan is not signed",
-				"%s: %s asks for a signature, and it has none. Nothing was changed.\nWhoever may approve it plans with `deployster plan -out=FILE "+
-					"-sign-key=KEY`.", file, t.from)
+				"%s: %s requires a signature, and it has none. Nothing was changed.\nAn approver signs it with `deployster plan "+
+					"-out=FILE -sign-key=KEY`.", file, t.from)
 		}
 		if !signature.Trusts(t.keys, sig.Key) {
 			return diag.Errorf("The plan is not signed by a trusted key", "%s is signed with the key %s. %s trusts %s. Nothing was changed.",
@@ -130,13 +130,13 @@ func (p Policy) CheckDigest(pl *plan.Plan) error {
 	}
 	if got != p.digest {
 		return diag.Errorf("Plan digest does not match -require-digest",
-			"-require-digest asks for %s, and this plan has the digest %s: it would do something else than the one that was approved. Nothing "+
-				"was changed.", p.digest, got)
+			"-require-digest requires %s, and this plan has the digest %s: it differs from the approved one. Nothing was "+
+				"changed.", p.digest, got)
 	}
 	if open := pl.LeftOpen(); len(open) > 0 && !p.open {
-		return diag.Errorf("The plan leaves something to its apply",
-			"-require-digest asks for what was approved and nothing else, and this plan cannot show yet what becomes of %s. Nothing was "+
-				"changed. Say -deferred=apply to have that done too, or -deferred=stop to leave it.", words.List(open, 5))
+		return diag.Errorf("The plan has undecided changes",
+			"-require-digest allows approved changes only, and this plan cannot show yet the changes of %s. Nothing was changed. Use "+
+				"-deferred=apply to apply them, too, or -deferred=stop to skip them.", words.List(open, 5))
 	}
 	return nil
 }
@@ -158,12 +158,12 @@ func names(keys []ed25519.PublicKey) string {
 func (o Options) SigningKey(file *string, out string, anyState bool) (ed25519.PrivateKey, error) {
 	switch {
 	case file == nil && anyState:
-		return nil, diag.Errorf("Wrong command line", "-any-state is for the plan that -sign-key signs, and there is no -sign-key. A plan "+
-			"without a signature begins any state.")
+		return nil, diag.Errorf("Missing flag", "-any-state is for the plan that -sign-key signs, and -sign-key is missing. A plan "+
+			"without a signature starts any state.")
 	case file == nil:
 		return nil, nil
 	case out == "":
-		return nil, diag.Errorf("Wrong command line", "-sign-key signs the plan that -out saves, and there is no -out.")
+		return nil, diag.Errorf("Missing flag", "-sign-key signs the plan that -out saves, and -out is missing.")
 	}
 	return o.signKey(*file)
 }

@@ -52,13 +52,13 @@ func (w *Workspace) FindRun(name string) (runs.Run, error) {
 	case !errors.As(err, &missing):
 		return run.WithKeys(w.Keys), err
 	case len(missing.There) == 0:
-		return run, diag.Errorf("No records", "There are no records of runs in %s. plan, apply and destroy make them.", runs.Dir(w.Dir))
+		return run, diag.Errorf("No records", "There are no records of runs in %s. plan, apply and destroy write them.", runs.Dir(w.Dir))
 	case len(missing.Fits) > 1:
 		return run, diag.Errorf("Which run?", "The names of %d runs begin with %q: %s.", len(missing.Fits), name,
 			strings.Join(missing.Fits, ", "))
 	}
 	return run, diag.Errorf("No such run", "There is no record of a run %q.%s `deployster runs list` lists the %d that are kept; "+
-		"`latest` is one of them.",
+		"`latest` names the last one.",
 		name, words.DidYouMean(name, append(slices.Clone(missing.There), "latest")), len(missing.There))
 }
 
@@ -109,7 +109,7 @@ func LogsOf(run runs.Run, address, step string) ([]LoggedRun, error) {
 	}
 	if len(found) == 0 {
 		names = slices.Compact(slices.Sorted(slices.Values(names)))
-		return nil, diag.Errorf("No such step", "The run %s did not do %q with %s.%s It did: %s.", run.ID, step, resource,
+		return nil, diag.Errorf("No such step", "The run %s has no step %q of %s.%s Its steps: %s.", run.ID, step, resource,
 			words.DidYouMean(step, names), strings.Join(names, ", "))
 	}
 	return found, nil
@@ -127,7 +127,7 @@ func noLogs(run runs.Run, resource string) error {
 	}
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	if run.LeftOut > 0 {
-		return diag.Errorf("No record of the resource", "The run %s has no record of %q. It left out %d states that were valid.", run.ID,
+		return diag.Errorf("No record of the resource", "The run %s has no record of %q. %d valid states were not recorded.", run.ID,
 			resource, run.LeftOut)
 	}
 	return diag.Errorf("No record of the resource", "The run %s (%s) ran no image for %q.%s There are records of: %s.",

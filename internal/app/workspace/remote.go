@@ -84,7 +84,7 @@ func patience(o Options, variable string, usual time.Duration, what string) (tim
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return 0, diag.Errorf(variable+" is not a duration", "It is %q. It says how long %s: write it like 10m or 30s.", text, what)
+		return 0, diag.Errorf(variable+" is not a duration", "It is %q. It sets how long %s: write it like 10m or 30s.", text, what)
 	}
 	return d, nil
 }

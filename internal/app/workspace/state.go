@@ -41,7 +41,7 @@ func (w *Workspace) StateOptions(command string) state.Options {
 	return state.Options{Command: "deployster " + command, Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout, Waiting: func(who string) {
 		w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
 	}, Ended: func(who string) {
-		w.Note("Ended %s: it had the state before, and could still act on this machine. Its actions continue.", who)
+		w.Note("Ended %s: it held the state before and could still act on this machine. Its actions continue.", who)
 	}}
 }
 
@@ -92,7 +92,7 @@ func repairs(w *Workspace, err error, o *state.Options) bool {
 	if w.LockTimeout > 0 || o.Command == actions.WatchCommand || heldBy(err) != actions.WatchCommand {
 		return false
 	}
-	o.Wait, o.Waiting = repairPatience, func(who string) { w.Note("A repair by %s goes on. Waiting for at most %s.", who, repairPatience) }
+	o.Wait, o.Waiting = repairPatience, func(who string) { w.Note("%s repairs. Waiting for at most %s.", who, repairPatience) }
 	return true
 }
 
@@ -157,7 +157,7 @@ func (w *Workspace) WarnClear(place state.Place) {
 		return
 	}
 	w.Warn(diag.Warningf("Earlier states are in clear text",
-		"The state is encrypted, and %s beside it not: %s. `deployster state reencrypt` writes the copies anew; what was moved aside is "+
-			"yours to delete.",
+		"The state is encrypted, and %s next to it not: %s. `deployster state reencrypt` encrypts the copies; files that were moved "+
+			"aside are yours to delete.",
 		words.Count(len(files), "file"), strings.Join(files, ", ")))
 }

@@ -124,7 +124,7 @@ func (k Keys) VerifyPayload(signed string, content []byte, digest, repository st
 	}
 	var p payload
 	if err := json.Unmarshal(content, &p); err != nil || p.Critical.Type != payloadType {
-		return fmt.Errorf("%w: what it signs is no %s", ErrBroken, payloadType)
+		return fmt.Errorf("%w: its content is not a %s", ErrBroken, payloadType)
 	}
 	if p.Critical.Image.Digest != digest {
 		return fmt.Errorf("%w, %s", ErrOtherImage, p.Critical.Image.Digest)
@@ -187,7 +187,7 @@ const (
 func (k Keys) VerifyBundle(content []byte, digest string) error {
 	var b bundle
 	if err := json.Unmarshal(content, &b); err != nil || b.Envelope == nil {
-		return fmt.Errorf("%w: no bundle with an envelope", ErrBroken)
+		return fmt.Errorf("%w: it is not a bundle with an envelope", ErrBroken)
 	}
 	// The verifier parses JSON itself. It gets JSON encoded here, so that it cannot
 	// understand it differently from the code below.
@@ -203,10 +203,10 @@ func (k Keys) VerifyBundle(content []byte, digest string) error {
 	}
 	var s statement
 	if err := json.Unmarshal(e.Payload, &s); err != nil || e.PayloadType != statementMedia || !strings.HasPrefix(s.Type, statementType) {
-		return fmt.Errorf("%w: what it signs is no statement", ErrBroken)
+		return fmt.Errorf("%w: its content is not a statement", ErrBroken)
 	}
 	if s.Predicate != signPredicate {
-		return fmt.Errorf("it is no signature, but a statement of the kind %s", s.Predicate)
+		return fmt.Errorf("it is not a signature, but a statement of the kind %s", s.Predicate)
 	}
 	for _, subject := range s.Subject {
 		if hex := subject.Digest["sha256"]; hex != "" && "sha256:"+hex == digest {

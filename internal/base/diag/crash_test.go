@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCrashSaysWhere(t *testing.T) {
+func TestCrash_ReportsWhere(t *testing.T) {
 	t.Parallel()
 	var d *Diagnostic
 	func() {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestLockFormatIsPinned: who holds a lock is read by other versions too.
-func TestLockFormatIsPinned(t *testing.T) {
+// TestLockFormat_IsPinned: who holds a lock is read by other versions too.
+func TestLockFormat_IsPinned(t *testing.T) {
 	t.Parallel()
 	want := Holder{PID: 4194305, Host: "a host", Command: "deployster apply", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	f, err := os.Open("testdata/format-1.lock")

@@ -163,7 +163,7 @@ func TestSharedLocks(t *testing.T) {
 	}
 }
 
-func TestWaitLockGivesUp(t *testing.T) {
+func TestWaitLock_GivesUp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	l, err := TryLock(path, true, "me")
@@ -230,7 +230,7 @@ func TestLock_EndsWhileAChildHasTheFile(t *testing.T) {
 
 // A lock file that can be neither made nor found was not to be made: that is the error, and
 // not that there is none.
-func TestForReading_SaysWhyThereIsNone(t *testing.T) {
+func TestForReading_ReportsErrors(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "missing")
 	for _, why := range []error{syscall.EPERM, syscall.EACCES} {

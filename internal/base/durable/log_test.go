@@ -49,10 +49,10 @@ func TestLog_KeepsOrderAndIsNew(t *testing.T) {
 	}
 }
 
-// TestLogSharesSyncs lets many writers wait for a slow disk: those that come
+// TestLog_SharesSyncs lets many writers wait for a slow disk: those that come
 // while an fsync runs share the next one, and nobody returns before an fsync
 // that began after its own write.
-func TestLogSharesSyncs(t *testing.T) {
+func TestLog_SharesSyncs(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var confirmed int64 // the size of the file when the last finished fsync began

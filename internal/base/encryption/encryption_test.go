@@ -307,7 +307,7 @@ func TestKeys_RecipientsAndIdentities(t *testing.T) {
 	to, key := pair(t)
 	for text, want := range map[string]string{
 		to: "", "  " + to + "\n": "", "ssh-ed25519 nonsense": "SSH", "age1nonsense": "plugins", "me@example.com": "neither",
-		strings.Split(string(key.Content), "\n")[1]: "must never stand here", "": "neither",
+		strings.Split(string(key.Content), "\n")[1]: "must never be written here", "": "neither",
 	} {
 		err := CheckRecipient(text)
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "AGE-SECRET-KEY-1")) {
@@ -321,7 +321,7 @@ func TestKeys_RecipientsAndIdentities(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		"": "no identities", "AGE-SECRET-KEY-1NONSENSE": "neither", "age-encryption.org/v1\n": "itself encrypted",
-		string(pem.EncodeToMemory(locked)): "has a passphrase", "-----BEGIN CERTIFICATE-----\n": "no private key of ssh",
+		string(pem.EncodeToMemory(locked)): "has a passphrase", "-----BEGIN CERTIFICATE-----\n": "usable private key of ssh",
 	} {
 		if _, err := (Identities{"f", []byte(content)}).parse(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", content, err)
@@ -329,9 +329,9 @@ func TestKeys_RecipientsAndIdentities(t *testing.T) {
 	}
 }
 
-// TestFormatIsPinned: a file of format 1, written when there was no other, is
+// TestFormat_IsPinned: a file of format 1, written when there was no other, is
 // read for ever. A change of the format needs another number.
-func TestFormatIsPinned(t *testing.T) {
+func TestFormat_IsPinned(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("testdata/format-1.encrypted")
 	if err != nil {

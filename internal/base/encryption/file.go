@@ -60,7 +60,7 @@ func (k *Keyring) Open(kind Kind, name string, data []byte) ([]byte, error) {
 	format, err := strconv.Atoi(string(version))
 	switch {
 	case len(lines) < 3 || err != nil || format < 1:
-		return nil, damaged(name, "its head is not whole")
+		return nil, damaged(name, "its head is incomplete")
 	case format > Format:
 		return nil, refuse(ErrNewer, "Encrypted by a newer deployster",
 			"%s has the format %d of encrypted files, and this deployster knows %d. Nothing was changed. Use the version that wrote it, or a "+

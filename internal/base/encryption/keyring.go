@@ -160,8 +160,9 @@ func locked(err error, name string, wrapped []byte, keys Keys) error {
 		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was changed.",
 			name, what, keys.missing(), advice(wrapped))
 	case errors.Is(err, ErrWrongKey):
-		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and what was given does not open it. %s%s "+
-			"After a change of keys the former one is needed until everything is written anew. Nothing was changed.", name, what, keys.missing(),
+		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and the given key does not open it. %s%s After a "+
+			"change of keys the previous one is needed until all files are written again. Nothing was "+
+			"changed.", name, what, keys.missing(),
 			advice(wrapped))
 	}
 	return damaged(name, "its key cannot be read")
@@ -169,5 +170,5 @@ func locked(err error, name string, wrapped []byte, keys Keys) error {
 
 func damaged(name, why string) error {
 	return refuse(ErrDamaged, "An encrypted file is damaged",
-		"%s: %s. It is not what was written: cut off, or changed. Nothing was changed.", name, why)
+		"%s: %s. It is truncated, or was changed. Nothing was changed.", name, why)
 }

@@ -52,14 +52,14 @@ func recipient(text string) (age.Recipient, error) {
 	case strings.HasPrefix(text, "age1"):
 		r, err := age.ParseX25519Recipient(text)
 		if err != nil {
-			return nil, fmt.Errorf("it is no recipient of age (those of plugins are not supported): %w", err)
+			return nil, fmt.Errorf("it is not a recipient of age (those of plugins are not supported): %w", err)
 		}
 		return r, nil
 	case strings.HasPrefix(text, "ssh-"):
 		return agessh.ParseRecipient(text)
 	case strings.HasPrefix(strings.ToUpper(text), "AGE-SECRET-KEY-"), strings.Contains(text, "PRIVATE KEY"):
 		// The message does not contain it: it is a secret.
-		return nil, errors.New("this is a private key, and must never stand here; `age-keygen -y FILE` prints the public one, which is meant")
+		return nil, errors.New("this is a private key, and must never be written here; `age-keygen -y FILE` prints the public one")
 	}
 	return nil, errors.New(`it is neither a public key of age ("age1...") nor of ssh ("ssh-ed25519 ...", "ssh-rsa ...")`)
 }
@@ -81,16 +81,16 @@ func (i Identities) parse() ([]age.Identity, error) {
 	text := bytes.TrimSpace(i.Content)
 	switch {
 	case bytes.HasPrefix(text, []byte("age-encryption.org/")), bytes.HasPrefix(text, []byte("-----BEGIN AGE ENCRYPTED FILE")):
-		return nil, errors.New("it is itself encrypted, and nobody can be asked for its passphrase. Decrypt it with `age -d` into a file that " +
-			"only you can read")
+		return nil, errors.New("it is itself encrypted, and there is no prompt for its passphrase. Decrypt it with `age -d` into a file " +
+			"that only you can read")
 	case bytes.HasPrefix(text, []byte("-----BEGIN")):
 		id, err := agessh.ParseIdentity(append(bytes.Clone(text), '\n'))
 		if _, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
-			return nil, errors.New("the ssh key has a passphrase, and nobody can be asked for it. Use a key without one, or an identity of age " +
-				"(`age-keygen`)")
+			return nil, errors.New("the ssh key has a passphrase, and there is no prompt for it. Use a key without one, or an identity " +
+				"of age (`age-keygen`)")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it is no private key of ssh that can be used: %w", err)
+			return nil, fmt.Errorf("it is not a usable private key of ssh: %w", err)
 		}
 		return []age.Identity{id}, nil
 	}

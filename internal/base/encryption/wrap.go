@@ -62,7 +62,7 @@ func (k Keys) recipientsOf(cost int) ([]age.Recipient, error) {
 	}
 	if len(k.Passphrases) == 0 {
 		return nil, refuse(ErrNoKey, "No key to encrypt with",
-			"The manifest asks for encryption, and there is neither a passphrase nor a recipient. %sSet DEPLOYSTER_PASSPHRASE, or write "+
+			"The manifest requires encryption, and there is neither a passphrase nor a recipient. %sSet DEPLOYSTER_PASSPHRASE, or write "+
 				"passphrase_file or recipients into the encryption block. Nothing was changed.", k.missing())
 	}
 	if len(k.Passphrases[0]) < MinPassphrase {

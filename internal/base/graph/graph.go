@@ -21,7 +21,7 @@ func (g Graph) Layers() ([][]string, error) {
 	for f.Open() > 0 {
 		layer := f.TakeAll()
 		if len(layer) == 0 {
-			return nil, fmt.Errorf("these depend on each other in a circle: %s", strings.Join(f.Waiting(), ", "))
+			return nil, fmt.Errorf("dependency cycle: %s", strings.Join(f.Waiting(), ", "))
 		}
 		for _, n := range layer {
 			f.Done(n)

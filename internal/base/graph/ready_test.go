@@ -10,7 +10,7 @@ import (
 )
 
 // Whatever is put and taken in between, the first by name comes first.
-func TestReadyGivesTheFirst(t *testing.T) {
+func TestReady_GivesTheFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var r ready

@@ -100,7 +100,7 @@ func TestAddProgram(t *testing.T) {
 	if err := alone.AddProgram(t.Context(), "/bin/busybox"); err != nil || len(alone.files) != 1 {
 		t.Errorf("%v, %d files", err, len(alone.files))
 	}
-	if err := s.AddProgram(t.Context(), "/etc/passwd"); err == nil || !strings.Contains(err.Error(), "no program") {
+	if err := s.AddProgram(t.Context(), "/etc/passwd"); err == nil || !strings.Contains(err.Error(), "not a program") {
 		t.Errorf("no program: %v", err)
 	}
 }

@@ -123,7 +123,7 @@ func escaped(s string) []byte {
 }
 
 // What is no JSON ends the script that evaluates it, with a reason.
-func TestJSONInShellRefuses(t *testing.T) {
+func TestJSONInShell_Refuses(t *testing.T) {
 	t.Parallel()
 	for in, reason := range map[string]string{
 		"": "nothing", "{": "too early", "[]": "a list", `{"a":"x`: "does not end", "{} {}": "something follows", `"x"`: "stands alone", "7": "too early",

@@ -27,7 +27,7 @@ func (s *Set) AddLibraries(ctx context.Context) error {
 		}
 		if linker == "" {
 			if linker = linkerHere(); linker == "" {
-				return fmt.Errorf("%s needs libraries, and this machine has no dynamic linker that could look for them", path)
+				return fmt.Errorf("%s needs libraries, and this machine has no dynamic linker to find them", path)
 			}
 		}
 		libraries, err := librariesOf(ctx, linker, path)

@@ -22,7 +22,7 @@ func (s *Set) AddProgram(ctx context.Context, path string) error {
 		return err
 	}
 	if linker == "" && needsLibraries(path) {
-		return fmt.Errorf("it is a library and no program. -add brings it, with the libraries that it needs")
+		return fmt.Errorf("it is a library, not a program. -add adds it, with the libraries that it needs")
 	}
 	if err := s.addFile(path, path, along); err != nil || linker == "" {
 		return err
@@ -44,7 +44,7 @@ func linkerOf(path string) (string, error) {
 	f, err := elf.Open(path)
 	var format *elf.FormatError
 	if errors.As(err, &format) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "", fmt.Errorf("%s is no program of this machine, but something else", path)
+		return "", fmt.Errorf("%s is not a program for this machine", path)
 	}
 	if err != nil {
 		return "", err
@@ -108,14 +108,14 @@ func (s *Set) AddShell(ctx context.Context) error {
 		}
 	}
 	if path == "" {
-		return errors.New("there is no static busybox on this machine (apt-get install busybox-static brings one); or put the files on top of " +
-			"an image that has a shell")
+		return errors.New("there is no static busybox on this machine (apt-get install busybox-static installs one); or put the files " +
+			"on top of an image that has a shell")
 	}
 	ctx, cancel := context.WithTimeout(ctx, linkerLimit)
 	defer cancel()
 	applets, err := exec.CommandContext(ctx, path, "--list").Output()
 	if err != nil {
-		return fmt.Errorf("%s cannot say what it can do: %w", path, err)
+		return fmt.Errorf("%s does not list its applets: %w", path, err)
 	}
 	if err := s.addFile(path, "/bin/busybox", along); err != nil {
 		return err

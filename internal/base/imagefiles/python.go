@@ -30,7 +30,7 @@ var unneeded = []string{"__pycache__", "test", "tests", "idlelib", "turtledemo",
 func (s *Set) AddPython(ctx context.Context) error {
 	found, err := exec.LookPath("python3")
 	if err != nil {
-		return fmt.Errorf("there is no python3 on this machine (apt-get install python3 brings it)")
+		return fmt.Errorf("there is no python3 on this machine (apt-get install python3 installs it)")
 	}
 	asked, cancel := context.WithTimeout(ctx, linkerLimit)
 	defer cancel()
@@ -43,7 +43,7 @@ func (s *Set) AddPython(ctx context.Context) error {
 		err = json.Unmarshal(out, &python)
 	}
 	if err != nil {
-		return fmt.Errorf("%s cannot say where its libraries are: %w", found, err)
+		return fmt.Errorf("%s does not print the paths of its libraries: %w", found, err)
 	}
 	if err := s.AddProgram(ctx, python.Program); err != nil {
 		return err

@@ -27,7 +27,7 @@ func (e *SyntaxError) Error() string {
 }
 
 // ErrEmpty reports a document without any JSON.
-var ErrEmpty = errors.New("no JSON: it is empty")
+var ErrEmpty = errors.New("not JSON: it is empty")
 
 // Check returns an error unless data is exactly one valid JSON value within the limits.
 func Check(data []byte) error { return check(data, foreign()) }

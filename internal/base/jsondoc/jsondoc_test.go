@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for bad, want := range map[string]string{
-		``: "no JSON", "  \n": "no JSON", `{`: "ends too early", `{"a":1`: "ends too early", `nul`: "ends too early", `nope`: "not JSON", `{a:1}`: "not JSON", `[1,]`: "not JSON", `{"a":1,}`: "not JSON",
+		``: "not JSON", "  \n": "not JSON", `{`: "ends too early", `{"a":1`: "ends too early", `nul`: "ends too early", `nope`: "not JSON", `{a:1}`: "not JSON", `[1,]`: "not JSON", `{"a":1,}`: "not JSON",
 		`1 2`: "more than one", "{}\n{}": "more than one", `{} x`: "something follows", `[] ]`: "something follows", `{"a":1}}`: "something follows",
 		`{"a":1,"a":1}`: `"a" is given twice`, `{"a":1,"\u0061":1}`: `"a" is given twice`, `{"":1,"":1}`: `"" is given twice`, `[0,{"x":{"b":1,"c":[],"b":{}}}]`: "[1].x",
 		deep(MaxDepth + 1): "nested deeper", strings.Repeat(`{"a":`, 3_000_000): "nested deeper",
@@ -84,7 +84,7 @@ func TestObject(t *testing.T) {
 	if err != nil || string(m["a"]) != `{"b":1}` || string(m["A"]) != "null" || len(m) != 2 {
 		t.Errorf("%v %v", m, err)
 	}
-	for in, want := range map[string]string{`[]`: "a list", `"x"`: "a string", `null`: "null", `true`: "a boolean", `-1`: "a number", ``: "no JSON"} {
+	for in, want := range map[string]string{`[]`: "a list", `"x"`: "a string", `null`: "null", `true`: "a boolean", `-1`: "a number", ``: "not JSON"} {
 		if _, err := Object([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", in, err)
 		}

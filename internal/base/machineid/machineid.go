@@ -46,7 +46,7 @@ func read(path string) (string, error) {
 	}
 	id := strings.TrimSpace(string(content))
 	if id == "" {
-		return "", errors.New(path + " is empty: it has the name of this machine. Remove it, and the machine is another one")
+		return "", errors.New(path + " is empty: it must have the id of this machine. Remove it to get a new id")
 	}
 	return id, nil
 }

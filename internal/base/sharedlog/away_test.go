@@ -82,7 +82,7 @@ func TestPut_DoesNotWaitAgain(t *testing.T) {
 }
 
 // Each says how long it waits itself: who reads is less patient, and so is who was interrupted.
-func TestAway_SaysHowLongItIsWaitedFor(t *testing.T) {
+func TestAway_ReportsHowLongItIsWaitedFor(t *testing.T) {
 	appends := func(_ *sharedlog.Log, c *sharedlog.Claim) {
 		_, _ = c.Append(sharedlog.Entry{Kind: sharedlog.KindAlive})
 	}
@@ -123,7 +123,7 @@ func TestAway_SaysHowLongItIsWaitedFor(t *testing.T) {
 }
 
 // A call that its caller has given up, as by an interrupt, does not say that the store is away.
-func TestLog_AnInterruptIsNoStoreThatIsAway(t *testing.T) {
+func TestLog_AnInterruptIsNotAnUnreachableStore(t *testing.T) {
 	t.Parallel()
 	log := logIn(&cable{Store: plain{newWorld(1)}, cut: func() bool { return false }})
 	log.Away = func(_ time.Time, _ time.Duration, err error) { t.Errorf("people are told %v", err) }

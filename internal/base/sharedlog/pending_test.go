@@ -14,7 +14,7 @@ import (
 )
 
 // Who looks at pending files keeps nobody from making one, or from finding what was left.
-func TestPending_IsLookedAtByMany(t *testing.T) {
+func TestPending_IsReadByMany(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pending")
 	left, err := sharedlog.CreatePending(dir, "l", "dead")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestPending_IsLookedAtByMany(t *testing.T) {
 	}
 }
 
-func TestCreatePending_WhileOthersLook(t *testing.T) {
+func TestCreatePending_WhileOthersRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pending")
 	var looks sync.WaitGroup
 	quit := make(chan struct{})

@@ -30,7 +30,7 @@ func (l *Log) Probe(ctx context.Context) error {
 	}
 	data, err := l.get(ctx, key)
 	if err == nil && string(data) != "first" {
-		return fmt.Errorf("%w: it has overwritten an object that it was told not to", ErrNoLocks)
+		return fmt.Errorf("%w: it has overwritten an existing object", ErrNoLocks)
 	}
 	if err != nil {
 		return unprobed(err)

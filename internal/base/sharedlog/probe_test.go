@@ -43,7 +43,7 @@ func (s liar) List(ctx context.Context, prefix string) ([]string, error) {
 }
 
 // A store that does not hold locks gets no state: nothing is written to its log.
-func TestProbe_RefusesStoresThatLie(t *testing.T) {
+func TestProbe_RefusesFalseStores(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		store  liar

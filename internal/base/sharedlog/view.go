@@ -119,7 +119,7 @@ func (l *Log) view(ctx context.Context, before *View) (*View, error) {
 	}
 	first := max(tip.StateAt, 1)
 	if tip.StateAt > last {
-		return nil, fmt.Errorf("%w: %s says that the state is at %d", ErrDamaged, logKey(last), tip.StateAt)
+		return nil, fmt.Errorf("%w: by %s, the state is at %d", ErrDamaged, logKey(last), tip.StateAt)
 	}
 	v, goesOn := &View{read: map[uint64]Entry{}}, before != nil && first <= before.Tip.N && before.Tip.N <= last
 	if goesOn && before.Tip.N == last && before.hash == hash(data) {

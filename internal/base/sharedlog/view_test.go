@@ -23,7 +23,7 @@ func (s beside) Get(ctx context.Context, key string) ([]byte, error) {
 }
 
 // Who reads while the log is compacted reads what has become of it.
-func TestLog_IsReadBesideACompaction(t *testing.T) {
+func TestLog_IsReadDuringACompaction(t *testing.T) {
 	t.Parallel()
 	store := plain{newWorld(1)}
 	write := func() uint64 {

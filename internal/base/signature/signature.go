@@ -33,19 +33,20 @@ func ID(key ed25519.PublicKey) KeyID {
 // without a capital letter and a full stop, and never hold a part of the key.
 func ParsePrivate(text []byte) (ed25519.PrivateKey, error) {
 	if block, _ := pem.Decode(text); block == nil {
-		return nil, errors.New("it is no private key: it would begin with -----BEGIN PRIVATE KEY----- or -----BEGIN OPENSSH PRIVATE KEY-----")
+		return nil, errors.New("it is not a private key, which begins with -----BEGIN PRIVATE KEY----- or -----BEGIN OPENSSH PRIVATE " +
+			"KEY-----")
 	} else if block.Type == "PUBLIC KEY" {
-		return nil, errors.New("it is a public key, and to sign takes the private one")
+		return nil, errors.New("it is a public key; signing needs the private one")
 	} else if block.Type == "ENCRYPTED PRIVATE KEY" {
-		return nil, errors.New("it is locked with a passphrase, which nobody is asked for here: give an unlocked copy, for example through " +
-			"/dev/stdin")
+		return nil, errors.New("it is locked with a passphrase, for which there is no prompt: give an unlocked copy, for example " +
+			"through /dev/stdin")
 	}
 	key, err := ssh.ParseRawPrivateKey(text)
 	if _, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
-		return nil, errors.New("it is locked with a passphrase, which nobody is asked for here: give an unlocked copy, for example through " +
-			"/dev/stdin")
+		return nil, errors.New("it is locked with a passphrase, for which there is no prompt: give an unlocked copy, for example " +
+			"through /dev/stdin")
 	} else if err != nil {
-		return nil, errors.New("it is no private key that can be read")
+		return nil, errors.New("it is not a readable private key")
 	}
 	switch key := key.(type) {
 	case ed25519.PrivateKey:
@@ -54,7 +55,7 @@ func ParsePrivate(text []byte) (ed25519.PrivateKey, error) {
 		return *key, nil
 	}
 	return nil, errors.New("it is a key of another kind, and plans are signed with ed25519 keys: `openssl genpkey -algorithm ed25519` " +
-		"makes one")
+		"creates one")
 }
 
 // ParsePublic reads the public keys of a file, at least one: PEM blocks, or lines of an
@@ -84,7 +85,7 @@ func parseBlocks(text []byte) ([]crypto.PublicKey, error) {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			if len(keys) == 0 || len(bytes.TrimSpace(rest)) > 0 {
-				return nil, errors.New("it is damaged: something in it is no public key in PEM")
+				return nil, errors.New("it is damaged: part of it is not a public key in PEM")
 			}
 			return keys, nil
 		}
@@ -113,7 +114,7 @@ func parseLines(text []byte) ([]crypto.PublicKey, error) {
 		keys, rest = append(keys, crypted.CryptoPublicKey()), more
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("it is no public key: it would begin with -----BEGIN PUBLIC KEY----- or ssh-ed25519")
+		return nil, errors.New("it is not a public key, which begins with -----BEGIN PUBLIC KEY----- or ssh-ed25519")
 	}
 	return keys, nil
 }

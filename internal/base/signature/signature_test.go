@@ -93,22 +93,22 @@ func TestKeys_WrongOnesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, text := range map[string][]byte{
-		"no private key: it would begin": []byte("hello"),
-		"to sign takes the private one":  public(t, pub),
-		"key of another kind":            private(t, curve),
-		"locked with a passphrase":       pem.EncodeToMemory(locked),
-		"that can be read":               encode(t, "PRIVATE KEY", []byte("x"), nil),
+		"not a private key, which begins": []byte("hello"),
+		"signing needs the private one":   public(t, pub),
+		"key of another kind":             private(t, curve),
+		"locked with a passphrase":        pem.EncodeToMemory(locked),
+		"readable private key":            encode(t, "PRIVATE KEY", []byte("x"), nil),
 	} {
 		if _, err := ParsePrivate(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("private, %s: got %v", want, err)
 		}
 	}
 	for want, text := range map[string][]byte{
-		"no public key: it would begin": nil,
-		"it holds a PRIVATE KEY":        private(t, key),
-		"another kind than ed25519":     public(t, &curve.PublicKey),
-		"in it cannot be read":          encode(t, "PUBLIC KEY", []byte("x"), nil),
-		"no public key in PEM":          append(public(t, pub), "trailing"...),
+		"not a public key, which begins": nil,
+		"it holds a PRIVATE KEY":         private(t, key),
+		"another kind than ed25519":      public(t, &curve.PublicKey),
+		"in it cannot be read":           encode(t, "PUBLIC KEY", []byte("x"), nil),
+		"not a public key in PEM":        append(public(t, pub), "trailing"...),
 	} {
 		if keys, err := ParsePublic(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("public, %s: got %v, %v", want, keys, err)

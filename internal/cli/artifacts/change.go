@@ -128,7 +128,7 @@ func verify(c *cli.Context, s Session) (int, error) {
 	defer func() { _ = files.Close() }() // the command holds no artifacts
 	damaged, err := files.Verify(c.Context)
 	for _, d := range damaged {
-		what := "it is in use, and stays"
+		what := "it is in use, and kept"
 		if d.Removed {
 			what = "removed"
 		}
@@ -144,6 +144,6 @@ func verify(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	s.Err.Printf("The files of %s are as they came.\n", words.Count(len(kept), "version"))
+	s.Err.Printf("The files of %s are unchanged.\n", words.Count(len(kept), "version"))
 	return done, nil
 }

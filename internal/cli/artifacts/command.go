@@ -39,8 +39,8 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 		Usage: "list, check, copy and pin artifacts, and clean up their files",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the declared artifacts, and which versions are in use", Flags: flags(asJSON()), Action: action(list)},
-			{Name: "check", Usage: "ask images for newer versions, and change nothing", ArgsUsage: "[NAME ...]",
-				Description: "Without names it asks for all artifacts that something uses. Exit codes: 0, and 1 for an error; with\n" +
+			{Name: "check", Usage: "query images for newer versions, and change nothing", ArgsUsage: "[NAME ...]",
+				Description: "Without names it checks all artifacts in use. Exit codes: 0, and 1 for an error; with\n" +
 					"-detailed-exitcode 2 if there are newer versions than those in use.",
 				Flags:  flags(&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if there are newer versions"}, asJSON()),
 				Action: action(check)},
@@ -56,7 +56,7 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 			{Name: "unpin", Usage: "remove the pin of an artifact from the lock file", ArgsUsage: "NAME", Flags: flags(), Action: action(unpin)},
 			{Name: "prune", Usage: "remove the least recently used files, until the store is within its limit",
 				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "remove all files that no command uses now"}}, Action: action(prune)},
-			{Name: "verify", Usage: "check the files of all artifacts, and remove those that were changed",
+			{Name: "verify", Usage: "check the files of all artifacts, and remove changed ones",
 				Description: "Exit codes: 0 no file was changed, 1 some were.", Action: action(verify)},
 		},
 		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
@@ -68,7 +68,8 @@ func takes(c *cli.Context, least, most int) error {
 	if c.NArg() >= least && (most < 0 || c.NArg() <= most) {
 		return nil
 	}
-	return diag.Errorf("Wrong command line", "%s takes %s. `%s -help` tells more.", c.Command.HelpName, what(c), c.Command.HelpName)
+	return diag.Errorf("Wrong number of arguments", "%s takes %s. `%s -help` describes "+
+		"it.", c.Command.HelpName, what(c), c.Command.HelpName)
 }
 
 func what(c *cli.Context) string {

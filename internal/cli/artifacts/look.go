@@ -93,7 +93,7 @@ func printChecked(s Session, a versions.Checked) {
 	case a.InUse == nil:
 		s.Out.Printf("%s: %s is the newest, and none is in use\n", diag.Visible(a.Name), newest)
 	case a.Unlisted:
-		s.Out.Printf("%s: %s is the newest; %s, which is in use%s, is not listed any more\n", diag.Visible(a.Name), newest,
+		s.Out.Printf("%s: %s is the newest; %s, which is in use%s, is no longer listed\n", diag.Visible(a.Name), newest,
 			render.ShortVersion(a.InUse), held)
 	case !a.Moves():
 		s.Out.Printf("%s: %s is the newest, and in use%s\n", diag.Visible(a.Name), newest, held)
@@ -123,7 +123,7 @@ func line(c *cli.Context, s Session) (int, error) {
 	}
 	limit := c.Int("limit")
 	if limit < 1 {
-		return failed, diag.Errorf("Wrong command line", "-limit must be at least 1.")
+		return failed, diag.Errorf("Invalid flag value", "-limit must be at least 1.")
 	}
 	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {

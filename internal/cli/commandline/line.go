@@ -135,7 +135,7 @@ func (l Line) WithStanding(app *cli.App, env func(string) string) Line {
 		l.Err = diag.Errorf("Wrong flags in "+standingArgs, "%s", diag.From("", l.Err)[0].Detail)
 	}
 	if len(standing.Rest) > 0 {
-		l.Err = diag.Errorf("Wrong flags in "+standingArgs, "%q is no flag: the variable holds flags only.", standing.Rest[0])
+		l.Err = diag.Errorf("Wrong flags in "+standingArgs, "%q is not a flag: the variable must contain flags only.", standing.Rest[0])
 	}
 	l.Global, l.Local = slices.Concat(standing.Global, l.Global), slices.Concat(standing.Local, l.Local)
 	for name, value := range standing.Values {
@@ -164,8 +164,8 @@ func emptyPath(l Line) error {
 	if !slices.Contains(l.Rest, "") || !slices.Contains(append(takesPaths, "fmt", "show"), l.Command()) {
 		return nil
 	}
-	return diag.Errorf("Wrong command line: empty PATH", "An argument of `deployster %s` is empty, as \"$NAME\" is whose variable is "+
-		"not set. Leave it out to mean the working directory, or name a file.", l.Command())
+	return diag.Errorf("Empty argument", "An argument of `deployster %s` is empty, as \"$NAME\" is whose variable is not set. Without "+
+		"it, the working directory is used; or name a file.", l.Command())
 }
 
 // InDirectory turns a single argument that is a directory into -chdir, for the commands
@@ -226,7 +226,7 @@ func unknownCommand(path []string, commands []*cli.Command) error {
 		}
 	}
 	wrong := path[len(path)-1]
-	return diag.Errorf("Unknown command", "There is no command %q.%s There are: %s.",
+	return diag.Errorf("Unknown command", "Unknown command %q.%s The commands are: %s.",
 		diag.Visible(strings.Join(path, " ")), words.DidYouMean(wrong, names), strings.Join(names, ", "))
 }
 
@@ -237,9 +237,10 @@ func notFlag(word string) bool { return !strings.HasPrefix(word, "-") }
 func noValue(arg string, next []string) error {
 	after := ""
 	if len(next) > 0 {
-		after = fmt.Sprintf(" What stands after it, %s, is the command.", next[0])
+		after = fmt.Sprintf(" What follows it, %s, is the command.", next[0])
 	}
-	return diag.Errorf("Wrong command line", "The flag needs an argument: %s.%s Write %s=VALUE.", diag.Visible(arg), after, diag.Visible(arg))
+	return diag.Errorf("Missing flag value", "The flag needs an argument: %s.%s Write "+
+		"%s=VALUE.", diag.Visible(arg), after, diag.Visible(arg))
 }
 
 func unknownFlag(arg string, path []string, flags []cli.Flag) error {
@@ -249,7 +250,7 @@ func unknownFlag(arg string, path []string, flags []cli.Flag) error {
 	}
 	name, _, _ := strings.Cut(arg, "=")
 	command := strings.Join(append([]string{"deployster"}, path...), " ")
-	return diag.Errorf("Wrong command line", "%s has no flag %s.%s `%s -help` lists what there is.",
+	return diag.Errorf("Unknown flag", "%s has no flag %s.%s `%s -help` lists all.",
 		command, diag.Visible(name), words.DidYouMean("-"+strings.TrimLeft(name, "-"), names), command)
 }
 

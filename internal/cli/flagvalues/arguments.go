@@ -14,7 +14,7 @@ func Environment(c *cli.Context) (map[string]string, error) {
 	for _, pair := range c.StringSlice("env") {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, diag.Errorf("Wrong command line", "-env takes NAME=VALUE, not %q.", pair)
+			return nil, diag.Errorf("Invalid flag value", "-env takes NAME=VALUE, not %q.", pair)
 		}
 		env[name] = value
 	}
@@ -26,6 +26,6 @@ func AtMost(c *cli.Context, most int) error {
 	if c.NArg() <= most {
 		return nil
 	}
-	return diag.Errorf("Wrong command line", "%s does not know what to do with %q. `%s -help` tells what it takes.",
+	return diag.Errorf("Unexpected argument", "%s takes no argument %q. `%s -help` lists its arguments.",
 		c.Command.HelpName, diag.Visible(c.Args().Get(most)), c.Command.HelpName)
 }

@@ -16,10 +16,10 @@ import (
 // UnreachableFlag returns the flag that says what to do with resources on hosts that cannot be reached.
 func UnreachableFlag() cli.Flag {
 	return &cli.StringFlag{Name: "unreachable", Value: "leave",
-		Usage: "`WHAT` to do when a host cannot be reached: leave its resources as they are, or fail",
+		Usage: "`WHAT` to do when a host cannot be reached: skip its resources (leave), or fail",
 		Action: func(_ *cli.Context, what string) error {
 			if what != "leave" && what != "fail" {
-				return diag.Errorf("Wrong command line", "-unreachable is leave or fail, and not %q.", diag.Visible(what))
+				return diag.Errorf("Invalid flag value", "-unreachable must be leave or fail, not %q.", diag.Visible(what))
 			}
 			return nil
 		}}
@@ -27,12 +27,13 @@ func UnreachableFlag() cli.Flag {
 
 // AtOnceFlag returns the flag for the number of hosts in use at a time.
 func AtOnceFlag() cli.Flag {
-	return number("hosts", order.Hosts, 1, "work on `N` hosts at one time: one is finished, as far as order allows, before the next is begun")
+	return number("hosts", order.Hosts, 1, "work on `N` hosts concurrently: one is finished, as far as order allows, before the next is "+
+		"started")
 }
 
 // MaxFailedFlag returns the flag for the number of failed hosts after which no other is begun.
 func MaxFailedFlag() cli.Flag {
-	return number("max-failed-hosts", 0, 0, "begin no further host after `N` have failed; 0: begin all")
+	return number("max-failed-hosts", 0, 0, "start no further host after `N` have failed; 0: start all")
 }
 
 // OptionsOf returns the options that these flags set.
@@ -44,7 +45,7 @@ func OptionsOf(c *cli.Context) app.HostOptions {
 func number(name string, value, least int, usage string) cli.Flag {
 	return &cli.IntFlag{Name: name, Value: value, Usage: usage, Action: func(_ *cli.Context, n int) error {
 		if n < least {
-			return diag.Errorf("Wrong command line", "-%s must be at least %d.", name, least)
+			return diag.Errorf("Invalid flag value", "-%s must be at least %d.", name, least)
 		}
 		return nil
 	}}
@@ -74,7 +75,7 @@ func Print(out terminal.Printer, found []app.HostCheck, json bool) error {
 		}
 		f := h.Pin.Facts
 		if f == nil {
-			out.Printf("%s is made of what is not recorded yet: apply it first\n", diag.Visible(h.Name))
+			out.Printf("%s needs values that are not recorded yet: apply them first\n", diag.Visible(h.Name))
 			continue
 		}
 		told := []string{f.Hostname, f.OS + " " + f.OSVersion, "kernel " + f.Kernel, f.Arch, words.Count(f.CPUs, "processor"),
@@ -85,7 +86,7 @@ func Print(out terminal.Printer, found []app.HostCheck, json bool) error {
 		told = append(told, words.Bytes(h.Free)+" free on disk")
 		out.Printf("%s (%s) ok: %s\n", diag.Visible(h.Name), h.Pin.Address, diag.Visible(strings.Join(told, ", ")))
 		if h.Free < leastRoom {
-			out.Printf("  the disk of its data directory has only %s free: an image with its files may need %s. Make room there\n",
+			out.Printf("  the disk of its data directory has only %s free: an image with its files may need %s. Free space there\n",
 				words.Bytes(h.Free), words.Bytes(leastRoom))
 		}
 		if h.Slow.Abs() > maxClock {

@@ -10,7 +10,8 @@ import (
 
 func tagImage(c *cli.Context, s Session) error {
 	if c.NArg() < 2 {
-		return diag.Errorf("Wrong command line", "tag takes an image that is here, and its new names: deployster image tag SOURCE TARGET ...")
+		return diag.Errorf("Missing argument", "tag takes an image that is here, and its new names: deployster image tag SOURCE TARGET "+
+			"...")
 	}
 	store, err := s.Store(c.Context)
 	if err != nil {
@@ -25,7 +26,8 @@ func tagImage(c *cli.Context, s Session) error {
 
 func pushImage(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "push takes the name of one image, with its registry: deployster image push REGISTRY/NAME:TAG")
+		return diag.Errorf("Wrong number of arguments", "push takes the name of one image, with its registry: deployster image push "+
+			"REGISTRY/NAME:TAG")
 	}
 	store, err := s.Store(c.Context)
 	if err != nil {
@@ -41,7 +43,7 @@ func pushImage(c *cli.Context, s Session) error {
 
 func saveImage(c *cli.Context, s Session) error {
 	if c.NArg() != 2 {
-		return diag.Errorf("Wrong command line", "save takes an image and a file, an existing directory, or - for standard output.")
+		return diag.Errorf("Wrong number of arguments", "save takes an image and a file, an existing directory, or - for standard output.")
 	}
 	store, err := s.Store(c.Context)
 	if err != nil {

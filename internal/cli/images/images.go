@@ -85,7 +85,7 @@ func printImages(p terminal.Printer, list []imagestore.Image) {
 
 func importImages(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "import takes one file or directory, or - for standard input.")
+		return diag.Errorf("Wrong number of arguments", "import takes one file or directory, or - for standard input.")
 	}
 	in, err := images.OpenArchive(c.Args().First(), s.Engine.Workspace.Path, s.Engine.Workspace.Options.Stdin)
 	if err != nil {

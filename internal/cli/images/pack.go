@@ -15,8 +15,8 @@ import (
 )
 
 func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
-	return &cli.Command{Name: "pack", Usage: "make an image of files", ArgsUsage: "DIR|FILE ...",
-		Description: "What is in a DIR comes to /, a FILE to /FILE. Without -entrypoint and -base the first FILE is what runs.\n" +
+	return &cli.Command{Name: "pack", Usage: "create an image from files", ArgsUsage: "DIR|FILE ...",
+		Description: "The content of a DIR is put at /, a FILE at /FILE. Without -entrypoint and -base the first FILE is the program.\n" +
 			"The same files give the same digest. -entrypoint and -cmd may be repeated, once for each word; -program, -add and -env too.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "t", Aliases: []string{"tag"}, Usage: "`NAME` of the image"},
@@ -27,9 +27,10 @@ func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
 			&cli.BoolFlag{Name: "shell", Usage: "add what shell scripts need: busybox, and json to read and write JSON"},
 			&cli.BoolFlag{Name: "python", Usage: "add the python3 of this machine, with its standard library"},
 			&cli.StringSliceFlag{Name: "program", Usage: "add a program of this machine, by its `PATH`, with the libraries that it needs"},
-			&cli.StringFlag{Name: "terraform-provider", Usage: "make a type of a Terraform provider: `PATH` of its binary or its directory"},
+			&cli.StringFlag{Name: "terraform-provider", Usage: "create a type from a Terraform provider: `PATH` of its binary or its " +
+				"directory"},
 			&cli.StringSliceFlag{Name: "plug",
-				Usage: "with -terraform-provider: the image asks for a plug, `NAME=PATH` in the container, or NAME=PATH:rw"},
+				Usage: "with -terraform-provider: the image needs a plug, `NAME=PATH` in the container, or NAME=PATH:rw"},
 			&cli.StringFlag{Name: "workdir", Usage: "absolute `PATH` in the image at which programs start; default: that of the base, else /"},
 			&cli.StringSliceFlag{Name: "add",
 				Usage: "add a file or directory at the same `PATH` as here, or PATH:TARGET, with the libraries that a .so file needs"},
@@ -40,7 +41,7 @@ func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
 func packImage(c *cli.Context, s Session) error {
 	programs, more, terraform := c.StringSlice("program"), c.StringSlice("add"), c.String("terraform-provider")
 	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more)+len(terraform) == 0 && !c.Bool("shell") && !c.Bool("python") {
-		return diag.Errorf("Wrong command line",
+		return diag.Errorf("Missing argument",
 			"pack takes the image's name, and files or directories: deployster image pack -t acme/file:1 -shell type.sh")
 	}
 	env, err := flagvalues.Environment(c)
@@ -49,7 +50,8 @@ func packImage(c *cli.Context, s Session) error {
 	}
 	if plugs := c.StringSlice("plug"); len(plugs) > 0 {
 		if err := images.CheckPlugs(plugs); err != nil || terraform == "" {
-			return diag.Errorf("Wrong command line", "-plug is NAME=PATH or NAME=PATH:rw, with an absolute path, and goes with -terraform-provider.")
+			return diag.Errorf("Invalid flag value", "-plug must be NAME=PATH or NAME=PATH:rw, with an absolute path, and needs "+
+				"-terraform-provider.")
 		}
 		env[images.PlugsVariable] = strings.Join(plugs, ",")
 	}
@@ -62,7 +64,7 @@ func packImage(c *cli.Context, s Session) error {
 		Note: s.Engine.Workspace.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env,
 		WorkingDir: c.String("workdir")}
 	if dir := o.WorkingDir; dir != "" && !path.IsAbs(dir) {
-		return diag.Errorf("Wrong command line", "-workdir is an absolute path in the image, and it was given %q.", dir)
+		return diag.Errorf("Invalid flag value", "-workdir must be an absolute path in the image, not %q.", dir)
 	}
 	pack := images.Pack
 	if terraform != "" && len(o.Entrypoint) == 0 {

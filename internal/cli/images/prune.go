@@ -22,18 +22,18 @@ func removeCommand(action func(Run) cli.ActionFunc) *cli.Command {
 func pruneCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{Name: "prune", Usage: "remove images that the working directory does not need",
 		Description: "Images that the state, the lock file or the manifests of the working directory need are kept. It does not know what\n" +
-			"other directories need, and therefore asks.",
+			"other directories need, and therefore prompts.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "also images that have a name"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show what would be removed"},
-			&cli.BoolFlag{Name: "force", Usage: "do not ask"},
+			&cli.BoolFlag{Name: "force", Usage: "do not prompt"},
 		},
 		Action: action(pruneImages)}
 }
 
 func removeImages(c *cli.Context, s Session) error {
 	if c.NArg() == 0 {
-		return diag.Errorf("Wrong command line", "rm takes the names of images: deployster image rm acme/file:1")
+		return diag.Errorf("Missing argument", "rm takes the names of images: deployster image rm acme/file:1")
 	}
 	store, err := s.Store(c.Context)
 	if err != nil {
@@ -81,7 +81,7 @@ func pruneImages(c *cli.Context, s Session) error {
 	removed, err := images.Prune(c.Context, store, s.Engine.Workspace, unused)
 	printRemoved(s.Out, removed)
 	if stay := len(unused) - len(removed); err == nil && stay > 0 {
-		s.Err.Printf("%s stayed: what was shown has changed since.\n", words.Count(stay, "image"))
+		s.Err.Printf("%s was kept: it has changed since it was shown.\n", words.Count(stay, "image"))
 	}
 	return err
 }
@@ -91,8 +91,8 @@ func confirmPrune(ctx context.Context, s Session, unused []imagestore.Image) err
 	printImages(s.Err, unused)
 	s.Err.Printf("\n%s", lostWarning(unused))
 	if !s.Interactive {
-		return diag.Errorf("Approval required", "prune needs a yes, and there is no terminal to ask on. Nothing was removed. -force removes "+
-			"without asking, -dry-run only shows.")
+		return diag.Errorf("Approval required", "prune needs approval, and there is no terminal to prompt on. Nothing was removed. "+
+			"-force removes without a prompt, -dry-run only shows.")
 	}
 	yes, err := s.Confirm(ctx, "Remove these images?", false)
 	if err == nil && !yes {

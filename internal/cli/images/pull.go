@@ -9,14 +9,14 @@ import (
 
 func pullCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{Name: "pull", Usage: "download images from their registries", ArgsUsage: "IMAGE ...",
-		Description: "Credentials are docker's: `docker login` makes them. A pull that failed is resumed by the next\n" +
+		Description: "Credentials are docker's: `docker login` stores them. A pull that failed is resumed by the next\n" +
 			"one within a day.",
 		Action: action(pullImages)}
 }
 
 func pullImages(c *cli.Context, s Session) error {
 	if c.NArg() == 0 {
-		return diag.Errorf("Wrong command line", "pull takes the names of images: deployster image pull acme/file:1")
+		return diag.Errorf("Missing argument", "pull takes the names of images: deployster image pull acme/file:1")
 	}
 	store, err := s.Store(c.Context)
 	if err != nil {

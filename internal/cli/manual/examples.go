@@ -6,12 +6,12 @@ var examples = map[string][]string{
 	"": {"deployster plan -out=plan.bin", "deployster apply plan.bin"},
 	"init": {
 		"deployster init            # pin what is not pinned yet",
-		"deployster init -upgrade   # pin what the names mean today"},
+		"deployster init -upgrade   # pin what the names have today"},
 	"plan": {
 		"deployster plan -var-file=prod.tfvars -out=plan.bin",
 		"deployster plan -target=module.shop -compact"},
 	"apply": {
-		"deployster apply                                      # plan, ask, apply",
+		"deployster apply                                      # plan, prompt, apply",
 		"deployster apply plan.bin                             # apply a saved plan",
 		"deployster apply -auto-approve -report=report.json    # in a script",
 		"deployster apply - < plan.bin                         # a plan from stdin"},

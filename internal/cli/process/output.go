@@ -6,7 +6,7 @@ import (
 )
 
 // Output is stdout, and records the first error of writing there. Printing goes on after
-// an error: an apply must not stop because nobody reads its output.
+// an error: an apply must not stop because it has no readers output.
 type Output struct {
 	To io.Writer
 

@@ -59,7 +59,7 @@ func list(c *cli.Context, s Session) error {
 		return s.Out.Document(workspace.RunsDocument{Format: runs.Format, Runs: append([]runs.Run{}, found...)})
 	}
 	if len(found) == 0 {
-		s.Err.Printf("There are no records of runs in %s. plan, apply and destroy make them.\n", runs.Dir(s.Engine.Workspace.Dir))
+		s.Err.Printf("There are no records of runs in %s. plan, apply and destroy write them.\n", runs.Dir(s.Engine.Workspace.Dir))
 		return nil
 	}
 	rows := [][]string{{"RUN", "COMMAND", "RESULT", "TOOK", "IMAGES RUN"}}
@@ -96,7 +96,7 @@ func show(c *cli.Context, s Session) error {
 		s.Out.Table("", render.Steps(run, steps))
 	}
 	if run.LeftOut > 0 {
-		s.Out.Printf("\n%d more asked for states that were valid. They were not recorded.\n", run.LeftOut)
+		s.Out.Printf("\n%d more read states that were valid. They were not recorded.\n", run.LeftOut)
 	}
 	printProblems(s.Out, report)
 	return nil
@@ -122,7 +122,8 @@ func logs(c *cli.Context, s Session) error {
 		name, resource = resource, c.Args().Get(1)
 	}
 	if resource == "" {
-		return diag.Errorf("Wrong command line", "Say of which resource: deployster runs logs [RUN] RESOURCE. `deployster runs show` lists them.")
+		return diag.Errorf("Wrong command line", "Name the resource: deployster runs logs [RUN] RESOURCE. `deployster runs show` "+
+			"lists them.")
 	}
 	run, err := s.Engine.Workspace.FindRun(name)
 	if err != nil {

@@ -33,7 +33,7 @@ func (env Lookup) KeepWorkers() (time.Duration, error) {
 	keep, err := time.ParseDuration(text)
 	if err != nil || keep < 0 {
 		return 0, diag.Errorf("DEPLOYSTER_KEEP is not a duration",
-			"It is %q. It says how long an idle worker is kept for the next command: write it like 60s or 5m, or 0s for not at all.", text)
+			"It is %q. It sets how long an idle worker is kept for the next command: write it like 60s or 5m, or 0s for not at all.", text)
 	}
 	return keep, nil
 }

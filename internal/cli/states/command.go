@@ -66,7 +66,7 @@ func Command(action func(Run) cli.ActionFunc) *cli.Command {
 			{Name: "copies", Usage: "list the backups of the state", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 				&cli.Uint64Flag{Name: "prune-before", Usage: "first remove the backups before `SERIAL`"}},
 				Action: action(copies)},
-			{Name: "reencrypt", Usage: "encrypt or decrypt the state and its backups, as the encryption block says",
+			{Name: "reencrypt", Usage: "encrypt or decrypt the state and its backups, as the encryption block configures it",
 				Action: action(reencrypt)},
 			{Name: "restore", Usage: "replace the state with one of its backups", ArgsUsage: "SERIAL", Flags: []cli.Flag{doneJSON()},
 				Action: action(restore)},

@@ -42,8 +42,8 @@ func remove(c *cli.Context, s Session) error {
 func move(c *cli.Context, s Session) error {
 	if c.NArg() != 2 {
 		return diag.Errorf("Wrong command line",
-			"state mv takes two addresses, the old and the new one, of a resource, an instance or a module. `deployster state list` lists what "+
-				"there is.")
+			"state mv takes two addresses, the old and the new one, of a resource, an instance or a module. `deployster state list` "+
+				"lists all addresses.")
 	}
 	done, err := stateedit.NewEditor(s.Engine.Workspace, c.Bool("dry-run")).Move(c.Context, c.Args().Get(0), c.Args().Get(1))
 	return printEdit(c, s, done, err)
@@ -86,7 +86,7 @@ func restore(c *cli.Context, s Session) error {
 		s.Out.Printf("The replaced state is now %s.\n", got.Aside)
 	}
 	if got.Journal {
-		s.Out.Printf("An interrupted apply had begun from it. The next apply adds what that recorded.\n")
+		s.Out.Printf("An interrupted apply had started from it. The next apply adds what that recorded.\n")
 	}
 	return nil
 }

@@ -37,11 +37,11 @@ func resolve(c *cli.Context, s Session) error {
 	case c.NArg() == 0 && as == "":
 		return listOpen(c, s)
 	case c.NArg() == 0:
-		return diag.Errorf("Wrong command line",
-			"resolve -as=%s takes the address of one resource. `deployster resolve` lists those that have an action whose end is not known.",
+		return diag.Errorf("Wrong number of arguments",
+			"resolve -as=%s takes the address of one resource. `deployster resolve` lists those with an unknown outcome.",
 			diag.Visible(string(as)))
 	case as != actions.Done && as != actions.Failed:
-		return diag.Errorf("Wrong command line", "resolve takes -as=done (the action of %s ended well) or -as=failed (it did not).",
+		return diag.Errorf("Missing flag", "resolve takes -as=done (the action of %s ended well) or -as=failed (it did not).",
 			diag.Visible(c.Args().First()))
 	}
 	done, err := resolving.Resolve(c.Context, s.Engine, c.Args().First(), as, c.Bool("dry-run"))

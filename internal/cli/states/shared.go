@@ -15,7 +15,7 @@ func sharedCommands(action func(Run) cli.ActionFunc) []*cli.Command {
 		{Name: "status", Usage: "show where the state is and who uses it", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 			Action: action(showStatus)},
 		{Name: "unlock", Usage: "end a claim on a shared state; its holder can record nothing more", ArgsUsage: "CLAIM",
-			Flags:  []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask"}},
+			Flags:  []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not prompt"}},
 			Action: action(unlock)},
 		{Name: "move", Usage: "move the state and its backups to a URL or a file", ArgsUsage: "TO",
 			Action: action(moveTo)},
@@ -39,14 +39,15 @@ func showStatus(c *cli.Context, s Session) error {
 
 func unlock(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "state unlock takes the claim that is to be ended. `deployster state status` says it.")
+		return diag.Errorf("Wrong command line", "state unlock takes the claim that is to be ended. `deployster state status` prints it.")
 	}
 	if _, err := sharedstate.Claimable(s.Engine.Workspace); err != nil {
 		return err
 	}
 	if !c.Bool("yes") {
 		yes, err := s.Confirm(c.Context, "End the claim "+diag.Visible(c.Args().First())+
-			"? Who has it can record nothing more, and what it has begun is left open. If it is a process of this machine, it is ended.", false)
+			"? Its holder can record nothing more, and its open actions are not settled. If the holder is a process of this "+
+			"machine, it is ended.", false)
 		if err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func unlock(c *cli.Context, s Session) error {
 	if err := sharedstate.Unlock(c.Context, s.Engine.Workspace, c.Args().First()); err != nil {
 		return err
 	}
-	s.Out.Printf("Unlocked. Who had the state can record nothing more.\n")
+	s.Out.Printf("Unlocked. The former holder can record nothing more.\n")
 	return nil
 }
 
@@ -69,7 +70,7 @@ func moveTo(c *cli.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	s.Out.Printf("The state is at %s now, with %s. Say so in the manifest or by -state.\n", diag.Visible(c.Args().First()),
+	s.Out.Printf("The state is at %s now, with %s. Write this into the manifest or -state.\n", diag.Visible(c.Args().First()),
 		words.Count(copies, "earlier serial"))
 	return nil
 }

@@ -27,7 +27,7 @@ func printStatus(out terminal.Printer, status sharedstate.StateStatus) {
 	}
 	printUse(out, status)
 	for _, path := range status.Pending {
-		out.Printf("pending    %s: the next command here that changes the state brings it in\n", diag.Visible(path))
+		out.Printf("pending    %s: the next command here that changes the state merges it\n", diag.Visible(path))
 	}
 }
 
@@ -37,12 +37,12 @@ func printUse(out terminal.Printer, status sharedstate.StateStatus) {
 	case u == nil:
 		out.Printf("in use by  nobody\n")
 	case u.EndedWithoutClose:
-		out.Printf("in use by  nobody: %s ended without close, last heard of %s ago, claim %s; the next command takes over from it\n",
+		out.Printf("in use by  nobody: %s ended without close, last answered %s ago, claim %s; the next command takes over from it\n",
 			diag.Visible(u.By), max(time.Since(u.Heard), 0).Round(time.Second), diag.Visible(u.Claim))
 	case u.Claim == "":
 		out.Printf("in use by  %s\n", diag.Visible(u.By))
 	default:
-		out.Printf("in use by  %s since %s, last heard of %s ago, claim %s\n", diag.Visible(u.By), u.Since.Format(time.RFC3339),
+		out.Printf("in use by  %s since %s, last answered %s ago, claim %s\n", diag.Visible(u.By), u.Since.Format(time.RFC3339),
 			max(time.Since(u.Heard), 0).Round(time.Second), diag.Visible(u.Claim))
 	}
 	what := "at work "

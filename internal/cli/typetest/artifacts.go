@@ -60,7 +60,7 @@ func testArtifacts(c *cli.Context, s Session, env map[string]string) (int, error
 
 func artifactOptions(c *cli.Context, s Session) (o imagetest.Options, err error) {
 	wrong := func(detail string, args ...any) (imagetest.Options, error) {
-		return o, diag.Errorf("Wrong command line", detail, args...)
+		return o, diag.Errorf("Invalid arguments", detail, args...)
 	}
 	for _, flag := range []string{"config", "then", "plug", "keep", "replace"} {
 		if c.IsSet(flag) {

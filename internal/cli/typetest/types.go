@@ -105,7 +105,7 @@ func Run(c *cli.Context, s Session) (int, error) {
 
 func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 	wrong := func(detail string, args ...any) (conformance.Options, error) {
-		return conformance.Options{}, diag.Errorf("Wrong command line", detail, args...)
+		return conformance.Options{}, diag.Errorf("Invalid arguments", detail, args...)
 	}
 	if c.NArg() != 1 || c.String("config") == "" {
 		return wrong("test takes a config and an image: deployster type test -config file.hcl acme/file:1; or, of an image of artifacts, a " +

@@ -28,7 +28,7 @@ func Native(text []byte) (out []byte, err error) {
 		return n.blocks(key, labels, nil)
 	})
 	if err == nil && n.dec.More() {
-		err = fmt.Errorf("line %d: there is something behind its end", n.now())
+		err = fmt.Errorf("line %d: text follows its end", n.now())
 	}
 	return n.out.Bytes(), err
 }

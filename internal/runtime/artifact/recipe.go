@@ -44,7 +44,7 @@ func (r Recipe) Key() (string, error) {
 	for _, part := range []*json.RawMessage{&r.Source, &r.Params} {
 		c, err := jsondoc.CanonicalOwn(orEmpty(*part))
 		if err != nil {
-			return "", fmt.Errorf("a source or params that are no JSON: %w", err)
+			return "", fmt.Errorf("a source or params that are not valid JSON: %w", err)
 		}
 		*part = c
 	}

@@ -19,7 +19,7 @@ func asTimeout(err error) (*runner.TimeoutError, bool) {
 	return t, ok
 }
 
-const fixConfig = "Correct the config, or the image's config_schema if it asks too much."
+const fixConfig = "Correct the config, or the image's config_schema if it is too strict."
 
 func (e *engine) checkConfig(context.Context) outcome {
 	for _, config := range []json.RawMessage{e.o.Config, e.o.Then} {
@@ -40,7 +40,7 @@ func (e *engine) checkConfig(context.Context) outcome {
 	return pass("")
 }
 
-const fixStrict = "Say in config_schema what each property is (\"type\"), and \"additionalProperties\": false: then deployster shows " +
+const fixStrict = "Declare the \"type\" of each property in config_schema, and \"additionalProperties\": false: then deployster shows " +
 	"the user the line with the mistake, before the image runs."
 
 // unknownProperty is the name of a property that no image knows.
@@ -54,7 +54,7 @@ func (e *engine) checkStrict(context.Context) outcome {
 	}
 	var config map[string]json.RawMessage
 	if err := json.Unmarshal(e.o.Config, &config); err != nil {
-		return skip("the config is no object")
+		return skip("the config is not an object")
 	}
 	refuses := func(key string, value json.RawMessage) bool {
 		changed := maps.Clone(config)

@@ -213,9 +213,9 @@ func refuseExisting(first protocol.Answer, ty protocol.Type, o Options) error {
 	if ty.Absent {
 		will = "change and remove it"
 	}
-	return diag.Errorf("There is something already",
-		"The image says that what the config describes exists already (its state is %s), and the test would %s. Nothing was changed. "+
-			"Use a config for something that does not exist; or, if it may go, run the test with -replace.", first.Status, will)
+	return diag.Errorf("The object exists already",
+		"The image reports that the object of the config exists already (its state is %s), and the test would %s. Nothing was changed. "+
+			"Use the config of an object that does not exist; or, if it may be destroyed, run the test with -replace.", first.Status, will)
 }
 
 // check carries out one check, and reports whether the checks that depend on it can be carried out.

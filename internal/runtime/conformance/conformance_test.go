@@ -220,8 +220,8 @@ func TestChecks_Advise(t *testing.T) {
 		"goes by its name": {"renamed", "", "moved block"},
 
 		"no identity":       {"identity", "renames and replacements of this type are guessed", `"identity": ["/path"]`},
-		"named by its text": {"identity-same", "/text names the thing too", `"identity": ["/path"]`},
-		"named by its note": {"identity-same", "/note names the thing too", `"identity": ["/path"]`}, // which the config leaves out
+		"named by its text": {"identity-same", "/text names the object, too", `"identity": ["/path"]`},
+		"named by its note": {"identity-same", "/note names the object, too", `"identity": ["/path"]`}, // which the config leaves out
 	} {
 		t.Run(fault, func(t *testing.T) {
 			r, err := test(t, &faulty{fault: fault}, func(o *conformance.Options) {
@@ -328,7 +328,7 @@ func TestRun_CannotTest(t *testing.T) {
 		want, not   string
 	}{
 		{"no image", "acme/other", nil, "not found", "-plug"},
-		{"a plug that nobody asks for", "acme/text", map[string]conformance.Plug{"x": {Path: "/"}}, "It asks for none", "-plug"},
+		{"a plug that nobody asks for", "acme/text", map[string]conformance.Plug{"x": {Path: "/"}}, "It has no plugs", "-plug"},
 		{"a plug is missing", "acme/plugs", nil, "-plug a=PATH", "-plug b"},
 		{"a plug is read only", "acme/plugs", map[string]conformance.Plug{"a": {Path: t.TempDir(), ReadOnly: true}}, ":ro", "-plug"},
 		{"dependencies", "acme/needs", nil, "dependencies (net)", "-plug"},

@@ -9,8 +9,8 @@ import (
 	"deployster/internal/base/words"
 )
 
-const fixDiscover = "Print an object a line for each thing that exists, {\"config\": {...}, \"name\": \"...\"}, each thing once, " +
-	"and change nothing. docs/protocol.md, section 8.1."
+const fixDiscover = "Print one JSON object per line for each existing object, {\"config\": {...}, \"name\": \"...\"}, each once, and " +
+	"change nothing. docs/protocol.md, section 8.1."
 
 // isListed asks which things exist, while the resource's thing does. The type gets the
 // defaults that a block of it may have: the config without the identity.
@@ -35,11 +35,11 @@ func isListed(ctx context.Context, e *engine) outcome {
 	}
 	switch ours {
 	case 0:
-		return fail(fixDiscover, "It listed %s, and not the one that was made.", words.Count(len(found), "thing"))
+		return fail(fixDiscover, "It listed %s, and not the created one.", words.Count(len(found), "thing"))
 	case 1:
 		return pass("%s", words.Count(len(found), "thing"))
 	}
-	return fail(fixDiscover, "It listed the one that was made %d times.", ours)
+	return fail(fixDiscover, "It listed the created one %d times.", ours)
 }
 
 // namesSame reports whether a listed config describes the same thing as config: by the

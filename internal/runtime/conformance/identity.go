@@ -13,22 +13,22 @@ import (
 	"deployster/protocol"
 )
 
-const fixIdentity = "Say in init's answer which values of the config name the thing: \"identity\": [\"/path\"]. Each leads to a " +
-	"property that is required or has a default, and that is not writeOnly. docs/protocol.md, section 3.2."
+const fixIdentity = "Declare in the answer to init which values of the config name the object: \"identity\": [\"/path\"]. Each leads to " +
+	"a property that is required or has a default, and that is not writeOnly. docs/protocol.md, section 3.2."
 
 // identityIsSaid checks the identity in the image's answer to init.
 func identityIsSaid(e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
-		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it does not say what names its things",
+		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it declares no identity",
 			fix: fixIdentity}
 	}
 	for _, pointer := range e.ty.Identity {
 		p, found := e.schemas.FindProperty(e.ty.ConfigSchema, pointer)
 		switch {
 		case !found:
-			return fail(fixIdentity, "%s is no property of the config_schema.", pointer)
+			return fail(fixIdentity, "%s is not a property of the config_schema.", pointer)
 		case p.WriteOnly:
-			return fail(fixIdentity, "%s is writeOnly: a secret cannot name the thing.", pointer)
+			return fail(fixIdentity, "%s is writeOnly: a secret cannot be an identity.", pointer)
 		case !p.Always && !e.ty.Memory: // a memory identifies the thing where the config does not
 			return fail(fixIdentity, "%s may be missing: it must be required or have a default.", pointer)
 		}
@@ -36,15 +36,15 @@ func identityIsSaid(e *engine) outcome {
 	return pass("named by %s", strings.Join(e.ty.Identity, ", "))
 }
 
-const fixOther = "Another value of the identity is another thing: look for exactly the thing that the values of \"identity\" name."
+const fixOther = "Another value of the identity is another object: find exactly the object that the values of \"identity\" name."
 
 // askOther queries a thing with another identity, while the first thing exists.
 func askOther(ctx context.Context, e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
-		return skip("it does not say what names its things")
+		return skip("it declares no identity")
 	}
 	if e.ty.Memory {
-		return skip("its memory says which thing is meant")
+		return skip("its memory names the object")
 	}
 	asked := 0
 	for _, pointer := range e.ty.Identity {
@@ -58,11 +58,11 @@ func askOther(ctx context.Context, e *engine) outcome {
 		case err != nil && !isOfImage(err):
 			return outcome{err: err}
 		case err == nil && a.Status == protocol.Valid:
-			return fail(fixOther, "With another %s it is VALID, and only the first thing was made.", pointer)
+			return fail(fixOther, "With another %s it is VALID, and only the first object was created.", pointer)
 		}
 	}
 	if asked == 0 {
-		return skip("the schema allows no other value that could be tried")
+		return skip("the schema allows no other value to test")
 	}
 	return e.sameAnswer(ctx, present(e.o.Config), e.valid, fixOther)
 }
@@ -71,11 +71,11 @@ func askOther(ctx context.Context, e *engine) outcome {
 // thing is not found, that property belongs to its identity too.
 func askChanged(ctx context.Context, e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
-		return skip("it does not say what names its things")
+		return skip("it declares no identity")
 	}
 	var config map[string]json.RawMessage
 	if err := json.Unmarshal(e.o.Config, &config); err != nil {
-		return skip("the config is no object")
+		return skip("the config is not an object")
 	}
 	for _, key := range e.schemas.PropertyNames(e.ty.ConfigSchema) {
 		config[key] = nil // a property without a value may belong to the identity too
@@ -97,7 +97,7 @@ func askChanged(ctx context.Context, e *engine) outcome {
 	}
 	switch {
 	case len(names) > 0:
-		return outcome{verdict: Skip, reason: strings.Join(names, ", ") + " names the thing too: with another value it is not found",
+		return outcome{verdict: Skip, reason: strings.Join(names, ", ") + " names the object, too: with another value it is not found",
 			fix: fixIdentity}
 	case asked == 0:
 		return skip("there is no other property whose value could be changed")

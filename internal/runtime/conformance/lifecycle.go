@@ -56,7 +56,7 @@ func (e *engine) live(ctx context.Context) {
 		}
 	case !e.ty.Absent && right:
 		e.check(ctx, checkWatchTells, e.watching.hasTold)
-		why = "the image does not say \"absent\": true, so it cannot be asked to remove anything"
+		why = "the image does not declare \"absent\": true, so it cannot remove anything"
 	}
 	if ctx.Err() == nil {
 		e.skipAll(why, checkActions)
@@ -97,8 +97,8 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	return true
 }
 
-const fixMemory = "Say what must not be forgotten when it is made, and {\"memory\": null} when it is removed; a type that can do without " +
-	"leaves \"memory\" out of its answer to init."
+const fixMemory = "Print the memory when the object is created, and {\"memory\": null} when it is removed; a type without memory omits " +
+	"\"memory\" in its answer to init."
 
 // isRemembered checks the memory after the resource was created, and after it was destroyed.
 func isRemembered(e *engine) outcome {
@@ -111,8 +111,8 @@ func isRemembered(e *engine) outcome {
 	return pass("")
 }
 
-const fixActions = "An action ends with exit code 0 when it has done its part, and with another and a reason on stderr when not. Its " +
-	"arguments are those that the answer to state gave it."
+const fixActions = "An action that succeeds ends with exit code 0; one that fails ends with another, and a reason on stderr. Its " +
+	"arguments are those of the answer to state."
 
 // act runs the actions of an answer in their order.
 func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateInput) error {
@@ -171,11 +171,11 @@ func (e *engine) create(ctx context.Context) outcome {
 	return out
 }
 
-const fixWrites = "The files of a container are thrown away with it. What is to last belongs into a plug, or into a service; " +
-	"an action removes its temporary files. With read_only_rootfs = true in the type block such a write is an error."
+const fixWrites = "The files of a container are removed with it. Durable data belongs into a plug, or into a service; an action removes " +
+	"its temporary files. With read_only_rootfs = true in the type block such a write is an error."
 
-const fixValid = "After its actions the state must be VALID. Either an action did not do what it was to do, or state compares something " +
-	"that the actions do not change."
+const fixValid = "After its actions the state must be VALID. Either an action failed without an error, or state compares something that " +
+	"the actions do not change."
 
 func (e *engine) askValid(ctx context.Context) outcome {
 	a, err := e.ask(ctx, after(e.first, present(e.o.Config)))
@@ -209,7 +209,7 @@ const fixStateSchema = "Correct the state or the state_schema: deployster refuse
 func (e *engine) checkStateSchema(context.Context) outcome {
 	if len(e.ty.StateSchema) == 0 {
 		return outcome{verdict: Skip, reason: "the image has no state_schema",
-			fix: "With a state_schema users see what they may refer to, and mistakes in the state are found here."}
+			fix: "A state_schema shows users what they may refer to, and this test finds mistakes in the state."}
 	}
 	if found := e.client("").CheckState(e.ty, e.valid.State); len(found) > 0 {
 		return fail(fixStateSchema, "%s The state is %s", found[0].Sentence(), recording.Cut(string(e.valid.State)))
@@ -233,14 +233,13 @@ func forecastCameTrue(before protocol.Answer, state json.RawMessage) outcome {
 	return pass("")
 }
 
-const fixTwice = "When nothing has changed, state says VALID and the same state again. Leave out what " +
-	"changes by itself."
+const fixTwice = "When nothing has changed, return VALID and the same state again. Omit values that change by themselves."
 
 func (e *engine) applyTwice(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, present(e.o.Config), e.valid, fixTwice)
 }
 
-const fixLastState = "\"last_state\" is a hint, for instance where to look first. Whether something is valid is decided by looking at it."
+const fixLastState = "\"last_state\" is a hint, for instance where to search first. Read the object to decide whether it is valid."
 
 func (e *engine) askWithLastState(ctx context.Context) outcome {
 	if e.ty.Protocol == 1 {
@@ -251,8 +250,8 @@ func (e *engine) askWithLastState(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, in, e.valid, fixLastState)
 }
 
-const fixRenamed = "Find the thing by its config or by \"last_state\", not by the \"name\" beside the config, which a moved block of a " +
-	"manifest changes."
+const fixRenamed = "Find the object by its config or by \"last_state\", not by the \"name\" next to the config, which a moved block of " +
+	"a manifest changes."
 
 // rename queries the same thing under another resource name. A type may find its things
 // by that name only: then its users cannot rename resources.
@@ -264,13 +263,13 @@ func (e *engine) rename(ctx context.Context) outcome {
 	in.LastState = e.valid.State
 	out := e.sameAnswer(ctx, in, e.valid, fixRenamed)
 	if out.verdict == Fail {
-		out.verdict, out.reason = Skip, "under another name it is another thing"
+		out.verdict, out.reason = Skip, "under another name it is another object"
 	}
 	return out
 }
 
-const fixUpdate = "Compare each property of the config with what exists: one that is left out means that it must be unset, and of a " +
-	"secret keep a fingerprint. If the second config means the same, take another."
+const fixUpdate = "Compare each property of the config with what exists: one that is omitted must be unset, and of a secret keep a " +
+	"fingerprint. If the second config describes the same object, use another."
 
 // update checks that the actions for a second config lead to it.
 func (e *engine) update(ctx context.Context) outcome {
@@ -284,11 +283,11 @@ func (e *engine) update(ctx context.Context) outcome {
 	case err != nil:
 		return failWith(e.recorder.StreamHint(fixState), err)
 	case a.Status == protocol.Missing:
-		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another "+
-			"one, take one that does not.",
-			"With the second config the image says that nothing exists.")
+		return fail("The same object must be found under the changed config; its identity must not change. If this config names another "+
+			"object, use one that does not.",
+			"With the second config the image reports that nothing exists.")
 	case a.Status == protocol.Valid && e.made:
-		return fail(fixUpdate, "It is VALID with the second config too, though nothing was done: what differs between the two is not compared.")
+		return fail(fixUpdate, "It is VALID with the second config, too, without any change: the difference is not compared.")
 	}
 	if err := e.act(ctx, a, in); err != nil {
 		return failWith(fixActions, err)

@@ -15,8 +15,8 @@ import (
 func mounts(ty protocol.Type, plugs map[string]Plug) ([]runner.Mount, error) {
 	if len(ty.RequiredResources) > 0 {
 		return nil, diag.Errorf("The type needs other resources",
-			"The image asks for dependencies (%s), which this test has none of. Test it in a manifest, with `deployster plan` and `deployster "+
-				"apply`.",
+			"The image needs dependencies (%s), which this test does not have. Test it in a manifest, with `deployster plan` and "+
+				"`deployster apply`.",
 			strings.Join(slices.Sorted(maps.Keys(ty.RequiredResources)), ", "))
 	}
 	var list []runner.Mount
@@ -42,11 +42,11 @@ func mounts(ty protocol.Type, plugs map[string]Plug) ([]runner.Mount, error) {
 		for _, m := range missing {
 			lines += "\n" + m
 		}
-		return nil, diag.Errorf("Missing plug", "The image asks for files or directories of this host. Say which:%s", lines)
+		return nil, diag.Errorf("Missing plug", "The image needs files or directories of this host. Name them:%s", lines)
 	}
 	for _, name := range slices.Sorted(maps.Keys(plugs)) {
 		if _, asked := ty.Plugs[name]; !asked {
-			return nil, diag.Errorf("No such plug", "The image does not ask for a plug %q. %s", name, asksFor(ty))
+			return nil, diag.Errorf("No such plug", "The image has no plug %q. %s", name, asksFor(ty))
 		}
 	}
 	return list, nil
@@ -54,9 +54,9 @@ func mounts(ty protocol.Type, plugs map[string]Plug) ([]runner.Mount, error) {
 
 func asksFor(ty protocol.Type) string {
 	if len(ty.Plugs) == 0 {
-		return "It asks for none."
+		return "It has no plugs."
 	}
-	text := "It asks for:"
+	text := "Its plugs:"
 	for _, name := range slices.Sorted(maps.Keys(ty.Plugs)) {
 		text += " " + name
 	}

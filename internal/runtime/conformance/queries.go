@@ -63,8 +63,8 @@ func comparableInit(raw []byte, protocol int) string {
 	return canonical(raw)
 }
 
-const fixInitAgain = "The answer to init may depend on the image, on \"type\" and on \"version\" only: deployster asks once for all " +
-	"resources of a type. Leave out what changes, or say \"cache\": false."
+const fixInitAgain = "The answer to init may depend on the image, on \"type\" and on \"version\" only: deployster queries it once for " +
+	"all resources of a type. Omit what changes, or set \"cache\": false."
 
 func (e *engine) askInitAgain(ctx context.Context) outcome {
 	other, workspace := e.target, e.o.Workspace
@@ -78,12 +78,12 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 		return fail(fixInitAgain, "Asked for a resource %q it answered something else: %s", other.Address, difference(e.init, again))
 	}
 	if e.ty.NoCache {
-		return pass("asked for the same resource, as it says \"cache\": false")
+		return pass("with the same resource, as it declares \"cache\": false")
 	}
 	return pass("")
 }
 
-const fixKeys = "Read stdin as JSON and ignore the keys that you do not know: new ones may come at any time, also inside of objects."
+const fixKeys = "Read stdin as JSON and ignore the keys that you do not know: new ones may be added at any time, also inside of objects."
 
 func (e *engine) addKeysToInit(ctx context.Context) (out outcome) {
 	e.recorder.WithEdit(recording.AddKeys, func() {
@@ -200,7 +200,7 @@ func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want pr
 		return failWith(e.recorder.StreamHint(fix), err)
 	}
 	if was, is := withoutTexts(want), withoutTexts(a); was != is {
-		return fail(fix, "The answer was another: %s", difference(was, is))
+		return fail(fix, "The answer differs: %s", difference(was, is))
 	}
 	return pass("")
 }
@@ -213,7 +213,7 @@ func (e *engine) addKeysToState(ctx context.Context) (out outcome) {
 	return out
 }
 
-const fixTerm = "On SIGTERM end within the grace period of 10 seconds: do not ignore it, and do not wait for something that never comes."
+const fixTerm = "On SIGTERM end within the grace period of 10 seconds: do not ignore it, and do not wait indefinitely."
 
 func (e *engine) terminateInit(ctx context.Context) outcome {
 	return e.terminate(func() { _, _ = e.client(e.o.Workspace).Init(ctx, e.target) })
@@ -242,13 +242,13 @@ func (e *engine) terminate(ask func()) outcome {
 		t, ok := asTimeout(runs[len(runs)-1].Err)
 		switch {
 		case ok && t.Killed:
-			return fail(fixTerm, "%s after its start it was asked to end (SIGTERM), and had to be killed %s later.", after, runner.DefaultGrace)
+			return fail(fixTerm, "%s after its start it received SIGTERM, and had to be killed %s later.", after, runner.DefaultGrace)
 		case ok:
 			asked++
 		}
 	}
 	if asked == 0 {
-		return pass("it was always through before it could be asked")
+		return pass("it always ended before SIGTERM could be sent")
 	}
 	return pass("")
 }

@@ -6,14 +6,14 @@ import (
 	"deployster/protocol"
 )
 
-const fixRefresh = "With \"refresh\": true in its input state says VALID, or STALE with the actions that reload. After these it is asked " +
-	"without it, and must say VALID."
+const fixRefresh = "With \"refresh\": true in its input, state returns VALID, or STALE with the actions that reload. After these it is " +
+	"queried without it, and must return VALID."
 
 // isTold tells a type that a resource it subscribes to was acted on, and runs the
 // actions of its answer.
 func isTold(ctx context.Context, e *engine) outcome {
 	if !e.ty.Refresh {
-		return skip("the image does not say \"refresh\": true")
+		return skip("the image does not declare \"refresh\": true")
 	}
 	in := present(e.o.Config)
 	in.LastState, in.Refresh = e.valid.State, true
@@ -22,7 +22,7 @@ func isTold(ctx context.Context, e *engine) outcome {
 	case err != nil:
 		return failWith(e.recorder.StreamHint(fixState), err)
 	case a.Status == protocol.Missing:
-		return fail(fixRefresh, "It says that nothing exists, though it was VALID before.")
+		return fail(fixRefresh, "It reports that nothing exists, though it was VALID before.")
 	case a.Status == protocol.Valid:
 		return pass("there is nothing to reload")
 	}

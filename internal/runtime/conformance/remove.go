@@ -9,7 +9,7 @@ import (
 	"deployster/protocol"
 )
 
-const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it exists, and " +
+const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove the object while it exists, and " +
 	"{\"status\":\"MISSING\"} when it is gone."
 
 const fixUnreached = "Answer MISSING only where you have seen that the object does not exist. Where its machine or service cannot be " +
@@ -46,7 +46,7 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 	case err != nil:
 		return failWith(e.recorder.StreamHint(fixAbsent), err)
 	case a.Status == protocol.Missing && e.valid.Status == protocol.Valid:
-		return fail(fixAbsent, "It says that it is gone, and was VALID a moment ago: nothing would remove it.")
+		return fail(fixAbsent, "It reports MISSING, and was VALID a moment ago: nothing would remove it.")
 	case a.Status == protocol.Missing:
 		e.made = false
 		return pass("nothing of it existed")
@@ -91,7 +91,7 @@ func (e *engine) askGone(ctx context.Context) outcome {
 			if last != nil {
 				remembered = " when it was given the last state"
 			}
-			return fail(fixLastState, "It was removed, and the image says %s%s. What does not exist is STALE without \"staleState\".",
+			return fail(fixLastState, "It was removed, and the image returned %s%s. A missing object is STALE without \"staleState\".",
 				describe(a), remembered)
 		}
 	}

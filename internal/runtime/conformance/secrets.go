@@ -37,5 +37,5 @@ func printsNoSecret(e *engine, configs []json.RawMessage, runs []recording.Run) 
 			}
 		}
 	}
-	return pass("%d runs were looked through", len(runs))
+	return pass("%d runs were searched", len(runs))
 }

@@ -10,15 +10,15 @@ import (
 	"deployster/protocol"
 )
 
-const fixUnknowns = "Where \"unknown\" in its input has a pointer, the value there is null for now, whatever the schema says: answer " +
-	"what is to be expected, with what becomes of it in the \"unknown\" of the answer. A type that cannot leaves \"unknowns\" out of its " +
-	"answer to init."
+const fixUnknowns = "Where \"unknown\" in its input has a pointer, the value there is null for now, whatever the schema requires: " +
+	"answer what is expected, and list unknown values in the \"unknown\" of the answer. A type that cannot do this omits \"unknowns\" " +
+	"in its answer to init."
 
 // isAskedAhead queries the state with each value of the config unknown in turn.
 func isAskedAhead(ctx context.Context, e *engine) outcome {
 	config, err := jsondoc.Object(e.o.Config)
 	if err != nil {
-		return fail(fixUnknowns, "The config is no object: %s.", err)
+		return fail(fixUnknowns, "The config is not an object: %s.", err)
 	}
 	asked := 0
 	for _, key := range slices.Sorted(maps.Keys(config)) {
@@ -36,11 +36,11 @@ func isAskedAhead(ctx context.Context, e *engine) outcome {
 			return failWith(fixUnknowns, err)
 		}
 		if a.Status == protocol.Missing {
-			return fail(fixUnknowns, "With %s unknown it says that nothing exists, though it was VALID before.", pointer)
+			return fail(fixUnknowns, "With %s unknown it reports that nothing exists, though it was VALID before.", pointer)
 		}
 	}
 	if asked == 0 {
-		return skip("its config has no value that does not name the thing")
+		return skip("its config has no value outside of its identity")
 	}
 	return pass("with %d values unknown, one at a time", asked)
 }

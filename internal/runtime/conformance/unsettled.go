@@ -8,7 +8,7 @@ import (
 	"deployster/protocol"
 )
 
-const fixUnsettled = "Where \"unsettled\" names the action that creates it and there is no memory, it may exist: look for it by other " +
+const fixUnsettled = "Where \"unsettled\" names the action that creates it and there is no memory, it may exist: find it by other " +
 	"means, or answer with an error of the class \"unsettled\". docs/protocol.md, section 4.5."
 
 // isMadeOnce queries a thing that was just created as if its actions had been killed at
@@ -30,7 +30,7 @@ func isMadeOnce(ctx context.Context, e *engine) outcome {
 		case err != nil:
 			return failWith(fixUnsettled, err)
 		case a.Status == protocol.Missing:
-			return fail(fixUnsettled, "It exists, and what %s said was lost: with the intent %s the image says that it does not exist.",
+			return fail(fixUnsettled, "It exists, and the output of %s was lost: with the intent %s the image reports its absence.",
 				words.List(e.acted, 3), intent)
 		default:
 			found = true
@@ -39,5 +39,5 @@ func isMadeOnce(ctx context.Context, e *engine) outcome {
 	if found {
 		return pass("the image finds it")
 	}
-	return pass("the image says that it is not known")
+	return pass("the image reports that it is not known")
 }

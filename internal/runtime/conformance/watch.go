@@ -18,8 +18,8 @@ const (
 	quietAsks   = 5
 )
 
-const fixWatch = "Print one JSON object a line, {} or with \"detail\" and \"busy\": the first when everything is set up that tells of " +
-	"changes, and one for each change after that. Go on until stdin ends. docs/protocol.md, section 8."
+const fixWatch = "Print one JSON object a line, {} or with \"detail\" and \"busy\": the first when everything that reports changes is " +
+	"set up, and one for each change after that. Continue until stdin ends. docs/protocol.md, section 8."
 
 // watching carries out the checks of a watch. It has the watch that goes on while other
 // checks change the resource.
@@ -66,7 +66,7 @@ func (w *watching) start(ctx context.Context) outcome {
 	e := w.e
 	switch {
 	case e.ty.WatchAction == nil:
-		return skip("the image does not say \"watch_action\"")
+		return skip("the image does not declare \"watch_action\"")
 	case e.o.Launcher == nil:
 		return skip("nothing can be watched here")
 	}
@@ -118,8 +118,8 @@ func (w *watching) failed(err error) outcome {
 	return failWith(fixWatch, err)
 }
 
-const fixQuiet = "Nothing has changed while the state was asked for, so there is nothing to tell: watch what is written, and not what is " +
-	"read or opened."
+const fixQuiet = "Nothing changed while the state was read, so there is nothing to report: watch what is written, and not what is read " +
+	"or opened."
 
 // isQuiet queries the state several times. If a type reported an event for each query,
 // deployster would query it without end.
@@ -136,13 +136,13 @@ func (w *watching) isQuiet(ctx context.Context) outcome {
 		pause(ctx, time.Until(began.Add(quietFor*time.Duration(i+1)/quietAsks)))
 	}
 	if n := w.told(span{began, time.Now()}); n > 0 {
-		return fail(fixQuiet, "It told of %d changes within %s, in which only the state was asked for.", n, time.Since(began).Round(time.Second))
+		return fail(fixQuiet, "It reported %d changes within %s, while only the state was read.", n, time.Since(began).Round(time.Second))
 	}
 	return pass("")
 }
 
-const fixTells = "When an action has changed something, a line must come: watch the directory where a file is exchanged for another, for " +
-	"instance, and not the file."
+const fixTells = "When an action has changed something, print a line: if a file is replaced by another, for instance, watch its " +
+	"directory, and not the file."
 
 // hasTold checks that the watch has reported each change that actions made.
 func (w *watching) hasTold(ctx context.Context) outcome {
@@ -157,7 +157,7 @@ func (w *watching) hasTold(ctx context.Context) outcome {
 		for w.told(s) == 0 {
 			left := time.Until(s.to)
 			if left <= 0 {
-				return fail(fixTells, "Of change %d of %d it told nothing within %s after the actions.", i+1, len(w.acted), tellsWithin)
+				return fail(fixTells, "It did not report change %d of %d within %s after the actions.", i+1, len(w.acted), tellsWithin)
 			}
 			select {
 			case <-w.came:

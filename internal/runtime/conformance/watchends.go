@@ -86,8 +86,8 @@ func (p *spoken) kill() {
 	<-p.over
 }
 
-const fixEnds = "Read stdin to its end and then go, with all that you have started: so nothing is left when deployster dies. A shell " +
-	"script starts what watches with &, waits with cat >/dev/null, and ends it with kill."
+const fixEnds = "Read stdin to its end and then exit, with all started processes: so none is left when deployster dies. A shell script " +
+	"starts what watches with &, waits with cat >/dev/null, and ends it with kill."
 
 // endsWhenAsked checks that a watch ends when its stdin ends, and on SIGTERM.
 func (w *watching) endsWhenAsked(ctx context.Context) outcome {
@@ -128,8 +128,8 @@ func (w *watching) endsWhenAsked(ctx context.Context) outcome {
 	return pass("")
 }
 
-const fixWatchWorker = "A worker watches any number of resources at one time: take in each with \"watch\" at once, without waiting " +
-	"for others to end; say its lines as \"stdout\" of its id, its \"exit\" when it is cancelled, and end all when stdin ends."
+const fixWatchWorker = "A worker watches any number of resources concurrently: accept each with \"watch\" at once, without waiting for " +
+	"others to end; print its lines as \"stdout\" of its id, its \"exit\" when it is cancelled, and end all when stdin ends."
 
 // watchesMany checks that a worker watches many resources in one process.
 func (w *watching) watchesMany(ctx context.Context) outcome {
@@ -165,9 +165,9 @@ func (w *watching) watchesMany(ctx context.Context) outcome {
 		r, problem := p.reply(ctx, limit)
 		switch {
 		case problem != "":
-			return fail(fixWatchWorker, "Of %d requests %d have said their first line: %s", manyWatches, len(live), problem)
+			return fail(fixWatchWorker, "Of %d requests, %d have printed their first line: %s", manyWatches, len(live), problem)
 		case r.Exit != nil:
-			return fail(fixWatchWorker, "Request %d has ended with exit code %d, though nobody asked it to.", r.ID, *r.Exit)
+			return fail(fixWatchWorker, "Request %d ended with exit code %d without being cancelled.", r.ID, *r.Exit)
 		case r.Stdout != "":
 			live[r.ID] = true
 		}
@@ -177,7 +177,7 @@ func (w *watching) watchesMany(ctx context.Context) outcome {
 	for {
 		r, problem := p.reply(ctx, limit)
 		if problem != "" {
-			return fail(fixWatchWorker, "A request was cancelled, and its exit did not come within %s: %s", endsWithSIGTERM, problem)
+			return fail(fixWatchWorker, "A request was cancelled, and its exit was not reported within %s: %s", endsWithSIGTERM, problem)
 		}
 		if r.Exit != nil && r.ID == 1 {
 			break
@@ -187,7 +187,7 @@ func (w *watching) watchesMany(ctx context.Context) outcome {
 	if !p.ends(endsWithStdin) || p.res.ExitCode != 0 {
 		return fail(fixWatchWorker, "It did not end with exit code 0 within %s after the end of its stdin.", endsWithStdin)
 	}
-	return pass("%d at one time", manyWatches)
+	return pass("%d concurrently", manyWatches)
 }
 
 // reply returns the next reply of a worker, or says why there is none.

@@ -124,7 +124,7 @@ func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
 			answers[r.ID] = a
 		}
 		if a.exit != nil {
-			return nil, fmt.Sprintf("It said something about request %d after its exit, or ended it twice.", r.ID)
+			return nil, fmt.Sprintf("It printed output of request %d after its exit, or ended it twice.", r.ID)
 		}
 		a.stdout, a.stderr, a.exit = a.stdout+r.Stdout, a.stderr+r.Stderr, r.Exit
 	}
@@ -147,15 +147,15 @@ func sameReply(got *reply, want recording.Run) string {
 	return ""
 }
 
-const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep " +
-	"nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
+const fixReuse = "Runs that share a container must not see files or processes of earlier runs: keep nothing outside of the plugs, or " +
+	"omit \"reuse\". docs/protocol.md, section 7.1."
 
 // checkReuseAnswers checks that runs in a shared container give the same answers as fresh
 // runs. Where they do, and the image does not offer it, the reason proposes it.
 func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 	switch {
 	case e.ty.StateAction.Image != "":
-		return skip("the states are asked of another image, %s, which has a container for each run", e.ty.StateAction.Image)
+		return skip("the states are read by another image, %s, which has a container for each run", e.ty.StateAction.Image)
 	case e.ty.Reuse:
 		return e.compareReused(ctx)
 	case e.ty.Worker != nil:

@@ -75,9 +75,9 @@ func (w *workerRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, e
 	switch a := answers[1]; {
 	case problem != "":
 	case res.ExitCode != 0:
-		problem = "The worker did not end well."
+		problem = "The worker failed."
 	case a == nil || a.exit == nil:
-		problem = "The worker never told its exit."
+		problem = "The worker never reported its exit."
 	default:
 		return runner.Result{ExitCode: *a.exit, Stdout: []byte(a.stdout), Stderr: []byte(a.stderr), Duration: res.Duration}, nil
 	}

@@ -97,7 +97,7 @@ func (c *Client) Bring(ctx context.Context, f Files, archive io.Reader) error {
 func (c *Client) Look(ctx context.Context, plugs []Plug) ([]Seen, error) {
 	a, err := c.ask(ctx, kindLook, plugs, watchers{})
 	if err == nil && len(a.Seen) != len(plugs) {
-		err = fmt.Errorf("the host looked at %d plugs, and was asked about %d", len(a.Seen), len(plugs))
+		err = fmt.Errorf("the host reported %d plugs instead of %d", len(a.Seen), len(plugs))
 	}
 	return a.Seen, err
 }
@@ -168,7 +168,7 @@ func (c *Client) follow(ctx context.Context, in *inbox, k frame.Kind, body any, 
 		case kindEnded, kindDone:
 			err = said(in.call, m)
 		default:
-			err = fmt.Errorf("the host sends a message %d, which means nothing", m.Kind)
+			err = fmt.Errorf("the host sends an unknown message %d", m.Kind)
 		}
 		if err != nil {
 			c.conn.fail(err)
@@ -183,7 +183,7 @@ func (c *Client) follow(ctx context.Context, in *inbox, k frame.Kind, body any, 
 // show writes output to the watcher of its stream, and tells the host that it may send more.
 func (c *Client) show(call uint32, body []byte, w watchers) error {
 	if len(body) == 0 {
-		return fmt.Errorf("the host sends output of no stream")
+		return fmt.Errorf("the host sends output of an unknown stream")
 	}
 	to := w.stdout
 	if body[0] == stderr {

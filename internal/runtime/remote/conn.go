@@ -21,7 +21,7 @@ type Timing struct {
 func DefaultTiming() Timing { return Timing{Ping: 5 * time.Second, Silence: 30 * time.Second} }
 
 // errSilence is why a connection ends when the other end sends nothing.
-var errSilence = errors.New("the other end says nothing any more")
+var errSilence = errors.New("the other end no longer answers")
 
 // conn is one end of a connection: it writes from many goroutines, reads in one,
 // and ends when the other end is silent.

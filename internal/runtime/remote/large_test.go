@@ -33,7 +33,7 @@ func TestClient_TakesTheLargestAnswer(t *testing.T) {
 
 // What does not fit into a message is an error of its own call: the connection stays, and
 // nothing is asked again.
-func TestClient_TellsWhatIsTooLarge(t *testing.T) {
+func TestClient_ReportsWhatIsTooLarge(t *testing.T) {
 	at := printing{place: newPlace(), stdout: frame.MaxMessage}
 	c, _, _ := connect(t, at, Hello{Build: "b1"}, DefaultTiming())
 	for name, s := range map[string]runner.Spec{

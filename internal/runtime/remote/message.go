@@ -232,7 +232,7 @@ func (e *remoteError) Unwrap() error { return e.as }
 func decode[T any](m frame.Message) (T, error) {
 	var v T
 	if err := json.Unmarshal(m.Body, &v); err != nil {
-		return v, fmt.Errorf("the other end sends what is no message %d: %w", m.Kind, err)
+		return v, fmt.Errorf("the other end sends an invalid message %d: %w", m.Kind, err)
 	}
 	return v, nil
 }

@@ -105,7 +105,7 @@ func (c *Client) give(ctx context.Context, m frame.Message, from imagestore.Cont
 		return err
 	}
 	if from == nil || w.Size <= 0 || w.Size > maxPiece {
-		return errors.New("the host asks for a piece that was not offered")
+		return errors.New("the host requests a piece that was not offered")
 	}
 	kind := isContent
 	content, err := from.ReadContent(ctx, w.Digest, w.Offset, w.Size)

@@ -144,7 +144,7 @@ func probe(t *testing.T, c *Client, args ...string) runner.Spec {
 	return runner.Spec{Name: "web/do", Kind: runner.Action, Digest: image.Digest, Args: args, Grace: time.Second}
 }
 
-func TestClient_RecordsTheEndBeforeTheHostGoesOn(t *testing.T) {
+func TestClient_RecordsTheEndBeforeTheHostContinues(t *testing.T) {
 	at := newPlace()
 	c, _, _ := connect(t, at, Hello{Build: "b1", Epoch: 1}, DefaultTiming())
 	refused := errors.New("the disk is full")

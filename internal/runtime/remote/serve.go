@@ -124,7 +124,7 @@ func (s *server) handle(ctx context.Context, m frame.Message) error {
 		default: // there was no kindEnded, or the client replies twice
 		}
 	default:
-		return fmt.Errorf("the client sends a message %d, which means nothing", m.Kind)
+		return fmt.Errorf("the client sends an unknown message %d", m.Kind)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (s *server) handle(ctx context.Context, m frame.Message) error {
 // greet processes the client's greeting, and admits or refuses it.
 func (s *server) greet(ctx context.Context, m frame.Message) error {
 	if m.Kind != kindHello {
-		return errors.New("the client does not say who it is")
+		return errors.New("the client does not identify itself")
 	}
 	h, err := decode[Hello](m)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *server) begin(ctx context.Context, m frame.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.calls[m.Call] != nil {
-		return fmt.Errorf("the client begins the call %d twice", m.Call)
+		return fmt.Errorf("the client starts the call %d twice", m.Call)
 	}
 	s.calls[m.Call] = call
 	go func() {

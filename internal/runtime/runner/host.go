@@ -73,14 +73,14 @@ func (h Host) String() string {
 func (h Host) Check() error {
 	for _, part := range []struct{ name, value string }{{"address", h.Address}, {"user", h.User}, {"jump", h.Jump}} {
 		if strings.HasPrefix(part.value, "-") || strings.ContainsAny(part.value, " \t\r\n\x00'\"") {
-			return fmt.Errorf("the %s %q is none that ssh could use", part.name, part.value)
+			return fmt.Errorf("the %s %q is not valid for ssh", part.name, part.value)
 		}
 	}
 	if h.Address == "" {
 		return fmt.Errorf("the address is empty")
 	}
 	if h.Port < 0 || h.Port > 65535 {
-		return fmt.Errorf("%d is no port", h.Port)
+		return fmt.Errorf("%d is not a port", h.Port)
 	}
 	if dir := h.Data(); dir[0] != '/' || strings.Trim(dir, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") != "" {
 		return fmt.Errorf("the data_dir %q is not an absolute path of letters, digits and ._-/", dir)

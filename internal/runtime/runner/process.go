@@ -48,7 +48,7 @@ type Process interface {
 	Stdin() io.WriteCloser
 
 	// Stdout is the program's output. It ends after the program has ended. The program
-	// is killed if nobody reads it for long.
+	// is killed if it has no reader for long.
 	Stdout() io.Reader
 
 	// Asked records that an action is about to be requested, with a unique number of
@@ -91,7 +91,7 @@ type Process interface {
 type LongLineError int
 
 func (most LongLineError) Error() string {
-	return fmt.Sprintf("it said a line of more than %d bytes", int(most))
+	return fmt.Sprintf("it printed a line of more than %d bytes", int(most))
 }
 
 // ReadLine reads a line of the Stdout of a Process, with its newline; most is the limit of

@@ -182,7 +182,7 @@ type DiskError struct {
 
 func (e *DiskError) Error() string {
 	if e.TooDeep {
-		return fmt.Sprintf("made more than %d directories in each other, whose files cannot be measured, and was killed", MaxDepth)
+		return fmt.Sprintf("created more than %d nested directories, whose files cannot be measured, and was killed", MaxDepth)
 	}
 	return fmt.Sprintf("filled more than %d bytes of its own files and was killed", e.Limit)
 }

@@ -51,7 +51,7 @@ func Check(text string) error {
 		return refuse(u.Scheme+"://...", "what follows its ? cannot be read: parameters are NAME=VALUE with & between them")
 	}
 	if by := passwordBy(u, query); by != "" {
-		return refuse(u.Scheme+"://...", "it has a password in it, and would be shown and recorded with it. Give it by "+by)
+		return refuse(u.Scheme+"://...", "it has a password in it, and would be shown and recorded with it. Set it by "+by)
 	}
 	if u.Fragment != "" || u.Opaque != "" {
 		return refuse(text, "nothing may follow a #, and two slashes follow the scheme")
@@ -68,7 +68,7 @@ func Check(text string) error {
 	case "s3":
 		return checkS3(text, u)
 	}
-	return refuse(text, "there are s3://, postgres:// and dir://")
+	return refuse(text, "it must begin with s3://, postgres:// or dir://")
 }
 
 // passwordBy returns where else to give the password that a URL contains; "" = it contains
@@ -110,7 +110,7 @@ func checkS3(text string, u *url.URL) error {
 		return refuse("s3://"+u.Host+u.Path, "it is s3://BUCKET/PREFIX") // its parameters may hold a password
 	}
 	if why := wrongBucket(u.Host, q.Get("endpoint") != "" || q.Get("path_style") == "true"); why != "" {
-		return refuse("s3://"+u.Host+u.Path, "no bucket can have this name: "+why)
+		return refuse("s3://"+u.Host+u.Path, "the name of the bucket is not valid: "+why)
 	}
 	if len(u.Path) > maxPrefix {
 		return refuse("s3://"+u.Host+u.Path, "its prefix is longer than "+strconv.Itoa(maxPrefix)+" bytes")
@@ -119,11 +119,11 @@ func checkS3(text string, u *url.URL) error {
 		e, err := url.Parse(endpoint)
 		if err != nil || e.Scheme != "https" && e.Scheme != "http" || e.Host == "" || e.User != nil || strings.Trim(e.Path, "/") != "" {
 			// The endpoint is not shown: it may contain a password.
-			return refuse("s3://"+u.Host+u.Path+"?endpoint=...", "its endpoint is https:// or http://, a host and perhaps a port")
+			return refuse("s3://"+u.Host+u.Path+"?endpoint=...", "its endpoint must be https:// or http://, a host and an optional port")
 		}
 	}
 	if style := q.Get("path_style"); style != "" && style != "true" && style != "false" {
-		return refuse(text, "path_style is true or false")
+		return refuse(text, "path_style must be true or false")
 	}
 	return nil
 }

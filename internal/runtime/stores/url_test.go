@@ -16,7 +16,7 @@ func TestCheck_URLs(t *testing.T) {
 		"a socket":             {"postgres://deploy@/state?host=/run/postgresql", ""},
 		"a relative directory": {"dir://shop", "absolute path"},
 		"the root":             {"dir:///", "absolute path"},
-		"another scheme":       {"http://example.org/state", "there are s3://"},
+		"another scheme":       {"http://example.org/state", "it must begin with s3://"},
 		"a password":           {"postgres://deploy:hunter2@db/state", "PGPASSWORD"},
 		"a hidden password":    {"postgres://deploy@db/state?password=hunter2", "PGPASSWORD"},
 		"a key of AWS":         {"s3://AKIA:hunter2@bucket/p", "password"},

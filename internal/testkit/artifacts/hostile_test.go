@@ -128,8 +128,8 @@ i=1; while [ $i -le 1000 ]; do cp -rl b/0 b/$i; i=$((i+1)); done`},
 			}},
 		{name: "get fails", verdict: "the version is unavailable", step: "get", script: `echo "no such ref" >&2; exit 9`, says: "unavailable.*no such ref",
 			class: artifact.Failed},
-		{name: "put writes no answer", verdict: "failed: put did not say what it made", step: "put", script: `true`, says: "did not say what it made", class: broken},
-		{name: "put touches two spaces", verdict: "recorded, then failed", step: "put", says: "it touched 2 spaces", class: broken,
+		{name: "put writes no answer", verdict: "failed: put printed no version", step: "put", script: `true`, says: "printed no version", class: broken},
+		{name: "put touches two spaces", verdict: "recorded, then failed", step: "put", says: "it changed 2 spaces", class: broken,
 			script: `for s in a b; do echo '{"type":"created","space":"'$s'","version":{"ref":"1"}}'; done >$answer`, after: func(t *testing.T, r result) {
 				if len(r.put.Created) != 2 {
 					t.Errorf("%+v", r.put)

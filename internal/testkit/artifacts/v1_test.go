@@ -43,7 +43,7 @@ func found(t *testing.T, c artifact.Checked, err error) string {
 }
 
 // time-resource prints null where there is nothing yet.
-func TestV1_NullIsNoVersion(t *testing.T) {
+func TestV1_NullIsNotAVersion(t *testing.T) {
 	w, target, i := v1(t)
 	w.says("check", "null\n")
 	c, err := checkFrom(t, w, target, i, "")
@@ -170,7 +170,7 @@ func TestV1_VersionOfInMayHaveMore(t *testing.T) {
 }
 
 // git-resource says [] after a force push to an ancestor; asked anew it names the newest.
-func TestV1_RewrittenHistoryIsAskedAnew(t *testing.T) {
+func TestV1_RewrittenHistoryIsQueriedAgain(t *testing.T) {
 	w, target, i := v1(t)
 	w.answers["check"] = func(request string) (string, bool) {
 		if strings.Contains(request, `"version"`) {

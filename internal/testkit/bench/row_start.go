@@ -85,7 +85,7 @@ func stdinRow(ctx context.Context, l *lab) ([]line, error) {
 	module := filepath.Dir(filepath.Dir(l.tool))
 	runs := l.sized(500)
 	u, err := l.meter.Run(ctx, meter.Command{Dir: module, Env: []string{fmt.Sprintf("DEPLOYSTER_STDIN_RUNS=%d", runs)},
-		Args: strings.Fields("go test -count=1 -timeout 20m -run ^TestStdinArrives$ ./containerd")})
+		Args: strings.Fields("go test -count=1 -timeout 20m -run ^TestStdin_Arrives$ ./containerd")})
 	if err != nil {
 		return nil, err
 	}

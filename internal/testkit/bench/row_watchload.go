@@ -42,7 +42,7 @@ func watchReloadRow(ctx context.Context, l *lab) (lines []line, err error) {
 	first := line{What: "`watch` from its start until it has looked as often as there are resources, " + of,
 		Ours: []meter.Usage{{Wall: time.Since(begin)}}, Goal: goal{Wall: 4 * time.Second},
 		Note: "it said that it watches after " + round(began).String()}
-	reload := line{What: "`watch` reads its manifests anew, one changed, " + of, Goal: goal{Wall: 3 * time.Second}}
+	reload := line{What: "`watch` reads its manifests again, one changed, " + of, Goal: goal{Wall: 3 * time.Second}}
 	before := slices.Sorted(maps.Keys(meter.Descendants()))
 	ended, err := w.counted("process_restarts_total")
 	if err != nil {

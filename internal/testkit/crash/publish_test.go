@@ -211,7 +211,7 @@ func (a *arena) afterPut(image string) (faults []string) {
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	before := a.puts("2")
 	next := a.publish(image, "2", crash.Point{}, "")
-	const unknown, repeated = "The outcome of a put is unknown", "put again: how the last one ended is not known"
+	const unknown, repeated = "The outcome of a put is unknown", "put again: the outcome of the last one is unknown"
 	const perhaps = "it may have published all the same"
 	if next.Exit != 0 && image == "v1" && strings.Contains(next.output, unknown) {
 		if n := a.puts("2"); n != before {

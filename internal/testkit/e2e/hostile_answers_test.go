@@ -35,8 +35,8 @@ func hostileAnswers() []hostile {
 		broken("answers with a number of 100000 digits", `printf '{"status":"VALID","state":{"a":'; yes 1 | head -n 100000 | tr -d '\n'; echo '}}'`, `number`),
 		broken("answers with two million values", `printf '{"status":"VALID","state":{"a":[0'; yes ,0 | head -n 2000000 | tr -d '\n'; echo ']}}'`, `values`),
 		broken("answers with 100000 actions", `printf '{"status":"STALE","actions":[{"name":"a"}'; yes ',{"name":"a"}' | head -n 100000 | tr -d '\n'; echo ']}'`, `"actions" has 100001 entries, and may have at most 1000`),
-		broken("names an action ../../etc/passwd", `echo '{"status":"STALE","actions":[{"name":"../../etc/passwd"}]}'`, `is no name for an action`),
-		broken("names an action with a terminal escape", `echo '{"status":"STALE","actions":[{"name":"\u001b[2Jx"}]}'`, `is no name for an action`),
+		broken("names an action ../../etc/passwd", `echo '{"status":"STALE","actions":[{"name":"../../etc/passwd"}]}'`, `is not a valid name for an action`),
+		broken("names an action with a terminal escape", `echo '{"status":"STALE","actions":[{"name":"\u001b[2Jx"}]}'`, `is not a valid name for an action`),
 		broken("names an action with 10000 letters", `printf '{"status":"STALE","actions":[{"name":"'; yes a | head -n 10000 | tr -d '\n'; echo '"}]}'`, `at most 128 bytes`),
 		{name: "answers with 499000 values", verdict: "taken, where nothing else uses it", exit: 1, says: `more than 100000 elements`, most: 20 * time.Second,
 			state: `printf '{"status":"VALID","state":{"a":[0'; yes ,0 | head -n 499000 | tr -d '\n'; echo ']}}'`},
@@ -147,7 +147,8 @@ func hostileLies() []hostile {
 			state: `echo '{"error":{"class":"transient","message":"later"}}'`},
 		{name: "answers otherwise than its schema says", verdict: brokeProtocol, exit: 1, says: `state_schema`, init: `echo '{"state_schema":{"required":["id"]},"state_action":{"args":["state"]}}'`,
 			state: `echo '{"status":"VALID","state":{}}'`},
-		{name: "asks for an action in an image that is not here", verdict: `known before anything runs: "There is no image test/nowhere:1 here"`, exit: 1, says: `test/nowhere`, state: `echo '{"status":"STALE","actions":[{"name":"a","image":"test/nowhere:1"}]}'`},
+		{name: "asks for an action in an image that is not here", verdict: `known before anything runs: "No image test/nowhere:1 on " +
+			"this machine"`, exit: 1, says: `test/nowhere`, state: `echo '{"status":"STALE","actions":[{"name":"a","image":"test/nowhere:1"}]}'`},
 		{name: "answers for another disposition than it was asked for", verdict: brokeProtocol, exit: 1, says: `MISSING`, state: `echo '{"status":"MISSING"}'`},
 	}
 }
@@ -170,7 +171,7 @@ func hostileMemories() []hostile {
 		says("prints a log and then its memory", `echo making it; echo '{"memory":1}'`, `stdout is invalid`),
 		{name: "has the memory null when it is valid", verdict: brokeProtocol, exit: 1, says: `"memory" is null`, init: memory,
 			state: `echo '{"status":"VALID","state":{},"memory":null}'`},
-		{name: "has a memory that it did not ask for", verdict: brokeProtocol, exit: 1, says: `did not say "memory": true`, state: `echo '{"status":"VALID","state":{},"memory":1}'`},
+		{name: "has a memory that it did not ask for", verdict: brokeProtocol, exit: 1, says: `lacks "memory": true`, state: `echo '{"status":"VALID","state":{},"memory":1}'`},
 		{name: "does not know a million values ahead", verdict: brokeProtocol, exit: 1, says: `at most 1000`,
 			state: `printf '{"status":"STALE","actions":[{"name":"a"}],"unknown":["/a"'; yes ',"/a"' | head -n 400000 | tr -d '\n'; echo ']}'`},
 		{name: "does not know what is no part of the state", verdict: brokeProtocol, exit: 1, says: `pointer`, state: `echo '{"status":"STALE","actions":[{"name":"a"}],"unknown":["a//~2"]}'`},

@@ -165,7 +165,7 @@ func (p *terraformProject) converge(declared map[string]string, worker bool, fir
 			return nil
 		case !errors.As(err, &exit):
 			return err
-		case !strings.Contains(said, "It is not known what an action made"):
+		case !strings.Contains(said, "The result of an action is unknown"):
 			time.Sleep(100 * time.Millisecond) // an action may still run
 			continue
 		}

@@ -181,7 +181,8 @@ func onlyProtocol(err error) error {
 // beyondSchemas reports whether an answer is refused for what no schema can see:
 // the usability of another schema in it, and places that collide.
 func beyondSchemas(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "no usable JSON Schema") || strings.Contains(err.Error(), "no name for an action") ||
+	return err != nil && (strings.Contains(err.Error(), "not a usable JSON Schema") || strings.Contains(err.Error(), "not a valid "+
+		"name for an action") ||
 		strings.Contains(err.Error(), "must be an absolute path") || strings.Contains(err.Error(), "which is the kernel's"))
 }
 

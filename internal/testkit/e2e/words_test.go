@@ -74,9 +74,12 @@ func droppedBut(some []string) *regexp.Regexp {
 // quotedWord is one of the protocol, or of an example.
 var quotedWord = regexp.MustCompile("\"[^\"]*\"|`[^`]*`")
 
+// examples are the blocks of code of a page.
+var examples = regexp.MustCompile("(?ms)^```.*?^```$")
+
 // plainWords are what a page says in words of its own: without examples and names.
 func plainWords(page string) string {
-	page = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, "")
+	page = examples.ReplaceAllString(page, "")
 	page = regexp.MustCompile("`[^`\n]*`").ReplaceAllString(page, "")
 	return strings.Join(strings.Fields(page), " ")
 }

@@ -88,7 +88,7 @@ func shown(p *plan.Plan) string {
 	var lines []string
 	noted := func(line string) bool {
 		for _, s := range p.Resources {
-			if slices.ContainsFunc(reason.Words(s.Notes), func(n string) bool { return strings.Contains(line, n) && strings.Contains(n, "stays as it is") }) {
+			if slices.ContainsFunc(reason.Words(s.Notes), func(n string) bool { return strings.Contains(line, n) && strings.Contains(n, "is not destroyed") }) {
 				return true
 			}
 		}
@@ -102,7 +102,10 @@ func shown(p *plan.Plan) string {
 		lines = append(lines, strings.Join(strings.Fields(line), " "))
 	}
 	for _, addr := range p.Order() {
-		if slices.ContainsFunc(reason.Words(p.Resources[addr].Notes), func(n string) bool { return strings.Contains(n, "stays as it is") }) {
+		if slices.ContainsFunc(reason.Words(p.Resources[addr].Notes), func(n string) bool {
+			return strings.Contains(n, "is not "+
+				"destroyed")
+		}) {
 			lines = append(lines, "the old thing of "+addr+" stays")
 		}
 	}

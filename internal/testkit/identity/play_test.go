@@ -124,7 +124,7 @@ func (t *tool) do(c identity.Command) (out identity.Outcome, err error) {
 		}
 	}
 	p, err := t.plan(context.Background(), s, t.many)
-	if err != nil && strings.Contains(err.Error(), "cannot be made first") { // it is there already: whoever reads that takes the order back
+	if err != nil && strings.Contains(err.Error(), "cannot be created first") { // it is there already: whoever reads that takes the order back
 		for a, b := range c.Manifest {
 			b.CreateFirst = false
 			c.Manifest[a] = b

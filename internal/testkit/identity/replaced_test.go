@@ -22,7 +22,7 @@ func TestReplace_KeepsWhatIsPassedOn(t *testing.T) {
 	t.Parallel()
 	m := res("a", 1, 1, "") + res("z", 2, 1, "depends_on = [resource.a]\n  "+lifecycle("create_before_destroy = true"))
 	got := applied(t, plan.Selection{Replace: []string{"a"}}, m, m)
-	if !strings.Contains(got, "cannot be made first") {
+	if !strings.Contains(got, "cannot be created first") {
 		t.Error(got)
 	}
 }
@@ -40,7 +40,7 @@ func TestReplace_OfWhatIsMoved(t *testing.T) {
 }
 
 // To forget destroys nothing, so prevent_destroy says nothing against it.
-func TestForget_IsNoDestruction(t *testing.T) {
+func TestForget_IsNotADestruction(t *testing.T) {
 	t.Parallel()
 	kept := res("a", 1, 1, lifecycle("on_remove = \"forget\"\n    prevent_destroy = true"))
 	if got := applied(t, plan.Selection{}, kept, "", ""); got != "" {
@@ -53,7 +53,7 @@ func TestForget_IsNoDestruction(t *testing.T) {
 }
 
 // The note says what becomes of the old one.
-func TestCreateFirst_SaysThatItIsForgotten(t *testing.T) {
+func TestCreateFirst_ReportsThatItIsForgotten(t *testing.T) {
 	t.Parallel()
 	l, err := newLab(t.TempDir(), identity.NewWorld())
 	if err != nil {

@@ -115,7 +115,8 @@ func triggers() []trigger {
 		{name: "what is triggered is protected", before: parts(a, onWith("b", "9", "", "prevent_destroy = true", "a")),
 			after: parts(updated, onWith("b", "9", "", "prevent_destroy = true", "a")), want: "error: Protected resource would be replaced"},
 		{name: "what is triggered has create_before_destroy", before: parts(a, onWith("b", "9", "", "create_before_destroy = true", "a")),
-			after: parts(updated, onWith("b", "9", "", "create_before_destroy = true", "a")), want: "error: The new thing cannot be made first",
+			after: parts(updated, onWith("b", "9", "", "create_before_destroy = true", "a")), want: "error: The new object cannot " +
+				"be created first",
 			differs: "one thing cannot be there twice"},
 	}
 }

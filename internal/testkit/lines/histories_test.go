@@ -371,7 +371,7 @@ func (h *history) look(recorded bool) ([]byte, error) {
 			return nil, fmt.Errorf("the last put %s, and somebody is asked: %w", h.ends.known, err)
 		}
 		return nil, h.judge()
-	case strings.Contains(err.Error(), "the pinned version is gone"):
+	case strings.Contains(err.Error(), "the pinned version no longer exists"):
 		if h.speaks != artifact.Artifacts2 || slices.Contains(h.there, h.pin) {
 			return nil, fmt.Errorf("version %d is there: %w", h.pin, err)
 		}
@@ -471,8 +471,8 @@ func (h *history) repeated(e effect, before int) error {
 		so     bool
 	}{
 		{endedBadly, "the last put ended with exit code 7", true},
-		{saidFailed, "somebody has said that the last put failed", true},
-		{unseen, "put again: how the last one ended", mayBe},
+		{saidFailed, "a user recorded that the last put failed", true},
+		{unseen, "put again: the outcome of the last one", mayBe},
 	} {
 		if may.so && e.known == may.known && strings.Contains(e.reason, may.reason) {
 			return nil
@@ -497,7 +497,7 @@ func (h *history) mustBeRefused(refusal error, pin artifacts.Pin) error {
 	n := number(pin)
 	there := slices.Contains(h.there, n)
 	switch text := refusal.Error(); {
-	case strings.Contains(text, "a version is gone") && (there || h.speaks != artifact.Artifacts2):
+	case strings.Contains(text, "a version no longer exists") && (there || h.speaks != artifact.Artifacts2):
 		return fmt.Errorf("version %d is there: %w", n, refusal)
 	case strings.Contains(text, "cannot be fetched") && there:
 		return fmt.Errorf("version %d is there: %w", n, refusal)

@@ -6,7 +6,7 @@ import "testing"
 
 // The interrupt came while a resource was looked at that is to be shut down
 // first: it was shut down all the same.
-func TestInterrupt_WhileAResourceIsLookedAt(t *testing.T) {
+func TestInterrupt_WhileAResourceIsRead(t *testing.T) {
 	t.Parallel()
 	runAgain(t, Scenario{Steps: []Step{
 		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "plain"}}, Parallelism: 1},
@@ -47,7 +47,7 @@ func TestRemoval_HidesWhatTheManifestHides(t *testing.T) {
 }
 
 // A thing was made anew by somebody after the plan, and is asked again after removals.
-func TestRemoval_OfInstancesBesideWhatChanges(t *testing.T) {
+func TestRemoval_OfInstancesDuringOtherChanges(t *testing.T) {
 	t.Parallel()
 	runAgain(t, Scenario{Steps: []Step{
 		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "asker", V: 2, Count: 3}}, Parallelism: 1},
@@ -56,7 +56,7 @@ func TestRemoval_OfInstancesBesideWhatChanges(t *testing.T) {
 }
 
 // A thing vanished after the plan: the removal of its kind is taken for the reason, and is done.
-func TestRemoval_OfInstancesBesideWhatVanishes(t *testing.T) {
+func TestRemoval_OfInstancesThatVanish(t *testing.T) {
 	t.Parallel()
 	runAgain(t, Scenario{Steps: []Step{
 		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "steps", Count: 3}}, Parallelism: 1},
@@ -80,7 +80,7 @@ func TestWatch_RepairsWhatIsMadeOfWhatItRepairs(t *testing.T) {
 
 // What the manifest has changed comes between what is refused and what drifted with its
 // dependants: nothing was repaired, because a dependant could not be planned.
-func TestWatch_RepairsBesideWhatIsRefused(t *testing.T) {
+func TestWatch_RepairsDespiteRefusals(t *testing.T) {
 	t.Parallel()
 	applied := []Resource{{Name: "r1", Thing: "tr1", Kind: "old", V: 2}, {Name: "r2", Thing: "tr2", Kind: "plain", V: 1},
 		{Name: "r3", Thing: "tr3", Kind: "old", V: 2}, {Name: "r6", Thing: "tr6", Kind: "still", Count: 3, Uses: []Use{{Of: "r1", ID: true}}}}
@@ -132,7 +132,7 @@ func TestWatch_RecordsNoEditOfTheManifest(t *testing.T) {
 
 // A resource that was begun was asked after a removal, and then once more for its own step,
 // which failed: that it was right was not recorded.
-func TestAdopted_IsAskedOnceAfterARemoval(t *testing.T) {
+func TestAdopted_IsQueriedOnceAfterARemoval(t *testing.T) {
 	t.Parallel()
 	r1 := Resource{Name: "r1", Thing: "tr1", Kind: "asker", V: 1}
 	runAgain(t, Scenario{Steps: []Step{

@@ -301,7 +301,7 @@ func (ex *execution) applyIt(s, declared *Step, p *plan.Plan, e *expectation, st
 }
 
 // converge lets everything go well: then one apply is enough, and the next plan
-// says that nothing is to be done.
+// says that nothing to do.
 func (ex *execution) converge(s Step) error {
 	s.Command, s.Between, s.Faults, s.Drift = Apply, nil, nil, nil
 	s.InterruptAt, s.CrashAt, s.IntrudeAt, s.Twice = 0, 0, 0, false

@@ -8,7 +8,7 @@
 //	in apply run.forget
 //		a forget is on record
 //			if Removed => $ && false
-//			seen by TestRun_WhatCannotBeRecordedIsTold
+//			seen by TestRun_WhatCannotBeRecordedIsReported
 //
 // The first line names a package by its directory, and a function, a method as
 // Type.method, a type or a variable; the next ones a fault, its place and change, and

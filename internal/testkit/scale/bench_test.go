@@ -111,7 +111,7 @@ func (e *engine) repair(tb testing.TB, m *config.Manifest, prior state.Snapshot,
 
 // What a watch plans apart from all else is what it would plan with it: also where things
 // have an identity, resources have times and blocks of their own, one that is planned was
-// moved, or is another thing now, and what is left out was moved, is another thing now, is
+// moved, or is another object now, and what is left out was moved, is another object now, is
 // new, or is declared no more.
 func TestPlanRepair_ApartIsTheSame(t *testing.T) {
 	t.Parallel()

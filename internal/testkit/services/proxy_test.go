@@ -11,7 +11,7 @@ import (
 
 // A delay is that of a long way: what follows is on its way meanwhile, and nothing of it
 // is lost or comes too early.
-func TestProxy_DelayIsNoLimit(t *testing.T) {
+func TestProxy_DelayIsNotALimit(t *testing.T) {
 	t.Parallel()
 	sent := make([]byte, 8<<20)
 	random := rand.NewChaCha8([32]byte{1})

@@ -41,7 +41,7 @@ func OpenFile(path string) (Opener, error) {
 func openInherited(number, path string) (*os.File, error) {
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < 3 {
-		return nil, fmt.Errorf("%s is for what is printed for people; use another one, such as /dev/fd/3 with 3>FILE", path)
+		return nil, fmt.Errorf("%s is for text output; use another one, such as /dev/fd/3 with 3>FILE", path)
 	}
 	var stat syscall.Stat_t
 	if err = syscall.Fstat(fd, &stat); err != nil {
@@ -63,7 +63,7 @@ func openFIFO(path string, stop <-chan struct{}) (io.WriteCloser, error) {
 		}
 		select {
 		case <-stop:
-			return nil, fmt.Errorf("%w: nobody has opened the FIFO", ErrNoReader)
+			return nil, fmt.Errorf("%w: no reader has opened the FIFO", ErrNoReader)
 		case <-time.After(fifoInterval):
 		}
 	}

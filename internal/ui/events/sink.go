@@ -13,7 +13,7 @@ import (
 const chunk = 64 << 10
 
 // ErrNoReader reports that nobody reads the events.
-var ErrNoReader = errors.New("nobody reads it")
+var ErrNoReader = errors.New("it has no reader")
 
 // sink is one reader, served by a goroutine of its own.
 type sink struct {
@@ -189,7 +189,7 @@ func (k *sink) close(patience time.Duration, hurry <-chan struct{}) error {
 		now := k.taken
 		k.mu.Unlock()
 		if now == before {
-			return fmt.Errorf("%w: nothing was taken for %s", ErrNoReader, patience)
+			return fmt.Errorf("%w: nothing was read for %s", ErrNoReader, patience)
 		}
 		before = now
 	}

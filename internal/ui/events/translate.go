@@ -60,7 +60,7 @@ func OfApply(e apply.Event) Event {
 		if e.Where != "" {
 			where = " on " + e.Where
 		}
-		return newEvent(Warning, fmt.Sprintf("%s%s: nothing new is started%s, %d are waited for", why, where, where, e.Running),
+		return newEvent(Warning, fmt.Sprintf("%s%s: nothing new is started%s, waiting for %d", why, where, where, e.Running),
 			Stopping{e.Interrupted, e.Where, e.Running})
 	}
 	return ofUnknown(e)
@@ -78,7 +78,7 @@ func actionEnded(e apply.ActionEnded) Event {
 	word := "failed"
 	var unknown *runner.UnknownError
 	if errors.As(e.Err, &unknown) {
-		body.Status, word = apply.Unknown, "was lost sight of"
+		body.Status, word = apply.Unknown, "has an unknown outcome"
 	}
 	return newEvent(Error, fmt.Sprintf("%s: %s %s after %s", e.Address, e.Action, word, round(e.Took)), body)
 }
@@ -153,7 +153,7 @@ func OfRepair(resources []string, status apply.Status) Event {
 }
 
 func ofDropped(count int) Event {
-	return newEvent(Warning, fmt.Sprintf("%d events were left out here: there were more than could be kept for this reader", count),
+	return newEvent(Warning, fmt.Sprintf("%d events were dropped here: this reader was too slow", count),
 		Dropped{count})
 }
 

@@ -189,7 +189,7 @@ func withoutScripts(t *testing.T, b *browser) {
 		`"valid new known after apply 0 changes of 0 resources; `+
 			`update web[\"a\"] deploy@10.0.0.5 2 changes of 2 resources, web-a, debian 13, amd64, 4 processors, 8.0 GiB; `+
 			`warn web[\"b\"] deploy@10.0.0.6 It is unreachable: ssh: connect to host 10.0.0.6 port 22: No route to host. `+
-			`What is on it, and what depends on that, is left as it is."`)
+			`Its resources and their dependants are skipped."`)
 	quietly(t, p)
 }
 

@@ -31,7 +31,7 @@ func (v *view) hosts() (list []hostRow) {
 		switch {
 		case pin.Unreachable != "":
 			r.Class, r.About = "warn", v.clipped("It is unreachable: "+pin.Unreachable+
-				". What is on it, and what depends on that, is left as it is.")
+				". Its resources and their dependants are skipped.")
 		default:
 			if changes[name] > 0 {
 				r.Class = "update"

@@ -179,33 +179,33 @@ func (v *view) warnings() []text {
 	p := v.plan
 	var list []string
 	if p.Errored {
-		list = append(list, "This plan is not whole, because of errors: it can be looked at, and not be applied.")
+		list = append(list, "This plan is incomplete, because of errors: it can be reviewed, and not be applied.")
 	}
 	for _, w := range []struct {
 		about string
 		names []string
 	}{
-		{"It is limited to what the manifests on its command line speak of: ", p.Selection.Only},
-		{"It is limited to what -target names, and to what that depends on: ", p.Selection.Targets},
-		{"It leaves out what -exclude names, and what depends on that: ", p.Selection.Excludes},
-		{"It destroys and makes again what -replace names: ", p.Selection.Replace},
+		{"It is limited to the manifests on its command line: ", p.Selection.Only},
+		{"It is limited to the -target resources and their dependencies: ", p.Selection.Targets},
+		{"It skips the -exclude resources and their dependants: ", p.Selection.Excludes},
+		{"It replaces the -replace resources: ", p.Selection.Replace},
 	} {
 		if len(w.names) > 0 {
 			list = append(list, w.about+strings.Join(w.names, ", ")+".")
 		}
 	}
 	if p.Selection.NoRefresh {
-		list = append(list, "It uses what was last recorded (-refresh=false): only what the manifest has changed since was refreshed.")
+		list = append(list, "It uses the recorded state (-refresh=false): only the state of changed configs was read.")
 	}
 	if p.Selection.RefreshOnly {
-		list = append(list, "It records what is real, and does nothing (-refresh-only).")
+		list = append(list, "It records the current state, and changes nothing else (-refresh-only).")
 	}
 	if left := slices.DeleteFunc(slices.Clone(p.LeftOut), func(addr string) bool { return p.Unreached[addr] != "" }); len(left) > 0 {
 		list = append(list, words.Count(len(left), "resource")+" left out: "+strings.Join(left, ", ")+".")
 	}
 	if len(p.Unreached) > 0 {
 		list = append(list, "An apply of it is incomplete: "+words.Count(len(p.Unreached), "resource")+
-			" left, because of hosts that cannot be reached.")
+			" skipped, because of unreachable hosts.")
 	}
 	for _, line := range words.Reasons(p.Unreached, len(p.Unreached)) {
 		list = append(list, "Left: "+line+".")

@@ -22,7 +22,7 @@ func TestPage_RemovalKeepsItsDirection(t *testing.T) {
 	}
 }
 
-func TestKinds_NoTwoChipsSayTheSame(t *testing.T) {
+func TestKinds_NoTwoChipsAreAlike(t *testing.T) {
 	said := map[text]bool{}
 	once := func(word text) {
 		if said[word] {

@@ -127,7 +127,7 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	case s.Adopted() && s.Publishes:
 		say("why", "It was published, and is recorded now.")
 	case s.Made():
-		say("why", "It was created by an apply that was cut short, and is recorded now.")
+		say("why", "It was created by an interrupted apply, and is recorded now.")
 	case s.Adopted():
 		say("why", "It exists already, and is adopted.")
 	}
@@ -138,7 +138,7 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 		say("why", "Something that it depends on changes: what is shown is an expectation, and apply may do something else.")
 	}
 	if len(s.Ignored) > 0 {
-		say("why", "The manifest says something else here, which ignore_changes leaves alone: "+strings.Join(s.Ignored, ", ")+".")
+		say("why", "The manifest differs here, which ignore_changes ignores: "+strings.Join(s.Ignored, ", ")+".")
 	}
 	for _, note := range s.Notes {
 		say("warn", note.Words())

@@ -135,7 +135,7 @@ func AboutArtifact(p artifacts.Pin) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if p.Unlisted {
-		add("! %s is not listed any more", ShortVersion(p.Was))
+		add("! %s is no longer listed", ShortVersion(p.Was))
 	}
 	if p.Pinned != "" {
 		add("pinned (%s)", p.Pinned)

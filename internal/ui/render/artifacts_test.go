@@ -32,7 +32,7 @@ func TestArtifacts(t *testing.T) {
 		"old":  pin(func(p *artifacts.Pin) { p.Unrefreshed = true }, "", "1", "1"),
 	})
 	want := `Artifacts:
-  base  1.1.0 -> 1.0.0   ! 1.1.0 is not listed any more
+  base  1.1.0 -> 1.0.0   ! 1.1.0 is no longer listed
   lib   9f8e             pinned (lock file); 2 newer
   new   -> 1
   old   1                as recorded, not checked

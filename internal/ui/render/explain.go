@@ -98,7 +98,7 @@ func writeReasons(b *strings.Builder, e *explain.Explanation, o Options) {
 		if text == "" {
 			text = "it differs"
 		}
-		fmt.Fprintf(b, "  Its image says of %s: %s\n", pathOrWhole(jsondiff.Path(r.Path)), text)
+		fmt.Fprintf(b, "  Reason of its image for %s: %s\n", pathOrWhole(jsondiff.Path(r.Path)), text)
 	}
 }
 
@@ -115,7 +115,7 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 	s, prior := e.Step, e.Prior
 	switch {
 	case e.Lost:
-		b.WriteString("  The state file has changed since this plan was made: what it said then is not known.\n")
+		b.WriteString("  The state file has changed since this plan was made: its previous content is unknown.\n")
 		return
 	case prior == nil:
 		b.WriteString("  The state has no record of it: it was never applied from here.\n")

@@ -15,8 +15,8 @@ func TestReport_HalfReplaced(t *testing.T) {
 	p := planOf([]string{"a"}, map[string]*plan.Step{"a": {Part: &change.Replace{}}})
 	p.Moves = nil
 	r := &apply.Report{Status: apply.Error, Resources: map[string]*apply.ResourceReport{
-		"a": {Status: apply.Error, Completed: []string{"remove"}, Failed: apply.FailedReplace, Reason: "it does not exist now"}}}
-	if text := Report(p, r, nil, Options{}); !strings.Contains(text, "it does not exist now") {
+		"a": {Status: apply.Error, Completed: []string{"remove"}, Failed: apply.FailedReplace, Reason: "not created again"}}}
+	if text := Report(p, r, nil, Options{}); !strings.Contains(text, "not created again") {
 		t.Error(text)
 	}
 }

@@ -21,7 +21,7 @@ func LeftOpen(p *plan.Plan) string {
 		width = max(width, min(40, Width(diag.Visible(addr))))
 	}
 	var b strings.Builder
-	b.WriteString("Apply decides by itself what becomes of these, unless -deferred says otherwise:\n")
+	b.WriteString("Apply decides about these without a prompt, unless -deferred changes that:\n")
 	for i, addr := range open {
 		if i == maxLines {
 			fmt.Fprintf(&b, "  and %s more\n", words.Thousands(len(open)-i))

@@ -28,7 +28,7 @@ func Plan(p *plan.Plan, o Options) string {
 		writeBlocks(&b, blocksOf(p, changes, o), o)
 	}
 	if len(ignored) > 0 {
-		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes leaves alone: %s.\n\n", joinNames(ignored, o))
+		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes ignores: %s.\n\n", joinNames(ignored, o))
 	}
 	writeOutputs(&b, p, o)
 	b.WriteString(Checks(p.Checks))

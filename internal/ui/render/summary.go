@@ -27,16 +27,16 @@ var changeWords = []struct {
 	{plan.Destroy, Red("-"), "destroy", "to destroy", "will be destroyed"},
 	{plan.Forget, Dim("."), "forget", "to forget", "will be forgotten"},
 	{plan.Publish, Cyan(">"), "publish", "to publish", "will be published"},
-	{plan.Record, Yellow("="), "record as it is", "to record", "will be recorded as it is"},
+	{plan.Record, Yellow("="), "record unchanged", "to record", "will be recorded unchanged"},
 	{adopts, Cyan("<"), "adopt", "to adopt", "exists already and will be adopted"},
 	{plan.Deferred, Cyan("?"), "deferred (decided during apply, when its dependencies exist)", "deferred", "is deferred"},
 	{mayChange, Cyan("?"), "may change (decided during apply, after its dependencies)", "may change", "may change"},
-	{plan.Left, Dim("."), "leave as recorded", "to leave as recorded", "stays as it was recorded"},
+	{plan.Left, Dim("."), "leave as recorded", "to leave as recorded", "is left as recorded"},
 	{plan.ReadFailed, Red("!"), "failed", "failed", "cannot be planned"},
 }
 
 // made describes a resource that an apply created without recording that it was VALID.
-const made = "was created by an apply that was cut short, and will be recorded"
+const made = "was created by an interrupted apply, and will be recorded"
 
 // published describes a publish whose put succeeded without the run that began it seeing its end.
 const published = "was published, and will be recorded"

@@ -36,7 +36,7 @@ func (p Printer) Diagnostics(list diag.Diagnostics) {
 		if more := others[i]; len(more) > 0 {
 			all := append([]string{d.Address}, more...)
 			natural.Sort(all)
-			p.Printf("  It is the same for %s: %s.\n", words.Count(len(all), "resource"), render.Names(all, 3))
+			p.Printf("  The same applies to %s: %s.\n", words.Count(len(all), "resource"), render.Names(all, 3))
 		}
 	}
 }

@@ -31,7 +31,7 @@ func openHistory(file string) (*history, diag.Diagnostics) {
 	if err != nil && !os.IsNotExist(err) {
 		h.file = ""
 		return h, diag.Diagnostics{diag.Warningf("The history is not used",
-			"What was typed earlier cannot be read: %s. What is typed now is not kept.", err)}
+			"The earlier lines cannot be read: %s. Lines of this session are not kept.", err)}
 	}
 	for line := range strings.Lines(string(content)) {
 		h.Add(strings.TrimRight(line, "\r\n"))

@@ -44,7 +44,7 @@ func (p Printer) Printf(format string, args ...any) {
 }
 
 // Raw writes a text unchanged, for programs. It ignores errors: an apply must not stop
-// because nobody reads its output.
+// because it has no readers output.
 func (p Printer) Raw(text string) { _, _ = io.WriteString(p.Out, text) }
 
 // JSON writes a JSON document for programs, without secrets.

@@ -124,7 +124,7 @@ func describe(e apply.ActionStarted) string {
 	case e.Together > 1:
 		text += " (together with " + words.Count(e.Together-1, "other resource") + ")"
 	case e.Late:
-		text += " (first of its own actions: that it is needed was not known before)"
+		text += " (first of its own actions, which was not foreseen)"
 	case e.First:
 		text += " (before everything else)"
 	}

@@ -69,8 +69,8 @@ func (u *UI) Question(ctx context.Context, q apply.Question) (apply.Answer, erro
 		if answer, ok := answers()[strings.ToLower(strings.TrimSpace(line))]; ok {
 			return answer, nil
 		}
-		p.Printf("  y, yes   do this\n  n, no    leave it, and what depends on it (the default)\n" +
-			"  a, all   do this, and ask nothing more\n  q, quit  leave this, and everything that would be asked about yet\n")
+		p.Printf("  y, yes   do this\n  n, no    skip it and its dependants (the default)\n" +
+			"  a, all   do this, without further prompts\n  q, quit  skip this and all that is not approved yet\n")
 	}
 }
 

@@ -90,7 +90,7 @@ func (p *paper) text() string {
 
 // What is printed stands above the region whole and in order, whatever is drawn
 // meanwhile, and nothing of the region is left.
-func TestScreenKeepsTheText(t *testing.T) {
+func TestScreen_KeepsTheText(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 200 {
 		terminal := &paper{t: t, width: 20 + r.IntN(100), height: 3 + r.IntN(20)}
@@ -183,7 +183,7 @@ func TestScreen_IsForManyGoroutines(t *testing.T) {
 }
 
 // What runs is shown with its last line, without secrets; what is over is not.
-func TestLiveLearns(t *testing.T) {
+func TestLive_Learns(t *testing.T) {
 	now := time.Unix(1000, 0)
 	l := newLive(func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") })
 	l.now = func() time.Time { return now }

@@ -19,7 +19,7 @@ func (p Printer) selectionHead(pl *plan.Plan) {
 	var lines []string
 	add := func(text string, args ...any) { lines = append(lines, fmt.Sprintf(text, args...)) }
 	if len(s.Only) > 0 {
-		add("PATH  only what these manifests speak of, and nothing else is destroyed or forgotten: %s", words.List(s.Only, 10))
+		add("PATH  only what these manifests declare, and nothing else is destroyed or forgotten: %s", words.List(s.Only, 10))
 	}
 	for _, addr := range s.Targets {
 		add("-target=%s  only this, and what must be done before it", addr)

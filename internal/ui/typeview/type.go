@@ -89,7 +89,7 @@ func Print(p terminal.Printer, t Document) {
 	p.Printf("\n%s\n", render.Bold("Config"))
 	switch {
 	case t.configUnknown:
-		p.Printf("  any object: the image does not say what its config is like\n")
+		p.Printf("  any object: the image has no schema of its config\n")
 	case len(t.Config) == 0:
 		p.Printf("  no properties\n")
 	}
@@ -102,7 +102,7 @@ func Print(p terminal.Printer, t Document) {
 	}
 	p.Printf("\n%s\n", render.Bold("State"))
 	if len(t.State) == 0 {
-		p.Printf("  any object: the image does not say what its state is like\n")
+		p.Printf("  any object: the image has no schema of its state\n")
 	}
 	printProperties(p, t.State, false)
 	p.Printf("\n%s\n", render.Bold("Plugs"))
@@ -123,7 +123,7 @@ func Print(p terminal.Printer, t Document) {
 func identityText(t Document) string {
 	text := strings.Join(t.Identity, ", ")
 	if text == "" {
-		text = "not said: renames and replacements of its resources are guessed"
+		text = "not declared: renames and replacements of its resources are guessed"
 	}
 	if t.Kind != "" {
 		text += " (kind " + t.Kind + ")"
@@ -179,7 +179,7 @@ func abilities(t Document) []string {
 		{t.ByPerson, "have a watch report drift, and not repair it"},
 		{t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
-			"be something else for each resource"}} {
+			"differ for each resource"}} {
 		if a.has {
 			list = append(list, a.text)
 		}

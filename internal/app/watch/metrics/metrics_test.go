@@ -74,7 +74,7 @@ func TestMetrics(t *testing.T) {
 	}
 	m.Counted(watch.Counts{Resources: 10})
 	if got := scrape(t, asked); got["converged{}"] != 1 {
-		t.Error("nothing is to be done, and it is not converged")
+		t.Error("nothing to do, and it is not converged")
 	}
 	if code, text := get(t, asked, "/healthz"); code != http.StatusOK || text != "ok\n" {
 		t.Errorf("while it lives: %d %q", code, text)

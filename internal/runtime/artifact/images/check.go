@@ -85,7 +85,7 @@ func (c *Client) askV1(ctx context.Context, t artifact.Target, i artifact.Info, 
 	from artifact.Version) (artifact.Checked, error) {
 	if in.Space != "" {
 		return artifact.Checked{}, typeclient.Failed(target(t), artifact.StepCheck, errors.ErrUnsupported, "The image has no spaces",
-			"Image %s speaks concourse-1, which knows no spaces. Leave space out.", diag.Visible(t.Reference))
+			"Image %s uses concourse-1, which has no spaces. Remove space.", diag.Visible(t.Reference))
 	}
 	a := checkAsk(t, i)
 	a.Says = true

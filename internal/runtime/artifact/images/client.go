@@ -98,7 +98,7 @@ func orElse(d, none time.Duration) time.Duration {
 func encode(message any) ([]byte, error) {
 	b, err := jsondoc.Encode(message)
 	if err != nil {
-		return nil, diag.Because(err, "Cannot ask the image", "Its input is no JSON: %s", diag.Visible(err.Error()))
+		return nil, diag.Because(err, "Cannot query the image", "Its input is not valid JSON: %s", diag.Visible(err.Error()))
 	}
 	return append(b, '\n'), nil
 }
@@ -110,10 +110,10 @@ func object(o json.RawMessage) (json.RawMessage, error) {
 	}
 	c, err := jsondoc.CanonicalOwn(o)
 	if err == nil && jsondoc.KindOf(c) != "an object" {
-		err = errors.New("it is no object")
+		err = errors.New("it is not an object")
 	}
 	if err != nil {
-		return nil, diag.Because(err, "Cannot ask the image", "Its source or params are invalid: %s", diag.Visible(err.Error()))
+		return nil, diag.Because(err, "Cannot query the image", "Its source or params are invalid: %s", diag.Visible(err.Error()))
 	}
 	return c, nil
 }

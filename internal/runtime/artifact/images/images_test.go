@@ -101,20 +101,20 @@ func (l *lab) check(t *testing.T, in artifact.CheckInput) (artifact.Checked, err
 
 const source = `{"uri":"x","b":{"c":1}}`
 
-func TestInfo_TellsProtocols(t *testing.T) {
+func TestInfo_ReportsProtocols(t *testing.T) {
 	for _, c := range []struct {
 		name, answer, want string
 		class              artifact.Class
 	}{
 		{"v2", v2Info, "", ""},
 		{"minor version", strings.Replace(v2Info, "2.0", "2.7", 1), "", ""},
-		{"another version", strings.Replace(v2Info, "2.0", "3.0", 1), `speaks api_version "3.0"`, artifact.Broken},
+		{"another version", strings.Replace(v2Info, "2.0", "3.0", 1), `uses api_version "3.0"`, artifact.Broken},
 		{"no check", `{"artifacts":{"api_version":"2.0","get":"x"}}`, `"artifacts.check" is missing`, artifact.Broken},
 		{"open quote", `{"artifacts":{"api_version":"2.0","check":"'x","get":"x"}}`, "not closed", artifact.Broken},
 		{"a number", `{"artifacts":{"api_version":"2.0","check":1,"get":"x"}}`, "a number", artifact.Broken},
 		{"a resource type", `{"protocol":2,"state_action":{"args":["state"]}}`, "use it in a resource block", artifact.Foreign},
-		{"something else", `{"a":1}`, "does not say what it is", artifact.Foreign},
-		{"garbage", `hello`, "does not say what it is", artifact.Foreign},
+		{"something else", `{"a":1}`, "does not declare its kind", artifact.Foreign},
+		{"garbage", `hello`, "does not declare its kind", artifact.Foreign},
 	} {
 		f := runnertest.NewFake()
 		f.Add("acme/it", (&image{info: c.answer, v2: true}).run)
@@ -137,7 +137,7 @@ func TestInfo_TellsProtocols(t *testing.T) {
 }
 
 // What stands on stdin, byte by byte: some images refuse what they do not know.
-func TestClient_SaysExactly(t *testing.T) {
+func TestClient_PrintsExactly(t *testing.T) {
 	recipe := func(l *lab, params string) artifact.Recipe {
 		return artifact.NewRecipe(l.info, runner.Settings{}, json.RawMessage(source), json.RawMessage(params),
 			artifact.Versioned{Space: "main", Version: artifact.Version{"ref": "1"}})
@@ -500,7 +500,7 @@ func TestGet_GivesTheFiles(t *testing.T) {
 	}
 }
 
-func TestPut_SaysWhatItDid(t *testing.T) {
+func TestPut_ReportsWhatItDid(t *testing.T) {
 	line := func(kind, space, ref string) string {
 		return fmt.Sprintf(`{"type":%q,"space":%q,"version":{"ref":%q}}`, kind, space, ref) + "\n"
 	}
@@ -512,16 +512,16 @@ func TestPut_SaysWhatItDid(t *testing.T) {
 	}{
 		{"v2", &image{info: v2Info, out: line("created", "m", "1") + line("deleted", "m", "0") + line("created", "m", "2")}, "1 2 / 0", ""},
 		{"only deletes", &image{info: v2Info, out: line("deleted", "m", "0")}, " / 0", ""},
-		{"no file", &image{info: v2Info, out: "none"}, " / ", "put did not say what it made"},
-		{"empty", &image{info: v2Info, out: ""}, " / ", "put did not say what it made"},
-		{"two spaces", &image{info: v2Info, out: line("created", "a", "1") + line("created", "b", "1")}, "1 1 / ", "it touched 2 spaces (a, b)"},
+		{"no file", &image{info: v2Info, out: "none"}, " / ", "put printed no version"},
+		{"empty", &image{info: v2Info, out: ""}, " / ", "put printed no version"},
+		{"two spaces", &image{info: v2Info, out: line("created", "a", "1") + line("created", "b", "1")}, "1 1 / ", "it changed 2 spaces (a, b)"},
 		{"another type", &image{info: v2Info, out: line("moved", "a", "1")}, " / ", `"type" is "moved"`},
 		{"failed after one", &image{info: v2Info, out: line("created", "m", "1"), fails: "put", code: 4}, "1 / ", "exit code 4"},
 		{"failed over a line", &image{info: v2Info, out: line("created", "m", "1") + `{"ty`, fails: "put", code: 4}, "1 / ", "exit code 4"},
 		{"v1", &image{out: `{"version":{"ref":"1"},"metadata":[{"name":"a","value":"b"}]}`}, "1 / ", ""},
 		{"v1 metadata of null", &image{out: `{"version":{"ref":"1"},"metadata":[{"name":"url","value":null},{"name":"x"},{"value":"y"},{}]}`}, "1 / ", ""},
 		{"v1 metadata of numbers", &image{out: `{"version":{"ref":"1"},"metadata":[{"name":"n","value":1}]}`}, " / ", "the value of field 1 of the metadata is a number"},
-		{"v1 nothing", &image{out: ``}, " / ", "put did not say what it made"},
+		{"v1 nothing", &image{out: ``}, " / ", "put printed no version"},
 		{"v1 no version", &image{out: `{}`}, " / ", "it names no version"},
 		{"v1 null", &image{out: `{"version":null}`}, " / ", "it names no version"},
 		{"v1 failed", &image{fails: "out", code: 1}, " / ", "no such thing"},

@@ -35,7 +35,7 @@ func (c *Client) info(ctx context.Context, t artifact.Target, digest string) (ar
 	paths := artifact.ConcoursePrograms()
 	has, err := c.o.Inspector.Has(ctx, digest, paths...)
 	if err != nil {
-		return artifact.Info{}, typeclient.Failed(target(t), artifact.StepInfo, err, "The image cannot be looked into",
+		return artifact.Info{}, typeclient.Failed(target(t), artifact.StepInfo, err, "Cannot read the files of the image",
 			"Image %s: %s", diag.Visible(t.Reference), diag.Visible(err.Error()))
 	}
 	if has[0] || has[1] || has[2] {
@@ -72,8 +72,9 @@ func (c *Client) info(ctx context.Context, t artifact.Target, digest string) (ar
 // foreign is the error about an image that is no artifact image.
 func foreign(t artifact.Target, cause error, why string, args ...any) error {
 	cause = &artifact.Error{Class: artifact.Foreign, Err: cause}
-	return typeclient.Failed(target(t), artifact.StepInfo, cause, "The image is not one of artifacts",
-		"Image %s does not say what it is. %s See docs/artifact-images.md for the images that can stand here.", diag.Visible(t.Reference),
+	return typeclient.Failed(target(t), artifact.StepInfo, cause, "The image does not provide artifacts",
+		"Image %s does not declare its kind. %s See docs/artifact-images.md for the images that are allowed "+
+			"here.", diag.Visible(t.Reference),
 		fmt.Sprintf(why, args...))
 }
 
@@ -97,7 +98,7 @@ func readInfo(answer []byte) (i artifact.Info, keep bool, err error) {
 		return i, false, err
 	}
 	if i.APIVersion != "2" && !strings.HasPrefix(i.APIVersion, "2.") {
-		return i, false, fmt.Errorf("it speaks api_version %q, and this deployster speaks 2.x", i.APIVersion)
+		return i, false, fmt.Errorf("it uses api_version %q, and this deployster supports 2.x", i.APIVersion)
 	}
 	i.Protocol = artifact.Artifacts2
 	if i.Check, err = command("check", a["check"]); err != nil {
@@ -143,13 +144,13 @@ func command(name string, raw json.RawMessage) (cmd protocol.Command, err error)
 	}
 	switch {
 	case cmd.Image != "":
-		return cmd, fmt.Errorf("%s names another image, which no artifact can", what)
+		return cmd, fmt.Errorf("%s names another image, which is not allowed for artifacts", what)
 	case cmd.Entrypoint == "" && len(cmd.Args) == 0:
 		return cmd, fmt.Errorf("%s has neither an entrypoint nor args", what)
 	}
 	for _, word := range append([]string{cmd.Entrypoint}, cmd.Args...) {
 		if strings.ContainsRune(word, 0) {
-			return cmd, fmt.Errorf("%s holds a zero byte, which no argument can", what)
+			return cmd, fmt.Errorf("%s contains a zero byte", what)
 		}
 	}
 	return cmd, nil

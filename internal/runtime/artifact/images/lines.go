@@ -193,7 +193,7 @@ func (l *listed) checked() artifact.Checked {
 }
 
 // errNothing says that the answer to put names no version.
-var errNothing = errors.New("put did not say what it made")
+var errNothing = errors.New("put printed no version")
 
 // putLines reads the answer to put. With an error it also returns what was read before.
 func putLines(r io.Reader) (out artifact.Put, err error) {

@@ -145,7 +145,7 @@ func (e *engine) checkFromNewest(ctx context.Context) outcome {
 	case c.Silent, c.Spaces[space].Continues:
 		return pass("")
 	case e.info.Protocol == artifact.Concourse1:
-		return pass("it lists others, and not the one that it was asked from: plans will say that this is not listed any more")
+		return pass("it lists others, and not the one that it was asked from: plans will say that this is no longer listed")
 	}
 	return fail("The first line of a space is the version that from names, as long as it exists.",
 		"It has just listed %s, and does not when it is asked from there.", e.newest.Version)
@@ -194,7 +194,7 @@ func (e *engine) checkTerm(ctx context.Context) outcome {
 			return pass("%s after its start it was asked to end (SIGTERM), and had to be killed %s later: Ctrl-C takes that long", after,
 				runner.DefaultGrace)
 		case had:
-			return fail(fixTerm, "%s after its start it was asked to end (SIGTERM), and had to be killed %s later.", after, runner.DefaultGrace)
+			return fail(fixTerm, "%s after its start it received SIGTERM, and had to be killed %s later.", after, runner.DefaultGrace)
 		case err != nil && !asked && artifact.ClassOf(err) == artifact.Other:
 			return outcome{err: err}
 		}

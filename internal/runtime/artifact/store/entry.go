@@ -166,7 +166,7 @@ func refusal(o artifact.Order, err error) error {
 	if !errors.As(err, &refused) {
 		return diag.Because(err, "The files of a version cannot be read", "%s: %s", o.Target.Address, diag.Visible(err.Error()))
 	}
-	return diag.Because(&artifact.Error{Class: artifact.Refused, Err: err}, "The files of a version are not taken",
-		"%s: of what image %s brought, %s. Files, directories and links are kept, up to %d in all.", o.Target.Address,
+	return diag.Because(&artifact.Error{Class: artifact.Refused, Err: err}, "The files of a version are refused",
+		"%s: in the output of image %s, %s. Only files, directories and links are allowed, up to %d in all.", o.Target.Address,
 		diag.Visible(o.Target.Reference), diag.Visible(refused.Error()), tree.MaxEntries)
 }

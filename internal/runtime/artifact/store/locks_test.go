@@ -42,7 +42,7 @@ func TestStore_LeavesNoLocks(t *testing.T) {
 
 // Who took a lock whose file was removed does not have it: files that are held stay, however
 // many others remove what nobody holds.
-func TestStore_HoldsBesideWhoRemoves(t *testing.T) {
+func TestStore_HoldsDuringRemoval(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	var users, removers sync.WaitGroup

@@ -148,7 +148,7 @@ func (s *Store) verify(ctx context.Context, key string) (d *artifact.Damage, err
 	}
 	e, err := s.read(key)
 	if err != nil {
-		return &artifact.Damage{Entry: artifact.Entry{Key: key}, Reason: fmt.Sprintf("what it is cannot be read: %s", err)}, nil
+		return &artifact.Damage{Entry: artifact.Entry{Key: key}, Reason: fmt.Sprintf("its description cannot be read: %s", err)}, nil
 	}
 	sum, err := tree.Measure(ctx, filepath.Join(s.dir(key), dataName))
 	switch {

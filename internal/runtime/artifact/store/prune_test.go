@@ -52,7 +52,7 @@ func TestStore_Releases(t *testing.T) {
 
 // A directory that is no entry is in no list and in no sum: pruning removes it, unless
 // something may still use its files.
-func TestStore_PrunesWhatIsNoEntry(t *testing.T) {
+func TestStore_PrunesWhatIsNotAnEntry(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	strange, spoiled, good := strings.Repeat("0", 64), l.fetch(t, "1").Key, l.fetch(t, "2").Key

@@ -89,7 +89,7 @@ func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 // here: unpack creates their directory, and hash is the hash that they must have.
 func (s *Store) Receive(ctx context.Context, key, name, hash string, unpack func(dir string) error) (artifact.Held, error) {
 	if !filepath.IsLocal(key) || filepath.Base(key) != key {
-		return artifact.Held{}, fmt.Errorf("%q is no key of files", key)
+		return artifact.Held{}, fmt.Errorf("%q is not a key of files", key)
 	}
 	return s.obtain(ctx, key, "artifact."+name, func(ctx context.Context, data string) (meta, error) {
 		if err := unpack(data); err != nil {
@@ -97,7 +97,8 @@ func (s *Store) Receive(ctx context.Context, key, name, hash string, unpack func
 		}
 		sum, err := tree.Measure(ctx, data)
 		if err == nil && sum.Hash != hash {
-			err = fmt.Errorf("the files of artifact.%s are not what was fetched. `deployster artifact verify` looks at what is here", name)
+			err = fmt.Errorf("the files of artifact.%s were changed after they were fetched. `deployster artifact verify` checks all "+
+				"files", name)
 		}
 		return meta{Name: name, Tree: sum.Hash, Files: sum.Files, Bytes: sum.Bytes}, err
 	})
@@ -146,7 +147,7 @@ func (s *Store) obtain(ctx context.Context, key, addr string, fill filler) (arti
 		}
 		select { // another process fetches it, or removes it
 		case <-ctx.Done():
-			return artifact.Held{}, diag.Because(context.Cause(ctx), "Interrupted", "%s was waiting for files that another command fetches.",
+			return artifact.Held{}, diag.Because(context.Cause(ctx), "Interrupted", "%s waited for files that another command fetches.",
 				addr)
 		case <-time.After(lookEvery):
 		}

@@ -116,7 +116,7 @@ func TestStore_FetchesOnce(t *testing.T) {
 }
 
 // Who has the lock after another brought the files in does not bring them in again.
-func TestStore_LooksAgainUnderTheLock(t *testing.T) {
+func TestStore_ChecksAgainUnderTheLock(t *testing.T) {
 	l := newLab(t)
 	key := l.fetch(t, "1").Key
 	if err := l.Close(); err != nil {
@@ -341,7 +341,7 @@ func TestStore_VerifyFindsDamage(t *testing.T) {
 }
 
 // An entry that lost its meta or its data, as no crash leaves it, is brought in anew.
-func TestStore_MendsWhatIsNoEntry(t *testing.T) {
+func TestStore_MendsWhatIsNotAnEntry(t *testing.T) {
 	l := newLab(t)
 	key := l.fetch(t, "1").Key
 	l.close(t)

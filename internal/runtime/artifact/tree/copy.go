@@ -130,7 +130,7 @@ func (c copier) one(name, as string, info fs.FileInfo) error {
 	}
 	defer in.Close()
 	if now, err := in.Stat(); err != nil || !os.SameFile(now, info) {
-		return errors.Join(err, &RefusedError{name, "was exchanged while it was copied"})
+		return errors.Join(err, &RefusedError{name, "was replaced while it was copied"})
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

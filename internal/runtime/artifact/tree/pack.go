@@ -74,7 +74,7 @@ func Unpack(ctx context.Context, r io.Reader, dir string) error {
 		case n > MaxEntries:
 			return &RefusedError{h.Name, fmt.Sprintf("is one of more than %d files", MaxEntries)}
 		case !filepath.IsLocal(h.Name) || len(h.Name) > MaxPath:
-			return &RefusedError{h.Name, "is no path below a directory"}
+			return &RefusedError{h.Name, "is not a path below a directory"}
 		}
 		if h.Typeflag == tar.TypeDir {
 			dirs = append(dirs, h)

@@ -86,7 +86,7 @@ func TestMeasure_SeesEachDifference(t *testing.T) {
 	}
 }
 
-func TestMeasure_RefusesWhatIsNoFile(t *testing.T) {
+func TestMeasure_RefusesWhatIsNotAFile(t *testing.T) {
 	for want, make := range map[string]func(path string) error{
 		"is a FIFO": func(path string) error { return syscall.Mkfifo(path, 0o644) },
 		"is a socket": func(path string) error {

@@ -19,7 +19,7 @@ func here(dir string) *Machine {
 	return New(Options{Runner: r, DataDir: dir, Build: "b1", Runc: "1.4.3", Look: func(p remote.Plug, _ []remote.Plug) (string, error) { return p.Path, nil }})
 }
 
-func TestMachine_SaysWhatItIs(t *testing.T) {
+func TestMachine_ReportsWhatItIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	welcome, err := here(dir).Enter(context.Background(), remote.Hello{})
@@ -141,7 +141,7 @@ func TestFence_RefusesAStateWithoutWhatWasDone(t *testing.T) {
 		"a file":  {Lineage: "l1", Epoch: 1, Run: "b"},
 		"a store": {Lineage: "l1", Epoch: 1, Run: "b", Store: "s", Turn: 5},
 	} {
-		if err := acts(h); err == nil || !strings.Contains(err.Error(), "apply a has acted here already") {
+		if err := acts(h); err == nil || !strings.Contains(err.Error(), "apply a has changed this machine already") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestFence_RefusesAStateWithoutWhatWasDone(t *testing.T) {
 
 // The far end of the client before is ended, and never another process that has
 // got its number.
-func TestFence_EndsTheFarEndBefore(t *testing.T) {
+func TestFence_EndsThePreviousAgent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

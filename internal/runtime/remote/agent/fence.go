@@ -72,8 +72,8 @@ func (f fence) refuses(h remote.Hello) error {
 	case f.after(h):
 		return errTaken(f)
 	case f.unknownTo(h):
-		return fmt.Errorf("%s has acted here already (epoch %d, run %s), and the state of this one does not know that: it is an older copy, or "+
-			"it begins with a plan that was used before. Nothing is started", f.Process, f.Epoch, f.Run)
+		return fmt.Errorf("%s has changed this machine already (epoch %d, run %s), which this state does not record: it is an older "+
+			"copy, or it started with a plan that was used before. Nothing is started", f.Process, f.Epoch, f.Run)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (f fence) after(h remote.Hello) bool {
 // Acts implements remote.Place. It reads the fence before every action, and notes the first one in it.
 func (m *Machine) Acts(ctx context.Context, h remote.Hello) error {
 	if h.Epoch == 0 {
-		return errors.New("this client came to look, and may not act")
+		return errors.New("this client may only read")
 	}
 	path, err := m.fencePath(h)
 	if err != nil {
@@ -164,7 +164,7 @@ func readFence(path string) (fence, error) {
 		err = json.Unmarshal(content, &f)
 	}
 	if err != nil {
-		return f, fmt.Errorf("who acts here cannot be read: %w", err)
+		return f, fmt.Errorf("the record of the acting client cannot be read: %w", err)
 	}
 	return f, nil
 }
@@ -175,11 +175,11 @@ func end(before fence) error {
 		return nil
 	}
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("the far end of %s cannot be ended: %w", before.Process, err)
+		return fmt.Errorf("the agent of %s cannot be ended: %w", before.Process, err)
 	}
 	for limit := time.Now().Add(killLimit); proc.Of(before.PID).Since() == before.Started; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
-			return fmt.Errorf("the far end of %s (process %d) does not end", before.Process, before.PID)
+			return fmt.Errorf("the agent of %s (process %d) does not end", before.Process, before.PID)
 		}
 	}
 	return nil

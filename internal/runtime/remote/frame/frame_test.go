@@ -64,7 +64,7 @@ func TestReader_RefusesWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-func TestReader_TellsACutStreamFromItsEnd(t *testing.T) {
+func TestReader_DistinguishesACutStreamFromItsEnd(t *testing.T) {
 	var stream bytes.Buffer
 	w := NewWriter(&stream)
 	if err := errors.Join(w.Write(Message{Kind: 1, Call: 2, Body: make([]byte, MaxFrame+5)}), w.Flush()); err != nil {

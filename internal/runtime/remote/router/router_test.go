@@ -245,7 +245,7 @@ func (o onHost) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	return o.Places.Run(ctx, s)
 }
 
-func TestPlaces_RunWhereTheSettingsSay(t *testing.T) {
+func TestPlaces_RunWhereTheSettingsSet(t *testing.T) {
 	n := &network{machines: map[string]*machine{"a": newMachine("a"), "b": newMachine("b")}}
 	p := newPlaces(t, n)
 	for _, host := range []string{"a", "b", "b"} {
@@ -455,7 +455,7 @@ type writer func()
 
 func (w writer) Write(p []byte) (int, error) { w(); return len(p), nil }
 
-func TestPlaces_TellAHostThatCannotBeReached(t *testing.T) {
+func TestPlaces_ReportAHostThatCannotBeReached(t *testing.T) {
 	n := &network{}
 	p := newPlaces(t, n)
 	for range 2 {
@@ -472,7 +472,7 @@ func TestPlaces_TellAHostThatCannotBeReached(t *testing.T) {
 
 // A further host gets the place of one that is idle: of the one that was finished last, as
 // far as that is known. What is in use stays, however many are.
-func TestPlaces_KeepSoManyConnections(t *testing.T) {
+func TestPlaces_LimitConnections(t *testing.T) {
 	n, names := &network{machines: map[string]*machine{}}, []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	for _, name := range names {
 		n.machines[name] = newMachine(name)
@@ -527,7 +527,7 @@ func TestPlaces_KeepSoManyConnections(t *testing.T) {
 }
 
 // So many hosts are reached at one time as the processors can greet.
-func TestPlaces_ReachSoManyAtOneTime(t *testing.T) {
+func TestPlaces_LimitConcurrentDials(t *testing.T) {
 	most := int64(dialsEach * runtime.NumCPU())
 	var now atomic.Int64
 	release := make(chan struct{})
@@ -545,7 +545,7 @@ func TestPlaces_ReachSoManyAtOneTime(t *testing.T) {
 	}
 	time.Sleep(50 * time.Millisecond) // more would come
 	if got := now.Load(); got != most {
-		t.Errorf("%d at one time, want %d", got, most)
+		t.Errorf("%d concurrently, want %d", got, most)
 	}
 	close(release)
 	all.Wait()

@@ -113,7 +113,7 @@ func (h *host) expect(ctx context.Context, machine string) error {
 	}
 	_, err := again(ctx, h, func(c *remote.Client) (bool, error) {
 		if answers := c.Welcome().Facts.Machine; answers != machine {
-			return false, h.explain(fmt.Errorf("it is the machine %s now, and what was recorded is on %s", answers, machine))
+			return false, h.explain(fmt.Errorf("it is the machine %s now, and the recorded object is on %s", answers, machine))
 		}
 		return true, nil
 	})

@@ -90,7 +90,7 @@ func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remot
 		bundles[o.Arch], err = o.Bundle(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the program cannot be put together for a host: %w", err)
+		return nil, fmt.Errorf("the program for a host cannot be packed: %w", err)
 	}
 	s, err := start(a, o, fmt.Sprintf(script, choice(bundles, o.Arch), a.Data(), a.Data(), a.Data(), a.Data()))
 	if err != nil {

@@ -148,7 +148,7 @@ func (s *session) explain(ctx context.Context, err error) error {
 	if reason == "" || !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 		text := err.Error()
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
-			text = fmt.Sprintf("the connection ended before it printed anything of deployster, which is waited for %s", greeting)
+			text = fmt.Sprintf("the connection ended before deployster answered; the limit is %s", greeting)
 		}
 		if reason != "" {
 			text += "; " + reason

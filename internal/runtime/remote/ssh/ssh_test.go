@@ -209,7 +209,7 @@ func isOld(t *testing.T, path string) bool {
 	return time.Since(info.ModTime()) > 24*time.Hour
 }
 
-func TestDial_SaysWhyNot(t *testing.T) {
+func TestDial_ReportsWhyNot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, before string
@@ -217,7 +217,7 @@ func TestDial_SaysWhyNot(t *testing.T) {
 		want         string
 	}{
 		{"ssh fails", "echo 'ssh: connect to host web port 22: Connection refused' >&2; exit 255", nil, "Connection refused"},
-		{"a login that says nothing of ours", "exit 0", nil, "it printed anything of deployster"},
+		{"a login that says nothing of ours", "exit 0", nil, "before deployster answered"},
 		{"an account that is closed", "echo This account is currently not available.; exit 1", nil, "; it printed: This account is currently not available."},
 		{"a login that prints to both", "printf 'hello '; echo no shell >&2; exit 1", nil, "no shell; it printed: hello"},
 		{"endless noise", "yes; exit 0", nil, "prints more than"},

@@ -43,8 +43,8 @@ func Taken(name string) error {
 func FullName(ref string) (full, dgst string, err error) {
 	if image, kind, marked := strings.Cut(ref, "#"); marked {
 		if !kindPattern.MatchString(kind) {
-			return "", "", diag.Errorf("Not the name of an image", "%q: behind the # stands no name of a kind: 1 to 128 letters, digits, "+
-				"_, - and dots.", ref)
+			return "", "", diag.Errorf("Not the name of an image", "%q: the text after the # is not a valid kind: 1 to 128 letters, "+
+				"digits, _, - and dots.", ref)
 		}
 		ref = image
 	}
@@ -70,7 +70,7 @@ func FullName(ref string) (full, dgst string, err error) {
 		err = errors.New("a digest is sha256: and 64 hexadecimal digits")
 	}
 	return "", "", diag.Errorf("Not the name of an image",
-		"%q: %s. Names look like acme/file:1.2 or registry.example.com/team/file:1.2; an image without a name is named by its digest, "+
+		"%q: %s. Valid names are acme/file:1.2 or registry.example.com/team/file:1.2; an image without a name is named by its digest, "+
 			"sha256:... .", ref, strings.TrimRight(err.Error(), ". \n"))
 }
 

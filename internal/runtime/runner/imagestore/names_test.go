@@ -28,7 +28,7 @@ func TestFullName_CompletesAsDockerDoes(t *testing.T) {
 	}
 }
 
-func TestFullName_RefusesWhatIsNoName(t *testing.T) {
+func TestFullName_RefusesWhatIsNotAName(t *testing.T) {
 	for name, ref := range map[string]string{
 		"nothing":          "",
 		"capitals":         "Acme/File",

@@ -193,7 +193,7 @@ func (lost) Run(context.Context, runner.Spec) (runner.Result, error) {
 	return runner.Result{}, fmt.Errorf("run: %w", &runner.UnknownError{Container: "c-1", Err: errors.New("unavailable")})
 }
 
-func TestAct_UnknownOutcomeIsNoFailure(t *testing.T) {
+func TestAct_UnknownOutcomeIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	fake := runnertest.NewFake()
 	c := New(Options{Runner: lost{fake}})
@@ -229,9 +229,9 @@ func TestAct_Interrupt(t *testing.T) {
 		err  error
 		want string
 	}{
-		{cancelled, `Action "make" of image acme/file:1 was ended before it was through, because deployster was asked to stop. Plan again to see how far it came.`},
+		{cancelled, `Action "make" of image acme/file:1 was ended too early, because deployster was interrupted. Plan again to see its progress.`},
 		{errors.Join(cancelled, &runner.UnknownError{Container: "c-1", Err: errors.New("unavailable")}),
-			`Action "make" of image acme/file:1 was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile (container c-1). ` +
+			`Action "make" of image acme/file:1 was to be ended, because deployster was interrupted, and may still run: the container runtime was lost meanwhile (container c-1). ` +
 				`See that the runtime works again, then plan, which reads the current state.`},
 	} {
 		fake := runnertest.NewFake()

@@ -66,7 +66,7 @@ func (c *Client) AskInfo(ctx context.Context, t Target, digest string, mayKeep f
 	}
 	stdin, err := encodeInit(c.initInput(t))
 	if err != nil {
-		return nil, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
+		return nil, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
 	r, err := c.Ask(ctx, t, Ask{Step: StepInfo, Digest: digest, Stdin: stdin, Timeout: k.timeout, Says: true})
 	if err != nil {

@@ -266,8 +266,8 @@ func (c *Client) fullName(ref string) string {
 func resolveError(ref string, err error) error {
 	if errors.Is(err, runner.ErrNoImage) {
 		return diag.Because(err, "Image not found",
-			"There is no image %q here. Make it with `deployster image pack`, or import it with `deployster image import`; `deployster "+
-				"image ls` shows those that are here.", diag.Visible(ref))
+			"The image %q is not on this machine. Create it with `deployster image pack`, or import it with `deployster image import`; "+
+				"`deployster image ls` lists the images of this machine.", diag.Visible(ref))
 	}
 	return diag.Because(err, "Cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))
 }

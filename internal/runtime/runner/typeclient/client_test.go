@@ -104,7 +104,7 @@ func TestResolve_PinsWin(t *testing.T) {
 	}
 }
 
-func TestInit_IsAskedOnce(t *testing.T) {
+func TestInit_IsQueriedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		answer string

@@ -64,7 +64,7 @@ func protocolError(k call, answer []byte, cause error) error {
 		page = "docs/artifact-images.md"
 	}
 	if k.kind == runner.Action {
-		changed = "What it has done is not known."
+		changed = "Its changes are unknown."
 	}
 	return fail(k, pe, "The image broke the protocol",
 		"The answer of image %s to %s is invalid: %s. %s %s The fault is in the image: its answers are described in %s.",
@@ -87,14 +87,14 @@ func callError(k call, r runner.Result, err error) error {
 	case err == nil:
 		return exitError(k, r)
 	case errors.As(err, &timeout):
-		return fail(k, err, "The image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: %s.",
+		return fail(k, err, "The image took too long", "%s of image %s %s.%s Check what it waits for, or give it more time: %s.",
 			k.title(), image, timeout, lastLines(r), k.moreTime())
 	case errors.As(err, &answer):
 		return protocolError(k, nil, answer)
 	case errors.As(err, &output):
 		return fail(k, err, "The image printed too much",
-			"%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow it: answer_size = "+
-				"\"...\" in its type block.", k.title(), image, output)
+			"%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow this: "+
+				"answer_size = \"...\" in its type block.", k.title(), image, output)
 	case errors.As(err, &disk) && disk.TooDeep:
 		return fail(k, err, "The image filled the disk", "%s of image %s %s.%s The fault is in the image.", k.title(), image, disk, lastLines(r))
 	case errors.As(err, &disk):
@@ -106,7 +106,7 @@ func callError(k call, r runner.Result, err error) error {
 		return hostError(k, host, err)
 	case errors.As(err, &unknown) && unknown.Over:
 		return fail(k, err, "The outcome is unknown",
-			"%s of image %s does not run any more, and how far it came is not known: %s. Plan again, which reads the current state.",
+			"%s of image %s does not run any more, and its progress is unknown: %s. Plan again, which reads the current state.",
 			k.title(), image, strings.TrimSuffix(diag.Visible(unknown.Err.Error()), "."))
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown",
@@ -115,8 +115,8 @@ func callError(k call, r runner.Result, err error) error {
 			diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
 	case errors.As(err, &worker):
 		return fail(k, err, "The worker was lost",
-			"%s of image %s was carried out by a worker, which serves many. %s.%s What it had done until then is not known: plan again to see. "+
-				"With workers = 0 in its type block each gets a container of its own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
+			"%s of image %s was run by a worker, which serves many. %s.%s Its changes until then are unknown: plan again to see. With "+
+				"workers = 0 in its type block each gets a container of its own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
 	case errors.Is(err, runner.ErrNoImage):
 		return fail(k, err, "Image not found",
 			"The image %s (%s) is not on this machine any more. Import it with `deployster image import`, or plan again.", image, k.digest)
@@ -128,16 +128,16 @@ func callError(k call, r runner.Result, err error) error {
 // hostError returns the error of an invocation on a host that cannot be used, or whose
 // connection was lost during the invocation.
 func hostError(k call, of *runner.HostError, err error) error {
-	summary, what := "A host cannot be used", "Nothing was begun there by this step"
+	summary, what := "A host cannot be used", "This step started nothing there"
 	advice := "See that `deployster host check` reaches it, then apply again."
 	var unknown *runner.UnknownError
 	switch {
 	case !errors.As(err, &unknown):
 	case unknown.Over:
-		summary, what = "The outcome is unknown", "It does not run any more, and how far it came is not known"
+		summary, what = "The outcome is unknown", "It does not run any more, and its progress is unknown"
 		advice = "Plan again, which reads the current state."
 	default:
-		summary, what = "A host was lost", "It may have ended or may still run there, and is not begun again before that is known"
+		summary, what = "A host was lost", "It may have ended or may still run there, and is not started again before that is known"
 	}
 	return fail(k, err, summary, "%s of image %s was to run there (%s): %s. %s. %s", k.title(), diag.Visible(k.target.Reference), of.Host,
 		strings.TrimSuffix(diag.Visible(of.Err.Error()), "."), what, advice)
@@ -150,16 +150,15 @@ func interruptError(k call, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		return fail(k, err, "Interrupted",
-			"%s of image %s was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile "+
-				"(container %s). "+
-				"See that the runtime works again, then plan, which reads the current state.", k.title(), image,
+			"%s of image %s was to be ended, because deployster was interrupted, and may still run: the container runtime was lost "+
+				"meanwhile (container %s). See that the runtime works again, then plan, which reads the current state.", k.title(), image,
 			diag.Visible(unknown.Container))
 	case k.kind == runner.Action:
 		return fail(k, err, "Interrupted",
-			"%s of image %s was ended before it was through, because deployster was asked to stop. Plan again to see how far it came.", k.title(),
+			"%s of image %s was ended too early, because deployster was interrupted. Plan again to see its progress.", k.title(),
 			image)
 	}
-	return fail(k, err, "Interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
+	return fail(k, err, "Interrupted", "%s of image %s was ended, because deployster was interrupted.", k.title(), image)
 }
 
 func exitError(k call, r runner.Result) error {
@@ -196,19 +195,19 @@ func typeError(k call, e *protocol.TypeError) error {
 	}
 	switch e.Class {
 	case protocol.ConfigError:
-		return fail(k, e, "The config is wrong", "Image %s says%s: %s. Correct it in the manifest.", image, where, message)
+		return fail(k, e, "The config is not valid", "Image %s reports%s: %s. Correct it in the manifest.", image, where, message)
 	case protocol.DeniedError:
-		return fail(k, e, "Access denied", "Image %s says%s: %s. Check the credentials that it was given (plugs, env).", image, where, message)
+		return fail(k, e, "Access denied", "Image %s reports%s: %s. Check its credentials (plugs, env).", image, where, message)
 	case protocol.TransientError:
 		return fail(k, e, "The state could not be read",
-			"Image %s says%s: %s. It calls this transient, and it did not go away; try again later.", image, where, message)
+			"Image %s reports%s: %s. This error is transient; try again later.", image, where, message)
 	}
 	if e.Class == protocol.UnsettledError {
-		return fail(k, e, "It is not known what an action made",
-			"Image %s says%s: %s. It is not created again until this is known: when you know that "+
-				"nothing of it exists, say `deployster resolve -as=failed '%s'`.", image, where, message, k.target.Address)
+		return fail(k, e, "The result of an action is unknown",
+			"Image %s reports%s: %s. It is not created again until this is known: if nothing of it exists, run `deployster resolve "+
+				"-as=failed '%s'`.", image, where, message, k.target.Address)
 	}
-	return fail(k, e, "The image has a fault", "Image %s says%s: %s. Report it to those who made the image.", image, where, message)
+	return fail(k, e, "The image has a fault", "Image %s reports%s: %s. Report it to the authors of the image.", image, where, message)
 }
 
 func lastLines(r runner.Result) string {

@@ -131,7 +131,7 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	}
 	var err error
 	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
-		return protocol.Type{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
+		return protocol.Type{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
 	r, err := c.run(ctx, k)
 	if err != nil {

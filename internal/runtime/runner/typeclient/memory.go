@@ -67,8 +67,8 @@ func saidError(k call, r runner.Result) error {
 	}
 	pe := &ProtocolError{Message: oneLine(err.Error())}
 	return fail(k, pe, "The image broke the protocol",
-		"What action %s of image %s printed on stdout is invalid: %s. Its type has a memory, so what the action made is not known now. "+
-			"The fault is in the image: its answers are described in docs/protocol.md.", oneLine(k.step), oneLine(k.target.Reference), pe.Message)
+		"What action %s of image %s printed on stdout is invalid: %s. Its type has a memory, so its result is unknown. The fault is in "+
+			"the image: its answers are described in docs/protocol.md.", oneLine(k.step), oneLine(k.target.Reference), pe.Message)
 }
 
 // Forgotten returns a message without the memory in it, for records and for people. It

@@ -9,7 +9,7 @@ import (
 	"deployster/protocol"
 )
 
-func TestReadSaid(t *testing.T) {
+func TestReadResolved_Outcomes(t *testing.T) {
 	for name, c := range map[string]struct{ says, want, problem string }{
 		"a value":            {says: `{"memory":{"b":1.10,"a":"x"}}` + "\n", want: `{"a":"x","b":1.10}`},
 		"nothing any more":   {says: `{"memory":null}`, want: "null"},
@@ -73,12 +73,12 @@ func TestAct_ShowsNoMemory(t *testing.T) {
 	}
 }
 
-func TestState_MemoryHasToBeAskedFor(t *testing.T) {
+func TestState_MemoryHasToBeRequested(t *testing.T) {
 	c, _ := client(says(`{"status":"VALID","state":{},"memory":1}`))
 	ty := protocol.Type{Protocol: 2, Reference: image, Digest: mustResolve(t, c)}
 	_, err := c.State(t.Context(), target(), ty, protocol.StateInput{})
 	var pe *ProtocolError
-	if !errors.As(err, &pe) || !strings.Contains(pe.Message, `did not say "memory": true`) {
+	if !errors.As(err, &pe) || !strings.Contains(pe.Message, `lacks "memory": true`) {
 		t.Errorf("%v", err)
 	}
 }

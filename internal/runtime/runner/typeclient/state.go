@@ -29,8 +29,8 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	}
 	if in.Intent == protocol.Absent && !ty.Absent {
 		return protocol.Answer{}, fail(k, errors.ErrUnsupported, "The type cannot destroy",
-			"Image %s did not say that it can be asked to remove things (\"absent\": true in its answer to init). "+
-				"Remove the thing by hand, and let deployster forget it: lifecycle { on_remove = \"forget\" }.", diag.Visible(t.Reference))
+			"Image %s cannot destroy objects (it lacks \"absent\": true in its answer to init). Destroy the object by hand, and have "+
+				"deployster forget it: lifecycle { on_remove = \"forget\" }.", diag.Visible(t.Reference))
 	}
 	in.InitInput = c.initInput(t)
 	var err error
@@ -38,7 +38,7 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 		return protocol.Answer{}, err
 	}
 	if k.stdin, err = encodeState(ty, in); err != nil {
-		return protocol.Answer{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
+		return protocol.Answer{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
 	if k.digest, err = c.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
 		return protocol.Answer{}, err
@@ -69,7 +69,7 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 		err = c.checkState(ty, answer.State)
 	}
 	if err == nil && answer.Memory != nil && !ty.Memory {
-		err = errors.New("it says a \"memory\", and its answer to init did not say \"memory\": true")
+		err = errors.New("it returned a \"memory\", and its answer to init lacks \"memory\": true")
 	}
 	if err != nil {
 		return protocol.Answer{}, protocolError(k, c.o.hide(r.Stdout), err)

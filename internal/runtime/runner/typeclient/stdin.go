@@ -163,7 +163,7 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 func encode(v any) ([]byte, error) {
 	b, err := jsondoc.Encode(v)
 	if err != nil {
-		return nil, fmt.Errorf("its input is no JSON: %w", err)
+		return nil, fmt.Errorf("its input is not valid JSON: %w", err)
 	}
 	return append(b, '\n'), nil
 }

@@ -26,7 +26,7 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 	plain.Dependencies = false
 	stdin, err := encodeState(plain, in)
 	if err != nil {
-		return runner.Spec{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
+		return runner.Spec{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
 	s := runner.Spec{Name: t.Address + "/" + StepWatch, Kind: runner.Query, Reference: ty.WatchAction.Of(t.Reference),
 		Entrypoint: ty.WatchAction.Entrypoint, Args: ty.WatchAction.Args, Stdin: stdin, Mounts: slices.Clone(runner.MountsIn(c.root, t.Mounts)),
@@ -54,13 +54,13 @@ func WatchEnded(address, reference, digest string, r runner.Result, err error) e
 	case e.OOM:
 		reason = " It ran out of memory (give it more with memory = \"...\" in its type block)."
 	case inotifyUsedUp(e.Tail):
-		reason = " This machine allows no more of inotify: raise fs.inotify.max_user_watches and fs.inotify.max_user_instances with sysctl."
+		reason = " The limits of inotify are reached: raise fs.inotify.max_user_watches and fs.inotify.max_user_instances with sysctl."
 	}
 	lines := ""
 	if e.Tail != "" {
 		lines = " Its last lines:\n" + e.Tail
 	}
-	return fail(k, e, "The watch ended", "The watch action of image %s ended with exit code %d, though it goes on until its stdin ends.%s%s",
+	return fail(k, e, "The watch ended", "The watch action of image %s ended with exit code %d, before its stdin ended.%s%s",
 		diag.Visible(reference), e.Code, reason, lines)
 }
 

@@ -100,7 +100,7 @@ func (c *Checker) CheckSchemas(ty protocol.Type) error {
 			continue
 		}
 		if _, err := c.compiled(s.text); err != nil {
-			return fmt.Errorf("%q is no usable JSON Schema: %w", s.key, err)
+			return fmt.Errorf("%q is not a usable JSON Schema: %w", s.key, err)
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 	}
 	value, err := jsondoc.Value(doc)
 	if err != nil {
-		return whole("it is no proper JSON: %s", err)
+		return whole("it is not valid JSON: %s", err)
 	}
 	v := &verdict{root: root, text: schema.document}
 	for p := range unknown {

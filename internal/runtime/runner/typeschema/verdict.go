@@ -198,7 +198,7 @@ func sentence(e jsonschema.ErrorKind) string {
 	case *kind.UniqueItems:
 		return fmt.Sprintf("the items %d and %d are equal, and must all differ", k.Duplicates[0], k.Duplicates[1])
 	case *kind.PropertyNames:
-		return fmt.Sprintf("%q is no allowed name for a property", k.Property)
+		return fmt.Sprintf("%q is not allowed as the name of a property", k.Property)
 	case *kind.AdditionalItems:
 		return fmt.Sprintf("has %d items too many", k.Count)
 	case *kind.OneOf:

@@ -12,7 +12,7 @@ import (
 
 // What takes long because the machine does other things is waited for: only the
 // processor's time counts. This test waits, beside no other, and has nearly none.
-func TestRunWithin_WaitingIsNoWork(t *testing.T) {
+func TestRunWithin_WaitingIsNotWork(t *testing.T) {
 	const limit = 500 * time.Millisecond
 	got, inTime := runWithin(new(parallel.Pool), limit, func() int { time.Sleep(2 * limit); return 1 })
 	if got != 1 || !inTime {

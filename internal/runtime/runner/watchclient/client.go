@@ -130,8 +130,9 @@ func (c *Client) take(r *Request) (give func(), err error) {
 		return nil, ErrClosed
 	case c.alone[key] >= most:
 		return nil, diag.Because(ErrCrowded, "Not watched",
-			"%d resources of the type %s are watched by processes of their own, and no more may be: %s is polled. Make the type a worker, which "+
-				"watches any number in one process, or allow more with watchers = N in its type block.", most, diag.Visible(r.Reference),
+			"%d resources of the type %s are watched by processes of their own, which is the limit: %s is polled. Build the type as a "+
+				"worker, which watches any number in one process, or allow more with watchers = N in its type "+
+				"block.", most, diag.Visible(r.Reference),
 			diag.Visible(r.Address))
 	}
 	c.alone[key]++

@@ -10,12 +10,12 @@ import (
 
 // The reasons why a watch is refused or its program is ended. The errors of Watch wrap them.
 var (
-	ErrCrowded  = errors.New("as many of its type as may be are watched by processes of their own")
-	ErrFlooding = errors.New("it told more than 1,000 lines a second for ten seconds")
+	ErrCrowded  = errors.New("the limit of watch processes of its type is reached")
+	ErrFlooding = errors.New("it printed more than 1,000 lines a second for ten seconds")
 	ErrClosed   = errors.New("nothing is watched any more")
 
-	errStuck   = errors.New("it does not read what it is asked")
-	errEndless = errors.New("it did not end a watch within ten seconds of being asked to")
+	errStuck   = errors.New("it does not read its requests")
+	errEndless = errors.New("it did not end a watch within ten seconds")
 )
 
 // endError says how a program ended, or why it could not be started.

@@ -110,7 +110,7 @@ func within(t *testing.T, end chan error) error {
 	}
 }
 
-func TestWatch_TellsEachLine(t *testing.T) {
+func TestWatch_ReportsEachLine(t *testing.T) {
 	t.Parallel()
 	var stdin atomic.Value
 	c, r := alone(t, func(_ context.Context, _ runner.Spec, in io.Reader, stdout, _ io.Writer) int {
@@ -177,10 +177,10 @@ func TestWatch_HidesSecretsBeforeTheyAreCut(t *testing.T) {
 }
 
 // What breaks the protocol ends the program, and its error says which line it was.
-func TestWatch_RefusesWhatIsNoEvent(t *testing.T) {
+func TestWatch_RefusesWhatIsNotAnEvent(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
-		"no JSON":           "changed",
+		"not JSON":          "changed",
 		"a list":            "[]",
 		"two documents":     "{} {}",
 		"unknown key":       `{"details":"x"}`,
@@ -208,7 +208,7 @@ func TestWatch_RefusesWhatIsNoEvent(t *testing.T) {
 }
 
 // An end that nobody asked for is an error, whatever the exit code.
-func TestWatch_SaysWhyItEnded(t *testing.T) {
+func TestWatch_ReportsWhyItEnded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		code         int
@@ -489,7 +489,7 @@ func TestWatch_FailsOneOfMany(t *testing.T) {
 
 // A worker that breaks the protocol is ended, all it watched with it, and not started
 // again at once.
-func TestWatch_EndsAWorkerThatLies(t *testing.T) {
+func TestWatch_EndsAWorkerWithFalseOutput(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(id int64, say func(protocol.WorkerReply)){
 		"another id": func(id int64, say func(protocol.WorkerReply)) {

@@ -80,7 +80,7 @@ func (w *worker) watch(ctx context.Context, r *Request, tell func(Event)) error 
 	defer w.leave(id)
 	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: r.Spec.Args, Stdin: bytes.TrimSpace(r.Spec.Stdin)})
 	if err != nil {
-		return fmt.Errorf("what %s gets on stdin is no JSON: %w", r.Spec.Name, err)
+		return fmt.Errorf("the stdin of %s is not valid JSON: %w", r.Spec.Name, err)
 	}
 	w.meter.expect()
 	asked := time.Now()
@@ -158,7 +158,7 @@ func (w *worker) line(line []byte) error {
 	}
 	var r protocol.WorkerReply
 	if err := jsondoc.Read(line, &r); err != nil {
-		return newBadLine(line, fmt.Errorf("a line on its stdout is no reply (%w)", err))
+		return newBadLine(line, fmt.Errorf("a line on its stdout is not a reply (%w)", err))
 	}
 	q := w.get(r.ID)
 	if q == nil {

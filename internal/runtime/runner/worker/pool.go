@@ -121,7 +121,7 @@ func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	}
 	if died, ok := errors.AsType[*runner.WorkerError](err); ok && s.Kind == runner.Query && ctx.Err() == nil {
 		if s.Stderr != nil {
-			_, _ = fmt.Fprintf(s.Stderr, "%s. It is asked again in a container of its own.\n", died.Reason) // a log line may be lost
+			_, _ = fmt.Fprintf(s.Stderr, "%s. Trying again in a container of its own.\n", died.Reason) // a log line may be lost
 		}
 		return p.runCold(ctx, s)
 	}

@@ -222,7 +222,7 @@ func (w *worker) setOutcome(res runner.Result, err error) {
 		case err != nil:
 			w.endErr = &runner.WorkerError{Reason: "The worker was lost: " + err.Error()}
 		case res.OOM:
-			w.endErr = &runner.WorkerError{Reason: "The worker ran out of memory while it carried this out"}
+			w.endErr = &runner.WorkerError{Reason: "The worker ran out of memory during this run"}
 		default:
 			why := fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)
 			w.endErr = &runner.WorkerError{Reason: why, Well: res.ExitCode == 0}

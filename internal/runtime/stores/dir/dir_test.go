@@ -25,7 +25,7 @@ func TestStore_KeepsTheContract(t *testing.T) {
 	}
 }
 
-func TestStore_SaysWhatCannotBe(t *testing.T) {
+func TestStore_ReportsWhatCannotBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

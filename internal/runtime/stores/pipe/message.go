@@ -70,7 +70,7 @@ func (a *answer) err() error {
 	}
 	kind := kinds()[a.Kind]
 	if kind == nil {
-		kind = fmt.Errorf("the store says")
+		kind = fmt.Errorf("the store reported")
 	}
 	return &remote{text: a.Error, kind: kind}
 }

@@ -82,7 +82,7 @@ func (s *Store) makeTable(ctx context.Context) error {
 		return err
 	})
 	if err != nil && errors.Is(err, sharedlog.ErrDenied) {
-		return fmt.Errorf("%w. Have somebody who may run: %s; grant select, insert, delete on deployster_log to %s", err, table,
+		return fmt.Errorf("%w. Have an administrator run: %s; grant select, insert, delete on deployster_log to %s", err, table,
 			pgx.Identifier{s.config.User}.Sanitize())
 	}
 	switch code(err) {

@@ -234,7 +234,7 @@ func wantDenied(t *testing.T, url string) {
 }
 
 // Rights to make the table may be missing: then the SQL is told.
-func TestPostgres_SaysTheSQL(t *testing.T) {
+func TestPostgres_ReportsTheSQL(t *testing.T) {
 	admin := services.Postgres(t)
 	host, port, _ := strings.Cut(admin, ":")
 	c := exec.Command("psql", "-h", host, "-p", port, "-U", "deploy", "state")

@@ -113,7 +113,7 @@ func signedFor(region string) http.Handler {
 
 // Where the region cannot be asked for, it is what the server says when it refuses, or what a
 // variable says.
-func TestStore_RegionThatCannotBeAskedFor(t *testing.T) {
+func TestStore_RegionIsNotFound(t *testing.T) {
 	server := httptest.NewServer(signedFor("eu-west-3"))
 	defer server.Close()
 	for name, variables := range map[string]map[string]string{"the server": {}, "a variable": {"AWS_REGION": "eu-west-3"}} {

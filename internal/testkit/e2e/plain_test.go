@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"fmt"
+	"go/ast"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// unplain are words that are avoided in messages and pages, and what to write instead.
+var unplain = []struct{ pattern, better string }{
+	{`told|tells?|telling`, "report, notify, print, show"},
+	{`say|says|said|saying`, "report, return, declare, name, print"},
+	{`asks?|asked|asking`, "query, read, require; of people: prompt"},
+	{`looks?|looked|looking`, "check, read, find"},
+	{`things?`, "object, or its kind"},
+	{`anew`, "again"},
+	{`beside`, "next to, in the same directory"},
+	{`(is|are|was|were) (no|none)`, "is not a, is not valid"},
+	{`no proper`, "not valid"},
+	{`(goes|go|went|going) on`, "continue"},
+	{`lies?|lay`, "is in"},
+	{`br(ings?|inging|ought) (it |them |that )?(in|back)`, "merge, pull, import, restore"},
+	{`(stay|stays|left|leaves?|kept|keeps?) (it |them )?as (it|they) (is|are|was|were)`, "unchanged, skipped, not destroyed"},
+	{`stays? as`, "unchanged"},
+	{`for ever`, "indefinitely"},
+	{`at one time|of a time`, "concurrently, at a time"},
+	{`so many`, "that many, N"},
+	{`who waits`, "a waiting command"},
+	{`gone for good`, "lost for good"},
+	{`meant`, "intended"},
+	{`be had`, "be read, be found"},
+	{`in a circle`, "a cycle"},
+	{`leads? nowhere`, "has no target, does not exist"},
+	{`wrong command line`, "name the fault: Unknown flag, Missing argument"},
+	{`lets? go|letting go`, "forget"},
+	{`cut short`, "interrupted"},
+	{`far end`, "agent"},
+	{`come(s)? true`, "is met"},
+	{`heard of`, "answered"},
+}
+
+var unplainWords = func() *regexp.Regexp {
+	patterns := make([]string, len(unplain))
+	for i, u := range unplain {
+		patterns[i] = "(" + strings.NewReplacer("(", "(?:", "(?:?:", "(?:").Replace(u.pattern) + ")"
+	}
+	return regexp.MustCompile(`(?i)\b(?:` + strings.Join(patterns, "|") + `)\b`)
+}()
+
+// plainEnough are uses of these words that are plain, or are values of flags.
+var plainEnough = regexp.MustCompile(`(?i)\bthere (is|are|was|were) (no|none)\b|\bno longer\b|\bask(ed)? for approval\b|-deferred=ask|apply, ask,? or stop|\blay(s|er|ers|out)\b|\blooks? (like|up)\b`)
+
+// unplainIn returns the first word of a text to avoid, with what is near it and what is better.
+func unplainIn(text string) (found string) {
+	text = plainEnough.ReplaceAllString(quotedWord.ReplaceAllString(text, ""), "")
+	at := unplainWords.FindStringSubmatchIndex(text)
+	if at == nil {
+		return ""
+	}
+	for i, u := range unplain {
+		if at[2*i+2] >= 0 {
+			found = fmt.Sprintf("%q (%s): ...%s...", text[at[0]:at[1]], u.better, text[max(0, at[0]-70):min(len(text), at[1]+70)])
+		}
+	}
+	return found
+}
+
+// Messages of the program, help among them, and the pages for users have plain words.
+func TestWords_ArePlain(t *testing.T) {
+	t.Parallel()
+	for name, page := range pages(t) {
+		if forDevelopers.MatchString(name) {
+			continue
+		}
+		page = examples.ReplaceAllString(page, "")
+		for paragraph := range strings.SplitSeq(page, "\n\n") {
+			if found := unplainIn(plainWords(paragraph)); found != "" {
+				t.Errorf("%s: avoid %s", name, found)
+			}
+		}
+	}
+	for _, f := range productFiles(t) {
+		for _, text := range sentences(f.Syntax) {
+			if found := unplainIn(text); found != "" {
+				t.Errorf("%s: avoid %s", f.Path, found)
+			}
+		}
+	}
+}
+
+func TestWords_PlainAreAccepted(t *testing.T) {
+	t.Parallel()
+	for text, avoided := range map[string]bool{
+		"it is no flag": true, "there is no flag": false, "it no longer exists": false, "what the image says": true,
+		"use `say`": false, "Nothing to do": false, "it stays as it is": true, "two layers": false, "Wrong command line": true,
+	} {
+		if got := unplainIn(text); (got != "") != avoided {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// withoutFact counts the tests whose names are not TestSubject_Fact yet. It may only shrink.
+const withoutFact = 270
+
+// The names of tests have plain words, and a subject and a fact.
+func TestWords_OfTests(t *testing.T) {
+	t.Parallel()
+	tests, without := 0, 0
+	for _, f := range goFiles(t) {
+		for _, d := range f.Syntax.Decls {
+			test, ok := d.(*ast.FuncDecl)
+			if !ok || !f.IsTest() || test.Recv != nil || test.Name.Name == "TestMain" || !strings.HasPrefix(test.Name.Name, "Test") {
+				continue
+			}
+			tests++
+			if !subjectAndFact.MatchString(test.Name.Name) {
+				without++
+			}
+			if found := unplainIn(humps.ReplaceAllString(test.Name.Name, " $0")); found != "" {
+				t.Errorf("%s: %s: avoid %s", f.Path, test.Name.Name, found)
+			}
+		}
+	}
+	if without != withoutFact || tests < 1000 {
+		t.Errorf("of %d tests %d are not named TestSubject_Fact, want %d", tests, without, withoutFact)
+	}
+}
+
+var subjectAndFact, humps = regexp.MustCompile(`^Test[A-Z][A-Za-z0-9]*_[A-Z0-9]`), regexp.MustCompile(`[A-Z]|_`)
