@@ -13,7 +13,7 @@ import (
 
 // What its type cannot remove stays when a resource means another thing, whichever
 // version of the type is there by now; the plan says so.
-func TestAnotherThing_OfATypeThatRemovesNothing(t *testing.T) {
+func TestAnotherObject_OfATypeThatRemovesNothing(t *testing.T) {
 	t.Parallel()
 	keeps := func(e *engine) func(context.Context, runner.Spec, io.Reader, io.Writer, io.Writer) int {
 		return func(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {

@@ -140,14 +140,14 @@ func (e *Engine) toApply(ctx context.Context, o ApplyOptions, r rules) (stage.Lo
 	s.OtherPath, s.Destroy = r.approval.Other, s.Destroy || o.Destroy
 	switch {
 	case o.Destroy && len(o.Paths) > 0:
-		return stage.Loaded{}, diag.Errorf("Wrong command line", "destroy takes no arguments: it destroys everything in the state file.")
+		return stage.Loaded{}, diag.Errorf("Unexpected argument", "destroy takes no arguments: it destroys everything in the state file.")
 	case o.Destroy:
 		return stage.LoadEmpty(e.command, s)
 	case r.saved && len(o.Variables) > 0:
-		return stage.Loaded{}, diag.Errorf("Wrong command line",
+		return stage.Loaded{}, diag.Errorf("Conflicting flags",
 			"A saved plan holds the values of its variables: -var and -var-file cannot change them. Plan again with other values.")
 	case r.saved && !s.IsZero():
-		return stage.Loaded{}, diag.Errorf("Wrong command line",
+		return stage.Loaded{}, diag.Errorf("Conflicting flags",
 			"-target, -exclude, -replace and -refresh cannot change a saved plan. Plan again with them.")
 	case r.saved:
 		return stage.LoadSaved(e.command, o.Paths[0], r.policy.Check)

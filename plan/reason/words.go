@@ -38,7 +38,7 @@ var texts = map[Code]string{
 	DestroyCommand: "you ran destroy",
 	Undeclared:     "{it is|they are} no longer in the configuration",
 	AnotherObject:  "{@0} is another object",
-	RemovedBlock:   "a removed block says so ({0})",
+	RemovedBlock:   "a removed block names {it|them} ({0})",
 
 	OnlyRecords:     ": what becomes of {it|them} is not for a plan that only records",
 	RecordedAnother: "what is recorded here is another object",
@@ -46,7 +46,7 @@ var texts = map[Code]string{
 	MayBeOwned:      "may be that of {@0}, which has another env, network or read-only plug",
 	ObjectOwned:     "its object {and 0}: it is not destroyed",
 	KeptAsOwned:     "it {and 0}",
-	KeptByBlock:     ": {it stays as it is|they stay as they are}",
+	KeptByBlock:     ": {it is|they are} not destroyed",
 	KeptOutOfReach:  ", and {and 0}: what exists is not destroyed",
 	HostNotCreated:  "{it is|they are} on the machine {0}, and {1} is one that is still to be made",
 	HostAnother:     "{it is|they are} on the machine {0}, and {1} is the machine {2} now",

@@ -49,7 +49,7 @@ func TestPolicy_OfAnInterruptedCreate(t *testing.T) {
 }
 
 // A refusal says whether the manifest has changed how a resource is run, or what is done to it.
-func TestPolicy_SaysWhatHasChanged(t *testing.T) {
+func TestPolicy_ReportsWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	m := declared(t)
 	prior := state.Snapshot{Resources: map[string]state.Entry{"a": {Config: []byte(`{"v":1}`), State: []byte(`{}`)}}}

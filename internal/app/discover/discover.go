@@ -127,7 +127,7 @@ func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (ab
 			if len(secrets) > 0 {
 				s.engine.Workspace.Warn(diag.Warningf("A secret was left out",
 					"type.%s lists %s with a value that its schema calls writeOnly: it is not "+
-						"written into a manifest. Give it there as a variable.", t.Name, cmp.Or(d.Name, "a thing")))
+						"written into a manifest. Give it there as a variable.", t.Name, cmp.Or(d.Name, "an object")))
 			}
 			out.Add(t.Name, d.Name, own(jsondoc.Without(d.Config, secrets), defaults))
 			known = append(known, thing)

@@ -122,7 +122,7 @@ func logs(c *cli.Context, s Session) error {
 		name, resource = resource, c.Args().Get(1)
 	}
 	if resource == "" {
-		return diag.Errorf("Wrong command line", "Name the resource: deployster runs logs [RUN] RESOURCE. `deployster runs show` "+
+		return diag.Errorf("Missing argument", "Name the resource: deployster runs logs [RUN] RESOURCE. `deployster runs show` "+
 			"lists them.")
 	}
 	run, err := s.Engine.Workspace.FindRun(name)

@@ -104,7 +104,7 @@ func list(c *cli.Context, s Session) error {
 
 func show(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line",
+		return diag.Errorf("Wrong number of arguments",
 			"state show takes one address, of a resource, a block or a module. `deployster state list` lists them.")
 	}
 	snapshot, err := s.Engine.Workspace.ReadStateAround(c.Context)

@@ -33,7 +33,7 @@ func printEdit(c *cli.Context, s Session, done stateedit.StateEdit, err error) e
 
 func remove(c *cli.Context, s Session) error {
 	if c.NArg() == 0 {
-		return diag.Errorf("Wrong command line", "state rm takes the addresses of the resources to forget. `deployster state list` lists them.")
+		return diag.Errorf("Missing argument", "state rm takes the addresses of the resources to forget. `deployster state list` lists them.")
 	}
 	done, err := stateedit.NewEditor(s.Engine.Workspace, c.Bool("dry-run")).Forget(c.Context, c.Args().Slice())
 	return printEdit(c, s, done, err)
@@ -41,7 +41,7 @@ func remove(c *cli.Context, s Session) error {
 
 func move(c *cli.Context, s Session) error {
 	if c.NArg() != 2 {
-		return diag.Errorf("Wrong command line",
+		return diag.Errorf("Wrong number of arguments",
 			"state mv takes two addresses, the old and the new one, of a resource, an instance or a module. `deployster state list` "+
 				"lists all addresses.")
 	}
@@ -51,7 +51,7 @@ func move(c *cli.Context, s Session) error {
 
 func push(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "state push takes one state file, or - for stdin.")
+		return diag.Errorf("Wrong number of arguments", "state push takes one state file, or - for stdin.")
 	}
 	name := c.Args().First()
 	content := func() ([]byte, error) {
@@ -71,7 +71,7 @@ func push(c *cli.Context, s Session) error {
 func restore(c *cli.Context, s Session) error {
 	serial, err := strconv.ParseUint(c.Args().First(), 10, 64)
 	if c.NArg() != 1 || err != nil {
-		return diag.Errorf("Wrong command line", "state restore takes the serial of a kept copy. `deployster state copies` lists them.")
+		return diag.Errorf("Invalid argument", "state restore takes the serial of a kept copy. `deployster state copies` lists them.")
 	}
 	got, err := stateedit.Restore(c.Context, s.Engine.Workspace, serial)
 	if err != nil {

@@ -39,7 +39,7 @@ func showStatus(c *cli.Context, s Session) error {
 
 func unlock(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "state unlock takes the claim that is to be ended. `deployster state status` prints it.")
+		return diag.Errorf("Wrong number of arguments", "state unlock takes the claim that is to be ended. `deployster state status` prints it.")
 	}
 	if _, err := sharedstate.Claimable(s.Engine.Workspace); err != nil {
 		return err
@@ -64,7 +64,7 @@ func unlock(c *cli.Context, s Session) error {
 
 func moveTo(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "state move takes the URL or the file to which the state is to move.")
+		return diag.Errorf("Wrong number of arguments", "state move takes the URL or the file to which the state is to move.")
 	}
 	copies, err := sharedstate.MoveState(c.Context, s.Engine.Workspace, c.Args().First())
 	if err != nil {

@@ -43,7 +43,7 @@ const published = "was published, and will be recorded"
 
 // ofMany changes the words of one step to those of several.
 var ofMany = strings.NewReplacer("is unchanged", "are unchanged", "is deferred", "are deferred", "a new address", "new addresses",
-	"exists already", "exist already", "stays as it was", "stay as they were", "as it is", "as they are",
+	"exists already", "exist already", "is left as", "are left as", "as it is", "as they are",
 	"its dependencies", "their dependencies", "was published", "were published",
 	"was created by", "were created by", "the new one first", "the new ones first")
 
