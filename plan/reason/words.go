@@ -87,7 +87,7 @@ var texts = map[Code]string{
 	NotChecked:         "Whether {@0} still exists after that is not checked: its image {1} is not here.",
 	DestroyedLater:     "It is made before {0} is destroyed, which it replaces ({and 0}).",
 	ForgottenLater:     "It is made before {0} is forgotten, which it replaces ({and 0}).",
-	Replaced: "It is another object than what was recorded ({and 0}). The recorded thing stays as it is and is forgotten: " +
+	Replaced: "It is another object than what was recorded ({and 0}). The recorded object is not destroyed, and is forgotten: " +
 		"{and 1}.",
 	NothingRecorded:  "Nothing is recorded of it, and its config is not known yet: -replace has nothing to destroy.",
 	NothingToDestroy: "-replace has nothing to destroy: it does not exist.",
