@@ -198,7 +198,8 @@ func TestLateIdentity_OfAnotherObject(t *testing.T) {
 	}
 	e.do(t, source("x"))
 	report := e.do(t, source("y"))
-	if got := strings.Join(summaries(report.Problems), "; "); got != "late: Not done yet: it would be another thing than the recorded one" {
+	if got := strings.Join(summaries(report.Problems), "; "); got != "late: Not done yet: it would be another object than the "+
+		"recorded one" {
 		t.Error(got)
 	}
 	late := report.Resources["late"]

@@ -60,13 +60,13 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 	if owner == "" {
 		another := r.replaces(step, out.addr, now)
 		if another { // nothing has failed: it takes two applies
-			out.decline("it would be another thing than the recorded one")
+			out.decline("it would be another object than the recorded one")
 			out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not done yet: " + out.report.Reason, Address: out.addr,
 				Detail: became + "Nothing of this resource was run. Plan and apply again: then it is replaced."}
 		}
 		return !another
 	}
-	why := "it would be the thing of " + references([]string{owner})
+	why := "it would be the object of " + references([]string{owner})
 	out.report.NotAttempted = out.report.Planned
 	out.fail(failedIdentity, fresh.Stale(why, became+whatNow))
 	out.report.Reason = "plan is stale: " + why

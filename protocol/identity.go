@@ -48,14 +48,14 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 		mark := f.Tag.Get(toolTag)
 		switch {
 		case mark == identityTag && f.Tag.Get("writeOnly") == "true":
-			return nil, fmt.Errorf("%s: a secret cannot name the thing", pointer)
+			return nil, fmt.Errorf("%s: a secret cannot be an identity", pointer)
 		case mark == identityTag && (f.Optional || f.Type.Kind() == reflect.Pointer) && f.Tag.Get("default") == "":
-			return nil, fmt.Errorf("%s: what names the thing must be required or have a default", pointer)
+			return nil, fmt.Errorf("%s: an identity must be required or have a default", pointer)
 		case mark == identityTag:
 			pointers = append(pointers, pointer)
 			continue
 		case mark == computedTag && !f.Optional && f.Type.Kind() != reflect.Pointer:
-			return nil, fmt.Errorf("%s: only what may be left out can be %s", pointer, computedTag)
+			return nil, fmt.Errorf("%s: only an optional field can be %s", pointer, computedTag)
 		case mark != "" && mark != computedTag:
 			return nil, fmt.Errorf("%s: the tag %s is %q, and must be %q or %q", pointer, toolTag, mark, identityTag, computedTag)
 		}
@@ -64,7 +64,7 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 		case err != nil:
 			return nil, err
 		case len(inner) > 0 && (f.Type.Kind() != reflect.Struct || f.Optional):
-			return nil, fmt.Errorf("%s: what names the thing must always have a value, and %s may be missing or be many", inner[0], pointer)
+			return nil, fmt.Errorf("%s: an identity must always have a value, and %s may be missing or be many", inner[0], pointer)
 		}
 		pointers = append(pointers, inner...)
 	}

@@ -75,7 +75,7 @@ func TestSchemaOf_Refuses(t *testing.T) {
 		return func(reason string) { t.Helper(); refuse(reason, schema, err) }
 	}
 	check(protocol.SchemaOf[int]())("not a struct")
-	check(protocol.SchemaOf[node]())("holds itself")
+	check(protocol.SchemaOf[node]())("contains itself")
 	check(protocol.SchemaOf[struct{ F func() }]())("no JSON for a func()")
 	check(protocol.SchemaOf[struct{ M map[int]string }]())("must be strings")
 	check(protocol.SchemaOf[struct {

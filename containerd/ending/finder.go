@@ -25,7 +25,7 @@ type Finder struct {
 // before: an end that it has not recorded is not how the program ended.
 func (f Finder) Proven(ctx context.Context, resp *taskapi.WaitResponse) (code int, err error) {
 	if f.Embedded {
-		return f.over(ctx, f.written(ctx, errors.New("the process that looked after it was lost"), runfiles.EndingLimit))
+		return f.over(ctx, f.written(ctx, errors.New("its supervisor was lost"), runfiles.EndingLimit))
 	}
 	if resp.ExitedAt.AsTime().Unix() <= 0 {
 		return f.over(ctx, end{err: errors.New("the daemon does not know when it ended")})

@@ -120,13 +120,14 @@ func explainFlag() cli.Flag {
 // approvalFlags returns the flags that say how changes are approved.
 func approvalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "auto-approve", Usage: "approve everything; ask nothing"},
-		&cli.StringFlag{Name: "confirm", Usage: "`WHEN` to ask: once, for each resource, or for each action (default: once)"},
-		&cli.StringFlag{Name: "approve", Usage: "approve these `KINDS` of change without asking, such as create,update. " +
-			"drift: what brings back the recorded state. other-path: removals through a path that is not the configured one. " +
+		&cli.BoolFlag{Name: "auto-approve", Usage: "approve everything without a prompt"},
+		&cli.StringFlag{Name: "confirm", Usage: "`WHEN` to prompt: once, for each resource, or for each action (default: once)"},
+		&cli.StringFlag{Name: "approve", Usage: "approve these `KINDS` of change without a prompt, such as create,update. drift: " +
+			"what restores the recorded state. other-path: removals through a path that is not the configured one. " +
 			"whole-machine: images that get a machine for the first time"},
 		&cli.StringFlag{Name: "deferred", Usage: "`MODE` for changes that the plan could not predict: apply, ask, or stop. " +
-			"Default: as -approve says of the kind deferred; apply for a saved plan; on a terminal ask, but not about what is created as planned"},
+			"Default: that of -approve for the kind deferred; apply for a saved plan; else prompt on a terminal, but not for " +
+			"objects that are created as planned"},
 	}
 }
 

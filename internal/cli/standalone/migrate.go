@@ -32,7 +32,7 @@ func MigrateTerraform(ctx context.Context, w *workspace.Workspace, out terminal.
 	}
 	file := filepath.Join(to, workspace.DefaultState)
 	if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
-		return diag.Errorf("A state exists already", "%s exists, and nothing is replaced. Nothing was written.", file)
+		return diag.Errorf("A state exists already", "%s exists, and is not replaced. Nothing was written.", file)
 	}
 	if err := made.Write(to); err != nil {
 		return err
@@ -58,6 +58,6 @@ func MigrateTerraform(ctx context.Context, w *workspace.Workspace, out terminal.
 	for _, pack := range made.Packs {
 		out.Printf("run %s\n", pack)
 	}
-	out.Printf("Then `deployster plan` shows what is as it was, and `deployster apply` records it.\n")
+	out.Printf("Then `deployster plan` compares it with what exists, and `deployster apply` records it.\n")
 	return nil
 }

@@ -75,7 +75,7 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 		return failWith(fixInitAgain, err)
 	}
 	if again := comparableInit(e.recorder.LastStdout(), e.ty.Protocol); again != e.init {
-		return fail(fixInitAgain, "Asked for a resource %q it answered something else: %s", other.Address, difference(e.init, again))
+		return fail(fixInitAgain, "With a resource %q it answered something else: %s", other.Address, difference(e.init, again))
 	}
 	if e.ty.NoCache {
 		return pass("with the same resource, as it declares \"cache\": false")

@@ -197,7 +197,7 @@ func (p *spoken) reply(ctx context.Context, limit <-chan time.Time) (r protocol.
 		return r, "nothing more came."
 	}
 	if err := json.Unmarshal(line, &r); err != nil {
-		return r, fmt.Sprintf("a line on its stdout is no reply (%s): %s", err, recording.Cut(string(line)))
+		return r, fmt.Sprintf("a line on its stdout is not a reply (%s): %s", err, recording.Cut(string(line)))
 	}
 	return r, ""
 }

@@ -116,7 +116,7 @@ func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
 		}
 		var r protocol.WorkerReply
 		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, fmt.Sprintf("A line on its stdout is no reply (%s): %s", err, recording.Cut(string(line)))
+			return nil, fmt.Sprintf("A line on its stdout is not a reply (%s): %s", err, recording.Cut(string(line)))
 		}
 		a := answers[r.ID]
 		if a == nil {
@@ -137,12 +137,12 @@ func sameReply(got *reply, want recording.Run) string {
 	case got == nil:
 		return "it was never answered."
 	case got.exit == nil:
-		return "its exit was never told."
+		return "its exit was never reported."
 	case *got.exit != want.Result.ExitCode:
 		return fmt.Sprintf("exit %d, and %d in a fresh run. Its stderr: %s", *got.exit, want.Result.ExitCode, recording.Cut(got.stderr))
 	}
 	if was, is := canonical(want.Result.Stdout), canonical([]byte(got.stdout)); was != is {
-		return "the answer is another than in a fresh run: " + difference(was, is)
+		return "the answer differs from that of a fresh run: " + difference(was, is)
 	}
 	return ""
 }

@@ -174,8 +174,8 @@ func abilities(t Document) []string {
 		has  bool
 		text string
 	}{{t.Dependencies, "see its dependencies"},
-		{t.Refresh, "be told of what it subscribes"},
-		{t.Unknowns, "be queried ahead"}, {t.Independent, "keep its resources as they are while others change"},
+		{t.Refresh, "refresh when what it subscribes changes"},
+		{t.Unknowns, "be queried ahead"}, {t.Independent, "leave its resources unchanged while others change"},
 		{t.ByPerson, "have a watch report drift, and not repair it"},
 		{t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,

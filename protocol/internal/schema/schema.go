@@ -22,7 +22,7 @@ func Of(t reflect.Type, written bool) (map[string]any, error) {
 	m := schemaMaker{written: written}
 	schema, err := m.object(t)
 	if err != nil {
-		return nil, fmt.Errorf("the fields of %s make no schema: %w", t, err)
+		return nil, fmt.Errorf("the fields of %s do not give a schema: %w", t, err)
 	}
 	return schema, nil
 }
@@ -38,7 +38,7 @@ type shape map[string]any
 
 func (m *schemaMaker) object(t reflect.Type) (shape, error) {
 	if slices.Contains(m.open, t) {
-		return nil, fmt.Errorf("%s holds itself, which no schema made here can say; give one by hand", t)
+		return nil, fmt.Errorf("%s contains itself, for which no schema can be generated; write one by hand", t)
 	}
 	m.open = append(m.open, t)
 	defer func() { m.open = m.open[:len(m.open)-1] }()

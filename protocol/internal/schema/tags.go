@@ -128,7 +128,7 @@ func setDefault(v reflect.Value, text string) error {
 	dec.UseNumber()
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(target.Addr().Interface()); err != nil || dec.More() {
-		return fmt.Errorf("default: %q is no %s", text, target.Type())
+		return fmt.Errorf("default: %q is not a %s", text, target.Type())
 	}
 	return nil
 }

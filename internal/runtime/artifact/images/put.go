@@ -109,7 +109,7 @@ func (c *Client) readPut(t artifact.Target, i artifact.Info, r runner.Result, en
 	}
 	if touched := spaces(p); len(touched) > 1 {
 		names := strings.Join(slices.Sorted(maps.Keys(touched)), ", ")
-		err := fmt.Errorf("it touched %d spaces (%s), and may touch one", len(touched), names)
+		err := fmt.Errorf("it changed %d spaces (%s), and may change one", len(touched), names)
 		return p, classed(c.o.Types.Broken(target(t), putAsk(t, i), nil, err))
 	}
 	return p, nil

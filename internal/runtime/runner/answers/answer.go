@@ -64,7 +64,7 @@ func answerOne(f *Fields, status protocol.Status) protocol.Answer {
 			f.Problem("VALID without \"properties\"")
 		}
 		if len(f.objects("actions")) > 0 {
-			f.Problem("VALID with actions: what is valid needs none")
+			f.Problem("VALID with actions: a valid resource needs none")
 		}
 		return a
 	case protocol.Missing, protocol.Stale:
@@ -89,7 +89,7 @@ func answerTwo(f *Fields, status protocol.Status) protocol.Answer {
 			f.Problem("VALID without \"state\"")
 		}
 		if f.has("actions") {
-			f.Problem("VALID with the key \"actions\": what is valid needs none")
+			f.Problem("VALID with the key \"actions\": a valid resource needs none")
 		}
 		return a
 	case protocol.Stale:
@@ -101,8 +101,8 @@ func answerTwo(f *Fields, status protocol.Status) protocol.Answer {
 		}
 		return a
 	case protocol.Missing:
-		f.Problem("the status is MISSING, which protocol 2 does not use for a resource that is declared; what does not exist is STALE without " +
-			"\"staleState\"")
+		f.Problem("the status is MISSING, which protocol 2 does not use for a declared resource; one that does not exist is STALE " +
+			"without \"staleState\"")
 		return protocol.Answer{}
 	}
 	f.Problem("the status is %q, and must be VALID or STALE", status)
@@ -113,14 +113,15 @@ func answerAbsent(f *Fields, status protocol.Status) protocol.Answer {
 	switch status {
 	case protocol.Missing:
 		if f.has("actions") {
-			f.Problem("MISSING with the key \"actions\": what is gone needs none")
+			f.Problem("MISSING with the key \"actions\": a missing resource needs none")
 		}
 		return protocol.Answer{Status: status}
 	case protocol.Stale:
 		return protocol.Answer{Status: status, StaleState: f.Document("staleState"), Actions: actions(f, status), Reasons: reasons(f),
 			ShutdownFirst: shutdown(f), Memory: readMemory(f)}
 	case protocol.Valid:
-		f.Problem("the status is VALID, but the intent was \"absent\": say MISSING when it is gone, or STALE with the actions that remove it")
+		f.Problem("the status is VALID, but the intent was \"absent\": return MISSING when it is gone, or STALE with the actions " +
+			"that remove it")
 		return protocol.Answer{}
 	}
 	f.Problem("the status is %q, and must be MISSING or STALE for the intent \"absent\"", status)
@@ -152,7 +153,8 @@ func action(f *Fields) protocol.Action {
 		Command: command(f)}
 	f.Done()
 	if !properName(a.Name) || strings.ContainsAny(a.Name, `/\`) || strings.HasPrefix(a.Name, ".") {
-		f.Problem("%q is no name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot at the start",
+		f.Problem("%q is not a valid name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot "+
+			"at the start",
 			f.at("name"), maxName)
 	}
 	return a
@@ -214,7 +216,7 @@ func readMemory(f *Fields) json.RawMessage {
 	m := f.Value("memory")
 	switch {
 	case string(m) == "null":
-		f.Problem("%q is null, and must be a value; what has no memory leaves it out", f.at("memory"))
+		f.Problem("%q is null, and must be a value; omit it where there is no memory", f.at("memory"))
 	case len(m) > MaxMemory:
 		f.Problem("%q has %d bytes, and may have at most %d", f.at("memory"), len(m), MaxMemory)
 	}

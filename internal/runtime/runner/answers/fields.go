@@ -108,7 +108,7 @@ func (f *Fields) texts(key string) []string {
 		var s string
 		_ = json.Unmarshal(item, &s)
 		if strings.ContainsRune(s, 0) {
-			f.Problem("\"%s[%d]\" holds a zero byte, which no argument can", f.at(key), i)
+			f.Problem("\"%s[%d]\" contains a zero byte", f.at(key), i)
 		}
 		out = append(out, s)
 	}

@@ -44,7 +44,7 @@ func VersionOf(f *Fields) int {
 	case "2":
 		return 2
 	}
-	f.Problem("it speaks protocol %s, and this deployster speaks %d to %d", named, protocol.MinVersion, protocol.MaxVersion)
+	f.Problem("it uses protocol %s, and this deployster supports %d to %d", named, protocol.MinVersion, protocol.MaxVersion)
 	return 0
 }
 
@@ -61,8 +61,8 @@ func readInitV1(f *Fields, ty *protocol.Type) {
 		"worker", "batch", "reuse", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent", "needs"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
-			f.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both "+
-				"\"label\" and %q", key, key)
+			f.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
+				"use both \"label\" and %q", key, key)
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func readInitV1(f *Fields, ty *protocol.Type) {
 func readTransitional(f *Fields, ty *protocol.Type) {
 	for _, key := range []string{"required_plugs", "required_resources"} {
 		if f.has(key) {
-			f.Problem("%q and an object of \"dependencies\" cannot stand together: both say what is required", key)
+			f.Problem("%q and an object of \"dependencies\" exclude each other: both list requirements", key)
 			return
 		}
 	}
@@ -122,14 +122,14 @@ func readTransitional(f *Fields, ty *protocol.Type) {
 
 func checkAlias(alias string, f *Fields) {
 	if !properName(alias) {
-		f.Problem("%q has a name that is none for a dependency: at most %d bytes, no control or invisible characters", f.path, maxName)
+		f.Problem("%q has a name that is not valid for a dependency: at most %d bytes, no control or invisible characters", f.path, maxName)
 	}
 }
 
 func readInitV2(f *Fields, ty *protocol.Type) {
 	for _, key := range []string{"required_plugs", "required_resources"} {
 		if f.has(key) {
-			f.Problem("the key %q belongs to protocol 1, but the answer says that it is of protocol 2; the keys for it are \"plugs\" and "+
+			f.Problem("the key %q belongs to protocol 1, but the answer declares protocol 2; the keys for it are \"plugs\" and "+
 				"\"dependencies\"", key)
 			return
 		}
@@ -199,7 +199,7 @@ func readIdentity(f *Fields, ty *protocol.Type) {
 		f.Problem("\"identity\" has %d entries, and must have 1 to %d: JSON pointers into the config", n, maxIdentity)
 	}
 	if ty.Kind = f.Text("kind"); !properName(ty.Kind) {
-		f.Problem("\"kind\" is no name for a kind: at most %d bytes, no control or invisible characters", maxName)
+		f.Problem("\"kind\" is not a valid name for a kind: at most %d bytes, no control or invisible characters", maxName)
 	}
 }
 
@@ -289,7 +289,7 @@ func checkPlugs(f *Fields, plugs map[string]protocol.PlugRequest) {
 	at := map[string]string{}
 	for _, name := range f.keys() {
 		if !plugName(name) {
-			f.Problem("%q is no name for a plug: a letter, then letters, digits, _ and -", name)
+			f.Problem("%q is not a valid name for a plug: a letter, then letters, digits, _ and -", name)
 		}
 		p := plugs[name]
 		if other, taken := at[p.ContainerPath]; taken {

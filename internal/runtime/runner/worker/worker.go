@@ -171,7 +171,7 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	var r protocol.WorkerReply
 	if !blank {
 		if err := jsondoc.Read(line, &r); err != nil {
-			return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, w.cut(line))
+			return fmt.Errorf("a line on its stdout is not a reply (%w): %s", err, w.cut(line))
 		}
 	}
 	w.mu.Lock()
@@ -224,7 +224,7 @@ func (w *worker) setOutcome(res runner.Result, err error) {
 		case res.OOM:
 			w.endErr = &runner.WorkerError{Reason: "The worker ran out of memory during this run"}
 		default:
-			why := fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)
+			why := fmt.Sprintf("The worker ended with exit code %d during this run", res.ExitCode)
 			w.endErr = &runner.WorkerError{Reason: why, Well: res.ExitCode == 0}
 		}
 		close(w.ended)
