@@ -55,7 +55,7 @@ func (o *outcome) held(why string) bool {
 // fail notes that a node has failed, and records it: a command that continues this run must
 // know. An error is left out here, because the journal reports it again before the next action.
 func (s *stops) fail(out *outcome) {
-	at := where(s.r.plan, cmp.Or(out.node, out.addr))
+	at := turns.Where(s.r.plan, cmp.Or(out.node, out.addr))
 	if at.Nowhere || at.Host == "" || out.report.Status == Interrupted {
 		return
 	}
@@ -65,7 +65,7 @@ func (s *stops) fail(out *outcome) {
 
 // after decides what a failure stops. It reports whether nothing at all may start any more.
 func (s *stops) after(out *outcome, limits *graph.Limits) (all bool) {
-	at := where(s.r.plan, out.node)
+	at := turns.Where(s.r.plan, out.node)
 	switch {
 	case out.fatal:
 		return true

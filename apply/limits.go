@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"deployster/apply/turns"
 	"deployster/internal/base/graph"
 	"deployster/plan"
 	"deployster/plan/order"
@@ -13,18 +14,5 @@ func limits(p *plan.Plan, o Options, frontier *graph.Frontier) *graph.Limits {
 	if o.Confirm != ConfirmPlan {
 		room.InWorkers, room.Hosts = 0, 1 // one node at a time
 	}
-	return order.Limits(frontier, room, func(node string) order.Where { return where(p, node) })
-}
-
-// where says where the work of a node is done.
-func where(p *plan.Plan, node string) order.Where {
-	addr, what := order.OfNode(node)
-	step := p.Resources[addr]
-	if step != nil && what == order.Old {
-		step = step.Old()
-	}
-	if step == nil || what == order.Wait {
-		return order.Where{Nowhere: true}
-	}
-	return order.At(&step.Init, &step.Settings)
+	return order.Limits(frontier, room, func(node string) order.Where { return turns.Where(p, node) })
 }

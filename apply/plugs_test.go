@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/apply/fresh"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/change"
@@ -22,7 +23,7 @@ func TestPlugsOfAPlan(t *testing.T) {
 	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Mounts: []runner.Mount{{Source: file, Target: "/key"}}, Part: &change.Create{}}}}
 	check := func(want string) {
 		t.Helper()
-		err := CheckPlugs(p, dir)
+		err := fresh.CheckPlugs(p, dir)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}

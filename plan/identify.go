@@ -170,8 +170,8 @@ func (b *builder) twice(list []match.Twice) {
 		}
 		b.failed[t.Second] = true
 		b.Report(second, "", diag.Diagnostics{diag.Errorf("Duplicate object", "%s and %s (%s) have the same identity (%s), so each "+
-			"would change the object of the other. Give one of them another identity, or remove it.", config.Reference(t.Second), config.Reference(t.First),
-			first.Range, strings.Join(b.TypeOf(t.Second).Identity, ", "))})
+			"would change the object of the other. Give one of them another identity, or remove it.", config.Reference(t.Second),
+			config.Reference(t.First), first.Range, strings.Join(b.TypeOf(t.Second).Identity, ", "))})
 	}
 }
 

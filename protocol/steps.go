@@ -291,8 +291,7 @@ func optional[S any](raw json.RawMessage) *S {
 	return &s
 }
 
-// readInput decodes one object. It ignores unknown keys, which newer versions may
-// send.
+// readInput decodes one object. It ignores unknown keys, which newer versions may send.
 func readInput(from io.Reader, into any) error {
 	var data []byte
 	var err error

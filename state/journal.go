@@ -249,7 +249,7 @@ func (j *Journal) Finish(status Status) error {
 	}
 	j.store.snapshot, j.store.journal = next, nil
 	if err := errors.Join(j.log.Close(), j.store.at.RemoveJournal()); err != nil {
-		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is complete; the next command removes it.", j.store.at.Journal, err)
+		return refuse(err, "Cannot remove the journal", "%s: %s. The state is complete; the next command removes it.", j.store.at.Journal, err)
 	}
 	return noCopy
 }

@@ -1,4 +1,5 @@
-// Package turns decides what may act now in an apply: semaphores bound how many resources act
-// at a time, and Hosts keeps which hosts a rolling apply has begun and which have failed. The
-// declared semaphores, and the plan with what a killed run of it had done, come in.
+// Package turns decides what may act now in an apply, and what acts together: semaphores bound how
+// many resources act at a time, Batches gathers the actions that one worker carries out together,
+// and Hosts keeps which hosts a rolling apply has begun and which have failed. The declared
+// semaphores, and the plan with what a killed run of it had done, come in.
 package turns

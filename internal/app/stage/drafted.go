@@ -3,7 +3,7 @@ package stage
 import (
 	"context"
 
-	"deployster/apply"
+	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/app/command"
 	"deployster/internal/app/draft"
@@ -66,7 +66,7 @@ func Resume(ctx context.Context, c command.Command, n Connected, show bool) (Dra
 	p := n.Saved
 	unsettled.Resumed(c.Work, p, n.Prior)
 	d := Drafted{Connected: n, Plan: p, Clients: n.Planner(c).Saved(n.Manifest, n.Prior, p), expanded: n.Manifest, Left: hosts.Left(p, n.Open)}
-	if err := apply.CheckPlugs(p, runner.RealDir(c.Work.Dir)); err != nil {
+	if err := fresh.CheckPlugs(p, runner.RealDir(c.Work.Dir)); err != nil {
 		return Drafted{}, err
 	}
 	if err := hosts.CheckPlan(ctx, c.Work, n.Places, p); err != nil {

@@ -138,7 +138,13 @@ func readInitV2(f *Fields, ty *protocol.Type) {
 	ty.WatchAction = otherAction(f, "watch_action", ty.StateAction)
 	ty.DiscoverAction = otherAction(f, "discover_action", ty.StateAction)
 	ty.StateSchema = schema(f, "state_schema")
-	readIdentity(f, ty)
+	ty.Identity = pointers(f, "identity") // they are checked later, with configs
+	if n := len(ty.Identity); f.has("identity") && (n == 0 || n > maxIdentity) {
+		f.Problem("\"identity\" has %d entries, and must have 1 to %d: JSON pointers into the config", n, maxIdentity)
+	}
+	if ty.Kind = f.Text("kind"); !properName(ty.Kind) {
+		f.Problem("\"kind\" is not a valid name for a kind: at most %d bytes, no control or invisible characters", maxName)
+	}
 	for _, e := range f.objects("auto_edges") {
 		one := protocol.AutoEdge{Kind: e.needText("kind"), By: e.needText("by"), Parents: e.flag("parents", false)}
 		if !properName(one.Kind) || !strings.HasPrefix(one.By, "/") {
@@ -190,18 +196,6 @@ func readBatch(f *Fields, ty *protocol.Type) {
 
 // maxIdentity is how many values may identify a thing together.
 const maxIdentity = 8
-
-// readIdentity reads what identifies the things of the type. The pointers are checked
-// later, with configs.
-func readIdentity(f *Fields, ty *protocol.Type) {
-	ty.Identity = pointers(f, "identity")
-	if n := len(ty.Identity); f.has("identity") && (n == 0 || n > maxIdentity) {
-		f.Problem("\"identity\" has %d entries, and must have 1 to %d: JSON pointers into the config", n, maxIdentity)
-	}
-	if ty.Kind = f.Text("kind"); !properName(ty.Kind) {
-		f.Problem("\"kind\" is not a valid name for a kind: at most %d bytes, no control or invisible characters", maxName)
-	}
-}
 
 func readPlugs(f *Fields, ty *protocol.Type) {
 	if plugs := f.entries("plugs"); plugs != nil {

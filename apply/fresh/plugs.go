@@ -1,4 +1,4 @@
-package apply
+package fresh
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"deployster/apply/fresh"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
@@ -37,10 +36,10 @@ func CheckPlugs(p *plan.Plan, dir string) error {
 			}
 			switch {
 			case err != nil:
-				return fresh.Stale("a plug path does not exist", fmt.Sprintf("The resource %s gets %s as %s, which no longer exists: "+
+				return Stale("a plug path does not exist", fmt.Sprintf("The resource %s gets %s as %s, which no longer exists: "+
 					"%s. Restore it, or plan again.", addr, m.Source, m.Target, err))
 			case real != m.Source:
-				return fresh.Stale("a plug path changed", fmt.Sprintf("The resource %s gets %s as %s, which is a link to %s now. "+
+				return Stale("a plug path changed", fmt.Sprintf("The resource %s gets %s as %s, which is a link to %s now. "+
 					"Restore it, or plan again.", addr, m.Source, m.Target, real))
 			}
 		}
