@@ -91,7 +91,7 @@ func TestExpectedStates(t *testing.T) {
 }
 
 // What may act is counted: what waits and is not recorded is expected to be created.
-func TestExpectedChangesAreCounted(t *testing.T) {
+func TestExpectedChanges_AreCounted(t *testing.T) {
 	e := newEngine(t.TempDir())
 	base := thing("net", "v", "1") + thing("db", "on", "resource.net.state.v")
 	p, err := e.plan(base)

@@ -54,8 +54,8 @@ type InitInput struct {
 // of init's input, so that it runs with older deploysters too.
 var Features = []string{}
 
-// Dialect is a text for all that deployster can speak: an answer to init may depend on it.
-func Dialect() string { return fmt.Sprint(MinVersion, MaxVersion, Features) }
+// Abilities is a text for all versions and features that deployster knows: an answer to init may depend on it.
+func Abilities() string { return fmt.Sprint(MinVersion, MaxVersion, Features) }
 
 // Has reports whether deployster knows a feature.
 func (in InitInput) Has(feature string) bool { return slices.Contains(in.Features, feature) }

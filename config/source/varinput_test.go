@@ -6,7 +6,7 @@ import (
 )
 
 // What is no name is told with the character that keeps it from being one.
-func TestWhyNoName(t *testing.T) {
+func TestWhyNoName_IsTheFault(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"größe": `"größe" cannot be a name: it has 'ö' in it. A name begins with a letter from a to z or A to Z`,

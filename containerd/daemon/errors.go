@@ -36,7 +36,7 @@ func errNoAnswer(address string, cause error) error {
 
 func errNoRunc(looked []string) error {
 	return diag.Errorf("There is no runc on this machine",
-		"It is the program that makes containers. Looked for: %s. Install runc %s, put it into the directory of deployster, or name it in "+
+		"It is the program that makes containers. Searched: %s. Install runc %s, put it into the directory of deployster, or name it in "+
 			"DEPLOYSTER_RUNC.", strings.Join(looked, ", "), runcMinimum)
 }
 

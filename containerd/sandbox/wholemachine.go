@@ -43,7 +43,7 @@ func (h host) open(spec *specs.Spec, s runner.Settings) {
 	}
 }
 
-// ofMachine returns a mount of a directory of the machine as it is there, with what is mounted
+// ofMachine returns a mount of a directory of the machine as the machine has it, with what is mounted
 // below it, now or later.
 func ofMachine(source, target string) specs.Mount {
 	return specs.Mount{Type: "bind", Source: source, Destination: target, Options: []string{"rbind", "rslave", "rw"}}
@@ -61,7 +61,7 @@ func (k *Maker) checkMachine(s runner.Spec) error {
 	for _, m := range s.Mounts {
 		if Within(path.Clean(m.Target), MachineRoot) {
 			return diag.Errorf("A plug would be mounted over the machine's files",
-				"The container sees the machine's files at %s, and the image wants a plug at %s. That is a fault of the image: tell its author.",
+				"The container sees the machine's files at %s, and the image has a plug at %s. That is a fault of the image: report it to its author.",
 				MachineRoot, m.Target)
 		}
 	}

@@ -62,11 +62,11 @@ func TestWords_OfReasons(t *testing.T) {
 		{New(HostUnknown, "web", "a", "b"), "its host.web is made of a, b, which are known after apply",
 			"their host.web is made of a, b, which are known after apply"},
 		{New(Undeclared).With(New(KeptReadOnly)), "it is no longer in the configuration, and it was read_only: it is not destroyed",
-			"they are no longer in the configuration, and they were read_only: they are left as they are"},
+			"they are no longer in the configuration, and they were read_only: they are not destroyed"},
 		{New(RemovedBlock, "a.hcl:3").With(New(KeptByBlock), nil, New(Leftover)), "a removed block names it (a.hcl:3): it is not " +
 			"destroyed; " +
 			"an apply began to make it and did not finish, so something of it may be left",
-			"a removed block names it (a.hcl:3): they stay as they are; " +
+			"a removed block names them (a.hcl:3): they are not destroyed; " +
 				"an apply began to make them and did not finish, so something of them may be left"},
 		{New(DestroyedLater, "a (deposed 1)").With(New(Differs, "/id", "1", "2", "/x", "{0}", "4")),
 			"It is made before a (deposed 1) is destroyed, which it replaces (/id 1 -> 2, /x {0} -> 4).",

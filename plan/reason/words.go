@@ -52,10 +52,10 @@ var texts = map[Code]string{
 	HostAnother:     "{it is|they are} on the machine {0}, and {1} is the machine {2} now",
 	PublishedStays:  ": what was published stays",
 	OnRemove:        `its on_remove is "forget"`,
-	KeptByOnRemove:  `, and on_remove is "forget": {it is left as it is|they are left as they are}`,
-	KeptReadOnly:    ", and {it was read_only: it is not destroyed|they were read_only: they are left as they are}",
-	KeptUnremovable: ", and {its type cannot remove objects: it is not destroyed|their type cannot remove things: they are left as " +
-		"they are}",
+	KeptByOnRemove:  `, and on_remove is "forget": {it is not destroyed|they are not destroyed}`,
+	KeptReadOnly:    ", and {it was read_only: it is not destroyed|they were read_only: they are not destroyed}",
+	KeptUnremovable: ", and {its type cannot remove objects: it is not destroyed|their type cannot remove objects: they are not " +
+		"destroyed}",
 	KeptConfined:   ", and {its|their} image may not have the whole machine any more: {0}",
 	Unremovable:    "its type cannot remove objects",
 	OtherPath:      "it differs in where a plug leads, and only -approve=other-path would remove it for that",
@@ -64,12 +64,12 @@ var texts = map[Code]string{
 	Unfinished:     "an apply began to make {it|them} and did not finish",
 	AlsoUnfinished: "; an apply began to make {it|them} and did not finish",
 	Leftover:       "; an apply began to make {it|them} and did not finish, so something of {it|them} may be left",
-	LateIdentity:   "{it|they} may be the thing of a resource whose identity is known only during apply: the next plan decides",
+	LateIdentity:   "{it|they} may be the object of a resource whose identity is known only during apply: the next plan decides",
 	LeftForNext:    "what was recorded here is left for the next plan",
 	Differs:        "{differences}",
-	Asked:          "-replace asks for {it|them}",
+	Asked:          "-replace names {it|them}",
 	Triggered:      "{@0} changes (replace_triggered_by)",
-	Destructive:    "its image says that the action {quoted} destroys what exists",
+	Destructive:    "its image declares that the action {quoted} destroys what exists",
 
 	IncompleteGone:    "{it does|they do} not exist: nothing is left of what an apply began to make",
 	Gone:              "{it is|they are} gone",
@@ -98,7 +98,7 @@ var texts = map[Code]string{
 	CreatedByConfig: "It was recorded with another config, and with this one its image finds nothing. If what was created with the other " +
 		"one still exists, it is not destroyed, and is forgotten.",
 	MayStay: "The type declares no identity; the object of the previous config may remain.",
-	Guessed: "That it is the thing of {0} is guessed from the config: if the type goes by name, that of {0} stays.",
+	Guessed: "That it is the object of {0} is guessed from the config: if the type goes by name, that of {0} stays.",
 	TwoApplies: "What identifies it becomes known only during apply. If it is another object, two applies are needed: this one " +
 		"stops there and keeps the recorded object, and the next one replaces it.",
 	TwoAppliesFirst: "What identifies it becomes known only during apply. If it is another object, two applies are needed: this one " +

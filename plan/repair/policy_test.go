@@ -68,7 +68,7 @@ func TestPolicy_ReportsWhatHasChanged(t *testing.T) {
 
 // A type may say that its resources are not repaired by default, as a command is. The watch
 // block of a resource decides.
-func TestPolicy_TypeSaysWhetherItIsRepaired(t *testing.T) {
+func TestPolicy_TypeDeclaresWhetherItIsRepaired(t *testing.T) {
 	t.Parallel()
 	prior := state.Snapshot{Resources: map[string]state.Entry{"a": {Config: []byte(`{}`), State: []byte(`{}`)}}}
 	for _, c := range []struct {

@@ -144,7 +144,7 @@ func lacks(reference string, needs []string, s runner.Settings) diag.Diagnostics
 				"older than the image.", diag.Visible(reference), diag.Visible(need))}
 		case !s.WholeMachine:
 			return diag.Diagnostics{diag.Errorf("A type needs the whole machine", "The image %s works on the machine itself, and no type block "+
-				"gives it that. Write whole_machine = true in its type block; docs/security.md says what that means.", diag.Visible(reference))}
+				"gives it that. Write whole_machine = true in its type block; docs/security.md explains what that means.", diag.Visible(reference))}
 		}
 	}
 	return nil

@@ -55,5 +55,5 @@ func RefuseNewGrants(p *plan.Plan, prior state.Snapshot) error {
 		return nil
 	}
 	return diag.Errorf("The whole machine needs an approval", "%s would get %s, for the first time, and a watch approves that never. "+
-		"Run `deployster apply`, which asks.", words.List(addrs, 5), runner.WholeMachine)
+		"Run `deployster apply`, which prompts for it.", words.List(addrs, 5), runner.WholeMachine)
 }

@@ -74,7 +74,7 @@ func TestApprove_WholeMachine(t *testing.T) {
 	}{
 		"a person":              {o: Options{Ask: true}, want: "Not approved"},
 		"a person, no change":   {o: Options{Ask: true}, valid: true, want: "Not approved"},
-		"nobody":                {want: "Apply needs a yes"},
+		"nobody":                {want: "Approval required"},
 		"-auto-approve":         {o: Options{Auto: true}},
 		"a saved plan":          {saved: true},
 		"-approve without it":   {o: Options{Kinds: word("create")}, want: "whole-machine (a)"},

@@ -12,7 +12,7 @@ import (
 )
 
 // A host means what is on it, under its former name too. One with a key is one instance.
-func TestSelected(t *testing.T) {
+func TestSelected_HostMeansItsResources(t *testing.T) {
 	t.Parallel()
 	on := map[string]*Resident{`web["a"]`: {Addresses: []string{"x"}}, `web["b"]`: {Addresses: []string{"y"}}, "web2": {Addresses: []string{"z"}},
 		"db": {}, "old (formerly h)": {Addresses: []string{"w"}, Was: "old"}}

@@ -25,7 +25,7 @@ func TestFind_FirstDirectoryWins(t *testing.T) {
 	}
 }
 
-func TestDirs_BesideThenInstalledThenEnvironment(t *testing.T) {
+func TestDirs_OwnThenInstalledThenEnvironment(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

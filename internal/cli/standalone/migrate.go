@@ -53,7 +53,7 @@ func MigrateTerraform(ctx context.Context, w *workspace.Workspace, out terminal.
 		out.Printf("wrote %s, with %s\n", workspace.DefaultState, words.Count(len(made.Snapshot.Resources), "resource"))
 	}
 	for _, note := range made.Notes {
-		out.Printf("look at %s\n", note)
+		out.Printf("check %s\n", note)
 	}
 	for _, pack := range made.Packs {
 		out.Printf("run %s\n", pack)

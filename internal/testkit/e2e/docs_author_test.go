@@ -62,7 +62,7 @@ func goSettings(t *testing.T) map[string]string {
 // walk gives the commands of a section of the page.
 func walk(t *testing.T, page, section string) string {
 	t.Helper()
-	heading := map[string]string{"shell": "## Five commands", "python": "## In Python", "go": "## In Go", "watch": "## Told when to look"}[section]
+	heading := map[string]string{"shell": "## Five commands", "python": "## In Python", "go": "## In Go", "watch": "## Report changes"}[section]
 	_, text, ok := strings.Cut(page, "\n"+heading)
 	text, _, _ = strings.Cut(text, "\n## ")
 	commands := strings.Join(fences(text, "sh"), "")

@@ -132,12 +132,12 @@ func TestDocs_Readme(t *testing.T) {
 	t.Parallel()
 	page := read(t, "README.md")
 	manifests, commands, texts := fences(page, "hcl"), fences(page, "sh"), fences(page, "text")
-	if len(manifests) == 0 || len(commands) != 2 || len(texts) != 2 {
+	if len(manifests) == 0 || len(commands) != 2 || len(texts) != 3 {
 		t.Fatalf("%d manifests, %d commands, %d outputs", len(manifests), len(commands), len(texts))
 	}
 	runScripts(t, "testdata/docs", func(env *testscript.Env) error {
 		first := commands[0] + "cat >main.hcl <<'END'\n" + manifests[0] + "END\n" + commands[1]
-		for name, content := range map[string]string{"first.sh": first, "want": texts[0]} {
+		for name, content := range map[string]string{"first.sh": first, "want": texts[1]} {
 			if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(content), 0o600); err != nil {
 				return err
 			}

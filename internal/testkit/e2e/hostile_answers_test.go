@@ -147,8 +147,8 @@ func hostileLies() []hostile {
 			state: `echo '{"error":{"class":"transient","message":"later"}}'`},
 		{name: "answers otherwise than its schema says", verdict: brokeProtocol, exit: 1, says: `state_schema`, init: `echo '{"state_schema":{"required":["id"]},"state_action":{"args":["state"]}}'`,
 			state: `echo '{"status":"VALID","state":{}}'`},
-		{name: "asks for an action in an image that is not here", verdict: `known before anything runs: "No image test/nowhere:1 on " +
-			"this machine"`, exit: 1, says: `test/nowhere`, state: `echo '{"status":"STALE","actions":[{"name":"a","image":"test/nowhere:1"}]}'`},
+		{name: "asks for an action in an image that is not here", verdict: `known before anything runs: ` +
+			`"No image test/nowhere:1 on this machine"`, exit: 1, says: `test/nowhere`, state: `echo '{"status":"STALE","actions":[{"name":"a","image":"test/nowhere:1"}]}'`},
 		{name: "answers for another disposition than it was asked for", verdict: brokeProtocol, exit: 1, says: `MISSING`, state: `echo '{"status":"MISSING"}'`},
 	}
 }

@@ -13,9 +13,8 @@ import (
 // Step returns one resource in full, in the form of a plan: apply shows it when it asks
 // for approval of one step.
 func Step(addr string, s *plan.Step, o Options) string {
-	d := detailOf(s, o)
 	var b strings.Builder
-	newBlock(addr, s, &d).write(&b, o)
+	newBlock(addr, s, new(detailOf(s, o))).write(&b, o)
 	return b.String()
 }
 

@@ -177,7 +177,7 @@ func abilities(t Document) []string {
 		{t.Refresh, "refresh when what it subscribes changes"},
 		{t.Unknowns, "be queried ahead"}, {t.Independent, "leave its resources unchanged while others change"},
 		{t.ByPerson, "have a watch report drift, and not repair it"},
-		{t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
+		{t.WatchAction != nil, "report changes"}, {t.Discover != nil, "list what exists"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
 			"differ for each resource"}} {
 		if a.has {

@@ -84,7 +84,7 @@ func TestUser_IsMadeChangedAndRemoved(t *testing.T) {
 }
 
 // 2031-12-31 is day 22644, in whatever zone the machine is.
-func TestUser_ExpiresAtTheDayThatIsSaid(t *testing.T) {
+func TestUser_ExpiresAtTheDeclaredDay(t *testing.T) {
 	forget(t, "ann")
 	defer os.Unsetenv("TZ")
 	for _, zone := range []string{"Pacific/Kiritimati", "America/Los_Angeles", "UTC"} {
@@ -145,7 +145,7 @@ func TestUser_HashesAreTextAndNeverShown(t *testing.T) {
 	}
 }
 
-func TestUser_HomeIsMovedOnlyIfAsked(t *testing.T) {
+func TestUser_HomeIsMovedOnlyIfDeclared(t *testing.T) {
 	forget(t, "ann")
 	r := userOf(t)
 	r.Apply(config{"name": "ann"})
@@ -191,7 +191,7 @@ func TestUser_OfTheSystemHasNoHomeUnlessGiven(t *testing.T) {
 	}
 }
 
-func TestUser_RemovalSaysWhatStillRuns(t *testing.T) {
+func TestUser_RemovalNamesWhatStillRuns(t *testing.T) {
 	forget(t, "ann")
 	r := userOf(t)
 	r.Apply(config{"name": "ann"})
@@ -204,7 +204,7 @@ func TestUser_RemovalSaysWhatStillRuns(t *testing.T) {
 	r.Destroy(config{"name": "ann"})
 }
 
-func TestUser_MissingGroupsAreSaid(t *testing.T) {
+func TestUser_MissingGroupsAreReported(t *testing.T) {
 	forget(t, "ann")
 	r, c := userOf(t), config{"name": "ann", "groups": []string{"comes-later"}}
 	if a := r.State(c); len(a.Reasons) != 1 || a.Reasons[0].Path != "/groups/0" {

@@ -90,7 +90,7 @@ func TestHashes_AreNotPasswords(t *testing.T) {
 	}
 }
 
-func TestRead_SkipsWhatIsNoRecord(t *testing.T) {
+func TestRead_SkipsWhatIsNotARecord(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for name, text := range map[string]string{

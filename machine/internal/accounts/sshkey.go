@@ -74,7 +74,7 @@ func checkKey(text string) error {
 	case err != nil:
 		return protocol.Errorf(protocol.ConfigError, "/key", "the text of the key is not valid: %s", err)
 	case key.Type() != f[0]:
-		return protocol.Errorf(protocol.ConfigError, "/key", "the key says %s, and its text is one of %s", f[0], key.Type())
+		return protocol.Errorf(protocol.ConfigError, "/key", "the key is declared as %s, and its text is one of %s", f[0], key.Type())
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func (k Package) noVersion(c *packageCall, p policy) error {
 			names = append(names, v.version)
 		}
 	}
-	has := "no version of it can be had"
+	has := "no version of it is available"
 	if len(names) > 0 {
 		has = "there is " + listed(names)
 	}

@@ -35,7 +35,7 @@ func (k Source) checkKey(c *sourceCall) error {
 		return protocol.Errorf(protocol.ConfigError, "/key_url", "key and key_url exclude each other: give one of them")
 	case given("key_url", c.Config.KeyURL) != given("key_sha256", c.Config.KeySHA256):
 		return protocol.Errorf(protocol.ConfigError, "/key_sha256",
-			"key_url and key_sha256 belong together: the checksum says which key is meant")
+			"key_url and key_sha256 belong together: the checksum identifies the key")
 	case key == "" || c.IsUnknown("/key"):
 		return nil
 	case strings.HasPrefix(key, "/"):

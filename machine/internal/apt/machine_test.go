@@ -244,7 +244,7 @@ func TestPackage_HoldIsKept(t *testing.T) {
 	}
 }
 
-func TestPackage_AsksNothing(t *testing.T) {
+func TestPackage_PromptsForNothing(t *testing.T) {
 	fresh(t)
 	r := pkg(t)
 	r.Apply(config{"name": "asks", "version": "1.0"})
@@ -422,7 +422,7 @@ func TestPackage_RandomEdits(t *testing.T) {
 	}
 }
 
-func TestPackage_FullDiskIsSaid(t *testing.T) {
+func TestPackage_FullDiskIsReported(t *testing.T) {
 	fresh(t)
 	shell(t, "mount -t tmpfs -o size=8k tmpfs /var/cache/apt/archives && mkdir /var/cache/apt/archives/partial")
 	r := pkg(t)

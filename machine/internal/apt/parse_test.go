@@ -106,7 +106,7 @@ Conf nginx-common (1.22.1-9 Debian:12/stable [all])
 	}
 }
 
-func TestRefusal_SaysWhy(t *testing.T) {
+func TestRefusal_NamesItsReason(t *testing.T) {
 	t.Parallel()
 	got := refusal("Reading package lists...\nThe following packages have unmet dependencies:\n impossible : Depends: " +
 		"nothing but it is not installable\nE: Unable to correct problems, you have held broken packages.\n")
@@ -142,7 +142,7 @@ func embedded(t *testing.T, name string) string {
 	return string(text)
 }
 
-func TestKey_SaysWhenItEnds(t *testing.T) {
+func TestKey_ReportsWhenItEnds(t *testing.T) {
 	t.Parallel()
 	good, old := embedded(t, "good.asc"), embedded(t, "old.asc")
 	for text, want := range map[string]string{good: never, old: "2020-06-01", old + good: never, "": "", "/usr/share/keyrings/x.gpg": "",

@@ -27,7 +27,7 @@ type Config struct {
 }
 
 var docs = map[string]string{
-	"name": "A name that tells this resource from others of the machine.",
+	"name": "A name that distinguishes this resource from others of the machine.",
 	"unless": "A shell command that ends with exit code 0 where there is nothing to do. It runs in every plan, apply and poll, " +
 		"so it must change nothing, and be fast.",
 	"command": "The shell command that is run otherwise, by /bin/sh. Its output is in the log. After it, unless must end with 0.",

@@ -56,7 +56,7 @@ func TestExec_WithoutUndoNothingIsRun(t *testing.T) {
 	}
 }
 
-func TestExec_UnlessMustTellAfterwards(t *testing.T) {
+func TestExec_UnlessMustHoldAfterwards(t *testing.T) {
 	t.Parallel()
 	e, made := tested(t)
 	e.Fails(config{"name": "x", "unless": "false", "command": "true"}, "unless does not end with 0 after it")

@@ -112,7 +112,7 @@ func TestDirectory_OtherObjectsAreErrors(t *testing.T) {
 	must(t, os.Symlink("nowhere", m.Path("/etc/dangling")))
 	d := kindtest.New(t, files.NewDirectory(m))
 	d.Fails(config{"path": "/etc/file"}, "/path", "is a file, and this resource is a directory")
-	d.Fails(config{"path": "/etc/dangling"}, "/path", "leads nowhere")
+	d.Fails(config{"path": "/etc/dangling"}, "/path", "target does not exist")
 	d.Destroy(config{"path": "/etc/file"})
 	leaves(t, m, "/etc", "dangling", "file", "group", "passwd")
 }

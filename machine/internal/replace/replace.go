@@ -97,7 +97,7 @@ func (w *writer) write(ctx context.Context) (err error) {
 	}
 	fd, err := unix.Openat(w.parent, beside, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return fmt.Errorf("%s: a file beside it cannot be made: %w", w.path, err)
+		return fmt.Errorf("%s: a file in its directory cannot be made: %w", w.path, err)
 	}
 	file := os.NewFile(uintptr(fd), w.besidePath())
 	renamed := false

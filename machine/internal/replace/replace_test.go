@@ -65,7 +65,7 @@ func TestFile_FullDiskInPlaceLosesNothing(t *testing.T) {
 }
 
 // A user puts a link in place of a directory of theirs: root does not write where it leads.
-func TestFile_LinksOfOthersLeadNowhereElse(t *testing.T) {
+func TestFile_LinksOfOthersAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	m := &access.Machine{Root: t.TempDir()}
 	for _, c := range []struct {
@@ -112,7 +112,7 @@ func TestFile_ReadOnlyFileSystemIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := replace.File(t.Context(), m, "/etc/x", replace.Change{Content: strings.NewReader("x")})
-	if !errors.Is(err, unix.EROFS) || !strings.Contains(err.Error(), "/etc/x: a file beside it cannot be made") {
+	if !errors.Is(err, unix.EROFS) || !strings.Contains(err.Error(), "/etc/x: a file in its directory cannot be made") {
 		t.Error(err)
 	}
 }

@@ -281,7 +281,7 @@ func TestUnit_IsWrittenReadAndRemoved(t *testing.T) {
 	}
 }
 
-func TestUnit_AMaskIsReplacedAndSaid(t *testing.T) {
+func TestUnit_AMaskIsReplacedAndReported(t *testing.T) {
 	shell(t, "ln -s /dev/null /etc/systemd/system/tick.service; systemctl daemon-reload")
 	r := kindtest.New(t, NewUnit(here))
 	if a := r.Apply(config{"name": "tick", "content": tick}); !strings.Contains(a.Reasons[0].Message, "masks the unit") {
@@ -290,7 +290,7 @@ func TestUnit_AMaskIsReplacedAndSaid(t *testing.T) {
 	r.Destroy(config{"name": "tick", "content": tick})
 }
 
-func TestUnit_ALaterProgramIsNoFault(t *testing.T) {
+func TestUnit_ALaterProgramIsNotAFault(t *testing.T) {
 	r, c := kindtest.New(t, NewUnit(here)), config{"name": "tick", "content": "[Service]\nExecStart=/opt/comes/later\n"}
 	r.Apply(c)
 	r.Destroy(c)

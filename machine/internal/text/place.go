@@ -18,7 +18,7 @@ type Place struct {
 func placeDocs(with map[string]string) map[string]string {
 	docs := map[string]string{
 		"path": "The absolute path of the file, which must exist; a link is followed.",
-		"id":   "A name that tells this resource from others of the same file.",
+		"id":   "A name that distinguishes this resource from others of the same file.",
 		"after": "A regular expression: a new entry goes after the last line that matches it. " +
 			"Without after and before it goes to the end. An entry that is in the file stays where it is.",
 		"before": "A regular expression: a new entry goes before the first line that matches it.",

@@ -48,7 +48,7 @@ func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
 		return "" // the settings have no JSON form
 	}
 	sum := sha256.New()
-	for _, part := range []string{digest, t.Reference, c.o.Version, protocol.Dialect(), string(settings)} {
+	for _, part := range []string{digest, t.Reference, c.o.Version, protocol.Abilities(), string(settings)} {
 		_, _ = fmt.Fprintf(sum, "%d:%s", len(part), part) // a hash takes everything
 	}
 	return hex.EncodeToString(sum.Sum(nil))
