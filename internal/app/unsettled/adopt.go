@@ -136,12 +136,13 @@ func exitOf(out runner.Outcome) *int {
 }
 
 // answered returns the answer of a put that has ended; nil = it gave none, or the action is no put.
-func answered(s state.Snapshot, addr string, out runner.Outcome) *artifact.Put {
+func (f Finder) answered(s state.Snapshot, addr string, out runner.Outcome) *artifact.Put {
 	put := s.Unsettled[addr].Put
 	if put == nil || out.Fate != runner.Exited {
 		return nil
 	}
-	return front.ReadPut(artifactimages.New(artifactimages.Options{}), addr, put, out.Result)
+	types := typeclient.New(typeclient.Options{Hide: f.Command.Work.Secrets.Hide})
+	return front.ReadPut(artifactimages.New(artifactimages.Options{Types: types}), addr, put, out.Result)
 }
 
 // saidBy returns the data that an action printed to be recorded; nil = none.
@@ -238,7 +239,7 @@ func (f Finder) View(ctx context.Context, recorded state.Snapshot) (now state.Sn
 				continue
 			case tells:
 				if out, err := f.outcome(ctx, prior, addr, a, runner.Watch{}); err == nil && out.Fate != runner.Unknown {
-					now = now.Answered(addr, answered(prior, addr, out)).Settled(addr, a.Key, exitOf(out), saidBy(a, out))
+					now = now.Answered(addr, f.answered(prior, addr, out)).Settled(addr, a.Key, exitOf(out), saidBy(a, out))
 					continue
 				}
 			}

@@ -89,7 +89,7 @@ func stillRuns(addr string, a actions.Attempt, by actions.By, waited time.Durati
 // add notes how an action ended, and reports it.
 func (n *adoption) add(f adopted) {
 	exit, note := exitOf(f.out), n.finder.Command.Work.Note
-	if said := answered(n.next, f.addr, f.out); said != nil {
+	if said := n.finder.answered(n.next, f.addr, f.out); said != nil {
 		n.next = n.next.Answered(f.addr, said)
 	}
 	n.next = n.next.Settled(f.addr, f.a.Key, exit, saidBy(f.a, f.out))
