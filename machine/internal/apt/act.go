@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Act runs one action.
@@ -30,27 +31,22 @@ func (k Package) Act(ctx context.Context, c *packageCall) error {
 
 // change installs the version that the indexes have now: the indexes may have been updated since the plan.
 func (k Package) change(ctx context.Context, c *packageCall) error {
-	valid, err := validity(c)
-	if err != nil {
-		return err
-	}
-	if err := update(ctx, k.machine, c.Out, valid); err != nil {
-		return err
-	}
+	return k.ActTogether(ctx, []*packageCall{c}, func(int) {})[0]
+}
+
+// installation returns what the installation of a package needs of apt.
+func (k Package) installation(ctx context.Context, c *packageCall) (member, error) {
 	x, err := k.wanted(ctx, c, c.Have)
 	if missing, ok := errors.AsType[*unknownName](err); ok && missing.at.older(nameAge) {
 		if err := update(ctx, k.machine, c.Out, nameAge); err != nil {
-			return err
+			return x, err
 		}
 		x, err = k.wanted(ctx, c, c.Have)
-	}
-	if err != nil {
-		return err
 	}
 	x.loses = c.Args
 	x.downgrade = c.Action == downgradeAction
 	x.unhold = c.Have != nil && c.Have.Hold && c.Config.Hold != nil && *c.Config.Hold
-	return k.transact(ctx, []member{x}, c.Out)[0]
+	return x, err
 }
 
 // Write is not called: Plan has actions of its own.
@@ -58,17 +54,68 @@ func (k Package) Write(ctx context.Context, c *packageCall) error { return k.cha
 
 // Delete removes the package.
 func (k Package) Delete(ctx context.Context, c *packageCall) error {
+	return k.ActTogether(ctx, []*packageCall{c}, func(int) {})[0]
+}
+
+// ActTogether installs or removes many packages, with as few transactions as possible. What cannot be
+// done for one of them fails for that one, and is not begun.
+func (k Package) ActTogether(ctx context.Context, calls []*packageCall, begin func(i int)) []error {
+	errs := make([]error, len(calls))
+	err := k.prepare(ctx, calls)
+	var members []member
+	var index []int // of each member in calls
+	for i, c := range calls {
+		x, needed := member{}, true
+		switch {
+		case err != nil:
+			errs[i] = err
+		case c.Action == removeAction:
+			x, needed, errs[i] = k.uninstallation(ctx, c)
+		default:
+			x, errs[i] = k.installation(ctx, c)
+		}
+		switch {
+		case errs[i] != nil:
+		case needed:
+			members, index = append(members, x), append(index, i)
+		default:
+			begin(i) // it is done already
+		}
+	}
+	for n, err := range k.transact(ctx, members, calls[0].Out, func(n int) { begin(index[n]) }) {
+		errs[index[n]] = err
+	}
+	return errs
+}
+
+// prepare updates the indexes, if one of the installations needs newer ones.
+func (k Package) prepare(ctx context.Context, calls []*packageCall) error {
+	newest := time.Duration(-1)
+	for _, c := range calls {
+		valid, err := validity(c)
+		if err != nil {
+			return err
+		}
+		if c.Action != removeAction && (newest < 0 || valid < newest) {
+			newest = valid
+		}
+	}
+	if newest < 0 {
+		return nil
+	}
+	return update(ctx, k.machine, calls[0].Out, newest)
+}
+
+// uninstallation returns what the removal of a package needs of apt, and whether it needs anything.
+func (k Package) uninstallation(ctx context.Context, c *packageCall) (x member, needed bool, err error) {
 	name := c.Config.Name
 	if c.Have != nil {
 		name = c.Have.Package
 	}
 	db, err := k.db.read(ctx)
 	if err != nil {
-		return err
+		return x, false, err
 	}
-	x := member{verb: k.removal(c), name: name, loses: c.Args}
-	if x.done(db) {
-		return nil
-	}
-	return k.transact(ctx, []member{x}, c.Out)[0]
+	x = member{verb: k.removal(c), name: name, loses: c.Args}
+	return x, !x.done(db), nil
 }

@@ -197,7 +197,7 @@ func TestPackage_RemovesOnlyWhatWasShown(t *testing.T) {
 	m := &access.Machine{Root: "/"}
 	g := manager{m, &reader{machine: m}}
 	pkg(t).Apply(config{"name": "hello"})
-	err := g.transact(t.Context(), []member{{verb: "install", name: "rival"}}, t.Output())[0]
+	err := g.transact(t.Context(), []member{{verb: "install", name: "rival"}}, t.Output(), func(int) {})[0]
 	if err == nil || !strings.Contains(err.Error(), "apt would also remove hello") || version(t, "hello") != "2.0 installed" {
 		t.Errorf("%v, and hello is %q", err, version(t, "hello"))
 	}
@@ -350,11 +350,12 @@ func TestTransact_ManyAreOne(t *testing.T) {
 	m := &access.Machine{Root: "/"}
 	g := manager{m, &reader{machine: m}}
 	before := shell(t, "grep -c ^Start-Date /var/log/apt/history.log || true")
+	begun := map[int]bool{}
 	var members []member
 	for _, name := range []string{"many-a", "many-b", "many-c", "many-d"} {
 		members = append(members, member{verb: "install", name: name})
 	}
-	for i, err := range g.transact(t.Context(), members, t.Output()) {
+	for i, err := range g.transact(t.Context(), members, t.Output(), func(i int) { begun[i] = true }) {
 		if err != nil {
 			t.Errorf("%s: %v", members[i].name, err)
 		}
@@ -362,9 +363,17 @@ func TestTransact_ManyAreOne(t *testing.T) {
 	if n := shell(t, "expr $(grep -c ^Start-Date /var/log/apt/history.log) - "+before); n != "1" {
 		t.Errorf("%s transactions", n)
 	}
-	errs := g.transact(t.Context(), []member{{verb: "install", name: "hello"}, {verb: "install", name: "impossible"}}, t.Output())
+	if len(begun) != len(members) {
+		t.Errorf("%d members were begun, want %d", len(begun), len(members))
+	}
+	clear(begun)
+	errs := g.transact(t.Context(), []member{{verb: "install", name: "hello"}, {verb: "install", name: "impossible"}}, t.Output(),
+		func(i int) { begun[i] = true })
 	if errs[0] != nil || errs[1] == nil || version(t, "hello") != "2.0 installed" {
 		t.Errorf("%v, and hello is %s", errs, version(t, "hello"))
+	}
+	if !begun[0] || begun[1] {
+		t.Errorf("begun are %v, want the one that can be installed", begun)
 	}
 }
 

@@ -52,7 +52,7 @@ type Package struct{ manager }
 // NewPackage returns the kind package.
 func NewPackage(m *access.Machine) protocol.Kind {
 	return protocol.NewKind(Package{manager{m, &reader{machine: m}}}, protocol.About{Label: "Package", Kind: "linux/package",
-		Worker: true, Unknowns: true,
+		Worker: true, Unknowns: true, Batch: &protocol.Batch{Actions: []string{installAction, removeAction}, Max: 200},
 		AutoEdges: []protocol.AutoEdge{{Kind: "linux/apt_source", By: "/from"}}, Docs: packageDocs})
 }
 

@@ -62,8 +62,9 @@ func arguments(members []member) []string {
 // transact does what all members want, with as few transactions as their options allow, and returns
 // an error or nil for each. Each transaction is simulated before: what removes a package that no
 // plan has shown is refused for all of its members. If apt finds no solution for members together,
-// each is tried alone, so that one which cannot be done fails alone.
-func (g manager) transact(ctx context.Context, members []member, log io.Writer) []error {
+// each is tried alone, so that one which cannot be done fails alone. begin is called with the index
+// of a member before anything is changed for it.
+func (g manager) transact(ctx context.Context, members []member, log io.Writer, begin func(i int)) []error {
 	result := make([]error, len(members))
 	groups := map[string][]int{}
 	var order []string
@@ -79,7 +80,7 @@ func (g manager) transact(ctx context.Context, members []member, log io.Writer) 
 		for _, i := range groups[key] {
 			group = append(group, members[i])
 		}
-		for n, err := range g.together(ctx, group, log) {
+		for n, err := range g.together(ctx, group, log, func(n int) { begin(groups[key][n]) }) {
 			result[groups[key][n]] = err
 		}
 	}
@@ -87,12 +88,16 @@ func (g manager) transact(ctx context.Context, members []member, log io.Writer) 
 }
 
 // together does one transaction.
-func (g manager) together(ctx context.Context, group []member, log io.Writer) []error {
+func (g manager) together(ctx context.Context, group []member, log io.Writer, begin func(n int)) []error {
 	result := make([]error, len(group))
-	err := g.run(ctx, group, log)
+	err := g.run(ctx, group, log, func() {
+		for n := range group {
+			begin(n)
+		}
+	})
 	if _, no := errors.AsType[*unsolvable](err); no && len(group) > 1 {
 		for i, x := range group {
-			result[i] = g.run(ctx, []member{x}, log)
+			result[i] = g.run(ctx, []member{x}, log, func() { begin(i) })
 		}
 		return result
 	}
@@ -122,8 +127,8 @@ func (x member) done(db *database) bool {
 	return p != nil && p.there() && (x.version == "" || p.version == x.version)
 }
 
-// run simulates a transaction, and runs it.
-func (g manager) run(ctx context.Context, group []member, log io.Writer) error {
+// run simulates a transaction, and runs it. begin is called in between.
+func (g manager) run(ctx context.Context, group []member, log io.Writer, begin func()) error {
 	args := arguments(group)
 	would, err := simulate(ctx, g.machine, args...)
 	if err != nil {
@@ -144,6 +149,7 @@ func (g manager) run(ctx context.Context, group []member, log io.Writer) error {
 	if len(would.removed()) == 0 {
 		args = append([]string{"--no-remove"}, args...)
 	}
+	begin()
 	for _, x := range group {
 		if x.unhold {
 			if err := locked(ctx, g.machine, log, "apt-mark", "unhold", "--", x.name); err != nil {
