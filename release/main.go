@@ -82,6 +82,11 @@ func (r *release) run() error {
 	if err != nil {
 		return err
 	}
+	layouts, err := r.layouts()
+	if err != nil {
+		return err
+	}
+	common = append(common, layouts...)
 	for _, arch := range architectures {
 		t := r.tree(arch, common)
 		trees = append(trees, t)
@@ -182,6 +187,9 @@ var programs = []program{
 	{"deployster-terraform", "bridge", "."},
 }
 
+// images are the programs of the images that come with deployster.
+var images = []program{{"machine", ".", "./machine"}}
+
 func (r *release) binary(arch, name string) string { return filepath.Join(r.work, "bin", arch, name) }
 
 // build builds all programs for an architecture.
@@ -189,7 +197,7 @@ func (r *release) build(arch string) error {
 	const variables = "deployster/internal/cli/standalone."
 	flags := fmt.Sprintf("-s -w -buildid= -X %[1]sVersion=%s -X %[1]sCommit=%s -X %[1]sDate=%s", variables, r.version, r.commit,
 		r.date.Format(time.RFC3339))
-	for _, p := range programs {
+	for _, p := range slices.Concat(programs, images) {
 		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", r.binary(arch, p.name), p.path)
 		c.Dir, c.Stdout, c.Stderr = filepath.Join(r.root, p.dir), os.Stderr, os.Stderr
 		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=-mod=readonly", "GOAMD64=v1", "GOARM64=v8.0")

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -78,6 +79,33 @@ func (r *release) common() (files []file, err error) {
 	licences, licenceErr := r.licences()
 	add("/usr/share/doc/deployster/THIRD-PARTY-LICENCES", licences)
 	return files, errors.Join(err, licenceErr)
+}
+
+// layouts returns the files of the images that come with deployster, for all architectures.
+func (r *release) layouts() (files []file, err error) {
+	for _, image := range images {
+		dir := filepath.Join(r.work, "images", image.name)
+		args := []string{"run", "./containerd/bundled/deployster-layout", dir, image.name}
+		for _, arch := range architectures {
+			args = append(args, arch+"="+r.binary(arch, image.name))
+		}
+		if _, err := r.output(r.root, "go", args...); err != nil {
+			return nil, err
+		}
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			name, _ := filepath.Rel(dir, path) // it is below dir
+			files = append(files, file{"/usr/lib/deployster/images/" + image.name + "/" + name, content, 0o644})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // tree returns the installation for an architecture.
