@@ -188,12 +188,22 @@ func cut(unknown map[string]string, sensitive []string) map[string]string {
 func (r *Redactor) reasons(step *plan.Step, secrets []string) []protocol.Reason {
 	reasons, places := slices.Clone(step.Answer().Reasons), slices.Concat(step.Sensitive, step.Answer().Hidden)
 	for i, one := range reasons {
-		one.Have = secret.MaskPart(one.Have, one.Path, places, secrets)
-		one.Want = secret.MaskPart(one.Want, one.Path, places, secrets)
+		one.Have = secret.MaskPart(one.Have, one.Path, r.placesOf(step, one.Path, one.Have, places), secrets)
+		one.Want = secret.MaskPart(one.Want, one.Path, r.placesOf(step, one.Path, one.Want, places), secrets)
 		one.Message, one.Path = r.Hide(one.Message), secret.Cut(one.Path, places)
 		reasons[i] = one
 	}
 	return reasons
+}
+
+// placesOf adds the path of a reason to the sensitive places if the schema of the states marks its value, which no
+// document of the step may have.
+func (r *Redactor) placesOf(step *plan.Step, path string, value json.RawMessage, places []string) []string {
+	doc, _ := secret.Lone(path, value)
+	if len(observe.HiddenInState(&r.schemas, step.Init, doc, nil, nil)) > 0 {
+		return append(slices.Clip(places), path)
+	}
+	return places
 }
 
 // action hides secrets in what an image put into an action.

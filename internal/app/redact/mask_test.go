@@ -2,6 +2,7 @@ package redact_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"deployster/internal/app/redact"
@@ -60,5 +61,21 @@ func TestPlan_SpellsReasonsWithoutSecrets(t *testing.T) {
 	}
 	if kept := p.Resources["a"]; kept.Reason.Text+kept.Notes[0].Text != "" {
 		t.Errorf("the plan itself has the words %q", kept.Reason.Text)
+	}
+}
+
+// The schema of the states marks a value that no document of the step has.
+func TestStep_HidesValuesOfReasonsThatNoStateHas(t *testing.T) {
+	t.Parallel()
+	step := &plan.Step{Config: []byte(`{"name":"db"}`), Init: protocol.Type{StateSchema: []byte(
+		`{"properties":{"users":{"type":"array","items":{"properties":{"password":{"writeOnly":true}}}}}}`)},
+		Part: &change.Update{Answer: change.Answer{Reasons: []protocol.Reason{
+			{Path: "/users/3/password", Have: []byte(`"old-secret"`), Want: []byte(`"new-secret"`)}, {Path: "/name", Have: []byte(`"web"`)}}}}}
+	got := (&redact.Redactor{}).Step(step).Answer().Reasons
+	if text := string(got[0].Have) + string(got[0].Want); strings.Contains(text, "-secret") {
+		t.Errorf("the reason shows %s", text)
+	}
+	if string(got[1].Have) != `"web"` {
+		t.Errorf("an ordinary value is shown as %s", got[1].Have)
 	}
 }

@@ -46,8 +46,9 @@ func (p places) secretsIn(answer []byte) (secrets []string) {
 	}
 	everywhere := p.everywhere(members)
 	for _, one := range reasonsOf(members) {
-		inside := into(everywhere, one.Path)
-		secrets = append(append(secrets, secret.Values(one.Have, inside)...), secret.Values(one.Want, inside)...)
+		for _, value := range []json.RawMessage{one.Have, one.Want} {
+			secrets = append(secrets, secret.Values(value, p.inReason(one.Path, value, everywhere))...)
+		}
 	}
 	return secrets
 }
@@ -64,6 +65,13 @@ func (p places) everywhere(members map[string]json.RawMessage) []string {
 func reasonsOf(members map[string]json.RawMessage) (list []protocol.Reason) {
 	_ = json.Unmarshal(members["reasons"], &list) // reasons that are not valid are refused
 	return list
+}
+
+// inReason returns the sensitive places in a value of a reason: those that its path has in the message, and
+// what the schema of the states marks there, also if no state of the message has it.
+func (p places) inReason(path string, value json.RawMessage, everywhere []string) []string {
+	doc, at := secret.Lone(path, value)
+	return append(into(everywhere, path), into(p.schemas.WriteOnly(p.states, doc), at)...)
 }
 
 // into returns the pointers into the part at a path, if the pointers lead into it or to what
@@ -97,8 +105,8 @@ func (p places) masked(message []byte) []byte {
 	}
 	if reasons := reasonsOf(members); len(reasons) > 0 {
 		for i, one := range reasons {
-			inside := into(everywhere, one.Path)
-			reasons[i].Have, reasons[i].Want = secret.Mask(one.Have, inside), secret.Mask(one.Want, inside)
+			reasons[i].Have = secret.Mask(one.Have, p.inReason(one.Path, one.Have, everywhere))
+			reasons[i].Want = secret.Mask(one.Want, p.inReason(one.Path, one.Want, everywhere))
 			reasons[i].Path = secret.Cut(one.Path, everywhere)
 		}
 		if members["reasons"], err = json.Marshal(reasons); err != nil {

@@ -24,7 +24,8 @@ func TestSecretsIn(t *testing.T) {
 		`{"state":{"password":"p1"}`:                                                                        nil,
 		`{"staleState":{"login":{"pin":"p3"}}}`:                                                             {"p3"},
 		`{"staleState":{},"reasons":[{"path":"/login/pin","have":"p4","want":"p5"},{"path":"/login","have":{"pin":"p6","user":"u"}},{"path":"","want":{"login":{"pin":"p7"}}},{"path":"/name","have":"n"}]}`: {"p4", "p5", "p6", "p7"},
-		`{"staleState":{"password":"p1"},"reasons":[{"path":"/password","have":"p8"}]}`:                                                                                                                      {"p1", "p8"},
+		`{"staleState":{},"reasons":[{"path":"/password","have":"p9"}]}`:                {"p9"},
+		`{"staleState":{"password":"p1"},"reasons":[{"path":"/password","have":"p8"}]}`: {"p1", "p8"},
 	} {
 		if got := marked("/login/pin").secretsIn([]byte(answer)); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", answer, got, want)
@@ -38,6 +39,7 @@ func TestPlaces_Masked(t *testing.T) {
 		`{"config":{"login":{"pin":true},"name":"n"},"last_state":{"password":false}}`:                            `{"config":{"login":{"pin":"(sensitive value)"},"name":"n"},"last_state":{"password":"(sensitive value)"}}` + "\n",
 		`{"state":{"login":{"pin":{"key":1}}},"status":"VALID"}`:                                                  `{"state":{"login":{"pin":"(sensitive value)"}},"status":"VALID"}` + "\n",
 		`{"reasons":[{"path":"/login/pin/key","have":1,"want":2},{"path":"/login","have":{"pin":1,"user":"u"}}]}`: `{"reasons":[{"path":"/login/pin","have":"(sensitive value)","want":"(sensitive value)"},{"path":"/login","have":{"pin":"(sensitive value)","user":"u"}}]}` + "\n",
+		`{"reasons":[{"path":"/password","have":"p"}]}`:                                                           `{"reasons":[{"path":"/password","have":"(sensitive value)"}]}` + "\n",
 		"no message": "no message",
 	} {
 		if got := string(marked("/login/pin").masked([]byte(message))); got != want {
