@@ -18,7 +18,7 @@ func TestHostsFile_Mistakes(t *testing.T) {
 		"server = \"https://a.example\"\n[host.\"https://m.example\"\n": "hosts.toml:2:",
 		"server = 7\n": "hosts.toml:1:",
 		"[host.\"https://m.example\"]\n  capabilities = \"pull\"\n":              "hosts.toml:2:",
-		"[host.\"https://m.example\"]\n  capabilities = [\"pull\", \"fetch\"]\n": `"fetch" is no capability`,
+		"[host.\"https://m.example\"]\n  capabilities = [\"pull\", \"fetch\"]\n": `"fetch" is not a capability`,
 		"": "",
 		"server = \"https://a.example\"\n[host.\"https://m.example\"]\n  capabilities = [\"pull\", \"resolve\"]\n  skip_verify = true\n  ca = [\"a.pem\"]\n  client = [[\"c\", \"k\"]]\n[host.\"https://m.example\".header]\n  x-a = [\"b\"]\n": "",
 	} {

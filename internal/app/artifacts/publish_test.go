@@ -260,7 +260,7 @@ func TestPublish_ReportsWhatIsListedOfAnUnknownEnd(t *testing.T) {
 		}
 	}
 	s.world.Fail(artifact.StepCheck, errors.New("no route"))
-	if _, err = s.ask("acme/v1", one, one); err == nil || !strings.Contains(err.Error(), "failed to list the versions: no route. Look") {
+	if _, err = s.ask("acme/v1", one, one); err == nil || !strings.Contains(err.Error(), "failed to list the versions: no route. Check") {
 		t.Errorf("%v", err)
 	}
 }

@@ -36,7 +36,7 @@ func TestOpenState_WaitsForARepair(t *testing.T) {
 				go func() {
 					select {
 					case text := <-told:
-						if !strings.Contains(text, "A repair by deployster watch") {
+						if !strings.Contains(text, "deployster watch (process ") {
 							t.Errorf("%s: it is told %q", name, text)
 						}
 					case <-time.After(time.Minute):

@@ -31,7 +31,7 @@ func TestReplace_KeepsWhatIsPassedOn(t *testing.T) {
 func TestReplace_OfWhatIsMoved(t *testing.T) {
 	t.Parallel()
 	got := applied(t, plan.Selection{Replace: []string{"a"}}, res("a", 1, 1, ""), res("b", 1, 1, ""))
-	if !strings.Contains(got, "-replace=a is moved") || !strings.Contains(got, "say -replace=b.") {
+	if !strings.Contains(got, "-replace=a is moved") || !strings.Contains(got, "use -replace=b.") {
 		t.Error(got)
 	}
 	if got = applied(t, plan.Selection{Replace: []string{"a"}}, res("a", 1, 1, ""), res("b", 2, 1, "")); !strings.Contains(got, "is not declared") {
