@@ -1,6 +1,7 @@
 package bundled
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,6 +33,28 @@ func TestWrite_IsReproducible(t *testing.T) {
 	}
 	if other := digestOf("two", "a"); other == first {
 		t.Errorf("%s for another program too", other)
+	}
+}
+
+// The program of the image deployster/machine is not where its containers have the machine.
+func TestWrite_LeavesThePlaceOfTheMachine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	if err := os.WriteFile(program, []byte("it"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(filepath.Join(dir, "machine"), "machine", map[string]string{"amd64": program}); err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := filepath.Glob(filepath.Join(dir, "machine", "blobs", "sha256", "*"))
+	if err != nil || len(blobs) == 0 {
+		t.Fatalf("%v, %v", blobs, err)
+	}
+	for _, blob := range blobs {
+		if content, err := os.ReadFile(blob); err != nil || bytes.HasPrefix(content, []byte("machine\x00")) {
+			t.Errorf("a layer has a file /machine, or %v", err)
+		}
 	}
 }
 

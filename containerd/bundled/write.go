@@ -15,6 +15,9 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
+// entrypoint is where the program is in an image, whatever its name: a machine is mounted at /machine.
+const entrypoint = "/type"
+
 // Write writes the layout of an image with one static program, which is its entrypoint, into a
 // directory that is made. programs has the file of the program for each architecture. The same
 // programs always give the same bytes.
@@ -33,7 +36,7 @@ func Write(dir, name string, programs map[string]string) error {
 	slices.Sort(architectures)
 	index := ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex}
 	for _, arch := range architectures {
-		manifest := w.image(arch, "/"+name, programs[arch])
+		manifest := w.image(arch, entrypoint, programs[arch])
 		manifest.Platform = &ocispec.Platform{OS: "linux", Architecture: arch}
 		index.Manifests = append(index.Manifests, manifest)
 	}
