@@ -3,13 +3,11 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"deployster/internal/testkit/machines"
 )
@@ -21,28 +19,10 @@ type site struct {
 	dir     string
 }
 
-// image is the program of this package, packed as a test packs a type.
-const image = "acme/machine:1"
-
-// newSite boots a machine and packs the image.
+// newSite boots a machine. The image is the one that `make build` has packed.
 func newSite(t *testing.T) site {
 	t.Helper()
-	s := site{t, machines.Start(t), t.TempDir()}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", filepath.Join(s.dir, "standard"), ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	// The machine is a container itself, in which these are not writable.
-	const prepare = `mkdir -p /etc/deployster && echo 'acme/*' >/etc/deployster/machine-images
-for c in /proc/sys $(cut -d' ' -f2 /proc/mounts | grep ^/sys/fs/cgroup); do mount -o remount,bind,rw "$c" || true; done`
-	if _, err := s.machine.Shell(prepare); err != nil {
-		t.Fatal(err)
-	}
-	s.run("image", "pack", "-t", image, "standard")
-	return s
+	return site{t, machines.Start(t), t.TempDir()}
 }
 
 // run runs deployster, and returns what it printed.
@@ -54,7 +34,7 @@ func (s site) run(args ...string) string {
 	}
 	c := exec.CommandContext(s.t.Context(), filepath.Join(bin, "deployster"), args...)
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "DEPLOYSTER_DATA_DIR="+filepath.Join(s.dir, "data"), "DEPLOYSTER_MACHINE_IMAGES=acme/*",
+	c.Env = append(os.Environ(), "DEPLOYSTER_DATA_DIR="+filepath.Join(s.dir, "data"),
 		"PATH="+bin+":"+os.Getenv("PATH"))
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -139,7 +119,7 @@ resource "exec" {
 // TestStandardTypes_ConfigureAMachine takes a Debian machine through the life of its resources.
 func TestStandardTypes_ConfigureAMachine(t *testing.T) {
 	s := newSite(t)
-	text := strings.NewReplacer("NAME", s.machine.Name, "SSH", s.machine.SSHFile(), "IMAGE", image).Replace(manifest)
+	text := strings.NewReplacer("NAME", s.machine.Name, "SSH", s.machine.SSHFile()).Replace(manifest)
 	if err := os.WriteFile(filepath.Join(s.dir, "main.hcl"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -170,12 +170,13 @@ func (m *Machine) answers() bool {
 	return err == nil && string(greeting[:n]) == "SSH-"
 }
 
-// prepare has containers of the machine make control groups of their own below those of the machine.
+// prepare makes writable what nspawn leaves read-only: containers of the machine make control groups of
+// their own below those of the machine, and root sets kernel parameters.
 func (m *Machine) prepare() error {
 	if err := m.findLeader(); err != nil {
 		return err
 	}
-	_, err := m.Shell(`for c in $(cut -d" " -f2 /proc/mounts | grep ^/sys/fs/cgroup); do mount -o remount,bind,rw "$c" || true; done`)
+	_, err := m.Shell(`for c in /proc/sys $(cut -d" " -f2 /proc/mounts | grep ^/sys/fs/cgroup); do mount -o remount,bind,rw "$c" || true; done`)
 	return err
 }
 
