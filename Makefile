@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: release test-release house man docs-check subjects test-bare test-machines test-bridge kills-bridge build bundle demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: release test-release house man docs-check subjects test-bare test-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -56,6 +56,11 @@ demo: build
 demo-hosts: build
 	.ci/setup demo-hosts
 	PATH="$$PWD/bin:$$PATH" docs/examples/hosts/run.sh
+
+# A web site on three Debian machines, which are booted for it: see test-machines.
+demo-machines: build
+	.ci/setup machines
+	PATH="$$PWD/bin:$$PATH" go run ./internal/testkit/machines/booted 3 docs/examples/site/run.sh
 
 # What takes longest begins first, so that the rest is done beside it: go test starts packages
 # in the order of its arguments, each once. It prints in that order too: nothing of the third

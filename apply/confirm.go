@@ -7,6 +7,7 @@ import (
 	"deployster/apply/compare"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/observe"
 	"deployster/plan/repair"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -24,6 +25,10 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 		if err != nil {
 			out.failQuery(err)
 			return answer, false
+		}
+		if !in.Refresh && !out.again && r.overlooked(step, out.addr, answer) {
+			in.Refresh = true
+			continue
 		}
 		if err := subject.Exists(step.New, step.Replaces, out.again || recorded(r, step, out.addr) != nil, answer.Status); err != nil {
 			out.report.NotAttempted = out.report.Planned
@@ -58,6 +63,13 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			return answer, ok
 		}
 	}
+}
+
+// overlooked reports whether an object that no state has, and that exists, is to be notified of what this
+// run has done to the resources that it subscribes to.
+func (r *run) overlooked(step *plan.Step, addr string, answer protocol.Answer) bool {
+	of := step.Observed(addr)
+	return recorded(r, step, addr) == nil && len(observe.Overlooked(&of, answer, observe.Scope{Prior: r.prior, Acts: r.facts.Acted})) > 0
 }
 
 // permitted reports whether the actions in an answer may be run: those that the plan

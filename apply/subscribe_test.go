@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +87,27 @@ func TestSubscribe(t *testing.T) {
 		if got := strings.Join(s.told, ", "); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// A subscriber that exists, and that no state has, is told what the same run does around it: it may run with
+// what was there before.
+func TestSubscribe_IsToldWhenItIsTakenOver(t *testing.T) {
+	t.Parallel()
+	s := newDaemon(t)
+	s.do(t, site("1", "1"))
+	for _, suffix := range []string{"", ".journal"} {
+		if err := os.Remove(s.statePath() + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	s.told = nil
+	if r := s.do(t, site("2", "1")); r.Status != apply.OK || len(s.told) != 1 || !strings.HasPrefix(s.told[0], "reload") {
+		t.Errorf("%q %s", s.told, encode(r))
+	}
+	s.told = nil
+	if r := s.do(t, site("2", "1")); r.Status != apply.OK || len(s.told) != 0 {
+		t.Errorf("again: %q %s", s.told, encode(r))
 	}
 }
 

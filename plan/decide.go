@@ -150,7 +150,13 @@ func stateOf(ctx context.Context, b *builder, r *config.Resource, s *Step, once 
 	q, around := b.observer.query(r.Address, s, entry), observe.Scope{Prior: b.Prior, View: b.look, Acts: updates(b)}
 	q.Target.Once = once
 	if !known || s.Another {
-		return q, b.observer.observe(ctx, &q, nil, around)
+		o := b.observer.observe(ctx, &q, nil, around)
+		if o.Err == nil && !b.Selection.RefreshOnly && len(observe.Overlooked(&q.Step, o.Answer, around)) > 0 {
+			s.Notes = append(s.Notes, observe.Notification(&q.Step, &entry, around))
+			q.Input.Refresh = true
+			o = observe.Observe(ctx, b.observer.prober, q)
+		}
+		return q, o
 	}
 	o := b.observer.observe(ctx, &q, &entry, around)
 	if q.Input.Refresh {

@@ -63,6 +63,15 @@ func notify(in *protocol.StateInput, s *Step, entry *state.Entry, around Scope) 
 	in.Refresh = len(refresh.Owed(s.Subscribes, *entry, around.Prior, around.Acts)) > 0
 }
 
+// Overlooked lists the subscribed resources that were or will be acted on while an object without an entry
+// exists, by the answer about it: nobody has notified it, and it may run with what they were before.
+func Overlooked(s *Step, answer protocol.Answer, around Scope) []string {
+	if !s.Type.Refresh || s.Intent != protocol.Present || answer.Status != protocol.Valid && answer.StaleState == nil {
+		return nil
+	}
+	return refresh.Owed(s.Subscribes, state.Entry{}, around.Prior, around.Acts)
+}
+
 // Notification is the note about an input with Refresh: which of the subscribed resources were acted on.
 func Notification(s *Step, entry *state.Entry, around Scope) *reason.Reason {
 	return reason.New(reason.Notified, refresh.Owed(s.Subscribes, *entry, around.Prior, around.Acts)...)
