@@ -59,7 +59,8 @@ resource "key" {
   }
 }
 
-# The server. Its files belong to a package of their own, which would stay when nginx is removed.
+# The server. Its configuration belongs to a package of its own, which would stay when nginx is removed.
+# Both are installed, and removed, by one transaction of apt.
 
 resource "nginx_common" {
   for_each = host.web
@@ -69,18 +70,17 @@ resource "nginx_common" {
 }
 
 resource "nginx" {
-  for_each   = host.web
-  host       = each.value
-  type       = "${type.machine}#package"
-  depends_on = [resource.nginx_common[each.key]]
-  config     = { name = "nginx", recommends = false, purge = true }
+  for_each = host.web
+  host     = each.value
+  type     = "${type.machine}#package"
+  config   = { name = "nginx", recommends = false, purge = true }
 }
 
 resource "vhost" {
   for_each   = host.web
   host       = each.value
   type       = "${type.machine}#file"
-  depends_on = [resource.nginx[each.key]]
+  depends_on = [resource.nginx[each.key], resource.nginx_common[each.key]]
   config = {
     path    = "/etc/nginx/sites-available/site"
     content = templatefile("site.conf.tftpl", { name = each.key, address = var.machines[each.key] })
@@ -100,7 +100,7 @@ resource "tokens" {
   for_each   = host.web
   host       = each.value
   type       = "${type.machine}#line"
-  depends_on = [resource.nginx[each.key]]
+  depends_on = [resource.nginx[each.key], resource.nginx_common[each.key]]
   config = {
     path  = "/etc/nginx/nginx.conf"
     id    = "tokens"

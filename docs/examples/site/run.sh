@@ -1,5 +1,5 @@
 #!/bin/sh
-# A web site on three machines, from fresh Debians to pages that are served: 40 resources are planned
+# A web site on three machines, from fresh Debians to pages that are served: 43 resources are planned
 # and applied, drift is shown and repaired, the pages are updated one machine after the other, and all of
 # it is destroyed. `make demo-machines` boots the machines and runs this beside them.
 set -eu
