@@ -90,9 +90,9 @@ func TestSubscribe(t *testing.T) {
 	}
 }
 
-// A subscriber that exists, and that no state has, is told what the same run does around it: it may run with
+// A subscriber that exists, and that no state has, is notified of what the same run does around it: it may run with
 // what was there before.
-func TestSubscribe_IsToldWhenItIsTakenOver(t *testing.T) {
+func TestSubscribe_NotifiesWhatIsTakenOver(t *testing.T) {
 	t.Parallel()
 	s := newDaemon(t)
 	s.do(t, site("1", "1"))
