@@ -115,6 +115,7 @@ var ranks = map[string]int{
 	"internal/testkit/office":                  0,
 	"internal/testkit/page":                    0,
 	"internal/testkit/machines":                1,
+	"internal/testkit/machines/booted":         70,
 	"internal/testkit/services":                10,
 	"internal/testkit/crash":                   10,
 	"internal/testkit/identity":                10,

@@ -26,7 +26,8 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			out.failQuery(err)
 			return answer, false
 		}
-		if !in.Refresh && !out.again && r.overlooked(step, out.addr, answer) {
+		of, around := step.Observed(out.addr), observe.Scope{Prior: r.prior, Acts: r.facts.Acted}
+		if !in.Refresh && !out.again && recorded(r, step, out.addr) == nil && observe.Overlooks(&of, answer, around) {
 			in.Refresh = true
 			continue
 		}
@@ -63,13 +64,6 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			return answer, ok
 		}
 	}
-}
-
-// overlooked reports whether an object that no state has, and that exists, is to be notified of what this
-// run has done to the resources that it subscribes to.
-func (r *run) overlooked(step *plan.Step, addr string, answer protocol.Answer) bool {
-	of := step.Observed(addr)
-	return recorded(r, step, addr) == nil && len(observe.Overlooked(&of, answer, observe.Scope{Prior: r.prior, Acts: r.facts.Acted})) > 0
 }
 
 // permitted reports whether the actions in an answer may be run: those that the plan

@@ -72,7 +72,7 @@ host "m" {
   ssh_options = ["-F", "SSH"]
 }
 type "machine" {
-  image         = "IMAGE"
+  image         = "deployster/machine"
   whole_machine = true
 }
 deployster {

@@ -149,16 +149,11 @@ func stateOf(ctx context.Context, b *builder, r *config.Resource, s *Step, once 
 	entry, known := b.observer.recorded(r.Address, s)
 	q, around := b.observer.query(r.Address, s, entry), observe.Scope{Prior: b.Prior, View: b.look, Acts: updates(b)}
 	q.Target.Once = once
+	own := &entry
 	if !known || s.Another {
-		o := b.observer.observe(ctx, &q, nil, around)
-		if o.Err == nil && !b.Selection.RefreshOnly && len(observe.Overlooked(&q.Step, o.Answer, around)) > 0 {
-			s.Notes = append(s.Notes, observe.Notification(&q.Step, &entry, around))
-			q.Input.Refresh = true
-			o = observe.Observe(ctx, b.observer.prober, q)
-		}
-		return q, o
+		own = nil
 	}
-	o := b.observer.observe(ctx, &q, &entry, around)
+	o := b.observer.observe(ctx, &q, own, around)
 	if q.Input.Refresh {
 		s.Notes = append(s.Notes, observe.Notification(&q.Step, &entry, around))
 	}

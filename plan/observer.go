@@ -77,13 +77,12 @@ func (x *observer) query(addr string, s *Step, entry state.Entry) observe.Query 
 // at its address; nil = none.
 func (x *observer) observe(ctx context.Context, q *observe.Query, entry *state.Entry, around observe.Scope) observe.Observation {
 	x.progress(Asking{q.Target.Address})
-	in, err := observe.Request(&q.Step, entry, around)
-	if err != nil {
+	var err error
+	if q.Input, err = observe.Request(&q.Step, entry, around); err != nil {
 		return observe.Observation{Err: err}
 	}
-	in.Refresh = in.Refresh && !x.subject.Selection.RefreshOnly // a plan that only records runs no action
-	q.Input = in
-	return observe.Observe(ctx, x.prober, *q)
+	acts := !x.subject.Selection.RefreshOnly // a plan that only records runs no action
+	return observe.Notified(ctx, x.prober, q, acts, entry != nil, around)
 }
 
 // recorded returns the entry of a resource, with the values that are not recorded as they are

@@ -74,6 +74,18 @@ func Observe(ctx context.Context, c Client, q Query) Observation {
 	return o
 }
 
+// Notified queries the state of an object, and queries it again with a notification if it has missed one.
+// It is never notified where acts is false: then no action is run. known reports whether an entry has it.
+func Notified(ctx context.Context, c Client, q *Query, acts, known bool, around Scope) Observation {
+	q.Input.Refresh = q.Input.Refresh && acts
+	o := Observe(ctx, c, *q)
+	if !acts || known || o.Err != nil || !Overlooks(&q.Step, o.Answer, around) {
+		return o
+	}
+	q.Input.Refresh = true
+	return Observe(ctx, c, *q)
+}
+
 // In lists the places of a state of a step's object that must not be shown.
 func (x *Secrets) In(s *Step, found []byte) []string {
 	values := append(secret.Values(s.Config, s.Target.Sensitive), SecretsOf(x.Entry)...)

@@ -63,13 +63,11 @@ func notify(in *protocol.StateInput, s *Step, entry *state.Entry, around Scope) 
 	in.Refresh = len(refresh.Owed(s.Subscribes, *entry, around.Prior, around.Acts)) > 0
 }
 
-// Overlooked lists the subscribed resources that were or will be acted on while an object without an entry
-// exists, by the answer about it: nobody has notified it, and it may run with what they were before.
-func Overlooked(s *Step, answer protocol.Answer, around Scope) []string {
-	if !s.Type.Refresh || s.Intent != protocol.Present || answer.Status != protocol.Valid && answer.StaleState == nil {
-		return nil
-	}
-	return refresh.Owed(s.Subscribes, state.Entry{}, around.Prior, around.Acts)
+// Overlooks reports whether an object without an entry exists, by the answer about it, and a subscribed
+// resource was or will be acted on: nobody has notified it, and it may run with what was there before.
+func Overlooks(s *Step, answer protocol.Answer, around Scope) bool {
+	return s.Type.Refresh && s.Intent == protocol.Present && (answer.Status == protocol.Valid || answer.StaleState != nil) &&
+		len(refresh.Owed(s.Subscribes, state.Entry{}, around.Prior, around.Acts)) > 0
 }
 
 // Notification is the note about an input with Refresh: which of the subscribed resources were acted on.

@@ -176,7 +176,9 @@ func (m *Machine) prepare() error {
 	if err := m.findLeader(); err != nil {
 		return err
 	}
-	_, err := m.Shell(`for c in /proc/sys $(cut -d" " -f2 /proc/mounts | grep ^/sys/fs/cgroup); do mount -o remount,bind,rw "$c" || true; done`)
+	_, err := m.Shell(`for c in /proc/sys $(cut -d" " -f2 /proc/mounts | grep ^/sys/fs/cgroup); do
+mount -o remount,bind,rw "$c" || true
+done`)
 	return err
 }
 
