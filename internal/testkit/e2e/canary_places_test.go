@@ -28,7 +28,7 @@ type canarySearch struct {
 	ts     *testscript.TestScript
 	except []string // names below the directory of the script
 	both   *pieces
-	keys   *encryption.Keyring // of the records of programs on hosts; nil = there is none
+	keys   *encryption.Keyring // of encrypted records; nil = there is none
 	files  map[string]int      // by kind of place, how many were read
 }
 
@@ -45,7 +45,7 @@ type canarySearch struct {
 //   - programs: the command of a test has the words in it.
 func searchCanary(ts *testscript.TestScript, except []string) {
 	s := &canarySearch{ts: ts, except: except, both: piecesOf(canaryWord, generatedWord), files: map[string]int{}}
-	if key, err := os.ReadFile(ts.MkAbs("my.age")); err == nil && ts.Getenv("HOSTS") != "" {
+	if key, err := os.ReadFile(ts.MkAbs("my.age")); err == nil {
 		s.keys = encryption.New(encryption.AsFound, func() (encryption.Keys, error) {
 			return encryption.Keys{Identities: []encryption.Identities{{Name: "my.age", Content: key}}}, nil
 		})
