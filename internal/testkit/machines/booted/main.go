@@ -7,13 +7,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"deployster/internal/testkit/machines"
 )
@@ -36,6 +39,8 @@ func run(args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	dir, err := os.MkdirTemp("", "booted")
 	if err != nil {
 		return err
@@ -59,7 +64,8 @@ func run(args []string) (err error) {
 	if err := os.WriteFile(file, []byte(config.String()), 0o600); err != nil {
 		return err
 	}
-	c := exec.Command(args[1], args[2:]...)
+	c := exec.CommandContext(ctx, args[1], args[2:]...)
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c.Env = append(os.Environ(), "MACHINES="+strings.Join(names, " "), "ADDRESSES="+strings.Join(addresses, " "), "SSH_CONFIG="+file)
 	return c.Run()
