@@ -91,7 +91,7 @@ func TestSubscribe(t *testing.T) {
 }
 
 // A subscriber that exists, and that no state has, is notified of what the same run does around it: it may run with
-// what was there before.
+// what those were before.
 func TestSubscribe_NotifiesWhatIsTakenOver(t *testing.T) {
 	t.Parallel()
 	s := newDaemon(t)

@@ -64,7 +64,7 @@ func notify(in *protocol.StateInput, s *Step, entry *state.Entry, around Scope) 
 }
 
 // Overlooks reports whether an object without an entry exists, by the answer about it, and a subscribed
-// resource was or will be acted on: nobody has notified it, and it may run with what was there before.
+// resource was or will be acted on: nobody has notified it, and it may run with what those were before.
 func Overlooks(s *Step, answer protocol.Answer, around Scope) bool {
 	return s.Type.Refresh && s.Intent == protocol.Present && (answer.Status == protocol.Valid || answer.StaleState != nil) &&
 		len(refresh.Owed(s.Subscribes, state.Entry{}, around.Prior, around.Acts)) > 0
