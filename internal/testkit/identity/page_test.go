@@ -36,7 +36,7 @@ func TestEdits_Page(t *testing.T) {
 	}
 	theirs := readMeasured(t)
 	var b strings.Builder
-	b.WriteString("| | edit | `plan -compact` says | what is run | Terraform, for comparison |\n|---|---|---|---|---|\n")
+	b.WriteString("| | edit | `plan -compact` prints | what is run | Terraform, for comparison |\n|---|---|---|---|---|\n")
 	for i, e := range edits() {
 		l, err := newLab(t.TempDir(), identity.NewWorld())
 		if err != nil {
