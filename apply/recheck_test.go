@@ -52,7 +52,7 @@ func TestCheck_ChangedSince(t *testing.T) {
 	t.Parallel()
 	source := thing("a", "v", "1") + thing("b", "v", "1")
 	for name, c := range map[string]struct{ lost, want string }{
-		"made anew":      {"a", "the state of a changed after this plan was made"},
+		"made again":     {"a", "the state of a changed after this plan was made"},
 		"looked at only": {"", "<nil>"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,7 +59,8 @@ func (r *release) bom(debian []string) error {
 			return errors.New("not a package: " + p)
 		}
 		purl := "pkg:deb/debian/" + fields[0] + "@" + strings.ReplaceAll(fields[1], "+", "%2B") + "?arch=" + fields[2]
-		components = append(components, cyclonedx.Component{BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: fields[0], Version: fields[1],
+		components = append(components, cyclonedx.Component{BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary,
+			Name: fields[0], Version: fields[1],
 			PackageURL: purl})
 	}
 	slices.SortFunc(components, func(a, b cyclonedx.Component) int { return strings.Compare(a.BOMRef, b.BOMRef) })

@@ -111,8 +111,10 @@ func finishRoot(root string, applets []string) error {
 			err = errors.Join(err, os.Symlink("busybox", at))
 		}
 	}
-	for path, text := range map[string]string{"etc/ssl/certs/ca-certificates.crt": bundle.String(), "etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
-		"etc/group": "root:x:0:\n", "usr/share/deployster-image": "The packages of Debian in this image are in the list of contents of the release.\n"} {
+	for path, text := range map[string]string{"etc/ssl/certs/ca-certificates.crt": bundle.String(),
+		"etc/passwd":                 "root:x:0:0:root:/root:/bin/sh\n",
+		"etc/group":                  "root:x:0:\n",
+		"usr/share/deployster-image": "The packages of Debian in this image are in the list of contents of the release.\n"} {
 		at := filepath.Join(root, path)
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644))
 	}
@@ -120,7 +122,8 @@ func finishRoot(root string, applets []string) error {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
 	// Manuals, translations, and what git needs perl for take half of the space.
-	for _, pattern := range []string{"usr/share/man/*", "usr/share/locale/*", "usr/share/perl*", "usr/lib/*/perl*", "usr/lib/*/libperl*", "usr/bin/perl*",
+	for _, pattern := range []string{"usr/share/man/*", "usr/share/locale/*", "usr/share/perl*", "usr/lib/*/perl*", "usr/lib/*/libperl*",
+		"usr/bin/perl*",
 		"usr/share/info/*", "usr/lib/*/gconv"} {
 		found, globErr := filepath.Glob(filepath.Join(root, pattern))
 		err = errors.Join(err, globErr)
@@ -138,7 +141,8 @@ func (r *release) manifest(b blobs, t tree, root string) (object, error) {
 		func(w *tar.Writer) error { return r.addDirectory(w, root) },
 		func(w *tar.Writer) error {
 			for _, f := range t.files {
-				if strings.HasPrefix(f.path, "/usr/bin/") || strings.HasPrefix(f.path, "/usr/lib/deployster/") || strings.HasPrefix(f.path, "/usr/share/doc/") {
+				if strings.HasPrefix(f.path, "/usr/bin/") || strings.HasPrefix(f.path, "/usr/lib/deployster/") ||
+					strings.HasPrefix(f.path, "/usr/share/doc/") {
 					if err := r.addFile(w, f.path[1:], f.content, f.mode); err != nil {
 						return err
 					}

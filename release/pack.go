@@ -95,7 +95,8 @@ func (r *release) packages(t tree) error {
 		contents = append(contents, &files.Content{Source: source, Destination: f.path,
 			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: f.mode, MTime: r.date}})
 	}
-	for format, ending := range map[string]string{"deb": "_" + t.arch + ".deb", "rpm": "." + machine(t.arch) + ".rpm", "apk": "_" + machine(t.arch) + ".apk"} {
+	for format, ending := range map[string]string{"deb": "_" + t.arch + ".deb",
+		"rpm": "." + machine(t.arch) + ".rpm", "apk": "_" + machine(t.arch) + ".apk"} {
 		packager, err := nfpm.Get(format)
 		if err != nil {
 			return err
@@ -103,7 +104,8 @@ func (r *release) packages(t tree) error {
 		info := nfpm.WithDefaults(&nfpm.Info{
 			Name: "deployster", Arch: t.arch, Platform: "linux", Version: r.version, Release: "1", Section: "admin", Priority: "optional",
 			Maintainer: "deployster", License: "Apache-2.0", MTime: r.date, DisableGlobbing: true,
-			Description: "plan and apply with container images as resource types\nDeployster plans and applies infrastructure; each type of resource is a container image.",
+			Description: "plan and apply with container images as resource types\n" +
+				"Deployster plans and applies infrastructure; each type of resource is a container image.",
 			Overridables: nfpm.Overridables{
 				Contents: contents, RPM: nfpm.RPM{BuildHost: "localhost", Summary: "plan and apply with container images as resource types"},
 				Recommends: []string{"openssh-client"},

@@ -73,6 +73,6 @@ func holder(lock *os.File) int {
 	if err != nil {
 		return 0
 	}
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 for what is no number
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 for a text that is not a number
 	return pid
 }

@@ -202,7 +202,7 @@ func (s *canarySearch) processes() {
 
 // withoutSensitive returns JSON documents of a state without encryption, in which sensitive
 // values are by design, without those at the places that the state calls sensitive itself, and
-// without memories. What is no JSON is returned unchanged.
+// without memories. What is not JSON is returned unchanged.
 func withoutSensitive(ts *testscript.TestScript, content []byte) []byte {
 	var out bytes.Buffer
 	documents := json.NewDecoder(bytes.NewReader(content))

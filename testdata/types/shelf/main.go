@@ -92,6 +92,7 @@ func note(line string) error {
 }
 
 func main() {
-	protocol.Serve(shelf{}, protocol.About{Label: "Shelf", Worker: true, Batch: &protocol.Batch{Actions: []string{"create", "delete"}, Max: 30},
+	protocol.Serve(shelf{}, protocol.About{Label: "Shelf", Worker: true,
+		Batch: &protocol.Batch{Actions: []string{"create", "delete"}, Max: 30},
 		Plugs: map[string]protocol.PlugRequest{"world": {ContainerPath: "/world", Writable: true}}})
 }
