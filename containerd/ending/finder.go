@@ -34,8 +34,8 @@ func (f Finder) Proven(ctx context.Context, resp *taskapi.WaitResponse) (code in
 }
 
 // Lost returns the end that the shim has recorded, or records within the limit; otherwise err, for
-// which the end cannot be awaited. The first process is gone if the end is recorded, or if there
-// is not a task any more.
+// which the end cannot be awaited. The first process is gone if the end is recorded, or if its task
+// does not exist any more.
 func (f Finder) Lost(ctx context.Context, err error, limit time.Duration) (code int, _ error) {
 	e := f.written(ctx, err, limit)
 	if e.err == nil || errdefs.IsNotFound(err) {
