@@ -10,7 +10,7 @@ import (
 )
 
 // lull is how long a batch waits for further members after the last one has joined.
-const lull = 50 * time.Millisecond
+const lull = 200 * time.Millisecond
 
 // Batches gathers actions that one worker carries out together. A group is the resources with one
 // worker, plugs, settings and host. One batch of a group runs at a time. It is safe for concurrent use.
