@@ -2,7 +2,7 @@
 # missing. LIGHT are the packages that start no containers. Those of them that start
 # goroutines are tested with the race detector, which needs no second build of containerd.
 # Of config that is one test: the others would take three times as long with the detector,
-# and TestBombs holds programs of its own to seconds.
+# and TestFileBombs_EndInAnErrorWithinLimits holds programs of its own to seconds.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runtime/runner/... ./internal/app/runs/... \
 	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/app/watch/... ./internal/runtime/remote/... ./internal/base/sharedlog/... ./machine/...
 
@@ -193,7 +193,7 @@ crash:
 	go test -tags mutants -count=1 -v -run '^TestMutants_AreSeen$$' ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestHostile_Artifacts$$' ./internal/testkit/artifacts
-	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^(TestFullDisk|TestRemote_(DiesAtEachCall|HandsOverInTime))$$' ./state
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^(TestFullDisk_KeepsAcknowledgedFacts|TestRemote_(DiesAtEachCall|HandsOverInTime))$$' ./state
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestApply_(KilledAtEachCall|CutFromItsHost)$$' ./internal/testkit/e2e
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServer_IsKilled$$' ./containerd
 
@@ -206,11 +206,11 @@ soak:
 	DEPLOYSTER_WATCH_SOAK=$${WATCH:-24h} go test -tags soak -count=1 -timeout 30h -v -run '^TestWatch_Soak$$' ./internal/testkit/e2e
 	DEPLOYSTER_SCENARIOS_IN_CONTAINERS=100 go test -count=1 -timeout 1h -v -run '^TestModel_ScenariosInContainers$$' ./internal/testkit/modeltest
 	DEPLOYSTER_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestMatch_RandomHistories$$' ./plan/match
-	DEPLOYSTER_LINES=$${LINES:-5000} go test -count=1 -timeout 24h -v -run '^TestHistories$$' ./internal/testkit/lines
+	DEPLOYSTER_LINES=$${LINES:-5000} go test -count=1 -timeout 24h -v -run '^TestHistories_KeepBothProtocols$$' ./internal/testkit/lines
 	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./plan/match ./internal/app/watch ./internal/base/sharedlog
-	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions$$' ./internal/runtime/stores/program
+	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions_LoseNoAcknowledgedFact$$' ./internal/runtime/stores/program
 	DEPLOYSTER_FENCES=1000 go test -count=1 -timeout 1h -v -run '^TestFence_SleepersStartNothing$$' ./internal/runtime/remote/agent
 	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/runtime/stores/...
 	DEPLOYSTER_LOG_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestModel_RandomHistories$$' ./internal/base/sharedlog

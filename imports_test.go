@@ -284,7 +284,7 @@ func TestImports_PointDownwards(t *testing.T) {
 }
 
 // Rank 0 has the standard library only, but for the parts of config.
-func TestImportsOfRankZero(t *testing.T) {
+func TestImports_OfRankZeroAreTheStandardLibrary(t *testing.T) {
 	for _, s := range product(t) {
 		for _, imported := range s.Imports {
 			host, _, _ := strings.Cut(imported, "/")
@@ -303,7 +303,7 @@ var entries = map[string]string{
 	"deployster/internal/runtime/artifact/imagetest": "internal/cli/typetest",
 }
 
-func TestImportsOfTools(t *testing.T) {
+func TestImports_OfAToolAreInItsCommand(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range product(t) {
 		for _, imported := range s.Imports {
@@ -323,7 +323,7 @@ func TestImportsOfTools(t *testing.T) {
 	}
 }
 
-func TestImportsOfLibraries(t *testing.T) {
+func TestImports_OfALibraryAreInItsPackage(t *testing.T) {
 	for _, s := range product(t) {
 		for _, imported := range s.Imports {
 			for library, owner := range owners {
@@ -338,7 +338,7 @@ func TestImportsOfLibraries(t *testing.T) {
 
 // Images are run by whatever keeps the interfaces of internal/runtime/runner: only the
 // command line, which opens containerd, and what tests and measures it know it.
-func TestImportsOfContainerd(t *testing.T) {
+func TestImports_OfContainerdAreForTheCommandLine(t *testing.T) {
 	for _, s := range sources(t) {
 		switch {
 		case s.Dir == ".", s.Dir == "internal/cli", strings.HasPrefix(s.Dir, "internal/testkit/"),
@@ -355,7 +355,7 @@ func TestImportsOfContainerd(t *testing.T) {
 
 // The standard types are a program beside the engine: they know the protocol alone, as any
 // type does.
-func TestImportsOfMachine(t *testing.T) {
+func TestImports_OfMachineAreTheProtocolAlone(t *testing.T) {
 	seen := 0
 	for _, s := range product(t) {
 		if s.Dir != "machine" && !strings.HasPrefix(s.Dir, "machine/") {
@@ -418,7 +418,7 @@ const (
 	packageImports = 25
 )
 
-func TestLimitsOfPackages(t *testing.T) {
+func TestLimits_OfPackagesAreKept(t *testing.T) {
 	sizes := map[string]int{}
 	for _, s := range limited(t) {
 		if path.Base(s.Path) != "doc.go" {
@@ -434,13 +434,13 @@ func TestLimitsOfPackages(t *testing.T) {
 	}
 }
 
-func TestLimitsOfFiles(t *testing.T) {
+func TestLimits_OfFilesAreKept(t *testing.T) {
 	for _, s := range limited(t) {
 		hold(t, "file "+s.Path, lines(s), fileLines, "lines")
 	}
 }
 
-func TestLimitsOfFunctions(t *testing.T) {
+func TestLimits_OfFunctionsAreKept(t *testing.T) {
 	for _, s := range limited(t) {
 		ast.Inspect(s.Syntax, func(n ast.Node) bool {
 			name := "literal"
@@ -458,7 +458,7 @@ func TestLimitsOfFunctions(t *testing.T) {
 	}
 }
 
-func TestLimitsOfColumns(t *testing.T) {
+func TestLimits_OfColumnsAreKept(t *testing.T) {
 	for _, s := range limited(t) {
 		n := 0
 		for line := range strings.Lines(s.Text) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestParseAddress(t *testing.T) {
+func TestParseAddress_AcceptsResourcesInstancesAndModules(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"web": "web", " resource.web ": "web", `web["a/b.c"]`: `web["a/b.c"]`, "web[0]": "web[0]", `resource.web["ü"]`: `web["ü"]`,
@@ -23,7 +23,7 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-func TestParseMove(t *testing.T) {
+func TestParseMove_WantsTwoAddressesOfOneKind(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ from, to, wantFrom, wantTo, wrong string }{
 		{from: "disk", to: "resource.archive", wantFrom: "disk", wantTo: "archive"},
@@ -44,7 +44,7 @@ func TestParseMove(t *testing.T) {
 
 // What an output is made of, and what blocks whose instances are not known yet
 // keep from being known.
-func TestOutputReach(t *testing.T) {
+func TestOutputReach_NamesResourcesAndUnknownBlocks(t *testing.T) {
 	t.Parallel()
 	m, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: "main.hcl", Bytes: []byte(`
 resource "src" {

@@ -18,7 +18,7 @@ import (
 // `schema NAME JSON` is what is known of one that is not there yet.
 var badComment = regexp.MustCompile(`(?m)(?:^# |"// ?\w*": ")(error|warning|var|state|schema) (.*?)(?:",?)?$`)
 
-func TestBadManifests(t *testing.T) {
+func TestBadManifests_AreRefusedWithTheirMessage(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bad/*.hcl*")
 	if err != nil || len(files) < 130 {

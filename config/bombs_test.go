@@ -19,12 +19,12 @@ import (
 // machine: it ends soon, with an error, and has not taken much. The time is that
 // of the processor, since others use the machine too, and with the race detector
 // ten times as long.
-func TestBombsInFunctions(t *testing.T) {
+func TestFunctionBombs_EndInAnErrorSoon(t *testing.T) {
 	if os.Getenv("FUNCTION_BOMBS") == "" {
 		t.Parallel()
 		// In a process of its own: Linux counts what this one takes as taken by all
 		// that it starts later, and other tests measure those.
-		cmd := exec.Command(os.Args[0], "-test.run=^TestBombsInFunctions$", "-test.v", "-test.timeout=300s")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFunctionBombs_EndInAnErrorSoon$", "-test.v", "-test.timeout=300s")
 		cmd.Env = append(os.Environ(), "FUNCTION_BOMBS=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "local.many") {

@@ -7,7 +7,7 @@ import (
 )
 
 // A chain of references costs stack for each link, and must not cost all of it.
-func TestLongChains(t *testing.T) {
+func TestLongChains_HaveABoundedStack(t *testing.T) {
 	t.Parallel()
 	src := Sources{Workspace: "/w", Dir: "/w"}
 	for f := range 5 {

@@ -65,7 +65,7 @@ check "all" {
 	}
 }
 
-func TestLifecycleInModules(t *testing.T) {
+func TestLifecycle_IsEvaluatedInModules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: "main.hcl", Bytes: []byte(`

@@ -81,7 +81,7 @@ func details(list diag.Diagnostics) string {
 	return strings.Join(lines, "\n")
 }
 
-func TestConditions(t *testing.T) {
+func TestConditions_PassFailOrAreUnknown(t *testing.T) {
 	t.Parallel()
 	m := load(t, conditional)
 	if edges := m.instances.Find("b").Edges; len(edges) != 1 || edges[0] != (Edge{To: "a", Origin: FromReference}) {
@@ -123,7 +123,7 @@ func TestCondition_ShowsItsValues(t *testing.T) {
 	}
 }
 
-func TestChecks(t *testing.T) {
+func TestChecks_PassFailOrAreUnknown(t *testing.T) {
 	t.Parallel()
 	m := load(t, conditional)
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestOutput_Preconditions(t *testing.T) {
 }
 
 // The blocks of this page in JSON syntax.
-func TestLifecycleInJSON(t *testing.T) {
+func TestLifecycle_IsReadFromJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: "main.hcl.json", Bytes: []byte(`{

@@ -59,7 +59,7 @@ resource "local" { type = type.other }
 
 // What the type says comes into the configs, in modules too, is evaluated where it is
 // written, and makes edges as anything else does, but where the config has a value itself.
-func TestDefaults(t *testing.T) {
+func TestDefaults_FillInUnlessTheConfigHasAValue(t *testing.T) {
 	t.Parallel()
 	m := loadFiles(t, map[string]string{"main.hcl": defaultsManifest, "web": defaultsModule, "web/deep": defaultsDeep})
 	scope := States{"root": {Known: []byte(`{"id":"r-1"}`), Complete: true}}

@@ -16,7 +16,7 @@ import (
 var fenced = regexp.MustCompile("(?ms)^```(hcl|json)\n(.*?)^```$")
 
 // Every example of the language's page loads, and the page names every function.
-func TestLanguagePage(t *testing.T) {
+func TestLanguagePage_LoadsAndNamesEveryFunction(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/language.md")
 	if err != nil {

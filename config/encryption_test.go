@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestEncryption(t *testing.T) {
+func TestEncryption_ReadsItsBlock(t *testing.T) {
 	t.Parallel()
 	const recipient = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
 	for text, want := range map[string]*Encryption{

@@ -101,7 +101,7 @@ func TestUnknownValues_NameWhatMakesThemUnknown(t *testing.T) {
 	}
 }
 
-func TestCompleteStates(t *testing.T) {
+func TestCompleteStates_EvaluateToTheirValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ expr, state, want, err string }{
 		{`resource.a.state.ip`, `{"ip":"1.2.3.4"}`, `"1.2.3.4"`, ``},
@@ -159,7 +159,7 @@ func TestSensitiveMarks_Travel(t *testing.T) {
 	}
 }
 
-func TestSecrets(t *testing.T) {
+func TestSecrets_IncludeDerivedValues(t *testing.T) {
 	t.Parallel()
 	m := conf(t, `x = base64encode(var.pw)`, `{ a = "pre-${var.pw}", open = 1 }`)
 	if got, want := m.Secrets(), []string{"12345", "aHVudGVyMg==", "hunter2", "k-one", "root"}; !slices.Equal(got, want) {
@@ -195,7 +195,7 @@ func TestMessages_HideSensitiveValues(t *testing.T) {
 	}
 }
 
-func TestOutputs(t *testing.T) {
+func TestOutputs_AreEvaluatedAndMarkedSensitive(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 variable "pw" {
@@ -224,7 +224,7 @@ output "open" {
 	}
 }
 
-func TestLocate(t *testing.T) {
+func TestLocate_FindsTheLineOfAPointer(t *testing.T) {
 	t.Parallel()
 	m := load(t, `locals {
   cfg = {

@@ -111,7 +111,7 @@ func explode(t *testing.T, name, text string) bool {
 // Every bomb ends in an error, within two seconds of work and 200 MiB. Each has a
 // process of its own, so that what it takes can be measured, and what it kills is
 // not the test.
-func TestBombs(t *testing.T) {
+func TestFileBombs_EndInAnErrorWithinLimits(t *testing.T) {
 	if name := os.Getenv("BOMB"); name != "" {
 		if !explode(t, name, fileBombs()[name]) {
 			t.Fatal("no error")
@@ -147,7 +147,7 @@ func TestBombs(t *testing.T) {
 // within the limits.
 func defuse(t *testing.T, name string) string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestBombs$", "-test.timeout=60s")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestFileBombs_EndInAnErrorWithinLimits$", "-test.timeout=60s")
 	cmd.Env = append(os.Environ(), "BOMB="+name)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -28,7 +28,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func TestFind(t *testing.T) {
+func TestFind_ChoosesTheManifestsOfADirectory(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"b.hcl": "", "a.hcl": "", "c.hcl.json": "{}", ".hidden.hcl": "", "notes.txt": "", "x.json": "",
 		"vars.auto.hcl": "", "vars.prod.auto.hcl": "", "vars..auto.hcl": "", "sub/d.hcl": "", "sub/deeper/e.hcl": "", "other/f.hcl": "", "empty/x.txt": ""})

@@ -9,7 +9,7 @@ import (
 
 // Formatting is done when it is done once, keeps every word, and leaves alone
 // what cannot be parsed. Over all manifests that there are.
-func TestFormat(t *testing.T) {
+func TestFormat_IsIdempotentAndKeepsEveryToken(t *testing.T) {
 	t.Parallel()
 	formatted := 0
 	for name, src := range corpus(t) {
@@ -46,7 +46,7 @@ func checkFormat(t *testing.T, name string, src []byte) bool {
 	return true
 }
 
-func TestFormatExamples(t *testing.T) {
+func TestFormat_AlignsTheExamples(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string][2]string{
 		"spaces":    {"locals {\na=1\n  bbb   =  2 # two\n}\n", "locals {\n  a   = 1\n  bbb = 2 # two\n}\n"},

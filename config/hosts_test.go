@@ -205,7 +205,7 @@ module "app" {
 	}
 }
 
-func TestParseHost(t *testing.T) {
+func TestParseHost_AcceptsHostAddressesOnly(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"host.web": "web", ` host.web["a"]`: `web["a"]`, "host.n[1]": "n[1]", `host.web["a\"b"]`: `web["a\"b"]`,
 		"web": "", "host": "", "host.web.a": "", `host.web["a"].x`: "", "host.": "", "resource.web": ""} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestIgnoreChanges(t *testing.T) {
+func TestIgnoreChanges_TakesThePreviousValue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		ignore, last  string

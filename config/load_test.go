@@ -45,7 +45,7 @@ func config(t *testing.T, m *Manifest, addr string, s States) Resolved {
 	return r
 }
 
-func TestResourceAttributes(t *testing.T) {
+func TestResourceAttributes_AreRead(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 deployster {
@@ -164,7 +164,7 @@ resource "x" {
 	}
 }
 
-func TestJSONSyntax(t *testing.T) {
+func TestJSONSyntax_IsLoadedLikeHCL(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	text := `{

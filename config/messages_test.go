@@ -6,7 +6,7 @@ import (
 )
 
 // What the messages of common mistakes must and must not say.
-func TestMessages(t *testing.T) {
+func TestMessages_NameTheMistakeAndItsFix(t *testing.T) {
 	t.Parallel()
 	const instances = "resource \"d\" {\n  type     = \"x\"\n  for_each = { a = 1, b = 2 }\n}\n"
 	for _, c := range []struct{ name, text, want, not string }{

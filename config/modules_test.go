@@ -47,7 +47,7 @@ resource "leaf" {
 output "given" { value = [for g in var.given : upper(g)] }
 `
 
-func TestModules(t *testing.T) {
+func TestModules_ResolveTypesVariablesAndOutputs(t *testing.T) {
 	t.Parallel()
 	m := loadFiles(t, map[string]string{"main.hcl": `
 type "file" {
@@ -163,7 +163,7 @@ output "dirs" { value = [path.module, path.root, path.cwd, fileset(path.module, 
 }
 
 // A mistake in a module says which, and where it is called with the value.
-func TestModuleMistakes(t *testing.T) {
+func TestModuleMistakes_NameTheModuleAndItsCall(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ root, web, want string }{
 		"validation": {`module "web" {

@@ -91,7 +91,7 @@ func triedIn(t *testing.T, config string) (*Manifest, *instance.Instance, diag.D
 
 // What is plain is written as the evaluator would; what it would make anything
 // else of is not plain. The number is of how many scopes, of 65.
-func TestSimpleConfigs(t *testing.T) {
+func TestSimpleConfigs_EqualTheEvaluator(t *testing.T) {
 	t.Parallel()
 	scopes := simpleScopes()
 	for config, want := range map[string]int{

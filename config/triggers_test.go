@@ -7,7 +7,7 @@ import (
 
 // A trigger is a resource, all instances of a block, or one value; the resource waits
 // for it.
-func TestTriggers(t *testing.T) {
+func TestTriggers_NameABlockAResourceOrAValue(t *testing.T) {
 	t.Parallel()
 	const blocks = `
 resource "base" { type = "x" }

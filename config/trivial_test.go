@@ -7,7 +7,7 @@ import (
 )
 
 // What is not tried is what cannot be wrong.
-func TestTrivialConfigs(t *testing.T) {
+func TestTrivialConfigs_CannotFail(t *testing.T) {
 	t.Parallel()
 	for config, want := range map[string]bool{
 		`{}`: true,

@@ -126,7 +126,7 @@ func modes(t *testing.T, test func(t *testing.T, o Options, kill, restart func()
 
 // An action whose client was killed is adopted: while it runs, and when it has
 // ended meanwhile.
-func TestAdopt(t *testing.T) {
+func TestAdopt_WaitsForTheActionOfADeadClient(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, _, _ func()) {
 		r := open(t, o)
 		dgst := packProbe(t, r)
@@ -176,7 +176,7 @@ func swept(t *testing.T, r *Runtime) {
 }
 
 // The server is killed too, and the action ends before there is another one.
-func TestAdoptWithoutServer(t *testing.T) {
+func TestAdopt_FindsAnActionThatEndedWithoutServer(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, kill, restart func()) {
 		r := open(t, o)
 		dgst := packProbe(t, r)

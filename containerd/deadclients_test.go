@@ -152,14 +152,14 @@ func sweptAfterDeath(t *testing.T, o Options, r *Runtime, look func()) {
 	nothingLeft(t, r)
 }
 
-func TestSweepEmbedded(t *testing.T) {
+func TestSweep_RemovesContainersOfADeadClient(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)
 	sweptAfterDeath(t, o, r, func() {})
 }
 
-func TestSweepDaemon(t *testing.T) {
+func TestSweep_RemovesContainersOfADeadClientFromADaemon(t *testing.T) {
 	t.Parallel()
 	o := ownDaemon(t)
 	r := open(t, o)

@@ -41,7 +41,7 @@ func fails(t *testing.T, o Options) error {
 	return err
 }
 
-func TestAddressErrors(t *testing.T) {
+func TestAddress_ErrorsNameItAndTheVariable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	run := filepath.Join(dir, "run")
@@ -84,7 +84,7 @@ func TestAddressErrors(t *testing.T) {
 	}
 }
 
-func TestDirectoryErrors(t *testing.T) {
+func TestDirectory_ErrorsNameTheFix(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func TestDirectoryErrors(t *testing.T) {
 	wantDiagnostic(t, fails(t, Options{DataDir: "/proc/deployster", Runc: runc}), "/proc/deployster")
 }
 
-func TestAnotherOwner(t *testing.T) {
+func TestOpen_RefusesTheDirectoryOfAnotherContainerd(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	open(t, o)
@@ -126,7 +126,7 @@ func TestServerThat_Fails(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(o.RuntimeDir) })
 }
 
-func TestNotRoot(t *testing.T) {
+func TestOpen_RequiresRoot(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{testClientName, `{"DataDir":"/tmp/never"}`},
@@ -145,7 +145,7 @@ func TestNotRoot(t *testing.T) {
 
 func nobody() *syscall.Credential { return &syscall.Credential{Uid: 65534, Gid: 65534} }
 
-func TestOpenCancelled(t *testing.T) {
+func TestOpen_ReturnsTheCauseOfACancel(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	cause := errors.New("not any more")

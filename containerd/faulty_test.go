@@ -75,7 +75,7 @@ func withFaults(t *testing.T, r *Runtime, f faultyTasks) (without func()) {
 }
 
 // The task service may fail for a moment. What may run is not swept then.
-func TestSweepInDoubt(t *testing.T) {
+func TestSweep_SkipsContainersThatMayRun(t *testing.T) {
 	t.Parallel()
 	o := ownDaemon(t)
 	r := open(t, o)
@@ -117,7 +117,7 @@ func TestSweepInDoubt(t *testing.T) {
 // A start that is cut off may have been carried out all the same. One that was
 // is waited for; of one that was not, or not yet, nobody knows the outcome, and an
 // action is left alone until it is adopted.
-func TestStartCutOff(t *testing.T) {
+func TestStart_AnInterruptedCallHasAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{errdefs.ErrUnavailable, context.DeadlineExceeded, context.Canceled} {
 		t.Run(cause.Error(), func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestStartCutOff(t *testing.T) {
 }
 
 // A refusal is no doubt: the program has not run, and nothing is left.
-func TestStartRefused(t *testing.T) {
+func TestStart_ARefusalMeansThatNothingRan(t *testing.T) {
 	t.Parallel()
 	r := open(t, ownDaemon(t))
 	dgst := packProbe(t, r)

@@ -41,7 +41,7 @@ func out(t testing.TB, r *Runtime, dgst string, args ...string) string {
 	return strings.TrimSpace(string(res.Stdout))
 }
 
-func TestPack(t *testing.T) {
+func TestPack_MakesARunnableImage(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	files := map[string]string{"dir/script": "#!/bin/sh\necho $GREETING $0 \"$@\"; pwd\n"}
@@ -194,7 +194,7 @@ func ociArchive(t testing.TB, name string, config object) []byte {
 		"index.json", toJSON(t, object{"schemaVersion": 2, "manifests": []object{m}}))
 }
 
-func TestImport(t *testing.T) {
+func TestImport_ReadsArchivesOfDockerAndOCI(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	config := object{"Entrypoint": []string{"/bin/sh", "-c", "echo imported"}}
@@ -256,7 +256,7 @@ func TestImport(t *testing.T) {
 	nothingLeft(t, r)
 }
 
-func TestNoImage(t *testing.T) {
+func TestMissingImage_ErrorSuggestsTheNearestName(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	pack(t, r, imagestore.PackOptions{Reference: "acme/file:1.2"}, nil)

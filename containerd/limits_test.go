@@ -14,8 +14,8 @@ import (
 	"deployster/internal/runtime/runner/imagestore"
 )
 
-// TestSettings asks from inside a container what a type block has set.
-func TestSettings(t *testing.T) {
+// TestSettings_TakeEffectInTheContainer asks from inside a container what a type block has set.
+func TestSettings_TakeEffectInTheContainer(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{
@@ -83,9 +83,9 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-// TestTerminate shows that a program which does nothing about SIGTERM ends at
+// TestTerminate_GivesAHandlerOfSIGTERMItsGraceTime shows that a program which does nothing about SIGTERM ends at
 // once, and that one which does is left to it.
-func TestTerminate(t *testing.T) {
+func TestTerminate_GivesAHandlerOfSIGTERMItsGraceTime(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)

@@ -39,9 +39,9 @@ func mountable(t *testing.T) string {
 	return dir
 }
 
-// TestMounts gives containers files and directories of this host, at places
+// TestMounts_ShowFilesOfTheHostAtTheirTargets gives containers files and directories of this host, at places
 // that images make good or bad.
-func TestMounts(t *testing.T) {
+func TestMounts_ShowFilesOfTheHostAtTheirTargets(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)
@@ -122,9 +122,9 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// TestExchangedWhileMade puts something else in the place of what is granted,
+// TestMounts_AnExchangedSourceIsRefused puts something else in the place of what is granted,
 // after it was checked and before it is mounted.
-func TestExchangedWhileMade(t *testing.T) {
+func TestMounts_AnExchangedSourceIsRefused(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)

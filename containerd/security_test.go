@@ -31,7 +31,7 @@ func collectGarbage(t testing.TB, r *Runtime) {
 	}
 }
 
-func TestConfinement(t *testing.T) {
+func TestConfinement_HidesAndDeniesTheHost(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}, User: "app"}, map[string]string{
@@ -108,7 +108,7 @@ func hostFile(t testing.TB, path string) string {
 	return string(b)
 }
 
-func TestHostileImages(t *testing.T) {
+func TestHostileImages_AreRefusedOrHarmless(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	big := strings.Repeat("a:x:1:1::/:/\n", 1<<20/10)

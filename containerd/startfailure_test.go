@@ -91,7 +91,7 @@ func TestStart_IsCutOff(t *testing.T) {
 
 // What a program may say itself is held against it only when it is all that
 // runc would have said.
-func TestNeverBegan(t *testing.T) {
+func TestNeverBegan_OnlyForTheWholeMessageOfRunc(t *testing.T) {
 	t.Parallel()
 	const said = "write exec fifo /proc/self/fd/5: broken pipe\n"
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestNeverBegan(t *testing.T) {
 
 // An action that was never started is not taken for one that ended, nor for an
 // unknown one; one from before the machine's start is unknown.
-func TestNotBegun(t *testing.T) {
+func TestNotBegun_IsNeitherEndedNorUnknown(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	next := open(t, o)

@@ -20,7 +20,7 @@ import (
 
 // A server that is stopped is told by its number and what to do, not taken for
 // somebody's daemon.
-func TestStoppedServer(t *testing.T) {
+func TestStoppedServer_ErrorNamesItsProcess(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	open(t, o)

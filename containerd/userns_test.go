@@ -33,9 +33,9 @@ func ownerOf(arg string) int {
 	return -1
 }
 
-// TestUserNamespace shows what a container with users of its own is on this
+// TestUserNamespace_MapsRootToAnotherUser shows what a container with users of its own is on this
 // host, and what it leaves there.
-func TestUserNamespace(t *testing.T) {
+func TestUserNamespace_MapsRootToAnotherUser(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"etc/passwd": "app:x:1234:1234::/:/bin/sh\n"})

@@ -69,7 +69,7 @@ func lostInWorker(t *testing.T, o Options, r *Runtime, dgst string, ids ...strin
 // Actions in a worker whose client was killed are adopted as those in a
 // container: while they run, when they have ended meanwhile, and when the server
 // was killed too.
-func TestAdoptFromWorker(t *testing.T) {
+func TestAdopt_WaitsForActionsInAWorker(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, kill, restart func()) {
 		r := open(t, o)
 		dgst := packProbe(t, r)

@@ -11,7 +11,7 @@ type placed struct {
 	Zone string `json:"zone" deployster:"identity"`
 }
 
-func TestIdentityOf(t *testing.T) {
+func TestIdentity_ConsistsOfRequiredFields(t *testing.T) {
 	t.Parallel()
 	type many struct {
 		A string `json:"a" deployster:"identity"`

@@ -19,7 +19,7 @@ type inner struct {
 	Host *string `json:"host"`
 }
 
-func TestSchemaOf(t *testing.T) {
+func TestSchema_FollowsTheStruct(t *testing.T) {
 	t.Parallel()
 	type config struct {
 		base
@@ -95,7 +95,7 @@ func TestSchemaOf_Refuses(t *testing.T) {
 	}]())("is not a int")
 }
 
-func TestDefaults(t *testing.T) {
+func TestDefaults_FillInMissingFields(t *testing.T) {
 	t.Parallel()
 	d := newDisks()
 	ask(t, d, protocol.About{}, input(`{"name":"x"}`), "create")

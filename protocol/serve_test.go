@@ -85,7 +85,7 @@ func input(config string, more ...string) string {
 	return `{"name":"a","type":"acme/disk:1","protocol":{"min":1,"max":2},"config":` + config + strings.Join(more, "") + `}`
 }
 
-func TestServeInit(t *testing.T) {
+func TestServe_DescribesTheType(t *testing.T) {
 	t.Parallel()
 	about := protocol.About{Label: "Disk", Kind: "disk", Worker: true, Dependencies: true, Reuse: true,
 		Plugs: map[string]protocol.PlugRequest{"dir": {ContainerPath: "/dir", Optional: true}}}
@@ -114,7 +114,7 @@ func TestServeInit(t *testing.T) {
 	}
 }
 
-func TestServeLife(t *testing.T) {
+func TestServe_CreatesUpdatesAndDestroys(t *testing.T) {
 	t.Parallel()
 	d, about := newDisks(), protocol.About{}
 	say := func(want, stdin string, args ...string) {
@@ -152,7 +152,7 @@ func TestServeLife(t *testing.T) {
 	say(`{"status":"MISSING"}`, input(`{"name":"x"}`, absent, `,"last_state":{"of":"another time"}`), "state")
 }
 
-func TestServeFailures(t *testing.T) {
+func TestServe_ReportsErrorsAndPanics(t *testing.T) {
 	t.Parallel()
 	failing := func(err error) *disks {
 		d := newDisks()
@@ -221,7 +221,7 @@ func (planned) Act(_ context.Context, c *protocol.Call[map[string]any, map[strin
 	return err
 }
 
-func TestServePlanner(t *testing.T) {
+func TestServe_PassesThePlanOfAType(t *testing.T) {
 	t.Parallel()
 	in := input(`{"n":12345678901234567890.50}`)
 	stop := protocol.Action{Name: "stop", Description: "Stop it"}
@@ -260,7 +260,7 @@ func (picky) Compare(c *protocol.Call[diskConfig, diskState], have *diskState) [
 	return nil
 }
 
-func TestServeComparer(t *testing.T) {
+func TestServe_UsesTheComparerOfAType(t *testing.T) {
 	t.Parallel()
 	p := picky{newDisks()}
 	p.there["x"] = diskState{Size: 5}

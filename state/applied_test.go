@@ -7,7 +7,7 @@ import (
 
 // Months of repairs do not push out which plans people have applied; without any, the
 // oldest run goes, and the last one always stays.
-func TestRemembered(t *testing.T) {
+func TestRemembered_KeepsRunsOfPeople(t *testing.T) {
 	t.Parallel()
 	var list []Applied
 	for i := range 3 * MaxApplied {

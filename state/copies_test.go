@@ -50,7 +50,7 @@ func TestCopies_TheLastAreKept(t *testing.T) {
 	}
 }
 
-func TestRestore(t *testing.T) {
+func TestRestore_ReplacesADamagedState(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	for i := range 3 {

@@ -10,7 +10,7 @@ import (
 	"deployster/state/moves"
 )
 
-func TestDeposedKey(t *testing.T) {
+func TestDeposedKey_HasAddressAndNumber(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]struct {
 		addr   string

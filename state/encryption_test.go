@@ -73,7 +73,7 @@ func below(t *testing.T, dir, text string) (found []string, files int) {
 	return found, files
 }
 
-func TestEncryptedState(t *testing.T) {
+func TestEncryptedState_HidesItsSecrets(t *testing.T) {
 	t.Parallel()
 	mine := newKeys(t)
 	path := filepath.Join(t.TempDir(), "s.json")
@@ -126,7 +126,7 @@ func everything(t *testing.T, dir string) string {
 }
 
 // Damage is told from a wrong key, whether there is a key or not.
-func TestDamagedEncryptedState(t *testing.T) {
+func TestEncryptedState_DamageDiffersFromAWrongKey(t *testing.T) {
 	t.Parallel()
 	mine := newKeys(t)
 	path := filepath.Join(t.TempDir(), "s.json")
@@ -151,7 +151,7 @@ func TestDamagedEncryptedState(t *testing.T) {
 
 // An encrypted journal has the same torn tails and the same damages as one in
 // clear text; beyond them, a record whose checksum was made to fit is refused.
-func TestEncryptedJournal(t *testing.T) {
+func TestEncryptedJournal_RefusesForgedRecords(t *testing.T) {
 	t.Parallel()
 	mine := newKeys(t)
 	path := filepath.Join(t.TempDir(), "s.json")

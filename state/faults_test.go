@@ -69,7 +69,7 @@ func (b faultyBackend) CreateJournal(lineage, run string) (place.Appender, error
 	return b.on.log, err
 }
 
-func TestFaults(t *testing.T) {
+func TestJournal_IsBrokenByAWriteFault(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"write", "sync"} {
 		t.Run(name, func(t *testing.T) {
@@ -97,9 +97,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestStateFileFault: when the state file cannot be replaced, the journal
+// TestStateFile_AFaultKeepsTheJournal: when the state file cannot be replaced, the journal
 // stays and holds everything.
-func TestStateFileFault(t *testing.T) {
+func TestStateFile_AFaultKeepsTheJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	at := &faultyPlace{Place: File(path)}

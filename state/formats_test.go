@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the fixtures of the present forma
 
 // changed is what to do when a fixture does not fit.
 const changed = "the format of %s has changed. Files of today could not be read by the version that wrote the fixture, or say something else: " +
-	"give it a higher Format, an upgrade (upgrade.go) and a fixture of its own. Before the first release, or when it is a new key that may be left out: go test ./state -run TestFormats -update"
+	"give it a higher Format, an upgrade (upgrade.go) and a fixture of its own. Before the first release, or when it is a new key that may be left out: go test ./state -run TestFormats_AreReadAndTheNewestIsWritten -update"
 
 // everyField is a state with something in every field.
 func everyField() Snapshot {
@@ -145,10 +145,10 @@ func fixture(t *testing.T, name string, content []byte) []byte {
 	return want
 }
 
-// TestFormats: there is a fixture of each format that ever was. All are read, and say
+// TestFormats_AreReadAndTheNewestIsWritten: there is a fixture of each format that ever was. All are read, and say
 // what they said, because no upgrade adds anything yet; that of the present format is
 // also what is written, to the byte.
-func TestFormats(t *testing.T) {
+func TestFormats_AreReadAndTheNewestIsWritten(t *testing.T) {
 	t.Parallel()
 	arrived := everyField()
 	arrived.ArrivesFrom = "" // else nobody may load it
@@ -211,7 +211,7 @@ func withDeposed(s Snapshot) Entry {
 	return e
 }
 
-func TestUpgrades(t *testing.T) {
+func TestUpgrades_RunInOrder(t *testing.T) {
 	t.Parallel()
 	steps := map[int]jsondoc.Upgrade{
 		1: func(m map[string]json.RawMessage) error {

@@ -31,11 +31,11 @@ func tmpfs(t *testing.T, size int) (dir string, grow func(size int)) {
 	}
 }
 
-// TestFullDisk runs applies on disks that are too small by more and more, and
+// TestFullDisk_KeepsAcknowledgedFacts runs applies on disks that are too small by more and more, and
 // looks afterwards whether what was acknowledged is there, and whether all that
 // was started is known to have been. With `make crash` there is a disk of each
 // size, in pages.
-func TestFullDisk(t *testing.T) {
+func TestFullDisk_KeepsAcknowledgedFacts(t *testing.T) {
 	t.Parallel()
 	const resources = 12
 	sizes, step := 32, 48

@@ -137,9 +137,9 @@ func TestDamagedMiddle_IsRefused(t *testing.T) {
 	}
 }
 
-// TestUnconfirmedTail: records that were written together and never confirmed
+// TestUnconfirmedTail_MayBeOutOfOrder: records that were written together and never confirmed
 // may come to the disk in any order; nobody was told that they are stored.
-func TestUnconfirmedTail(t *testing.T) {
+func TestUnconfirmedTail_MayBeOutOfOrder(t *testing.T) {
 	t.Parallel()
 	parts, prev := [][]byte{}, ""
 	for i, durable := range []uint64{0, 1, 2, 2, 2} {
@@ -160,9 +160,9 @@ func TestUnconfirmedTail(t *testing.T) {
 	}
 }
 
-// TestConcurrentFacts has many goroutines record at once; all of it is there
+// TestConcurrentFacts_SurviveACrash has many goroutines record at once; all of it is there
 // after a crash.
-func TestConcurrentFacts(t *testing.T) {
+func TestConcurrentFacts_SurviveACrash(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	s := mustOpen(t, path)
@@ -186,9 +186,9 @@ func TestConcurrentFacts(t *testing.T) {
 	}
 }
 
-// TestChangedRecords: a record whose content was changed, or that is of another
+// TestChangedRecords_AreNeverFacts: a record whose content was changed, or that is of another
 // journal, is never taken for a fact.
-func TestChangedRecords(t *testing.T) {
+func TestChangedRecords_AreNeverFacts(t *testing.T) {
 	t.Parallel()
 	path, after := crashed(t, 4, rand.New(rand.NewPCG(7, 8)))
 	whole, err := os.ReadFile(path + ".journal")

@@ -36,9 +36,9 @@ func TestMain(m *testing.M) {
 	bufio.NewReader(os.Stdin).ReadByte()
 }
 
-// TestOtherProcess finds the state locked by an apply, kills that, and goes on
+// TestLock_EndsWithItsProcess finds the state locked by an apply, kills that, and goes on
 // without anybody unlocking anything.
-func TestOtherProcess(t *testing.T) {
+func TestLock_EndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	cmd := exec.Command(os.Args[0])

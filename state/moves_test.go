@@ -38,9 +38,9 @@ func TestMoveRules_AreResolved(t *testing.T) {
 	}
 }
 
-// TestMoveRules resolves rules on states. A case is "FROM>TO FROM>TO: what is
+// TestMoveRules_ResolveOrAreRefused resolves rules on states. A case is "FROM>TO FROM>TO: what is
 // there": what the moves are, or a part of the refusal.
-func TestMoveRules(t *testing.T) {
+func TestMoveRules_ResolveOrAreRefused(t *testing.T) {
 	t.Parallel()
 	for rules, want := range map[string]string{
 		"a>b: a c":                       "a>b",

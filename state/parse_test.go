@@ -8,7 +8,7 @@ import (
 )
 
 // An entry is read as encoding/json reads it, and what that refuses is refused.
-func TestDecodeEntry(t *testing.T) {
+func TestDecodeEntry_EqualsEncodingJSON(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		bad  bool

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPruneCopies(t *testing.T) {
+func TestPruneCopies_KeepsTheNewest(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	for i := range 5 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestForeignJournals(t *testing.T) {
+func TestForeignJournals_AreRefused(t *testing.T) {
 	t.Parallel()
 	path, _ := crashed(t, 3, rand.New(rand.NewPCG(3, 4)))
 	stateFile, err := os.ReadFile(path)

@@ -70,7 +70,7 @@ func encoded(t *testing.T, s Snapshot) string {
 	return string(b)
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestState_RoundTrips(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deployster.state.json")
 	empty, rec, err := Load(File(path))
@@ -163,7 +163,7 @@ func refused(t *testing.T, err, cause error) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestLoad_RefusesInvalidFiles(t *testing.T) {
 	t.Parallel()
 	good := encoded(t, Snapshot{Format: Format, Lineage: "l", Serial: 1})
 	for name, c := range map[string]struct {
@@ -210,7 +210,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestNoDirectory(t *testing.T) {
+func TestOpen_RequiresADirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "none", "s.json")
@@ -228,7 +228,7 @@ func TestNoDirectory(t *testing.T) {
 	}
 }
 
-func TestLineage(t *testing.T) {
+func TestLineage_IsThatOfThePlan(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	s := mustOpen(t, path)
@@ -263,7 +263,7 @@ func TestApplied_IsBounded(t *testing.T) {
 	}
 }
 
-func TestEntryHash(t *testing.T) {
+func TestEntryHash_IgnoresTimeAndLayout(t *testing.T) {
 	t.Parallel()
 	want := EntryHash(full())
 	same := full()
@@ -320,7 +320,7 @@ func TestEntryHash(t *testing.T) {
 
 // A plan pins also who acted on a thing last, and when it was VALID: an equal one that was made
 // since is another.
-func TestPin(t *testing.T) {
+func TestPin_CoversTimeAndAction(t *testing.T) {
 	t.Parallel()
 	want := full().Pin()
 	path := filepath.Join(t.TempDir(), "s.json")
@@ -350,7 +350,7 @@ func TestPin(t *testing.T) {
 	}
 }
 
-func TestMasked(t *testing.T) {
+func TestMasked_HidesSensitiveValues(t *testing.T) {
 	t.Parallel()
 	s := Snapshot{Format: Format, Lineage: "l", Resources: map[string]Entry{"a": full()}, Outputs: map[string]Output{"s": {Value: json.RawMessage(`"hidden"`), Sensitive: true}}}
 	before := encoded(t, s)

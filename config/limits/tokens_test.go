@@ -38,7 +38,7 @@ func TestSmall_ExceedsNothing(t *testing.T) {
 	}
 }
 
-func TestSmall(t *testing.T) {
+func TestSmall_AcceptsShallowFilesOnly(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want bool

@@ -38,7 +38,7 @@ func TestLockFile_ComesBackAsWritten(t *testing.T) {
 	}
 }
 
-func TestBrokenLockFiles(t *testing.T) {
+func TestLockFile_RefusesABrokenOne(t *testing.T) {
 	image := func(name, digest string) string {
 		return "image \"" + name + "\" {\n  digest = \"" + digest + "\"\n}\n"
 	}

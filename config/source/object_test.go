@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestReadObject(t *testing.T) {
+func TestReadObject_EvaluatesAFileToJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "motd"), []byte("hello"), 0o600); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 )
 
-func TestTypesOfStates(t *testing.T) {
+func TestStateTypes_FollowTheSchema(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
 		``:                           "any, any",
@@ -44,7 +44,7 @@ func TestTypesOfStates(t *testing.T) {
 }
 
 // A schema that refers to itself for ever, or is wide without end, ends.
-func TestEndlessSchemas(t *testing.T) {
+func TestEndlessSchemas_HaveABoundedType(t *testing.T) {
 	t.Parallel()
 	loop := `{"type":"object","properties":{"a":{"$ref":"#"},"b":{"$ref":"#"},"c":{"$ref":"#"}}}`
 	if typ := typeOfState([]byte(loop)); len(typ.Attrs) != 3 {

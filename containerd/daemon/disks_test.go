@@ -6,7 +6,7 @@ import (
 )
 
 // The directory that the warning names is on a disk that is written to, of those with the most space.
-func TestOtherDisk(t *testing.T) {
+func TestOtherDisk_IsTheWritableOneWithMostSpace(t *testing.T) {
 	t.Parallel()
 	const inContainer = `600 500 0:50 / / rw,relatime - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w
 601 600 0:51 / /proc rw,nosuid - proc proc rw

@@ -10,7 +10,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-func TestRuncVersions(t *testing.T) {
+func TestRuncVersions_AreSafeFromTheFixedReleasesOn(t *testing.T) {
 	for version, want := range map[string]bool{
 		"1.0.3": false, "1.1.5+ds1": false, "1.2.9": false, "1.3.5": false, "1.3.6": true, "1.3.7-rc.1": true, "1.3.6-rc.1": false,
 		"1.4.2": false, "1.4.3": true, "1.4.3-rc.2": false, "1.5.0-rc.1": false, "1.5.0": true, "1.12.0": true, "2.0.0": true,
@@ -35,7 +35,7 @@ func fakeRunc(t *testing.T, version string) string {
 	return path
 }
 
-func TestFindRunc(t *testing.T) {
+func TestFindRunc_PrefersASafeVersion(t *testing.T) {
 	ctx := context.Background()
 	old, safe := fakeRunc(t, "1.1.5"), fakeRunc(t, "1.4.3")
 	t.Setenv("PATH", filepath.Dir(safe))

@@ -11,7 +11,7 @@ import (
 
 // A ledger stays short, however much is asked, and says what is open, also when
 // its writer died over a line.
-func TestLedger(t *testing.T) {
+func TestLedger_StaysShortAndListsOpenRequests(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l, err := newLedger(dir)

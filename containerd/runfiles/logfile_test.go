@@ -100,7 +100,7 @@ func TestLogFile_SlowWatcherIsLeftBehind(t *testing.T) {
 }
 
 // An output counts as whole when nobody can write to it any more, and not before.
-func TestUnwritten(t *testing.T) {
+func TestLogFile_IsCompleteOnceNobodyCanWrite(t *testing.T) {
 	t.Parallel()
 	o, err := NewLogFile(filepath.Join(t.TempDir(), "o"), os.O_RDONLY, nil)
 	if err != nil {

@@ -83,7 +83,7 @@ func write(t *testing.T, path string, size int) {
 }
 
 // A look that takes long is not followed by minutes without one.
-func TestRestAfter(t *testing.T) {
+func TestRestAfter_IsProportionalAndBounded(t *testing.T) {
 	t.Parallel()
 	for look, want := range map[time.Duration]time.Duration{0: diskEvery, 100 * time.Millisecond: 2 * time.Second, time.Minute: diskPause} {
 		if got := restAfter(look); got != want && (look > 0 || got <= 0 || got > want) {

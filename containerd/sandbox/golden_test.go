@@ -133,10 +133,10 @@ func compareGolden(t *testing.T, name string, value any) {
 	}
 }
 
-// TestSpecs holds what runc is told against testdata/spec: every change of the
+// TestSpecs_EqualTheGoldenFiles holds what runc is told against testdata/spec: every change of the
 // sandbox shows as a change of a file there. default.json is all of it; the
 // others are what a step or an attribute of the type block changes in that.
-func TestSpecs(t *testing.T) {
+func TestSpecs_EqualTheGoldenFiles(t *testing.T) {
 	t.Parallel()
 	workspace, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

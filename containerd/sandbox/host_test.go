@@ -28,7 +28,7 @@ func fakeRoot(t *testing.T, files ...string) string {
 	return root
 }
 
-func TestAppArmor(t *testing.T) {
+func TestAppArmor_IsUsedWhereTheKernelHasIt(t *testing.T) {
 	t.Parallel()
 	enabled := "sys/module/apparmor/parameters/enabled"
 	for _, c := range []struct {
@@ -54,8 +54,8 @@ func TestAppArmor(t *testing.T) {
 	}
 }
 
-// TestAppArmorProfile looks at the profile that would be loaded.
-func TestAppArmorProfile(t *testing.T) {
+// TestAppArmor_ProfileDeniesTheKernelInterfaces looks at the profile that would be loaded.
+func TestAppArmor_ProfileDeniesTheKernelInterfaces(t *testing.T) {
 	t.Parallel()
 	text, err := apparmor.DumpDefaultProfile(profileName)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestAppArmorProfile(t *testing.T) {
 	}
 }
 
-func TestThermalPaths(t *testing.T) {
+func TestThermalPaths_CoverEachProcessor(t *testing.T) {
 	t.Parallel()
 	root := fakeRoot(t, "cpu0/online", "1", "cpu11/online", "0", "cpufreq/policy", "", "present", "0-11")
 	want := filepath.Join(root, "cpu0/thermal_throttle") + " " + filepath.Join(root, "cpu11/thermal_throttle")

@@ -10,7 +10,7 @@ import (
 	"deployster/internal/runtime/artifact/tree"
 )
 
-func TestOpenNoLinks(t *testing.T) {
+func TestOpenNoLinks_RefusesSymbolicLinks(t *testing.T) {
 	t.Parallel()
 	at := mountable(t)
 	for _, name := range []string{"link", "dirlink/in", "dirlink/sub/deep"} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestChooseIDs(t *testing.T) {
+func TestChooseIDs_AvoidsTheRangesOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, subuid, subgid string
@@ -54,9 +54,9 @@ func TestChooseIDs(t *testing.T) {
 	}
 }
 
-// TestMapOwner checks every pair of small ids: the owner is the user, nobody is
+// TestMapOwner_OnlyTheOwnerIsRootOnDisk checks every pair of small ids: the owner is the user, nobody is
 // mapped twice, and nobody but the owner can become root on the disk.
-func TestMapOwner(t *testing.T) {
+func TestMapOwner_OnlyTheOwnerIsRootOnDisk(t *testing.T) {
 	t.Parallel()
 	ids := []uint32{0, 1, 2, 1000, idCount - 2, idCount - 1, idCount, 1 << 30}
 	for _, owner := range ids {
@@ -82,7 +82,7 @@ func TestMapOwner(t *testing.T) {
 	}
 }
 
-func TestCanRemap(t *testing.T) {
+func TestCanRemap_RequiresIDMappedMounts(t *testing.T) {
 	t.Parallel()
 	if err := canRemap([]string{"only-remap-ids", "remap-ids"}, "overlayfs"); err != nil {
 		t.Error(err)

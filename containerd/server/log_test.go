@@ -11,7 +11,7 @@ import (
 )
 
 // The log of a server that goes on for months stays small, and has its last lines.
-func TestBoundLog(t *testing.T) {
+func TestBoundLog_KeepsTheLastLines(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "server.log")
 	if err := boundLog(path); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // A light shim is used when it says that it fits, and else left alone.
-func TestLightShim(t *testing.T) {
+func TestLightShim_IsUsedOnlyIfItsLayoutMatches(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, ShimProgram)

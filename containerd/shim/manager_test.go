@@ -10,7 +10,7 @@ import (
 )
 
 // Only a container that runc is known to have deleted is left alone.
-func TestDeleted(t *testing.T) {
+func TestDeleted_OnlyWithAnAnswerOfRunc(t *testing.T) {
 	t.Parallel()
 	ctx := namespaces.WithNamespace(context.Background(), "ns")
 	bundle, root := t.TempDir(), t.TempDir()

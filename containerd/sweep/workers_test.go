@@ -8,7 +8,7 @@ import (
 )
 
 // What a worker has not said is judged by how it ended.
-func TestActionOutcome(t *testing.T) {
+func TestActionOutcome_FollowsTheEndOfASilentWorker(t *testing.T) {
 	t.Parallel()
 	code, said := 7, &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
 	answered := &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0), Exit: &code}

@@ -21,7 +21,7 @@ func (outliving) Running(context.Context, string) (bool, error) { return true, n
 
 // An action whose command has died runs for as long as its container: who lists open actions
 // says so. Of one of another machine, or on a host, nobody is asked.
-func TestStillRunning(t *testing.T) {
+func TestStillRunning_MarksActionsWithAContainer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := workspace.Options{Dir: dir, DataDir: filepath.Join(dir, "data"), Version: "test"}

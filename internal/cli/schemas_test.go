@@ -64,7 +64,7 @@ func documents() map[string]any {
 
 // The published schemas are those of the types that are printed. What is
 // printed is held against them by the scripts: see internal/testkit/e2e.
-func TestSchemas(t *testing.T) {
+func TestSchemas_DescribeTheTypes(t *testing.T) {
 	g := &generator{t: t, source: map[string]*source{}}
 	schemas := map[string]object{"event": g.events()}
 	for name, value := range documents() {
@@ -85,7 +85,7 @@ func TestSchemas(t *testing.T) {
 			}
 		}
 		if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, want.Bytes()) {
-			t.Errorf("docs/schemas/%s.json is not what the types say (%v). If the change keeps the promise of docs/json.md: go test ./internal/cli -run TestSchemas -update", name, err)
+			t.Errorf("docs/schemas/%s.json is not what the types say (%v). If the change keeps the promise of docs/json.md: go test ./internal/cli -run TestSchemas_DescribeTheTypes -update", name, err)
 		}
 	}
 }

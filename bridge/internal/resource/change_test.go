@@ -95,7 +95,7 @@ func TestRaised_KeepsErrors(t *testing.T) {
 }
 
 // Of what is partly known the known part is shown, and the rest has pointers.
-func TestKnownPart(t *testing.T) {
+func TestKnownPart_HasPointersToTheUnknownValues(t *testing.T) {
 	t.Parallel()
 	text, open := cty.StringVal, cty.UnknownVal(cty.String)
 	for name, c := range map[string]struct {

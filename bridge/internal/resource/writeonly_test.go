@@ -9,7 +9,7 @@ import (
 )
 
 // A provider that answers with a write-only value has a fault, and the value is dropped.
-func TestWithoutWriteOnly(t *testing.T) {
+func TestWithoutWriteOnly_DropsWriteOnlyValues(t *testing.T) {
 	t.Parallel()
 	text := func(wo bool) *schema.Attribute {
 		return &schema.Attribute{Type: cty.String, Optional: true, WriteOnly: wo}

@@ -24,7 +24,7 @@ import (
 
 // Each way in which a pull fails, whether it is tried again, and what the user
 // is told to do.
-func TestPullErrors(t *testing.T) {
+func TestPullErrors_NameTheFixAndWhetherARetryHelps(t *testing.T) {
 	r := registry.New(registry.Options{CertDirs: []string{"/a", "/etc/docker/certs.d"}, DockerConfig: "/home/me/.docker/config.json"})
 	at := func(err error) error {
 		return fmt.Errorf("failed to do request: %w", &url.Error{Op: "Get", URL: "https://reg.example.com/v2/?token=geheim", Err: err})

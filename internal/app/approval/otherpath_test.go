@@ -9,7 +9,7 @@ import (
 	"deployster/plan/change"
 )
 
-func TestOtherPaths(t *testing.T) {
+func TestOtherPaths_NameDestroysThroughAnotherMount(t *testing.T) {
 	t.Parallel()
 	world := func(source string) []runner.Mount {
 		return []runner.Mount{{Source: source, Target: "/world", Writable: true}}

@@ -7,7 +7,7 @@ import (
 )
 
 // Where each fact takes an answer of a store, more is in flight, unless somebody says how much.
-func TestApplyLimits(t *testing.T) {
+func TestApplyLimits_AreHigherForAStore(t *testing.T) {
 	t.Parallel()
 	file, store := state.File("state.json"), &state.Remote{URL: "s3://state/shop"}
 	for name, c := range map[string]struct {

@@ -33,7 +33,7 @@ func TestSelected_HostMeansItsResources(t *testing.T) {
 
 // What is looked for on a machine is asked of no other, as long as that is not found. An open
 // action holds up nothing where its machine is made anew.
-func TestPlaced(t *testing.T) {
+func TestPlaced_QueriesTheMachineOfTheEntryOnly(t *testing.T) {
 	t.Parallel()
 	prior := state.Snapshot{Resources: map[string]state.Entry{"x": {Settings: runner.Settings{Host: &runner.Host{Name: "web", Machine: "m1"}}}, "here": {}}}
 	m, diags := config.Load(config.Sources{Workspace: t.TempDir(), Manifests: []config.File{{Path: "main.hcl"}}}, nil, config.Builtins{})

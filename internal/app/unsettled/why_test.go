@@ -9,7 +9,7 @@ import (
 
 // Where another machine had begun an action, that is why its end is not known; of one on a
 // host it is what the host says, or that it cannot be reached.
-func TestWhyUnknown(t *testing.T) {
+func TestWhyUnknown_NamesTheOtherMachineOrTheHost(t *testing.T) {
 	t.Parallel()
 	other, web := actions.By{Host: "ci-7", Boot: "b"}, &runner.Host{Name: "web"}
 	if got := whyUnknown(other, nil, "no route"); got != "it was started on another machine, ci-7" {

@@ -15,7 +15,7 @@ import (
 
 // A secret that was in the state once is forgotten after two days; what is in the state is
 // hidden for ever, also when nothing happens. During a repair nothing is forgotten.
-func TestForget(t *testing.T) {
+func TestForget_DropsSecretsAfterTwoDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		secrets := &redact.Redactor{}

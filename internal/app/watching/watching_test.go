@@ -48,7 +48,7 @@ resource "b" {
 
 // What is right again when a repair looks at it is that, also where something else in the
 // same repair is not approved.
-func TestOutcomesOf(t *testing.T) {
+func TestOutcomes_AreThoseOfEachResource(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("it cannot be asked")
 	for name, c := range map[string]struct {
@@ -72,7 +72,7 @@ func TestOutcomesOf(t *testing.T) {
 }
 
 // What may be done unattended is what apply can be told to do without a question.
-func TestApproved(t *testing.T) {
+func TestApproved_AcceptsEveryKindOfChange(t *testing.T) {
 	t.Parallel()
 	kinds, err := approved("drift,create,update,replace,destroy,forget,publish,deferred")
 	if err != nil || len(kinds) != 8 {

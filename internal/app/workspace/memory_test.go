@@ -11,7 +11,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-func TestSpareMemory(t *testing.T) {
+func TestSpareMemory_LowersTheGCPercent(t *testing.T) {
 	const usual = 400
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	for name, c := range map[string]struct {
@@ -57,7 +57,7 @@ func TestSpareMemory_WhileReading(t *testing.T) {
 }
 
 // Many hosts have much under way, however few resources there are.
-func TestSpareForHosts(t *testing.T) {
+func TestSpareForHosts_LowersTheGCPercent(t *testing.T) {
 	const usual = 400
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	for hosts, percent := range map[int]int{0: usual, 30: usual, 31: afterwards, 200: afterwards} {
@@ -69,7 +69,7 @@ func TestSpareForHosts(t *testing.T) {
 	}
 }
 
-func TestStayLong(t *testing.T) {
+func TestStayLong_LowersTheGCPercent(t *testing.T) {
 	const usual = 400
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	for name, c := range map[string]struct {

@@ -179,7 +179,7 @@ func withoutSignatures(t *testing.T, b []byte) []byte {
 }
 
 // The names that cosign writes for docker's own registry, and names with tags.
-func TestRepositories(t *testing.T) {
+func TestRepositories_MatchUnderAllTheirNames(t *testing.T) {
 	s := signers(t)["Ed25519"]
 	keys := parse(t, public(t, s))
 	for _, reference := range []string{"index.docker.io/acme/file", "docker.io/acme/file:1", "acme/file", "acme/file@" + image} {
@@ -191,7 +191,7 @@ func TestRepositories(t *testing.T) {
 }
 
 // A signature of a hash, by an Ed25519 key, is told as what it is.
-func TestPrehashed(t *testing.T) {
+func TestPrehashed_IsNamedInTheError(t *testing.T) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestPrehashed(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
+func TestKeys_AnyOfThemVerifies(t *testing.T) {
 	all := signers(t)
 	first, second := all["ECDSA P-256"], all["Ed25519"]
 	both := parse(t, append(public(t, first), public(t, second)...))

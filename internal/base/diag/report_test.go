@@ -6,7 +6,7 @@ import (
 )
 
 // The keys are those of `terraform validate -json` 1.11, in its order.
-func TestReport(t *testing.T) {
+func TestReport_HasTheKeysOfTerraform(t *testing.T) {
 	t.Parallel()
 	list := Diagnostics{
 		{Severity: Error, Summary: "Bad <thing>", Detail: "Say hush to it.",
@@ -79,7 +79,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func TestAbout(t *testing.T) {
+func TestError_BeginsWithAddressAndAction(t *testing.T) {
 	for address, want := range map[string]string{"web": "resource web", `web["artifact.x"]`: `resource web["artifact.x"]`,
 		"module.net.web": "resource module.net.web", "artifact.site": "artifact.site", "publish.live": "publish.live", "host.a": "host.a"} {
 		d := Diagnostic{Summary: "It failed", Address: address, Action: "check"}

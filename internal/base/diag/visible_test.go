@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestVisible(t *testing.T) {
+func TestVisible_EscapesControlCharacters(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"plain é 😀\tand\nmore": "plain é 😀\tand\nmore",

@@ -89,7 +89,7 @@ func other(t *testing.T, path string, shared bool) (stop, kill func()) {
 	return stop, kill
 }
 
-func TestLockOtherProcess(t *testing.T) {
+func TestLock_ExcludesAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	stop, _ := other(t, path, false)
@@ -136,7 +136,7 @@ func TestLock_DiesWithItsProcess(t *testing.T) {
 	}
 }
 
-func TestSharedLocks(t *testing.T) {
+func TestLock_IsSharedByReaders(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	stop, _ := other(t, path, true)
@@ -184,7 +184,7 @@ func TestWaitLock_GivesUp(t *testing.T) {
 	}
 }
 
-func TestHolderOfGarbage(t *testing.T) {
+func TestHolder_OfAGarbledLockIsUnknown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	l, err := TryLock(path, true, "me")

@@ -199,9 +199,9 @@ func TestCreateLog_NeedsItsName(t *testing.T) {
 	}
 }
 
-// TestReserve: room is asked for before it is needed, what the disk refuses is
+// TestReserve_ReturnsUnusedSpace: room is asked for before it is needed, what the disk refuses is
 // an error that leaves the log usable, and what was not used is given back.
-func TestReserve(t *testing.T) {
+func TestReserve_ReturnsUnusedSpace(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	asked := 0

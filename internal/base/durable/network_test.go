@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestSharedFS(t *testing.T) {
+func TestSharedFS_FindsNetworkFileSystems(t *testing.T) {
 	t.Parallel()
 	here := filepath.Join(t.TempDir(), "not there yet")
 	if name, err := SharedFS(here); err != nil || name != "" {

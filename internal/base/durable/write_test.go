@@ -91,7 +91,7 @@ func TestWriteFile_StepsInOrder(t *testing.T) {
 	}
 }
 
-func TestWriteFileFaults(t *testing.T) {
+func TestWriteFile_FaultsKeepTheOldFile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		step string
@@ -176,7 +176,7 @@ func TestWriteFile_WithoutDirectory(t *testing.T) {
 	}
 }
 
-func TestRemove(t *testing.T) {
+func TestRemove_SyncsItsDirectory(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -200,7 +200,7 @@ func TestKeyring_OneKeyForAllFilesOfAProcess(t *testing.T) {
 	refused(t, err, ErrWrongKey)
 }
 
-func TestModes(t *testing.T) {
+func TestModes_FollowTheFileOrTheRequest(t *testing.T) {
 	t.Parallel()
 	pass := Keys{Passphrases: []string{"long enough"}}
 	state := encryptedBy(t, ring(Encrypt, pass), State, "x")
@@ -225,7 +225,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-func TestStreams(t *testing.T) {
+func TestStreams_RefuseMovedRecords(t *testing.T) {
 	t.Parallel()
 	to, key := pair(t)
 	write, err := ring(Encrypt, Keys{Recipients: []string{to}}).NewStream(Journal)
@@ -262,7 +262,7 @@ type nopCloser struct{ bytes.Buffer }
 
 func (*nopCloser) Close() error { return nil }
 
-func TestLines(t *testing.T) {
+func TestLines_AreReadUpToAnIncompleteOne(t *testing.T) {
 	t.Parallel()
 	pass := Keys{Passphrases: []string{"long enough"}}
 	for _, mode := range []Mode{Encrypt, Decrypt} {

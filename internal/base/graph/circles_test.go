@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCircles(t *testing.T) {
+func TestCircles_ShareANumber(t *testing.T) {
 	t.Parallel()
 	g := Graph{"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "e"}, "e": {"f"}, "f": {"e"}, "g": {"g"}, "h": nil}
 	c := g.Circles()

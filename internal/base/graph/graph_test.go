@@ -43,7 +43,7 @@ func TestDrop_AccountsForEachLostNodeOnce(t *testing.T) {
 
 // Whatever the graph, a walk takes every node exactly once, and never before
 // one that it depends on.
-func TestWalkOfRandomGraphs(t *testing.T) {
+func TestWalk_VisitsEachNodeOnceAfterItsDependencies(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for range 300 {
 		g, n := Graph{}, 1+r.Intn(30)

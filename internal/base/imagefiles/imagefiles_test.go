@@ -37,7 +37,7 @@ func listing(t *testing.T, s *Set) (list []string) {
 	}
 }
 
-func TestSet(t *testing.T) {
+func TestSet_KnowsProgramsAndInterpreters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, content := range map[string]string{"d/sub/b": "bee", "d/a": "ay", "script": "#!/bin/sh -e\necho", "text": "plain"} {
@@ -84,7 +84,7 @@ func TestSet(t *testing.T) {
 
 // A program of this machine comes with its linker and its libraries; a static
 // one comes alone.
-func TestAddProgram(t *testing.T) {
+func TestAddProgram_IncludesItsLibraries(t *testing.T) {
 	t.Parallel()
 	var s Set
 	defer s.Close()
@@ -106,7 +106,7 @@ func TestAddProgram(t *testing.T) {
 }
 
 // Programs find the name of who runs them; accounts of the user's own files win.
-func TestAddAccounts(t *testing.T) {
+func TestAddAccounts_KeepsFilesOfTheUser(t *testing.T) {
 	t.Parallel()
 	var s Set
 	defer s.Close()
@@ -135,7 +135,7 @@ func TestAddAccounts(t *testing.T) {
 }
 
 // The shell is there under its names; the user's own files win over it.
-func TestAddShell(t *testing.T) {
+func TestAddShell_KeepsFilesOfTheUser(t *testing.T) {
 	t.Parallel()
 	mine := filepath.Join(t.TempDir(), "json")
 	if err := os.WriteFile(mine, []byte("mine"), 0o755); err != nil {

@@ -36,7 +36,7 @@ func sh(t *testing.T, shell []string, script, stdin string, args ...string) (std
 	return out.String(), log.String(), err
 }
 
-func TestJSONInShell(t *testing.T) {
+func TestJSONInShell_BecomesVariables(t *testing.T) {
 	t.Parallel()
 	const doc = `{"name":"a","config":{"tags":["x",{"k":1},"z"],"on":true,"n":null,"a-b c":"dash","it's":"quote","e":{},"l":[]},"z":1.50,"9":"digit"}` + "\n"
 	for _, shell := range shells {

@@ -6,7 +6,7 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-func TestEdits(t *testing.T) {
+func TestEdits_NameEachChangedPointer(t *testing.T) {
 	for name, c := range map[string]struct{ old, now, want string }{
 		"nothing":               {`{"a":1,"b":[1,{}]}`, `{"b": [1, {}], "a":1}`, ""},
 		"a key goes":            {`{"a":1,"b":{"c":1}}`, `{"a":1}`, "/b removed"},

@@ -6,7 +6,7 @@ import (
 )
 
 // A state has what was forecast, except where that was not known.
-func TestUnfulfilled(t *testing.T) {
+func TestUnfulfilled_NamesTheFirstBrokenForecast(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		forecast, state string
@@ -31,7 +31,7 @@ func TestUnfulfilled(t *testing.T) {
 }
 
 // Of a list either all is removed, or one element is blanked.
-func TestBlanked(t *testing.T) {
+func TestBlanked_RemovesKeysAndBlanksElements(t *testing.T) {
 	t.Parallel()
 	const doc = `{"a":{"b":1,"c":2},"l":["x",{"y":1,"z":2}],"n":1}`
 	pointers := []string{"/a/b", "/l/0", "/l/1/z", "/l/7", "/l/x", "/n/deeper", "/none"}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestCheck(t *testing.T) {
+func TestCheck_RefusesInvalidJSON(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for _, good := range []string{
@@ -55,7 +55,7 @@ func TestCheck_IsBounded(t *testing.T) {
 	}
 }
 
-func TestCanonical(t *testing.T) {
+func TestCanonical_SortsKeysAndKeepsNumbers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		` { "b" : 1 , "a" : [ 1.10 , 9007199254740993, 1E3 ] } `: `{"a":[1.10,9007199254740993,1E3],"b":1}`,
@@ -78,7 +78,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-func TestObject(t *testing.T) {
+func TestObject_RefusesOtherKinds(t *testing.T) {
 	t.Parallel()
 	m, err := Object([]byte(`{"a":{"b":1},"A":null}`))
 	if err != nil || string(m["a"]) != `{"b":1}` || string(m["A"]) != "null" || len(m) != 2 {
@@ -91,7 +91,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-func TestPointer(t *testing.T) {
+func TestPointer_RoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{"", "/", "/a", "/a~1b/~0/0"} {
 		if got := JoinPointer(Pointer(p)); got != p {

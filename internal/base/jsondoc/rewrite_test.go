@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestRewrite(t *testing.T) {
+func TestRewrite_ReplacesInKeysAndValues(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`{"a":"pine","b":["x","pine"],"pine":1}`, `{"a":"(gone)","b":["x","(gone)"],"pine":1}`},
 		{` { "value" : {"pine" : 5, "n":5.5e3} , "k":"a\"pine\u0041" } `, ` { "value" : {"(gone)" : 5, "n":5.5e3} , "k":"a\"(gone)A" } `},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSort(t *testing.T) {
+func TestSort_OrdersNumbersByValue(t *testing.T) {
 	want := []string{"", "a", "a01", "a1", "a2", "a10", "a10b", "b[1]", "b[2]", "b[10]", "b[100]", "module.m2.x", "module.m10.a"}
 	for seed := range 20 {
 		got := slices.Clone(want)

@@ -8,7 +8,7 @@ import (
 )
 
 // Each thing is dealt with once, however many there are.
-func TestFor(t *testing.T) {
+func TestFor_VisitsEachIndexOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 99, 100, 201, 12345} {
 		seen := make([]atomic.Int32, n)
 		For(n, func(from, to int) {
@@ -25,7 +25,7 @@ func TestFor(t *testing.T) {
 }
 
 // A panic in a part comes back to who shared the work out, who may be prepared.
-func TestPanic(t *testing.T) {
+func TestFor_PassesAPanicToItsCaller(t *testing.T) {
 	for _, n := range []int{1, 1000} {
 		func() {
 			defer func() {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestParse(t *testing.T) {
+func TestParse_ReadsAnyProcessName(t *testing.T) {
 	t.Parallel()
 	rest := " 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0"
 	for _, c := range []struct {

@@ -2,7 +2,7 @@ package scalars
 
 import "testing"
 
-func TestConvert(t *testing.T) {
+func TestConvert_FollowsTheSchema(t *testing.T) {
 	const schema = `{"definitions":{"n":{"type":"integer"}},"properties":{"port":{"type":"integer"},"ratio":{"type":"number"},
 		"name":{"type":["string","null"]},"on":{"type":"boolean"},"env":{"additionalProperties":{"type":"string"}},
 		"list":{"items":{"$ref":"#/definitions/n"}},"either":{"type":["string","integer"]},"any":{}}}`

@@ -10,7 +10,7 @@ import (
 
 // Each message reaches the socket as systemd reads it; without a socket, or with one that
 // nobody listens on, nothing happens.
-func TestNotifier(t *testing.T) {
+func TestNotifier_SendsWhatSystemdReads(t *testing.T) {
 	t.Parallel()
 	New("").Ready("")
 	New(filepath.Join(t.TempDir(), "nobody")).Ready("")

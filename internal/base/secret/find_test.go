@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestValues(t *testing.T) {
+func TestValues_AreTextsAndNumbers(t *testing.T) {
 	t.Parallel()
 	config := json.RawMessage(`{"login":{"pin":7,"user":"admin","word":"hunter2!","empty":""},"on":true}`)
 	for name, c := range map[string]struct{ pointers, want []string }{
@@ -22,7 +22,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
+func TestFind_ReturnsThePointersOfSecrets(t *testing.T) {
 	t.Parallel()
 	state := json.RawMessage(`{"a":["x","hunter2!"],"n":7,"m":77,"s":"abc","t":"abcd","url":"u:hunter2!@h"}`)
 	got := Find(state, []string{"hunter2!", "7", "abc"})
@@ -44,7 +44,7 @@ func TestFind_Keys(t *testing.T) {
 	}
 }
 
-func TestBelow(t *testing.T) {
+func TestBelow_DropsNestedAndMissingPointers(t *testing.T) {
 	t.Parallel()
 	value := json.RawMessage(`{"a":{"b":{"c":1}},"l":[1,2]}`)
 	if got, want := Below(value, []string{"/a/b", "/l/1", "/a/b/c", "/no"}), []string{"/a/b", "/l/1"}; !slices.Equal(got, want) {
@@ -52,7 +52,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-func TestHidePath(t *testing.T) {
+func TestHidePath_EndsBeforeASecretKey(t *testing.T) {
 	t.Parallel()
 	hider := NewHider([]string{"p/w~d"})
 	for pointer, want := range map[string]string{
@@ -72,7 +72,7 @@ func TestHidePath(t *testing.T) {
 	}
 }
 
-func TestFindEnv(t *testing.T) {
+func TestFindEnv_ReturnsTheNamesOfVariables(t *testing.T) {
 	t.Parallel()
 	got := FindEnv(map[string]string{"B": "x hunter2", "A": "abc", "C": "abcd"}, NewHider([]string{"abc", "hunter2"}))
 	if want := []string{"A", "B"}; !slices.Equal(got, want) {
@@ -80,7 +80,7 @@ func TestFindEnv(t *testing.T) {
 	}
 }
 
-func TestMaskPart(t *testing.T) {
+func TestMaskPart_MasksBelowAndAboveAPointer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ value, path, want string }{
 		"at a pointer":     {`{"a":1}`, "/login", `"` + Masked + `"`},

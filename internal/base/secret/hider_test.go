@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestHider(t *testing.T) {
+func TestHider_HidesEveryForm(t *testing.T) {
 	t.Parallel()
 	const key = "-----BEGIN KEY-----\nMIIEvQIBADANBg\n-----END KEY-----"
 	hider := NewHider([]string{"", "abc", "hunter2", "hunter2-long", "a\"b&c", key})
@@ -64,7 +64,7 @@ func TestSet_Age(t *testing.T) {
 	}
 }
 
-func TestSet(t *testing.T) {
+func TestSet_HidesAddedSecrets(t *testing.T) {
 	t.Parallel()
 	var s Set
 	if s.Hiding() != nil || s.Hide("hunter2") != "hunter2" || s.Private("hunter2") {

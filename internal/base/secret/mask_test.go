@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestMask(t *testing.T) {
+func TestMask_ReplacesValuesAtPointers(t *testing.T) {
 	t.Parallel()
 	const doc = `{"a":{"b":[1,{"c":"s"}],"x/y~z":2},"n":9007199254740993}`
 	for _, c := range []struct {

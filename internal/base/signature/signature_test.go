@@ -33,7 +33,7 @@ func public(t *testing.T, key crypto.PublicKey) []byte {
 }
 
 // Both tools' forms of one key are that key, and have one id.
-func TestKeysOfBothTools(t *testing.T) {
+func TestKeys_OfBothToolsHaveOneID(t *testing.T) {
 	pub, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestKeysOfBothTools(t *testing.T) {
 }
 
 // The id is the one that other tools compute: this key and its hash are theirs.
-func TestKeyID(t *testing.T) {
+func TestKeyID_EqualsThatOfOtherTools(t *testing.T) {
 	keys, err := ParsePublic([]byte("-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@ package words
 
 import "testing"
 
-func TestCount(t *testing.T) {
+func TestCount_HasThePlural(t *testing.T) {
 	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files", 3000: "3,000 files"} {
 		if got := Count(n, "file"); got != want {
 			t.Errorf("Count(%d): %q, want %q", n, got, want)
@@ -10,7 +10,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestList_ShortensAndEscapes(t *testing.T) {
 	names := []string{"a", "b\x1b", "c"}
 	for most, want := range map[int]string{1: "a and 2 more", 3: `a, b\x1b, c`, 9: `a, b\x1b, c`} {
 		if got := List(names, most); got != want {
@@ -19,7 +19,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestBytes(t *testing.T) {
+func TestBytes_ChoosesTheUnit(t *testing.T) {
 	for n, want := range map[int64]string{12: "12 B", 1536: "1.5 KiB", 3 << 20: "3.0 MiB", 16 << 30: "16.0 GiB"} {
 		if got := Bytes(n); got != want {
 			t.Errorf("Bytes(%d): %q, want %q", n, got, want)
@@ -27,7 +27,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-func TestDidYouMean(t *testing.T) {
+func TestDidYouMean_SuggestsTheNearestName(t *testing.T) {
 	names := []string{"apply", "-parallelism", `web["a"]`}
 	for wrong, want := range map[string]string{"aply": ` Did you mean "apply"?`, "-par": ` Did you mean "-parallelism"?`, "web[a]": ` Did you mean web["a"]?`, "xyz": ""} {
 		if got := DidYouMean(wrong, names); got != want {
@@ -36,7 +36,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
+func TestNearest_IsEmptyIfNoNameIsSimilar(t *testing.T) {
 	names := []string{"zone", "region", "Zone", "id", "a"}
 	for wrong, want := range map[string]string{"zonne": "zone", "regoin": "region", "ids": "id", "b": "", "xyzzy": "", "reg": "region", "A": "a", "di": "id", "dx": ""} {
 		if got := Nearest(wrong, names); got != want {
@@ -45,7 +45,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestThereAre(t *testing.T) {
+func TestThereAre_ListsInOrder(t *testing.T) {
 	for want, names := range map[string][]string{
 		"there are none":                              nil,
 		"there is only a":                             {"a"},
@@ -58,7 +58,7 @@ func TestThereAre(t *testing.T) {
 	}
 }
 
-func TestParseBytes(t *testing.T) {
+func TestParseBytes_ReadsUnits(t *testing.T) {
 	for text, want := range map[string]int64{"256MiB": 256 << 20, "1GB": 1e9, "12 KiB": 12 << 10, "7": 7, "7B": 7,
 		"": 0, "0": 0, "-1": 0, "many": 0, "1.5MiB": 0, "9999999TiB": 0} {
 		if got, err := ParseBytes(text); got != want || (err == nil) != (want > 0) {
@@ -67,7 +67,7 @@ func TestParseBytes(t *testing.T) {
 	}
 }
 
-func TestShell(t *testing.T) {
+func TestShell_QuotesIfNecessary(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
 		"p.bin":           "p.bin",

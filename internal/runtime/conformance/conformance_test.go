@@ -391,7 +391,7 @@ func TestRun_ProtocolOne(t *testing.T) {
 	}
 }
 
-func TestReport(t *testing.T) {
+func TestReport_HasExchangesWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	hide := func(o *conformance.Options) {
 		o.Hide = func(s string) string { return strings.ReplaceAll(s, "hunter22", "(hidden)") }

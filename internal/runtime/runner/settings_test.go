@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCapabilities(t *testing.T) {
+func TestCapabilities_AddAndDropFromTheDefaults(t *testing.T) {
 	t.Parallel()
 	usual := strings.Join(DefaultCapabilities(), " ")
 	if !slices.IsSorted(DefaultCapabilities()) {

@@ -19,7 +19,7 @@ import (
 	"deployster/internal/testkit/page"
 )
 
-func TestSpread(t *testing.T) {
+func TestSpread_HasLowMedianAndHigh(t *testing.T) {
 	for _, c := range []struct {
 		list []float64
 		want spread
@@ -42,7 +42,7 @@ func seconds(list ...float64) (out []meter.Usage) {
 	return out
 }
 
-func TestTable(t *testing.T) {
+func TestTable_HasFiguresAndGoals(t *testing.T) {
 	for _, c := range []struct {
 		l    line
 		want []string
@@ -101,7 +101,7 @@ func TestRow_IsChosen(t *testing.T) {
 }
 
 // Of a hundred numbers one may exceed the percentile of 99.
-func TestPercentile(t *testing.T) {
+func TestPercentile_AllowsOneInAHundred(t *testing.T) {
 	var list []float64
 	for i := range 100 {
 		list = append(list, float64(100-i))
@@ -124,7 +124,7 @@ func TestTable_FailedRow(t *testing.T) {
 
 // The chart is XML, keeps all its words within the picture, and has a bar for
 // each line that has something beside it.
-func TestChart(t *testing.T) {
+func TestChart_HasABarForEachComparison(t *testing.T) {
 	picture := chart(head{results.Head{Machine: "a <machine>"}}, []line{
 		{What: "fast", Beside: "them", Ours: seconds(1, 1, 1), Theirs: seconds(90, 100, 110), Goal: goal{Faster: 30}},
 		{What: "slow", Beside: "them", Ours: seconds(8), Theirs: seconds(1), Goal: goal{Faster: 1}},
@@ -157,7 +157,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
+func TestOptions_RefuseInvalidValues(t *testing.T) {
 	for _, bad := range []options{{pairs: 0, scale: 1, idle: 1}, {pairs: 1, scale: 0, idle: 1}, {pairs: 1, scale: 2, idle: 1},
 		{pairs: 1, scale: 1, idle: 0}, {pairs: 1, scale: 1, idle: 1, rows: []string{"99"}}} {
 		if bad.check() == nil {
@@ -170,7 +170,7 @@ func TestOptions(t *testing.T) {
 }
 
 // Both manifests have the same shape.
-func TestChains(t *testing.T) {
+func TestChains_HaveOneShape(t *testing.T) {
 	for ext, c := range map[string][]string{".hcl": {diskBlock, diskAfter, "bench/disk:1"}, ".tf": {dataBlock, dataAfter, ""}} {
 		dir := t.TempDir()
 		more := []any{}

@@ -92,9 +92,9 @@ func (d *disk) restart() {
 	d.t.Fatal("the disk is still in use after ten seconds")
 }
 
-// TestPowerCut cuts the power while the subject works. What it does to the
+// TestPowerCut_KeepsAcknowledgedWork cuts the power while the subject works. What it does to the
 // world is done outside of the disk, and stays.
-func TestPowerCut(t *testing.T) {
+func TestPowerCut_KeepsAcknowledgedWork(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []struct {
 		name string

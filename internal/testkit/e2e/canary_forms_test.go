@@ -162,7 +162,7 @@ func (p *pieces) in(text []byte) string {
 }
 
 // The checker finds each form, alone and in JSON in base64, and nothing where there is nothing.
-func TestShowsCanary(t *testing.T) {
+func TestShowsCanary_FindsEachForm(t *testing.T) {
 	t.Parallel()
 	const mask = `{"password":"(sensitive value)","digest":"sha256:4d78392699"}`
 	for _, word := range []string{canaryWord, generatedWord} {

@@ -10,9 +10,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestDemo does what `make demo` and `make demo-hosts` do. The README shows the end of the
+// TestDemo_PrintsTheOutputOfTheReadme does what `make demo` and `make demo-hosts` do. The README shows the end of the
 // first.
-func TestDemo(t *testing.T) {
+func TestDemo_PrintsTheOutputOfTheReadme(t *testing.T) {
 	t.Parallel()
 	texts, settings := fences(read(t, "README.md"), "text"), goSettings(t)
 	if len(texts) != 3 {

@@ -49,7 +49,7 @@ func documented(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	if !*update {
-		ts.Fatalf("docs/json.md has another example: go test ./internal/testkit/e2e -run TestScripts/%s -update would write this one:\n%s",
+		ts.Fatalf("docs/json.md has another example: go test ./internal/testkit/e2e -run TestScripts_Pass/%s -update would write this one:\n%s",
 			"events", have)
 	}
 	ts.Check(os.WriteFile(path, bytes.Replace(page, found[0], bytes.Join([][]byte{found[1], have, found[3]}, nil), 1), 0o644))

@@ -212,7 +212,7 @@ func TestDocs_NamesThatDoNotExist(t *testing.T) {
 	t.Parallel()
 	d := declarations(t)
 	for name, there := range map[string]bool{
-		"TestDocs_NamesExist": true, "TestNobodyWroteThis": false, "TestScripts/lock": true, "main.go": true, "nobody.go": false,
+		"TestDocs_NamesExist": true, "TestNobodyWroteThis": false, "TestScripts_Pass/lock": true, "main.go": true, "nobody.go": false,
 		"internal/testkit/e2e": true, "internal/nobody": false, "plan/nobody.go": false, "internal/cli/cmd_NAME.go": true,
 		"internal/nobody/cmd_NAME.go": false, "gosource.Read": true, "gosource.File.IsTest": true, "gosource.File.Path": true,
 		"gosource.Nobody": false, "resource.web.state": true, "deployster plan -out=FILE": true,

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write what the scripts' commands print into their golden files")
 
-// TestScripts runs the stories in testdata/script, each with the real command,
+// TestScripts_Pass runs the stories in testdata/script, each with the real command,
 // real containers and a data directory of its own. Besides the usual commands
 // they have:
 //
@@ -53,7 +53,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	notify-socket FILE      listen as systemd does: NOTIFY_SOCKET; a line of FILE is a message
 //	documented STREAM       a stream of events is the example of docs/json.md
 //	same-digest FILE FILE   two outputs of image pack or import name one image
-func TestScripts(t *testing.T) {
+func TestScripts_Pass(t *testing.T) {
 	t.Parallel()
 	runScripts(t, "testdata/script", nil)
 }

@@ -122,9 +122,9 @@ func plain(text string) string {
 	}, text)
 }
 
-// TestEdits applies a manifest, and then an edited one: what is declared is there in
+// TestEdits_LeaveExactlyTheDeclaredObjects applies a manifest, and then an edited one: what is declared is there in
 // the end and nothing else, and the next plan is empty.
-func TestEdits(t *testing.T) {
+func TestEdits_LeaveExactlyTheDeclaredObjects(t *testing.T) {
 	t.Parallel()
 	for _, e := range edits() {
 		t.Run(strings.ReplaceAll(e.name, " ", "_"), func(t *testing.T) {

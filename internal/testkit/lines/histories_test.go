@@ -544,8 +544,8 @@ func (h *history) settled(p *plan.Plan) error {
 	return nil
 }
 
-// TestHistories plays random histories of both protocols.
-func TestHistories(t *testing.T) {
+// TestHistories_KeepBothProtocols plays random histories of both protocols.
+func TestHistories_KeepBothProtocols(t *testing.T) {
 	t.Parallel()
 	count, first := 20, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("DEPLOYSTER_LINES")); err == nil {

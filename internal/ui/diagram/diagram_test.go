@@ -68,7 +68,7 @@ func elements(t *testing.T, doc string) (names map[string]int, text string) {
 
 // Whatever names there are, the picture is one XML document of drawing elements,
 // in which they are text.
-func TestSVG(t *testing.T) {
+func TestSVG_IsValidForAnyName(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]Diagram{"sample": sample(), "empty": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-func TestLayout(t *testing.T) {
+func TestLayout_KeepsBoxesApartAndInside(t *testing.T) {
 	t.Parallel()
 	circle := Diagram{Nodes: []Node{{ID: "a"}, {ID: "b"}, {ID: "c"}}, Edges: []Edge{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "c", To: "a"}}}
 	for name, d := range map[string]Diagram{"sample": sample(), "large": large(300), "circle": circle} {

@@ -11,7 +11,7 @@ import (
 )
 
 // What writes its members itself writes what encoding/json would.
-func TestFrequentEvents(t *testing.T) {
+func TestFrequentEvents_EqualEncodingJSON(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"web[\"a\"]", "disk", "", "ä<&>\u2028", "\x00\x1b[31m", "\xff"} {
 		for _, body := range []Body{ResourceAsking{text, ToPlan}, ResourceAsking{text, Purpose(text)}, ResourceDecided{text, apply.OK, plan.Change(text)}, ResourceDecided{Resource: text, Status: apply.Status(text)}} {

@@ -192,7 +192,7 @@ func TestStream_LogsAreBounded(t *testing.T) {
 	}
 }
 
-func TestOpenFile(t *testing.T) {
+func TestOpenFile_AcceptsFilesAndPipes(t *testing.T) {
 	dir := t.TempDir()
 	file, fifo := filepath.Join(dir, "file"), filepath.Join(dir, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -44,7 +44,7 @@ func numbers(n int, but map[int]string) string {
 	return string(raw)
 }
 
-func TestCompare(t *testing.T) {
+func TestCompare_ShowsEachChangedLine(t *testing.T) {
 	for name, c := range map[string]struct {
 		have, want string
 		o          Options
@@ -146,7 +146,7 @@ func TestCompare_IsBounded(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
+func TestText_MasksAndShortens(t *testing.T) {
 	v := Value{JSON: json.RawMessage(`{"a":"x","b c":[1,true,null],"empty":{},"list":[],"deep":{"secret":"s","later":{"$unknown":"r"}}}`),
 		Sensitive: []string{"/deep/secret"}, Unknown: map[string]string{"/deep/later": "r"}}
 	want := "{\n    a     = \"x\"\n    \"b c\" = [1, true, null]\n    deep  = {\n      later  = (known after apply)\n      secret = (sensitive value)\n    }\n    empty = {}\n    list  = []\n  }"

@@ -7,7 +7,7 @@ import (
 	"deployster/plan/artifacts"
 )
 
-func TestArtifacts(t *testing.T) {
+func TestArtifacts_ShowTheChangeOfVersion(t *testing.T) {
 	t.Parallel()
 	pin := func(change func(*artifacts.Pin), space, now, was string) artifacts.Pin {
 		p := artifacts.Pin{}

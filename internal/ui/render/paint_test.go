@@ -3,7 +3,7 @@ package render
 import "testing"
 
 // Marks become codes or nothing; everything else stays, characters beside them too.
-func TestColors(t *testing.T) {
+func TestColors_BecomeCodesOrNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, on, off string }{
 		"nothing":                      {"", "", ""},
@@ -21,7 +21,7 @@ func TestColors(t *testing.T) {
 	}
 }
 
-func TestWidth(t *testing.T) {
+func TestWidth_CountsCells(t *testing.T) {
 	t.Parallel()
 	for text, cells := range map[string]int{"": 0, "abc": 3, Red("abc"): 3, "ä": 1, "日本": 4, "a\tb": 2} {
 		if got := Width(text); got != cells {

@@ -241,7 +241,7 @@ func TestPlan_TenThousandResources(t *testing.T) {
 	}
 }
 
-func TestBlock(t *testing.T) {
+func TestBlock_DropsTheInstanceKey(t *testing.T) {
 	for addr, want := range map[string]string{"a": "a", `a["x"]`: "a", `module.m["a.b]\"["].c[0]`: "module.m.c"} {
 		if got := Block(addr); got != want {
 			t.Errorf("%s is of %s, want %s", addr, got, want)

@@ -138,7 +138,7 @@ func TestScreen_KeepsTheText(t *testing.T) {
 }
 
 // A terminal that has become narrower has broken the lines of the region.
-func TestScreenAfterResize(t *testing.T) {
+func TestScreen_RedrawsAfterAResize(t *testing.T) {
 	terminal := &paper{t: t, width: 80, height: 24}
 	s := &screen{w: terminal, size: func() (int, int) { return terminal.width, terminal.height }}
 	s.drawn = []int{79, 79, 10}

@@ -19,7 +19,7 @@ import (
 )
 
 // What was counted is scraped as it was counted; /healthz says how the watch is.
-func TestMetrics(t *testing.T) {
+func TestMetrics_AreScrapedAsCounted(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "metrics")
 	l, err := Listen(t.Context(), "unix:"+path)
@@ -87,7 +87,7 @@ func TestMetrics(t *testing.T) {
 
 // The socket of a watch that was killed is replaced; one that is listened on, and a file,
 // are not.
-func TestListen(t *testing.T) {
+func TestListen_ReplacesTheSocketOfADeadWatch(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "metrics")
 	l, err := Listen(t.Context(), "unix:"+path)

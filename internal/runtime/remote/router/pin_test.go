@@ -6,7 +6,7 @@ import (
 )
 
 // What is done under two names of one machine would have no order.
-func TestSameMachine(t *testing.T) {
+func TestSameMachine_RefusesTwoNamesOfOneMachine(t *testing.T) {
 	t.Parallel()
 	pin := func(machine, why string) Pin {
 		return Pin{Address: "at", Machine: machine, Unreachable: why}

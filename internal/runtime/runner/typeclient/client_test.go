@@ -66,7 +66,7 @@ func diagnosed(t *testing.T, err error, step string) *diag.Diagnostic {
 	return d
 }
 
-func TestResolve(t *testing.T) {
+func TestResolve_PinsOneDigest(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(minimal))
 	first, err := c.Resolve(t.Context(), image)

@@ -37,7 +37,7 @@ func TestReadResolved_Outcomes(t *testing.T) {
 	}
 }
 
-func TestForgotten(t *testing.T) {
+func TestForgotten_OmitsTheMemory(t *testing.T) {
 	for says, want := range map[string]string{
 		`{"memory":{"password":"quince"},"config":{}}`: `{"config":{},"memory":"(not shown)"}` + "\n",
 		`{"status":"VALID","state":{"memory":1}}`:      `{"status":"VALID","state":{"memory":1}}`,

@@ -15,7 +15,7 @@ func marked(config ...string) places {
 	return places{&typeschema.Schemas{}, json.RawMessage(`{"properties":{"password":{"writeOnly":true}}}`), config}
 }
 
-func TestSecretsIn(t *testing.T) {
+func TestSecretsIn_ReadsStatesForecastsAndReasons(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string][]string{
 		`{"status":"VALID","state":{"name":"db","password":"p1"}}`:                                          {"p1"},

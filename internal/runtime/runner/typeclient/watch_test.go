@@ -11,7 +11,7 @@ import (
 
 // A program that watches gets what state gets, without what is of one moment, and
 // can write nowhere.
-func TestWatchSpec(t *testing.T) {
+func TestWatchSpec_HasReadOnlyMounts(t *testing.T) {
 	t.Parallel()
 	c, _ := client(says("{}"))
 	target := target()

@@ -9,7 +9,7 @@ import (
 	"deployster/protocol"
 )
 
-func TestCheckConfig(t *testing.T) {
+func TestCheckConfig_ReportsEachViolation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, schema, config string

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestFindProperty(t *testing.T) {
+func TestFindProperty_FollowsReferences(t *testing.T) {
 	t.Parallel()
 	schema := json.RawMessage(`{"required":["name","where"],"$defs":{"zone":{"type":"string","enum":["eu","us"],"default":"eu"},"round":{"$ref":"#/$defs/round"}},
 		"properties":{"name":{"type":"string"},"port":{"type":"integer","default":80},"tag":{"type":["string","null"]},"key":{"writeOnly":true},"round":{"$ref":"#/$defs/round"},

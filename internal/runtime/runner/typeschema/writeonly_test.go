@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWriteOnly(t *testing.T) {
+func TestWriteOnly_FindsNestedProperties(t *testing.T) {
 	schema := json.RawMessage(`{
 		"definitions": {"secret": {"type": "string", "writeOnly": true}, "loop": {"$ref": "#/definitions/loop"}},
 		"properties": {

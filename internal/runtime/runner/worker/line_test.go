@@ -13,7 +13,7 @@ import (
 )
 
 // A reply has its own keys, each once.
-func TestDecode(t *testing.T) {
+func TestDecode_RefusesUnknownAndRepeatedKeys(t *testing.T) {
 	zero, two := 0, 2
 	for _, c := range []struct {
 		line string
@@ -42,7 +42,7 @@ func TestDecode(t *testing.T) {
 }
 
 // A request is one line.
-func TestEncode(t *testing.T) {
+func TestEncode_WritesOneLine(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
 		stdin string

@@ -19,11 +19,11 @@ import (
 	"deployster/internal/testkit/services"
 )
 
-// TestPartitions lets machines use one log in a real store, each behind a network of its
+// TestPartitions_LoseNoAcknowledgedFact lets machines use one log in a real store, each behind a network of its
 // own that loses answers, goes and comes back at random moments. They die, and sleep
 // longer than others wait. Nothing that was acknowledged may be lost, and nobody may
 // act after he was taken over. DEPLOYSTER_PARTITIONS says for how long, as 1h.
-func TestPartitions(t *testing.T) {
+func TestPartitions_LoseNoAcknowledgedFact(t *testing.T) {
 	span := 6 * time.Second
 	if text := os.Getenv("DEPLOYSTER_PARTITIONS"); text != "" {
 		var err error
