@@ -11,6 +11,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 )
@@ -188,7 +189,7 @@ func TestResume_CreatedIsNotAdopted(t *testing.T) {
 			if err != nil || report.Status != apply.OK {
 				t.Fatalf("%s, %v", encode(report), err)
 			}
-			if text := render.Colors(render.Report(p, report, nil, render.Options{}), false); !strings.Contains(text, "Resources: 2 created.") {
+			if text := paint.Colors(render.Report(p, report, nil, render.Options{}), false); !strings.Contains(text, "Resources: 2 created.") {
 				t.Errorf("printed: %s", text)
 			}
 		})

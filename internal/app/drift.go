@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/durable"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/events"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/drift"
@@ -68,7 +69,7 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 	if report.Status != drift.None {
 		level = events.Warning
 	}
-	e.Workspace.Events(events.Event{Level: level, Message: render.Colors(render.DriftSummary(report), false),
+	e.Workspace.Events(events.Event{Level: level, Message: paint.Colors(render.DriftSummary(report), false),
 		Body: events.Drift{Drift: report.Masked()}})
 	return report, nil
 }

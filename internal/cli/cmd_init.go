@@ -28,14 +28,7 @@ func initCommand(e Env) *cli.Command {
 func runInit(c *cli.Context, s *session) error {
 	changes, written, err := pins.Init(c.Context, s.engine, inputs(c, s), c.Bool("upgrade"))
 	for _, change := range changes {
-		switch {
-		case change.Now == "":
-			s.out.Printf("%s %s\n", render.Red("-"), change.Name)
-		case change.Was == "":
-			s.out.Printf("%s %s = %s\n", render.Green("+"), change.Name, change.Now)
-		default:
-			s.out.Printf("%s %s = %s\n    it was %s\n", render.Yellow("~"), change.Name, change.Now, change.Was)
-		}
+		s.out.Printf("%s", render.Lock(change.Name, change.Was, change.Now))
 	}
 	switch {
 	case err != nil:

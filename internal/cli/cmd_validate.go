@@ -8,7 +8,6 @@ import (
 	"deployster/internal/app/typecache"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/ui/render"
 )
 
 func validateCommand(e Env) *cli.Command {
@@ -46,6 +45,6 @@ func runValidate(c *cli.Context, s *session) error {
 		return s.engine.Workspace.Secrets.Diagnostics(diags)
 	}
 	s.engine.Workspace.Diagnostics(diags)
-	s.out.Printf("%s The manifest is valid: %s.\n", render.Green("Success!"), words.Count(len(m.Resources()), "resource"))
+	s.out.Success("The manifest is valid: %s.", words.Count(len(m.Resources()), "resource"))
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/artifact"
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/paint"
 )
 
 func get(c *cli.Context, s Session) (int, error) {
@@ -78,11 +78,11 @@ func changed(s Session, c versions.Change, err error) (int, error) {
 		s.Out.Printf("%s is pinned to %s already.\n", name, now)
 		return done, nil
 	case c.Now == nil:
-		s.Out.Printf("%s %s\n    it was %s\n", render.Red("-"), name, was)
+		s.Out.Printf("%s %s\n    it was %s\n", paint.Red("-"), name, was)
 	case c.Was == nil:
-		s.Out.Printf("%s %s = %s\n", render.Green("+"), name, now)
+		s.Out.Printf("%s %s = %s\n", paint.Green("+"), name, now)
 	default:
-		s.Out.Printf("%s %s = %s\n    it was %s\n", render.Yellow("~"), name, now, was)
+		s.Out.Printf("%s %s = %s\n    it was %s\n", paint.Yellow("~"), name, now, was)
 	}
 	s.Err.Printf("Wrote %s. Keep it under version control.\n", config.LockName)
 	return done, nil
@@ -101,7 +101,7 @@ func prune(c *cli.Context, s Session) (int, error) {
 	bytes := int64(0)
 	for _, e := range removed {
 		bytes += e.Bytes
-		s.Out.Printf("%s %s\n", render.Red("-"), entry(e))
+		s.Out.Printf("%s %s\n", paint.Red("-"), entry(e))
 	}
 	if err == nil {
 		s.Err.Printf("Removed the files of %s, %s.\n", words.Count(len(removed), "version"), words.Bytes(bytes))

@@ -14,6 +14,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/loglines"
 	"deployster/internal/cli/flagvalues"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 )
@@ -89,8 +90,8 @@ func show(c *cli.Context, s Session) error {
 	if c.Bool("json") {
 		return s.Out.Document(workspace.RunDocument{Format: runs.Format, Run: run, Steps: append([]runs.Step{}, steps...), Report: report})
 	}
-	s.Out.Printf("%s  %s, %s\n", render.Bold(run.ID), run.Command, render.Ending(run))
-	s.Out.Printf("%s\n", render.Dim(run.Path()))
+	s.Out.Printf("%s  %s, %s\n", paint.Bold(run.ID), run.Command, render.Ending(run))
+	s.Out.Printf("%s\n", paint.Dim(run.Path()))
 	if len(steps) > 0 {
 		s.Out.Printf("\n")
 		s.Out.Table("", render.Steps(run, steps))
@@ -139,7 +140,7 @@ func logs(c *cli.Context, s Session) error {
 	for _, l := range found {
 		ended := fmt.Sprintf("%sat %s, exit %s, %s", render.StepHost(l.Step), l.Started.Format(time.RFC3339), render.StepEnd(l.Step),
 			render.StepTook(l.Step))
-		s.Out.Printf("%s %s\n", render.Bold(l.Resource+" "+l.Step.Step), render.Dim(ended))
+		s.Out.Printf("%s %s\n", paint.Bold(l.Resource+" "+l.Step.Step), paint.Dim(ended))
 		for _, text := range []string{l.Stdout, l.Stderr} {
 			for line := range strings.Lines(text) {
 				s.Out.Printf("  %s\n", loglines.Shown([]byte(strings.TrimRight(line, "\n"))))

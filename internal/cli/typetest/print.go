@@ -3,6 +3,7 @@ package typetest
 import (
 	"deployster/internal/runtime/conformance"
 	"deployster/internal/runtime/conformance/recording"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 	"deployster/internal/ui/typeview"
@@ -18,7 +19,7 @@ func begins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 	if ty.Label != "" && ty.Label != o.Image {
 		label = fmt.Sprintf("%s (%s)", ty.Label, o.Image)
 	}
-	p.Printf("Testing %s. %s\n", render.Bold(label), render.Yellow("This really makes and changes what the config describes."))
+	p.Printf("Testing %s. %s\n", paint.Bold(label), paint.Yellow("This really makes and changes what the config describes."))
 	switch {
 	case !ty.Absent:
 		p.Printf("The image cannot remove things, so what it makes stays.\n")
@@ -34,11 +35,11 @@ func begins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 
 // checked prints one check.
 func checked(p terminal.Printer, c conformance.Check) {
-	mark := map[conformance.Verdict]string{conformance.Pass: render.Green("ok   "), conformance.Fail: render.Red("FAIL "),
-		conformance.Skip: render.Dim("skip ")}[c.Verdict]
+	mark := map[conformance.Verdict]string{conformance.Pass: paint.Green("ok   "), conformance.Fail: paint.Red("FAIL "),
+		conformance.Skip: paint.Dim("skip ")}[c.Verdict]
 	line := fmt.Sprintf("%s %s", mark, c.Title)
 	if c.Verdict != conformance.Fail && c.Reason != "" {
-		line += render.Dim(" (" + strings.ReplaceAll(c.Reason, "\n", " ") + ")")
+		line += paint.Dim(" (" + strings.ReplaceAll(c.Reason, "\n", " ") + ")")
 	}
 	p.Printf("%s\n", line)
 	if c.Verdict != conformance.Fail {
@@ -48,7 +49,7 @@ func checked(p terminal.Printer, c conformance.Check) {
 		return
 	}
 	printIndented(p, "      ", c.Reason)
-	printIndented(p, "      ", render.Bold("Fix: ")+c.Fix)
+	printIndented(p, "      ", paint.Bold("Fix: ")+c.Fix)
 	for _, x := range c.Exchanges {
 		printExchange(p, x)
 	}
@@ -64,8 +65,8 @@ func printExchange(p terminal.Printer, x recording.Exchange) {
 	for _, a := range x.Args {
 		args += " " + typeview.Inline(a)
 	}
-	p.Printf("      %s %s\n", render.Bold(x.Step),
-		render.Dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, render.Took(time.Duration(x.Millis)*time.Millisecond))))
+	p.Printf("      %s %s\n", paint.Bold(x.Step),
+		paint.Dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, render.Took(time.Duration(x.Millis)*time.Millisecond))))
 	for _, part := range []struct{ name, text string }{{"stdin ", x.Stdin}, {"stdout", x.Stdout}, {"stderr", x.Stderr}} {
 		if part.text == "" {
 			p.Printf("        %s (nothing)\n", part.name)
@@ -76,7 +77,7 @@ func printExchange(p terminal.Printer, x recording.Exchange) {
 			if i > 0 {
 				name = "      "
 			}
-			p.Printf("        %s %s\n", render.Dim(name), line)
+			p.Printf("        %s %s\n", paint.Dim(name), line)
 		}
 	}
 }
@@ -96,11 +97,11 @@ func printIndented(p terminal.Printer, indent, text string) {
 
 // summary prints the last line of a test.
 func summary(p terminal.Printer, r conformance.Report) {
-	verdict := render.Green("PASS:")
+	verdict := paint.Green("PASS:")
 	if r.Status != conformance.Pass {
-		verdict = render.Red("FAIL:")
+		verdict = paint.Red("FAIL:")
 	}
-	p.Printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", render.Bold(verdict), r.Passed, r.Failed, r.Skipped,
+	p.Printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", paint.Bold(verdict), r.Passed, r.Failed, r.Skipped,
 		render.Took(time.Duration(r.Millis)*time.Millisecond))
 	if r.LeftBehind {
 		p.Printf("What the test has created still exists.\n")

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/artifacts"
 )
@@ -167,4 +168,15 @@ func AboutArtifact(p artifacts.Pin) string {
 		parts = append(parts, p.Note)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// Lock returns the change of a locked digest; an empty one is none.
+func Lock(name, was, now string) string {
+	switch {
+	case now == "":
+		return fmt.Sprintf("%s %s\n", paint.Red("-"), name)
+	case was == "":
+		return fmt.Sprintf("%s %s = %s\n", paint.Green("+"), name, now)
+	}
+	return fmt.Sprintf("%s %s = %s\n    it was %s\n", paint.Yellow("~"), name, now, was)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/change"
 )
@@ -41,7 +42,7 @@ func TestReport_OfADestroy(t *testing.T) {
 	p.Selection.Destroy = true
 	for status, want := range map[apply.Status]string{apply.OK: "Destroy complete. Resources: 1 destroyed.", apply.Error: "Destroy failed."} {
 		r := &apply.Report{Status: status, Resources: map[string]*apply.ResourceReport{"a": {Status: status}}}
-		if text := Colors(Report(p, r, nil, Options{}), false); !strings.Contains(text, want) {
+		if text := paint.Colors(Report(p, r, nil, Options{}), false); !strings.Contains(text, want) {
 			t.Errorf("want %s:\n%s", want, text)
 		}
 	}

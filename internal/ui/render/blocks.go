@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/parallel"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 )
 
@@ -223,7 +224,7 @@ func (b *block) write(w *strings.Builder, o Options) {
 	if onlyEdited(b.step) {
 		what = fmt.Sprintf("%s config of %s %s", symbol, Names(b.addrs, o.names()), Edited(b.step))
 	}
-	fmt.Fprintf(w, "%s  %s\n", what, Dim("("+origin+")"))
+	fmt.Fprintf(w, "%s  %s\n", what, paint.Dim("("+origin+")"))
 	if on := b.onThem(o); on != "" {
 		fmt.Fprintf(w, "    %s\n", on)
 	}
@@ -248,14 +249,15 @@ func (b *block) example(d detail) detail {
 			d.rows[i].notes = []string{others}
 		}
 	}
-	d.why = append([]string{Dim(fmt.Sprintf("alike, but not equal: shown is %s; -verbose shows each", diag.Visible(b.addrs[0])))}, d.why...)
+	why := fmt.Sprintf("alike, but not equal: shown is %s; -verbose shows each", diag.Visible(b.addrs[0]))
+	d.why = append([]string{paint.Dim(why)}, d.why...)
 	return d
 }
 
 // line returns a block in one line.
 func (b *block) line() string {
 	symbol, _ := mark(b.step)
-	return fmt.Sprintf("%s %s  %s", symbol, Names(b.addrs, maxNames), Dim(outline(b.step)))
+	return fmt.Sprintf("%s %s  %s", symbol, Names(b.addrs, maxNames), paint.Dim(outline(b.step)))
 }
 
 // names returns the addresses of a block. A deposed resource is shown with its identity.
@@ -271,7 +273,7 @@ func (b *block) names(o Options) string {
 			was = append(was, value)
 		}
 	}
-	return Bold(diag.Visible(s.Deposed)) + " (was " + strings.Join(was, ", ") + ")"
+	return paint.Bold(diag.Visible(s.Deposed)) + " (was " + strings.Join(was, ", ") + ")"
 }
 
 // Names returns a list of addresses: the first few, and the number of the others.
@@ -281,7 +283,7 @@ func Names(addrs []string, most int) string {
 		if i == most && len(addrs) > most+1 {
 			return strings.Join(shown, ", ") + fmt.Sprintf(" and %s more", words.Thousands(len(addrs)-most))
 		}
-		shown = append(shown, Bold(diag.Visible(addr)))
+		shown = append(shown, paint.Bold(diag.Visible(addr)))
 	}
 	if last := len(shown) - 1; last > 0 {
 		return strings.Join(shown[:last], ", ") + " and " + shown[last]

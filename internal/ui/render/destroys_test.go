@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/change"
 	"deployster/protocol"
@@ -14,7 +15,7 @@ func TestMark_AnUpdateThatDestroys(t *testing.T) {
 	step := &plan.Step{Part: &change.Update{Answer: change.Answer{Actions: []protocol.Action{{Name: "delete", Destructive: true},
 		{Name: "create"}}}}}
 	symbol, words := mark(step)
-	if got := Colors(symbol, false) + " " + words; got != "-/+ will be replaced" {
+	if got := paint.Colors(symbol, false) + " " + words; got != "-/+ will be replaced" {
 		t.Errorf("%q", got)
 	}
 	p := &plan.Plan{Resources: map[string]*plan.Step{"a": step}, Summary: plan.Summary{Replace: 1}}

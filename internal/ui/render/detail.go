@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/inputs"
 	"deployster/protocol"
@@ -147,10 +148,10 @@ func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) json
 func detailOf(s *plan.Step, o Options) detail {
 	d := detail{why: reasons(s, false)}
 	if more := s.Settings.Widened(); len(more) > 0 {
-		d.why = append(d.why, Yellow("runs with: "+diag.Visible(strings.Join(more, ", "))))
+		d.why = append(d.why, paint.Yellow("runs with: "+diag.Visible(strings.Join(more, ", "))))
 	}
 	for _, note := range s.Notes {
-		d.why = append(d.why, Yellow(diag.Visible(note.Words())))
+		d.why = append(d.why, paint.Yellow(diag.Visible(note.Words())))
 	}
 	if s.Old() != nil {
 		for _, a := range s.Old().Answer().Actions {
@@ -211,12 +212,12 @@ func reasons(s *plan.Step, many bool) []string {
 	}
 	var lines []string
 	if s.DestroysAdopted() {
-		lines = append(lines, Yellow(notMade))
+		lines = append(lines, paint.Yellow(notMade))
 	}
 	if len(parts) == 0 {
 		return lines
 	}
-	return append(lines, Dim(strings.Join(parts, "; ")))
+	return append(lines, paint.Dim(strings.Join(parts, "; ")))
 }
 
 // InputsChanged returns sentences about what the type of a step is given that has changed.
@@ -264,7 +265,7 @@ func (d detail) write(b *strings.Builder, o Options) {
 	}
 	width := 0
 	for _, r := range d.rows {
-		width = max(width, Width(r.Path))
+		width = max(width, paint.Width(r.Path))
 	}
 	for _, r := range d.rows {
 		r.write(b, min(width, 40), o)
@@ -273,20 +274,20 @@ func (d detail) write(b *strings.Builder, o Options) {
 		fmt.Fprintf(b, "      %s\n", oneLine(text))
 	}
 	if d.more > 0 {
-		fmt.Fprintf(b, "      %s\n", Dim(fmt.Sprintf("(%d more changed)", d.more)))
+		fmt.Fprintf(b, "      %s\n", paint.Dim(fmt.Sprintf("(%d more changed)", d.more)))
 	}
 	if d.unchanged > 0 && len(d.rows) > 0 {
-		fmt.Fprintf(b, "      %s\n", Dim(fmt.Sprintf("(%d unchanged)", d.unchanged)))
+		fmt.Fprintf(b, "      %s\n", paint.Dim(fmt.Sprintf("(%d unchanged)", d.unchanged)))
 	}
 	if d.first != "" {
-		fmt.Fprintf(b, "      %s %s\n", Dim("first, before everything else:"), d.first)
+		fmt.Fprintf(b, "      %s %s\n", paint.Dim("first, before everything else:"), d.first)
 	}
 	for i, a := range d.actions {
 		what := ""
 		if i < d.destroying {
 			what = " (destroy)"
 		}
-		fmt.Fprintf(b, "      %s %s\n", Dim(fmt.Sprintf("action %d%s:", i+1, what)), a)
+		fmt.Fprintf(b, "      %s %s\n", paint.Dim(fmt.Sprintf("action %d%s:", i+1, what)), a)
 	}
 }
 
@@ -296,10 +297,10 @@ const usualWidth = 100
 // write prints one difference: both values on one line, or below each other if that line
 // would be too long, or the lines that differ.
 func (r row) write(b *strings.Builder, width int, o Options) {
-	path := fill(r.Path, width)
+	path := paint.Fill(r.Path, width)
 	notes := ""
 	for _, note := range r.notes {
-		notes += "  " + Dim("# "+oneLine(note))
+		notes += "  " + paint.Dim("# "+oneLine(note))
 	}
 	most := o.Width
 	if most <= 0 {
@@ -312,11 +313,11 @@ func (r row) write(b *strings.Builder, width int, o Options) {
 			writeLine(b, l)
 		}
 	case r.Op == jsondiff.Change && r.Have != "" && r.Want != "":
-		if 8+width+3+Width(r.Have)+4+Width(r.Want) <= most && !strings.Contains(r.Have+r.Want, "\n") {
-			fmt.Fprintf(b, "      %s %s = %s %s %s%s\n", sign(r.Op), path, r.Have, Bold("->"), r.Want, notes)
+		if 8+width+3+paint.Width(r.Have)+4+paint.Width(r.Want) <= most && !strings.Contains(r.Have+r.Want, "\n") {
+			fmt.Fprintf(b, "      %s %s = %s %s %s%s\n", sign(r.Op), path, r.Have, paint.Bold("->"), r.Want, notes)
 			return
 		}
-		fmt.Fprintf(b, "      %s %s = %s\n        %s %s %s%s\n", sign(r.Op), path, r.Have, strings.Repeat(" ", max(0, width-1)), Bold("->"),
+		fmt.Fprintf(b, "      %s %s = %s\n        %s %s %s%s\n", sign(r.Op), path, r.Have, strings.Repeat(" ", max(0, width-1)), paint.Bold("->"),
 			r.Want, notes)
 	case r.Op == jsondiff.Remove:
 		fmt.Fprintf(b, "      %s %s = %s%s\n", sign(r.Op), path, r.Have, notes)
@@ -328,7 +329,7 @@ func (r row) write(b *strings.Builder, width int, o Options) {
 func writeLine(b *strings.Builder, l jsondiff.Line) {
 	switch l.Op {
 	case jsondiff.Gap:
-		fmt.Fprintf(b, "            %s\n", Dim(l.Text))
+		fmt.Fprintf(b, "            %s\n", paint.Dim(l.Text))
 	case jsondiff.Add, jsondiff.Remove:
 		fmt.Fprintf(b, "          %s %s\n", sign(l.Op), l.Text)
 	default:

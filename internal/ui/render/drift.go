@@ -7,6 +7,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/paint"
 	"deployster/plan/drift"
 )
 
@@ -16,12 +17,12 @@ var driftWords = []struct {
 	symbol, summary string
 	words           string
 }{
-	{drift.Drifted, Yellow("~"), "drifted", "has drifted"},
-	{drift.Gone, Red("-"), "gone", "is gone"},
-	{drift.Failed, Red("!"), "failed", "could not be checked"},
-	{drift.Changed, Dim("m"), "changed in the manifest", "is changed in the manifest"},
-	{drift.Undeclared, Dim("m"), "no longer declared", "is no longer declared"},
-	{drift.Unrecorded, Dim("m"), "not applied yet", "is not applied yet"},
+	{drift.Drifted, paint.Yellow("~"), "drifted", "has drifted"},
+	{drift.Gone, paint.Red("-"), "gone", "is gone"},
+	{drift.Failed, paint.Red("!"), "failed", "could not be checked"},
+	{drift.Changed, paint.Dim("m"), "changed in the manifest", "is changed in the manifest"},
+	{drift.Undeclared, paint.Dim("m"), "no longer declared", "is no longer declared"},
+	{drift.Unrecorded, paint.Dim("m"), "not applied yet", "is not applied yet"},
 	{drift.None, " ", "unchanged", "is unchanged"},
 }
 
@@ -39,7 +40,7 @@ func Drift(r *drift.Report, o Options) string {
 				left++
 				continue
 			}
-			fmt.Fprintf(&b, "%s %s %s  %s\n", words.symbol, Bold(diag.Visible(addr)), words.words, Dim("("+diag.Visible(d.Type)+")"))
+			fmt.Fprintf(&b, "%s %s %s  %s\n", words.symbol, paint.Bold(diag.Visible(addr)), words.words, paint.Dim("("+diag.Visible(d.Type)+")"))
 			writeDrift(&b, d, o)
 		}
 	}
@@ -56,10 +57,10 @@ func Drift(r *drift.Report, o Options) string {
 // writeDrift prints the details of a resource below its header.
 func writeDrift(b *strings.Builder, d *drift.Resource, o Options) {
 	if d.Reason != "" {
-		fmt.Fprintf(b, "    %s\n", Dim(diag.Visible(d.Reason)))
+		fmt.Fprintf(b, "    %s\n", paint.Dim(diag.Visible(d.Reason)))
 	}
 	if d.Known {
-		fmt.Fprintf(b, "    %s\n", Dim("known: the baseline has it like this"))
+		fmt.Fprintf(b, "    %s\n", paint.Dim("known: the baseline has it like this"))
 	}
 	if len(d.Was) == 0 || len(d.Found) == 0 {
 		return
@@ -90,14 +91,14 @@ func DriftSummary(r *drift.Report) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n[w.status], w.summary))
 		}
 	}
-	head := Bold("No drift.")
+	head := paint.Bold("No drift.")
 	switch {
 	case s.Failed > 0:
-		head = Bold("Not everything could be read.")
+		head = paint.Bold("Not everything could be read.")
 	case r.Status == drift.Drifted:
-		head = Bold(Yellow("Drift."))
+		head = paint.Bold(paint.Yellow("Drift."))
 	case s.Known > 0:
-		head = Bold("No drift that is not known.")
+		head = paint.Bold("No drift that is not known.")
 	}
 	if s.Known > 0 {
 		parts = append(parts, fmt.Sprintf("%d of these known", s.Known))

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/explain"
 	"deployster/plan/inputs"
@@ -68,14 +69,14 @@ func Explain(e *explain.Explanation, o Options) string {
 	symbol, words := mark(e.Step)
 	source := ""
 	if e.Step.Source != "" {
-		source = "  " + Dim("("+diag.Visible(e.Step.Source)+")")
+		source = "  " + paint.Dim("("+diag.Visible(e.Step.Source)+")")
 	}
-	fmt.Fprintf(&b, "%s %s %s%s\n", symbol, Bold(diag.Visible(e.Address)), words, source)
+	fmt.Fprintf(&b, "%s %s %s%s\n", symbol, paint.Bold(diag.Visible(e.Address)), words, source)
 	for _, line := range reasons(e.Step, false) {
 		fmt.Fprintf(&b, "    %s\n", line)
 	}
 	for _, note := range reason.Words(e.Step.Notes) {
-		fmt.Fprintf(&b, "    %s\n", Yellow(diag.Visible(note)))
+		fmt.Fprintf(&b, "    %s\n", paint.Yellow(diag.Visible(note)))
 	}
 	writeReasons(&b, e, o)
 	compareRecorded(&b, e, o)
@@ -198,7 +199,7 @@ func writeNeeds(b *strings.Builder, e *explain.Explanation, o Options) {
 			continue
 		}
 		_, words := mark(n.Step)
-		fmt.Fprintf(b, "  It waits for %s, which %s.\n", Bold(diag.Visible(n.Address)), words)
+		fmt.Fprintf(b, "  It waits for %s, which %s.\n", paint.Bold(diag.Visible(n.Address)), words)
 	}
 	if shown > maxExplained && !o.all() {
 		fmt.Fprintf(b, "  and for %d more\n", shown-maxExplained)
@@ -211,7 +212,7 @@ func explainValue(b *strings.Builder, s *plan.Step, x explain.ConfigValue, o Opt
 		return
 	}
 	value := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
-	fmt.Fprintf(b, "\n  %s = %s\n", Bold(pathOrWhole(jsondiff.Path(x.Pointer))), jsondiff.At(value, x.Pointer, 4, o.Hide))
+	fmt.Fprintf(b, "\n  %s = %s\n", paint.Bold(pathOrWhole(jsondiff.Path(x.Pointer))), jsondiff.At(value, x.Pointer, 4, o.Hide))
 	for _, in := range x.Inputs {
 		writeInput(b, in, o)
 	}
@@ -226,7 +227,7 @@ func writeInput(b *strings.Builder, in config.Input, o Options) {
 			fmt.Fprintf(b, " = %s", oneLine(clean(o.Hide, in.Value)))
 		}
 		if in.Given != "" {
-			fmt.Fprintf(b, "  from %s", Yellow(diag.Visible(in.Given)))
+			fmt.Fprintf(b, "  from %s", paint.Yellow(diag.Visible(in.Given)))
 		}
 		b.WriteByte('\n')
 		pad += "  "
@@ -237,6 +238,6 @@ func writeInput(b *strings.Builder, in config.Input, o Options) {
 		if in.Line != "" {
 			text = "  " + oneLine(clean(o.Hide, in.Line))
 		}
-		fmt.Fprintf(b, "%s%s%s\n", pad, Dim(where), text)
+		fmt.Fprintf(b, "%s%s%s\n", pad, paint.Dim(where), text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deployster/internal/runtime/runner"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/change"
 	"deployster/plan/explain"
@@ -54,7 +55,7 @@ func TestExplain_OfChangedInputs(t *testing.T) {
 			[]string{"an apply began to change it and did not finish"}, []string{outside}},
 	} {
 		c.step.Config = []byte(`{}`)
-		text := Colors(Explain(&explain.Explanation{Address: "a", Step: &c.step, Prior: &prior}, Options{}), false)
+		text := paint.Colors(Explain(&explain.Explanation{Address: "a", Step: &c.step, Prior: &prior}, Options{}), false)
 		for _, want := range c.want {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: %q is missing in\n%s", name, want, text)

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/app/runs"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 )
 
@@ -39,7 +40,7 @@ func TestPlan_FoldsHosts(t *testing.T) {
 		"whole":   {Options{Whole: true}, []string{"    on web[0], web[1], web[2], web[3], web[4], web[5], web[6], web[7], web[8], web[9], web[10]\n"}, nil},
 		"verbose": {Options{Verbose: true}, []string{"    on web[3] (deploy@10.0.0.3)\n", "    on web[10] (deploy@10.0.0.10)\n"}, []string{"more"}},
 	} {
-		got := Colors(Plan(planOf(names, steps), c.options), false)
+		got := paint.Colors(Plan(planOf(names, steps), c.options), false)
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", name, want, got)
@@ -51,7 +52,7 @@ func TestPlan_FoldsHosts(t *testing.T) {
 			}
 		}
 	}
-	if got := Colors(Step("motd[3]", steps["motd[3]"], Options{}), false); !strings.Contains(got, "    on web[3] (deploy@10.0.0.3)\n") {
+	if got := paint.Colors(Step("motd[3]", steps["motd[3]"], Options{}), false); !strings.Contains(got, "    on web[3] (deploy@10.0.0.3)\n") {
 		t.Errorf("one step: %s", got)
 	}
 }
@@ -93,7 +94,7 @@ func TestSummary_CountsTheHostsOfThePlan(t *testing.T) {
 		"with -target":  {map[string]*plan.Step{"x": on("a")}, []string{"x"}, "On 1 host."},
 	} {
 		p := &plan.Plan{Hosts: hosts, Resources: c.steps, Selection: plan.Selection{Targets: c.only}, Summary: plan.Summary{Create: len(c.steps)}}
-		if got := Colors(Summary(p), false); !strings.HasSuffix(got, c.want) {
+		if got := paint.Colors(Summary(p), false); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 )
 
@@ -18,7 +19,7 @@ func LeftOpen(p *plan.Plan) string {
 	}
 	width := 0
 	for _, addr := range open[:min(maxLines, len(open))] {
-		width = max(width, min(40, Width(diag.Visible(addr))))
+		width = max(width, min(40, paint.Width(diag.Visible(addr))))
 	}
 	var b strings.Builder
 	b.WriteString("Apply decides about these without a prompt, unless -deferred changes that:\n")
@@ -38,7 +39,7 @@ func LeftOpen(p *plan.Plan) string {
 		case plan.Replace:
 			what, why = "replace", "how it is created again is known when the old one is destroyed"
 		}
-		fmt.Fprintf(&b, "  %s  %s: %s\n", fill(diag.Visible(addr), width), what, oneLine(why))
+		fmt.Fprintf(&b, "  %s  %s: %s\n", paint.Fill(diag.Visible(addr), width), what, oneLine(why))
 	}
 	return b.String() + "\n"
 }

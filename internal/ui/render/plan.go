@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 )
 
@@ -42,7 +43,8 @@ func writeUnreachable(b *strings.Builder, p *plan.Plan) {
 	some := len(p.Unreached) > 0
 	for _, name := range slices.Sorted(maps.Keys(p.Hosts)) {
 		if pin := p.Hosts[name]; pin.Unreachable != "" {
-			fmt.Fprintf(b, "%s %s (%s) is unreachable: %s\n", Red("!"), diag.Visible(name), diag.Visible(pin.Address), diag.Visible(pin.Unreachable))
+			fmt.Fprintf(b, "%s %s (%s) is unreachable: %s\n", paint.Red("!"), diag.Visible(name), diag.Visible(pin.Address),
+				diag.Visible(pin.Unreachable))
 			some = true
 		}
 	}
@@ -154,12 +156,12 @@ const maxAddress = 80
 func writeCompact(b *strings.Builder, p *plan.Plan, addrs []string) {
 	width := 0
 	for _, addr := range addrs {
-		width = max(width, min(maxAddress, Width(diag.Visible(addr))))
+		width = max(width, min(maxAddress, paint.Width(diag.Visible(addr))))
 	}
 	for _, addr := range addrs {
 		s := p.Resources[addr]
 		symbol, _ := mark(s)
-		line := fmt.Sprintf("%s %s  %s", symbol, fill(Bold(diag.Visible(addr)), width), Dim(outline(s)))
+		line := fmt.Sprintf("%s %s  %s", symbol, paint.Fill(paint.Bold(diag.Visible(addr)), width), paint.Dim(outline(s)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		for _, note := range s.Notes {
 			fmt.Fprintf(b, "    %s\n", oneLine(note.Words()))
@@ -230,7 +232,7 @@ func Checks(list []config.CheckResult) string {
 	fmt.Fprintf(&b, "Checks: %s.\n", strings.Join(parts, ", "))
 	for _, c := range list {
 		if c.Status == config.CheckFail {
-			fmt.Fprintf(&b, "  %s %s: %s\n", Yellow("!"), c.Name, strings.Join(c.Messages, " "))
+			fmt.Fprintf(&b, "  %s %s: %s\n", paint.Yellow("!"), c.Name, strings.Join(c.Messages, " "))
 		}
 	}
 	return b.String()

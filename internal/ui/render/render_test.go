@@ -14,6 +14,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/change"
 	"deployster/plan/reason"
@@ -27,7 +28,7 @@ var update = flag.Bool("update", false, "write what is rendered into testdata")
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".txt")
-	got = Colors(got, false)
+	got = paint.Colors(got, false)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -166,44 +167,6 @@ func TestReport_Golden(t *testing.T) {
 	golden(t, "report", Report(p, r, took, Options{}))
 }
 
-func TestFrame_FitsTheTerminal(t *testing.T) {
-	now := time.Unix(10_000, 0)
-	p := Progress{Verb: "Applying", Since: now.Add(-75 * time.Second), Total: 300, Done: 37, Failed: 1, Note: "pulling 3 MiB"}
-	for i := range 12 {
-		p.Tasks = append(p.Tasks, Task{Address: fmt.Sprintf("module.世界.file[%q]", strings.Repeat("k", i*3)), Step: "write everything anew",
-			Since: now.Add(-time.Duration(i*i*i) * time.Second), Last: "コピー 3 of\t40 \x1b[31m and more and more and more and more"})
-	}
-	for _, size := range [][2]int{{80, 24}, {160, 24}, {80, 8}, {30, 3}, {20, 2}, {10, 1}} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			lines := Frame(p, now, size[0], size[1])
-			if len(lines) > max(0, size[1]-1) {
-				t.Errorf("%d lines", len(lines))
-			}
-			for _, line := range lines {
-				if Width(line) >= size[0] || strings.ContainsAny(line, "\x1b\t\n") {
-					t.Errorf("%d cells: %q", Width(line), line)
-				}
-			}
-		})
-	}
-	golden(t, "frame-80", strings.Join(Frame(p, now, 80, 10), "\n")+"\n")
-}
-
-// On a narrow terminal the ends of addresses still tell them apart.
-func TestFrame_NarrowNames(t *testing.T) {
-	now := time.Unix(10_000, 0)
-	p := Progress{Verb: "Applying", Since: now, Total: 2}
-	for _, name := range []string{"service", "registration"} {
-		p.Tasks = append(p.Tasks, Task{Address: `module.app["a-rather-long-name"].` + name, Step: "state", Since: now})
-	}
-	for _, width := range []int{40, 60} {
-		lines := Frame(p, now, width, 24)
-		if len(lines) != 3 || !strings.Contains(lines[1], "].service ") || !strings.Contains(lines[2], "istration ") {
-			t.Errorf("%d cells: %q", width, lines)
-		}
-	}
-}
-
 // However many resources there are: what is shown can be read, and is there soon.
 func TestPlan_TenThousandResources(t *testing.T) {
 	for name, make := range map[string]func(i int) (string, *plan.Step){
@@ -268,7 +231,7 @@ func TestWords_OfMany(t *testing.T) {
 // On a narrow terminal a recorded resource has its details in the next line, and no word is cut.
 func TestState_NarrowLines(t *testing.T) {
 	got := Entry("application[8]", state.Entry{Type: "lab/limit:1", State: []byte(`{}`)}, Options{Width: 40})
-	if first, _, _ := strings.Cut(got, "\n"); Width(first) > 40 || !strings.Contains(got, "0001-01-01T00:00:00Z)") {
+	if first, _, _ := strings.Cut(got, "\n"); paint.Width(first) > 40 || !strings.Contains(got, "0001-01-01T00:00:00Z)") {
 		t.Errorf("%q", got)
 	}
 }
@@ -288,7 +251,7 @@ func TestState_Hosts(t *testing.T) {
   state =`},
 		"a line for it": {Options{Compact: true}, `motd  on web["a"] (deploy@10.0.0.5)  lab/limit:1, valid at`, "vm    lab/vm:1, valid at"},
 	} {
-		got := Colors(State(recorded, c.o), false)
+		got := paint.Colors(State(recorded, c.o), false)
 		for _, line := range []string{c.motd, c.here} {
 			if !strings.Contains("\n"+got, "\n"+line) {
 				t.Errorf("%s: no line begins with %s:\n%s", name, line, got)

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 )
 
@@ -25,21 +26,21 @@ func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Opti
 	if p.Selection.Destroy {
 		did = "Destroy"
 	}
-	headline := Green(did + " complete.")
+	headline := paint.Green(did + " complete.")
 	switch {
 	case r.Status == apply.Interrupted:
-		headline = Yellow(did + " interrupted.")
+		headline = paint.Yellow(did + " interrupted.")
 	case r.Status == apply.Incomplete:
-		headline = Yellow(did + " incomplete.")
+		headline = paint.Yellow(did + " incomplete.")
 	case r.Status != apply.OK:
-		headline = Red(did + " failed.")
+		headline = paint.Red(did + " failed.")
 	case !p.HasChanges():
 		return b.String() // the plan has shown already that there is nothing to do
 	}
 	if parts := totals(p, r); len(parts) > 0 {
-		fmt.Fprintf(&b, "\n%s Resources: %s.%s\n", Bold(headline), strings.Join(parts, ", "), hostTotals(r))
+		fmt.Fprintf(&b, "\n%s Resources: %s.%s\n", paint.Bold(headline), strings.Join(parts, ", "), hostTotals(r))
 	} else {
-		fmt.Fprintf(&b, "\n%s The outputs were recorded.\n", Bold(headline))
+		fmt.Fprintf(&b, "\n%s The outputs were recorded.\n", paint.Bold(headline))
 	}
 	return b.String()
 }
@@ -171,29 +172,29 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 	}
 	writeResults(&b, rows, o)
 	if left > 0 {
-		fmt.Fprintf(&b, "%s\n", Dim(fmt.Sprintf("and %s more lines before these: -compact shows all", words.Thousands(left))))
+		fmt.Fprintf(&b, "%s\n", paint.Dim(fmt.Sprintf("and %s more lines before these: -compact shows all", words.Thousands(left))))
 	}
 	return b.String()
 }
 
 func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Duration) *result {
-	row := &result{addrs: []string{addr}, change: s.Change(), least: took, most: took, paint: Green}
+	row := &result{addrs: []string{addr}, change: s.Change(), least: took, most: took, paint: paint.Green}
 	actions := slices.Clone(res.Completed)
 	switch res.Status {
 	case apply.OK, apply.Unchanged:
 		row.words = ended(s, res)
 	case apply.Skipped:
-		row.words, row.paint = "unchanged", Dim
+		row.words, row.paint = "unchanged", paint.Dim
 	case apply.Kept:
-		row.words, row.paint = "kept in the state", Dim
+		row.words, row.paint = "kept in the state", paint.Dim
 	case apply.NotStarted:
-		row.words, row.paint, row.failed = "not started", Dim, true
+		row.words, row.paint, row.failed = "not started", paint.Dim, true
 	case apply.Interrupted:
-		row.words, row.paint, row.failed = "interrupted", Yellow, true
+		row.words, row.paint, row.failed = "interrupted", paint.Yellow, true
 	case apply.Unknown:
-		row.words, row.paint, row.failed = "unknown: "+oneLine(res.Failed), Red, true
+		row.words, row.paint, row.failed = "unknown: "+oneLine(res.Failed), paint.Red, true
 	default:
-		row.words, row.paint, row.failed = "failed: "+oneLine(res.Failed), Red, true
+		row.words, row.paint, row.failed = "failed: "+oneLine(res.Failed), paint.Red, true
 	}
 	for i := range actions {
 		actions[i] = oneLine(actions[i])
@@ -221,22 +222,25 @@ func foldResults(rows []*result) []*result {
 // writeResults prints the table. It shortens the first column when that is too wide.
 func writeResults(b *strings.Builder, rows []*result, o Options) {
 	head := [4]string{"resource", "change", "actions", "time"}
-	widths := [4]int{Width(head[0]), Width(head[1]), Width(head[2]), Width(head[3])}
+	widths := [4]int{paint.Width(head[0]), paint.Width(head[1]), paint.Width(head[2]), paint.Width(head[3])}
 	cells := make([][4]string, len(rows))
 	limit := 50
 	if o.Width > 0 {
 		limit = max(20, o.Width-60)
 	}
 	for i, row := range rows {
-		cells[i] = [4]string{FitMiddle(diag.Visible(row.name()), limit), string(row.change), Fit(row.actions, 30), row.time()}
+		cells[i] = [4]string{paint.FitMiddle(diag.Visible(row.name()), limit), string(row.change), paint.Fit(row.actions, 30), row.time()}
 		for c := range widths {
-			widths[c] = max(widths[c], Width(cells[i][c]))
+			widths[c] = max(widths[c], paint.Width(cells[i][c]))
 		}
 	}
 	line := func(cells [4]string) string {
-		return fill(cells[0], widths[0]) + "  " + fill(cells[1], widths[1]) + "  " + fill(cells[2], widths[2]) + "  " + fill(cells[3], widths[3])
+		for c := range cells {
+			cells[c] = paint.Fill(cells[c], widths[c])
+		}
+		return strings.Join(cells[:], "  ")
 	}
-	fmt.Fprintf(b, "%s\n", Dim(line(head)+"  result"))
+	fmt.Fprintf(b, "%s\n", paint.Dim(line(head)+"  result"))
 	for i, row := range rows {
 		fmt.Fprintf(b, "%s  %s\n", line(cells[i]), row.paint(row.words))
 	}
@@ -291,21 +295,21 @@ func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Option
 				if res.Reason != "" {
 					reason = ": " + diag.Visible(res.Reason)
 				}
-				fmt.Fprintf(b, "  %s %s: %s%s\n", Dim("."), diag.Visible(addr), strings.ReplaceAll(string(res.Status), "_", " "), reason)
+				fmt.Fprintf(b, "  %s %s: %s%s\n", paint.Dim("."), diag.Visible(addr), strings.ReplaceAll(string(res.Status), "_", " "), reason)
 			}
 		}
 	}
 	if more := waiting - maxResults; more > 0 && !o.all() {
-		fmt.Fprintf(b, "  %s and %s more that were not started or left\n", Dim("."), words.Thousands(more))
+		fmt.Fprintf(b, "  %s and %s more that were not started or left\n", paint.Dim("."), words.Thousands(more))
 	}
 	if more := failed - maxBlocks; more > 0 && !o.all() {
-		fmt.Fprintf(b, "  %s and %s more that failed: -report FILE has all\n", Red("x"), words.Thousands(more))
+		fmt.Fprintf(b, "  %s and %s more that failed: -report FILE has all\n", paint.Red("x"), words.Thousands(more))
 	}
 }
 
 // writeFailed prints what failed of a resource, and its last lines.
 func writeFailed(b *strings.Builder, addr string, res *apply.ResourceReport) {
-	fmt.Fprintf(b, "  %s %s: %s\n", Red("x"), diag.Visible(addr), res.Status)
+	fmt.Fprintf(b, "  %s %s: %s\n", paint.Red("x"), diag.Visible(addr), res.Status)
 	if len(res.Completed) > 0 {
 		fmt.Fprintf(b, "      completed: %s\n", diag.Visible(strings.Join(res.Completed, ", ")))
 	}
@@ -337,6 +341,6 @@ func writeFailure(b *strings.Builder, res *apply.ResourceReport) {
 		fmt.Fprintf(b, "        %s\n", diag.Visible(res.Reason))
 	}
 	for _, line := range res.LastLines[max(0, len(res.LastLines)-3):] {
-		fmt.Fprintf(b, "        %s %s\n", Dim("|"), diag.Visible(line))
+		fmt.Fprintf(b, "        %s %s\n", paint.Dim("|"), diag.Visible(line))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/paint"
 	"deployster/state"
 	"deployster/state/moves"
 )
@@ -24,7 +25,7 @@ func State(s state.Snapshot, o Options) string {
 	addrs := natural.Sorted(maps.Keys(s.Resources))
 	width := 0
 	for _, addr := range addrs {
-		width = max(width, min(40, Width(diag.Visible(addr))))
+		width = max(width, min(40, paint.Width(diag.Visible(addr))))
 	}
 	for i, addr := range addrs {
 		entry := s.Resources[addr]
@@ -33,7 +34,7 @@ func State(s state.Snapshot, o Options) string {
 			if on != "" {
 				on += "  "
 			}
-			fmt.Fprintf(&b, "%s  %s%s\n", fill(Bold(diag.Visible(addr)), width), on, Dim(about(entry)))
+			fmt.Fprintf(&b, "%s  %s%s\n", paint.Fill(paint.Bold(diag.Visible(addr)), width), on, paint.Dim(about(entry)))
 			continue
 		}
 		if i == 3*maxBlocks && !o.all() {
@@ -53,26 +54,26 @@ func State(s state.Snapshot, o Options) string {
 // Entry returns the entry of one resource as text.
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
-	head := fmt.Sprintf("%s  %s", Bold(diag.Visible(addr)), Dim("("+about(entry)+")"))
-	b.WriteString(Wrap(head, o.Width) + "\n")
+	head := fmt.Sprintf("%s  %s", paint.Bold(diag.Visible(addr)), paint.Dim("("+about(entry)+")"))
+	b.WriteString(paint.Wrap(head, o.Width) + "\n")
 	if on := onHost(entry.Settings.Host); on != "" {
 		fmt.Fprintf(&b, "  %s\n", on)
 	}
 	if _, number := moves.RecordedAt(addr); number > 0 {
-		fmt.Fprintf(&b, "  %s\n", Yellow("another resource has its address; it is still to be destroyed"))
+		fmt.Fprintf(&b, "  %s\n", paint.Yellow("another resource has its address; it is still to be destroyed"))
 	}
 	if len(entry.Dependencies) > 0 {
 		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(joinNames(entry.Dependencies, o)))
 	}
 	if entry.Incomplete() {
-		fmt.Fprintf(&b, "  %s\n", Yellow("an apply began to create it and did not finish: a part of it may exist"))
+		fmt.Fprintf(&b, "  %s\n", paint.Yellow("an apply began to create it and did not finish: a part of it may exist"))
 		return b.String()
 	}
 	if entry.Dirty {
-		fmt.Fprintf(&b, "  %s\n", Yellow("an action was started on it since, and its state was not read after that"))
+		fmt.Fprintf(&b, "  %s\n", paint.Yellow("an action was started on it since, and its state was not read after that"))
 	}
 	if f := entry.LastSeen; f != nil {
-		fmt.Fprintf(&b, "  %s %s\n", Yellow("found different at "+f.At.Format(time.RFC3339)+":"),
+		fmt.Fprintf(&b, "  %s %s\n", paint.Yellow("found different at "+f.At.Format(time.RFC3339)+":"),
 			jsondiff.TextWithin(jsondiff.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, MaxPage, o.Hide))
 	}
 	fmt.Fprintf(&b, "  state = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage,

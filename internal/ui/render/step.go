@@ -6,6 +6,8 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -41,4 +43,17 @@ func Edited(s *plan.Step) string {
 // onlyEdited reports whether such changes are all that a step shows.
 func onlyEdited(s *plan.Step) bool {
 	return len(s.Edited()) > 0 && !s.MayChange && s.MovedFrom == ""
+}
+
+// sign returns the sign of an operation in its colour.
+func sign(op jsondiff.Op) string {
+	switch op {
+	case jsondiff.Add:
+		return paint.Green("+")
+	case jsondiff.Remove:
+		return paint.Red("-")
+	case jsondiff.Change:
+		return paint.Yellow("~")
+	}
+	return " "
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/words"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 )
 
@@ -21,18 +22,18 @@ var changeWords = []struct {
 	symbol, legend, summary string
 	words                   string
 }{
-	{plan.Create, Green("+"), "create", "to create", "will be created"},
-	{plan.Update, Yellow("~"), "update", "to update", "will be updated"},
-	{plan.Replace, Red("-") + "/" + Green("+"), "replace: destroy, then create", "to replace", "will be replaced"},
-	{plan.Destroy, Red("-"), "destroy", "to destroy", "will be destroyed"},
-	{plan.Forget, Dim("."), "forget", "to forget", "will be forgotten"},
-	{plan.Publish, Cyan(">"), "publish", "to publish", "will be published"},
-	{plan.Record, Yellow("="), "record unchanged", "to record", "will be recorded unchanged"},
-	{adopts, Cyan("<"), "adopt", "to adopt", "exists already and will be adopted"},
-	{plan.Deferred, Cyan("?"), "deferred (decided during apply, when its dependencies exist)", "deferred", "is deferred"},
-	{mayChange, Cyan("?"), "may change (decided during apply, after its dependencies)", "may change", "may change"},
-	{plan.Left, Dim("."), "leave as recorded", "to leave as recorded", "is left as recorded"},
-	{plan.ReadFailed, Red("!"), "failed", "failed", "cannot be planned"},
+	{plan.Create, paint.Green("+"), "create", "to create", "will be created"},
+	{plan.Update, paint.Yellow("~"), "update", "to update", "will be updated"},
+	{plan.Replace, paint.Red("-") + "/" + paint.Green("+"), "replace: destroy, then create", "to replace", "will be replaced"},
+	{plan.Destroy, paint.Red("-"), "destroy", "to destroy", "will be destroyed"},
+	{plan.Forget, paint.Dim("."), "forget", "to forget", "will be forgotten"},
+	{plan.Publish, paint.Cyan(">"), "publish", "to publish", "will be published"},
+	{plan.Record, paint.Yellow("="), "record unchanged", "to record", "will be recorded unchanged"},
+	{adopts, paint.Cyan("<"), "adopt", "to adopt", "exists already and will be adopted"},
+	{plan.Deferred, paint.Cyan("?"), "deferred (decided during apply, when its dependencies exist)", "deferred", "is deferred"},
+	{mayChange, paint.Cyan("?"), "may change (decided during apply, after its dependencies)", "may change", "may change"},
+	{plan.Left, paint.Dim("."), "leave as recorded", "to leave as recorded", "is left as recorded"},
+	{plan.ReadFailed, paint.Red("!"), "failed", "failed", "cannot be planned"},
 }
 
 // made describes a resource that an apply created without recording that it was VALID.
@@ -51,7 +52,7 @@ var ofMany = strings.NewReplacer("is unchanged", "are unchanged", "is deferred",
 func mark(s *plan.Step) (symbol, words string) {
 	symbol, words = " ", "is unchanged"
 	if s.MovedFrom != "" {
-		symbol, words = Cyan(">"), "is unchanged, under a new address"
+		symbol, words = paint.Cyan(">"), "is unchanged, under a new address"
 	}
 	change := s.Shown()
 	switch {
@@ -78,7 +79,7 @@ func mark(s *plan.Step) (symbol, words string) {
 		words = made
 	}
 	if s.Replaces != "" {
-		symbol, words = Green("+")+"/"+Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
+		symbol, words = paint.Green("+")+"/"+paint.Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
 	}
 	if s.MayChange && s.Change() != plan.Valid {
 		words += ", and may change further during apply"
@@ -113,7 +114,7 @@ func legend(p *plan.Plan) string {
 		return ""
 	}
 	if p.Summary.Move > 0 {
-		words = append(words, Cyan(">")+" move to a new address")
+		words = append(words, paint.Cyan(">")+" move to a new address")
 	}
 	return "Actions:  " + strings.Join(words, "   ")
 }
@@ -121,16 +122,16 @@ func legend(p *plan.Plan) string {
 // Summary returns the last line of a plan.
 func Summary(p *plan.Plan) string {
 	if !p.HasChanges() && !p.Errored {
-		return Bold("No changes.") + " " + noChanges(p) + onHosts(p)
+		return paint.Bold("No changes.") + " " + noChanges(p) + onHosts(p)
 	}
 	what := Counts(p) + "." + onHosts(p)
 	if n := p.Summary.DestroyAdopted; n > 0 {
 		what += fmt.Sprintf(" Not created by deployster, and destroyed: %d.", n)
 	}
 	if p.Errored {
-		return Bold("Planning failed:") + " " + what + " This partial plan cannot be applied."
+		return paint.Bold("Planning failed:") + " " + what + " This partial plan cannot be applied."
 	}
-	return Bold("Plan:") + " " + what
+	return paint.Bold("Plan:") + " " + what
 }
 
 // onHosts returns on how many hosts the resources of a plan are, of those and the hosts that

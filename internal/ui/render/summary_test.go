@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/change"
 )
@@ -41,7 +42,7 @@ func TestPlan_MarksWhatDeploysterDidNotCreate(t *testing.T) {
 	}}
 	p.Summary = plan.Summary{Destroy: 1, Replace: 1, DestroyAdopted: 2}
 	for _, compact := range []bool{false, true} {
-		text := Colors(Plan(p, Options{Compact: compact}), false)
+		text := paint.Colors(Plan(p, Options{Compact: compact}), false)
 		if strings.Count(text, "not created by deployster") != 2 || !strings.Contains(text, "Not created by deployster, and destroyed: 2.") {
 			t.Errorf("compact %v:\n%s", compact, text)
 		}

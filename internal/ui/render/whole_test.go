@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/change"
 )
@@ -20,7 +21,7 @@ func TestPlan_Whole(t *testing.T) {
 	p.Summary.Create = 700
 	whole, cut := Plan(p, Options{Whole: true}), Plan(p, Options{})
 	for addr := range p.Resources {
-		if !strings.Contains(whole, Bold(addr)) {
+		if !strings.Contains(whole, paint.Bold(addr)) {
 			t.Errorf("%s is not named", addr)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 )
 
@@ -43,11 +44,11 @@ func (p Printer) Diagnostics(list diag.Diagnostics) {
 
 // Diagnostic prints a diagnostic: what happened, where with the source line, and what to do.
 func (p Printer) Diagnostic(d *diag.Diagnostic) {
-	label := render.Bold(render.Red("Error:"))
+	label := paint.Bold(paint.Red("Error:"))
 	if d.Severity == diag.Warning {
-		label = render.Bold(render.Yellow("Warning:"))
+		label = paint.Bold(paint.Yellow("Warning:"))
 	}
-	p.Printf("%s %s\n", label, render.Bold(diag.Visible(d.Summary)))
+	p.Printf("%s %s\n", label, paint.Bold(diag.Visible(d.Summary)))
 	if where := place(d); where != "" {
 		p.Printf("  %s\n", where)
 	}
@@ -60,7 +61,7 @@ func (p Printer) Diagnostic(d *diag.Diagnostic) {
 			width = p.Width()
 		}
 		for line := range strings.SplitSeq(strings.TrimRight(d.Detail, "\n"), "\n") {
-			p.Printf("%s\n", render.Wrap(strings.TrimRight("  "+diag.Visible(line), " "), width))
+			p.Printf("%s\n", paint.Wrap(strings.TrimRight("  "+diag.Visible(line), " "), width))
 		}
 	}
 }
@@ -87,19 +88,19 @@ func (p Printer) snippet(s *diag.Snippet) {
 	offset := 0
 	for i, line := range strings.Split(s.Code, "\n") {
 		number := fmt.Sprintf("%5d", s.StartLine+i)
-		p.Printf("%s %s\n", render.Dim(number+" |"), diag.Visible(strings.TrimSuffix(line, "\r")))
+		p.Printf("%s %s\n", paint.Dim(number+" |"), diag.Visible(strings.TrimSuffix(line, "\r")))
 		from, to := max(s.HighlightStart-offset, 0), min(s.HighlightEnd-offset, len(line))
 		if s.HighlightStart == offset+len(line) { // the highlight is at the end of the line
 			to = from
 		}
 		if from < to || s.HighlightStart == offset+len(line) {
 			lead, mark := diag.Visible(line[:from]), diag.Visible(line[from:to])
-			p.Printf("%s %s%s\n", render.Dim("      |"), blank(lead), render.Red(strings.Repeat("^", max(1, len([]rune(mark))))))
+			p.Printf("%s %s%s\n", paint.Dim("      |"), blank(lead), paint.Red(strings.Repeat("^", max(1, len([]rune(mark))))))
 		}
 		offset += len(line) + 1
 	}
 	for _, v := range s.Values {
-		p.Printf("%s %s\n", render.Dim("      |"), diag.Visible(v.Name+" "+v.Text))
+		p.Printf("%s %s\n", paint.Dim("      |"), diag.Visible(v.Name+" "+v.Text))
 	}
 }
 

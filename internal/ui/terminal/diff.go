@@ -1,7 +1,7 @@
 package terminal
 
 import (
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/paint"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -14,11 +14,11 @@ func (p Printer) Diff(name string, from, to []byte) {
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
 		switch {
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
-			line = render.Bold(line)
+			line = paint.Bold(line)
 		case line[0] == '+':
-			line = render.Green(line)
+			line = paint.Green(line)
 		case line[0] == '-':
-			line = render.Red(line)
+			line = paint.Red(line)
 		}
 		p.Printf("%s", line)
 	}

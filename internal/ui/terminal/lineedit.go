@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/paint"
 )
 
 const (
@@ -39,7 +39,7 @@ func (u *UI) Console(ctx context.Context, c Console) error {
 	}{keys, u.stderr}, promptFirst)
 	screen.History = history
 	u.Err.Diagnostics(warning)
-	u.Err.Printf("%s\n", render.Dim("Type an expression to see its value, help for help. Ctrl-D ends."))
+	u.Err.Printf("%s\n", paint.Dim("Type an expression to see its value, help for help. Ctrl-D ends."))
 	var typed []string
 	for ctx.Err() == nil {
 		line, err := editLine(c.Input, screen)

@@ -8,7 +8,6 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/runtime/runner/typeclient"
-	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 
@@ -18,20 +17,20 @@ type live struct {
 	now  func() time.Time
 
 	mu    sync.Mutex
-	p     render.Progress
-	tasks map[string]*render.Task // by address
+	p     progressState
+	tasks map[string]*task // by address
 	note  string
 }
 
 func newLive(hide func(string) string) *live {
-	return &live{hide: hide, now: time.Now, tasks: map[string]*render.Task{}}
+	return &live{hide: hide, now: time.Now, tasks: map[string]*task{}}
 }
 
 // begin starts the progress of a number of resources.
 func (l *live) begin(verb string, total int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.p, l.tasks = render.Progress{Verb: verb, Since: l.now(), Total: total}, map[string]*render.Task{}
+	l.p, l.tasks = progressState{Verb: verb, Since: l.now(), Total: total}, map[string]*task{}
 }
 
 // frame returns the lines that show the progress.
@@ -43,11 +42,11 @@ func (l *live) frame(now time.Time, width, height int) []string {
 		p.Tasks = append(p.Tasks, *t)
 	}
 	l.mu.Unlock()
-	slices.SortFunc(p.Tasks, func(a, b render.Task) int {
+	slices.SortFunc(p.Tasks, func(a, b task) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Address, b.Address))
 	})
 	p.Total = max(p.Total, p.Done+len(p.Tasks))
-	return render.Frame(p, now, width, height)
+	return frameOf(p, now, width, height)
 }
 
 // total returns the number of resources.
@@ -66,7 +65,7 @@ func (l *live) setNote(text string) {
 
 // start records that a step of a resource runs now.
 func (l *live) start(addr, step string) {
-	l.tasks[addr] = &render.Task{Address: addr, Step: step, Since: l.now()}
+	l.tasks[addr] = &task{Address: addr, Step: step, Since: l.now()}
 }
 
 // stop records that a resource is done.

@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/events"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 )
 
@@ -40,7 +41,12 @@ func (p Printer) Printf(format string, args ...any) {
 	if p.Hide != nil {
 		text = p.Hide(text)
 	}
-	p.Raw(render.Colors(diag.Visible(text), p.Color))
+	p.Raw(paint.Colors(diag.Visible(text), p.Color))
+}
+
+// Success prints that a check succeeded, and more about it.
+func (p Printer) Success(format string, args ...any) {
+	p.Printf("%s %s\n", paint.Green("Success!"), fmt.Sprintf(format, args...))
 }
 
 // Raw writes a text unchanged, for programs. It ignores errors: an apply must not stop

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 )
@@ -23,7 +24,7 @@ type progress struct {
 // Line prints a line of an image, after the name of its resource. The output of init and
 // state on stderr is for the user; so is the output of an action.
 func (p progress) Line(l typeclient.Line) {
-	p.Printf("%s %s\n", render.Dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.Hide(l.Text))
+	p.Printf("%s %s\n", paint.Dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.Hide(l.Text))
 }
 
 // Planning prints the events of a plan, if output is verbose.
@@ -57,7 +58,7 @@ func (p progress) Applying(e apply.Event) {
 				p.Printf("%s: %s done in %s\n", e.Address, diag.Visible(e.Action), render.Took(e.Took))
 			}
 		} else {
-			p.Printf("%s: %s %s after %s\n", e.Address, diag.Visible(e.Action), render.Red("failed"), render.Took(e.Took))
+			p.Printf("%s: %s %s after %s\n", e.Address, diag.Visible(e.Action), paint.Red("failed"), render.Took(e.Took))
 		}
 	case apply.Retrying:
 		p.Printf("%s: attempt %d of %d in %s\n", e.Address, e.Attempt, e.Of, e.Pause)
@@ -96,22 +97,22 @@ const quietAbove = 50
 // ended prints the last line of a resource.
 func (p progress) ended(e apply.ResourceEnded) {
 	quiet := p.live != nil && !p.Verbose && p.live.total() > quietAbove
-	name, took := render.Bold(diag.Visible(e.Address)), render.Dim("("+render.Took(e.Took)+")")
+	name, took := paint.Bold(diag.Visible(e.Address)), paint.Dim("("+render.Took(e.Took)+")")
 	switch e.Report.Status {
 	case apply.OK:
 		if !quiet {
-			p.Printf("%s: %s %s\n", name, render.Green(render.Past(cmp.Or(e.Report.Became, e.Change))), took)
+			p.Printf("%s: %s %s\n", name, paint.Green(render.Past(cmp.Or(e.Report.Became, e.Change))), took)
 		}
 	case apply.Skipped:
 		if !quiet {
 			p.Printf("%s: unchanged, nothing was run %s\n", name, took)
 		}
 	case apply.Error:
-		p.Printf("%s: %s (%s) %s\n", name, render.Red("failed"), diag.Visible(e.Report.Failed), took)
+		p.Printf("%s: %s (%s) %s\n", name, paint.Red("failed"), diag.Visible(e.Report.Failed), took)
 	case apply.Interrupted:
-		p.Printf("%s: %s %s\n", name, render.Yellow("interrupted"), took)
+		p.Printf("%s: %s %s\n", name, paint.Yellow("interrupted"), took)
 	case apply.Unknown:
-		p.Printf("%s: %s (%s) %s\n", name, render.Red("how it ended is unknown"), diag.Visible(e.Report.Failed), took)
+		p.Printf("%s: %s (%s) %s\n", name, paint.Red("how it ended is unknown"), diag.Visible(e.Report.Failed), took)
 	}
 }
 

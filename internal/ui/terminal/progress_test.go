@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 
@@ -33,7 +32,7 @@ func TestProgress_OfManyIsShort(t *testing.T) {
 		var said strings.Builder
 		p := progress{Printer: Printer{Out: &said, Verbose: c.verbose}, total: func() int { return c.total }}
 		if c.terminal {
-			p.live = &live{p: render.Progress{Total: c.total}}
+			p.live = &live{p: progressState{Total: c.total}}
 		}
 		bad := errors.New("exit code 1")
 		for _, e := range []apply.Event{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deployster/apply"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/protocol"
@@ -40,7 +41,7 @@ func (u *UI) Question(ctx context.Context, q apply.Question) (apply.Answer, erro
 	p.Out = &text
 	p.Printf("\n")
 	if q.Late {
-		p.Printf("%s what the plan could not show is known now.\n\n", render.Bold(q.Address+":"))
+		p.Printf("%s what the plan could not show is known now.\n\n", paint.Bold(q.Address+":"))
 	}
 	prompt := q.Address + ": do this?"
 	if q.Action == nil {

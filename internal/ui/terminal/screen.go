@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/paint"
 )
 
 // redrawEvery is how often the region below the text is redrawn.
@@ -162,7 +162,7 @@ func (s *screen) flush(draw bool) {
 	if draw {
 		lines = s.frame(time.Now(), width, height)
 	}
-	text := render.Colors(strings.Join(lines, "\n"), s.colors)
+	text := paint.Colors(strings.Join(lines, "\n"), s.colors)
 	if s.pending.Len() == 0 && text == s.shown && width == s.wide {
 		return // a watch may show the same for days
 	}
@@ -172,7 +172,7 @@ func (s *screen) flush(draw bool) {
 	s.pending.Reset()
 	b.WriteString(text)
 	for _, line := range lines {
-		s.drawn = append(s.drawn, render.Width(line))
+		s.drawn = append(s.drawn, paint.Width(line))
 	}
 	s.shown, s.wide = text, width
 	if b.Len() > 0 {

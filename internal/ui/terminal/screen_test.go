@@ -11,7 +11,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/runtime/runner/typeclient"
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 )
 
@@ -195,7 +195,7 @@ func TestLive_Learns(t *testing.T) {
 	l.Line(typeclient.Line{Address: "nobody", Text: "x"})
 	l.Planning(plan.Decided{Address: "b", Change: plan.Valid})
 	l.Planning(plan.Failed{Address: "c"})
-	frame := render.Colors(strings.Join(l.frame(now.Add(2*time.Second), 80, 24), "\n"), false)
+	frame := paint.Colors(strings.Join(l.frame(now.Add(2*time.Second), 80, 24), "\n"), false)
 	want := "Planning [==================         ] 2 of 3 done, 1 running, 1 failed, 2.0s\n  a  state    2.0s  the *** is out"
 	if frame != want {
 		t.Errorf("drawn:\n%s\nwant:\n%s", frame, want)
@@ -204,7 +204,7 @@ func TestLive_Learns(t *testing.T) {
 	l.Applying(apply.ActionStarted{Address: "a", Action: "make"})
 	l.Applying(apply.Stopping{})
 	l.Applying(apply.ResourceEnded{Address: "v", Change: plan.Valid, Report: apply.ResourceReport{Status: apply.Unchanged}})
-	frame = render.Colors(strings.Join(l.frame(now, 80, 24), "\n"), false)
+	frame = paint.Colors(strings.Join(l.frame(now, 80, 24), "\n"), false)
 	if want := "Applying [                           ] 0 of 2 done, 1 running, stopping, 0.0s\n  a  make    0.0s"; frame != want {
 		t.Errorf("drawn:\n%s\nwant:\n%s", frame, want)
 	}

@@ -4,7 +4,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"fmt"
 	"strings"
@@ -54,7 +54,7 @@ func (p Printer) selectionHead(pl *plan.Plan) {
 	if len(s.Only)+len(s.Targets)+len(s.Excludes) == 0 && !s.NoRefresh {
 		head = "Options of this plan:" // it covers everything
 	}
-	p.Printf("%s\n", render.Bold(head))
+	p.Printf("%s\n", paint.Bold(head))
 	for _, line := range lines {
 		p.Printf("  %s\n", diag.Visible(line))
 	}

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/explain"
@@ -100,7 +101,7 @@ func (u *UI) Status(line func() string) (end func()) {
 		return func() {}
 	}
 	u.screen.end() // a pull may have left its region
-	u.screen.begin(func(_ time.Time, width, _ int) []string { return []string{render.Dim(render.Fit(line(), width-1))} })
+	u.screen.begin(func(_ time.Time, width, _ int) []string { return []string{paint.Dim(paint.Fit(line(), width-1))} })
 	return u.screen.end
 }
 
@@ -113,7 +114,7 @@ func (u *UI) watchers() watchers {
 		case u.screen.size != nil:
 			u.all = append(u.all, u.live, progress{Printer: u.Err, live: u.live, total: u.live.total})
 		default:
-			u.beat = startHeartbeat(heartbeatEvery, func(line string) { u.Err.Printf("%s\n", render.Dim(line)) })
+			u.beat = startHeartbeat(heartbeatEvery, func(line string) { u.Err.Printf("%s\n", paint.Dim(line)) })
 			u.all = append(u.all, u.beat, progress{Printer: u.Err, total: u.live.total})
 		}
 	})
@@ -178,9 +179,9 @@ func (u *UI) Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot) {
 
 // AskVariable asks for the value of a variable.
 func (u *UI) AskVariable(ctx context.Context, v config.Missing) (string, error) {
-	u.Err.Printf("%s", render.Bold("var."+v.Name))
+	u.Err.Printf("%s", paint.Bold("var."+v.Name))
 	if v.Type != "" {
-		u.Err.Printf(" %s", render.Dim("("+v.Type+")"))
+		u.Err.Printf(" %s", paint.Dim("("+v.Type+")"))
 	}
 	u.Err.Printf("\n")
 	if v.Description != "" {

@@ -2,7 +2,7 @@ package typeview
 
 import (
 	"deployster/internal/runtime/runner/typeschema"
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/paint"
 	"deployster/internal/ui/terminal"
 	"deployster/protocol"
 	"encoding/json"
@@ -74,7 +74,7 @@ func Describe(name string, ty protocol.Type) Document {
 // Print prints a type for people.
 func Print(p terminal.Printer, t Document) {
 	if t.Label != "" {
-		p.Printf("%s\n", render.Bold(t.Label))
+		p.Printf("%s\n", paint.Bold(t.Label))
 	}
 	facts := [][]string{
 		{"Image", t.Image}, {"Digest", t.Digest}, {"Protocol", fmt.Sprint(t.Protocol)},
@@ -86,7 +86,7 @@ func Print(p terminal.Printer, t Document) {
 		facts = append(facts, []string{"Its files", "read-only, except for plugs and /tmp; read_only_rootfs = false allows more"})
 	}
 	p.Table("", facts)
-	p.Printf("\n%s\n", render.Bold("Config"))
+	p.Printf("\n%s\n", paint.Bold("Config"))
 	switch {
 	case t.configUnknown:
 		p.Printf("  any object: the image has no schema of its config\n")
@@ -100,12 +100,12 @@ func Print(p terminal.Printer, t Document) {
 	if t.configOpen && len(t.Config) > 0 {
 		p.Printf("  Other properties are accepted too.\n")
 	}
-	p.Printf("\n%s\n", render.Bold("State"))
+	p.Printf("\n%s\n", paint.Bold("State"))
 	if len(t.State) == 0 {
 		p.Printf("  any object: the image has no schema of its state\n")
 	}
 	printProperties(p, t.State, false)
-	p.Printf("\n%s\n", render.Bold("Plugs"))
+	p.Printf("\n%s\n", paint.Bold("Plugs"))
 	if len(t.Plugs) == 0 {
 		p.Printf("  none\n")
 	}

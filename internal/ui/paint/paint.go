@@ -1,11 +1,9 @@
-package render
+package paint
 
 import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"deployster/internal/ui/jsondiff"
 )
 
 // Until it is printed, a colour is a character of Unicode's private use area, so that all
@@ -101,19 +99,6 @@ func escapeCode(mark string) (code string, ok bool) {
 	return "", false
 }
 
-// sign returns the sign of an operation in its colour.
-func sign(op jsondiff.Op) string {
-	switch op {
-	case jsondiff.Add:
-		return Green("+")
-	case jsondiff.Remove:
-		return Red("-")
-	case jsondiff.Change:
-		return Yellow("~")
-	}
-	return " "
-}
-
 // Width returns how many cells a text takes, without its marks.
 func Width(text string) int {
 	text = Colors(text, false)
@@ -143,8 +128,8 @@ func FitMiddle(text string, cells int) string {
 	return ansi.Truncate(text, cells-1-tail, "") + "…" + ansi.TruncateLeft(text, width-tail, "")
 }
 
-// fill pads a text with spaces to a number of cells.
-func fill(text string, cells int) string {
+// Fill pads a text with spaces to a number of cells.
+func Fill(text string, cells int) string {
 	return text + strings.Repeat(" ", max(0, cells-Width(text)))
 }
 

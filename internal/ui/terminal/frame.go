@@ -1,4 +1,4 @@
-package render
+package terminal
 
 import (
 	"fmt"
@@ -6,23 +6,23 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/plan"
+	"deployster/internal/ui/paint"
 )
 
-// Progress is the progress of a plan or an apply.
-type Progress struct {
+// progressState is the progress of a plan or an apply.
+type progressState struct {
 	Verb     string // Planning, Applying; "" = only the note is shown
 	Since    time.Time
 	Total    int // resources
 	Done     int // resources that are done
 	Failed   int // done resources that failed
 	Stopping bool
-	Tasks    []Task // the running tasks, the longest first
+	Tasks    []task // the running tasks, the longest first
 	Note     string // one more line, such as the image that is being pulled
 }
 
-// Task is a running task.
-type Task struct {
+// task is a running task.
+type task struct {
 	Address, Step string
 	Since         time.Time
 	Last          string // the last line that it printed, without secrets
@@ -34,10 +34,10 @@ const (
 	timeCells    = 6
 )
 
-// Frame returns progress as lines that fit a terminal of that size, one cell less than
+// frameOf returns progress as lines that fit a terminal of that size, one cell less than
 // its width, because some terminals wrap a full line. It has at most one line less than
 // the terminal.
-func Frame(p Progress, now time.Time, width, height int) []string {
+func frameOf(p progressState, now time.Time, width, height int) []string {
 	width--
 	most := height - 1
 	if width < 20 || most < 1 {
@@ -46,7 +46,7 @@ func Frame(p Progress, now time.Time, width, height int) []string {
 	if p.Verb == "" && p.Note == "" {
 		return nil
 	} else if p.Verb == "" {
-		return []string{Dim(Fit(singleLine(p.Note), width))}
+		return []string{paint.Dim(paint.Fit(singleLine(p.Note), width))}
 	}
 	lines := []string{headline(p, now, width)}
 	if p.Note != "" {
@@ -60,8 +60,8 @@ func Frame(p Progress, now time.Time, width, height int) []string {
 	}
 	address, step := 0, 0
 	for _, t := range tasks {
-		address = max(address, Width(diag.Visible(t.Address)))
-		step = max(step, Width(diag.Visible(t.Step)))
+		address = max(address, paint.Width(diag.Visible(t.Address)))
+		step = max(step, paint.Width(diag.Visible(t.Step)))
 	}
 	step = min(step, maxStepCells)
 	widest := width * 2 / 5
@@ -73,16 +73,16 @@ func Frame(p Progress, now time.Time, width, height int) []string {
 		lines = append(lines, t.line(now, address, step, width))
 	}
 	if more > 0 && room > 0 {
-		lines = append(lines, Dim(Fit(fmt.Sprintf("  and %d more", more), width)))
+		lines = append(lines, paint.Dim(paint.Fit(fmt.Sprintf("  and %d more", more), width)))
 	}
 	if p.Note != "" && most > 0 {
-		lines = append(lines, Dim(Fit("  "+singleLine(p.Note), width)))
+		lines = append(lines, paint.Dim(paint.Fit("  "+singleLine(p.Note), width)))
 	}
 	return lines
 }
 
 // headline returns the first line of a frame.
-func headline(p Progress, now time.Time, width int) string {
+func headline(p progressState, now time.Time, width int) string {
 	state := fmt.Sprintf("%d of %d done", p.Done, p.Total)
 	if len(p.Tasks) > 0 {
 		state += fmt.Sprintf(", %d running", len(p.Tasks))
@@ -93,36 +93,36 @@ func headline(p Progress, now time.Time, width int) string {
 	if p.Stopping {
 		state += ", stopping"
 	}
-	state += ", " + Clock(now.Sub(p.Since))
+	state += ", " + clock(now.Sub(p.Since))
 	bar := ""
-	if room := min(30, width-Width(p.Verb)-Width(state)-4); room >= 10 && p.Total > 0 {
+	if room := min(30, width-paint.Width(p.Verb)-paint.Width(state)-4); room >= 10 && p.Total > 0 {
 		full := min(room-2, (room-2)*p.Done/p.Total)
 		bar = "[" + strings.Repeat("=", full) + strings.Repeat(" ", room-2-full) + "] "
 	}
-	text := Fit(p.Verb+" "+bar+state, width)
+	text := paint.Fit(p.Verb+" "+bar+state, width)
 	switch rest, ok := strings.CutPrefix(text, p.Verb); {
 	case ok && p.Failed > 0:
-		return Bold(Red(p.Verb)) + rest
+		return paint.Bold(paint.Red(p.Verb)) + rest
 	case ok && p.Stopping:
-		return Bold(Yellow(p.Verb)) + rest
+		return paint.Bold(paint.Yellow(p.Verb)) + rest
 	case ok:
-		return Bold(p.Verb) + rest
+		return paint.Bold(p.Verb) + rest
 	}
 	return text
 }
 
 // line returns the line of a task: address, step, time and last output line.
-func (t Task) line(now time.Time, address, step, width int) string {
-	name := FitMiddle(singleLine(t.Address), address)
-	what := Fit(singleLine(t.Step), step)
-	took := Clock(now.Sub(t.Since))
-	head := "  " + fill(name, address) + "  " + fill(what, step) + "  " + strings.Repeat(" ", max(0, timeCells-len(took))) + took
-	room := width - Width(head) - 2
+func (t task) line(now time.Time, address, step, width int) string {
+	name := paint.FitMiddle(singleLine(t.Address), address)
+	what := paint.Fit(singleLine(t.Step), step)
+	took := clock(now.Sub(t.Since))
+	head := "  " + paint.Fill(name, address) + "  " + paint.Fill(what, step) + "  " + strings.Repeat(" ", max(0, timeCells-len(took))) + took
+	room := width - paint.Width(head) - 2
 	if room < 0 {
-		return Fit(head, width)
+		return paint.Fit(head, width)
 	}
 	if last := singleLine(t.Last); last != "" && room > 5 {
-		return head + "  " + Dim(Fit(last, room))
+		return head + "  " + paint.Dim(paint.Fit(last, room))
 	}
 	return head
 }
@@ -132,8 +132,8 @@ func singleLine(text string) string {
 	return diag.Visible(strings.Join(strings.Fields(text), " "))
 }
 
-// Clock formats a duration that still grows: 0.4s, 12s, 3m05s, 1h02m.
-func Clock(d time.Duration) string {
+// clock formats a duration that still grows: 0.4s, 12s, 3m05s, 1h02m.
+func clock(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0.0s"
@@ -145,33 +145,4 @@ func Clock(d time.Duration) string {
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// Took formats a duration that has ended: 340ms, 1.2s, 3m5s.
-func Took(d time.Duration) string {
-	if d < time.Second {
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
-}
-
-// Past returns the past participle of a change: created, updated.
-func Past(c plan.Change) string {
-	switch c {
-	case plan.Create:
-		return "created"
-	case plan.Publish:
-		return "published"
-	case plan.Replace:
-		return "replaced"
-	case plan.Destroy:
-		return "destroyed"
-	case plan.Forget:
-		return "forgotten"
-	case plan.Record, plan.Left:
-		return "recorded"
-	case plan.Deferred:
-		return "done"
-	}
-	return "updated"
 }
