@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"deployster/internal/testkit/bench/results"
 )
 
 // The sizes of the chart, in pixels.
@@ -57,7 +59,7 @@ func (s scale) x(ratio float64) float64 {
 // chart draws how many times faster each line is than what stands beside it:
 // bars with their spread, and the goals. Lines with nothing beside them are
 // left to the table.
-func chart(h head, lines []line) string {
+func chart(h results.Head, lines []line) string {
 	var bars []line
 	s := scale{2}
 	for _, l := range lines {

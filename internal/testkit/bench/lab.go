@@ -117,10 +117,23 @@ func unmount(dir string) error {
 	return nil
 }
 
+// sibling is another working directory of the same data directory.
+func (b *bed) sibling() (*bed, error) {
+	work, err := os.MkdirTemp("", "bench-work")
+	other := *b
+	other.work = work
+	return &other, errors.Join(err, other.reset())
+}
+
+// closeWork removes the working directory.
+func (b *bed) closeWork() error {
+	return errors.Join(unmount(filepath.Join(b.work, "world")), os.RemoveAll(b.work))
+}
+
 // close removes everything. A server ends when its data directory is gone, and may take a
 // minute to remove its containers, which would be left behind if it were ended before.
 func (b *bed) close() error {
-	err := errors.Join(unmount(filepath.Join(b.work, "world")), os.RemoveAll(b.work), os.RemoveAll(b.data))
+	err := errors.Join(b.closeWork(), os.RemoveAll(b.data))
 	for end := time.Now().Add(2 * time.Minute); len(meter.Servers()) > 0 && time.Now().Before(end); {
 		time.Sleep(100 * time.Millisecond)
 		meter.Work() // takes in what has ended

@@ -29,34 +29,6 @@ type row struct {
 	measure      func(context.Context, *lab) ([]line, error)
 }
 
-func rows() []row {
-	return []row{
-		{"1", "plan of 1,000", planRow},
-		{"2", "apply of 1,000", applyRow},
-		{"3", "10,000 resources", tenThousandRow},
-		{"4", "100,000 resources", hundredThousandRow},
-		{"5", "cold runs", coldRow},
-		{"6", "one cold run", singleRow},
-		{"7", "reuse", reuseRow},
-		{"8", "start", startRow},
-		{"9", "validate", validateRow},
-		{"10", "whole commands", commandsRow},
-		{"11", "boot", bootRow},
-		{"12", "stdin", stdinRow},
-		{"13", "watch: changes, rest, restart", watchRow},
-		{"13a", "watch: a container for each run", watchColdRow},
-		{"13b", "watch: changes found by poll", watchPollRow},
-		{"13c", "watch: rest by polls", watchRestRow},
-		{"13d", "watch: first looks and reload of 10,000", watchReloadRow},
-		{"13e", "watch: a flood", watchFloodRow},
-		{"13f", "watch: people beside it", watchPeopleRow},
-		{"14", "many hosts", hostsRow},
-		{"15", "a Terraform provider", providerRow},
-		{"16", "artifacts", artifactsRow},
-		{"17", "a state in a store", storesRow},
-	}
-}
-
 // options are what the command line says.
 type options struct {
 	pairs   int
@@ -101,6 +73,18 @@ func (o options) check() error {
 	return nil
 }
 
+// command is the command line that has these options.
+func (o options) command() string {
+	command := fmt.Sprintf("go run ./internal/testkit/bench -pairs %d", o.pairs)
+	if o.scale != 1 {
+		command += fmt.Sprintf(" -scale %g", o.scale)
+	}
+	if len(o.rows) > 0 {
+		command += " -rows " + strings.Join(o.rows, ",")
+	}
+	return command
+}
+
 // is reports whether a row is chosen by a number: its own, or that of the whole of which
 // it is a part.
 func (r row) is(chosen string) bool {
@@ -117,8 +101,8 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	h := l.head(ctx, o)
-	fmt.Fprint(out, h.markdown(), tableHead)
+	h := results.NewHead(ctx, o.command(), l.versions()...)
+	fmt.Fprint(out, h.Markdown(), tableHead)
 	var lines []line
 	var failed []error
 	for _, r := range rows() {
@@ -135,7 +119,7 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 			fmt.Fprintln(out, each.markdown(o.scale == 1))
 		}
 		if err == nil && o.results != "" {
-			failed = append(failed, h.keep(o.results, r.number, got, o.scale == 1))
+			failed = append(failed, keep(h, o.results, r.number, got, o.scale == 1))
 		}
 		lines = append(lines, got...)
 		fmt.Fprintf(progress, "row %s: took %s\n", r.number, time.Since(start).Round(time.Second))
@@ -147,8 +131,8 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 }
 
 // keep keeps the lines of a row.
-func (h head) keep(dir, row string, lines []line, whole bool) error {
-	r := results.Result{Row: row, Head: h.Head}
+func keep(h results.Head, dir, row string, lines []line, whole bool) error {
+	r := results.Result{Row: row, Head: h}
 	for _, l := range lines {
 		r.Lines = append(r.Lines, l.cells(whole))
 	}
@@ -168,6 +152,15 @@ func (l *lab) measure(ctx context.Context, r row, limit time.Duration) ([]line, 
 		lines[i].Row = r.number
 	}
 	return lines, err
+}
+
+// versions are the commands that print the versions of the programs beside deployster.
+func (l *lab) versions() [][]string {
+	programs := [][]string{{l.ownRunc(), "--version"}, {"ctr", "--version"}}
+	if l.terraform != "" {
+		programs = append(programs, []string{l.terraform, "version"})
+	}
+	return programs
 }
 
 func newLab(o options) (*lab, error) {

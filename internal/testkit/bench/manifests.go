@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"deployster/internal/testkit/bench/meter"
@@ -12,17 +13,18 @@ import (
 
 // The same resource for both: nine of ten refer to the one before.
 const (
-	diskBlock = "resource \"r%[1]d\" {\n  type = \"%[3]s\"\n  config = {\n    name = \"disk-%[1]d\"\n    zone = var.zone%[2]s\n  }\n}\n"
-	diskAfter = "after = resource.r%d.state.name"
-	dataBlock = "resource \"terraform_data\" \"r%[1]d\" {\n  input = {\n    name = \"disk-%[1]d\"\n    zone = var.zone%[2]s\n  }\n}\n"
-	dataAfter = "after = terraform_data.r%d.output.name"
+	diskBlock = "resource \"r$i\" {\n  type = \"bench/disk:1\"\n  config = {\n    name = \"disk-$i\"\n    zone = var.zone$after\n  }\n}\n"
+	diskAfter = "after = resource.r$before.state.name"
+	dataBlock = "resource \"terraform_data\" \"r$i\" {\n  input = {\n    name = \"disk-$i\"\n    zone = var.zone$after\n  }\n}\n"
+	dataAfter = "after = terraform_data.r$before.output.name"
 )
 
 const worldPlug = "plug \"world\" {\n  path = \"world\"\n}\n"
 
 // chains writes n resources in chains of ten, a hundred resources in a file or as
-// many as fit into a hundred files.
-func chains(dir, ext, block, after string, n int, more ...any) error {
+// many as fit into a hundred files. In a block $i is its number, and $after the reference to
+// the one before, whose number is $before there.
+func chains(dir, ext, block, after string, n int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -32,9 +34,9 @@ func chains(dir, ext, block, after string, n int, more ...any) error {
 		for i := first; i < min(n, first+each); i++ {
 			link := ""
 			if i%10 != 0 {
-				link = "\n    " + fmt.Sprintf(after, i-1)
+				link = "\n    " + strings.ReplaceAll(after, "$before", strconv.Itoa(i-1))
 			}
-			fmt.Fprintf(&b, block, append([]any{i, link}, more...)...)
+			b.WriteString(strings.NewReplacer("$i", strconv.Itoa(i), "$after", link).Replace(block))
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d%s", first/each, ext)), []byte(b.String()), 0o600); err != nil {
 			return err
@@ -49,7 +51,7 @@ func (l *lab) workers(ctx context.Context, n int) (*bed, error) {
 	if err != nil {
 		return b, err
 	}
-	if err := chains(b.work, ".hcl", diskBlock, diskAfter, n, "bench/disk:1"); err != nil {
+	if err := chains(b.work, ".hcl", diskBlock, diskAfter, n); err != nil {
 		return b, err
 	}
 	if err := b.write(map[string][]byte{"world.hcl": []byte(worldPlug)}); err != nil {
@@ -79,15 +81,21 @@ type terraformBed struct {
 }
 
 func (l *lab) terraformBed(ctx context.Context, n int) (*terraformBed, error) {
+	return l.terraformOf(ctx, dataBlock, dataAfter, n)
+}
+
+// terraformOf is a terraformBed with chains of another resource, and settings of the
+// environment.
+func (l *lab) terraformOf(ctx context.Context, block, after string, n int, env ...string) (*terraformBed, error) {
 	if l.terraform == "" {
 		return nil, nil
 	}
 	dir, err := os.MkdirTemp("", "bench-terraform")
-	t := &terraformBed{lab: l, dir: dir}
+	t := &terraformBed{lab: l, dir: dir, env: append(env, "TMPDIR="+dir)}
 	if err != nil {
 		return t, err
 	}
-	if err := chains(dir, ".tf", dataBlock, dataAfter, n); err != nil {
+	if err := chains(dir, ".tf", block, after, n); err != nil {
 		return t, err
 	}
 	return t, t.do(ctx, "init")

@@ -30,49 +30,37 @@ const (
 
 // watching is a watch that runs on a bed.
 type watching struct {
-	*bed
-	flags []string
-	cmd   *exec.Cmd
-	out   string
-	first time.Duration
+	bed    *bed
+	flags  []string
+	cmd    *exec.Cmd
+	out    string
+	began  time.Time
+	checks time.Duration // until it watched
 }
 
-// begin starts a watch, and waits until it says that it watches.
+// begin starts a watch, and waits until it reports that it watches.
 func (b *bed) begin(ctx context.Context, flags ...string) (*watching, error) {
-	w := &watching{bed: b, flags: flags, out: filepath.Join(b.data, "watch.out")}
+	w := &watching{bed: b, flags: flags, out: filepath.Join(b.data, "watch.out"), began: time.Now()}
 	if err := w.start(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.says(ctx, "watching "); err != nil {
+	if err := w.awaitOutput(ctx, "watching "); err != nil {
 		return nil, errors.Join(err, w.end())
 	}
-	return w, nil
-}
-
-// watch starts a watch, and waits for its first repair.
-func (b *bed) watch(ctx context.Context, flags ...string) (*watching, error) {
-	begin := time.Now()
-	w, err := b.begin(ctx, flags...)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.change(ctx, 0); err != nil {
-		return nil, errors.Join(err, w.end())
-	}
-	w.first = time.Since(begin) - watchPause
+	w.checks = time.Since(w.began)
 	return w, nil
 }
 
 func (w *watching) pid() int { return w.cmd.Process.Pid }
 
-func (w *watching) said() string {
-	text, _ := os.ReadFile(w.out) // it may not have said anything yet
+func (w *watching) output() string {
+	text, _ := os.ReadFile(w.out) // it may not have printed anything yet
 	return string(text)
 }
 
-// says waits until the watch has said something.
-func (w *watching) says(ctx context.Context, text string) error {
-	return w.until(ctx, func() bool { return strings.Contains(w.said(), text) })
+// awaitOutput waits until the watch has printed a text.
+func (w *watching) awaitOutput(ctx context.Context, text string) error {
+	return w.await(ctx, func() bool { return strings.Contains(w.output(), text) })
 }
 
 // start starts the process.
@@ -82,7 +70,7 @@ func (w *watching) start(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = out.Close() }() // its child has it
-	c := w.deployster(append([]string{"watch", "-metrics", "unix:" + w.metrics()}, w.flags...)...)
+	c := w.bed.deployster(append([]string{"watch", "-metrics", "unix:" + w.metrics()}, w.flags...)...)
 	w.cmd = exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	w.cmd.Dir, w.cmd.Env, w.cmd.Stdout, w.cmd.Stderr = c.Dir, append(os.Environ(), c.Env...), out, out
 	w.cmd.Cancel = func() error { return w.cmd.Process.Signal(os.Interrupt) }
@@ -96,20 +84,20 @@ func (w *watching) end() error {
 		return err
 	}
 	if err := w.cmd.Wait(); err != nil {
-		return fmt.Errorf("watch: %w: %s", err, shorten(w.said()))
+		return fmt.Errorf("watch: %w: %s", err, shorten(w.output()))
 	}
 	return nil
 }
 
-// until waits until something is so.
-func (w *watching) until(ctx context.Context, is func() bool) error {
+// await waits until something is so.
+func (w *watching) await(ctx context.Context, is func() bool) error {
 	for deadline := time.Now().Add(watchPatience); !is(); time.Sleep(500 * time.Microsecond) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if time.Now().After(deadline) {
-			said := w.said()
-			return fmt.Errorf("the watch did not do it in %s: %s", watchPatience, said[max(0, len(said)-1000):])
+			text := w.output()
+			return fmt.Errorf("the watch did not do it in %s: %s", watchPatience, text[max(0, len(text)-1000):])
 		}
 	}
 	return nil
@@ -117,7 +105,7 @@ func (w *watching) until(ctx context.Context, is func() bool) error {
 
 // remove deletes the file of a resource; there is whether it is there again.
 func (w *watching) remove(i int) (there func() bool, err error) {
-	path := filepath.Join(w.work, "world", fmt.Sprintf("disk-%d", i))
+	path := filepath.Join(w.bed.work, "world", fmt.Sprintf("disk-%d", i))
 	return func() bool { _, err := os.Stat(path); return err == nil }, os.Remove(path)
 }
 
@@ -129,7 +117,7 @@ func (w *watching) change(ctx context.Context, i int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = w.until(ctx, there)
+	err = w.await(ctx, there)
 	took := time.Since(begin)
 	time.Sleep(watchPause)
 	return took, err
@@ -158,7 +146,7 @@ func (w *watching) changes(ctx context.Context, n int, every time.Duration, done
 			return nil, err
 		}
 		all.Go(func() {
-			failed[i] = w.until(ctx, there)
+			failed[i] = w.await(ctx, there)
 			took[i].Wall = time.Since(begin)
 		})
 	}
@@ -166,14 +154,8 @@ func (w *watching) changes(ctx context.Context, n int, every time.Duration, done
 	return took, errors.Join(failed...)
 }
 
-// rest measures a time in which nothing happens.
-func (w *watching) rest(ctx context.Context, what string, goal goal) (line, error) {
-	u, err := w.over(ctx, w.idle)
-	return line{What: what, Ours: []meter.Usage{u}, Goal: goal}, err
-}
-
-// over measures what the watch and all that runs on its behalf take in a time.
-func (w *watching) over(ctx context.Context, d time.Duration) (meter.Usage, error) {
+// measure measures what the watch and all that runs on its behalf take in a time.
+func (w *watching) measure(ctx context.Context, d time.Duration) (meter.Usage, error) {
 	before, begin := meter.Settle(), time.Now()
 	select {
 	case <-time.After(d):
@@ -210,8 +192,8 @@ func (w *watching) restart(ctx context.Context, i int) (watches, valid time.Dura
 	if err := w.start(ctx); err != nil {
 		return 0, 0, err
 	}
-	err = w.until(ctx, func() bool {
-		if watches == 0 && strings.Contains(w.said(), "watching ") {
+	err = w.await(ctx, func() bool {
+		if watches == 0 && strings.Contains(w.output(), "watching ") {
 			watches = time.Since(begin)
 		}
 		if valid == 0 && there() {
@@ -222,7 +204,7 @@ func (w *watching) restart(ctx context.Context, i int) (watches, valid time.Dura
 	return watches, valid, err
 }
 
-func (w *watching) metrics() string { return filepath.Join(w.data, "metrics") }
+func (w *watching) metrics() string { return filepath.Join(w.bed.data, "metrics") }
 
 // counted adds up a metric of the watch.
 func (w *watching) counted(name string) (sum float64, err error) {
@@ -251,20 +233,4 @@ func (w *watching) counted(name string) (sum float64, err error) {
 		sum += n
 	}
 	return sum, nil
-}
-
-// looked waits until there were as many looks as there are resources. Not each is for
-// the start: what is told before its turn is looked at for that.
-func (w *watching) looked(ctx context.Context, n int) error {
-	for {
-		looks, err := w.counted("looks_total")
-		if err != nil || looks >= float64(n) {
-			return err
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }

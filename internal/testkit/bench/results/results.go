@@ -13,14 +13,6 @@ import (
 	"deployster/internal/testkit/bench/meter"
 )
 
-// Head has how, where and of what versions the figures are.
-type Head struct {
-	Date     string   `json:"date"`
-	Command  string   `json:"command"`
-	Machine  string   `json:"machine"`
-	Versions []string `json:"versions"`
-}
-
 // Result is the newest run of a row, in a file of its own: ROW.json.
 type Result struct {
 	Row string `json:"row"`

@@ -1,4 +1,4 @@
-package main
+package results
 
 import (
 	"context"
@@ -9,39 +9,35 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
-
-	"deployster/internal/testkit/bench/results"
 )
 
-// head has how, where and of what the numbers are.
-type head struct{ results.Head }
-
-func (l *lab) head(ctx context.Context, o options) head {
-	command := fmt.Sprintf("go run ./internal/testkit/bench -pairs %d", o.pairs)
-	if o.scale != 1 {
-		command += fmt.Sprintf(" -scale %g", o.scale)
-	}
-	if len(o.rows) > 0 {
-		command += " -rows " + strings.Join(o.rows, ",")
-	}
-	versions := []string{"deployster of commit " + first(ctx, "git", "rev-parse", "--short", "HEAD"),
-		"embedded containerd " + module("github.com/containerd/containerd/v2"), first(ctx, l.ownRunc(), "--version"),
-		first(ctx, "ctr", "--version"), runtime.Version()}
-	if l.terraform == "" {
-		versions = append(versions, "no terraform on this machine")
-	} else {
-		versions = append(versions, first(ctx, l.terraform, "version"))
-	}
-	return head{results.Head{Date: time.Now().UTC().Format("2006-01-02 15:04 UTC"), Command: command,
-		Machine:  fmt.Sprintf("%s, %d processors, %s, load %s before", cpu(), runtime.NumCPU(), kernel(), load()),
-		Versions: versions}}
+// Head has how, where and of what versions the figures are.
+type Head struct {
+	Date     string   `json:"date"`
+	Command  string   `json:"command"`
+	Machine  string   `json:"machine"`
+	Versions []string `json:"versions"`
 }
 
-func (h head) markdown() string {
+// NewHead is the head of a run that begins now, by a command. Programs print their versions.
+func NewHead(ctx context.Context, command string, programs ...[]string) Head {
+	h := Head{Date: time.Now().UTC().Format("2006-01-02 15:04 UTC"), Command: command,
+		Machine: fmt.Sprintf("%s, %d processors, %s, load %s before", cpu(), runtime.NumCPU(), kernel(), load()),
+		Versions: []string{"deployster of commit " + first(ctx, "git", "rev-parse", "--short", "HEAD"),
+			"embedded containerd " + module("github.com/containerd/containerd/v2")}}
+	for _, p := range programs {
+		h.Versions = append(h.Versions, first(ctx, p[0], p[1:]...))
+	}
+	h.Versions = append(h.Versions, runtime.Version())
+	return h
+}
+
+// Markdown is the head above a table.
+func (h Head) Markdown() string {
 	return fmt.Sprintf("`%s`, %s\n\n- %s\n- %s\n\n", h.Command, h.Date, h.Machine, strings.Join(h.Versions, "; "))
 }
 
-// first gives the first line of what a program says of itself.
+// first gives the first line that a program prints about itself.
 func first(ctx context.Context, program string, args ...string) string {
 	text, err := exec.CommandContext(ctx, program, args...).Output()
 	if err != nil {
