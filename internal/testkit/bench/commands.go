@@ -62,6 +62,7 @@ func (s *script) openBed(args []string) (err error) {
 	}
 	s.bed, s.own = b, len(s.close)
 	s.ts.Setenv("data", b.data)
+	s.ts.Setenv("work", b.work)
 	s.close = append(s.close, b.close)
 	return err
 }

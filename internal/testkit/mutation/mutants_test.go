@@ -13,8 +13,8 @@ import (
 
 const root = "../../.."
 
-// Each fault names one place, and what it makes of it can be parsed. That is seen
-// here, and not only when the mutants are built, which takes long.
+// Each fault names one place, and what it makes of it compiles. That is seen here, and
+// not only when the mutants are built, which takes long.
 func TestMutants_NamePlacesThatExist(t *testing.T) {
 	t.Parallel()
 	var lists []string
@@ -26,6 +26,7 @@ func TestMutants_NamePlacesThatExist(t *testing.T) {
 		lists = append(lists, found...)
 	}
 	seen, sources := 0, mutation.NewSources(root)
+	changed, dirs := map[string][]mutant{}, map[string]bool{}
 	for _, list := range lists {
 		text, err := os.ReadFile(list)
 		if err != nil {
@@ -41,8 +42,12 @@ func TestMutants_NamePlacesThatExist(t *testing.T) {
 				t.Errorf("%s has two faults named %q", list, f.Name)
 			}
 			names[f.Name] = true
-			if _, _, err := sources.Changed(f); err != nil {
+			path, source, err := sources.Changed(f)
+			if err != nil {
 				t.Errorf("%s: %s: %v", list, f.Name, err)
+			} else if !strings.HasSuffix(path, "_test.go") {
+				changed[path] = append(changed[path], mutant{list + ": " + f.Name, source})
+				dirs[f.Package] = true
 			}
 			for _, test := range testName.FindAllString(f.Seen, 1) {
 				if dir := testsOf(f.Seen, list); !declares(t, dir, test) {
@@ -54,6 +59,20 @@ func TestMutants_NamePlacesThatExist(t *testing.T) {
 	if seen < 300 {
 		t.Errorf("only %d faults were checked in %q", seen, lists)
 	}
+	c := newCompiler(t, dirs)
+	for path, mutants := range changed {
+		for _, m := range mutants {
+			if err := c.check(path, m.source); err != nil {
+				t.Errorf("%s: does not compile: %v", m.name, err)
+			}
+		}
+	}
+}
+
+// mutant is a file with a fault.
+type mutant struct {
+	name   string
+	source []byte
 }
 
 var testName = regexp.MustCompile(`\bTest\w+`)
