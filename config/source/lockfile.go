@@ -106,6 +106,9 @@ func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, s.Convert(diags, nil)
 	}
+	if d := newerLock(f.Body.(*hclsyntax.Body)); d != nil {
+		return nil, s.Convert(hcl.Diagnostics{d}, nil)
+	}
 	body, diags := f.Body.Content(lockSchema)
 	for _, b := range body.Blocks {
 		if b.Type == "artifact" {
@@ -118,6 +121,41 @@ func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
 		return nil, s.Convert(diags, nil)
 	}
 	return l, nil
+}
+
+// lockAttributes are the attributes of each block of a lock file.
+var lockAttributes = map[string][]string{"image": {"digest"}, "artifact": {"space", "version"}}
+
+// newerLock reports what only a later version could have written, nil for nothing.
+func newerLock(body *hclsyntax.Body) *hcl.Diagnostic {
+	newer := func(what string, at hcl.Range) *hcl.Diagnostic {
+		return Failure(at, "The lock file is of a newer deployster", "It has %s, which this deployster does not know. Use the version that "+
+			"wrote it, or a later one. If it was edited by hand, remove that.", what)
+	}
+	attributes := func(body *hclsyntax.Body, known []string) *hcl.Diagnostic {
+		for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
+			if !slices.Contains(known, name) {
+				return newer("the attribute "+name, body.Attributes[name].NameRange)
+			}
+		}
+		return nil
+	}
+	if d := attributes(body, nil); d != nil {
+		return d
+	}
+	for _, b := range body.Blocks {
+		known := lockAttributes[b.Type]
+		if known == nil {
+			return newer("a block "+b.Type, b.DefRange())
+		}
+		if len(b.Body.Blocks) > 0 {
+			return newer("a block "+b.Body.Blocks[0].Type+" in a block "+b.Type, b.Body.Blocks[0].DefRange())
+		}
+		if d := attributes(b.Body, known); d != nil {
+			return d
+		}
+	}
+	return nil
 }
 
 // image decodes the pin of an image.

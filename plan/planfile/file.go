@@ -185,6 +185,10 @@ func readArchive(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	if err != nil {
 		return nil, damaged("its plan.json cannot be read: %s", err)
 	}
+	if format > plan.Format {
+		return nil, diag.Errorf("The plan file is of a newer deployster",
+			"It has format %d, and this deployster reads format %d. Use the version that made it, or make the plan again.", format, plan.Format)
+	}
 	if format != plan.Format {
 		return nil, diag.Errorf("Plan file of another version",
 			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", format,

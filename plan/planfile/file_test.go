@@ -143,7 +143,7 @@ func TestPlanFileOfAnotherFormat_IsRefused(t *testing.T) {
 	p := samplePlan()
 	p.Format = plan.Format + 1
 	_, err := read(written(t, p))
-	if err == nil || !strings.Contains(err.Error(), "format 3") {
+	if err == nil || !strings.Contains(err.Error(), "of a newer deployster") || !strings.Contains(err.Error(), "format 3") {
 		t.Errorf("got %v", err)
 	}
 }
