@@ -43,7 +43,7 @@ func main() {
 	}
 	var err error
 	if *manual != "" {
-		err = languagePage("../docs/language.md", filepath.Join(*manual, "deployster-language.7"))
+		err = languagePage("../docs/language.md", filepath.Join(*manual, "deployster-language.7"), time.Time{})
 	} else {
 		err = r.run()
 	}

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
@@ -95,6 +97,14 @@ func (r *release) packages(t tree) error {
 		contents = append(contents, &files.Content{Source: source, Destination: f.path,
 			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: f.mode, MTime: r.date}})
 	}
+	for _, at := range ownDirs(t) {
+		contents = append(contents, &files.Content{Type: files.TypeDir, Destination: at,
+			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: 0o755, MTime: r.date}})
+	}
+	scripts, err := r.scripts()
+	if err != nil {
+		return err
+	}
 	for format, ending := range map[string]string{"deb": "_" + t.arch + ".deb",
 		"rpm": "." + machine(t.arch) + ".rpm", "apk": "_" + machine(t.arch) + ".apk"} {
 		packager, err := nfpm.Get(format)
@@ -109,12 +119,12 @@ func (r *release) packages(t tree) error {
 			Overridables: nfpm.Overridables{
 				Contents: contents, RPM: nfpm.RPM{BuildHost: "localhost", Summary: "plan and apply with container images as resource types"},
 				Recommends: []string{"openssh-client"},
-				Scripts:    nfpm.Scripts{PostInstall: "files/postinst"},
+				Scripts:    nfpm.Scripts{PostInstall: scripts["postinst"], PreRemove: scripts["prerm"]},
 			},
 		})
 		switch format {
 		case "deb":
-			info.Scripts.PostRemove = "files/postrm"
+			info.Scripts.PostRemove = scripts["postrm"]
 		case "rpm":
 			info.Recommends = []string{"openssh-clients"}
 		case "apk":
@@ -130,6 +140,35 @@ func (r *release) packages(t tree) error {
 		}
 	}
 	return nil
+}
+
+// ownDirs returns the directories that only this package has, which rpm removes with it only if they
+// are listed.
+func ownDirs(t tree) []string {
+	found := map[string]bool{}
+	for _, f := range t.files {
+		for dir := path.Dir(f.path); strings.Contains(dir, "/deployster"); dir = path.Dir(dir) {
+			found[dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// scripts returns copies of the scripts of packages with the date of the commit, which is recorded in
+// a package: those of a checkout have the date of that.
+func (r *release) scripts() (map[string]string, error) {
+	copies := map[string]string{}
+	for _, name := range []string{"postinst", "prerm", "postrm"} {
+		content, err := os.ReadFile(filepath.Join("files", name))
+		if err != nil {
+			return nil, err
+		}
+		copies[name] = filepath.Join(r.work, name)
+		if err := errors.Join(os.WriteFile(copies[name], content, 0o755), os.Chtimes(copies[name], r.date, r.date)); err != nil {
+			return nil, err
+		}
+	}
+	return copies, nil
 }
 
 // machine returns the name that uname -m prints.

@@ -13,8 +13,11 @@ cd "$here/.."
 # Linked by path, and not with -L: the C library is that of the compiler.
 mkdir -p "$dir/$arch/lib" && cp "$root/lib/$machine-linux-gnu/libseccomp.a" "$dir/$arch/lib/"
 mkdir -p "$dir/$arch/include" && cp "$root/include/"seccomp*.h "$dir/$arch/include/"
-printf 'Name: libseccomp\nDescription: seccomp\nVersion: %s\nLibs: -L%s/lib -lseccomp\nCflags: -I%s/include\n' \
-	"$(awk '$1 == "libseccomp-dev" { sub("-.*", "", $2); print $2 }' "$dir/$arch.packages")" "$dir/$arch" "$dir/$arch" >"$dir/$arch/libseccomp.pc"
+# The directories are given by the environment: Go keeps what it has compiled by that, and not by
+# what pkg-config prints, so that the directories of an earlier release would be linked.
+printf 'Name: libseccomp\nDescription: seccomp\nVersion: %s\nLibs: -lseccomp\n' \
+	"$(awk '$1 == "libseccomp-dev" { sub("-.*", "", $2); print $2 }' "$dir/$arch.packages")" >"$dir/$arch/libseccomp.pc"
 PKG_CONFIG_LIBDIR=$dir/$arch CC=$machine-linux-gnu-gcc CGO_ENABLED=1 GOOS=linux GOARCH=$arch GOFLAGS=-mod=readonly \
+	CGO_CFLAGS="-O2 -I$dir/$arch/include" CGO_LDFLAGS="-L$dir/$arch/lib" \
 	go build -trimpath -buildvcs=false -tags 'seccomp netgo osusergo' \
 	-ldflags '-s -w -buildid= -linkmode external -extldflags "-static -Wl,--build-id=none"' -o "$file" github.com/opencontainers/runc

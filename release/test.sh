@@ -1,9 +1,9 @@
 #!/bin/bash
-# Builds a release of this checkout twice, for this machine's architecture, and compares the
-# bytes; then installs it: see install-test.sh. Usage: test.sh [DIR]
-# DIR (default: a temporary directory, removed at the end) keeps the Debian for the next run.
+# Builds what is committed twice, in two clones, and compares the bytes; then installs it: see
+# formats-test.sh, machine-test.sh and bare-test.sh. Usage: test.sh [DIR]
+# DIR (default: a temporary directory, removed at the end) keeps what was fetched for the next run.
 set -eu
-cd "$(dirname "$0")"
+here=$(cd "$(dirname "$0")" && pwd)
 arch=$(dpkg --print-architecture)
 if [ $# -gt 0 ]; then
 	mkdir -p "$1"
@@ -12,16 +12,35 @@ else
 	dir=$(mktemp -d)
 	trap 'rm -rf --one-file-system "$dir"' EXIT
 fi
+rm -f "$dir/key"
 openssl genpkey -algorithm ed25519 -out "$dir/key"
-openssl pkey -in "$dir/key" -pubout -out "$dir/deployster.pub"
-build() { go run . -version "$1" -arch "$arch" -key "$dir/key" -out "$dir/$2"; }
-build 0.0.1-test.1 old
+# build VERSION NAME [FLAG...]: into NAME, in a clone of its own
+build() {
+	version=$1 name=$2
+	shift 2
+	rm -rf "$dir/clone-$name"
+	git clone -q "$here/.." "$dir/clone-$name"
+	(cd "$dir/clone-$name/release" && go run . -version "$version" -key "$dir/key" -out "$dir/$name" "$@")
+	rm -rf "$dir/clone-$name"
+}
+build 0.0.1-test.1 old -arch "$arch"
 build 0.0.1-test.2 new
 build 0.0.1-test.2 again
 diff -r "$dir/new" "$dir/again" || { echo 'the same commit gave other bytes' >&2; exit 1; }
+rm -rf "$dir/again"
 (
 	cd "$dir/new"
-	openssl pkeyutl -verify -pubin -inkey ../deployster.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
-	sha256sum --quiet --check SHA256SUMS
+	openssl pkey -in "$dir/key" -pubout -out deployster.pub
+	sh -euxc "$(awk '/^## Verify/ { on = 1 } on && /^```$/ { exit } code { print } on && /^```sh$/ { code = 1 }' "$here/../docs/install.md")"
 )
-./install-test.sh "$dir" "$dir/old/"*.deb "$dir/new/"*.deb
+"$here/formats-test.sh" "$dir/formats" "$dir/old" "$dir/new"
+
+# The commands of the README, with the package of the older version.
+rm -rf "$dir/inside"
+mkdir "$dir/inside"
+cp "$here/inside.sh" "$dir/old/"*.deb "$dir/inside/"
+mv "$dir/inside/"*.deb "$dir/inside/deployster_old_$arch.deb"
+cp "$dir/new/"*"_$arch.deb" "$dir/inside/new.deb"
+awk '/^```sh$/ { on = 1; next } on && /^```$/ { exit } on { print }' "$here/../README.md" >"$dir/inside/readme.sh"
+(cd "$here/.." && go run ./internal/testkit/machines/booted 1 "$here/machine-test.sh" "$dir/inside")
+"$here/bare-test.sh" "$dir/bare" "$dir/inside"

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/cpuguy83/go-md2man/v2/md2man"
 )
 
 // file is one file of an installation.
@@ -44,7 +42,7 @@ func (r *release) common() (files []file, err error) {
 	if _, err := r.output(".", native, "man", pages); err != nil {
 		return nil, err
 	}
-	if err := languagePage(filepath.Join(r.root, "docs", "language.md"), filepath.Join(pages, "deployster-language.7")); err != nil {
+	if err := languagePage(filepath.Join(r.root, "docs", "language.md"), filepath.Join(pages, "deployster-language.7"), r.date); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(pages)
@@ -131,21 +129,6 @@ func names() (list []string) {
 		list = append(list, p.name)
 	}
 	return list
-}
-
-// languagePage makes a man page of the page about the language.
-func languagePage(from, to string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	_, body, _ := bytes.Cut(text, []byte("\n")) // after the title
-	page := "deployster-language 7 \"\" deployster \"Deployster\"\n==================================================\n\n" +
-		"# NAME\n\ndeployster-language - the language of manifests\n\n# DESCRIPTION\n" + string(body)
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(to, md2man.Render([]byte(page)), 0o644)
 }
 
 func compress(content []byte) []byte {

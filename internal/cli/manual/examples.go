@@ -70,7 +70,7 @@ var examples = map[string][]string{
 	"host check":        {"deployster host check web1 -json"},
 	"migrate":           {"deployster migrate terraform ."},
 	"migrate terraform": {"deployster migrate terraform -state=old.tfstate -out=new ."},
-	"new":               {"deployster new", "deployster new type-python"},
+	"new":               {"deployster new", "deployster new type-shell"},
 	"completion":        {"eval \"$(deployster completion bash)\""},
 	"version":           {"deployster version -json"},
 }

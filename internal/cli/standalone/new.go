@@ -97,6 +97,6 @@ func FirstSteps(dir string) string {
 		return ""
 	}
 	return "There is no manifest in this directory yet. Write one, such as main.hcl, or start with an example:\n" +
-		"  deployster new       writes a small project that works; `deployster new -help` lists the others\n" +
+		"  deployster new       writes an example for this machine; `deployster new -help` lists the others\n" +
 		"  deployster -help     lists all commands; `man deployster-language` describes manifests\n"
 }

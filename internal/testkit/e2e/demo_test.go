@@ -15,14 +15,14 @@ import (
 func TestDemo_PrintsTheOutputOfTheReadme(t *testing.T) {
 	t.Parallel()
 	texts, settings := fences(read(t, "README.md"), "text"), goSettings(t)
-	if len(texts) != 3 {
+	if len(texts) != 2 {
 		t.Fatalf("%d outputs in the README", len(texts))
 	}
 	runScripts(t, "testdata/demo", func(env *testscript.Env) error {
 		for name, value := range settings {
 			env.Setenv(name, value)
 		}
-		return os.WriteFile(filepath.Join(env.WorkDir, "want"), []byte(texts[2]), 0o600)
+		return os.WriteFile(filepath.Join(env.WorkDir, "want"), []byte(texts[1]), 0o600)
 	})
 }
 

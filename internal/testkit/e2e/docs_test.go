@@ -126,18 +126,18 @@ func TestDocs_Links(t *testing.T) {
 	}
 }
 
-// TestDocs_Readme does what the README tells a newcomer to do: its first manifest,
-// and its commands, in their order, with real containers.
-func TestDocs_Readme(t *testing.T) {
+// TestDocs_FirstType does what docs/first-type.md has a newcomer do: its manifest, and its
+// commands, in their order, with real containers.
+func TestDocs_FirstType(t *testing.T) {
 	t.Parallel()
-	page := read(t, "README.md")
+	page := read(t, "docs/first-type.md")
 	manifests, commands, texts := fences(page, "hcl"), fences(page, "sh"), fences(page, "text")
-	if len(manifests) == 0 || len(commands) != 2 || len(texts) != 3 {
+	if len(manifests) == 0 || len(commands) != 2 || len(texts) != 1 {
 		t.Fatalf("%d manifests, %d commands, %d outputs", len(manifests), len(commands), len(texts))
 	}
 	runScripts(t, "testdata/docs", func(env *testscript.Env) error {
 		first := commands[0] + "cat >main.hcl <<'END'\n" + manifests[0] + "END\n" + commands[1]
-		for name, content := range map[string]string{"first.sh": first, "want": texts[1]} {
+		for name, content := range map[string]string{"first.sh": first, "want": texts[0]} {
 			if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(content), 0o600); err != nil {
 				return err
 			}
