@@ -131,6 +131,7 @@ check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'not formatted: run gofmt -w' ; exit 1 ; }
 	go vet ./...
 	cd bridge && go vet ./...
+	cd release && go vet ./...
 	go tool staticcheck ./...
 	$(MAKE) docs-check
 	$(MAKE) subjects
@@ -227,11 +228,12 @@ release:
 	.ci/setup release
 	cd release && go run . -version "$(VERSION)" -out ../dist $(if $(KEY),-key "$(abspath $(KEY))") $(if $(filter command line,$(origin ARCH)),-arch $(ARCH))
 
-# Builds a release twice for this machine's architecture and compares the bytes; then installs
-# it in a Debian of its own, upgrades it while an action runs, removes and purges it. RELEASE is
-# a directory that keeps the Debian for the next run.
+# Builds a release of what is committed twice, in two clones, and compares the bytes; then installs each
+# package by its own tool, and in Debians of its own with and without systemd: it is upgraded while
+# an action and a watch run, removed and purged. RELEASE is a directory that keeps what was fetched.
 test-release:
 	.ci/setup release
+	cd release && go test -count=1 ./...
 	release/test.sh $(RELEASE)
 
 clean:

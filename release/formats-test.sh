@@ -16,10 +16,12 @@ for arch in amd64 arm64; do
 	mkdir "$dir/$arch/files" "$dir/$arch/files/old" "$dir/$arch/files/new"
 	case $arch in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac
 	for version in old new; do
-		cp "${!version}"/*_"$arch".deb "$dir/$arch/files/$version/deb"
-		cp "${!version}"/*."$machine".rpm "$dir/$arch/files/$version/rpm"
-		cp "${!version}"/*_"$machine".apk "$dir/$arch/files/$version/apk"
-		tar -xzf "${!version}"/*_linux_"$arch".tar.gz -C "$dir/$arch/files/$version"
+		from=${!version}
+		ls "$from"/*_"$arch".deb >/dev/null 2>&1 || from=$new # the old one is of one architecture
+		cp "$from"/*_"$arch".deb "$dir/$arch/files/$version/deb"
+		cp "$from"/*."$machine".rpm "$dir/$arch/files/$version/rpm"
+		cp "$from"/*_"$machine".apk "$dir/$arch/files/$version/apk"
+		tar -xzf "$from"/*_linux_"$arch".tar.gz -C "$dir/$arch/files/$version"
 	done
 	cp "$here/formats-inside.sh" "$dir/$arch/files/"
 	echo "formats-test: installing the packages for $arch"

@@ -7,9 +7,9 @@ step() { echo "install-test: $*"; }
 booted() { [ -d /run/systemd/system ]; }
 # What purge may leave: dpkg's own records, what systemd keeps for itself, and what this test wrote.
 files() {
-	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o -path /run -o -path /var/lib/dpkg -o -path /var/lib/systemd \
-		-o -path /var/log -o -path /var/cache -o -path /tmp -o -path /var/tmp -o -path '/root/.*' \) -prune -o -printf '%p %y %m %u %g %s %l\n' |
-		awk '$2 == "d" { $6 = 0 } { print }' | sort
+	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o -path /run -o -path /var/lib/dpkg -o -path /var/lib/systemd -o -path /var/lib/apt \
+		-o -path /var/log -o -path /var/cache -o -path /tmp -o -path /var/tmp \) -prune -o -printf '%p %y %m %u %g %s %l\n' |
+		awk '$2 == "d" { $6 = 0 } $1 == "/var/lib/deployster" { $3 = 0 } { print }' | sort
 	find /run /var/lib/deployster -path '*deployster*' | sort
 }
 # until COMMAND...: waits for at most two minutes
@@ -26,11 +26,16 @@ running() { for p in /proc/[0-9]*; do tr '\0' ' ' 2>/dev/null <"$p/cmdline" | gr
 refused() { deployster plan >/srv/newer.log 2>&1 && fail "a newer $1 was read"; grep -q "$1 is of a newer deployster" /srv/newer.log || { cat /srv/newer.log; fail 'it is not named'; }; }
 
 dpkg -P deployster >/dev/null 2>&1 || true
+echo 'APT::Install-Recommends "false";' >/etc/apt/apt.conf.d/90inside # nothing is fetched
+cp /srv/busybox /usr/local/bin/ # for a type in shell
 files >/srv/before
 
 step 'installing, and the first plan of the README'
-cd /srv
+cd /root
+cp /srv/deployster_old_*.deb .
 bash -eux /srv/readme.sh || fail 'the commands of the README'
+grep hello /srv/hello/greeting
+rm -r hello deployster_old_*.deb
 [ "$(dpkg-query -f '${Version}' -W deployster)" = "$(dpkg-deb -f /srv/deployster_old_*.deb Version)" ] || fail 'another version is installed'
 deployster version | tee /srv/version
 grep -q '/usr/lib/deployster/runc' /srv/version || fail 'the runc of the package is not the one in use'
@@ -42,7 +47,7 @@ if booted; then
 	sed -i 's|/srv/|/opt/|' main.hcl
 	deployster plan -out=applied.plan >/dev/null
 	deployster apply applied.plan >/dev/null
-	systemd-analyze verify deployster-watch@hello.service
+	systemd-analyze verify --man=no deployster-watch@hello.service
 	systemctl enable --now deployster-watch@hello
 	[ "$(systemctl show -P ActiveState deployster-watch@hello)" = active ] || fail 'the unit is not active'
 	[ "$(systemctl show -P Type deployster-watch@hello)" = notify ] || fail 'systemd does not know the type of the unit'

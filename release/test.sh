@@ -38,7 +38,7 @@ rm -rf "$dir/again"
 # The commands of the README, with the package of the older version.
 rm -rf "$dir/inside"
 mkdir "$dir/inside"
-cp "$here/inside.sh" "$dir/old/"*.deb "$dir/inside/"
+cp "$here/inside.sh" "$(command -v busybox)" "$dir/old/"*.deb "$dir/inside/"
 mv "$dir/inside/"*.deb "$dir/inside/deployster_old_$arch.deb"
 cp "$dir/new/"*"_$arch.deb" "$dir/inside/new.deb"
 awk '/^```sh$/ { on = 1; next } on && /^```$/ { exit } on { print }' "$here/../README.md" >"$dir/inside/readme.sh"
