@@ -89,6 +89,7 @@ test: build
 	go test -vet=off ./config
 	go test -vet=off -count=1 -timeout 75m -parallel 4 $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
 	cd bridge && go test -vet=off ./...
+	cd release && go test -vet=off ./...
 	go test -vet=off -short -run '^$$' -bench . -benchtime 2x $(BENCHMARKED)
 	cd bridge && go test -vet=off -short -run '^$$' -bench . -benchtime 2x .
 

@@ -42,13 +42,33 @@ func TestReadme_IsFollowed(t *testing.T) {
 	}
 	for _, c := range []struct{ script, want string }{
 		{"cat /srv/hello/greeting", "hello"},
-		{"cd hello && deployster plan -detailed-exitcode >/dev/null && rm /srv/hello/greeting && deployster apply -auto-approve >/dev/null 2>&1 && " +
-			"cat /srv/hello/greeting", "hello"},
+		{"cd hello && deployster plan -detailed-exitcode >/dev/null && rm /srv/hello/greeting && " +
+			"deployster apply -auto-approve >/dev/null 2>&1 && cat /srv/hello/greeting", "hello"},
 		{"cd hello && deployster destroy -auto-approve >/dev/null 2>&1 && ls /srv", ""},
 	} {
 		if out, err := m.Shell(c.script); err != nil || out != c.want {
 			t.Errorf("%s\nprinted %q, %v", c.script, out, err)
 		}
+	}
+}
+
+// The root of a container is an overlay, which cannot hold another. There all works, with a warning of what it costs
+// and of what to do, once.
+func TestContainer_DataOnItsRootWorks(t *testing.T) {
+	m := Start(t)
+	installed(t, m)
+	const begin = "mkdir -p /root/x && cd /root/x && export DEPLOYSTER_DATA_DIR=/var/data && "
+	out, err := m.Shell(begin + "stat -f -c %T /var && deployster new machine >/dev/null && deployster apply -auto-approve && " +
+		"cat /srv/hello/greeting")
+	for _, want := range []string{"overlayfs\n", "Warning: Each container gets a copy of its image's files",
+		"/var/data cannot hold layers: it is itself on overlayfs, as in a container",
+		"Choose a directory on another file system with DEPLOYSTER_DATA_DIR", "Apply complete. Resources: 2 created.", "hello"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%q is not printed, %v:\n%s", want, err, out)
+		}
+	}
+	if out, err := m.Shell(begin + "deployster plan -detailed-exitcode"); err != nil || strings.Contains(out, "Warning") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
