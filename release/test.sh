@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds what is committed twice, in two clones, and compares the bytes; then installs it: see
-# formats-test.sh, machine-test.sh and bare-test.sh. Usage: test.sh [DIR]
+# image-test.sh, formats-test.sh, machine-test.sh and bare-test.sh. Usage: test.sh [DIR]
 # DIR (default: a temporary directory, removed at the end) keeps what was fetched for the next run.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,12 +14,14 @@ else
 fi
 rm -f "$dir/key"
 openssl genpkey -algorithm ed25519 -out "$dir/key"
+commit=$(git -C "$here" rev-parse HEAD)
 # build VERSION NAME [FLAG...]: into NAME, in a clone of its own
 build() {
 	version=$1 name=$2
 	shift 2
 	rm -rf "$dir/clone-$name"
-	git clone -q "$here/.." "$dir/clone-$name"
+	git clone -q --no-checkout "$here/.." "$dir/clone-$name"
+	git -C "$dir/clone-$name" checkout -q --detach "$commit"
 	(cd "$dir/clone-$name/release" && go run . -version "$version" -key "$dir/key" -out "$dir/$name" "$@")
 	rm -rf "$dir/clone-$name"
 }
@@ -33,6 +35,7 @@ rm -rf "$dir/again"
 	openssl pkey -in "$dir/key" -pubout -out deployster.pub
 	sh -euxc "$(awk '/^## Verify/ { on = 1 } on && /^```$/ { exit } code { print } on && /^```sh$/ { code = 1 }' "$here/../docs/install.md")"
 )
+"$here/image-test.sh" "$dir/image" "$dir/new/"*_ci-image.tar 0.0.1-test.2
 "$here/formats-test.sh" "$dir/formats" "$dir/old" "$dir/new"
 
 # The commands of the README, with the package of the older version.
