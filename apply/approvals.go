@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 
@@ -40,11 +41,28 @@ type approval struct {
 	actions   []protocol.Action
 	shutdown  *protocol.Action
 	confirmed bool // a person has approved exactly this
+	removal   bool // it is of a removal, which may destroy less than was shown
 }
 
 // covers reports whether an answer needs exactly the approved actions, and no other shutdown_first.
 func (a approval) covers(found protocol.Answer) bool {
-	return len(a.actions) > 0 && sameActions(a.actions, found.Actions) && a.coversShutdown(found.ShutdownFirst)
+	return len(a.actions) > 0 && slices.EqualFunc(a.actions, found.Actions, a.allows) && a.coversShutdown(found.ShutdownFirst)
+}
+
+// allows reports whether an action may be run as one that was shown. A removal that destroys less
+// than was shown is one of them: others that it would have taken along may be removed before it.
+func (a approval) allows(shown, found protocol.Action) bool {
+	found.Destructive = found.Destructive || a.removal && shown.Destructive
+	return sameAction(shown, found)
+}
+
+// effectsOf returns the effects of an action as they were shown. They are its own if it was not
+// shown, and may be run without that.
+func (a approval) effectsOf(found protocol.Action) json.RawMessage {
+	if i := slices.IndexFunc(a.actions, func(shown protocol.Action) bool { return a.allows(shown, found) }); i >= 0 {
+		return a.actions[i].Effects
+	}
+	return found.Effects
 }
 
 // coversShutdown reports whether a shutdown_first was approved. To run none needs
@@ -73,13 +91,19 @@ func (a *approvals) of(step *plan.Step) approval {
 	if given, ok := a.given[step]; ok {
 		return given
 	}
-	return approval{actions: step.Answer().Actions, shutdown: step.Answer().Shutdown}
+	return shownBy(step)
+}
+
+// shownBy returns the approval of what a plan has shown.
+func shownBy(step *plan.Step) approval {
+	return approval{actions: step.Answer().Actions, shutdown: step.Answer().Shutdown, removal: step.Intent() == protocol.Absent}
 }
 
 func (a *approvals) set(step *plan.Step, found protocol.Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.given[step] = approval{actions: found.Actions, shutdown: found.ShutdownFirst, confirmed: true}
+	a.given[step] = approval{actions: found.Actions, shutdown: found.ShutdownFirst, confirmed: true,
+		removal: step.Intent() == protocol.Absent}
 }
 
 // forget asks about a resource whose entry is only removed from the state file.

@@ -77,7 +77,11 @@ func (o *outcome) repeatable() bool {
 // rest reports whether the actions in an answer are the last of those that were shown, as
 // the others are done. Its shutdown_first, if any, must have been shown too.
 func rest(step *plan.Step, answer protocol.Answer) bool {
-	shown := approval{actions: step.Answer().Actions, shutdown: step.Answer().Shutdown}
+	shown := shownBy(step)
 	n := len(shown.actions) - len(answer.Actions)
-	return n > 0 && sameActions(shown.actions[n:], answer.Actions) && shown.coversShutdown(answer.ShutdownFirst)
+	if n <= 0 {
+		return false
+	}
+	shown.actions = shown.actions[n:]
+	return shown.covers(answer)
 }

@@ -66,6 +66,9 @@ func TestApproval_Covers(t *testing.T) {
 		"a stop that was not shown":        {approval{actions: shown.actions}, protocol.Answer{Actions: shown.actions, ShutdownFirst: &stop}, false},
 		"other actions":                    {shown, protocol.Answer{Actions: []protocol.Action{stop}}, false},
 		"nothing, where nothing was shown": {approval{}, protocol.Answer{}, false},
+		"a removal destroys less":          {approval{actions: []protocol.Action{wipe}, removal: true}, protocol.Answer{Actions: []protocol.Action{stop}}, true},
+		"a removal destroys more":          {approval{actions: []protocol.Action{stop}, removal: true}, protocol.Answer{Actions: []protocol.Action{wipe}}, false},
+		"a change destroys less":           {approval{actions: []protocol.Action{wipe}}, protocol.Answer{Actions: []protocol.Action{stop}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

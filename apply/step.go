@@ -260,7 +260,8 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	target := step.Target(out.addr)
 	target.Batch = at.batch.Begin()
 	result, err := r.exec.ActNotify(r.work, target, step.Init, a,
-		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
+		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key,
+			ShownEffects: r.approvals.of(step).effectsOf(a)}, record)
 	out.running = ""
 	at.batch.End(diag.Is[*runner.UnknownError](err))
 	r.options.event(ActionEnded{Address: out.addr, Action: a.Name, Host: hostName(step), Took: r.options.Now().Sub(began), Err: err})

@@ -20,6 +20,7 @@ type scripted struct {
 	init   string // what it says of itself beside its protocol and its state action
 	answer func(in protocol.StateInput, args []string) (answer string, exit int)
 	acted  []string
+	shown  []string // the effects that its actions were given as shown
 }
 
 func (s *scripted) program(_ context.Context, spec runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -35,6 +36,7 @@ func (s *scripted) program(_ context.Context, spec runner.Spec, stdin io.Reader,
 	defer s.mu.Unlock()
 	if spec.Args[0] != "state" {
 		s.acted = append(s.acted, spec.Args[0])
+		s.shown = append(s.shown, string(in.ShownEffects))
 	}
 	answer, exit := s.answer(in.StateInput, spec.Args)
 	if exit != 0 {

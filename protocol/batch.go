@@ -33,6 +33,7 @@ func (s server[C, S]) together(ctx context.Context, all []Process, begin func(i 
 			_, _ = fmt.Fprintln(p.Stderr, err)
 			continue
 		}
+		c.Args = p.Args[min(1, len(p.Args)):]
 		if s.about.Memory {
 			c.Out = c.Log // stdout is reserved for the memory
 		}
@@ -74,7 +75,7 @@ func (s server[C, S]) actTogether(ctx context.Context, actor BatchActor[C, S], c
 
 // actionOf names the action of a batch.
 func actionOf(all []Process) string {
-	if len(all) == 0 || len(all[0].Args) != 1 {
+	if len(all) == 0 || len(all[0].Args) == 0 {
 		return ""
 	}
 	return all[0].Args[0]

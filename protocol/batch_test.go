@@ -26,7 +26,7 @@ func (shelf) ActTogether(_ context.Context, calls []*protocol.Call[lampConfig, l
 			continue
 		}
 		begin(i)
-		_, _ = fmt.Fprintf(c.Out, "%d together", len(calls))
+		_, _ = fmt.Fprintf(c.Out, "%d together %s", len(calls), c.Args)
 		if c.Config.Name == "bad" {
 			errs[i] = errors.New("failed alone")
 		}
@@ -54,7 +54,7 @@ func answersTo(t *testing.T, about protocol.About, lines string) map[int64][]pro
 	return all
 }
 
-const batchOfThree = `{"batch":[{"id":7,"args":["install"],"stdin":{"action":"install","config":{"name":"good"}}},` +
+const batchOfThree = `{"batch":[{"id":7,"args":["install","soon"],"stdin":{"action":"install","config":{"name":"good"}}},` +
 	`{"id":8,"args":["install"],"stdin":{"action":"install","config":{"name":"bad"}}},` +
 	`{"id":9,"args":["install"],"stdin":{"action":"install","config":{"name":"refused"}}}]}` + "\n"
 
@@ -65,7 +65,7 @@ func TestBatch_IsOneCall(t *testing.T) {
 		begun bool
 		code  int
 		text  string
-	}{7: {true, 0, "3 together"}, 8: {true, 1, "3 together"}, 9: {false, 1, ""}} {
+	}{7: {true, 0, "3 together [soon]"}, 8: {true, 1, "3 together []"}, 9: {false, 1, ""}} {
 		var text string
 		begun, first := false, true
 		for _, r := range all[id] {

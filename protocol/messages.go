@@ -113,9 +113,10 @@ type Dependency struct {
 // ActionInput is the stdin of an action.
 type ActionInput struct {
 	StateInput
-	Action         string          `json:"action"`          // its name
-	StaleState     json.RawMessage `json:"staleState"`      // an object: the real state when the action was planned; {} = nothing
-	IdempotencyKey string          `json:"idempotency_key"` // the same for each attempt at this action of this plan
+	Action         string          `json:"action"`                  // its name
+	StaleState     json.RawMessage `json:"staleState"`              // an object: the real state when the action was planned; {} = nothing
+	IdempotencyKey string          `json:"idempotency_key"`         // the same for each attempt at this action of this plan
+	ShownEffects   json.RawMessage `json:"shown_effects,omitempty"` // Action.Effects as the plan has shown this action
 }
 
 // Command says how to run an image, by docker's rules: an empty Command runs the
@@ -132,6 +133,9 @@ type Action struct {
 	Description string `json:"description,omitempty"` // default: the name
 	Destructive bool   `json:"destructive,omitempty"` // it destroys the real object, for example to create it again
 	Command
+	// Effects is what the action does beside, in a form of the type's own. Deployster does not compare
+	// it, but passes it to the action as it was shown, so that the type can refuse to do more.
+	Effects json.RawMessage `json:"effects,omitempty"`
 }
 
 // Destructive returns the name of the first destructive action, "" if there is none.

@@ -128,7 +128,8 @@ func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateIn
 		if in.Memory = e.memory; a.Memory != nil {
 			in.Memory, a.Memory = a.Memory, nil // for the first action
 		}
-		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text()}
+		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text(),
+			ShownEffects: action.Effects}
 		r, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole)
 		if said, silent := typeclient.Said(e.ty, r); !silent {
 			if e.memory = said; string(said) == "null" {

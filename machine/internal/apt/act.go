@@ -43,7 +43,9 @@ func (k Package) installation(ctx context.Context, c *packageCall) (member, erro
 		}
 		x, err = k.wanted(ctx, c, c.Have)
 	}
-	x.loses = c.Args
+	if err == nil {
+		x.shown, err = shownEffects(c.ShownEffects)
+	}
 	x.downgrade = c.Action == downgradeAction
 	x.unhold = c.Have != nil && c.Have.Hold && c.Config.Hold != nil && *c.Config.Hold
 	return x, err
@@ -116,6 +118,7 @@ func (k Package) uninstallation(ctx context.Context, c *packageCall) (x member, 
 	if err != nil {
 		return x, false, err
 	}
-	x = member{verb: k.removal(c), name: name, loses: c.Args}
-	return x, !x.done(db), nil
+	x = member{verb: k.removal(c), name: name}
+	x.shown, err = shownEffects(c.ShownEffects)
+	return x, !x.done(db), err
 }

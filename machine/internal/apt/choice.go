@@ -38,7 +38,7 @@ func asUnsolvable(err error) (*unsolvable, bool) { return errors.AsType[*unsolva
 // choice returns the action that installs a package, and the package with the version that it will
 // have; nil = that is known only after the indexes were updated, or after other actions.
 func (k Package) choice(ctx context.Context, c *packageCall, have *PackageState) (protocol.Action, *step, error) {
-	action := called(installAction)
+	action := protocol.Action{Name: installAction, Effects: effects{Open: true}.encoded()}
 	later, err := k.later(c)
 	if err != nil {
 		return action, nil, err
@@ -60,7 +60,7 @@ func (k Package) choice(ctx context.Context, c *packageCall, have *PackageState)
 	}
 	if have != nil && x.version != "" && x.version != have.Version {
 		if older, err := k.precedes(ctx, x.version, have.Version); err != nil || older {
-			x.downgrade, action = true, called(downgradeAction)
+			x.downgrade, action.Name = true, downgradeAction
 		}
 	}
 	args := arguments([]member{x})
@@ -74,17 +74,10 @@ func (k Package) choice(ctx context.Context, c *packageCall, have *PackageState)
 	if err != nil {
 		return action, nil, err
 	}
-	lost := would.removed()
-	action.Args = append(action.Args, lost...)
-	action.Destructive = len(lost) > 0
+	action.Effects = would.effects().encoded()
+	action.Destructive = len(would.removed()) > 0
 	action.Description = described(c.Config.Name, x, would)
 	return action, &step{name: bare(x.name), to: x.version}, nil
-}
-
-// called returns an action with its name as its first argument. Further ones are the packages that
-// it may remove.
-func called(name string, may ...string) protocol.Action {
-	return protocol.Action{Name: name, Command: protocol.Command{Args: append([]string{name}, may...)}}
 }
 
 // described says in words what an installation does.

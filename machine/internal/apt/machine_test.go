@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,16 +192,67 @@ func TestPackage_RemovalOfOthersIsDestructive(t *testing.T) {
 	}
 }
 
+// wanting returns the installation of a package, as a plan shows it.
+func wanting(t *testing.T, name string) member {
+	t.Helper()
+	shown, err := shownEffects(pkg(t).State(config{"name": name}).Actions[0].Effects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return member{verb: "install", name: name, shown: shown}
+}
+
+// refused wants a transaction that no member of is begun, because it would do more than was shown.
+func refused(t *testing.T, members []member, more string) {
+	t.Helper()
+	m := &access.Machine{Root: "/"}
+	g := manager{m, &reader{machine: m}}
+	before := shell(t, "dpkg -l | md5sum")
+	for i, err := range g.transact(t.Context(), members, t.Output(), func(int) { t.Error("a member was begun") }) {
+		if err == nil || !strings.Contains(err.Error(), more+", which the plan did not show: nothing was changed") {
+			t.Errorf("%s: %v, want %s", members[i].name, err, more)
+		}
+	}
+	if after := shell(t, "dpkg -l | md5sum"); after != before {
+		t.Error("packages were changed")
+	}
+}
+
 // What no plan has shown is not removed, also when the world has changed since the plan.
 func TestPackage_RemovesOnlyWhatWasShown(t *testing.T) {
 	fresh(t)
-	m := &access.Machine{Root: "/"}
-	g := manager{m, &reader{machine: m}}
+	rival := wanting(t, "rival")
 	pkg(t).Apply(config{"name": "hello"})
-	err := g.transact(t.Context(), []member{{verb: "install", name: "rival"}}, t.Output(), func(int) {})[0]
-	if err == nil || !strings.Contains(err.Error(), "apt would also remove hello") || version(t, "hello") != "2.0 installed" {
-		t.Errorf("%v, and hello is %q", err, version(t, "hello"))
+	refused(t, []member{rival}, "remove hello")
+}
+
+// Two packages together may need a third one that neither of them needs alone. All members are
+// refused, those of other transactions too.
+func TestPackage_AddsOnlyWhatWasShown(t *testing.T) {
+	fresh(t)
+	choosy, picky, many := wanting(t, "choosy"), wanting(t, "picky"), wanting(t, "many-a")
+	many.recommends = new(bool) // so it is a transaction of its own
+	if !slices.Equal(choosy.shown.Adds, []string{"choosy", "first"}) || !slices.Equal(picky.shown.Adds, []string{"picky"}) {
+		t.Fatalf("alone they add %v and %v", choosy.shown.Adds, picky.shown.Adds)
 	}
+	refused(t, []member{many, choosy, picky}, "install or change second")
+	shell(t, "apt-get install -y picky")
+	refused(t, []member{choosy}, "install or change second")
+}
+
+// Two packages go one after the other, and the second one had shown that it takes the first along.
+func TestPackage_RemovalMayTakeLessThanWasShown(t *testing.T) {
+	fresh(t)
+	hello, needs := pkg(t), pkg(t)
+	hello.Apply(config{"name": "hello"})
+	needs.Apply(config{"name": "needs-hello"})
+	shown := hello.StateAbsent(config{"name": "hello"})
+	needs.Destroy(config{"name": "needs-hello"})
+	now := hello.StateAbsent(config{"name": "hello"})
+	if !slices.Equal(shown.Actions[0].Args, now.Actions[0].Args) || !shown.Actions[0].Destructive || now.Actions[0].Destructive {
+		t.Errorf("%+v was shown, and now it is %+v", shown.Actions, now.Actions)
+	}
+	hello.Destroy(config{"name": "hello"})
 }
 
 func TestPackage_VirtualNameIsResolved(t *testing.T) {
@@ -353,7 +405,7 @@ func TestTransact_ManyAreOne(t *testing.T) {
 	begun := map[int]bool{}
 	var members []member
 	for _, name := range []string{"many-a", "many-b", "many-c", "many-d"} {
-		members = append(members, member{verb: "install", name: name})
+		members = append(members, wanting(t, name))
 	}
 	for i, err := range g.transact(t.Context(), members, t.Output(), func(i int) { begun[i] = true }) {
 		if err != nil {
@@ -367,7 +419,7 @@ func TestTransact_ManyAreOne(t *testing.T) {
 		t.Errorf("%d members were begun, want %d", len(begun), len(members))
 	}
 	clear(begun)
-	errs := g.transact(t.Context(), []member{{verb: "install", name: "hello"}, {verb: "install", name: "impossible"}}, t.Output(),
+	errs := g.transact(t.Context(), []member{wanting(t, "hello"), {verb: "install", name: "impossible", shown: effects{Open: true}}}, t.Output(),
 		func(i int) { begun[i] = true })
 	if errs[0] != nil || errs[1] == nil || version(t, "hello") != "2.0 installed" {
 		t.Errorf("%v, and hello is %s", errs, version(t, "hello"))

@@ -253,8 +253,8 @@ func (k Package) PlanAbsence(ctx context.Context, c *packageCall, have *PackageS
 		return nil, err
 	}
 	others := would.removed(have.Package, bare(have.Package))
-	action := called(removeAction, others...)
-	action.Description, action.Destructive = "Remove "+have.Package+" "+have.Version, len(others) > 0 || c.Config.Purge
+	action := protocol.Action{Name: removeAction, Description: "Remove " + have.Package + " " + have.Version,
+		Destructive: len(others) > 0 || c.Config.Purge, Effects: would.effects().encoded()}
 	if more := would.others(have.Package); more != "" {
 		action.Description += ": " + more
 	}

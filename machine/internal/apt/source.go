@@ -138,7 +138,7 @@ func (k Source) Plan(_ context.Context, c *sourceCall, have *SourceState) (*prot
 	}
 	forecast := map[string]any{"name": c.Config.Name, "path": sourcePath(c.Config.Name), "uris": c.Config.URIs, "suites": c.Config.Suites,
 		"components": append([]string{}, c.Config.Components...)}
-	plan := &protocol.Plan{Actions: []protocol.Action{called("create")}, Forecast: forecast}
+	plan := &protocol.Plan{Actions: []protocol.Action{{Name: "create"}}, Forecast: forecast}
 	plan.Actions[0].Description = "Fetch its indexes, and add the source"
 	for _, name := range []string{"uris", "suites", "components"} {
 		if c.IsUnknown("/" + name) {
@@ -148,7 +148,7 @@ func (k Source) Plan(_ context.Context, c *sourceCall, have *SourceState) (*prot
 	if have == nil {
 		return plan, nil
 	}
-	plan.Actions[0] = called("update")
+	plan.Actions[0] = protocol.Action{Name: "update"}
 	plan.Actions[0].Description = "Fetch its indexes, and change the source"
 	block, known := k.keyIn(c, have)
 	text := rendered(c.Config, block)

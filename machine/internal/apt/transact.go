@@ -3,7 +3,6 @@ package apt
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -13,14 +12,14 @@ import (
 
 // member is one package of a transaction: what a resource wants of apt.
 type member struct {
-	verb       string   // install, remove or purge
-	name       string   // of the package itself, not of what it provides
-	version    string   // "" = the candidate
-	recommends *bool    // nil = as apt is configured
-	downgrade  bool     // an older version is wanted
-	reinstall  bool     // the same version again
-	unhold     bool     // the hold is taken off first
-	loses      []string // the other packages that may be removed: a plan has shown them
+	verb       string  // install, remove or purge
+	name       string  // of the package itself, not of what it provides
+	version    string  // "" = the candidate
+	recommends *bool   // nil = as apt is configured
+	downgrade  bool    // an older version is wanted
+	reinstall  bool    // the same version again
+	unhold     bool    // the hold is taken off first
+	shown      effects // what a plan has shown of it
 }
 
 func (x member) spec() string {
@@ -60,10 +59,10 @@ func arguments(members []member) []string {
 }
 
 // transact does what all members want, with as few transactions as their options allow, and returns
-// an error or nil for each. Each transaction is simulated before: what removes a package that no
-// plan has shown is refused for all of its members. If apt finds no solution for members together,
-// each is tried alone, so that one which cannot be done fails alone. begin is called with the index
-// of a member before anything is changed for it.
+// an error or nil for each. Each transaction is simulated before: if one changes a package that no
+// plan has shown, all members are refused. If apt finds no solution for members together, each is
+// tried alone, so that one which cannot be done fails alone. begin is called with the index of a
+// member before anything is changed for it.
 func (g manager) transact(ctx context.Context, members []member, log io.Writer, begin func(i int)) []error {
 	result := make([]error, len(members))
 	groups := map[string][]int{}
@@ -75,12 +74,25 @@ func (g manager) transact(ctx context.Context, members []member, log io.Writer, 
 		}
 		groups[key] = append(groups[key], i)
 	}
-	for _, key := range order {
-		var group []member
+	of := func(key string) (group []member) {
 		for _, i := range groups[key] {
 			group = append(group, members[i])
 		}
-		for n, err := range g.together(ctx, group, log, func(n int) { begin(groups[key][n]) }) {
+		return group
+	}
+	if len(order) > 1 { // the first one changes nothing if a later one is refused
+		for _, key := range order {
+			would, err := simulate(ctx, g.machine, arguments(of(key))...)
+			if err != nil {
+				continue // it is that group's own
+			}
+			if err := would.within(of(key)); err != nil {
+				return slices.Repeat([]error{err}, len(members))
+			}
+		}
+	}
+	for _, key := range order {
+		for n, err := range g.together(ctx, of(key), log, func(n int) { begin(groups[key][n]) }) {
 			result[groups[key][n]] = err
 		}
 	}
@@ -134,17 +146,8 @@ func (g manager) run(ctx context.Context, group []member, log io.Writer, begin f
 	if err != nil {
 		return err
 	}
-	var own, may []string
-	for _, x := range group {
-		if x.verb != "install" {
-			own = append(own, x.name, bare(x.name))
-		}
-		may = append(may, x.loses...)
-	}
-	lost := slices.DeleteFunc(would.removed(own...), func(name string) bool { return slices.Contains(may, name) })
-	if len(lost) > 0 {
-		return fmt.Errorf("apt would also remove %s, which the plan did not show: nothing was changed. Plan again to see what "+
-			"is to be done now", listed(lost))
+	if err := would.within(group); err != nil {
+		return err
 	}
 	if len(would.removed()) == 0 {
 		args = append([]string{"--no-remove"}, args...)

@@ -74,6 +74,12 @@ func (r *Resource) State(c Config) protocol.StateAnswer {
 	return r.ask(r.input(c, protocol.Present))
 }
 
+// StateAbsent asks what removes the thing, and changes nothing.
+func (r *Resource) StateAbsent(c Config) protocol.StateAnswer {
+	r.T.Helper()
+	return r.ask(r.input(c, protocol.Absent))
+}
+
 // StateUnknown asks for the state while the values at these pointers are not known yet.
 func (r *Resource) StateUnknown(c Config, pointers ...string) protocol.StateAnswer {
 	r.T.Helper()
@@ -156,7 +162,7 @@ func (r *Resource) try(c Config, intent protocol.Intent, refresh bool) (first pr
 	}
 	done := []string{}
 	for _, action := range first.Actions {
-		in.Action, in.IdempotencyKey = action.Name, "key"
+		in.Action, in.IdempotencyKey, in.ShownEffects = action.Name, "key", action.Effects
 		before := r.Log.Len()
 		printed, code := r.call(in, action.Args...)
 		r.Log.Write(printed)
@@ -165,7 +171,7 @@ func (r *Resource) try(c Config, intent protocol.Intent, refresh bool) (first pr
 		}
 		done = append(done, action.Name)
 	}
-	in.Action, in.StaleState, in.After, in.Refresh = "", nil, done, false
+	in.Action, in.StaleState, in.ShownEffects, in.After, in.Refresh = "", nil, nil, done, false
 	again := r.ask(in)
 	want := protocol.Valid
 	if intent == protocol.Absent {

@@ -142,6 +142,9 @@ func actions(f *Fields, status protocol.Status) []protocol.Action {
 // maxName is the length limit of a name that an image chooses, in bytes.
 const maxName = 128
 
+// maxEffects is the size limit of the effects of an action, in bytes.
+const maxEffects = 256 << 10
+
 // properName reports whether a name looks the same wherever it is shown: it is on one
 // line, and has no invisible characters and none that change the direction of text.
 func properName(s string) bool {
@@ -150,8 +153,11 @@ func properName(s string) bool {
 
 func action(f *Fields) protocol.Action {
 	a := protocol.Action{Name: f.needText("name"), Description: f.Text("description"), Destructive: f.flag("destructive", false),
-		Command: command(f)}
+		Command: command(f), Effects: f.Value("effects")}
 	f.Done()
+	if len(a.Effects) > maxEffects {
+		f.Problem("%q has %d bytes, and may have at most %d", f.at("effects"), len(a.Effects), maxEffects)
+	}
 	if !properName(a.Name) || strings.ContainsAny(a.Name, `/\`) || strings.HasPrefix(a.Name, ".") {
 		f.Problem("%q is not a valid name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot "+
 			"at the start",

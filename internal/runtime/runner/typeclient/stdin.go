@@ -66,6 +66,7 @@ type actionPart struct {
 	Action         string          `json:"action"`
 	StaleState     json.RawMessage `json:"staleState"`
 	IdempotencyKey string          `json:"idempotency_key"`
+	ShownEffects   json.RawMessage `json:"shown_effects,omitempty"`
 }
 
 // initAll is the stdin of init. Only its answer shows that an image speaks protocol 1, and the
@@ -98,7 +99,7 @@ func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
 }
 
 func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
-	part := actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey}
+	part := actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey, ShownEffects: in.ShownEffects}
 	if ty.Protocol == 1 {
 		return encode(actionV1{newStateV1(in.StateInput, true), part})
 	}

@@ -85,7 +85,7 @@ func TestStdin_Bytes(t *testing.T) {
 	for _, k := range []protocol.Type{ty(1, false), ty(2, false), ty(2, true)} {
 		_, _ = c.Act(t.Context(), target(), k, act, in)
 	}
-	_, _ = c.Act(t.Context(), target(), ty(2, false), act, protocol.ActionInput{})
+	_, _ = c.Act(t.Context(), target(), ty(2, false), act, protocol.ActionInput{ShownEffects: json.RawMessage(`{"adds":["lib"]}`)})
 
 	const config = `"config":{"size":9007199254740993,"html":"<b>"}`
 	const rest = `"action":"grow","staleState":{"size":1},"idempotency_key":"key-1"`
@@ -104,7 +104,7 @@ func TestStdin_Bytes(t *testing.T) {
 		{"protocol 1 action", "action-input-1", `{` + action1 + `,` + rest + `}`},
 		{"protocol 2 action", "action-input", `{` + state2 + `,` + rest + `}`},
 		{"protocol 2 action with dependencies", "action-input", `{` + state2 + `,` + deps2 + `,` + rest + `}`},
-		{"protocol 2 action of little", "action-input", `{` + common + `,"config":{},"intent":"present","action":"grow","staleState":{},"idempotency_key":""}`},
+		{"protocol 2 action of little", "action-input", `{` + common + `,"config":{},"intent":"present","action":"grow","staleState":{},"idempotency_key":"","shown_effects":{"adds":["lib"]}}`},
 	}
 	calls := fake.Calls()
 	if len(calls) != len(want) {

@@ -48,6 +48,10 @@ script postinst <<'END'
 [ ! -e /run/slow ] || sleep 1000
 END
 make slow 1.0
+make first 1.0
+make second 1.0
+make choosy 1.0 'Depends: first | second' # alone it brings the first one along
+make picky 1.0 'Conflicts: first'
 for package in many-a many-b many-c many-d; do make $package 1.0; done
 
 for deb in *.deb; do
