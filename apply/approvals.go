@@ -2,10 +2,10 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 
+	"deployster/apply/compare"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -36,48 +36,13 @@ const (
 // String returns the word that a person types.
 func (a Answer) String() string { return [...]string{"no", "yes", "all", "quit"}[a] }
 
-// approval says which actions may be run for a step.
-type approval struct {
-	actions   []protocol.Action
-	shutdown  *protocol.Action
-	confirmed bool // a person has approved exactly this
-	removal   bool // it is of a removal, which may destroy less than was shown
-}
-
-// covers reports whether an answer needs exactly the approved actions, and no other shutdown_first.
-func (a approval) covers(found protocol.Answer) bool {
-	return len(a.actions) > 0 && slices.EqualFunc(a.actions, found.Actions, a.allows) && a.coversShutdown(found.ShutdownFirst)
-}
-
-// allows reports whether an action may be run as one that was shown. A removal that destroys less
-// than was shown is one of them: others that it would have taken along may be removed before it.
-func (a approval) allows(shown, found protocol.Action) bool {
-	found.Destructive = found.Destructive || a.removal && shown.Destructive
-	return sameAction(shown, found)
-}
-
-// effectsOf returns the effects of an action as they were shown. They are its own if it was not
-// shown, and may be run without that.
-func (a approval) effectsOf(found protocol.Action) json.RawMessage {
-	if i := slices.IndexFunc(a.actions, func(shown protocol.Action) bool { return a.allows(shown, found) }); i >= 0 {
-		return a.actions[i].Effects
-	}
-	return found.Effects
-}
-
-// coversShutdown reports whether a shutdown_first was approved. To run none needs
-// no approval.
-func (a approval) coversShutdown(found *protocol.Action) bool {
-	return found == nil || a.shutdown != nil && sameAction(*found, *a.shutdown)
-}
-
 // approvals holds what people have approved, and asks them. Many goroutines
 // use it.
 type approvals struct {
 	options Options
 
 	mu    sync.Mutex // guards given
-	given map[*plan.Step]approval
+	given map[*plan.Step]compare.Approved
 
 	asking   sync.Mutex // one question at a time; guards standing
 	standing Answer     // All or Quit, once a person has answered that
@@ -85,25 +50,20 @@ type approvals struct {
 
 // of returns what may be run for a step: what the plan showed, until a person has
 // approved something else.
-func (a *approvals) of(step *plan.Step) approval {
+func (a *approvals) of(step *plan.Step) compare.Approved {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if given, ok := a.given[step]; ok {
 		return given
 	}
-	return shownBy(step)
-}
-
-// shownBy returns the approval of what a plan has shown.
-func shownBy(step *plan.Step) approval {
-	return approval{actions: step.Answer().Actions, shutdown: step.Answer().Shutdown, removal: step.Intent() == protocol.Absent}
+	return compare.Shown(step)
 }
 
 func (a *approvals) set(step *plan.Step, found protocol.Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.given[step] = approval{actions: found.Actions, shutdown: found.ShutdownFirst, confirmed: true,
-		removal: step.Intent() == protocol.Absent}
+	a.given[step] = compare.Approved{Actions: found.Actions, Shutdown: found.ShutdownFirst, Confirmed: true,
+		Removal: step.Intent() == protocol.Absent}
 }
 
 // forget asks about a resource whose entry is only removed from the state file.

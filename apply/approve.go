@@ -42,7 +42,7 @@ const (
 func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	found protocol.Answer) (asked, ok bool) {
 	approved := r.approvals.of(step)
-	shown := approved.covers(found) || out.again && rest(step, found) || follows(r, step, out.addr, found) ||
+	shown := approved.Covers(found) || out.again && compare.Shown(step).Rest(found) || follows(r, step, out.addr, found) ||
 		r.resumes(step, out.addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
 	declared := r.manifest.Resource(out.addr)
@@ -63,7 +63,7 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	drifted := slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in, r.prior.Resources[out.addr])
 	kind := slices.Contains(r.options.Kinds, now.Kind()) || (deferred || drifted) && now.Kind() != plan.Replace
 	switch {
-	case approved.confirmed && same:
+	case approved.Confirmed && same:
 		return false, true
 	case !same && policy == DeferredStop:
 		r.notShown(step, out, found)
@@ -108,7 +108,7 @@ func announced(step *plan.Step, now *plan.Step) bool {
 func follows(r *run, step *plan.Step, addr string, found protocol.Answer) bool {
 	_, stopped := r.facts.AfterShutdown(addr)
 	return stopped && step.Change() == plan.Deferred && found.ShutdownFirst == nil && found.StaleState == nil &&
-		len(step.Answer().Actions) > 0 && slices.EqualFunc(step.Answer().Actions, found.Actions, sameButArguments)
+		len(step.Answer().Actions) > 0 && slices.EqualFunc(step.Answer().Actions, found.Actions, compare.SameButArguments)
 }
 
 // onlyDrift reports whether a step is approved only if it restores what was recorded:
@@ -129,7 +129,7 @@ func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, 
 	if slices.Contains(r.options.Kinds, now.Kind()) {
 		return true
 	}
-	return r.approvals.ask(ctx, out, Question{Address: out.addr, Now: now, Late: !r.approvals.of(step).covers(found), Action: &a})
+	return r.approvals.ask(ctx, out, Question{Address: out.addr, Now: now, Late: !r.approvals.of(step).Covers(found), Action: &a})
 }
 
 // notShown declines changes that the plan could not show, because nobody may approve

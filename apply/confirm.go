@@ -80,16 +80,16 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 	if stopped && (after == nil || after.ShutdownFirst != nil) {
 		answer.ShutdownFirst = nil // it was run; else something has started the resource again since
 	}
-	if after != nil && len(approved.actions) > 0 && sameActions(after.Actions, answer.Actions) &&
-		(protocol.Destructive(nil, answer.Actions) == "" || protocol.Destructive(nil, approved.actions) != "") {
+	if after != nil && len(approved.Actions) > 0 && compare.SameActions(after.Actions, answer.Actions) &&
+		(protocol.Destructive(nil, answer.Actions) == "" || protocol.Destructive(nil, approved.Actions) != "") {
 		// Only the shutdown_first of the resource has caused this difference, and no action
 		// has become destructive by it: the actions that were shown are to follow.
-		answer.Actions = approved.actions
+		answer.Actions = approved.Actions
 	}
 	switch {
 	case step.Flexible() || step.Early:
 		out.report.Planned = names(answer.Actions)
-	case !approved.covers(answer) && !r.resumes(step, out.addr, answer) && !(out.again && rest(step, answer)):
+	case !approved.Covers(answer) && !r.resumes(step, out.addr, answer) && !(out.again && compare.Shown(step).Rest(answer)):
 		out.drifted(r.differences(step, out.addr, answer))
 		return answer, false
 	}

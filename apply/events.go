@@ -24,6 +24,8 @@ type ActionStarted struct {
 	First                        bool   // it is the resource's shutdown_first
 	Late                         bool   // it runs right before the other actions, because it was not known when the others ran
 	Together                     int    // how many resources its worker carries out the action for, in one batch; 0 = it alone
+	Leads                        bool   // of the events of one batch, this is the first
+	Kind                         string // the kind of the objects of a batch; without one, their image
 }
 
 // ActionEnded says how an action ended; Err is nil when it succeeded.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"deployster/apply/compare"
 	"deployster/apply/fresh"
 	"deployster/plan"
 	"deployster/protocol"
@@ -36,7 +37,7 @@ func actionKey(lineage, plan, addr string, a protocol.Action, at place) string {
 // now needs just the rest of the actions that were shown.
 func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool {
 	u, started := r.prior.Unsettled[addr]
-	return started && u.Plan == r.plan.ID && rest(step, answer)
+	return started && u.Plan == r.plan.ID && compare.Shown(step).Rest(answer)
 }
 
 // begun reports whether the entry of a resource is the one that a killed run of this plan

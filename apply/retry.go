@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/plan"
-	"deployster/protocol"
 )
 
 // maxPause is the longest time between two attempts.
@@ -72,16 +70,4 @@ func (r retries) pause(ctx context.Context, d time.Duration) bool {
 // unknown how an action ended or what it made, or if a person has stopped or declined it.
 func (o *outcome) repeatable() bool {
 	return o.report.Status == Error && !o.fatal && !o.silent && !o.declined
-}
-
-// rest reports whether the actions in an answer are the last of those that were shown, as
-// the others are done. Its shutdown_first, if any, must have been shown too.
-func rest(step *plan.Step, answer protocol.Answer) bool {
-	shown := shownBy(step)
-	n := len(shown.actions) - len(answer.Actions)
-	if n <= 0 {
-		return false
-	}
-	shown.actions = shown.actions[n:]
-	return shown.covers(answer)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"deployster/apply/compare"
 	"deployster/apply/facts"
 	"deployster/apply/turns"
 	"deployster/config"
@@ -164,7 +165,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, queries: queries{work, x}, options: o, work: work,
 		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: facts.New(p),
-		approvals: &approvals{options: o, given: map[*plan.Step]approval{}}, semaphores: turns.NewSemaphores(m.Semaphores()),
+		approvals: &approvals{options: o, given: map[*plan.Step]compare.Approved{}}, semaphores: turns.NewSemaphores(m.Semaphores()),
 		batches:  turns.NewBatches(),
 		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
 	r.manifest = config.Converting(m, func(addr string) protocol.Type {

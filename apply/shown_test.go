@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"deployster/apply/compare"
 	"deployster/apply/fresh"
 	"deployster/plan"
 	"deployster/plan/change"
@@ -36,12 +37,12 @@ func TestSameActions(t *testing.T) {
 			t.Parallel()
 			changed := action()
 			c.change(&changed)
-			if got := sameActions([]protocol.Action{action()}, []protocol.Action{changed}); got != c.same {
+			if got := compare.SameActions([]protocol.Action{action()}, []protocol.Action{changed}); got != c.same {
 				t.Errorf("same: %v, want %v", got, c.same)
 			}
 		})
 	}
-	if sameActions([]protocol.Action{action()}, []protocol.Action{action(), action()}) {
+	if compare.SameActions([]protocol.Action{action()}, []protocol.Action{action(), action()}) {
 		t.Error("one action more is taken for the same")
 	}
 }
@@ -52,27 +53,27 @@ func TestApproval_Covers(t *testing.T) {
 	stop, halt, hard, wipe := action(), action(), action(), action()
 	stop.Name, halt.Name, hard.Name, wipe.Name = "stop", "halt", "stop", "stop"
 	hard.Args, wipe.Destructive = []string{"-9"}, true
-	shown := approval{actions: []protocol.Action{action()}, shutdown: &stop}
+	shown := compare.Approved{Actions: []protocol.Action{action()}, Shutdown: &stop}
 	for name, c := range map[string]struct {
-		approved approval
+		approved compare.Approved
 		found    protocol.Answer
 		want     bool
 	}{
-		"what was shown":                   {shown, protocol.Answer{Actions: shown.actions, ShutdownFirst: &stop}, true},
-		"nothing is to be stopped":         {shown, protocol.Answer{Actions: shown.actions}, true},
-		"another action stops it":          {shown, protocol.Answer{Actions: shown.actions, ShutdownFirst: &halt}, false},
-		"it destroys what exists":          {shown, protocol.Answer{Actions: shown.actions, ShutdownFirst: &wipe}, false},
-		"another command stops it":         {shown, protocol.Answer{Actions: shown.actions, ShutdownFirst: &hard}, false},
-		"a stop that was not shown":        {approval{actions: shown.actions}, protocol.Answer{Actions: shown.actions, ShutdownFirst: &stop}, false},
+		"what was shown":                   {shown, protocol.Answer{Actions: shown.Actions, ShutdownFirst: &stop}, true},
+		"nothing is to be stopped":         {shown, protocol.Answer{Actions: shown.Actions}, true},
+		"another action stops it":          {shown, protocol.Answer{Actions: shown.Actions, ShutdownFirst: &halt}, false},
+		"it destroys what exists":          {shown, protocol.Answer{Actions: shown.Actions, ShutdownFirst: &wipe}, false},
+		"another command stops it":         {shown, protocol.Answer{Actions: shown.Actions, ShutdownFirst: &hard}, false},
+		"a stop that was not shown":        {compare.Approved{Actions: shown.Actions}, protocol.Answer{Actions: shown.Actions, ShutdownFirst: &stop}, false},
 		"other actions":                    {shown, protocol.Answer{Actions: []protocol.Action{stop}}, false},
-		"nothing, where nothing was shown": {approval{}, protocol.Answer{}, false},
-		"a removal destroys less":          {approval{actions: []protocol.Action{wipe}, removal: true}, protocol.Answer{Actions: []protocol.Action{stop}}, true},
-		"a removal destroys more":          {approval{actions: []protocol.Action{stop}, removal: true}, protocol.Answer{Actions: []protocol.Action{wipe}}, false},
-		"a change destroys less":           {approval{actions: []protocol.Action{wipe}}, protocol.Answer{Actions: []protocol.Action{stop}}, false},
+		"nothing, where nothing was shown": {compare.Approved{}, protocol.Answer{}, false},
+		"a removal destroys less":          {compare.Approved{Actions: []protocol.Action{wipe}, Removal: true}, protocol.Answer{Actions: []protocol.Action{stop}}, true},
+		"a removal destroys more":          {compare.Approved{Actions: []protocol.Action{stop}, Removal: true}, protocol.Answer{Actions: []protocol.Action{wipe}}, false},
+		"a change destroys less":           {compare.Approved{Actions: []protocol.Action{wipe}}, protocol.Answer{Actions: []protocol.Action{stop}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := c.approved.covers(c.found); got != c.want {
+			if got := c.approved.Covers(c.found); got != c.want {
 				t.Errorf("covers: %v, want %v", got, c.want)
 			}
 		})

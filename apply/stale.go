@@ -1,8 +1,6 @@
 package apply
 
 import (
-	"slices"
-
 	"deployster/apply/compare"
 	"deployster/apply/fresh"
 	"deployster/protocol"
@@ -17,20 +15,6 @@ func (o *outcome) drifted(differences []compare.Difference) {
 	o.report.Stale = differences
 	o.fail(failedState, fresh.Stale("the image returned something else than the plan showed", compare.SideBySide(differences)+whatNow))
 	o.report.Reason = "plan is stale: the image returned something else than the plan showed"
-}
-
-// sameActions reports whether two lists would run the same. Descriptions may differ:
-// images put the time of day in them.
-func sameActions(a, b []protocol.Action) bool {
-	return slices.EqualFunc(a, b, sameAction)
-}
-
-func sameAction(a, b protocol.Action) bool {
-	return sameButArguments(a, b) && slices.Equal(a.Args, b.Args)
-}
-
-func sameButArguments(a, b protocol.Action) bool {
-	return a.Name == b.Name && a.Destructive == b.Destructive && a.Image == b.Image && a.Entrypoint == b.Entrypoint
 }
 
 // names lists the actions' names.

@@ -235,15 +235,11 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		out.failJournal(err)
 		return false
 	}
-	out.acted = true
+	out.acted, out.running = true, a.Name
 	if at.memory != nil {
 		r.facts.SetMemory(out.addr, at.memory)
 	}
 	r.facts.SetActed(out.addr, creates)
-	r.options.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, Host: hostName(step), First: at.first,
-		Late: at.late, Together: at.batch.Size()})
-	began := r.options.Now()
-	out.running = a.Name
 	// The end is recorded as soon as it is known, while other clients can still find
 	// it out: so it is never lost.
 	recorded, jerr := false, error(nil)
@@ -258,10 +254,14 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	}
 	r.facts.TellMemory(&in, out.addr)
 	target := step.Target(out.addr)
-	target.Batch = at.batch.Begin()
+	var leads bool
+	target.Batch, leads = at.batch.Begin()
+	r.options.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, Host: hostName(step), First: at.first,
+		Late: at.late, Together: at.batch.Size(), Leads: leads, Kind: cmp.Or(step.Init.Kind, target.Reference)})
+	began := r.options.Now()
 	result, err := r.exec.ActNotify(r.work, target, step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key,
-			ShownEffects: r.approvals.of(step).effectsOf(a)}, record)
+			ShownEffects: r.approvals.of(step).EffectsOf(a)}, record)
 	out.running = ""
 	at.batch.End(diag.Is[*runner.UnknownError](err))
 	r.options.event(ActionEnded{Address: out.addr, Action: a.Name, Host: hostName(step), Took: r.options.Now().Sub(began), Err: err})

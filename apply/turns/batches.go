@@ -40,6 +40,7 @@ type Batch struct {
 	joined  time.Time     // when the last one has joined
 	closed  chan struct{} // closed when no more members join
 	ready   chan struct{} // closed when the start of each member is recorded, or the member withdrawn
+	led     bool          // Begin was called
 	request *runner.Batch // set before ready is closed; nil = there is one member
 }
 
@@ -150,17 +151,18 @@ func (b *Batch) Withdraw() {
 }
 
 // Begin notes that the start of a member is recorded, waits until that of all members is, and
-// returns how the worker gets them; nil = there is no other member.
-func (b *Batch) Begin() *runner.Batch {
+// returns how the worker gets them; nil = there is no other member. One of the members leads.
+func (b *Batch) Begin() (request *runner.Batch, leads bool) {
 	if b == nil {
-		return nil
+		return nil, false
 	}
 	b.all.mu.Lock()
+	leads, b.led = !b.led, true
 	b.waiting--
 	b.proceed()
 	b.all.mu.Unlock()
 	<-b.ready
-	return b.request
+	return b.request, leads
 }
 
 // proceed lets the members begin if all are recorded, and the next batch if none is left. The

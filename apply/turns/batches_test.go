@@ -18,7 +18,7 @@ func act(b *Batches, group, action string, most int, records bool, leave func())
 		one.Withdraw()
 		return nil
 	}
-	request := one.Begin()
+	request, _ := one.Begin()
 	time.Sleep(time.Second) // the action
 	one.End(false)
 	return request
@@ -97,7 +97,7 @@ func TestBatches_OneRunsAtATime(t *testing.T) {
 			leave, action := b.Enter("g"), []string{"install", "remove"}[i%2]
 			wg.Go(func() {
 				one := b.Join(context.Background(), "g", action, 7, leave)
-				r := one.Begin()
+				r, _ := one.Begin()
 				id := fmt.Sprint(i)
 				if r != nil {
 					id = r.ID

@@ -3,6 +3,8 @@ package terminal
 import (
 	"cmp"
 	"fmt"
+	"path"
+	"strings"
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
@@ -48,6 +50,12 @@ func (p progress) Applying(e apply.Event) {
 			p.Printf("%s: reading its state\n", e.Address)
 		}
 	case apply.ActionStarted:
+		if e.Together > 1 && !p.Verbose {
+			if e.Leads { // one line for all of them
+				p.Printf("%s (%s): %s\n", kindOf(e), words.Count(e.Together, "resource"), diag.Visible(e.Action))
+			}
+			return
+		}
 		if !p.tellsActions() {
 			return
 		}
@@ -114,6 +122,18 @@ func (p progress) ended(e apply.ResourceEnded) {
 	case apply.Unknown:
 		p.Printf("%s: %s (%s) %s\n", name, paint.Red("how it ended is unknown"), diag.Visible(e.Report.Failed), took)
 	}
+}
+
+// kindOf names the objects of a batch: linux/package and acme/machine#package are package, and
+// acme/shelf:1 is shelf.
+func kindOf(e apply.ActionStarted) string {
+	name := path.Base(e.Kind)
+	if _, kind, ok := strings.Cut(name, "#"); ok {
+		name = kind
+	}
+	name, _, _ = strings.Cut(name, "@")
+	name, _, _ = strings.Cut(name, ":")
+	return diag.Visible(name)
 }
 
 func describe(e apply.ActionStarted) string {

@@ -50,3 +50,27 @@ func TestProgress_OfManyIsShort(t *testing.T) {
 		}
 	}
 }
+
+// A batch is one line, whatever a terminal shows, unless all is shown.
+func TestProgress_BatchIsOneLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind    string
+		verbose bool
+		want    string
+	}{
+		{"linux/package", false, "package (2 resources): install\n"},
+		{"acme/machine:1#package", false, "package (2 resources): install\n"},
+		{"reg:5000/acme/shelf:1", false, "shelf (2 resources): install\n"},
+		{"linux/package", true, "a: install (together with 1 other resource) ...\nb: install (together with 1 other resource) ...\n"},
+	} {
+		var said strings.Builder
+		p := progress{Printer: Printer{Out: &said, Verbose: c.verbose}, total: func() int { return 2 }}
+		for i, addr := range []string{"a", "b"} {
+			p.Applying(apply.ActionStarted{Address: addr, Action: "install", Together: 2, Leads: i == 0, Kind: c.kind})
+		}
+		if said.String() != c.want {
+			t.Errorf("%s: it printed\n%swant\n%s", c.kind, &said, c.want)
+		}
+	}
+}
