@@ -79,8 +79,7 @@ func (w *watcher) tell(t watch.Event) {
 		w.finding(t)
 	case watch.Flapping:
 		w.resource(t.Address, "flapping", events.ResourceWatch{Next: t.Next.Seconds()},
-			fmt.Sprintf("drifted again, after %d repairs in %s: something else changes it, too. Next repair in "+
-				"%s", t.Times, "10m", t.Next.Round(100*time.Millisecond)))
+			fmt.Sprintf("drifted again after %d repairs: something else changes it, too%s", t.Times, delayed(t.Next)))
 	case watch.Unapproved:
 		w.mu.Lock()
 		why := w.reasons[t.Address]
@@ -235,7 +234,16 @@ func (w *watcher) finding(f watch.Finding) {
 	if f.Look.Status == drift.Failed || f.Look.Status == drift.Changed {
 		text += ": " + detail
 	}
-	w.resource(f.Address, string(f.Look.Status), body, text)
+	w.resource(f.Address, string(f.Look.Status), body, text+delayed(f.Next))
+}
+
+// delayed returns when a resource is repaired, and why not at once; "" = it is repaired at once.
+func delayed(next time.Duration) string {
+	if next < time.Second/2 {
+		return ""
+	}
+	return fmt.Sprintf(". It is repaired in %s, not at once, because it was repaired a short time ago: the delay doubles with each repair, "+
+		"to 10m at most, and ends when the resource did not drift for 10m", next.Round(100*time.Millisecond))
 }
 
 // wordOf returns the status that a query found, for people.

@@ -2,6 +2,7 @@ package watching
 
 import (
 	"testing"
+	"time"
 
 	"deployster/internal/app/watch"
 	"deployster/plan/drift"
@@ -17,6 +18,20 @@ func TestWordOf_NamesWhatIsRemarkable(t *testing.T) {
 	} {
 		if got := wordOf(look); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A repair that is held back looks like a fault to who has just deleted a file for the third time.
+func TestDelayed_NamesWhenAndWhy(t *testing.T) {
+	t.Parallel()
+	for next, want := range map[time.Duration]string{
+		0:                       "",
+		300 * time.Millisecond:  "",
+		1990 * time.Millisecond: ". It is repaired in 2s, not at once, because it was repaired a short time ago: the delay doubles with each repair, to 10m at most, and ends when the resource did not drift for 10m",
+	} {
+		if got := delayed(next); got != want {
+			t.Errorf("%s: %q, want %q", next, got, want)
 		}
 	}
 }

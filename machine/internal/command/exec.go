@@ -31,8 +31,8 @@ var docs = map[string]string{
 	"unless": "A shell command that ends with exit code 0 where there is nothing to do. It runs in every plan, apply and poll, " +
 		"so it must change nothing, and be fast.",
 	"command": "The shell command that is run otherwise, by /bin/sh. Its output is in the log. After it, unless must end with 0.",
-	"undo": "The shell command that is run when the resource is removed, where unless ends with 0. After it, unless must fail. " +
-		"Without it nothing is run.",
+	"undo": "The shell command that is run when the resource is removed. It is skipped where unless ends with 1: there is nothing " +
+		"to undo. After it, unless must not end with 0. Without it nothing is run.",
 	"env":       "Environment variables of all three commands.",
 	"user":      "The user that runs all three; default: root.",
 	"directory": "The directory in which all three run; default: /.",
@@ -107,6 +107,11 @@ func (e Exec) Read(ctx context.Context, c *call) (*State, error) {
 		return nil, err
 	case failed.Code < 0:
 		return nil, protocol.Errorf(protocol.TransientError, "/unless", "it is not known whether the command is to be run: %s", err)
+	case c.Intent == protocol.Absent && failed.Code != 1 && c.LastState != nil && c.LastState.Done && !slices.Contains(c.After, "delete"):
+		c.Logf("unless ended with exit code %d, which does not report that there is nothing to undo: undo is run", failed.Code)
+		return &State{Done: true}, nil
+	case c.Intent == protocol.Absent && c.LastState != nil && c.LastState.Done:
+		c.Logf("unless ended with exit code %d: there is nothing to undo", failed.Code)
 	case failed.Code == notFound:
 		c.Logf("unless ended with exit code %d: what it runs is not on this machine", notFound)
 	}

@@ -45,6 +45,29 @@ func TestExec_RunsOnlyWhereItIsNeeded(t *testing.T) {
 	e.Destroy(c)
 }
 
+// What unless needs may be broken when the resource is removed: that is no reason to leave what the
+// command has made.
+func TestExec_IsUndoneWhereUnlessCannotBeRun(t *testing.T) {
+	t.Parallel()
+	for code, undone := range map[string]bool{"0": true, "1": false, "2": true, "127": true} {
+		e, made := tested(t)
+		c := config{"name": "x", "unless": "test -e " + made + " && (test ! -e " + made + ".broken || exit $(cat " + made + ".broken))",
+			"command": "touch " + made, "undo": "rm " + made}
+		e.Apply(c)
+		if err := os.WriteFile(made+".broken", []byte(code), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e.Destroy(c)
+		if exists(made) == undone {
+			t.Errorf("unless ends with %s: undone %v, want %v", code, !undone, undone)
+		}
+		if err := os.WriteFile(made+".broken", []byte("2"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e.Destroy(c) // its state is not recorded any more: nothing is undone twice
+	}
+}
+
 func TestExec_WithoutUndoNothingIsRun(t *testing.T) {
 	t.Parallel()
 	e, made := tested(t)
