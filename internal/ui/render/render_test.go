@@ -117,7 +117,9 @@ func sample() *plan.Plan {
 	later := deferred(late, plan.Update, `{"ip":"10.0.0.1","zone":"a"}`)
 	later.Config = json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"},"zone":"b"}`)
 	add("later", later)
-	add("fresh", deferred(late, plan.Create, ""))
+	fresh := deferred(late, plan.Create, "")
+	fresh.Notes = []*reason.Reason{reason.New(reason.AutoEdge, "resource.conf")} // not in the compact form
+	add("fresh", fresh)
 	looked := deferred(late, "", "")
 	looked.ReadOnly = true
 	add("looked", looked)
