@@ -169,9 +169,9 @@ functions-table:
 	go test -count=1 -timeout 1h -run '^TestFunctions_AgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
 
 # Takes out each check of apply (apply/testdata/mutants.txt), what keeps a put from being done
-# twice, and what hides secrets, and wants its test to fail.
+# twice, what hides secrets, and each rule of batches, and wants its test to fail.
 checks:
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./internal/app/artifacts ./internal/app/redact
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker
 
 # What terraform makes of the edits in docs/refactoring.md, and the table there; and what
 # it replaces because of replace_triggered_by.

@@ -86,12 +86,40 @@ func TestBatches_WithdrawnMembersAreNotWaitedFor(t *testing.T) {
 	})
 }
 
+// One of the members takes an hour to record its start: a power cut before leaves none that began.
+func TestBatches_NoneIsSentBeforeAllAreRecorded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, recorded := NewBatches(), 0
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for i := range 5 {
+			leave := b.Enter("g")
+			wg.Go(func() {
+				one := b.Join(context.Background(), "g", "install", 100, leave)
+				time.Sleep(time.Duration(i/4) * time.Hour)
+				mu.Lock()
+				recorded++
+				mu.Unlock()
+				r, _ := one.Begin()
+				mu.Lock()
+				if recorded != 5 || r == nil || r.Members != 5 {
+					t.Errorf("member %d began as %+v when %d starts were recorded", i, r, recorded)
+				}
+				mu.Unlock()
+				one.End(false)
+			})
+		}
+		wg.Wait()
+	})
+}
+
 func TestBatches_OneRunsAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBatches()
 		var mu sync.Mutex
-		running, most, n := map[string]int{}, 0, 0
+		running, most, n, actions := map[string]int{}, 0, 0, map[string]string{}
 		var wg sync.WaitGroup
 		for i := range 40 {
 			leave, action := b.Enter("g"), []string{"install", "remove"}[i%2]
@@ -106,6 +134,10 @@ func TestBatches_OneRunsAtATime(t *testing.T) {
 				running[id]++
 				n++
 				most = max(most, len(running))
+				if was := actions[id]; was != "" && was != action {
+					t.Errorf("a batch has the actions %s and %s", was, action)
+				}
+				actions[id] = action
 				if running[id] > 7 {
 					t.Errorf("a batch has %d members, want 7 at the most", running[id])
 				}
