@@ -23,6 +23,8 @@ func kinds(m *access.Machine) map[string]protocol.Kind {
 		"directory":  files.NewDirectory(m),
 		"exec":       command.New(m),
 		"file":       files.NewFile(m),
+		"ini":        text.NewINI(m),
+		"json":       text.NewJSON(m),
 		"line":       text.NewLine(m),
 		"link":       files.NewLink(m),
 		"sysctl":     sysctl.New(m),

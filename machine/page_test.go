@@ -60,7 +60,10 @@ func keys(t *testing.T, name string, raw json.RawMessage, identity []string) str
 		if p.Description == "" {
 			t.Errorf("%s: the key %s has no description", name, key)
 		}
-		kind := fmt.Sprint(p.Type)
+		kind := "any"
+		if p.Type != nil {
+			kind = fmt.Sprint(p.Type)
+		}
 		switch {
 		case slices.Contains(identity, "/"+key):
 			kind += ", identity"
