@@ -10,6 +10,7 @@ import (
 
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/command"
+	"deployster/machine/internal/etc"
 	"deployster/machine/internal/files"
 	"deployster/machine/internal/sysctl"
 	"deployster/machine/internal/text"
@@ -20,15 +21,19 @@ import (
 func kinds(m *access.Machine) map[string]protocol.Kind {
 	all := system(m)
 	maps.Copy(all, map[string]protocol.Kind{
-		"directory":  files.NewDirectory(m),
-		"exec":       command.New(m),
-		"file":       files.NewFile(m),
-		"ini":        text.NewINI(m),
-		"json":       text.NewJSON(m),
-		"line":       text.NewLine(m),
-		"link":       files.NewLink(m),
-		"sysctl":     sysctl.New(m),
-		"text_block": text.NewBlock(m),
+		"cron":          etc.NewCron(m),
+		"directory":     files.NewDirectory(m),
+		"exec":          command.New(m),
+		"file":          files.NewFile(m),
+		"hosts_entry":   text.NewHosts(m),
+		"ini":           text.NewINI(m),
+		"json":          text.NewJSON(m),
+		"kernel_module": etc.NewModule(m),
+		"line":          text.NewLine(m),
+		"link":          files.NewLink(m),
+		"sudoers":       etc.NewSudoers(m),
+		"sysctl":        sysctl.New(m),
+		"text_block":    text.NewBlock(m),
 	})
 	return all
 }

@@ -24,8 +24,8 @@ var iniDocs = map[string]string{
 	"path":    placeDocs(nil)["path"],
 	"section": `The name of the section, without its brackets; "" is what precedes the first section.`,
 	"key":     "The key, exactly as it is written.",
-	"value": "All that follows the = or the :, without blanks around it. Quotes belong to the value, and so does a comment on the same line, " +
-		"since programs differ in whether they read it as one.",
+	"value": "All that follows the = or the :, without blanks around it. Quotes belong to the value, and so does a comment on " +
+		"the same line, since programs differ in whether they read it as one.",
 	"validate": placeDocs(nil)["validate"],
 }
 

@@ -20,8 +20,8 @@ type JSONConfig struct {
 
 var jsonDocs = map[string]string{
 	"path": "The absolute path of the file, which must exist; a link is followed. An empty file counts as {}.",
-	"pointer": "Where the value is, as a JSON pointer: /log-opts/max-size. It ends with a name of an object, and objects on the way are made. " +
-		"Elements of a list have no lasting name: give the whole list as the value.",
+	"pointer": "Where the value is, as a JSON pointer: /log-opts/max-size. It ends with a name of an object, and objects on the way are " +
+		"made. Elements of a list have no lasting name: give the whole list as the value.",
 	"value":    "The value: text, a number, a bool, a list or an object. What is in an object is the whole of it.",
 	"validate": placeDocs(nil)["validate"],
 }
