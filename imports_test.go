@@ -51,6 +51,7 @@ var ranks = map[string]int{
 	"machine/internal/sysctl":                  13,
 	"machine/internal/command":                 12,
 	"machine/internal/etc":                     13,
+	"machine/internal/settings":                13,
 	"machine/internal/kindtest":                10,
 	"machine/internal/accounts":                13,
 	"machine/internal/apt":                     13,

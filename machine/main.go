@@ -12,6 +12,7 @@ import (
 	"deployster/machine/internal/command"
 	"deployster/machine/internal/etc"
 	"deployster/machine/internal/files"
+	"deployster/machine/internal/settings"
 	"deployster/machine/internal/sysctl"
 	"deployster/machine/internal/text"
 	"deployster/protocol"
@@ -26,6 +27,7 @@ func kinds(m *access.Machine) map[string]protocol.Kind {
 		"exec":          command.New(m),
 		"file":          files.NewFile(m),
 		"hosts_entry":   text.NewHosts(m),
+		"hostname":      settings.NewHostname(m),
 		"ini":           text.NewINI(m),
 		"json":          text.NewJSON(m),
 		"kernel_module": etc.NewModule(m),
@@ -34,6 +36,7 @@ func kinds(m *access.Machine) map[string]protocol.Kind {
 		"sudoers":       etc.NewSudoers(m),
 		"sysctl":        sysctl.New(m),
 		"text_block":    text.NewBlock(m),
+		"timezone":      settings.NewTimezone(m),
 	})
 	return all
 }

@@ -118,10 +118,15 @@ func prose(t *testing.T, name string) string {
 func TestPage_ExamplesAreUnderstood(t *testing.T) {
 	t.Parallel()
 	m := &access.Machine{Root: t.TempDir()}
-	if err := os.MkdirAll(m.Path("/proc/sys/net/ipv4"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, directory := range []string{"net/ipv4", "kernel"} {
+		if err := os.MkdirAll(m.Path("/proc/sys/"+directory), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.WriteFile(m.Path("/proc/sys/net/ipv4/ip_forward"), []byte("0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(m.Path("/proc/sys/kernel/hostname"), []byte("machine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	others := system(m)

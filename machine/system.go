@@ -4,6 +4,7 @@ import (
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/accounts"
 	"deployster/machine/internal/apt"
+	"deployster/machine/internal/settings"
 	"deployster/machine/internal/systemd"
 	"deployster/protocol"
 )
@@ -15,6 +16,7 @@ func system(m *access.Machine) map[string]protocol.Kind {
 		"apt_source": apt.NewSource(m),
 		"drop_in":    systemd.NewDropIn(m),
 		"group":      accounts.NewGroup(m),
+		"locale":     settings.NewLocale(m),
 		"package":    apt.NewPackage(m),
 		"service":    systemd.NewService(m),
 		"ssh_key":    accounts.NewKey(m),
