@@ -19,7 +19,7 @@ import (
 
 // LocaleConfig is what a user writes about the language of the machine.
 type LocaleConfig struct {
-	File      string            `json:"file" default:"/etc/default/locale" pattern:"^/etc/(default/locale|locale\\.conf)$" deployster:"identity"`
+	File      string            `json:"file" default:"/etc/default/locale" pattern:"^/etc/(default/)?locale(\\.conf)?$" deployster:"identity"`
 	Lang      string            `json:"lang" pattern:"^[A-Za-z0-9_.@-]+$"`
 	Variables map[string]string `json:"variables,omitempty" deployster:"computed"`
 }
@@ -204,9 +204,11 @@ func (k Locale) Plan(_ context.Context, c *localeCall, have *LocaleState) (*prot
 		plan = &protocol.Plan{Actions: []protocol.Action{{Name: "update"}}}
 	}
 	plan.Unknown = append(plan.Unknown, "/missing")
-	plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/lang", Message: "the machine has to generate " + strings.Join(have.Missing, ", ")})
+	plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/lang",
+		Message: "the machine has to generate " + strings.Join(have.Missing, ", ")})
 	if k.charsets() == nil {
-		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/lang", Message: supported + " does not exist yet: the package locales brings it"})
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/lang",
+			Message: supported + " does not exist yet: the package locales brings it"})
 	}
 	return plan, nil
 }

@@ -65,12 +65,12 @@ func TestTimezone_OfAMachine(t *testing.T) {
 
 func TestLocale_IsGenerated(t *testing.T) {
 	r := kindtest.New(t, settings.NewLocale(here))
-	c := config{"lang": "de_CH.UTF-8", "variables": map[string]string{"LC_MONETARY": "en_DK.UTF-8"}}
-	if a := r.Apply(c); !strings.Contains(a.Reasons[len(a.Reasons)-1].Message, "generate de_CH.UTF-8, en_DK.UTF-8") {
+	c := config{"lang": "de_CH.UTF-8", "variables": map[string]string{"LC_MONETARY": "C"}}
+	if a := r.Apply(c); !strings.Contains(a.Reasons[len(a.Reasons)-1].Message, "generate de_CH.UTF-8") {
 		t.Errorf("%+v", a.Reasons)
 	}
 	if out := shell(t, "locale -a | grep _; grep '^[a-z]' /etc/locale.gen; . /etc/default/locale; LC_ALL=$LANG locale decimal_point"); out !=
-		"de_CH.utf8\nen_DK.utf8\nde_CH.UTF-8 UTF-8\nen_DK.UTF-8 UTF-8\n." {
+		"de_CH.utf8\nde_CH.UTF-8 UTF-8\n." {
 		t.Errorf("%s", out)
 	}
 	if a := r.State(c); a.Status != protocol.Valid {
