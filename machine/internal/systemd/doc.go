@@ -1,3 +1,4 @@
-// Package systemd has the kinds for what systemd runs: service, unit and timer. It knows
-// systemd's states and its files, and gets events from its bus.
+// Package systemd has the kinds for what systemd runs: service, unit, drop_in and timer, and mount
+// and swap, which are units too. It knows systemd's states and its files, and gets events from its
+// bus.
 package systemd
