@@ -110,8 +110,7 @@ func (k Mount) checkMount(c *mountCall) error {
 	}
 	has, err := inFstab(k.machine, 1, c.Config.Path)
 	if has {
-		err = protocol.Errorf(protocol.ConfigError, "/path", "/etc/fstab has an entry for %s too, and only one of the two would count: "+
-			"remove it there", c.Config.Path)
+		err = twice(c.Config.Path)
 	}
 	return err
 }
@@ -143,8 +142,8 @@ func (k Mount) Read(ctx context.Context, c *mountCall) (*MountState, error) {
 		return s, nil
 	}
 	if s.top = list[len(list)-1]; len(list) > 1 && c.Intent == protocol.Present {
-		return nil, protocol.Errorf(protocol.ConfigError, "/path", "%d file systems are mounted on top of each other at %s (%s): unmount all but one",
-			len(list), c.Config.Path, sources(list))
+		return nil, protocol.Errorf(protocol.ConfigError, "/path", "%d file systems are mounted on top of each other at %s (%s): unmount "+
+			"all but one", len(list), c.Config.Path, sources(list))
 	}
 	s.Source = s.top.Source
 	if sameSource(k.machine, s.top, c.Config.Source, c.Config.Path, c.Config.Options) && sameType(s.top.FSType, c.Config) {

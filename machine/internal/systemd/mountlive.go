@@ -14,6 +14,7 @@ import (
 	"github.com/moby/sys/mountinfo"
 
 	"deployster/machine/internal/access"
+	"deployster/protocol"
 )
 
 // mounted are the mounts at a path, the last one on top; they are those of this process.
@@ -27,7 +28,8 @@ func mounted(m *access.Machine, path string) ([]*mountinfo.Info, error) {
 
 // isNetwork reports whether a file system is reached by a network, and so is mounted later at boot.
 func isNetwork(fstype string, options []string) bool {
-	return slices.Contains(options, "_netdev") || slices.Contains([]string{"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "9p", "fuse.sshfs"}, fstype)
+	network := []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "9p", "fuse.sshfs"}
+	return slices.Contains(options, "_netdev") || slices.Contains(network, fstype)
 }
 
 // isBind reports whether a directory is mounted at another place.
@@ -35,12 +37,15 @@ func isBind(options []string) bool {
 	return slices.Contains(options, "bind") || slices.Contains(options, "rbind")
 }
 
+// tags are the words for what a device has, and the directories that have such devices.
+var tags = map[string]string{"UUID=": "by-uuid", "LABEL=": "by-label", "PARTUUID=": "by-partuuid", "PARTLABEL=": "by-partlabel"}
+
 // sameSource reports whether a mount is that of a source as a config has it.
 func sameSource(m *access.Machine, i *mountinfo.Info, source, path string, options []string) bool {
 	if isBind(options) {
 		return sameObject(m.Path(source), m.Path(path))
 	}
-	for word, directory := range map[string]string{"UUID=": "by-uuid", "LABEL=": "by-label", "PARTUUID=": "by-partuuid", "PARTLABEL=": "by-partlabel"} {
+	for word, directory := range tags {
 		if value, ok := strings.CutPrefix(source, word); ok {
 			source = "/dev/disk/" + directory + "/" + strings.Trim(value, `"`)
 		}
@@ -152,6 +157,12 @@ func onDevice(path string, device uint64) bool {
 	return err == nil && info.Sys().(*syscall.Stat_t).Dev == device
 }
 
+// twice is the error for an entry in /etc/fstab.
+func twice(path string) error {
+	return protocol.Errorf(protocol.ConfigError, "/path", "/etc/fstab has an entry for %s too, and only one of the two would count: "+
+		"remove it there", path)
+}
+
 // inFstab returns whether /etc/fstab has an entry for a path or a source, by the number of its field.
 func inFstab(m *access.Machine, field int, value string) (bool, error) {
 	text, err := os.ReadFile(m.Path("/etc/fstab"))
@@ -166,4 +177,29 @@ func inFstab(m *access.Machine, field int, value string) (bool, error) {
 		}
 	}
 	return false, err
+}
+
+// unitsOf returns the keys of the administrator's units of one type, without their sections.
+func unitsOf(m *access.Machine, suffix string) (list []map[string]string, err error) {
+	entries, err := os.ReadDir(m.Path(unitDir))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != suffix {
+			continue
+		}
+		text, err := os.ReadFile(m.Path(unitDir + "/" + e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		keys := map[string]string{}
+		for line := range strings.Lines(string(text)) {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+				keys[name] = strings.ReplaceAll(value, "%%", "%")
+			}
+		}
+		list = append(list, keys)
+	}
+	return list, nil
 }
