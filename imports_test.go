@@ -50,6 +50,7 @@ var ranks = map[string]int{
 	"machine/internal/text":                    13,
 	"machine/internal/sysctl":                  13,
 	"machine/internal/command":                 12,
+	"machine/internal/content":                 13,
 	"machine/internal/etc":                     13,
 	"machine/internal/settings":                13,
 	"machine/internal/kindtest":                10,

@@ -10,6 +10,7 @@ import (
 
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/command"
+	"deployster/machine/internal/content"
 	"deployster/machine/internal/etc"
 	"deployster/machine/internal/files"
 	"deployster/machine/internal/settings"
@@ -22,8 +23,10 @@ import (
 func kinds(m *access.Machine) map[string]protocol.Kind {
 	all := system(m)
 	maps.Copy(all, map[string]protocol.Kind{
+		"archive":       content.NewArchive(m),
 		"cron":          etc.NewCron(m),
 		"directory":     files.NewDirectory(m),
+		"download":      content.NewDownload(m),
 		"exec":          command.New(m),
 		"file":          files.NewFile(m),
 		"hosts_entry":   text.NewHosts(m),
@@ -36,6 +39,7 @@ func kinds(m *access.Machine) map[string]protocol.Kind {
 		"sudoers":       etc.NewSudoers(m),
 		"sysctl":        sysctl.New(m),
 		"text_block":    text.NewBlock(m),
+		"tree":          content.NewTree(m),
 		"timezone":      settings.NewTimezone(m),
 	})
 	return all
