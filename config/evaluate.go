@@ -9,6 +9,7 @@ import (
 	"deployster/config/expand"
 	"deployster/config/instance"
 	"deployster/config/limits"
+	"deployster/config/results"
 	"deployster/config/trace"
 	"deployster/internal/base/diag"
 )
@@ -53,7 +54,10 @@ func resolved(m *Manifest, addr string, s States) (Resolved, diag.Diagnostics) {
 
 // config evaluates a config that is not simple.
 func (m *Manifest) config(addr string, i *instance.Instance, s States) (out Resolved, diags diag.Diagnostics) {
-	diags, ok := m.of(addr, func() (list hcl.Diagnostics) { _, out, list = m.instances.Modules.Evaluator(s).Config(i); return list })
+	diags, ok := m.of(addr, func() (list hcl.Diagnostics) {
+		_, out, list = results.Config(m.instances.Modules.Evaluator(s), i)
+		return list
+	})
 	if !ok {
 		return Resolved{}, diags
 	}
@@ -79,7 +83,7 @@ func (m *Manifest) of(addr string, f func() hcl.Diagnostics) (diags diag.Diagnos
 func (m *Manifest) Outputs(s States) ([]Output, diag.Diagnostics) {
 	var out []Output
 	var list hcl.Diagnostics
-	if failed := limits.Guard(func() { out, list = m.instances.Modules.Evaluator(s).Outputs() }); failed != nil {
+	if failed := limits.Guard(func() { out, list = results.Outputs(m.instances.Modules.Evaluator(s)) }); failed != nil {
 		return nil, diag.Diagnostics{failed}
 	}
 	return out, m.instances.Modules.Convert(list)
@@ -91,7 +95,7 @@ func (m *Manifest) Outputs(s States) ([]Output, diag.Diagnostics) {
 func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
 	var out []CheckResult
 	var list hcl.Diagnostics
-	if failed := limits.Guard(func() { out, list = m.instances.Modules.Evaluator(s).Checks() }); failed != nil {
+	if failed := limits.Guard(func() { out, list = results.Checks(m.instances.Modules.Evaluator(s)) }); failed != nil {
 		failed.Severity = diag.Warning
 		return nil, diag.Diagnostics{failed}
 	}
@@ -136,7 +140,7 @@ func judge(m *Manifest, addr string, s States, which func(*decl.Resource) []decl
 	}
 	var open []string
 	diags, ok := m.of(addr, func() (list hcl.Diagnostics) {
-		open, list = m.instances.Modules.Evaluator(s).JudgeList(which(i.Decl), i.Scope())
+		open, list = results.JudgeList(m.instances.Modules.Evaluator(s), which(i.Decl), i.Scope())
 		return list
 	})
 	if !ok {

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 
 	"deployster/config/decl"
-	"deployster/config/eval"
 	"deployster/config/expand"
 	"deployster/config/instance"
+	"deployster/config/results"
 	"deployster/config/source"
 	"deployster/config/trace"
 	"deployster/config/write"
@@ -56,8 +56,8 @@ type (
 	Output        = instance.Output
 
 	Input       = trace.Input
-	CheckResult = eval.CheckResult
-	CheckStatus = eval.CheckStatus
+	CheckResult = results.CheckResult
+	CheckStatus = results.CheckStatus
 	Reach       = expand.Reach
 	Blocks      = write.Blocks
 )
@@ -80,9 +80,9 @@ const (
 	OnRemoveDestroy = instance.OnRemoveDestroy
 	OnRemoveForget  = instance.OnRemoveForget
 
-	CheckPass    = eval.CheckPass
-	CheckFail    = eval.CheckFail
-	CheckUnknown = eval.CheckUnknown
+	CheckPass    = results.CheckPass
+	CheckFail    = results.CheckFail
+	CheckUnknown = results.CheckUnknown
 )
 
 // Find reads the manifests: those of the workspace, or of the directories and files

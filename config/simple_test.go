@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"deployster/config/instance"
+	"deployster/config/results"
 	"deployster/internal/base/diag"
 )
 
@@ -19,7 +20,7 @@ func agreesSimply(t testing.TB, m *Manifest, i *instance.Instance, s States) boo
 	if !ok {
 		return false
 	}
-	_, want, diags := m.instances.Modules.Evaluator(s).Config(i)
+	_, want, diags := results.Config(m.instances.Modules.Evaluator(s), i)
 	if len(diags) > 0 || string(got.Value) != string(want.Value) || !reflect.DeepEqual(got.Unknown, want.Unknown) || len(want.Sensitive)+len(want.Ignored) > 0 {
 		t.Errorf("%s in %v: %s %v, but the evaluator makes %s %v %v (%v)", i.Address, s, got.Value, got.Unknown, want.Value, want.Unknown, want.Sensitive, diags)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"deployster/config/results"
 )
 
 // What is not tried is what cannot be wrong.
@@ -55,7 +57,7 @@ func TestTrivialConfigs_CannotFail(t *testing.T) {
 					continue
 				}
 				seen++
-				if _, _, diags := m.instances.Modules.Evaluator(nil).Config(i); len(diags) > 0 {
+				if _, _, diags := results.Config(m.instances.Modules.Evaluator(nil), i); len(diags) > 0 {
 					t.Errorf("%s: %s was not tried: %v", name, i.Address, diags)
 				}
 			}

@@ -9,8 +9,6 @@ import (
 	"deployster/config/decl"
 	"deployster/config/instance"
 	"deployster/config/refs"
-	"deployster/config/source"
-	"deployster/config/values"
 )
 
 // textMap is the type of versions and metadata while they are unknown.
@@ -52,36 +50,17 @@ var publishedSchema = json.RawMessage(`{"type":"object","additionalProperties":f
 "version":{"type":"object","additionalProperties":{"type":"string"}},
 "metadata":{"type":"object","additionalProperties":{"type":"string"}},"created":{"type":"array"},"deleted":{"type":"array"}}}`)
 
-// publish returns publish.NAME as far as the references need it: its state.
-func (e *Evaluator) publish(name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+// Publish returns publish.NAME as far as the references need it: its state.
+func (e *Evaluator) Publish(name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	s := e.M.ResourceSet(e, at.Mod, decl.PublishPrefix+name)
 	if s == nil {
 		return cty.NilVal, nil
 	}
-	var wants []want
+	var wants []Want
 	for _, ref := range references {
 		if ref.Traversal.RootName() == "publish" && refs.StepName(ref.Traversal, 1) == name {
-			wants = append(wants, want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
+			wants = append(wants, Want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
 		}
 	}
 	return e.stateValue(s.List[0].Address, wants)
-}
-
-// StaticObject evaluates an attribute that must be an object and be known now, and
-// may have sensitive parts. Without the attribute it returns an empty object.
-func (m *Modules) StaticObject(a *hcl.Attribute, what string, at instance.Scope) (instance.Resolved, hcl.Diagnostics) {
-	empty := instance.Resolved{Value: json.RawMessage("{}"), Unknown: map[string]string{}}
-	v, diags := m.attrAt(a, cty.DynamicPseudoType, decl.Usage{What: what, Static: true}, at)
-	if v == cty.NilVal {
-		return empty, diags
-	}
-	if plain, _ := v.Unmark(); !plain.Type().IsObjectType() && !plain.Type().IsMapType() {
-		return empty, append(diags, source.Failure(a.Expr.Range(), "Wrong type", "%s is an object, { NAME = VALUE }, and this %s.",
-			values.Capital(what), values.Describe(v)))
-	}
-	out, d := m.Evaluator(nil).resolve(a.Expr, at, v)
-	if d.HasErrors() {
-		return empty, append(diags, d...)
-	}
-	return out, diags
 }

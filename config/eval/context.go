@@ -11,15 +11,15 @@ import (
 	"deployster/config/values"
 )
 
-// context is contextFor without its errors, which are already reported.
-func (e *Evaluator) context(expr hcl.Expression, at instance.Scope) *hcl.EvalContext {
+// Context is contextFor without its errors, which are already reported.
+func (e *Evaluator) Context(expr hcl.Expression, at instance.Scope) *hcl.EvalContext {
 	ctx, _ := e.contextFor(expr, at)
 	return ctx
 }
 
 // Hide removes from errors what they show of the sensitive values of an expression.
 func (e *Evaluator) Hide(diags hcl.Diagnostics, expr hcl.Expression, at instance.Scope) {
-	source.Hide(diags, expr, e.context(expr, at))
+	source.Hide(diags, expr, e.Context(expr, at))
 }
 
 // contextFor returns the evaluation context of one expression.
@@ -45,7 +45,7 @@ func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.Eva
 		}
 		if root == "publish" {
 			if !roots.has(root, name) {
-				v, d := e.publish(name, references[i:], at)
+				v, d := e.Publish(name, references[i:], at)
 				diags = append(diags, d...)
 				roots.put(root, name, orReported(root, v))
 			}
@@ -53,7 +53,7 @@ func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.Eva
 		}
 		if root == "self" && at.Res != nil {
 			if self == cty.NilVal {
-				v, d := e.instanceValue(at.Res, selfWants(references[i:]))
+				v, d := e.InstanceValue(at.Res, selfWants(references[i:]))
 				self, diags = v, append(diags, d...)
 			}
 			continue
@@ -130,7 +130,7 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 			if !s.IsLate() {
 				return s.Value, nil
 			}
-			each, diags := hostValues(e, s)
+			each, diags := HostValues(e, s)
 			v := s.Join(each)
 			return values.Sized{Value: v, Size: limits.TextSize(v)}, diags
 		}
@@ -238,10 +238,10 @@ func (e *Evaluator) repeated(root, name string, references []refs.Reference, at 
 	case root == "each" && name == "key" && x.Repetition == instance.ForEach:
 		return values.Sized{Value: cty.StringVal(x.Keys[at.At.I]), Size: len(x.Keys[at.At.I])}, nil
 	case root == "each" && name == "value" && x.Repetition == instance.ForEach:
-		var wants []want
+		var wants []Want
 		for _, ref := range references {
 			if ref.Traversal.RootName() == "each" && refs.StepName(ref.Traversal, 1) == "value" {
-				wants = append(wants, want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
+				wants = append(wants, Want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
 			}
 		}
 		return e.eachValue(at.At, wants)
@@ -251,7 +251,7 @@ func (e *Evaluator) repeated(root, name string, references []refs.Reference, at 
 
 // eachValue returns the parts of each.value of one instance that wants lists. The
 // value may depend on the states of other resources.
-func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized, hcl.Diagnostics) {
+func (e *Evaluator) eachValue(o instance.Occurrence, wants []Want) (values.Sized, hcl.Diagnostics) {
 	x, key := o.Of, o.Of.Keys[o.I]
 	if x.Set {
 		return values.Sized{Value: cty.StringVal(key), Size: len(key)}, nil
@@ -267,7 +267,7 @@ func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized
 	if ref, ok := e.M.Refs.AsReference(x.Expr); ok && len(ref.Traversal) == 2 && ref.Key == nil && ref.Traversal.RootName() == "resource" {
 		if s := e.M.ResourceSet(e, x.Mod, refs.StepName(ref.Traversal, 1)); s != nil && s.Repetition == instance.ForEach {
 			if i := s.Index(cty.StringVal(key)); i >= 0 { // for_each = resource.disk
-				v, diags := e.instanceValue(&s.List[i], wants)
+				v, diags := e.InstanceValue(&s.List[i], wants)
 				return values.Sized{Value: v}, diags
 			}
 		}

@@ -2,6 +2,6 @@
 // instance. An Evaluator belongs to one goroutine and caches each named value that it
 // evaluated. Modules holds the instances that exist; it is here and not in expand, because
 // it grows while for_each of one block is evaluated from the instances of another. The
-// inputs are expressions and States; the results are values, JSON with the unknown parts
-// and their reasons, results of conditions, and where a value comes from.
+// inputs are expressions and States, the results cty values; trace finds where they come
+// from, and results makes JSON of them.
 package eval

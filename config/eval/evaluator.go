@@ -1,13 +1,9 @@
 package eval
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/config/decl"
 	"deployster/config/instance"
 	"deployster/config/limits"
 	"deployster/config/refs"
@@ -69,36 +65,6 @@ func (m *Modules) Evaluator(s instance.States) *Evaluator {
 		types: map[string]values.StateType{}, kept: map[*instance.Instance][]string{}}
 }
 
-// Config evaluates a resource's config into JSON.
-func (e *Evaluator) Config(i *instance.Instance) (cty.Value, instance.Resolved, hcl.Diagnostics) {
-	value, diags := e.ownConfig(i)
-	if diags.HasErrors() {
-		return value, instance.Resolved{}, diags
-	}
-	a := i.Decl.Attrs["config"]
-	if a == nil {
-		return value, instance.Resolved{Value: []byte("{}"), Unknown: map[string]string{}}, diags
-	}
-	if plain, _ := value.Unmark(); plain.IsKnown() && (plain.IsNull() || !plain.Type().IsObjectType() && !plain.Type().IsMapType()) {
-		return value, instance.Resolved{}, append(diags, source.Failure(a.Expr.Range(), "Invalid config",
-			"The config of a resource is an object, { NAME = VALUE }, and this %s.", values.Describe(value)))
-	}
-	out, d := e.resolve(a.Expr, i.Scope(), value)
-	out.Ignored = e.kept[i]
-	return value, out, append(diags, d...)
-}
-
-// Defaults evaluates the defaults of a type into JSON. Their errors are reported for the
-// configs that use them.
-func (e *Evaluator) Defaults(expr hcl.Expression, at instance.Scope) instance.Resolved {
-	value, diags := e.Value(expr, at)
-	if plain, _ := value.Unmark(); diags.HasErrors() || !plain.IsKnown() || plain.IsNull() || !plain.Type().IsObjectType() {
-		return instance.Resolved{}
-	}
-	out, _ := e.resolve(expr, at, value)
-	return out
-}
-
 func (e *Evaluator) configValue(i *instance.Instance) (cty.Value, hcl.Diagnostics) {
 	a := i.Decl.Attrs["config"]
 	if a == nil {
@@ -118,73 +84,13 @@ func (e *Evaluator) freshConfig(i *instance.Instance) (cty.Value, hcl.Diagnostic
 	return v, diags
 }
 
-// ownConfig is configValue without caching: no other expression reads most configs,
+// OwnConfig is configValue without caching: no other expression reads most configs,
 // and ten thousand of them take more memory than all declarations.
-func (e *Evaluator) ownConfig(i *instance.Instance) (cty.Value, hcl.Diagnostics) {
+func (e *Evaluator) OwnConfig(i *instance.Instance) (cty.Value, hcl.Diagnostics) {
 	if _, kept := e.done[MemoKey{Kind: KindConfig, Inst: i}]; kept || i.Decl.Attrs["config"] == nil {
 		return e.configValue(i)
 	}
 	return e.freshConfig(i)
-}
-
-// Outputs evaluates the outputs of the root, sorted by name, and the conditions of
-// the outputs and variables of all modules.
-func (e *Evaluator) Outputs() (out []instance.Output, diags hcl.Diagnostics) {
-	top := e.M.Top
-	for _, name := range slices.Sorted(maps.Keys(top.Decl.Outputs)) {
-		o, _, d := e.Output(top.Decl.Outputs[name], top)
-		out, diags = append(out, o), append(diags, d...)
-	}
-	for i := range out {
-		open, d := e.JudgeList(top.Decl.Outputs[out[i].Name].Before, top.Scope())
-		out[i].Open, diags = open, append(diags, d...)
-	}
-	top.Each(func(mod *instance.Module) {
-		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Variables)) {
-			if v := mod.Decl.Variables[name]; v.NeedsState && len(v.Checks) > 0 {
-				_, d := e.Variable(name, mod)
-				diags = append(diags, d...)
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Outputs)) {
-			if mod != top {
-				_, d := e.JudgeList(mod.Decl.Outputs[name].Before, mod.Scope())
-				diags = append(diags, d...)
-			}
-		}
-	})
-	return out, diags
-}
-
-// Output evaluates one output.
-func (e *Evaluator) Output(b *decl.Block, mod *instance.Module) (instance.Output, cty.Value, hcl.Diagnostics) {
-	o := instance.Output{Name: b.Name}
-	var diags hcl.Diagnostics
-	flag, d := e.M.Optional(b.Attrs["sensitive"], cty.Bool, "the attribute sensitive of an output", mod.Scope())
-	diags = append(diags, d...)
-	o.Sensitive = flag != cty.NilVal && flag.True()
-	_, d = e.M.Optional(b.Attrs["description"], cty.String, "the description of an output", mod.Scope()) // only for readers
-	diags = append(diags, d...)
-	a := b.Attrs["value"]
-	if a == nil {
-		return o, cty.DynamicVal, diags
-	}
-	value, d := e.Value(a.Expr, mod.Scope())
-	if diags = append(diags, d...); diags.HasErrors() {
-		return o, value, diags
-	}
-	hidden, written := values.Sensitivity(value)
-	if written && !o.Sensitive && mod.Caller == nil { // the value of a module's output is not printed, and keeps its mark
-		return o, value, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed",
-			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the "+
-				"sensitive part out with nonsensitive() if it may be seen.", b.Name))
-	}
-	o.Sensitive = o.Sensitive || hidden
-	o.Resolved, d = e.resolve(a.Expr, mod.Scope(), value)
-	if o.Sensitive && len(o.Resolved.Sensitive) == 0 {
-		o.Resolved.Sensitive = []string{""}
-	}
-	return o, value, append(diags, d...)
 }
 
 // memo evaluates a named value once. Errors are reported at the place of expr.
@@ -237,3 +143,7 @@ func (e *Evaluator) Value(expr hcl.Expression, at instance.Scope) (cty.Value, hc
 	}
 	return value, diags
 }
+
+// Kept returns the parts of a config that ignore_changes keeps, as JSON pointers: after
+// the config was evaluated.
+func (e *Evaluator) Kept(i *instance.Instance) []string { return e.kept[i] }

@@ -13,12 +13,12 @@ import (
 	"deployster/config/values"
 )
 
-// want is what a reference reads of a resource or a module: the steps after its name
+// Want is what a reference reads of a resource or a module: the steps after its name
 // and key. No steps mean the whole value.
-type want struct {
+type Want struct {
 	Steps hcl.Traversal
-	open  bool
-	at    hcl.Range
+	Open  bool
+	At    hcl.Range
 }
 
 // object returns resource.NAME, dep.NAME or module.NAME as far as the references to
@@ -28,13 +28,13 @@ func (e *Evaluator) object(root, name string, references []refs.Reference, at in
 		if at.Res == nil || at.Res.ByAlias[name] == nil {
 			return cty.NilVal, nil
 		}
-		var wants []want
+		var wants []Want
 		for _, ref := range references {
 			if ref.Traversal.RootName() == root && refs.StepName(ref.Traversal, 1) == name {
-				wants = append(wants, want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
+				wants = append(wants, Want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
 			}
 		}
-		return e.instanceValue(at.Res.ByAlias[name], wants)
+		return e.InstanceValue(at.Res.ByAlias[name], wants)
 	}
 	s := e.Choose(root, name, references, at)
 	switch {
@@ -48,33 +48,33 @@ func (e *Evaluator) object(root, name string, references []refs.Reference, at in
 
 // Choice holds the instances of a block that references need, and what they read of each.
 type Choice struct {
-	Of    *instance.Expansion
-	List  []instance.Instance // or
-	mods  []*instance.Module
-	All   bool
-	Wants []pick // of single instances, mostly one
-	Every []want // of every instance
+	Of      *instance.Expansion
+	List    []instance.Instance // or
+	Modules []*instance.Module
+	All     bool
+	Wants   []pick // of single instances, mostly one
+	Every   []Want // of every instance
 }
 
 // pick is one instance, and what references read of it.
 type pick struct {
 	I     int
-	Wants []want
+	Wants []Want
 }
 
 // add records what a reference reads of an instance.
-func (s *Choice) add(i int, w want) {
+func (s *Choice) add(i int, w Want) {
 	for k := range s.Wants {
 		if s.Wants[k].I == i {
 			s.Wants[k].Wants = append(s.Wants[k].Wants, w)
 			return
 		}
 	}
-	s.Wants = append(s.Wants, pick{i, []want{w}})
+	s.Wants = append(s.Wants, pick{i, []Want{w}})
 }
 
-// wantsOf returns everything that references read of an instance.
-func (s *Choice) wantsOf(i int) []want {
+// WantsOf returns everything that references read of an instance.
+func (s *Choice) WantsOf(i int) []Want {
 	for _, c := range s.Wants {
 		if c.I == i {
 			return append(slices.Clone(c.Wants), s.Every...)
@@ -87,7 +87,7 @@ func (s *Choice) wantsOf(i int) []want {
 func (e *Evaluator) set(root, name string, mod *instance.Module) Choice {
 	if root == "module" {
 		if s := e.M.ModuleSet(e, mod, name); s != nil {
-			return Choice{Of: &s.Expansion, mods: s.List}
+			return Choice{Of: &s.Expansion, Modules: s.List}
 		}
 		return Choice{}
 	}
@@ -113,7 +113,7 @@ func (e *Evaluator) Choose(root, name string, references []refs.Reference, at in
 		if ref.Traversal.RootName() != root || refs.StepName(ref.Traversal, 1) != name {
 			continue
 		}
-		w := want{Steps: ref.Traversal[2:], open: ref.Open, at: ref.Traversal.SourceRange()}
+		w := Want{Steps: ref.Traversal[2:], Open: ref.Open, At: ref.Traversal.SourceRange()}
 		if s.Of.Repetition == instance.Once {
 			s.add(0, w)
 			continue
@@ -178,14 +178,14 @@ func (e *Evaluator) which(ref refs.Reference, x *instance.Expansion, at instance
 
 // chosen returns the value of a block.
 func (e *Evaluator) chosen(s Choice) (cty.Value, hcl.Diagnostics) {
-	one := func(i int, wants []want) (cty.Value, hcl.Diagnostics) {
-		if s.mods != nil {
-			return e.moduleValue(s.mods[i], wants)
+	one := func(i int, wants []Want) (cty.Value, hcl.Diagnostics) {
+		if s.Modules != nil {
+			return e.moduleValue(s.Modules[i], wants)
 		}
-		return e.instanceValue(&s.List[i], wants)
+		return e.InstanceValue(&s.List[i], wants)
 	}
 	if s.Of.Repetition == instance.Once {
-		return one(0, s.wantsOf(0))
+		return one(0, s.WantsOf(0))
 	}
 	var diags hcl.Diagnostics
 	if !s.All { // HCL finds the attribute "2" of an object for the index 2
@@ -198,7 +198,7 @@ func (e *Evaluator) chosen(s Choice) (cty.Value, hcl.Diagnostics) {
 	}
 	items := make([]cty.Value, s.Of.N)
 	for i := range items {
-		v, d := one(i, s.wantsOf(i))
+		v, d := one(i, s.WantsOf(i))
 		items[i], diags = v, append(diags, d...)
 	}
 	if s.Of.Repetition == instance.Counted {
@@ -212,7 +212,7 @@ func (e *Evaluator) chosen(s Choice) (cty.Value, hcl.Diagnostics) {
 }
 
 // moduleValue returns module.NAME with the outputs in wants.
-func (e *Evaluator) moduleValue(mod *instance.Module, wants []want) (cty.Value, hcl.Diagnostics) {
+func (e *Evaluator) moduleValue(mod *instance.Module, wants []Want) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	attrs := map[string]cty.Value{}
 	add := func(name string) {
@@ -265,7 +265,7 @@ func (s Choice) Steps() hcl.Traversal {
 
 // EachInstance calls f with each chosen resource.
 func (s Choice) EachInstance(f func(*instance.Instance)) {
-	s.each(func(i int) {
+	s.Each(func(i int) {
 		if s.List != nil {
 			f(&s.List[i])
 		}
@@ -274,15 +274,15 @@ func (s Choice) EachInstance(f func(*instance.Instance)) {
 
 // EachModule calls f with each chosen module.
 func (s Choice) EachModule(f func(*instance.Module)) {
-	s.each(func(i int) {
-		if s.mods != nil {
-			f(s.mods[i])
+	s.Each(func(i int) {
+		if s.Modules != nil {
+			f(s.Modules[i])
 		}
 	})
 }
 
-// each calls f with the index of each chosen instance: often one of many.
-func (s Choice) each(f func(i int)) {
+// Each calls f with the index of each chosen instance: often one of many.
+func (s Choice) Each(f func(i int)) {
 	if !s.All {
 		for _, c := range s.Wants {
 			f(c.I)

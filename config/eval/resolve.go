@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -9,54 +8,19 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"deployster/config/decl"
-	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/source"
 	"deployster/config/values"
 )
 
-// convertTo converts a value to the type that its place needs.
-func convertTo(value cty.Value, want cty.Type, at hcl.Range, what string) (cty.Value, hcl.Diagnostics) {
+// ConvertTo converts a value to the type that its place needs.
+func ConvertTo(value cty.Value, want cty.Type, at hcl.Range, what string) (cty.Value, hcl.Diagnostics) {
 	got, err := convert.Convert(value, want)
 	if err != nil {
 		return cty.NilVal, hcl.Diagnostics{source.Failure(at, "Wrong type", "%s must be %s.", values.Capital(what), values.Mismatch(want, value,
 			err))}
 	}
 	return got, nil
-}
-
-// resolve encodes a value as JSON, with the pointers of its unknown and sensitive parts.
-func (e *Evaluator) resolve(expr hcl.Expression, at instance.Scope, v cty.Value) (instance.Resolved, hcl.Diagnostics) {
-	out := instance.Resolved{Unknown: map[string]string{}}
-	plain, marks := v.UnmarkDeepWithPaths()
-	for _, pm := range marks {
-		if pm.Marks.Has(values.Sensitive{}) {
-			out.Sensitive = append(out.Sensitive, values.PathPointer(v, pm.Path))
-		}
-	}
-	slices.Sort(out.Sensitive)
-	out.Sensitive = slices.Compact(out.Sensitive)
-	if !e.Dry {
-		blamer{e, out.Unknown}.blame(expr, at, v, nil)
-	}
-	for _, pm := range marks {
-		pointer := values.PathPointer(v, pm.Path)
-		if _, unknown := out.Unknown[pointer]; !unknown && pm.Marks.Has(values.MayChange{}) {
-			out.MayChange = append(out.MayChange, pointer)
-		}
-	}
-	slices.Sort(out.MayChange)
-	out.MayChange = slices.Compact(out.MayChange)
-	w := values.Writer{Unknown: out.Unknown}
-	if err := w.Value(plain); err != nil {
-		place := expr.Range()
-		if next, rest := refs.Descend(expr, refs.PointerSteps(w.At)); len(rest) < len(w.At) {
-			place = next.Range()
-		}
-		return instance.Resolved{}, hcl.Diagnostics{source.Failure(place, "Invalid value", "%s.", err)}
-	}
-	out.Value = w.Out.Bytes()
-	return out, nil
 }
 
 // declared returns the attributes that a type's schema declares for the state at the end of a reference; nil

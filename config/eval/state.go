@@ -10,15 +10,15 @@ import (
 	"deployster/config/values"
 )
 
-// instanceValue returns the parts of a resource that wants lists: it evaluates the
+// InstanceValue returns the parts of a resource that wants lists: it evaluates the
 // config, and reads the state, only if a reference needs it.
-func (e *Evaluator) instanceValue(i *instance.Instance, wants []want) (cty.Value, hcl.Diagnostics) {
+func (e *Evaluator) InstanceValue(i *instance.Instance, wants []Want) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	attrs := map[string]cty.Value{"name": cty.StringVal(i.Address), "type": cty.DynamicVal}
 	if i.TypeRef != "" {
 		attrs["type"] = cty.StringVal(i.TypeRef)
 	}
-	var inState []want
+	var inState []Want
 	for _, w := range wants {
 		attr := ""
 		if len(w.Steps) > 0 {
@@ -42,7 +42,7 @@ func (e *Evaluator) instanceValue(i *instance.Instance, wants []want) (cty.Value
 
 // stateValue returns the state of a resource as far as it is known: a value that a
 // reference reads and that an incomplete state does not have is unknown.
-func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Diagnostics) {
+func (e *Evaluator) stateValue(address string, wants []Want) (cty.Value, hcl.Diagnostics) {
 	known := e.scope[address]
 	if known.Known == nil {
 		steps := make([]hcl.Traversal, len(wants))
@@ -55,7 +55,7 @@ func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 	if !ok {
 		var err error
 		if base, err = values.FromJSON(known.Known); err != nil {
-			return cty.DynamicVal, hcl.Diagnostics{source.Failure(wants[0].at, "Unreadable state", "The state of %s cannot be read: %s.", address,
+			return cty.DynamicVal, hcl.Diagnostics{source.Failure(wants[0].At, "Unreadable state", "The state of %s cannot be read: %s.", address,
 				err)}
 		}
 		base = values.MarkMayChange(values.MakeUnknown(base, known.Unknown), known.MayChange)
@@ -72,7 +72,7 @@ func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 		case len(w.Steps) == 0: // the state itself: all of it may still change
 			return values.UnknownLike(base), nil
 		}
-		base = values.Reveal(base, w.Steps, w.open, e.stateType(address))
+		base = values.Reveal(base, w.Steps, w.Open, e.stateType(address))
 	}
 	return base, nil
 }

@@ -41,7 +41,7 @@ func (m *Modules) staticAt(expr hcl.Expression, want cty.Type, p decl.Usage, at 
 			"each.value is made of a resource here, and %s must be known before any resource is read. Use each.key or constants.",
 			p.What)}
 	}
-	return convertTo(v, want, expr.Range(), p.What)
+	return ConvertTo(v, want, expr.Range(), p.What)
 }
 
 func usesEachValue(references []refs.Reference) bool {
@@ -56,10 +56,11 @@ func usesEachValue(references []refs.Reference) bool {
 // StaticAttr evaluates an attribute that must be known now. The result is cty.NilVal if
 // the attribute is absent, null or in error, or unknown because of an error elsewhere.
 func (m *Modules) StaticAttr(a *hcl.Attribute, want cty.Type, what string, at instance.Scope) (cty.Value, hcl.Diagnostics) {
-	return m.attrAt(a, want, decl.Usage{What: what, Static: true}, at)
+	return m.AttrAt(a, want, decl.Usage{What: what, Static: true}, at)
 }
 
-func (m *Modules) attrAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+// AttrAt evaluates an attribute with a Usage, and without the restrictions of ShownAt.
+func (m *Modules) AttrAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		return cty.NilVal, nil
 	}
@@ -78,7 +79,7 @@ func (m *Modules) Optional(a *hcl.Attribute, want cty.Type, what string, at inst
 
 // ShownAt evaluates an attribute with a Usage whose value is shown: a sensitive value is an error.
 func (m *Modules) ShownAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
-	v, diags := m.attrAt(a, want, p, at)
+	v, diags := m.AttrAt(a, want, p, at)
 	if v == cty.NilVal || !v.HasMarkDeep(values.Sensitive{}) {
 		return v, diags
 	}

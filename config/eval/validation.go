@@ -54,7 +54,7 @@ func (e *Evaluator) validate(v *decl.Variable, check hcl.Attributes, mod *instan
 		if diags.HasErrors() {
 			return cty.UnknownVal(want), diags
 		}
-		got, d := convertTo(got, want, a.Expr.Range(), "this value")
+		got, d := ConvertTo(got, want, a.Expr.Range(), "this value")
 		return got, append(diags, d...)
 	}
 	ok, diags := of(condition, cty.Bool)
@@ -69,7 +69,7 @@ func (e *Evaluator) validate(v *decl.Variable, check hcl.Attributes, mod *instan
 		}
 	}
 	if d := verdictOf(v, condition.Expr, ok, text, mod); d != nil {
-		d.EvalContext = e.context(condition.Expr, mod.Scope())
+		d.EvalContext = e.Context(condition.Expr, mod.Scope())
 		diags = append(diags, d)
 	}
 	return diags

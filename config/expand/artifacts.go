@@ -13,6 +13,7 @@ import (
 	"deployster/config/decl"
 	"deployster/config/instance"
 	"deployster/config/refs"
+	"deployster/config/results"
 	"deployster/config/source"
 )
 
@@ -50,9 +51,9 @@ func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics)
 		return nil
 	})
 	var d hcl.Diagnostics
-	out.Source, d = m.Modules.StaticObject(b.Attrs["source"], "the source of an artifact", at)
+	out.Source, d = results.StaticObject(m.Modules, b.Attrs["source"], "the source of an artifact", at)
 	a.diags = append(a.diags, d...)
-	out.Params, d = m.Modules.StaticObject(b.Attrs["params"], "the params of an artifact", at)
+	out.Params, d = results.StaticObject(m.Modules, b.Attrs["params"], "the params of an artifact", at)
 	a.diags = append(a.diags, d...)
 	a.attrs, a.of = b.Timeouts, "a timeouts block"
 	span := func(name string, into *time.Duration) {

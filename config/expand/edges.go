@@ -12,6 +12,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/limits"
 	"deployster/config/refs"
+	"deployster/config/trace"
 	"deployster/config/values"
 )
 
@@ -224,11 +225,11 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 			into.artifact(name)
 		}
 	case "host":
-		names, _ := eval.LackedFacts(r.e, ref, at)
+		names, _ := trace.LackedFacts(r.e, ref, at)
 		for _, name := range names {
 			into.lack(name)
 		}
-		for _, h := range eval.HostsOf(r.e, ref, at) {
+		for _, h := range trace.HostsOf(r.e, ref, at) {
 			into.merge(r.host(h))
 		}
 	case "publish":

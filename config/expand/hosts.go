@@ -15,7 +15,9 @@ import (
 	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/limits"
+	"deployster/config/results"
 	"deployster/config/source"
+	"deployster/config/trace"
 	"deployster/config/values"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
@@ -115,7 +117,7 @@ func LateHost(m *Instances, name string, s instance.States) (host runner.Host, o
 		return h.Host, nil, diags
 	}
 	for _, attr := range h.Late { // the attributes not known yet
-		open = append(open, e.UnknownRefs(h.Decl.Attrs[attr].Expr, h.At)...)
+		open = append(open, trace.UnknownRefs(e, h.Decl.Attrs[attr].Expr, h.At)...)
 	}
 	slices.Sort(open)
 	if open = slices.Compact(open); len(open) == 0 && h.Address == "" {
@@ -177,7 +179,7 @@ func sshOptions(list cty.Value) ([]string, error) {
 // ownHost decodes the host attribute of a resource.
 func (a *attrReader) ownHost(r *instance.Instance) {
 	attr := r.Decl.Attrs["host"]
-	host, diags := a.m.HostAt(attr, "the host of a resource", a.at)
+	host, diags := results.HostAt(a.m, attr, "the host of a resource", a.at)
 	if a.diags = append(a.diags, diags...); host == nil {
 		return
 	}
@@ -188,7 +190,7 @@ func (a *attrReader) ownHost(r *instance.Instance) {
 
 // typeHost decodes the host attribute of a type, for all its resources.
 func (a *attrReader) typeHost(s *instance.TypeSettings) {
-	host, diags := a.m.HostAt(a.attrs["host"], "the host of a type", a.at)
+	host, diags := results.HostAt(a.m, a.attrs["host"], "the host of a type", a.at)
 	a.diags = append(a.diags, diags...)
 	if s.Host = host; host != nil && s.Workdir != "" {
 		a.diags, s.Workdir = append(a.diags, noWorkspace(a.attrs["mount_workspace"], host)), ""

@@ -12,6 +12,7 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/instance"
+	"deployster/config/results"
 	"deployster/config/source"
 	"deployster/internal/base/cosign"
 	"deployster/internal/runtime/runner"
@@ -25,7 +26,7 @@ func TypesOf(m *Instances) (list []instance.Type) {
 		b := m.Modules.Top.Decl.Types[name]
 		t := instance.Type{Name: name, TypeSettings: m.Modules.Top.Settings[b], Range: source.FromHCL(b.At)}
 		if a := b.Attrs["defaults"]; a != nil {
-			t.Defaults = e.Defaults(a.Expr, m.Modules.Top.Scope())
+			t.Defaults = results.Defaults(e, a.Expr, m.Modules.Top.Scope())
 		}
 		list = append(list, t)
 	}

@@ -12,6 +12,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/source"
+	"deployster/config/trace"
 	"deployster/internal/base/words"
 )
 
@@ -231,7 +232,7 @@ func learn(e *eval.Evaluator, pending *instance.Expansion) (source.Instances, hc
 
 // unknownKeys returns the error for a block whose instances are still unknown, with the references that it needs.
 func unknownKeys(e *eval.Evaluator, x *instance.Expansion) *hcl.Diagnostic {
-	refs := e.UnknownRefs(x.Expr, x.Scope())
+	refs := trace.UnknownRefs(e, x.Expr, x.Scope())
 	what, attr := "The keys of this for_each are", "for_each"
 	if x.Repetition == instance.Counted {
 		what, attr = "This count is", "count"

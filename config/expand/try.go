@@ -12,6 +12,7 @@ import (
 	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/limits"
+	"deployster/config/results"
 )
 
 // tryAll evaluates everything with unknown states, so that errors that do not depend
@@ -22,14 +23,14 @@ func (m *Instances) tryAll(e *eval.Evaluator) hcl.Diagnostics {
 	m.Modules.Top.Each(func(mod *instance.Module) {
 		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Checks)) {
 			for _, c := range mod.Decl.Checks[name].Asserts {
-				diags = append(diags, e.Mistakes(c, mod.Scope())...)
+				diags = append(diags, results.Mistakes(e, c, mod.Scope())...)
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Outputs)) {
-			_, _, d := e.Output(mod.Decl.Outputs[name], mod)
+			_, _, d := results.Output(e, mod.Decl.Outputs[name], mod)
 			diags = append(diags, d...)
 			for _, c := range mod.Decl.Outputs[name].Before {
-				diags = append(diags, e.Mistakes(c, mod.Scope())...)
+				diags = append(diags, results.Mistakes(e, c, mod.Scope())...)
 			}
 		}
 		if mod.Caller != nil {
@@ -69,12 +70,12 @@ func (m *Instances) tryList(list []*instance.Instance) hcl.Diagnostics {
 		if failed[i.Decl] || m.Modules.IsTrivial(i) {
 			continue
 		}
-		value, _, d := e.Config(i)
+		value, _, d := results.Config(e, i)
 		if !d.HasErrors() {
 			d = append(d, i.Decl.Ignored.Check(value)...)
 		}
 		for _, c := range i.Decl.Conditions() {
-			d = append(d, e.Mistakes(c, i.Scope())...)
+			d = append(d, results.Mistakes(e, c, i.Scope())...)
 		}
 		diags = append(diags, d...)
 		failed[i.Decl] = d.HasErrors()

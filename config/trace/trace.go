@@ -121,7 +121,7 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 	}
 	in := Input{Depth: depth, What: what}
 	in.Value = t.value(&hclsyntax.ScopeTraversalExpr{Traversal: ref.Traversal, SrcRange: ref.Traversal.SourceRange()}, at)
-	next, nextAt, _ := eval.Hop(t.e, ref, at)
+	next, nextAt, _ := Hop(t.e, ref, at)
 	switch root := ref.Traversal.RootName(); {
 	case next != nil:
 		t.add(in, next, nextAt)
@@ -163,7 +163,7 @@ func (t *tracer) variable(in Input, v *decl.Variable) {
 
 // state adds the state of another resource.
 func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
-	i, _ := eval.InstanceOf(t.e, ref, at)
+	i, _ := InstanceOf(t.e, ref, at)
 	if i == nil {
 		t.add(in, nil, at) // the reference reads several
 		return
@@ -194,7 +194,7 @@ func Locate(e *eval.Evaluator, i *instance.Instance, pointer string, key bool) *
 				continue
 			}
 		}
-		next, nextAt, ok := eval.Follow(e, expr, at)
+		next, nextAt, ok := Follow(e, expr, at)
 		if !ok || len(steps) == 0 {
 			break
 		}

@@ -1,64 +1,18 @@
-package eval
+package trace
 
 import (
-	"slices"
-	"strconv"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/values"
-	"deployster/internal/base/jsondoc"
-	"deployster/internal/base/words"
 )
 
-// blamer collects why values are unknown, by JSON pointer.
-type blamer struct {
-	e   *Evaluator
-	out map[string]string
-}
-
-// blame finds, for each unknown value in v, the references that make it unknown. It
-// follows the expression as far as its structure matches the value's: through
-// objects, lists, decided conditions and references.
-func (b blamer) blame(expr hcl.Expression, at instance.Scope, v cty.Value, path []string) {
-	v, _ = v.Unmark()
-	if v.IsWhollyKnown() {
-		return
-	}
-	expr = refs.Unparen(expr)
-	if next, nextAt, ok := Follow(b.e, expr, at); ok {
-		b.blame(next, nextAt, v, path)
-		return
-	}
-	if i := wholeInstance(b.e, expr, at); i != nil && v.IsKnown() {
-		b.blameResource(i, v, path)
-		return
-	}
-	if v.IsKnown() && !v.IsNull() && (v.Type().IsObjectType() || v.Type().IsMapType()) {
-		if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
-			b.blamePairs(pairs, at, v, path)
-			return
-		}
-	}
-	if v.IsKnown() && !v.IsNull() && v.Type().IsTupleType() {
-		if items, diags := hcl.ExprList(expr); !diags.HasErrors() && len(items) == v.LengthInt() {
-			for i, item := range items {
-				b.blame(item, at, v.Index(cty.NumberIntVal(int64(i))), append(path, strconv.Itoa(i)))
-			}
-			return
-		}
-	}
-	refs := words.List(b.e.UnknownRefs(expr, at), 3)
-	values.EachUnknown(v, path, func(pointer []string) { b.out[jsondoc.JoinPointer(pointer)] = refs })
-}
-
 // wholeInstance returns the resource whose whole value an expression passes on, nil for none.
-func wholeInstance(e *Evaluator, expr hcl.Expression, at instance.Scope) *instance.Instance {
+func wholeInstance(e *eval.Evaluator, expr hcl.Expression, at instance.Scope) *instance.Instance {
 	ref, ok := e.M.Refs.AsReference(expr)
 	if !ok || refs.IsJSON(expr) && e.M.Refs.AsTraversal(expr) == nil && ref.Key == nil {
 		return nil
@@ -72,7 +26,7 @@ func wholeInstance(e *Evaluator, expr hcl.Expression, at instance.Scope) *instan
 
 // InstanceOf returns the resource that a reference leads to, and the remaining steps;
 // nil if it leads to several, or to none.
-func InstanceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.Instance, hcl.Traversal) {
+func InstanceOf(e *eval.Evaluator, ref refs.Reference, at instance.Scope) (*instance.Instance, hcl.Traversal) {
 	name := refs.StepName(ref.Traversal, 1)
 	switch ref.Traversal.RootName() {
 	case "dep":
@@ -92,49 +46,22 @@ func InstanceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.
 }
 
 // moduleOf is InstanceOf for a module.
-func moduleOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.Module, hcl.Traversal) {
+func moduleOf(e *eval.Evaluator, ref refs.Reference, at instance.Scope) (*instance.Module, hcl.Traversal) {
 	s := e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if s.Of == nil || s.Of.Pending || s.All || s.Of.Repetition == instance.Once && ref.Key != nil {
 		return nil, nil
 	}
 	for _, c := range s.Wants {
-		return s.mods[c.I], c.Wants[0].Steps
+		return s.Modules[c.I], c.Wants[0].Steps
 	}
 	return nil, nil
 }
 
-// blameResource is blame for the value of a resource as a whole.
-func (b blamer) blameResource(i *instance.Instance, v cty.Value, path []string) {
-	for name, part := range v.AsValueMap() {
-		here := append(slices.Clone(path), name)
-		if a := i.Decl.Attrs["config"]; name == "config" && a != nil {
-			b.blame(a.Expr, i.Scope(), part, here)
-			continue
-		}
-		values.EachUnknown(part, here, func(pointer []string) {
-			b.out[jsondoc.JoinPointer(pointer)] = instance.Reference(i.Address) + "." + name
-		})
-	}
-}
-
-func (b blamer) blamePairs(pairs []hcl.KeyValuePair, at instance.Scope, v cty.Value, path []string) {
-	attrs := v.AsValueMap()
-	for _, pair := range pairs {
-		key, diags := pair.Key.Value(b.e.context(pair.Key, at))
-		key, _ = key.Unmark()
-		if name, err := convert.Convert(key, cty.String); err == nil && !diags.HasErrors() && name.IsKnown() && !name.IsNull() {
-			if child, ok := attrs[name.AsString()]; ok {
-				b.blame(pair.Value, at, child, append(slices.Clone(path), name.AsString()))
-			}
-		}
-	}
-}
-
 // Follow returns the expression that computes the value which expr only passes on:
 // that of the local value, of the other resource's config, or of the chosen branch.
-func Follow(e *Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expression, instance.Scope, bool) {
+func Follow(e *eval.Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expression, instance.Scope, bool) {
 	if c, ok := expr.(*hclsyntax.ConditionalExpr); ok {
-		decided, diags := c.Condition.Value(e.context(c.Condition, at))
+		decided, diags := c.Condition.Value(e.Context(c.Condition, at))
 		decided, _ = decided.Unmark()
 		if diags.HasErrors() || !decided.IsKnown() || decided.IsNull() || decided.Type() != cty.Bool {
 			return nil, at, false
@@ -157,7 +84,7 @@ func Follow(e *Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expressio
 
 // Hop returns the first expression that a reference leads to, and the remaining steps;
 // nil if the reference leads to a value that no expression computes, such as a state.
-func Hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, instance.Scope, hcl.Traversal) {
+func Hop(e *eval.Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, instance.Scope, hcl.Traversal) {
 	mod, name := at.Mod, refs.StepName(ref.Traversal, 1)
 	switch ref.Traversal.RootName() {
 	case "local":
@@ -194,8 +121,8 @@ func Hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, i
 // references from expression to expression; rest has the remaining steps. If the
 // reference leads to a value that no expression computes, such as a state, the
 // expression is nil, and rest is the reference to that value.
-func sourceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (expr hcl.Expression, exprAt instance.Scope, rest refs.Reference) {
-	for hops := 0; hops < MaxChain; hops++ {
+func sourceOf(e *eval.Evaluator, ref refs.Reference, at instance.Scope) (expr hcl.Expression, exprAt instance.Scope, rest refs.Reference) {
+	for hops := 0; hops < eval.MaxChain; hops++ {
 		next, nextAt, steps := Hop(e, ref, at)
 		if next == nil {
 			return nil, at, ref

@@ -1,4 +1,4 @@
-package eval
+package trace
 
 import (
 	"maps"
@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/decl"
+	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/internal/base/natural"
@@ -16,7 +17,7 @@ import (
 
 // UnknownRefs returns the references to states in an expression whose values are
 // unknown, in natural order, each once.
-func (e *Evaluator) UnknownRefs(expr hcl.Expression, at instance.Scope) []string {
+func UnknownRefs(e *eval.Evaluator, expr hcl.Expression, at instance.Scope) []string {
 	s := unknownSearch{e: e, found: map[string]bool{}, seen: map[visit]bool{}}
 	s.expr(expr, at)
 	return slices.SortedFunc(maps.Keys(s.found), natural.Compare)
@@ -24,7 +25,7 @@ func (e *Evaluator) UnknownRefs(expr hcl.Expression, at instance.Scope) []string
 
 // unknownSearch collects references to unknown values.
 type unknownSearch struct {
-	e     *Evaluator
+	e     *eval.Evaluator
 	found map[string]bool
 	seen  map[visit]bool
 }
@@ -60,7 +61,7 @@ func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 	root := ref.Traversal.RootName()
 	if root == "dep" {
 		if at.Res != nil && at.Res.ByAlias[refs.StepName(ref.Traversal, 1)] != nil {
-			s.part(at.Res.ByAlias[refs.StepName(ref.Traversal, 1)], want{Steps: ref.Traversal[2:], open: ref.Open})
+			s.part(at.Res.ByAlias[refs.StepName(ref.Traversal, 1)], eval.Want{Steps: ref.Traversal[2:], Open: ref.Open})
 		}
 		return
 	}
@@ -78,7 +79,7 @@ func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 		return
 	}
 	if root == "publish" {
-		v, _ := s.e.publish(refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
+		v, _ := s.e.Publish(refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 		if v == cty.NilVal {
 			return
 		}
@@ -90,7 +91,7 @@ func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 		return
 	}
 	if root == "self" && at.Res != nil {
-		s.part(at.Res, want{Steps: ref.Traversal[1:], open: ref.Open})
+		s.part(at.Res, eval.Want{Steps: ref.Traversal[1:], Open: ref.Open})
 		return
 	}
 	if root != "resource" && root != "module" {
@@ -105,8 +106,8 @@ func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 		return
 	}
 	if c.List != nil {
-		c.each(func(i int) {
-			for _, w := range c.wantsOf(i) {
+		c.Each(func(i int) {
+			for _, w := range c.WantsOf(i) {
 				s.part(&c.List[i], w)
 			}
 		})
@@ -121,8 +122,8 @@ func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 }
 
 // part adds a part of a resource if it is unknown.
-func (s unknownSearch) part(i *instance.Instance, w want) {
-	v, _ := s.e.instanceValue(i, []want{w})
+func (s unknownSearch) part(i *instance.Instance, w eval.Want) {
+	v, _ := s.e.InstanceValue(i, []eval.Want{w})
 	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"it": v}}
 	path := append(hcl.Traversal{hcl.TraverseRoot{Name: "it"}}, w.Steps...)
 	part, diags := path.TraverseAbs(ctx)

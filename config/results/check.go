@@ -1,4 +1,4 @@
-package eval
+package results
 
 import (
 	"maps"
@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"deployster/config/decl"
+	"deployster/config/eval"
 	"deployster/config/instance"
 )
 
@@ -30,21 +31,21 @@ type CheckResult struct {
 
 // Checks evaluates all checks, those of the root before those of modules, each
 // sorted by name.
-func (e *Evaluator) Checks() (out []CheckResult, diags hcl.Diagnostics) {
+func Checks(e *eval.Evaluator) (out []CheckResult, diags hcl.Diagnostics) {
 	e.M.Top.Each(func(mod *instance.Module) {
 		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Checks)) {
-			c, d := e.check(mod.Decl.Checks[name], mod)
+			c, d := check(e, mod.Decl.Checks[name], mod)
 			out, diags = append(out, c), append(diags, d...)
 		}
 	})
 	return out, diags
 }
 
-func (e *Evaluator) check(c *decl.Check, mod *instance.Module) (CheckResult, hcl.Diagnostics) {
+func check(e *eval.Evaluator, c *decl.Check, mod *instance.Module) (CheckResult, hcl.Diagnostics) {
 	out := CheckResult{Name: mod.Join(c.Name), Status: CheckPass}
 	var diags hcl.Diagnostics
 	for _, a := range c.Asserts {
-		v, why := e.judge(a, mod.Scope())
+		v, why := judge(e, a, mod.Scope())
 		switch {
 		case v == undecided && out.Status == CheckPass:
 			out.Status = CheckUnknown

@@ -1,4 +1,4 @@
-package eval
+package results
 
 import (
 	"fmt"
@@ -7,8 +7,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/decl"
+	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/source"
+	"deployster/config/trace"
 	"deployster/config/values"
 )
 
@@ -23,12 +25,12 @@ const (
 
 // judge evaluates a condition. A broken one has a reason: an error at its place with
 // its message, or the error that it cannot be evaluated.
-func (e *Evaluator) judge(c decl.Condition, at instance.Scope) (verdict, hcl.Diagnostics) {
+func judge(e *eval.Evaluator, c decl.Condition, at instance.Scope) (verdict, hcl.Diagnostics) {
 	value, diags := e.Value(c.Expr, at)
 	if diags.HasErrors() {
 		return broken, diags
 	}
-	value, wrong := convertTo(value, cty.Bool, c.Expr.Range(), "the condition of "+decl.Article(c.Kind))
+	value, wrong := eval.ConvertTo(value, cty.Bool, c.Expr.Range(), "the condition of "+decl.Article(c.Kind))
 	if wrong.HasErrors() {
 		return broken, wrong
 	}
@@ -42,17 +44,17 @@ func (e *Evaluator) judge(c decl.Condition, at instance.Scope) (verdict, hcl.Dia
 	case value.True():
 		return met, nil
 	}
-	text, diags := e.errorMessage(c, at)
+	text, diags := errorMessage(e, c, at)
 	d := source.Failure(c.Expr.Range(), values.Capital(c.Kind)+" not met", "%s", text)
-	d.Expression, d.EvalContext = c.Expr, e.context(c.Expr, at)
+	d.Expression, d.EvalContext = c.Expr, e.Context(c.Expr, at)
 	return broken, append(hcl.Diagnostics{d}, diags...)
 }
 
 // errorMessage returns the message of a condition that is not met.
-func (e *Evaluator) errorMessage(c decl.Condition, at instance.Scope) (string, hcl.Diagnostics) {
+func errorMessage(e *eval.Evaluator, c decl.Condition, at instance.Scope) (string, hcl.Diagnostics) {
 	value, diags := e.Value(c.Message, at)
 	if !diags.HasErrors() {
-		value, diags = convertTo(value, cty.String, c.Message.Range(), "the error_message of "+decl.Article(c.Kind))
+		value, diags = eval.ConvertTo(value, cty.String, c.Message.Range(), "the error_message of "+decl.Article(c.Kind))
 	}
 	switch {
 	case diags.HasErrors():
@@ -70,13 +72,13 @@ func (e *Evaluator) errorMessage(c decl.Condition, at instance.Scope) (string, h
 
 // JudgeList evaluates several conditions; open holds the references whose values the
 // undecided ones need.
-func (e *Evaluator) JudgeList(list []decl.Condition, at instance.Scope) (open []string, diags hcl.Diagnostics) {
+func JudgeList(e *eval.Evaluator, list []decl.Condition, at instance.Scope) (open []string, diags hcl.Diagnostics) {
 	for _, c := range list {
-		v, d := e.judge(c, at)
+		v, d := judge(e, c, at)
 		if diags = append(diags, d...); v != undecided {
 			continue
 		}
-		refs := e.UnknownRefs(c.Expr, at)
+		refs := trace.UnknownRefs(e, c.Expr, at)
 		if len(refs) == 0 {
 			refs = []string{"a value that is not known"} // an undecided condition always has an entry in open
 		}
@@ -86,14 +88,14 @@ func (e *Evaluator) JudgeList(list []decl.Condition, at instance.Scope) (open []
 }
 
 // Mistakes returns the errors of a condition that do not depend on any state.
-func (e *Evaluator) Mistakes(c decl.Condition, at instance.Scope) hcl.Diagnostics {
+func Mistakes(e *eval.Evaluator, c decl.Condition, at instance.Scope) hcl.Diagnostics {
 	value, diags := e.Value(c.Expr, at)
 	if !diags.HasErrors() {
-		_, diags = convertTo(value, cty.Bool, c.Expr.Range(), "the condition of "+decl.Article(c.Kind))
+		_, diags = eval.ConvertTo(value, cty.Bool, c.Expr.Range(), "the condition of "+decl.Article(c.Kind))
 	}
 	text, d := e.Value(c.Message, at)
 	if diags = append(diags, d...); !d.HasErrors() {
-		_, d = convertTo(text, cty.String, c.Message.Range(), "the error_message of "+decl.Article(c.Kind))
+		_, d = eval.ConvertTo(text, cty.String, c.Message.Range(), "the error_message of "+decl.Article(c.Kind))
 		diags = append(diags, d...)
 	}
 	return diags
