@@ -580,7 +580,6 @@ var tooLarge = map[string]int{
 	"apply.identities":                    49,
 	"apply.lateHosts":                     45,
 	"apply.run":                           50,
-	"config.Manifest":                     51,
 	"internal/app/workspace.Workspace":    57,
 	"internal/cli":                        42,
 	"internal/runtime/conformance.engine": 51,

@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/decl"
+	"deployster/config/eval"
 	"deployster/config/limits"
 	"deployster/config/source"
 	"deployster/config/values"
@@ -24,7 +25,7 @@ func (m *Manifest) Evaluate(text string, s States) (string, diag.Diagnostics) {
 	var list hcl.Diagnostics
 	failed := limits.Guard(func() {
 		var v cty.Value
-		if v, list = m.typed(text, s); !list.HasErrors() {
+		if v, list = typedValue(m.instances.Modules, text, s); !list.HasErrors() {
 			shown = values.Display(v)
 		}
 	})
@@ -40,8 +41,8 @@ func (m *Manifest) Evaluate(text string, s States) (string, diag.Diagnostics) {
 	return shown, diags
 }
 
-// typed evaluates a typed expression.
-func (m *Manifest) typed(text string, s States) (cty.Value, hcl.Diagnostics) {
+// typedValue evaluates a typed expression.
+func typedValue(m *eval.Modules, text string, s States) (cty.Value, hcl.Diagnostics) {
 	if d := limits.Native([]byte(text), consoleFile, false, hcl.InitialPos); d != nil {
 		return cty.DynamicVal, hcl.Diagnostics{d}
 	}
@@ -50,13 +51,13 @@ func (m *Manifest) typed(text string, s States) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, source.FirstOfEach(diags)
 	}
 	limits.Metered(expr)
-	if diags := m.instances.Modules.Checker.CheckRefs(expr, decl.Usage{What: "an expression"}, m.tree.Root); diags.HasErrors() {
+	if diags := m.Checker.CheckRefs(expr, decl.Usage{What: "an expression"}, m.Tree.Root); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
 	// It is evaluated as in the root manifest, with other functions.
-	block, mod := *m.tree.Root, *m.instances.Modules.Top
-	block.Functions, mod.Decl = m.set.FunctionSet(m.set.Reads, true), &block
-	v, diags := m.instances.Modules.Evaluator(s).Value(expr, mod.Scope())
+	block, mod := *m.Tree.Root, *m.Top
+	block.Functions, mod.Decl = m.Set.FunctionSet(m.Set.Reads, true), &block
+	v, diags := m.Evaluator(s).Value(expr, mod.Scope())
 	return v, append(diags, misusedType(expr)...)
 }
 

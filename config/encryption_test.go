@@ -25,7 +25,7 @@ deployster {
 }`: {PassphraseEnv: "P", OldPassphraseFile: "f", Recipients: []string{recipient}, IdentityFiles: []string{"a", "~/b"}},
 	} {
 		m, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: "main.hcl", Bytes: []byte(text)}}}, nil, Builtins{Version: "0.1.0", Home: "/h"})
-		if got := m.Encryption(); len(diags) > 0 || !reflect.DeepEqual(got, want) {
+		if got := m.Settings().Encryption; len(diags) > 0 || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\ngot %+v, %v", text, got, diags)
 		}
 	}

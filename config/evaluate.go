@@ -7,7 +7,6 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/expand"
-	"deployster/config/instance"
 	"deployster/config/limits"
 	"deployster/config/results"
 	"deployster/config/trace"
@@ -25,58 +24,11 @@ func (m *Manifest) Applying(now time.Time) *Manifest {
 // Config evaluates a resource's config against the known states of other resources. A
 // resource without config has an empty one.
 func (m *Manifest) Config(addr string, s States) (Resolved, diag.Diagnostics) {
-	out, diags := resolved(m, addr, s)
-	if m.typeOf != nil && !diags.HasErrors() {
-		out.Value = m.converter.Convert(m.typeOf(addr).ConfigSchema, out.Value, out.Unknown)
+	out, diags := evaluation{m.instances, s}.config(addr)
+	if !diags.HasErrors() {
+		m.scalars.convert(addr, &out)
 	}
 	return out, diags
-}
-
-// resolved evaluates a config without converting its scalars.
-func resolved(m *Manifest, addr string, s States) (Resolved, diag.Diagnostics) {
-	i := m.instances.Find(addr)
-	if i == nil {
-		return Resolved{}, diag.Diagnostics{diag.Errorf("Unknown resource", "There is no resource %q in the manifest.", addr)}
-	}
-	if out, ok := m.instances.Modules.Simple(i, s); ok {
-		return out, nil
-	}
-	out, diags := m.config(addr, i, s)
-	if !diags.HasErrors() || !s.Expects() {
-		return out, diags
-	}
-	// The config may refer to a value that the present state lacks and the final state may have.
-	if cautious, more := m.config(addr, i, s.WithoutExpected()); !more.HasErrors() {
-		return cautious, more
-	}
-	return out, diags
-}
-
-// config evaluates a config that is not simple.
-func (m *Manifest) config(addr string, i *instance.Instance, s States) (out Resolved, diags diag.Diagnostics) {
-	diags, ok := m.of(addr, func() (list hcl.Diagnostics) {
-		_, out, list = results.Config(m.instances.Modules.Evaluator(s), i)
-		return list
-	})
-	if !ok {
-		return Resolved{}, diags
-	}
-	return out, diags
-}
-
-// of runs an evaluation for a resource, and adds the resource's address to its
-// diagnostics. If f did not finish, ok is false, and the caller must not use f's results.
-func (m *Manifest) of(addr string, f func() hcl.Diagnostics) (diags diag.Diagnostics, ok bool) {
-	var list hcl.Diagnostics
-	if failed := limits.GuardIn(m.set.Pool, func() { list = f() }); failed != nil {
-		failed.Address = addr
-		return diag.Diagnostics{failed}, false
-	}
-	diags = m.instances.Modules.Convert(list)
-	for _, d := range diags {
-		d.Address = addr
-	}
-	return diags, true
 }
 
 // Outputs evaluates the outputs, sorted by name.
@@ -124,29 +76,13 @@ func (m *Manifest) Conditional(addr string) (before, after bool) {
 // other resources. Each one that is not met is an error. open holds the references
 // whose values the undecided ones still need.
 func (m *Manifest) Preconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
+	return evaluation{m.instances, s}.judge(addr, func(r *decl.Resource) []decl.Condition { return r.Before })
 }
 
 // Postconditions evaluates a resource's postconditions against its final state, which
 // s must have.
 func (m *Manifest) Postconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
-}
-
-func judge(m *Manifest, addr string, s States, which func(*decl.Resource) []decl.Condition) ([]string, diag.Diagnostics) {
-	i := m.instances.Find(addr)
-	if i == nil || len(which(i.Decl)) == 0 {
-		return nil, nil
-	}
-	var open []string
-	diags, ok := m.of(addr, func() (list hcl.Diagnostics) {
-		open, list = results.JudgeList(m.instances.Modules.Evaluator(s), which(i.Decl), i.Scope())
-		return list
-	})
-	if !ok {
-		return nil, diags
-	}
-	return open, diags
+	return evaluation{m.instances, s}.judge(addr, func(r *decl.Resource) []decl.Condition { return r.After })
 }
 
 // Inputs traces the value at a JSON pointer of a resource's config to everything that
@@ -191,7 +127,7 @@ func (m *Manifest) With(pinned map[string]Instances) (*Manifest, diag.Diagnostic
 
 // again returns the manifest with other instances.
 func (m *Manifest) again(expand func() (*expand.Instances, hcl.Diagnostics)) (*Manifest, diag.Diagnostics) {
-	next := &Manifest{set: m.set, tree: m.tree, typeOf: m.typeOf, converter: m.converter}
+	next := &Manifest{set: m.set, tree: m.tree, scalars: m.scalars}
 	var list hcl.Diagnostics
 	if failed := limits.Guard(func() { next.instances, list = expand() }); failed != nil {
 		return m, diag.Diagnostics{failed}

@@ -143,7 +143,7 @@ func TestFunctions_AgreeWithTerraform(t *testing.T) {
 // ourAnswer returns the answer of this console.
 func ourAnswer(t *testing.T, ours *Manifest, people map[string]function.Function, expr string) (answer, hcl.Diagnostics) {
 	out := answer{Expr: expr}
-	v, diags := ours.typed(expr, nil)
+	v, diags := typedValue(ours.instances.Modules, expr, nil)
 	if diags.HasErrors() {
 		survived(t, ours.instances.Modules.Convert(diags))
 		out.Printed, out.Error = failed, kindOf(diags.Error())

@@ -28,7 +28,7 @@ func loadManifest(src Sources, vars []VarInput, b Builtins, allowUnset bool) (*M
 	m := newManifest(src, b)
 	m.tree.AllowUnset = allowUnset
 	var list hcl.Diagnostics
-	if failed := limits.Guard(func() { list = m.load(vars) }); failed != nil {
+	if failed := limits.Guard(func() { list = loadInto(m.instances, m.tree, vars) }); failed != nil {
 		return newManifest(src, b), diag.Diagnostics{failed}
 	}
 	return m, m.instances.Modules.Convert(list)
@@ -40,12 +40,12 @@ func newManifest(src Sources, b Builtins) *Manifest {
 	return &Manifest{set: set, tree: tree, instances: expand.New(tree)}
 }
 
-// load does the work of Load, in steps that each need the previous ones.
-func (m *Manifest) load(vars []VarInput) hcl.Diagnostics {
-	diags, goOn := m.tree.Load(vars)
+// loadInto does the work of Load, in steps that each need the previous ones.
+func loadInto(into *expand.Instances, tree *decl.Tree, vars []VarInput) hcl.Diagnostics {
+	diags, goOn := tree.Load(vars)
 	if !goOn {
 		return diags
 	}
-	diags = append(diags, validate.Checker{Refs: m.tree.Refs}.Connect(m.tree.Root)...)
-	return append(diags, m.instances.Instantiate(diags.HasErrors())...)
+	diags = append(diags, validate.Checker{Refs: tree.Refs}.Connect(tree.Root)...)
+	return append(diags, into.Instantiate(diags.HasErrors())...)
 }

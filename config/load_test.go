@@ -116,7 +116,7 @@ plug "sa" {
 }
 plug "rel" { path = "./x/../y" }
 `)
-	if path, at := m.StatePath(); path != "my.state.json" || at == nil || at.Filename != "main.hcl" {
+	if path, at := m.Settings().StatePath, m.Settings().StateAt; path != "my.state.json" || at == nil || at.Filename != "main.hcl" {
 		t.Error(path, at)
 	}
 	list := m.Resources()
@@ -213,7 +213,7 @@ resource "a" {
 }
 `
 	m := load(t, text, VarFlag{Value: "any=text"}, VarFlag{Value: "number=123456789012345678901234567890.125"}, VarFlag{Value: "secret={b = [2, 1]}"}, VarFlag{Value: `map={k = ["v"]}`})
-	pins := m.Variables()
+	pins := m.Variables().Values()
 	raw, err := json.Marshal(pins)
 	if err != nil {
 		t.Fatal(err)

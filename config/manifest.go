@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -10,7 +9,6 @@ import (
 	"deployster/config/decl"
 	"deployster/config/expand"
 	"deployster/config/source"
-	"deployster/config/write"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/scalars"
 	"deployster/internal/base/secret"
@@ -23,15 +21,27 @@ type Manifest struct {
 	set       *source.Set
 	tree      *decl.Tree
 	instances *expand.Instances
-	typeOf    func(addr string) protocol.Type // see Converting
+	scalars   conversion
+}
+
+// conversion converts the scalars in configs to the types in schemas; without typeOf it
+// converts none. See Converting.
+type conversion struct {
+	typeOf    func(addr string) protocol.Type
 	converter *scalars.Converter
+}
+
+func (c conversion) convert(addr string, out *Resolved) {
+	if c.typeOf != nil {
+		out.Value = c.converter.Convert(c.typeOf(addr).ConfigSchema, out.Value, out.Unknown)
+	}
 }
 
 // Converting returns a manifest that converts the scalars in configs to the types
 // that the schemas of their types name: "80" to 80 for a number.
 func Converting(m *Manifest, typeOf func(addr string) protocol.Type) *Manifest {
 	next := *m
-	next.typeOf, next.converter = typeOf, &scalars.Converter{}
+	next.scalars = conversion{typeOf, &scalars.Converter{}}
 	return &next
 }
 
@@ -60,17 +70,11 @@ func Types(m *Manifest) []Type { return expand.TypesOf(m.instances) }
 // AllTypes returns the declared types of the root and of its modules, without defaults.
 func AllTypes(m *Manifest) []Type { return expand.TypesOfAll(m.instances) }
 
-// NewBlocks returns an empty manifest, to be written beside the existing one.
-func NewBlocks(m *Manifest) *Blocks { return write.New(m.Blocks()) }
-
 // WithArtifacts returns a new manifest whose artifacts have the given versions. It does
 // not change m.
 func (m *Manifest) WithArtifacts(found map[string]ArtifactValue) (*Manifest, diag.Diagnostics) {
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithArtifacts(found) })
 }
-
-// AutoEdges reports whether types may declare automatic dependencies of their resources.
-func AutoEdges(m *Manifest) bool { return m.tree.AutoEdges }
 
 // WithAutoEdges returns a new manifest with additional dependencies of resources, by
 // address. It does not change m.
@@ -113,32 +117,23 @@ func (m *Manifest) Blocks() []string {
 	return slices.Compact(list)
 }
 
-// StatePath returns the path of the state file, or the URL of the state, as the manifest has
-// it, and its place; "" if it sets none.
-func (m *Manifest) StatePath() (string, *diag.Range) {
-	if m.tree.StatePath == "" {
-		return "", nil
-	}
-	r := source.FromHCL(m.tree.StateAt)
-	return m.tree.StatePath, &r
+// Settings are the settings of the root's deployster blocks.
+type Settings struct {
+	StatePath  string      // the path of the state file, or the URL of the state, as the manifest has it
+	StateAt    *diag.Range // of StatePath
+	Encryption *Encryption // nil = none
+	AutoEdges  bool        // types may declare automatic dependencies of their resources
 }
 
-// Encryption returns the manifest's encryption settings; nil = none.
-func (m *Manifest) Encryption() *Encryption { return m.tree.Encryption }
-
-// Missing returns the variables whose missing values made Load fail, sorted by name.
-func (m *Manifest) Missing() []Missing { return m.tree.Missing() }
-
-// Variables returns the variables' values with their types, for Pinned. Sensitive
-// values are included in clear text.
-func (m *Manifest) Variables() map[string]json.RawMessage { return m.tree.Variables() }
-
-// VariableOrigins returns where the values of variables come from, except defaults:
-// "vars.auto.hcl:3", "the environment variable X".
-func (m *Manifest) VariableOrigins() map[string]string { return m.tree.Origins }
-
-// SensitiveVariables returns the names of the variables that are declared sensitive, sorted.
-func (m *Manifest) SensitiveVariables() []string { return m.tree.SensitiveVariables() }
+// Settings returns the settings of the manifest.
+func (m *Manifest) Settings() Settings {
+	s := Settings{StatePath: m.tree.StatePath, Encryption: m.tree.Encryption, AutoEdges: m.tree.AutoEdges}
+	if s.StatePath != "" {
+		at := source.FromHCL(m.tree.StateAt)
+		s.StateAt = &at
+	}
+	return s
+}
 
 // Secrets returns the string forms of all sensitive values that are known without any
 // state, sorted: variables and the local values computed from them. It omits empty

@@ -137,3 +137,6 @@ func IsVariableFile(name string) bool { return source.IsAutoFile(name) }
 // Reference returns a resource's address in the form of messages and expressions:
 // resource.web, and module.a.web unchanged.
 func Reference(address string) string { return instance.Reference(address) }
+
+// NewBlocks returns an empty manifest, to be written beside one with the given Blocks.
+func NewBlocks(taken []string) *Blocks { return write.New(taken) }

@@ -27,8 +27,8 @@ func (b assembler) frame() *Plan {
 	p := &Plan{Format: Format, Deployster: b.observer.options.Version, Created: b.observer.options.Now.UTC().Truncate(time.Microsecond),
 		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.observer.options.Workspace,
 		Images: b.observer.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection,
-		LeftOut: b.leftOut(), Unreached: b.unreached(),
-		Variables: b.Manifest.Variables(), SensitiveVariables: b.Manifest.SensitiveVariables(), VariableOrigins: b.Manifest.VariableOrigins(),
+		LeftOut: b.leftOut(), Unreached: b.unreached(), Variables: b.Manifest.Variables().Values(),
+		SensitiveVariables: b.Manifest.Variables().Sensitive(), VariableOrigins: b.Manifest.Variables().Origins(),
 		Sources: b.Manifest.Sources(), Edges: b.edges()}
 	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.observer.options.Artifacts.Found(), b.observer.options.Hosts
 	for addr, step := range p.Resources {

@@ -15,7 +15,7 @@ import (
 // order resources. Values that come from other resources are the recorded ones, as in
 // matching.
 func addAutoEdges(b *builder) {
-	if !config.AutoEdges(b.Manifest) {
+	if !b.Manifest.Settings().AutoEdges {
 		return
 	}
 	var nodes []autoedge.Node

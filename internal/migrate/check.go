@@ -28,7 +28,7 @@ func (m *migration) check(o Options) *config.Manifest {
 	}
 	builtins := config.Builtins{Version: o.Version}
 	manifest, diags := config.Load(src, vars, builtins)
-	if missing := manifest.Missing(); len(missing) > 0 {
+	if missing := manifest.Variables().Missing(); len(missing) > 0 {
 		m.result.Notes = append(m.result.Notes, fmt.Sprintf("the variable %s: it has no value here, so that values computed from it, "+
 			"such as the config of a provider, are recorded by the first apply; TF_VAR_%[1]s would give it one", missing[0].Name))
 		manifest, diags = config.Check(src, vars, builtins)

@@ -43,7 +43,7 @@ func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string)
 	if err != nil {
 		return err
 	}
-	out, asked := config.NewBlocks(m), 0
+	out, asked := config.NewBlocks(m.Blocks()), 0
 	for _, t := range config.Types(m) {
 		able, err := s.one(ctx, t, out)
 		if err != nil {

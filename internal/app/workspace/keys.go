@@ -22,10 +22,10 @@ const (
 // useKeys applies the encryption block of a manifest. Without one, files stay encrypted
 // or not, as they are.
 func (w *Workspace) useKeys(m *config.Manifest) {
-	if m == nil || m.Encryption() == nil {
+	if m == nil || m.Settings().Encryption == nil {
 		return
 	}
-	e := m.Encryption()
+	e := m.Settings().Encryption
 	mode := encryption.Decrypt
 	if e.Enabled {
 		mode = encryption.Encrypt

@@ -103,7 +103,7 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Man
 // wrongState returns an error if the manifest names the state by a URL that can never be one. It
 // quotes no line: the URL may have a password in it.
 func wrongState(w *Workspace, m *config.Manifest) diag.Diagnostics {
-	if url, at := m.StatePath(); w.State == "" && stores.IsURL(url) {
+	if url, at := m.Settings().StatePath, m.Settings().StateAt; w.State == "" && stores.IsURL(url) {
 		if d, ok := errors.AsType[*diag.Diagnostic](stores.Check(url)); ok {
 			d.Range = at
 			return diag.Diagnostics{d}
@@ -115,7 +115,7 @@ func wrongState(w *Workspace, m *config.Manifest) diag.Diagnostics {
 // askVariables asks for the values of variables that have none, if these are the only
 // errors.
 func (w *Workspace) askVariables(ctx context.Context, m *config.Manifest, diags diag.Diagnostics) ([]config.VarInput, error) {
-	wanted := m.Missing()
+	wanted := m.Variables().Missing()
 	failed := 0
 	for _, d := range diags {
 		if d.Severity == diag.Error {

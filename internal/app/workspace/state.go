@@ -25,7 +25,7 @@ func (w *Workspace) StatePlace(m *config.Manifest) state.Place {
 		return w.Place(w.State)
 	}
 	if m != nil {
-		if path, _ := m.StatePath(); path != "" {
+		if path := m.Settings().StatePath; path != "" {
 			return w.Place(path)
 		}
 	}
