@@ -41,14 +41,14 @@ func TestDeposedKey_HasAddressAndNumber(t *testing.T) {
 func TestDeposed_IsNestedInFiles(t *testing.T) {
 	t.Parallel()
 	s := Snapshot{Format: Format, Lineage: "l", Resources: map[string]Entry{
-		"b": entry(`{}`), "b (deposed 3)": entry(`{"n":3}`), "b (deposed 1)": entry(`{"n":1}`), "gone (deposed 2)": incompleteEntry()}}.clone()
+		"b": entry(`{}`), "b (deposed 3)": entry(`{"n":3}`), "b (deposed 1)": entry(`{"n":1}`), "gone (deposed 2)": incompleteEntry()}}.Clone()
 	content := encoded(t, s)
 	if strings.Contains(content, "(deposed") || strings.Index(content, `"number": 1`) > strings.Index(content, `"number": 3`) {
 		t.Errorf("written as\n%s", content)
 	}
 	got, err := Parse("s", []byte(content))
 	ok(t, err)
-	if want, err := s.canonical(); err != nil || !reflect.DeepEqual(got, want) {
+	if want, err := s.Canonical(); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, want %+v, %v", got, want, err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"deployster/state/moves"
 )
 
 // What is encoded in parts is to the byte what encoding/json writes and indents.
@@ -17,11 +19,16 @@ func TestState_IsEncodedAsJSONIs(t *testing.T) {
 	many.Resources["<a>\"\xff"] = full()
 	many.Outputs["\n  \"resources\": {}"] = Output{Value: json.RawMessage(`{"resources":{}}`)}
 	for what, s := range map[string]Snapshot{"none": {Format: Format, Lineage: "l"}, "every field": everyField(), "many": many} {
-		canonical, err := s.canonical()
+		canonical, err := s.Canonical()
 		if err != nil {
 			t.Fatal(err)
 		}
-		canonical.Resources = nested(canonical.Resources)
+		flat := canonical
+		canonical.Resources = map[string]Entry{}
+		for key := range flat.Resources {
+			addr, _ := moves.RecordedAt(key)
+			canonical.Resources[addr] = flat.Nested(addr)
+		}
 		var compact, want bytes.Buffer
 		enc := json.NewEncoder(&compact)
 		enc.SetEscapeHTML(false)

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
+	"deployster/state/content"
 	"deployster/state/lines"
 )
 
@@ -101,7 +102,7 @@ func (s storage) decrypt(name string, data []byte) ([]byte, error) {
 	plain, err := s.keys.Open(encryption.State, name, data)
 	if errors.Is(err, encryption.ErrDamaged) {
 		return nil, diag.Because(fmt.Errorf("%w: %w", ErrDamaged, err), "The state file is damaged",
-			"%s is encrypted, and is truncated or was changed. %s", name, restore)
+			"%s is encrypted, and is truncated or was changed. %s", name, content.Restore)
 	}
 	if errors.Is(err, encryption.ErrNewer) {
 		err = errors.Join(err, ErrNewer)
@@ -150,6 +151,6 @@ func (s storage) encrypt(next Snapshot) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.kept.written(next, data)
+	s.kept.Written(next, data)
 	return s.keys.Encrypt(encryption.State, data)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"deployster/internal/base/diag"
+	"deployster/state/content"
 	"deployster/state/place"
 )
 
@@ -12,9 +13,9 @@ import (
 // of these or the cause.
 var (
 	ErrLocked  = place.ErrLocked
-	ErrDamaged = place.ErrDamaged
-	ErrNewer   = place.ErrNewer
-	ErrForeign = errors.New("not a deployster state, or another one")
+	ErrDamaged = content.ErrDamaged
+	ErrNewer   = content.ErrNewer
+	ErrForeign = content.ErrForeign
 	ErrBroken  = errors.New("the journal can no longer be written")
 	ErrNoCopy  = errors.New("the state was written, and no copy of it could be kept")
 	ErrArrives = errors.New("the move of the state to this place did not finish")

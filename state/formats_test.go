@@ -16,6 +16,7 @@ import (
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner"
 	"deployster/state/actions"
+	"deployster/state/content"
 	"deployster/state/lines"
 	"deployster/state/moves"
 )
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the fixtures of the present forma
 
 // changed is what to do when a fixture does not fit.
 const changed = "the format of %s has changed. Files of today could not be read by the version that wrote the fixture, or say something else: " +
-	"give it a higher Format, an upgrade (upgrade.go) and a fixture of its own. Before the first release, or when it is a new key that may be left out: go test ./state -run TestFormats_AreReadAndTheNewestIsWritten -update"
+	"give it a higher Format, an upgrade (content/upgrade.go) and a fixture of its own. Before the first release, or when it is a new key that may be left out: go test ./state -run TestFormats_AreReadAndTheNewestIsWritten -update"
 
 // everyField is a state with something in every field.
 func everyField() Snapshot {
@@ -57,7 +58,7 @@ func samplePin() Pin {
 
 // incompleteEntry is one of a resource that was never VALID.
 func incompleteEntry() Entry {
-	e, err := entry(`{}`).incomplete()
+	e, err := entry(`{}`).Begun()
 	if err != nil {
 		panic(err)
 	}
@@ -199,7 +200,7 @@ func TestEveryField_ComesBack(t *testing.T) {
 			}
 		}
 	}
-	if wanted, err := want.canonical(); err != nil || !reflect.DeepEqual(got, wanted) {
+	if wanted, err := want.Canonical(); err != nil || !reflect.DeepEqual(got, wanted) {
 		t.Errorf("got %+v, want %+v, %v", got, wanted, err)
 	}
 }
@@ -241,7 +242,7 @@ func TestUpgrades_RunInOrder(t *testing.T) {
 			t.Errorf("%s: got %s, %v", c.in, got, err)
 		}
 	}
-	if len(upgrades()) != Format-1 {
-		t.Errorf("there are %d formats and %d upgrades", Format, len(upgrades()))
+	if len(content.Upgrades()) != Format-1 {
+		t.Errorf("there are %d formats and %d upgrades", Format, len(content.Upgrades()))
 	}
 }

@@ -61,7 +61,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		}
 		// The state file must exist before its journal: a journal without a state file
 		// means that the state was lost.
-		first := Snapshot{Format: Format, Lineage: lineage}.clone()
+		first := Snapshot{Format: Format, Lineage: lineage}.Clone()
 		if err := s.at.save(first); err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func (j *Journal) ActionStarted(s Start) error {
 	}
 	var incomplete *Entry
 	if !known && s.Incomplete != nil {
-		e, err := s.Incomplete.incomplete()
+		e, err := s.Incomplete.Begun()
 		if err != nil {
 			return refuse(err, "Cannot record a resource", "The config of %s is not valid JSON: %s.", s.Address, err)
 		}
@@ -140,12 +140,6 @@ func (j *Journal) ActionStarted(s Start) error {
 	}
 	return j.append(record{Kind: kindStarted, Address: s.Address, Action: s.Action, Key: s.Key, Entry: incomplete, Remembers: s.Remembers,
 		Subscribers: s.Subscribers, Memory: memory})
-}
-
-// incomplete returns the entry of a resource that is about to be created.
-func (e Entry) incomplete() (Entry, error) {
-	e.State, e.Sensitive.State, e.ValidAt, e.Dirty = nil, nil, time.Time{}, true
-	return e.canonical()
 }
 
 // End is how an action ended.
@@ -187,7 +181,7 @@ func canonicalMemory(addr string, memory json.RawMessage) (json.RawMessage, erro
 
 // Valid records the entry of a resource that its image has called VALID.
 func (j *Journal) Valid(addr string, e Entry) error {
-	e, err := e.canonical()
+	e, err := e.Canonical()
 	if err != nil {
 		return refuse(err, "Cannot record a resource", "The config or the state of %s is not valid JSON: %s.", addr, err)
 	}
@@ -215,7 +209,7 @@ func (j *Journal) Moved(moves []moves.Move) error {
 func (j *Journal) Outputs(values map[string]Output) error {
 	values = maps.Clone(values)
 	for name, o := range values {
-		c, err := o.canonical()
+		c, err := o.Canonical()
 		if err != nil {
 			return refuse(err, "Cannot record an output", "The value of output %s is not valid JSON: %s.", name, err)
 		}
@@ -228,7 +222,7 @@ func (j *Journal) Outputs(values map[string]Output) error {
 func (j *Journal) Snapshot() Snapshot {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.run.snapshot.clone()
+	return j.run.snapshot.Clone()
 }
 
 // Finish ends the run: it writes its facts to the state file, increments the serial, and
@@ -278,7 +272,7 @@ func (j *Journal) append(r record) error {
 	if r.Kind == kindStarted {
 		// The caller does not start the action.
 		j.mu.Lock()
-		j.run.unstart(r)
+		j.run.rollbackStart(r)
 		j.rooms.GiveBack(r.Address, r.Action)
 		j.mu.Unlock()
 	}

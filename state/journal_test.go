@@ -51,7 +51,7 @@ func crashed(t *testing.T, facts int, rnd *rand.Rand) (path string, after []Snap
 	return path, after
 }
 
-func content(t *testing.T, s Snapshot) string {
+func contentOf(t *testing.T, s Snapshot) string {
 	t.Helper()
 	s.Applied, s.Serial = nil, 0
 	return encoded(t, s)
@@ -87,15 +87,15 @@ func TestTruncatedJournal_IsAPrefix(t *testing.T) {
 			if err != nil {
 				t.Fatalf("cut at %d of %d: %v", n, len(whole), err)
 			}
-			if content(t, got) != content(t, after[want]) {
+			if contentOf(t, got) != contentOf(t, after[want]) {
 				t.Fatalf("cut at %d of %d: loaded\n%s\nwant the first %d facts\n%s", n, len(whole), encoded(t, got), want, encoded(t, after[want]))
 			}
 			s := mustOpen(t, path)
-			if content(t, s.Snapshot()) != content(t, after[want]) {
+			if contentOf(t, s.Snapshot()) != contentOf(t, after[want]) {
 				t.Fatal("opened and loaded differ")
 			}
 			ok(t, s.Close())
-			if again, rec, err := Load(File(path)); err != nil || rec != nil || content(t, again) != content(t, after[want]) {
+			if again, rec, err := Load(File(path)); err != nil || rec != nil || contentOf(t, again) != contentOf(t, after[want]) {
 				t.Fatalf("after folding: %+v %v", rec, err)
 			}
 		}

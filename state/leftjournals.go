@@ -2,10 +2,8 @@ package state
 
 import (
 	"bytes"
-	"slices"
 
 	"deployster/internal/base/diag"
-	"deployster/state/actions"
 	"deployster/state/place"
 )
 
@@ -64,7 +62,7 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 		case kindStarted:
 			keys[at] = r.Key
 		case kindEnded:
-			if next.isOpen(r.Address, keys[at]) {
+			if next.IsOpen(r.Address, keys[at]) {
 				next, found = next.Settled(r.Address, keys[at], r.Exit, r.Memory), true
 			}
 		}
@@ -73,34 +71,4 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 		return nil
 	}
 	return s.Replace(next) // once for all: each call keeps a copy of the state and may remove an older one
-}
-
-// isOpen reports whether it is unknown how the action with that key ended.
-func (s Snapshot) isOpen(addr, key string) bool {
-	return slices.ContainsFunc(s.Unsettled[addr].Open(), func(a actions.Attempt) bool { return a.Key == key })
-}
-
-// hold marks resources with actions that may still run on another machine, which lost its
-// claim and is not known to be dead. It does not mark those with a host: the host reports how
-// an action ended to whoever holds the state, and refuses actions from the earlier holder.
-func (s Snapshot) hold(machine string) Snapshot {
-	for addr, u := range s.Unsettled {
-		if len(u.Open()) > 0 && u.By.Machine != machine && s.Resources[addr].Settings.Host == nil {
-			u.Held = true
-			s.Unsettled[addr] = u
-		}
-	}
-	return s
-}
-
-// OnHold returns the addresses, sorted, of resources with actions that may still run on another
-// machine than the one that uses the state at this place. A state in a file is used by one machine.
-func (s Snapshot) OnHold(at Place) (addresses []string) {
-	here, shared := at.(*Remote)
-	for _, addr := range s.Unknown() {
-		if u := s.Unsettled[addr]; shared && u.Held && u.By.Machine != here.Machine && s.Resources[addr].Settings.Host == nil {
-			addresses = append(addresses, addr)
-		}
-	}
-	return addresses
 }

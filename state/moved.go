@@ -1,14 +1,11 @@
 package state
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"os"
 	"slices"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/sharedlog"
+	"deployster/state/content"
 	"deployster/state/place"
 )
 
@@ -18,13 +15,13 @@ import (
 // that it left out: they cannot be read, are later than the state, or exceed what is kept.
 func (s *Store) TakeOver(from *Store) (copies int, stay []uint64, err error) {
 	arrives := s.snapshot.ArrivesFrom != "" && s.snapshot.Lineage == from.snapshot.Lineage
-	if s.snapshot.Lineage != "" && !arrives && !equal(s.snapshot, from.snapshot) {
+	if s.snapshot.Lineage != "" && !arrives && !content.Equal(s.snapshot, from.snapshot) {
 		return 0, nil, refuse(os.ErrExist, "There is a state already",
 			"%s has the lineage %s and the serial %d. Nothing was changed. Move that one away, or name another place.", s.at.State,
 			s.snapshot.Lineage, s.snapshot.Serial)
 	}
 	s.at.arriving = true
-	next := from.snapshot.clone()
+	next := from.snapshot.Clone()
 	next.ArrivesFrom = from.at.State
 	if _, err := s.at.write(next); err != nil {
 		return 0, nil, err
@@ -33,7 +30,7 @@ func (s *Store) TakeOver(from *Store) (copies int, stay []uint64, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if !equal(back, next) {
+	if !content.Equal(back, next) {
 		return 0, nil, s.lost(nil)
 	}
 	s.snapshot = back
@@ -62,7 +59,7 @@ func (s *Store) takeCopies(from *Store) (copies int, stay []uint64, err error) {
 		if err != nil {
 			return 0, nil, s.lost(err)
 		}
-		if back, _, err := s.at.copyOf(file.Serial); err != nil || !equal(back, earlier) {
+		if back, _, err := s.at.copyOf(file.Serial); err != nil || !content.Equal(back, earlier) {
 			return 0, nil, s.lost(err)
 		}
 		copies++
@@ -73,7 +70,7 @@ func (s *Store) takeCopies(from *Store) (copies int, stay []uint64, err error) {
 
 // Arrived ends a move: commands can use the state here. The other place must be marked before.
 func (s *Store) Arrived() error {
-	next := s.snapshot.clone()
+	next := s.snapshot.Clone()
 	next.ArrivesFrom = ""
 	data, err := s.at.write(next)
 	if err == nil {
@@ -92,13 +89,6 @@ func notArrived(here, from string) error {
 		diag.Visible(from), here, diag.Visible(from), here)
 }
 
-// equal reports whether two states have the same bytes in a file.
-func equal(a, b Snapshot) bool {
-	one, err := a.Encode()
-	two, err2 := b.Encode()
-	return err == nil && err2 == nil && bytes.Equal(one, two)
-}
-
 // lost returns the error for a state that was written and cannot be read back.
 func (s *Store) lost(err error) error {
 	what := "it is not what comes back"
@@ -114,14 +104,4 @@ func (s *Store) MovedTo(to string) error {
 		return m.Move(to)
 	}
 	return nil // MoveState marks a file
-}
-
-// movedAway returns an error if the file says that its state has moved.
-func movedAway(path string, members map[string]json.RawMessage) error {
-	var to string
-	if members["moved_to"] == nil || json.Unmarshal(members["moved_to"], &to) != nil {
-		return nil
-	}
-	return refuse(errors.Join(ErrForeign, &sharedlog.MovedError{To: to}), "The state has moved",
-		"%s was moved to %s. Change the manifest or -state. Nothing was changed.", path, diag.Visible(to))
 }

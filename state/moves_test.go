@@ -15,7 +15,7 @@ import (
 )
 
 func recorded(addresses ...string) Snapshot {
-	s := Snapshot{Lineage: "l"}.clone()
+	s := Snapshot{Lineage: "l"}.Clone()
 	for _, a := range addresses {
 		s.Resources[a] = Entry{Type: a}
 	}

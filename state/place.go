@@ -42,7 +42,7 @@ func storageOf(p Place, keys ...*encryption.Keyring) (storage, error) {
 func (s storage) snapshot() (Snapshot, error) {
 	data, err := s.Read()
 	if errors.Is(err, os.ErrNotExist) {
-		return Snapshot{Format: Format}.clone(), nil
+		return Snapshot{Format: Format}.Clone(), nil
 	}
 	if err != nil {
 		return Snapshot{}, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", s.State, err)
@@ -50,7 +50,7 @@ func (s storage) snapshot() (Snapshot, error) {
 	if data, err = s.decrypt(s.State, data); err != nil {
 		return Snapshot{}, err
 	}
-	snapshot, err := s.kept.parse(s.State, data)
+	snapshot, err := s.kept.Parse(s.State, data)
 	if err == nil && snapshot.ArrivesFrom != "" && !s.arriving {
 		return Snapshot{}, notArrived(s.State, snapshot.ArrivesFrom)
 	}

@@ -71,6 +71,14 @@ type record struct {
 	Encrypted []byte           `json:"encrypted,omitempty"`
 }
 
+// start notes in a snapshot that the action of a record was started in a run.
+func (r record) start(s *Snapshot, b begin) {
+	s.Start(r.Address, b.Plan, b.By, actions.Attempt{Action: r.Action, Key: r.Key, Started: r.Time, Silent: r.Remembers})
+}
+
+// end notes in a snapshot how the action of a record ended; nil = it was not started at all.
+func (r record) end(s *Snapshot, exit *int) { s.End(r.Address, r.Action, r.Key, exit, r.Memory != nil) }
+
 // begin is the content of the first record: the state that the journal belongs to.
 type begin struct {
 	Format  int        `json:"format"`

@@ -68,7 +68,7 @@ func remoteNoticesDamage(t *testing.T, on storeKind) {
 					return err
 				}
 				defer func() { ok(t, s.Close()) }()
-				return s.Replace(Snapshot{Resources: map[string]Entry{"x": entry(`{}`)}}.clone().KeepOpen(s.Snapshot()))
+				return s.Replace(Snapshot{Resources: map[string]Entry{"x": entry(`{}`)}}.Clone().KeepOpen(s.Snapshot()))
 			},
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {

@@ -52,40 +52,40 @@ type replayRun struct {
 	inFlight []InFlight
 	acted    []string // addresses with ended actions that were not seen to be VALID or gone since
 	moved    bool
-	done     map[string]string // for Applied.Done; nil = the run was not killed
-	started  []string          // for Applied.Begun
-	failed   []string          // for Applied.Failed
-	let      map[string]past   // forgotten entries, by the address where an action on another thing began
+	done     map[string]string   // for Applied.Done; nil = the run was not killed
+	started  []string            // for Applied.Begun
+	failed   []string            // for Applied.Failed
+	previous map[string]previous // forgotten entries, by the address where an action on another object began
 }
 
-// past is the earlier entry of an address, with its unsettled actions.
-type past struct {
+// previous is the earlier entry of an address, with its unsettled actions.
+type previous struct {
 	entry     Entry
 	unsettled actions.Unsettled // without actions that are in flight: the entry was settled
 }
 
 // newReplay begins a run on a copy of a snapshot.
 func newReplay(base Snapshot, b begin, at time.Time) *replayRun {
-	s := base.clone()
+	s := base.Clone()
 	s.Format = Format
 	s.Lineage, s.Serial = b.Lineage, b.Serial+1
-	return &replayRun{snapshot: s, begin: b, began: at, let: map[string]past{}}
+	return &replayRun{snapshot: s, begin: b, began: at, previous: map[string]previous{}}
 }
 
 // apply applies one fact to the snapshot.
 func (p *replayRun) apply(r record) {
 	switch r.Kind {
 	case kindStarted:
-		p.letGo(r)
+		p.dropPrevious(r)
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
 		p.started = append(p.started, r.Address)
-		p.snapshot.started(r, p.begin)
+		r.start(&p.snapshot, p.begin)
 		p.begun(r)
-		p.snapshot.remember(r.Address, r.Memory)
+		p.snapshot.Remember(r.Address, r.Memory)
 	case kindEnded:
-		p.land(r)
-		p.snapshot.ended(r, r.Exit)
-		p.snapshot.remember(r.Address, r.Memory)
+		p.removeInFlight(r)
+		r.end(&p.snapshot, r.Exit)
+		p.snapshot.Remember(r.Address, r.Memory)
 		if !slices.Contains(p.acted, r.Address) {
 			p.acted = append(p.acted, r.Address)
 		}
@@ -110,7 +110,7 @@ func (p *replayRun) apply(r record) {
 	case kindArtifacts:
 		p.snapshot.Artifacts = r.Artifacts
 	case kindPut:
-		p.snapshot.put(r)
+		p.snapshot.Put(r.Address, r.Put)
 	case kindFailed:
 		p.failed = append(p.failed, r.Address)
 	case kindMoved:
@@ -120,13 +120,13 @@ func (p *replayRun) apply(r record) {
 	}
 }
 
-// letGo forgets the entry at an address where the first action on another thing begins.
-func (p *replayRun) letGo(r record) {
+// dropPrevious forgets the entry at an address where the first action on another object begins.
+func (p *replayRun) dropPrevious(r record) {
 	entry, known := p.snapshot.Resources[r.Address]
 	if !known || r.Entry == nil {
 		return
 	}
-	p.let[r.Address] = past{entry, p.snapshot.Unsettled[r.Address]}
+	p.previous[r.Address] = previous{entry, p.snapshot.Unsettled[r.Address]}
 	delete(p.snapshot.Resources, r.Address)
 	p.settle(r.Address, nil)
 }
@@ -151,21 +151,21 @@ func (p *replayRun) begun(r record) {
 	}
 }
 
-// unstart undoes the start of an action that was not run.
-func (p *replayRun) unstart(r record) {
-	p.land(r)
-	p.snapshot.ended(r, nil)
+// rollbackStart undoes the start of an action that was not run.
+func (p *replayRun) rollbackStart(r record) {
+	p.removeInFlight(r)
+	r.end(&p.snapshot, nil)
 	if r.Entry == nil {
 		return
 	}
 	delete(p.snapshot.Resources, r.Address) // the same record added it
-	if was, let := p.let[r.Address]; let {
+	if was, replaced := p.previous[r.Address]; replaced {
 		p.snapshot.Resources[r.Address] = was.entry
-		p.snapshot.leave(r.Address, was.unsettled)
+		p.snapshot.Leave(r.Address, was.unsettled)
 	}
 }
 
-func (p *replayRun) land(r record) {
+func (p *replayRun) removeInFlight(r record) {
 	p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
 }
 
@@ -187,7 +187,7 @@ func (p *replayRun) settle(addr string, as *Entry) {
 
 // result returns the snapshot to be written, with the run in its list.
 func (p *replayRun) result(status Status) Snapshot {
-	s := p.snapshot.clone()
+	s := p.snapshot.Clone()
 	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight),
 		Watch: p.begin.By.Command == actions.WatchCommand, Serial: s.Serial}
 	if status == StatusDied {
@@ -197,7 +197,7 @@ func (p *replayRun) result(status Status) Snapshot {
 		a.Begun, a.Failed = each(p.started), each(p.failed)
 	}
 	if s.Pins != nil {
-		s.Pins = s.neededPins(s.Pins)
+		s.Pins = s.NeededPins(s.Pins)
 	}
 	s.Applied = remembered(append(s.Applied, a))
 	return s

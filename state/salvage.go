@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"errors"
-	"maps"
 
 	"deployster/internal/base/encryption"
 	"deployster/state/place"
@@ -26,7 +25,7 @@ func (s storage) isDamaged(err error) bool {
 func (s storage) salvage() Snapshot {
 	base, err := s.snapshot()
 	if err != nil {
-		base = Snapshot{Format: Format}.clone()
+		base = Snapshot{Format: Format}.Clone()
 	}
 	if list, err := s.copyList(); err == nil {
 		for _, c := range list {
@@ -34,11 +33,11 @@ func (s storage) salvage() Snapshot {
 		}
 	}
 	if data, there, err := s.journalBytes(); err == nil && there {
-		base = base.clone()
+		base = base.Clone()
 		s.salvageJournal(&base, data)
 	}
 	if s.AtLarge() {
-		base = base.hold(s.Machine)
+		base = base.Hold(s.Machine)
 	}
 	return base
 }
@@ -71,32 +70,14 @@ func (s storage) salvageJournal(base *Snapshot, data []byte) {
 			b = *r.Begin
 			base.Serial = max(base.Serial, b.Serial)
 		case kindStarted:
-			base.started(r, b)
+			r.start(base, b)
 			if _, known := base.Resources[r.Address]; !known && r.Entry != nil {
 				base.Resources[r.Address] = *r.Entry
 			}
 		case kindEnded:
-			base.ended(r, r.Exit)
+			r.end(base, r.Exit)
 		case kindValid, kindRemoved:
 			delete(base.Unsettled, r.Address)
 		}
 	}
-}
-
-// KeepOpen returns the state with the open actions of another one, and the entries that they need.
-func (s Snapshot) KeepOpen(of Snapshot) Snapshot {
-	next := s.clone()
-	for _, addr := range of.Unknown() {
-		if len(next.Unsettled[addr].Open()) > 0 {
-			continue
-		}
-		next.Unsettled[addr] = of.Unsettled[addr]
-		if _, known := next.Resources[addr]; !known {
-			if entry, was := of.Resources[addr]; was {
-				next.Resources = maps.Clone(next.Resources)
-				next.Resources[addr] = entry
-			}
-		}
-	}
-	return next
 }

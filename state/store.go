@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"time"
@@ -178,7 +179,7 @@ func (s *Store) fold(data []byte) error {
 	}
 	if rec != nil {
 		if s.at.AtLarge() {
-			folded = folded.hold(s.at.Machine)
+			folded = folded.Hold(s.at.Machine)
 		}
 		if err := s.at.save(folded); err != nil {
 			return err
@@ -222,7 +223,7 @@ func (s *Store) Replace(next Snapshot) error {
 		return refuse(ErrBroken, "A run is being recorded",
 			"The state was edited during an apply in one process, which is a fault in deployster.")
 	}
-	next = next.clone()
+	next = next.Clone()
 	next.Format, next.Serial, next.ArrivesFrom = Format, s.snapshot.Serial+1, s.snapshot.ArrivesFrom
 	if s.snapshot.Lineage != "" {
 		next.Lineage = s.snapshot.Lineage
@@ -235,4 +236,13 @@ func (s *Store) Replace(next Snapshot) error {
 	}
 	s.snapshot = next
 	return nil
+}
+
+// Settle records the outcome of an action that was unknown, because the process that
+// started the action ended before it. See Snapshot.Settled.
+func (s *Store) Settle(addr, key string, exit *int, memory json.RawMessage) error {
+	if _, ok := s.snapshot.Unsettled[addr]; !ok {
+		return nil
+	}
+	return s.Replace(s.snapshot.Settled(addr, key, exit, memory))
 }

@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"maps"
@@ -33,9 +33,4 @@ func (s Snapshot) Died(plan string) (Applied, bool) {
 		}
 	}
 	return last, true
-}
-
-// Failed records that the step of a resource has failed.
-func (j *Journal) Failed(addr string) error {
-	return j.append(record{Kind: kindFailed, Address: addr})
 }

@@ -1,4 +1,4 @@
-package state
+package content
 
 import "crypto/sha256"
 
@@ -9,21 +9,21 @@ type Kept struct {
 	snapshot Snapshot
 }
 
-// parse reads the bytes of a state file, unless they are the bytes that it has already.
-func (k *Kept) parse(path string, data []byte) (Snapshot, error) {
+// Parse reads the bytes of a state file, unless they are the bytes that it has already.
+func (k *Kept) Parse(path string, data []byte) (Snapshot, error) {
 	if k != nil && k.snapshot.Lineage != "" && sha256.Sum256(data) == k.sum {
-		return k.snapshot.clone(), nil
+		return k.snapshot.Clone(), nil
 	}
 	s, err := Parse(path, data)
 	if err == nil {
-		k.written(s, data)
+		k.Written(s, data)
 	}
 	return s, err
 }
 
-// written records the snapshot that belongs to the bytes of a state file.
-func (k *Kept) written(s Snapshot, data []byte) {
+// Written records the snapshot that belongs to the bytes of a state file.
+func (k *Kept) Written(s Snapshot, data []byte) {
 	if k != nil {
-		k.sum, k.snapshot = sha256.Sum256(data), s.clone()
+		k.sum, k.snapshot = sha256.Sum256(data), s.Clone()
 	}
 }

@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"crypto/rand"
@@ -178,6 +178,12 @@ func (s Snapshot) Repaired(addr string) bool {
 // needed to destroy it, but neither a state nor a time of being VALID.
 func (e Entry) Incomplete() bool { return len(e.State) == 0 && e.ValidAt.IsZero() }
 
+// Begun returns the entry of a resource that is about to be created.
+func (e Entry) Begun() (Entry, error) {
+	e.State, e.Sensitive.State, e.ValidAt, e.Dirty = nil, nil, time.Time{}, true
+	return e.Canonical()
+}
+
 // Completed returns the entry of a resource that was VALID once; false = it has no entry,
 // or an incomplete one.
 func (s Snapshot) Completed(addr string) (Entry, bool) {
@@ -190,7 +196,7 @@ func (s Snapshot) Completed(addr string) (Entry, bool) {
 
 // Masked returns a copy with its sensitive values replaced, which may be shown.
 func (s Snapshot) Masked() Snapshot {
-	s = s.clone()
+	s = s.Clone()
 	for addr, e := range s.Resources {
 		s.Resources[addr] = e.Masked()
 	}
@@ -225,9 +231,9 @@ func (e Entry) Masked() Entry {
 	return e
 }
 
-// clone copies the maps, so that the copy can be changed; entries are values that are
+// Clone copies the maps, so that the copy can be changed; entries are values that are
 // never changed in place.
-func (s Snapshot) clone() Snapshot {
+func (s Snapshot) Clone() Snapshot {
 	s.Resources = maps.Clone(s.Resources)
 	s.Outputs = maps.Clone(s.Outputs)
 	if s.Resources == nil {
@@ -244,12 +250,12 @@ func (s Snapshot) clone() Snapshot {
 	return s
 }
 
-// canonical returns the entry with its documents in canonical form.
-func (e Entry) canonical() (Entry, error) {
+// Canonical returns the entry with its documents in canonical form.
+func (e Entry) Canonical() (Entry, error) {
 	e.Deposed = slices.Clone(e.Deposed)
 	for i, deposed := range e.Deposed {
 		var err error
-		if e.Deposed[i].Entry, err = deposed.canonical(); err != nil {
+		if e.Deposed[i].Entry, err = deposed.Canonical(); err != nil {
 			return e, err
 		}
 	}
@@ -290,7 +296,8 @@ func canonicalOrNull(doc json.RawMessage) (json.RawMessage, error) {
 	return jsondoc.Canonical(doc)
 }
 
-func (o Output) canonical() (Output, error) {
+// Canonical returns the output with its value in canonical form.
+func (o Output) Canonical() (Output, error) {
 	if len(o.Value) == 0 {
 		o.Value = json.RawMessage("null")
 		return o, nil

@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ func decode(members map[string]json.RawMessage) (Snapshot, error) {
 		err = jsondoc.DecodeStrict(content, &s)
 	}
 	if err == nil {
-		s, err = s.canonical()
+		s, err = s.Canonical()
 	}
 	resources := members["resources"]
 	if err != nil || resources == nil || jsondoc.KindOf(resources) == "null" {
@@ -72,5 +72,5 @@ func decodeEntry(raw json.RawMessage) (Entry, error) {
 	for _, text := range []*string{&e.Type, &e.Digest, &e.OnRemove} {
 		*text = unique.Make(*text).Value()
 	}
-	return e.canonical()
+	return e.Canonical()
 }

@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ const noResources = "\n  \"resources\": {}"
 func (s Snapshot) Encode() ([]byte, error) {
 	resources := nested(s.Resources)
 	s.Resources = nil
-	rest, err := s.canonical()
+	rest, err := s.Canonical()
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 
 // encodeEntry returns an entry as a member of the object of resources, on lines of its own.
 func encodeEntry(addr string, e Entry) ([]byte, error) {
-	e, err := e.canonical()
+	e, err := e.Canonical()
 	if err != nil {
 		return nil, fmt.Errorf("resource %s: %w", addr, err)
 	}
@@ -73,4 +73,11 @@ func indented(compact []byte, margin string) ([]byte, error) {
 	out.Grow(2 * len(compact))
 	err := json.Indent(&out, compact, margin, "  ")
 	return out.Bytes(), err
+}
+
+// Equal reports whether two states have the same bytes in a file.
+func Equal(a, b Snapshot) bool {
+	one, err := a.Encode()
+	two, err2 := b.Encode()
+	return err == nil && err2 == nil && bytes.Equal(one, two)
 }

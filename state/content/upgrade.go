@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"encoding/json"
@@ -6,10 +6,10 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// upgrades returns the steps between formats of the state file, by the format that each
+// Upgrades returns the steps between formats of the state file, by the format that each
 // begins with. A change of the format needs a higher Format, a step here, and a fixture in
 // testdata: TestFormats_AreReadAndTheNewestIsWritten checks this. All that format 2 adds to format 1 is optional, so that
 // step changes nothing.
-func upgrades() map[int]jsondoc.Upgrade {
+func Upgrades() map[int]jsondoc.Upgrade {
 	return map[int]jsondoc.Upgrade{1: func(map[string]json.RawMessage) error { return nil }}
 }

@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ func (s Snapshot) Moved(list []moves.Move) (Snapshot, error) {
 	if len(list) == 0 {
 		return s, nil
 	}
-	out, to := s.clone(), make(map[string]string, len(list))
+	out, to := s.Clone(), make(map[string]string, len(list))
 	for i, m := range list {
 		_, known := s.Resources[m.From]
 		if !known || to[m.From] != "" {

@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"crypto/sha256"
@@ -13,7 +13,7 @@ import (
 // written. It leaves out when the entry was found valid and acted upon, and its identity,
 // kind, defaults, memory and what its type was given: finding the same again is no change.
 func EntryHash(e Entry) string {
-	e, err := e.canonical()
+	e, err := e.Canonical()
 	if err != nil {
 		// Invalid JSON has no canonical form; its bytes still tell the entry apart.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))

@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"encoding/json"
@@ -21,26 +21,17 @@ func (s Snapshot) Unexplained() (addresses []string) {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Unsettled)), func(addr string) bool { return len(s.Unsettled[addr].Names()) == 0 })
 }
 
-// Settle records the outcome of an action that was unknown, because the process that
-// started the action ended before it. See Snapshot.Settled.
-func (s *Store) Settle(addr, key string, exit *int, memory json.RawMessage) error {
-	if _, ok := s.snapshot.Unsettled[addr]; !ok {
-		return nil
-	}
-	return s.Replace(s.snapshot.Settled(addr, key, exit, memory))
-}
-
 // Settled returns the state with the outcome of an action. A nil exit says that the
 // action was never begun. memory is the memory that it reported, null for none, nil if it
 // reported nothing.
 func (s Snapshot) Settled(addr, key string, exit *int, memory json.RawMessage) Snapshot {
-	next := s.clone()
+	next := s.Clone()
 	if u, ok := next.Unsettled[addr]; ok {
 		u, open := u.Settled(key, exit, memory != nil)
 		if open {
-			next.remember(addr, memory)
+			next.Remember(addr, memory)
 		}
-		next.leave(addr, u)
+		next.Leave(addr, u)
 	}
 	return next
 }
@@ -48,7 +39,7 @@ func (s Snapshot) Settled(addr, key string, exit *int, memory json.RawMessage) S
 // Judged returns the state with the outcome of the open actions of a resource, as a
 // person has stated it.
 func (s Snapshot) Judged(addr string, as actions.Verdict) Snapshot {
-	next := s.clone()
+	next := s.Clone()
 	if u, ok := next.Unsettled[addr]; ok {
 		next.Unsettled[addr] = u.Judged(as)
 	}
@@ -57,15 +48,15 @@ func (s Snapshot) Judged(addr string, as actions.Verdict) Snapshot {
 
 // Answered returns a snapshot with the answer of a put that another command began.
 func (s Snapshot) Answered(addr string, answer *artifact.Put) Snapshot {
-	next := s.clone()
+	next := s.Clone()
 	if u, ok := next.Unsettled[addr]; ok {
 		next.Unsettled[addr] = u.Answered(answer)
 	}
 	return next
 }
 
-// leave records what is still unknown of a resource, if anything.
-func (s *Snapshot) leave(addr string, u actions.Unsettled) {
+// Leave records what is still unknown of a resource, if anything.
+func (s *Snapshot) Leave(addr string, u actions.Unsettled) {
 	if left, any := u.Left(); any {
 		s.Unsettled[addr] = left
 	} else {
@@ -73,8 +64,8 @@ func (s *Snapshot) leave(addr string, u actions.Unsettled) {
 	}
 }
 
-// remember records the memory that an action reported; nil = it reported nothing.
-func (s *Snapshot) remember(addr string, memory json.RawMessage) {
+// Remember records the memory that an action reported; nil = it reported nothing.
+func (s *Snapshot) Remember(addr string, memory json.RawMessage) {
 	e, known := s.Resources[addr]
 	if !known || memory == nil {
 		return
@@ -85,21 +76,21 @@ func (s *Snapshot) remember(addr string, memory json.RawMessage) {
 	s.Resources[addr] = e
 }
 
-// started notes that an action was started on a resource.
-func (s *Snapshot) started(r record, b begin) {
-	a := actions.Attempt{Action: r.Action, Key: r.Key, Started: r.Time, Silent: r.Remembers}
-	s.Unsettled[r.Address] = s.Unsettled[r.Address].Started(b.Plan, b.By, a)
+// Start notes that an action of a plan was started on a resource.
+func (s *Snapshot) Start(addr, plan string, by actions.By, a actions.Attempt) {
+	s.Unsettled[addr] = s.Unsettled[addr].Started(plan, by, a)
 }
 
-// ended notes the exit code of an action; nil = it was not started at all.
-func (s *Snapshot) ended(r record, exit *int) {
-	s.leave(r.Address, s.Unsettled[r.Address].Ended(r.Action, r.Key, exit, r.Memory != nil))
+// End notes the exit code of an action, and whether it reported a memory; nil = it was not
+// started at all.
+func (s *Snapshot) End(addr, action, key string, exit *int, remembers bool) {
+	s.Leave(addr, s.Unsettled[addr].Ended(action, key, exit, remembers))
 }
 
-// put adds the record of a put to the snapshot.
-func (s *Snapshot) put(r record) {
-	if u, ok := s.Unsettled[r.Address]; ok {
-		u.Put = r.Put
-		s.Unsettled[r.Address] = u
+// Put notes a put on a resource with unsettled actions.
+func (s *Snapshot) Put(addr string, put *actions.Put) {
+	if u, ok := s.Unsettled[addr]; ok {
+		u.Put = put
+		s.Unsettled[addr] = u
 	}
 }

@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"encoding/json"
@@ -40,7 +40,7 @@ func TestDecodeEntry_EqualsEncodingJSON(t *testing.T) {
 		if err := dec.Decode(&want); err != nil {
 			t.Fatal(err)
 		}
-		if want, err = want.canonical(); err != nil || !reflect.DeepEqual(got, want) {
+		if want, err = want.Canonical(); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is read as\n%+v, not as\n%+v (%v)", c.text, got, want, err)
 		}
 	}

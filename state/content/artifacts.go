@@ -1,4 +1,4 @@
-package state
+package content
 
 import (
 	"maps"
@@ -9,7 +9,6 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner"
-	"deployster/state/actions"
 )
 
 // Pin has everything that is needed to fetch the files of one version of an artifact again.
@@ -100,8 +99,8 @@ func (s *Snapshot) maskArtifacts() {
 	}
 }
 
-// neededPins returns the pins that the mounts of any entry refer to.
-func (s *Snapshot) neededPins(pins map[string]Pin) map[string]Pin {
+// NeededPins returns the pins that the mounts of any entry refer to.
+func (s *Snapshot) NeededPins(pins map[string]Pin) map[string]Pin {
 	out := map[string]Pin{}
 	keep := func(e Entry) {
 		for _, m := range e.Mounts {
@@ -119,20 +118,4 @@ func (s *Snapshot) neededPins(pins map[string]Pin) map[string]Pin {
 		}
 	}
 	return out
-}
-
-// Pins records the pins that the mounts of a run need, before any container runs.
-func (j *Journal) Pins(pins map[string]Pin) error {
-	return j.append(record{Kind: kindPins, Pins: pins})
-}
-
-// Artifacts records the artifact versions in use, at the end of a successful run. It
-// forgets all others.
-func (j *Journal) Artifacts(in map[string]Artifact) error {
-	return j.append(record{Kind: kindArtifacts, Artifacts: in})
-}
-
-// Put records a put before it begins, and the answer of its image when that is known.
-func (j *Journal) Put(addr string, p actions.Put) error {
-	return j.append(record{Kind: kindPut, Address: addr, Put: &p})
 }
