@@ -58,7 +58,7 @@ func (a Ask) call(t Target) call {
 // AskInfo asks an image what it is, as Init does, and returns the bytes of the answer. It caches an answer if mayKeep allows it.
 func (c *Client) AskInfo(ctx context.Context, t Target, digest string, mayKeep func(answer []byte) bool) ([]byte, error) {
 	k := initOf(t, digest)
-	key := c.cacheKey(t, digest, k.settings)
+	key := c.o.cacheKey(t, digest, k.settings)
 	if c.o.Inits != nil && key != "" {
 		if answer, ok := c.o.Inits.Get("info-" + key); ok {
 			return answer, nil
@@ -83,7 +83,7 @@ func (c *Client) Digest(ctx context.Context, t Target) (string, error) {
 	if t.Digest != "" {
 		return t.Digest, nil
 	}
-	return c.resolveFor(ctx, t, StepInit, t.Reference)
+	return c.images.resolveFor(ctx, t, StepInit, t.Reference)
 }
 
 // Ended returns the error of a put that another command began; nil if it ended with exit code zero.

@@ -2,14 +2,10 @@ package typeclient
 
 import (
 	"context"
-	"errors"
-	"maps"
 	"sync"
 	"time"
 
-	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
@@ -146,20 +142,10 @@ type Client struct {
 	o    Options
 	root string // relative sources of mounts begin there
 
-	obtaining sync.Mutex
+	images *resolver
 
-	mu      sync.Mutex
-	names   map[string]string // reference -> full reference
-	images  map[string]string // full reference -> digest
-	allowed map[terms]string  // the digests of obtained images
-	inits   map[initKey]*initCall
-}
-
-// terms are the conditions under which an image is needed.
-type terms struct {
-	reference, step string // the step is "" except for init
-	pull            runner.PullPolicy
-	verify          *runner.Verify
+	mu    sync.Mutex
+	inits map[initKey]*initCall
 }
 
 // New returns a Client.
@@ -167,142 +153,16 @@ func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
 	}
-	return &Client{o: o, root: runner.RealDir(o.Workspace),
-		names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{},
-		inits: map[initKey]*initCall{}}
+	return &Client{o: o, root: runner.RealDir(o.Workspace), images: newResolver(o), inits: map[initKey]*initCall{}}
 }
 
 // Resolve returns the digest of an image: the pinned digest, or the digest of the image
 // on this machine with this name. The answer stays the same for the life of the Client,
 // even if the tag is moved meanwhile.
 func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	full := c.fullName(ref)
-	if d, ok := c.images[full]; ok {
-		return d, nil
-	}
-	d, pinned := c.pinned(ref)
-	if !pinned {
-		image, err := c.o.Runner.Resolve(ctx, ref)
-		if err != nil {
-			return "", resolveError(ref, err)
-		}
-		d = image.Digest
-	}
-	c.images[full] = d
-	return d, nil
-}
-
-// pinned returns the digest that a plan has fixed for an image. The caller must hold the lock.
-func (c *Client) pinned(ref string) (digest string, ok bool) {
-	if d, ok := c.o.Pins[ref]; ok {
-		return d, true
-	}
-	d, ok := c.o.Pins[c.fullName(ref)]
-	return d, ok
-}
-
-// obtain calls Obtain once for an image and its conditions.
-func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string, error) {
-	key := terms{reference: ref, pull: t.Pull, verify: t.Verify}
-	if step == StepInit {
-		key.step = step
-	}
-	if have, done := c.obtained(key); done {
-		return have, nil
-	}
-	c.obtaining.Lock() // a pull may take long, and one pull is shown at a time
-	defer c.obtaining.Unlock()
-	if have, done := c.obtained(key); done {
-		return have, nil
-	}
-	c.mu.Lock()
-	full := c.fullName(ref)
-	fixed, known := c.images[full]
-	if !known {
-		fixed, _ = c.pinned(ref)
-	}
-	c.mu.Unlock()
-	d, err := c.o.Obtain(ctx, Use{Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
-	if err != nil {
-		return "", &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.allowed[key], c.images[full] = d, d
-	return d, nil
-}
-
-func (c *Client) obtained(key terms) (digest string, done bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	digest, done = c.allowed[key]
-	return digest, done
+	return c.images.resolve(ctx, ref)
 }
 
 // Images returns all images that were resolved: full reference -> digest. A plan pins
 // these digests.
-func (c *Client) Images() map[string]string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.images)
-}
-
-// fullName completes a reference as docker does. It returns an invalid reference
-// unchanged, for the runner to refuse. The caller must hold the lock.
-func (c *Client) fullName(ref string) string {
-	full, known := c.names[ref]
-	if !known {
-		var err error
-		if full, _, err = imagestore.FullName(ref); err != nil {
-			full = ref
-		}
-		c.names[ref] = full
-	}
-	return full
-}
-
-func resolveError(ref string, err error) error {
-	if errors.Is(err, runner.ErrNoImage) {
-		return diag.Because(err, "Image not found",
-			"The image %q is not on this machine. Create it with `deployster image pack`, or import it with `deployster image import`; "+
-				"`deployster image ls` lists the images of this machine.", diag.Visible(ref))
-	}
-	return diag.Because(err, "Cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))
-}
-
-// resolveFor is Resolve for a step of a resource. Its errors name the step.
-func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (string, error) {
-	resolve := func() (string, error) { return c.Resolve(ctx, ref) }
-	if c.o.Obtain != nil {
-		resolve = func() (string, error) { return c.obtain(ctx, t, step, ref) }
-	}
-	d, err := resolve()
-	if ce, ok := errors.AsType[*diag.Caused](err); ok {
-		return "", ce.At(t.Address, step)
-	}
-	return d, err
-}
-
-// checkSigned checks that an image whose digest was fixed before carries the required
-// signature: the signature may not have been required then.
-func (c *Client) checkSigned(ctx context.Context, t Target) error {
-	if t.Verify == nil || c.o.Obtain == nil {
-		return nil
-	}
-	_, err := c.o.Obtain(ctx, Use{Step: StepInit, Reference: t.Reference, Digest: t.Digest, Pull: t.Pull, Verify: t.Verify})
-	if err == nil {
-		return nil
-	}
-	caused := &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
-	return caused.At(t.Address, StepInit)
-}
-
-// digestFor returns the digest of the image that a command runs in.
-func (c *Client) digestFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command) (string, error) {
-	if cmd.Image == "" {
-		return ty.Digest, nil
-	}
-	return c.resolveFor(ctx, t, step, cmd.Image)
-}
+func (c *Client) Images() map[string]string { return c.images.all() }

@@ -42,7 +42,7 @@ func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defau
 	if k.stdin, err = encodeDiscover(c.initInput(t), defaults); err != nil {
 		return nil, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
-	if k.digest, err = c.digestFor(ctx, t, ty, StepDiscover, *ty.DiscoverAction); err != nil {
+	if k.digest, err = c.images.digestFor(ctx, t, ty, StepDiscover, *ty.DiscoverAction); err != nil {
 		return nil, err
 	}
 	r, err := c.run(ctx, k)

@@ -42,13 +42,13 @@ type InitCache interface {
 
 // cacheKey returns a key for all that an answer to init may depend on, and that decides
 // whether the image may be run at all; "" = there is no key.
-func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
+func (o Options) cacheKey(t Target, digest string, s runner.Settings) string {
 	settings, err := json.Marshal(s)
 	if err != nil {
 		return "" // the settings have no JSON form
 	}
 	sum := sha256.New()
-	for _, part := range []string{digest, t.Reference, c.o.Version, protocol.Abilities(), string(settings)} {
+	for _, part := range []string{digest, t.Reference, o.Version, protocol.Abilities(), string(settings)} {
 		_, _ = fmt.Fprintf(sum, "%d:%s", len(part), part) // a hash takes everything
 	}
 	return hex.EncodeToString(sum.Sum(nil))
@@ -59,9 +59,9 @@ func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 	digest, err := t.Digest, error(nil)
 	if digest == "" {
-		digest, err = c.resolveFor(ctx, t, StepInit, t.Reference)
+		digest, err = c.images.resolveFor(ctx, t, StepInit, t.Reference)
 	} else {
-		err = c.checkSigned(ctx, t)
+		err = c.images.checkSigned(ctx, t)
 	}
 	if err != nil {
 		return protocol.Type{}, err
@@ -127,7 +127,7 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	k := initOf(t, digest)
 	t.Digest = digest
 	if ty, ok := c.Kept(t); ok {
-		return ty, c.resolveType(ctx, t, ty)
+		return ty, c.images.resolveType(ctx, t, ty)
 	}
 	var err error
 	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
@@ -141,11 +141,11 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	if err != nil {
 		return protocol.Type{}, c.orArtifacts(ctx, k, r.Stdout, protocolError(k, c.o.hide(r.Stdout), err))
 	}
-	if key := c.cacheKey(t, digest, k.settings); c.o.Inits != nil && key != "" && !ty.NoCache {
+	if key := c.o.cacheKey(t, digest, k.settings); c.o.Inits != nil && key != "" && !ty.NoCache {
 		c.o.Inits.Put(key, r.Stdout)
 	}
 	ty.Reference, ty.Digest = t.Reference, digest
-	return ty, c.resolveType(ctx, t, ty)
+	return ty, c.images.resolveType(ctx, t, ty)
 }
 
 // orArtifacts returns an error that says so if an image that failed to answer init is
@@ -167,7 +167,7 @@ func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err err
 // Kept returns the answer of a target's image to an earlier command. The target must
 // have a digest. Kept runs nothing.
 func (c *Client) Kept(t Target) (protocol.Type, bool) {
-	key := c.cacheKey(t, t.Digest, initOf(t, t.Digest).settings)
+	key := c.o.cacheKey(t, t.Digest, initOf(t, t.Digest).settings)
 	if c.o.Inits == nil || key == "" || t.Digest == "" {
 		return protocol.Type{}, false
 	}
@@ -190,23 +190,6 @@ func (c *Client) readType(answer []byte) (protocol.Type, error) {
 		err = c.CheckSchemas(ty)
 	}
 	return ty, err
-}
-
-// resolveType fixes the digests of the other images that a type runs in, so that a plan
-// pins them even if the state is queried only during the apply.
-func (c *Client) resolveType(ctx context.Context, t Target, ty protocol.Type) error {
-	commands := []protocol.Command{ty.StateAction}
-	for _, cmd := range []*protocol.Command{ty.Worker, ty.WatchAction, ty.DiscoverAction} {
-		if cmd != nil {
-			commands = append(commands, *cmd)
-		}
-	}
-	for _, cmd := range commands {
-		if _, err := c.digestFor(ctx, t, ty, StepInit, cmd); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (c *Client) initInput(t Target) protocol.InitInput {

@@ -72,20 +72,6 @@ func (k call) moreTime() string {
 	return `timeouts { state = "..." } in its resource or type block`
 }
 
-// workerFor returns the worker that may carry out a command: it has the same image, and
-// the command uses the image's own entrypoint.
-func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command,
-	digest string) (*runner.Worker, error) {
-	if ty.Worker == nil || cmd.Entrypoint != "" {
-		return nil, nil
-	}
-	own, err := c.digestFor(ctx, t, ty, step, *ty.Worker)
-	if err != nil || own != digest {
-		return nil, err
-	}
-	return &runner.Worker{Digest: own, Entrypoint: ty.Worker.Entrypoint, Args: ty.Worker.Args}, nil
-}
-
 // run carries out a call. The error is nil only when the program ended with
 // exit code zero.
 func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {

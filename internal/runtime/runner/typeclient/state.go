@@ -40,11 +40,11 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	if k.stdin, err = encodeState(ty, in); err != nil {
 		return protocol.Answer{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
-	if k.digest, err = c.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
+	if k.digest, err = c.images.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
 		return protocol.Answer{}, err
 	}
 	k.reuse = ty.Reuse && k.digest == ty.Digest // another image has not declared this
-	if k.worker, err = c.workerFor(ctx, t, ty, StepState, ty.StateAction, k.digest); err != nil {
+	if k.worker, err = c.images.workerFor(ctx, t, ty, StepState, ty.StateAction, k.digest); err != nil {
 		return protocol.Answer{}, err
 	}
 	for try := 0; ; try++ {
@@ -85,25 +85,7 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	if failure != nil {
 		return protocol.Answer{}, typeError(k, failure)
 	}
-	return answer, c.resolveActions(ctx, k.target, answer)
-}
-
-// resolveActions fixes the digests of the images that the actions will run in, so that
-// a plan can pin them and a missing image is found before anything runs.
-func (c *Client) resolveActions(ctx context.Context, t Target, a protocol.Answer) error {
-	actions := a.Actions
-	if a.ShutdownFirst != nil {
-		actions = append([]protocol.Action{*a.ShutdownFirst}, actions...)
-	}
-	for _, action := range actions {
-		if action.Image == "" {
-			continue
-		}
-		if _, err := c.resolveFor(ctx, t, action.Name, action.Image); err != nil {
-			return err
-		}
-	}
-	return nil
+	return answer, c.images.resolveActions(ctx, k.target, answer)
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -142,10 +124,10 @@ func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a pr
 	if k.stdin, err = encodeAction(ty, in); err != nil {
 		return runner.Result{}, fail(k, err, "Cannot run the action", "%s", diag.Visible(err.Error()))
 	}
-	if k.digest, err = c.digestFor(ctx, t, ty, a.Name, a.Command); err != nil {
+	if k.digest, err = c.images.digestFor(ctx, t, ty, a.Name, a.Command); err != nil {
 		return runner.Result{}, err
 	}
-	if k.worker, err = c.workerFor(ctx, t, ty, a.Name, a.Command, k.digest); err != nil {
+	if k.worker, err = c.images.workerFor(ctx, t, ty, a.Name, a.Command, k.digest); err != nil {
 		return runner.Result{}, err
 	}
 	return c.run(ctx, k)

@@ -34,10 +34,10 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 	for i := range s.Mounts {
 		s.Mounts[i].Writable = false
 	}
-	if s.Digest, err = c.digestFor(ctx, t, ty, StepWatch, *ty.WatchAction); err != nil {
+	if s.Digest, err = c.images.digestFor(ctx, t, ty, StepWatch, *ty.WatchAction); err != nil {
 		return runner.Spec{}, err
 	}
-	s.Worker, err = c.workerFor(ctx, t, ty, StepWatch, *ty.WatchAction, s.Digest)
+	s.Worker, err = c.images.workerFor(ctx, t, ty, StepWatch, *ty.WatchAction, s.Digest)
 	return s, err
 }
 
