@@ -8,6 +8,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/hosts"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/app/stage"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -24,7 +25,7 @@ type ApplyOptions struct {
 	HostOptions
 	Report   string // the file for the report; "" = none
 	Approval approval.Options
-	Policy   workspace.PolicyOptions
+	Policy   savedplan.PolicyOptions
 }
 
 // command returns the name of the command.
@@ -112,15 +113,15 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter) (*apply
 
 // rules are what decides whether a plan may be applied.
 type rules struct {
-	policy   workspace.Policy
+	policy   savedplan.Policy
 	approval approval.Approval
 	saved    bool // the plan was saved: nothing is planned again
 }
 
 // rules checks the options of an apply.
 func (e *Engine) rules(o ApplyOptions) (r rules, err error) {
-	r.saved = !o.Destroy && e.Workspace.IsPlan(o.Paths)
-	if r.policy, err = e.Workspace.Policy(o.Policy); err == nil && !r.saved {
+	r.saved = !o.Destroy && savedplan.IsPlan(e.Workspace, o.Paths)
+	if r.policy, err = savedplan.PolicyOf(e.Workspace.Options, o.Policy); err == nil && !r.saved {
 		err = r.policy.SavedOnly(o.command())
 	}
 	if err != nil {

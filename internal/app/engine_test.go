@@ -64,7 +64,7 @@ func TestEngine_Apply(t *testing.T) {
 	if len(world.Things()) != 1 {
 		t.Errorf("the world has %v, want one thing", world.Things())
 	}
-	snapshot, err := e.Workspace.ReadStateAround(t.Context())
+	snapshot, err := e.Workspace.ReadState(t.Context(), e.Workspace.StatePlaceAround())
 	if err != nil || len(snapshot.Resources) != 1 {
 		t.Errorf("the state has %d resources (%v), want 1", len(snapshot.Resources), err)
 	}

@@ -7,6 +7,7 @@ import (
 	"deployster/internal/app/announce"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/draft"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/app/stage"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -39,9 +40,9 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if o.Selection.OtherPath, err = approval.OtherPathOnly(o.Approve); err != nil {
 		return nil, err
 	}
-	key, err := e.Workspace.SigningKey(o.SignKey, o.Out, o.AnyState)
+	key, err := savedplan.SigningKey(e.Workspace.Options, o.SignKey, o.Out, o.AnyState)
 	if err == nil && o.Out != "" {
-		err = e.Workspace.CheckPlanFile(o.Out)
+		err = savedplan.CheckFile(e.Workspace.Options, o.Out)
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		err = stage.HeldBack(drafted)
 	}
 	if err == nil && key != nil {
-		err = workspace.Bind(e.Workspace, drafted.Plan, drafted.Place, o.AnyState)
+		err = savedplan.Bind(e.Workspace, drafted.Plan, drafted.Place, o.AnyState)
 	}
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	if o.Out != "" {
-		if err := e.Workspace.SavePlan(drafted.Plan, o.Out, key); err != nil {
+		if err := savedplan.Save(e.Workspace, drafted.Plan, o.Out, key); err != nil {
 			return nil, err
 		}
 	}

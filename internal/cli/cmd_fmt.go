@@ -3,9 +3,9 @@ package cli
 import (
 	"bytes"
 
-	"deployster/internal/app/workspace"
-
 	"github.com/urfave/cli/v2"
+
+	"deployster/internal/app/workspace"
 )
 
 func formatCommand(e Env) *cli.Command {
@@ -36,7 +36,7 @@ func runFormat(c *cli.Context, s *session) error {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
-	diags := s.engine.Workspace.Format(args, workspace.FormatOptions{Stdin: s.env.Stdin, Recursive: c.Bool("recursive"),
+	diags := workspace.Format(s.engine.Workspace.Options, args, workspace.FormatOptions{Stdin: s.env.Stdin, Recursive: c.Bool("recursive"),
 		Write: c.Bool("write") && !check,
 		Changed: func(name string, before, after []byte) {
 			same, stdin := bytes.Equal(before, after), name == workspace.StdinName

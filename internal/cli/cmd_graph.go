@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/savedplan"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/diagram"
 	"deployster/internal/ui/planpage"
@@ -33,8 +34,8 @@ func runGraph(c *cli.Context, s *session) error {
 		return diag.Errorf("Invalid flag value", "-format must be dot, mermaid or svg, not %q.", diag.Visible(c.String("format")))
 	}
 	d := diagram.Diagram{}
-	if s.engine.Workspace.IsPlan(c.Args().Slice()) {
-		p, _, err := s.engine.Workspace.ReadPlan(c.Args().First())
+	if savedplan.IsPlan(s.engine.Workspace, c.Args().Slice()) {
+		p, _, err := savedplan.Read(s.engine.Workspace, c.Args().First())
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func runOutput(c *cli.Context, s *session) error {
 	if c.Bool("raw") && c.NArg() == 0 {
 		return diag.Errorf("Missing argument", "-raw prints one output: name it.")
 	}
-	snapshot, err := s.engine.Workspace.ReadStateAround(c.Context)
+	snapshot, err := s.engine.Workspace.ReadState(c.Context, s.engine.Workspace.StatePlaceAround())
 	if err != nil {
 		return err
 	}

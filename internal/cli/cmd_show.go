@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app/workspace"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/states"
 	"deployster/internal/ui/jsondiff"
@@ -62,7 +62,7 @@ func runShow(c *cli.Context, s *session) error {
 }
 
 func showPlan(c *cli.Context, s *session) error {
-	saved, err := s.engine.Workspace.ShowPlan(c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") ||
+	saved, err := savedplan.Show(s.engine.Workspace, c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") ||
 		c.Bool("json"))
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func showPlan(c *cli.Context, s *session) error {
 
 // printPage prints a plan as a web page. Secrets are hidden in each of its texts: hiding
 // them in the whole page could also hide words of its markup.
-func printPage(s *session, saved workspace.SavedPlan) error {
+func printPage(s *session, saved savedplan.Shown) error {
 	p := planpage.Page{Plan: saved.Plan, File: filepath.Base(saved.File), Digest: saved.Digest, SignedBy: saved.SignedBy,
 		Hide: s.engine.Workspace.Secrets.Hide}
 	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) {

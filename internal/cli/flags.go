@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"github.com/urfave/cli/v2"
+
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
 	"deployster/plan"
-
-	"github.com/urfave/cli/v2"
 )
 
 // globalFlags returns the flags of all commands, which may stand anywhere.
@@ -147,7 +148,7 @@ func given(c *cli.Context, name string) *string {
 
 func requireSignatureFlag() cli.Flag {
 	return &cli.StringFlag{Name: "require-signature",
-		Usage: "refuse a plan that is not signed with a key of `FILE` ($" + workspace.RequireSignature + ")"}
+		Usage: "refuse a plan that is not signed with a key of `FILE` ($" + savedplan.RequireSignature + ")"}
 }
 
 func requireFlags() []cli.Flag {
@@ -158,8 +159,8 @@ func requireFlags() []cli.Flag {
 }
 
 // policy returns the conditions of the flags on a plan.
-func policy(c *cli.Context) workspace.PolicyOptions {
-	return workspace.PolicyOptions{Digest: given(c, "require-digest"), Deferred: given(c, "deferred"),
+func policy(c *cli.Context) savedplan.PolicyOptions {
+	return savedplan.PolicyOptions{Digest: given(c, "require-digest"), Deferred: given(c, "deferred"),
 		Signature: given(c, "require-signature")}
 }
 

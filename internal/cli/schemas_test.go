@@ -15,6 +15,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app/runs"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/app/sharedstate"
 	"deployster/internal/app/stateedit"
 	"deployster/internal/app/versions"
@@ -34,7 +35,7 @@ var update = flag.Bool("update", false, "write docs/schemas anew")
 // between the tool and images, and the report of `type test`.
 func documents() map[string]any {
 	return map[string]any{
-		"plan":         workspace.PlanDocument{},
+		"plan":         savedplan.Document{},
 		"state":        state.Snapshot{},
 		"report":       apply.Report{},
 		"diagnostics":  diag.Report{},

@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/workspace"
+	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/remote/router"
@@ -71,7 +72,7 @@ func Connect(ctx context.Context, w *workspace.Workspace, at *router.Places, o S
 	}
 	Join(on, Declared(facts)) // with the instances that depend on facts
 	s = Selected(s, on)
-	workspace.SpareForHosts(w, len(on))
+	collector.SpareForHosts(w.Env("GOGC"), len(on))
 	if s.Unreached, err = unreached(w, facts, o, s.Excludes, found, on); err != nil {
 		return Connected{}, err
 	}
@@ -225,7 +226,7 @@ func Locate(ctx context.Context, at *router.Places, m *config.Manifest, prior st
 // CheckPlan returns an error if a host of a saved plan is another machine now, or its
 // plugs are gone. An unreachable host fails later, when it is processed.
 func CheckPlan(ctx context.Context, w *workspace.Workspace, at *router.Places, p *plan.Plan) error {
-	workspace.SpareForHosts(w, len(p.Hosts))
+	collector.SpareForHosts(w.Env("GOGC"), len(p.Hosts))
 	on := map[string]*Resident{}
 	for _, addr := range sorted(p.Resources) {
 		step := p.Resources[addr]

@@ -2,6 +2,11 @@ package hosts
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -11,10 +16,6 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/plugs"
-	"errors"
-	"maps"
-	"slices"
-	"strings"
 )
 
 // Reacher connects to hosts that become known while a plan is applied.

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
 	"deployster/internal/app/machine"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/app/stage"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -67,7 +68,7 @@ type Source struct {
 type SourceOptions struct {
 	workspace.Inputs // Paths may be one saved plan that was applied
 	Selection        plan.Selection
-	Policy           workspace.PolicyOptions
+	Policy           savedplan.PolicyOptions
 	Before           state.Place // the place of an earlier Source; used again if it is the same place. nil = none
 	Whole            bool        // resources that were never applied need their images too
 }
@@ -111,11 +112,11 @@ func (k Keeper) Source(ctx context.Context, o SourceOptions) (*Source, state.Sna
 
 // load reads manifests, or a saved plan.
 func (k Keeper) load(ctx context.Context, o SourceOptions) (stage.Loaded, error) {
-	policy, err := k.Command.Work.Policy(o.Policy)
+	policy, err := savedplan.PolicyOf(k.Command.Work.Options, o.Policy)
 	if err != nil {
 		return stage.Loaded{}, err
 	}
-	if !k.Command.Work.IsPlan(o.Paths) {
+	if !savedplan.IsPlan(k.Command.Work, o.Paths) {
 		if err := policy.SavedOnly("watch"); err != nil {
 			return stage.Loaded{}, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/command"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/plan"
@@ -43,7 +44,7 @@ func LoadEmpty(c command.Command, s plan.Selection) (Loaded, error) {
 
 // LoadSaved reads a saved plan, and the manifest that it was made from. check refuses a plan.
 func LoadSaved(c command.Command, file string, check func(string, *plan.Plan, *planfile.Signature) error) (Loaded, error) {
-	p, signature, err := c.Work.ReadPlan(file)
+	p, signature, err := savedplan.Read(c.Work, file)
 	if err == nil {
 		err = check(file, p, signature)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deployster/internal/app/command"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/app/unsettled"
 	"deployster/state"
 	stateplace "deployster/state/place"
@@ -49,7 +50,7 @@ func Lock(ctx context.Context, c command.Command, l Loaded, name string) (Opened
 		c.Work.Warn(warning)
 	}
 	if l.Saved != nil {
-		if err := c.Work.Fits(l.Saved, l.Place, o.Prior); err != nil {
+		if err := savedplan.Fits(c.Work.Options, l.Saved, l.Place, o.Prior); err != nil {
 			o.Close()
 			return Opened{}, err
 		}

@@ -16,7 +16,7 @@ import (
 	"deployster/config"
 	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
-	"deployster/internal/app/workspace"
+	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner/typeclient"
@@ -74,7 +74,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	}
 	w.fill(g, snapshot)
 	w.mark, w.read = source.Mark, time.Now()
-	workspace.StayLong(w.engine.Command.Work, len(g.Resources))
+	collector.StayLong(w.engine.Command.Work.Env("GOGC"), len(g.Resources))
 	return g, nil
 }
 

@@ -25,11 +25,11 @@ type FormatOptions struct {
 // StdinName is the name of standard input among files.
 const StdinName = "<stdin>"
 
-// Format formats files and directories. It calls o.Changed for each file that is not in
+// Format formats files and directories. It calls how.Changed for each file that is not in
 // the canonical format, and for standard input in any case. An error in one file does not
 // keep it from formatting the others.
-func (w *Workspace) Format(args []string, o FormatOptions) diag.Diagnostics {
-	f := formatter{w: w, FormatOptions: o}
+func Format(o Options, args []string, how FormatOptions) diag.Diagnostics {
+	f := formatter{o: o, FormatOptions: how}
 	for _, arg := range args {
 		f.argument(arg)
 	}
@@ -38,7 +38,7 @@ func (w *Workspace) Format(args []string, o FormatOptions) diag.Diagnostics {
 
 type formatter struct {
 	FormatOptions
-	w     *Workspace
+	o     Options
 	diags diag.Diagnostics
 }
 
@@ -51,10 +51,10 @@ func (f *formatter) argument(arg string) {
 		f.stdin()
 		return
 	}
-	info, err := os.Stat(f.w.Path(arg))
+	info, err := os.Stat(f.o.Path(arg))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.fail("No such file or directory", "%q does not exist in %s.", arg, f.w.Dir)
+		f.fail("No such file or directory", "%q does not exist in %s.", arg, f.o.Dir)
 	case err != nil:
 		f.fail("Unreadable path", "%s.", err)
 	case info.IsDir():
@@ -69,7 +69,7 @@ func (f *formatter) argument(arg string) {
 // directory formats the files in a directory. It leaves out names that begin with a dot,
 // and does not follow links to directories.
 func (f *formatter) directory(dir string) {
-	entries, err := os.ReadDir(f.w.Path(dir)) // sorted by name
+	entries, err := os.ReadDir(f.o.Path(dir)) // sorted by name
 	if err != nil {
 		f.fail("Unreadable directory", "%s.", err)
 		return
@@ -87,7 +87,7 @@ func (f *formatter) directory(dir string) {
 }
 
 func (f *formatter) file(name string) {
-	src, err := config.ReadSource(f.w.Path(name))
+	src, err := config.ReadSource(f.o.Path(name))
 	if err != nil {
 		f.fail("Unreadable file", "%q cannot be read: %s.", name, err)
 		return
@@ -98,7 +98,7 @@ func (f *formatter) file(name string) {
 		return
 	}
 	if f.Write {
-		if err := durable.Replace(f.w.Path(name), out); err != nil {
+		if err := durable.Replace(f.o.Path(name), out); err != nil {
 			f.fail("Cannot write the file", "%s: %s.", name, err)
 			if !errors.Is(err, durable.ErrUnsure) {
 				return // the file is unchanged

@@ -30,15 +30,15 @@ func (w *Workspace) useKeys(m *config.Manifest) {
 	if e.Enabled {
 		mode = encryption.Encrypt
 	}
-	w.Keys.Use(mode, func() (encryption.Keys, error) { return w.loadKeys(*e) })
+	w.Keys.Use(mode, func() (encryption.Keys, error) { return loadKeys(w.Options, *e) })
 }
 
 // loadKeys finds the keys that the encryption block and the environment name. A missing
 // one is no error as long as another key works.
-func (w *Workspace) loadKeys(e config.Encryption) (encryption.Keys, error) {
+func loadKeys(o Options, e config.Encryption) (encryption.Keys, error) {
 	keys := encryption.Keys{Recipients: e.Recipients}
 	file := func(path string) ([]byte, error) {
-		content, err := os.ReadFile(w.HomePath(path))
+		content, err := os.ReadFile(o.HomePath(path))
 		if errors.Is(err, os.ErrNotExist) {
 			keys.Missing = append(keys.Missing, fmt.Sprintf("there is no file %s", path))
 			return nil, nil
@@ -52,7 +52,7 @@ func (w *Workspace) loadKeys(e config.Encryption) (encryption.Keys, error) {
 		if name == "" {
 			return
 		}
-		if word := w.Env(name); word != "" {
+		if word := o.Env(name); word != "" {
 			keys.Passphrases = append(keys.Passphrases, word)
 		} else if name != passphraseVariable {
 			keys.Missing = append(keys.Missing, fmt.Sprintf("the environment variable %s is not set", name))
@@ -71,15 +71,15 @@ func (w *Workspace) loadKeys(e config.Encryption) (encryption.Keys, error) {
 	variable(e.PassphraseEnv)
 	err := firstLine(e.PassphraseFile)
 	variable(passphraseVariable)
-	err = errors.Join(err, firstLine(w.Env(passphraseFileVariable)))
+	err = errors.Join(err, firstLine(o.Env(passphraseFileVariable)))
 	variable(e.OldPassphraseEnv)
 	err = errors.Join(err, firstLine(e.OldPassphraseFile))
-	for _, path := range append(e.IdentityFiles, filepath.SplitList(w.Env(identityFileVariable))...) {
+	for _, path := range append(e.IdentityFiles, filepath.SplitList(o.Env(identityFileVariable))...) {
 		content, ferr := file(path)
 		if err = errors.Join(err, ferr); content != nil {
 			keys.Identities = append(keys.Identities, encryption.Identities{Name: path, Content: content})
 		}
 	}
-	w.Secrets.Add(keys.Passphrases)
+	o.Secrets.Add(keys.Passphrases)
 	return keys, err
 }

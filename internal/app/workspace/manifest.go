@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/stores"
 )
@@ -85,8 +86,8 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Man
 	if diags = append(diags, more...); diags.HasErrors() {
 		return nil, nil, diags
 	}
-	w.spareMemory(atMost(sources), whileReading)
-	defer w.spareMemory(atMost(sources), afterwards)
+	collector.Spare(w.Env("GOGC"), atMost(sources), collector.WhileReading)
+	defer collector.Spare(w.Env("GOGC"), atMost(sources), collector.Afterwards)
 	m, more := with(sources, inputs, w.builtins())
 	if in.Ask {
 		answers, err := w.askVariables(ctx, m, more)
@@ -173,7 +174,7 @@ func (w *Workspace) accept(m *config.Manifest, diags diag.Diagnostics) (*config.
 // PlugsAround returns the plugs that the manifests of the workspace declare, for a
 // command that does not work on them.
 func (w *Workspace) PlugsAround() []config.Plug {
-	if m := w.around(); m != nil {
+	if m := w.UseKeys(); m != nil {
 		return m.Plugs()
 	}
 	return nil
@@ -191,9 +192,9 @@ func TypesAround(w *Workspace) []config.Type {
 	return config.AllTypes(m)
 }
 
-// around reads the manifests of the workspace for a command that does not work on them,
+// UseKeys reads the manifests of the workspace for a command that does not work on them,
 // and uses their keys. It ignores their errors.
-func (w *Workspace) around() *config.Manifest {
+func (w *Workspace) UseKeys() *config.Manifest {
 	sources, diags := config.Find(w.Dir, nil, nil)
 	if diags.HasErrors() {
 		return nil
@@ -201,4 +202,13 @@ func (w *Workspace) around() *config.Manifest {
 	m, _ := config.Load(sources, nil, w.builtins())
 	w.useKeys(m)
 	return m
+}
+
+// atMost returns how many resources manifests can have at most, by their size.
+func atMost(s config.Sources) int {
+	size := 0
+	for _, f := range s.Manifests {
+		size += len(f.Bytes)
+	}
+	return collector.ResourcesIn(size)
 }

@@ -45,7 +45,7 @@ type LoggedRun struct {
 
 // FindRun finds a run by its name; "" = the latest.
 func (w *Workspace) FindRun(name string) (runs.Run, error) {
-	w.around()
+	w.UseKeys()
 	run, err := runs.Find(w.Dir, name)
 	var missing *runs.NotFoundError
 	switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/secret"
@@ -34,7 +35,7 @@ func (w *Workspace) StatePlace(m *config.Manifest) state.Place {
 
 // StatePlaceAround is StatePlace for commands that only work on the state: if the
 // manifests of the workspace name a state, it is that one.
-func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.around()) }
+func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.UseKeys()) }
 
 // StateOptions returns how a command opens the state.
 func (w *Workspace) StateOptions(command string) state.Options {
@@ -58,7 +59,9 @@ func OpenStateWith(ctx context.Context, w *Workspace, place state.Place, o state
 		store, err = state.Open(ctx, place, o)
 	}
 	if err == nil {
-		w.tellRecovery(store.Recovery())
+		if r := store.Recovery(); r != nil {
+			w.Warn(r.Warning())
+		}
 		w.Diagnostics(store.Warnings())
 	}
 	return store, err
@@ -69,7 +72,7 @@ func OpenStateWith(ctx context.Context, w *Workspace, place state.Place, o state
 func (w *Workspace) HoldState(ctx context.Context, place state.Place, command string) (*state.Shared, error) {
 	if w.NoLock {
 		snapshot, recovery, err := state.Load(place, w.Keys)
-		w.spareMemory(len(snapshot.Resources), afterwards)
+		collector.Spare(w.Env("GOGC"), len(snapshot.Resources), collector.Afterwards)
 		return &state.Shared{Snapshot: snapshot, Recovery: recovery}, err
 	}
 	o := w.StateOptions(command)
@@ -78,7 +81,7 @@ func (w *Workspace) HoldState(ctx context.Context, place state.Place, command st
 		held, err = state.ReadShared(ctx, place, o)
 	}
 	if err == nil {
-		w.spareMemory(len(held.Snapshot.Resources), afterwards)
+		collector.Spare(w.Env("GOGC"), len(held.Snapshot.Resources), collector.Afterwards)
 	}
 	return held, err
 }
@@ -110,7 +113,7 @@ func heldBy(err error) string {
 // ReadState reads a state for commands that take no lock.
 func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Snapshot, error) {
 	snapshot, recovery, err := state.Load(place, w.Keys)
-	w.spareMemory(len(snapshot.Resources), afterwards)
+	collector.Spare(w.Env("GOGC"), len(snapshot.Resources), collector.Afterwards)
 	if err != nil || recovery == nil {
 		return snapshot, err
 	}
@@ -119,7 +122,7 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 		w.Note("An apply is in progress (%s); showing what it has recorded so far.", who)
 		return snapshot, nil
 	}
-	w.tellRecovery(recovery)
+	w.Warn(recovery.Warning())
 	return snapshot, nil
 }
 
@@ -135,18 +138,6 @@ func Hide(w *Workspace, s state.Snapshot) {
 		if o.Sensitive {
 			w.Secrets.Add(secret.Values(o.Value, []string{""}))
 		}
-	}
-}
-
-// ReadStateAround is ReadState for commands that only work on the state.
-func (w *Workspace) ReadStateAround(ctx context.Context) (state.Snapshot, error) {
-	return w.ReadState(ctx, w.StatePlaceAround())
-}
-
-// tellRecovery warns of what an earlier run left behind when it ended unexpectedly.
-func (w *Workspace) tellRecovery(r *state.Recovery) {
-	if r != nil {
-		w.Warn(r.Warning())
 	}
 }
 

@@ -69,7 +69,7 @@ func New(o Options) *Workspace {
 		o.Events = func(events.Event) {}
 	}
 	w := &Workspace{Options: o, Started: time.Now()}
-	w.Keys = encryption.New(encryption.AsFound, func() (encryption.Keys, error) { return w.loadKeys(config.Encryption{}) })
+	w.Keys = encryption.New(encryption.AsFound, func() (encryption.Keys, error) { return loadKeys(w.Options, config.Encryption{}) })
 	return w
 }
 

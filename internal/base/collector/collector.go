@@ -6,7 +6,7 @@ import (
 )
 
 // percent lets the heap grow to five times the live heap: most commands end before a
-// collection pays off. Package workspace reduces it in large workspaces.
+// collection pays off. Spare reduces it for many resources.
 const percent = 400
 
 func init() { set(percent) }

@@ -107,7 +107,7 @@ func show(c *cli.Context, s Session) error {
 		return diag.Errorf("Wrong number of arguments",
 			"state show takes one address, of a resource, a block or a module. `deployster state list` lists them.")
 	}
-	snapshot, err := s.Engine.Workspace.ReadStateAround(c.Context)
+	snapshot, err := s.Engine.Workspace.ReadState(c.Context, s.Engine.Workspace.StatePlaceAround())
 	if err != nil {
 		return err
 	}

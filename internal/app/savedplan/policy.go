@@ -1,4 +1,4 @@
-package workspace
+package savedplan
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/signature"
 	"deployster/internal/base/words"
@@ -43,8 +44,8 @@ type PolicyOptions struct {
 	Signature *string // the file of keys, one of which must have signed it
 }
 
-// Policy reads the demands of a command and the environment.
-func (o Options) Policy(asked PolicyOptions) (Policy, error) {
+// PolicyOf reads the demands of a command and the environment.
+func PolicyOf(o workspace.Options, asked PolicyOptions) (Policy, error) {
 	p := Policy{open: asked.Deferred != nil}
 	if asked.Digest != nil {
 		if p.digest = *asked.Digest; !isDigest(p.digest) {
@@ -60,7 +61,7 @@ func (o Options) Policy(asked PolicyOptions) (Policy, error) {
 		files[RequireSignature] = file
 	}
 	for _, from := range slices.Sorted(maps.Keys(files)) {
-		text, err := o.keyFile(from, files[from])
+		text, err := keyFile(o, from, files[from])
 		if err != nil {
 			return p, err
 		}
@@ -79,7 +80,7 @@ func isDigest(text string) bool {
 }
 
 // keyFile reads a file of keys.
-func (o Options) keyFile(from, name string) ([]byte, error) {
+func keyFile(o workspace.Options, from, name string) ([]byte, error) {
 	f, err := os.Open(o.Path(name))
 	if err != nil {
 		return nil, diag.Errorf("Cannot read the key", "%s names %s: %s.", from, cmp.Or(name, "no file"), err)
@@ -155,7 +156,7 @@ func names(keys []ed25519.PublicKey) string {
 }
 
 // SigningKey reads the key to sign the plan with that is saved in out; nil = it is not signed.
-func (o Options) SigningKey(file *string, out string, anyState bool) (ed25519.PrivateKey, error) {
+func SigningKey(o workspace.Options, file *string, out string, anyState bool) (ed25519.PrivateKey, error) {
 	switch {
 	case file == nil && anyState:
 		return nil, diag.Errorf("Missing flag", "-any-state is for the plan that -sign-key signs, and -sign-key is missing. A plan "+
@@ -165,11 +166,11 @@ func (o Options) SigningKey(file *string, out string, anyState bool) (ed25519.Pr
 	case out == "":
 		return nil, diag.Errorf("Missing flag", "-sign-key signs the plan that -out saves, and -out is missing.")
 	}
-	return o.signKey(*file)
+	return signKey(o, *file)
 }
 
-func (o Options) signKey(file string) (ed25519.PrivateKey, error) {
-	text, err := o.keyFile("-sign-key", file)
+func signKey(o workspace.Options, file string) (ed25519.PrivateKey, error) {
+	text, err := keyFile(o, "-sign-key", file)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,6 @@
-package workspace
+package collector
 
-import (
-	"runtime/debug"
-
-	"deployster/config"
-)
+import "runtime/debug"
 
 const (
 	// manyResources is the number of resources from which on the memory of a command
@@ -21,25 +17,26 @@ const (
 // percent. While manifests are read little is live, and nearly all is soon garbage; the
 // phases after that have the most in memory.
 const (
-	whileReading = 100
-	afterwards   = 40
+	WhileReading = 100
+	Afterwards   = 40
 )
 
-// spareMemory keeps the heap small of a command that works on many resources. Package
-// collector lets the heap grow, since most commands end before collecting pays.
-func (w *Workspace) spareMemory(resources, percent int) {
-	if resources > manyResources && w.Env("GOGC") == "" {
+// Spare keeps the heap small of a command that works on many resources: percent is one of
+// those above. The user's GOGC counts more. A command lets its heap grow otherwise, since
+// most end before collecting pays.
+func Spare(gogc string, resources, percent int) {
+	if resources > manyResources && gogc == "" {
 		debug.SetGCPercent(percent) // a plan of 10,000 stays small: docs/internals/fast.md
 	}
 }
 
-// SpareForHosts is spareMemory for a command that works on n hosts.
-func SpareForHosts(w *Workspace, n int) { w.spareMemory(n*hostResources, afterwards) }
+// SpareForHosts is Spare for a command that works on n hosts.
+func SpareForHosts(gogc string, n int) { Spare(gogc, n*hostResources, Afterwards) }
 
 // StayLong keeps the heap small of a command that runs for months, and returns unused
 // memory of its start to the operating system.
-func StayLong(w *Workspace, resources int) {
-	if w.Env("GOGC") == "" {
+func StayLong(gogc string, resources int) {
+	if gogc == "" {
 		percent := 100
 		if resources > manyResources {
 			percent = 50
@@ -49,11 +46,6 @@ func StayLong(w *Workspace, resources int) {
 	debug.FreeOSMemory()
 }
 
-// atMost returns how many resources manifests can have at most, by their size.
-func atMost(s config.Sources) int {
-	size := 0
-	for _, f := range s.Manifests {
-		size += len(f.Bytes)
-	}
-	return size / resourceSize
-}
+// ResourcesIn returns how many resources a manifest or a plan file of so many bytes can
+// have at most.
+func ResourcesIn(bytes int) int { return bytes / resourceSize }

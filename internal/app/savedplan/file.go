@@ -1,4 +1,4 @@
-package workspace
+package savedplan
 
 import (
 	"bytes"
@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"deployster/apply/fresh"
-	"deployster/config"
 	"deployster/internal/app/redact"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
@@ -23,11 +23,11 @@ import (
 	"deployster/state"
 )
 
-// SavePlan writes a plan file. It may hold secrets, so only its owner can read it.
-func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) error {
+// Save writes a plan file. It may hold secrets, so only its owner can read it.
+func Save(w *workspace.Workspace, p *plan.Plan, file string, key ed25519.PrivateKey) error {
 	var content bytes.Buffer
 	var err error
-	if file != Std {
+	if file != workspace.Std {
 		err = w.Replaceable(file)
 	}
 	if err == nil {
@@ -39,7 +39,7 @@ func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) 
 	}
 	switch {
 	case err != nil:
-	case file == Std:
+	case file == workspace.Std:
 		_, err = w.Stdout.Write(written)
 	default:
 		err = durable.WriteFileHere(w.Path(file), written, 0o600)
@@ -51,7 +51,7 @@ func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) 
 }
 
 // Bind notes in a plan that is to be signed which state it may begin, if it was made without one.
-func Bind(w *Workspace, p *plan.Plan, place state.Place, anyState bool) error {
+func Bind(w *workspace.Workspace, p *plan.Plan, place state.Place, anyState bool) error {
 	switch {
 	case p.Lineage != "" && anyState:
 		w.Note("-any-state has no effect: the plan was made from the state at %s, and is for that state only.", place)
@@ -72,7 +72,7 @@ func Bind(w *Workspace, p *plan.Plan, place state.Place, anyState bool) error {
 }
 
 // Fits returns an error if a saved plan may not be applied to the state at a place.
-func (o Options) Fits(p *plan.Plan, place state.Place, s state.Snapshot) error {
+func Fits(o workspace.Options, p *plan.Plan, place state.Place, s state.Snapshot) error {
 	if p.Begins != nil {
 		at, err := begins.At(place, o.DataDir)
 		if err == nil {
@@ -85,11 +85,11 @@ func (o Options) Fits(p *plan.Plan, place state.Place, s state.Snapshot) error {
 	return fresh.Check(p, s)
 }
 
-// CheckPlanFile returns an error if a plan could not be saved under a name, or apply
+// CheckFile returns an error if a plan could not be saved under a name, or apply
 // would not take the file for a plan. It is called before a plan is made.
-func (o Options) CheckPlanFile(file string) error {
+func CheckFile(o workspace.Options, file string) error {
 	err := o.Replaceable(file)
-	if err == nil && IsManifest(file) {
+	if err == nil && workspace.IsManifest(file) {
 		err = fmt.Errorf("apply takes a file of this name for a manifest, and not for a plan. Choose another name, such as plan.bin")
 	}
 	if err == nil {
@@ -108,52 +108,20 @@ func (o Options) CheckPlanFile(file string) error {
 	return nil
 }
 
-// CheckNewManifest returns an error if no manifest can be written under a name, before
-// images are asked for its content.
-func (o Options) CheckNewManifest(file string) error {
-	_, err := os.Lstat(o.Path(file))
-	switch {
-	case filepath.Ext(file) != ".hcl":
-		return diag.Errorf("Not the name of a manifest", "%s does not end in .hcl, so no command would read it.", file)
-	case err == nil:
-		return diag.Errorf("The manifest exists already", "%s is not replaced. Name another file, or remove it first.", file)
-	case !errors.Is(err, fs.ErrNotExist):
-		return diag.Errorf("Cannot write the manifest", "%s.", err)
-	}
-	return nil
-}
-
-// Replaceable returns an error if a result must not replace a file: a device, a
-// directory, a manifest.
-func (o Options) Replaceable(file string) error {
-	info, err := os.Lstat(o.Path(file))
-	switch {
-	case filepath.Ext(file) == ".hcl":
-		return fmt.Errorf("its name is that of a manifest, which every command would read")
-	case config.IsVariableFile(filepath.Base(file)):
-		return fmt.Errorf("its name is that of a variable file, which every command would read")
-	case err == nil && info.Mode()&os.ModeSymlink != 0:
-		return fmt.Errorf("it is a symbolic link, which may be another user's. Name the file itself, or remove the link")
-	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("it exists already and is not a regular file")
-	}
-	return nil
-}
-
-// ReadPlan reads a plan file, and returns its signature; nil = not signed. It reads the
+// Read reads a plan file, and returns its signature; nil = not signed. It reads the
 // file once, so that the content that was checked is the content that is used.
-func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, error) {
-	content, err := readPlanFile(w.Options, file)
+func Read(w *workspace.Workspace, file string) (*plan.Plan, *planfile.Signature, error) {
+	content, err := contentOf(w.Options, file)
 	if err != nil {
 		return nil, nil, diag.Errorf("Cannot read the plan file", "%s.", err)
 	}
 	if encryption.Is(content) {
-		w.around()
+		w.UseKeys()
 		if content, err = w.Keys.Open(encryption.Plan, file, content); err != nil {
 			return nil, nil, err
 		}
 	}
-	w.spareMemory(len(content)/resourceSize, afterwards)
+	collector.Spare(w.Env("GOGC"), collector.ResourcesIn(len(content)), collector.Afterwards)
 	p, signature, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		for _, d := range diag.From("Not a valid plan file", err) {
@@ -164,9 +132,9 @@ func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, erro
 	return p, signature, nil
 }
 
-// readPlanFile returns the bytes of a plan.
-func readPlanFile(o Options, file string) ([]byte, error) {
-	if file != Std {
+// contentOf returns the bytes of a plan.
+func contentOf(o workspace.Options, file string) ([]byte, error) {
+	if file != workspace.Std {
 		return os.ReadFile(o.Path(file))
 	}
 	content, err := io.ReadAll(o.Stdin)
@@ -176,47 +144,41 @@ func readPlanFile(o Options, file string) ([]byte, error) {
 	return content, err
 }
 
-// IsManifest reports whether a file's name is that of a manifest.
-func IsManifest(name string) bool {
-	ext := filepath.Ext(name)
-	return ext == ".hcl" || ext == ".json"
-}
-
 // IsPlan reports whether the paths that a command was given are one saved plan, and
 // not manifests.
-func (w *Workspace) IsPlan(paths []string) bool {
-	if len(paths) != 1 || IsManifest(paths[0]) {
+func IsPlan(w *workspace.Workspace, paths []string) bool {
+	if len(paths) != 1 || workspace.IsManifest(paths[0]) {
 		return false
 	}
-	if paths[0] == Std {
+	if paths[0] == workspace.Std {
 		return true
 	}
 	info, err := os.Stat(w.Path(paths[0]))
 	return err == nil && !info.IsDir()
 }
 
-// PlanDocument is a saved plan as JSON.
-type PlanDocument struct {
+// Document is a saved plan as JSON.
+type Document struct {
 	*planfile.Document
 	Digest   string `json:"digest,omitempty"`    // what -require-digest compares
 	SignedBy string `json:"signed_by,omitempty"` // the public key; absent = not signed
 }
 
-// SavedPlan is a plan with the digest and the signer of its file.
-type SavedPlan struct {
+// Shown is a plan with the digest and the signer of its file.
+type Shown struct {
 	*plan.Plan
 	Digest, SignedBy string
 	File             string // as it was named
 }
 
-// ShowPlan reads a saved plan to be shown, and learns its secrets. If signature is not nil the plan must be
+// Show reads a saved plan to be shown, and learns its secrets. If signature is not nil the plan must be
 // signed by a key of that file, and of the environment's. With digest it computes the digest.
-func (w *Workspace) ShowPlan(file string, signature *string, digest bool) (SavedPlan, error) {
-	p, signed, err := w.ReadPlan(file)
-	d := SavedPlan{Plan: p, File: file}
+func Show(w *workspace.Workspace, file string, signature *string, digest bool) (Shown, error) {
+	p, signed, err := Read(w, file)
+	d := Shown{Plan: p, File: file}
 	if err == nil && signature != nil {
 		var asked Policy
-		if asked, err = w.Policy(PolicyOptions{Signature: signature}); err == nil {
+		if asked, err = PolicyOf(w.Options, PolicyOptions{Signature: signature}); err == nil {
 			err = asked.Check(file, p, signed)
 		}
 	}
@@ -239,6 +201,6 @@ func (w *Workspace) ShowPlan(file string, signature *string, digest bool) (Saved
 }
 
 // Masked returns the document as it is printed, without sensitive values.
-func (d SavedPlan) Masked(r *redact.Redactor) PlanDocument {
-	return PlanDocument{Document: planfile.NewDocument(r.Plan(d.Plan)), Digest: d.Digest, SignedBy: d.SignedBy}
+func (d Shown) Masked(r *redact.Redactor) Document {
+	return Document{Document: planfile.NewDocument(r.Plan(d.Plan)), Digest: d.Digest, SignedBy: d.SignedBy}
 }
