@@ -195,6 +195,7 @@ var ranks = map[string]int{
 	"internal/app/resolving":                   62,
 	"internal/app/redact":                      45,
 	"internal/app/workspace":                   55,
+	"internal/app/savedplan":                   56,
 	"internal/app/stateedit":                   56,
 	"internal/app/sharedstate":                 56,
 	"internal/app/images":                      56,
@@ -422,6 +423,7 @@ const (
 	lineColumns    = 140
 	typeMethods    = 40
 	packageImports = 25
+	rootImports    = 45 // of a composition root: it imports what it composes
 )
 
 func TestLimits_OfPackagesAreKept(t *testing.T) {
@@ -508,7 +510,11 @@ func TestHouse_KeepsItsLimits(t *testing.T) {
 		if i < 10 {
 			t.Logf("%-50s %3d packages of this module imported", p.Name, p.Imports)
 		}
-		check(p.Name, p.Imports, packageImports, "imports of this module")
+		limit := packageImports
+		if p.Root {
+			limit = rootImports
+		}
+		check(p.Name, p.Imports, limit, "imports of this module")
 	}
 	for name := range excess {
 		if strings.HasPrefix(name, "lines of ") {
@@ -581,8 +587,6 @@ var tooLarge = map[string]int{
 	"apply.identities":                        49,
 	"apply.lateHosts":                         45,
 	"apply.run":                               50,
-	"internal/app/workspace.Workspace":        57,
-	"internal/cli":                            42,
 	"internal/runtime/conformance.engine":     51,
 	"lines of apply":                          2986,
 	"lines of plan":                           2779,

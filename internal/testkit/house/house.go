@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,9 @@ func (t Type) Size() int { return t.Methods + t.Functions }
 type Package struct {
 	Name    string
 	Imports int // packages of this module
+	// Root reports a composition root: a main package, or one that only main packages import.
+	// It makes the parts of a program, and gives them to one another.
+	Root bool
 }
 
 // House is what was measured, the largest first.
@@ -46,6 +50,7 @@ func Measure(root string) (h House, err error) {
 	if err != nil {
 		return h, err
 	}
+	roots := rootsOf(loaded)
 	for _, p := range loaded {
 		for _, e := range p.Errors {
 			err = errors.Join(err, fmt.Errorf("%s: %w", p.PkgPath, e))
@@ -54,12 +59,26 @@ func Measure(root string) (h House, err error) {
 			continue
 		}
 		m := module(p.Module.Path)
-		h.Packages = append(h.Packages, Package{m.short(p.PkgPath), m.imports(p)})
+		h.Packages = append(h.Packages, Package{m.short(p.PkgPath), m.imports(p), roots[p.PkgPath]})
 		h.Types = append(h.Types, m.typesOf(p.Types)...)
 	}
 	slices.SortFunc(h.Types, func(a, b Type) int { return cmp.Or(b.Size()-a.Size(), strings.Compare(a.Name, b.Name)) })
 	slices.SortFunc(h.Packages, func(a, b Package) int { return cmp.Or(b.Imports-a.Imports, strings.Compare(a.Name, b.Name)) })
 	return h, err
+}
+
+// rootsOf returns the paths of the main packages, and of those that only main packages import.
+func rootsOf(loaded []*packages.Package) map[string]bool {
+	roots, shared := map[string]bool{}, map[string]bool{}
+	for _, p := range loaded {
+		roots[p.PkgPath] = roots[p.PkgPath] || p.Name == "main"
+		for path := range p.Imports {
+			roots[path] = roots[path] || p.Name == "main"
+			shared[path] = shared[path] || p.Name != "main"
+		}
+	}
+	maps.DeleteFunc(roots, func(path string, root bool) bool { return !root || shared[path] })
+	return roots
 }
 
 // module is the path of a module.
