@@ -21,12 +21,12 @@ func asTimeout(err error) (*runner.TimeoutError, bool) {
 
 const fixConfig = "Correct the config, or the image's config_schema if it is too strict."
 
-func (e *engine) checkConfig(context.Context) outcome {
-	for _, config := range []json.RawMessage{e.o.Config, e.o.Then} {
+func (i *image) checkConfig(context.Context) outcome {
+	for _, config := range []json.RawMessage{i.o.Config, i.o.Then} {
 		if config == nil {
 			continue
 		}
-		if found := e.client("").CheckConfig(e.ty, config, nil); len(found) > 0 {
+		if found := i.client("").CheckConfig(i.ty, config, nil); len(found) > 0 {
 			var lines []string
 			for _, v := range found {
 				lines = append(lines, v.Sentence())
@@ -34,7 +34,7 @@ func (e *engine) checkConfig(context.Context) outcome {
 			return fail(fixConfig, "%s", strings.Join(lines, "\n"))
 		}
 	}
-	if len(e.ty.ConfigSchema) == 0 {
+	if len(i.ty.ConfigSchema) == 0 {
 		return pass("the image has no config_schema, so any object does")
 	}
 	return pass("")
@@ -48,19 +48,19 @@ const unknownProperty = "deployster_no_such_property"
 
 // checkStrict checks that the schema finds typical mistakes of users: a misspelt name,
 // and a value of another kind.
-func (e *engine) checkStrict(context.Context) outcome {
-	if len(e.ty.ConfigSchema) == 0 {
+func (i *image) checkStrict(context.Context) outcome {
+	if len(i.ty.ConfigSchema) == 0 {
 		return outcome{verdict: Skip, reason: "the image has no config_schema", fix: fixStrict}
 	}
 	var config map[string]json.RawMessage
-	if err := json.Unmarshal(e.o.Config, &config); err != nil {
+	if err := json.Unmarshal(i.o.Config, &config); err != nil {
 		return skip("the config is not an object")
 	}
 	refuses := func(key string, value json.RawMessage) bool {
 		changed := maps.Clone(config)
 		changed[key] = value
 		raw, err := jsondoc.Encode(changed)
-		return err == nil && len(e.client("").CheckConfig(e.ty, raw, nil)) > 0
+		return err == nil && len(i.client("").CheckConfig(i.ty, raw, nil)) > 0
 	}
 	var loose []string
 	if !refuses(unknownProperty, json.RawMessage(`"x"`)) {

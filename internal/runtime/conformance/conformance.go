@@ -10,7 +10,6 @@ import (
 	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
-	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -110,16 +109,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		o.Hide = func(s string) string { return s }
 	}
 	began := time.Now()
-	image, err := o.Runner.Resolve(ctx, o.Image)
+	found, err := o.Runner.Resolve(ctx, o.Image)
 	if err != nil {
 		return Report{}, err
 	}
-	e := &engine{o: o, recorder: &recording.Recorder{Runner: o.Runner}, report: Report{Format: 1, Image: image.Reference, Digest: image.Digest,
-		Status: Pass}}
-	e.target = typeclient.Target{Address: o.Name, Reference: o.Image, Digest: image.Digest, Settings: o.Settings,
-		StateTimeout: o.Timeout, ActionTimeout: o.Timeout}
-	e.target.Settings.InitTimeout = o.Timeout
-	e.watching.e = e
+	e := &engine{o: o, image: newImage(o, found.Digest), report: Report{Format: 1, Image: found.Reference, Digest: found.Digest, Status: Pass}}
 	err = e.all(ctx)
 	if e.failed != nil {
 		err = e.failed
@@ -127,7 +121,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	e.report.LeftBehind = e.made
+	e.report.LeftBehind = e.image.made
 	e.report.Millis = time.Since(began).Milliseconds()
 	return e.report, err
 }
@@ -142,49 +136,41 @@ func (o Options) lastConfig() json.RawMessage {
 
 // engine is a running test.
 type engine struct {
-	o        Options
-	recorder *recording.Recorder
-	target   typeclient.Target
-	report   Report
+	o      Options
+	image  *image
+	report Report
 
-	ty         protocol.Type
-	init       string          // the answer to init, in canonical form
 	first      protocol.Answer // of the state, before the first action
 	valid      protocol.Answer // of the state, when it was VALID
-	memory     json.RawMessage // the present memory; nil = none
-	acted      []string        // the actions that were run last
-	watching   watching
-	made       bool // a thing that the test made exists or may exist
-	remembered bool // there was a memory when the state was VALID
-	schemas    typeschema.Schemas
-	failed     error // why the test cannot continue; not the image's fault
+	remembered bool            // there was a memory when the state was VALID
+	failed     error           // why the test cannot continue; not the image's fault
 }
 
 // all carries out the checks: first those that change nothing.
 func (e *engine) all(ctx context.Context) error {
-	if !e.check(ctx, checkInit, e.askInit) {
+	if !e.check(ctx, checkInit, e.image.askInit) {
 		return nil
 	}
-	e.report.Label, e.report.Protocol = e.ty.Label, e.ty.Protocol
+	e.report.Label, e.report.Protocol = e.image.ty.Label, e.image.ty.Protocol
 	var err error
-	if e.target.Mounts, err = mounts(e.ty, e.o.Plugs); err != nil {
+	if e.image.target.Mounts, err = mounts(e.image.ty, e.o.Plugs); err != nil {
 		return err
 	}
 	if e.o.About != nil {
-		e.o.About(e.ty)
+		e.o.About(e.image.ty)
 	}
-	e.check(ctx, checkInitAgain, e.askInitAgain)
-	e.check(ctx, checkInitKeys, e.addKeysToInit)
-	e.check(ctx, checkInitTerm, e.terminateInit)
-	fits := e.check(ctx, checkConfig, e.checkConfig)
-	e.check(ctx, checkStrict, e.checkStrict)
-	e.check(ctx, checkIdentity, func(context.Context) outcome { return identityIsSaid(e) })
+	e.check(ctx, checkInitAgain, e.image.askInitAgain)
+	e.check(ctx, checkInitKeys, e.image.addKeysToInit)
+	e.check(ctx, checkInitTerm, e.image.terminateInit)
+	fits := e.check(ctx, checkConfig, e.image.checkConfig)
+	e.check(ctx, checkStrict, e.image.checkStrict)
+	e.check(ctx, checkIdentity, func(context.Context) outcome { return declaresIdentity(e.image) })
 	if !fits {
 		e.skipAll("the config does not fit the schema", checkState)
 		return nil
 	}
 	secrets := func(context.Context) outcome {
-		return printsNoSecret(e, []json.RawMessage{e.o.Config, e.o.Then}, e.recorder.All())
+		return printsNoSecret(e.image, []json.RawMessage{e.o.Config, e.o.Then}, e.image.recorder.All())
 	}
 	if !e.check(ctx, checkState, e.askFirst) {
 		e.skipAll("the state could not be read", checkStateAgain)
@@ -193,8 +179,8 @@ func (e *engine) all(ctx context.Context) error {
 	}
 	e.check(ctx, checkStateAgain, e.askStateAgain)
 	e.check(ctx, checkStateKeys, e.addKeysToState)
-	e.check(ctx, checkStateTerm, e.terminateState)
-	if err := refuseExisting(e.first, e.ty, e.o); err != nil {
+	e.check(ctx, checkStateTerm, e.image.terminateState)
+	if err := refuseExisting(e.first, e.image.ty, e.o); err != nil {
 		return err
 	}
 	e.live(ctx)
@@ -223,7 +209,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	if ctx.Err() != nil || e.failed != nil {
 		return false
 	}
-	e.recorder.BeginCheck()
+	e.image.recorder.BeginCheck()
 	out := f(ctx)
 	if ctx.Err() != nil {
 		return false // an interrupt is no verdict on the image
@@ -234,7 +220,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	}
 	c := Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
 	if out.verdict == Fail {
-		c.Exchanges = e.recorder.Exchanges(e.o.Hide)
+		c.Exchanges = e.image.recorder.Exchanges(e.o.Hide)
 	}
 	e.add(c)
 	return out.verdict != Fail
@@ -254,8 +240,8 @@ func (e *engine) skipAll(reason, from string) {
 	}
 	for _, name := range order[slices.Index(order, from):] {
 		done := slices.ContainsFunc(e.report.Checks, func(c Check) bool { return c.Name == name })
-		if !done && name != checkSecrets && (name != checkMemory && name != checkUnsettled || e.ty.Memory) &&
-			(name != checkUnknowns || e.ty.Unknowns) && (name != checkDiscover || e.ty.DiscoverAction != nil) {
+		if !done && name != checkSecrets && (name != checkMemory && name != checkUnsettled || e.image.ty.Memory) &&
+			(name != checkUnknowns || e.image.ty.Unknowns) && (name != checkDiscover || e.image.ty.DiscoverAction != nil) {
 			e.add(Check{Name: name, Title: titles[name], Verdict: Skip, Reason: reason})
 		}
 	}

@@ -12,20 +12,20 @@ import (
 const fixDiscover = "Print one JSON object per line for each existing object, {\"config\": {...}, \"name\": \"...\"}, each once, and " +
 	"change nothing. docs/protocol.md, section 8.1."
 
-// isListed asks which things exist, while the resource's thing does. The type gets the
+// listsObject asks which things exist, while the resource's thing does. The type gets the
 // defaults that a block of it may have: the config without the identity.
-func isListed(ctx context.Context, e *engine) outcome {
+func listsObject(ctx context.Context, i *image) outcome {
 	var defaults json.RawMessage
-	if len(e.ty.Identity) > 0 {
-		defaults = jsondoc.Without(e.o.Config, e.ty.Identity)
+	if len(i.ty.Identity) > 0 {
+		defaults = jsondoc.Without(i.o.Config, i.ty.Identity)
 	}
-	found, err := e.client(e.o.Workspace).Discover(ctx, e.target, e.ty, defaults)
+	found, err := i.client(i.o.Workspace).Discover(ctx, i.target, i.ty, defaults)
 	if err != nil {
 		return failWith(fixDiscover, err)
 	}
 	ours := 0
 	for _, one := range found {
-		same, err := namesSame(e.ty.Identity, e.o.Config, one.Config)
+		same, err := namesSame(i.ty.Identity, i.o.Config, one.Config)
 		if err != nil {
 			return fail(fixDiscover, "What it lists cannot be read: %s.", err)
 		}

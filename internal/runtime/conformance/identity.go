@@ -16,44 +16,44 @@ import (
 const fixIdentity = "Declare in the answer to init which values of the config name the object: \"identity\": [\"/path\"]. Each leads to " +
 	"a property that is required or has a default, and that is not writeOnly. docs/protocol.md, section 3.2."
 
-// identityIsSaid checks the identity in the image's answer to init.
-func identityIsSaid(e *engine) outcome {
-	if len(e.ty.Identity) == 0 {
+// declaresIdentity checks the identity in the image's answer to init.
+func declaresIdentity(i *image) outcome {
+	if len(i.ty.Identity) == 0 {
 		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it declares no identity",
 			fix: fixIdentity}
 	}
-	for _, pointer := range e.ty.Identity {
-		p, found := e.schemas.FindProperty(e.ty.ConfigSchema, pointer)
+	for _, pointer := range i.ty.Identity {
+		p, found := i.schemas.FindProperty(i.ty.ConfigSchema, pointer)
 		switch {
 		case !found:
 			return fail(fixIdentity, "%s is not a property of the config_schema.", pointer)
 		case p.WriteOnly:
 			return fail(fixIdentity, "%s is writeOnly: a secret cannot be an identity.", pointer)
-		case !p.Always && !e.ty.Memory: // a memory identifies the thing where the config does not
+		case !p.Always && !i.ty.Memory: // a memory identifies the thing where the config does not
 			return fail(fixIdentity, "%s may be missing: it must be required or have a default.", pointer)
 		}
 	}
-	return pass("named by %s", strings.Join(e.ty.Identity, ", "))
+	return pass("named by %s", strings.Join(i.ty.Identity, ", "))
 }
 
 const fixOther = "Another value of the identity is another object: find exactly the object that the values of \"identity\" name."
 
 // askOther queries a thing with another identity, while the first thing exists.
 func askOther(ctx context.Context, e *engine) outcome {
-	if len(e.ty.Identity) == 0 {
+	if len(e.image.ty.Identity) == 0 {
 		return skip("it declares no identity")
 	}
-	if e.ty.Memory {
+	if e.image.ty.Memory {
 		return skip("its memory names the object")
 	}
 	asked := 0
-	for _, pointer := range e.ty.Identity {
-		other, ok := vary(e, pointer)
+	for _, pointer := range e.image.ty.Identity {
+		other, ok := vary(e.image, pointer)
 		if !ok {
 			continue
 		}
 		asked++
-		a, err := e.ask(ctx, present(other))
+		a, err := e.image.ask(ctx, present(other))
 		switch {
 		case err != nil && !isOfImage(err):
 			return outcome{err: err}
@@ -64,30 +64,30 @@ func askOther(ctx context.Context, e *engine) outcome {
 	if asked == 0 {
 		return skip("the schema allows no other value to test")
 	}
-	return e.sameAnswer(ctx, present(e.o.Config), e.valid, fixOther)
+	return e.image.sameAnswer(ctx, present(e.o.Config), e.valid, fixOther)
 }
 
 // askChanged queries the same thing with each other property changed in turn. If the
 // thing is not found, that property belongs to its identity too.
 func askChanged(ctx context.Context, e *engine) outcome {
-	if len(e.ty.Identity) == 0 {
+	if len(e.image.ty.Identity) == 0 {
 		return skip("it declares no identity")
 	}
 	var config map[string]json.RawMessage
 	if err := json.Unmarshal(e.o.Config, &config); err != nil {
 		return skip("the config is not an object")
 	}
-	for _, key := range e.schemas.PropertyNames(e.ty.ConfigSchema) {
+	for _, key := range e.image.schemas.PropertyNames(e.image.ty.ConfigSchema) {
 		config[key] = nil // a property without a value may belong to the identity too
 	}
 	asked, names := 0, []string(nil)
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		pointer := jsondoc.JoinPointer([]string{key})
-		changed, ok := vary(e, pointer)
-		if !ok || slices.ContainsFunc(e.ty.Identity, func(i string) bool { return i == pointer || strings.HasPrefix(i, pointer+"/") }) {
+		changed, ok := vary(e.image, pointer)
+		if !ok || slices.ContainsFunc(e.image.ty.Identity, func(i string) bool { return i == pointer || strings.HasPrefix(i, pointer+"/") }) {
 			continue
 		}
-		a, err := e.ask(ctx, present(changed))
+		a, err := e.image.ask(ctx, present(changed))
 		if err != nil && !isOfImage(err) {
 			return outcome{err: err}
 		}
@@ -106,8 +106,8 @@ func askChanged(ctx context.Context, e *engine) outcome {
 }
 
 // vary returns the config with another value at one place that the schema allows.
-func vary(e *engine, pointer string) (json.RawMessage, bool) {
-	tree, err := jsondoc.Value(e.o.Config)
+func vary(i *image, pointer string) (json.RawMessage, bool) {
+	tree, err := jsondoc.Value(i.o.Config)
 	if err != nil {
 		return nil, false
 	}
@@ -116,7 +116,7 @@ func vary(e *engine, pointer string) (json.RawMessage, bool) {
 	if !ok {
 		return nil, false
 	}
-	p, _ := e.schemas.FindProperty(e.ty.ConfigSchema, pointer)
+	p, _ := i.schemas.FindProperty(i.ty.ConfigSchema, pointer)
 	last := steps[len(steps)-1]
 	value, there := parent[last]
 	switch {
@@ -132,7 +132,7 @@ func vary(e *engine, pointer string) (json.RawMessage, bool) {
 		}
 		parent[last] = other
 		config, err := jsondoc.Encode(tree)
-		if err == nil && len(e.client("").CheckConfig(e.ty, config, nil)) == 0 {
+		if err == nil && len(i.client("").CheckConfig(i.ty, config, nil)) == 0 {
 			return config, true
 		}
 	}

@@ -17,8 +17,8 @@ import (
 // live checks a whole life cycle: it creates the resource, changes it, destroys it and
 // creates it again.
 func (e *engine) live(ctx context.Context) {
-	defer e.watching.stop()
-	if e.first.Status != protocol.Missing && e.ty.Absent {
+	defer e.image.watch.stop()
+	if e.first.Status != protocol.Missing && e.image.ty.Absent {
 		if !e.check(ctx, checkRemoveOld, func(ctx context.Context) outcome { return e.remove(ctx, e.o.Config, nil) }) {
 			e.skipAll("what existed before could not be removed", checkActions)
 			return
@@ -27,20 +27,20 @@ func (e *engine) live(ctx context.Context) {
 	right := e.check(ctx, checkActions, e.create) && e.check(ctx, checkValid, e.askValid)
 	if right {
 		e.check(ctx, checkStateSchema, e.checkStateSchema)
-		e.check(ctx, checkForecast, func(context.Context) outcome { return forecastCameTrue(e.first, e.valid.State) })
+		e.check(ctx, checkForecast, func(context.Context) outcome { return keepsForecast(e.first, e.valid.State) })
 		e.check(ctx, checkTwice, e.applyTwice)
 		e.check(ctx, checkLastState, e.askWithLastState)
-		e.check(ctx, checkRefresh, func(ctx context.Context) outcome { return isTold(ctx, e) })
-		if e.ty.Unknowns {
-			e.check(ctx, checkUnknowns, func(ctx context.Context) outcome { return isAskedAhead(ctx, e) })
+		e.check(ctx, checkRefresh, func(ctx context.Context) outcome { return acceptsRefresh(ctx, e) })
+		if e.image.ty.Unknowns {
+			e.check(ctx, checkUnknowns, func(ctx context.Context) outcome { return answersUnknowns(ctx, e) })
 		}
-		if e.ty.DiscoverAction != nil {
-			e.check(ctx, checkDiscover, func(ctx context.Context) outcome { return isListed(ctx, e) })
+		if e.image.ty.DiscoverAction != nil {
+			e.check(ctx, checkDiscover, func(ctx context.Context) outcome { return listsObject(ctx, e.image) })
 		}
-		e.check(ctx, checkWatch, e.watching.start)
-		e.check(ctx, checkWatchQuiet, e.watching.isQuiet)
-		e.check(ctx, checkWatchEnds, e.watching.endsWhenAsked)
-		e.check(ctx, checkWatchMany, e.watching.watchesMany)
+		e.check(ctx, checkWatch, func(ctx context.Context) outcome { return e.image.watch.start(ctx, e.valid.State) })
+		e.check(ctx, checkWatchQuiet, e.image.watch.isQuiet)
+		e.check(ctx, checkWatchEnds, e.image.watch.endsWhenAsked)
+		e.check(ctx, checkWatchMany, e.image.watch.watchesMany)
 		e.check(ctx, checkRenamed, e.rename)
 		e.check(ctx, checkOther, func(ctx context.Context) outcome { return askOther(ctx, e) })
 		e.check(ctx, checkChanged, func(ctx context.Context) outcome { return askChanged(ctx, e) })
@@ -50,12 +50,12 @@ func (e *engine) live(ctx context.Context) {
 	}
 	why := "a prerequisite failed"
 	switch {
-	case e.ty.Absent && e.made:
+	case e.image.ty.Absent && e.image.made:
 		if !e.end(ctx, right) && right {
 			why = "it was not removed"
 		}
-	case !e.ty.Absent && right:
-		e.check(ctx, checkWatchTells, e.watching.hasTold)
+	case !e.image.ty.Absent && right:
+		e.check(ctx, checkWatchTells, e.image.watch.reportedAll)
 		why = "the image does not declare \"absent\": true, so it cannot remove anything"
 	}
 	if ctx.Err() == nil {
@@ -73,20 +73,20 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	if !gone {
 		return false
 	}
-	e.check(ctx, checkWatchTells, e.watching.hasTold)
-	e.watching.stop()
-	if e.ty.Memory {
-		e.check(ctx, checkMemory, func(context.Context) outcome { return isRemembered(e) })
+	e.check(ctx, checkWatchTells, e.image.watch.reportedAll)
+	e.image.watch.stop()
+	if e.image.ty.Memory {
+		e.check(ctx, checkMemory, func(context.Context) outcome { return keepsMemory(e) })
 	}
 	e.check(ctx, checkAbsentAgain, e.askAbsentAgain)
 	if !e.check(ctx, checkGone, e.askGone) || !right {
 		return true
 	}
-	if !e.check(ctx, checkRecreate, e.recreate) && !e.made {
+	if !e.check(ctx, checkRecreate, e.recreate) && !e.image.made {
 		return true
 	}
-	if e.ty.Memory {
-		e.check(ctx, checkUnsettled, func(ctx context.Context) outcome { return isMadeOnce(ctx, e) })
+	if e.image.ty.Memory {
+		e.check(ctx, checkUnsettled, func(ctx context.Context) outcome { return createsOnce(ctx, e) })
 	}
 	e.check(ctx, checkWorkerActs, e.checkWorkerActions)
 	if e.o.Keep {
@@ -100,12 +100,12 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 const fixMemory = "Print the memory when the object is created, and {\"memory\": null} when it is removed; a type without memory omits " +
 	"\"memory\" in its answer to init."
 
-// isRemembered checks the memory after the resource was created, and after it was destroyed.
-func isRemembered(e *engine) outcome {
+// keepsMemory checks the memory after the resource was created, and after it was destroyed.
+func keepsMemory(e *engine) outcome {
 	switch {
 	case !e.remembered:
 		return fail(fixMemory, "It was created, and the image returned no memory.")
-	case e.memory != nil:
+	case e.image.memory != nil:
 		return fail(fixMemory, "It was destroyed, and its memory is still kept.")
 	}
 	return pass("")
@@ -115,25 +115,25 @@ const fixActions = "An action that succeeds ends with exit code 0; one that fail
 	"arguments are those of the answer to state."
 
 // act runs the actions of an answer in their order.
-func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateInput) error {
+func (i *image) act(ctx context.Context, a protocol.Answer, in protocol.StateInput) error {
 	actions := a.Actions
 	if a.ShutdownFirst != nil {
 		actions = append([]protocol.Action{*a.ShutdownFirst}, actions...)
 	}
-	defer e.watching.noteActions(time.Now())
-	e.acted = nil
+	defer i.watch.noteActions(time.Now())
+	i.acted = nil
 	for _, action := range actions {
-		e.acted = append(e.acted, action.Name)
-		e.made = true // also if the action fails: it may be half done
-		if in.Memory = e.memory; a.Memory != nil {
+		i.acted = append(i.acted, action.Name)
+		i.made = true // also if the action fails: it may be half done
+		if in.Memory = i.memory; a.Memory != nil {
 			in.Memory, a.Memory = a.Memory, nil // for the first action
 		}
 		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text(),
 			ShownEffects: action.Effects}
-		r, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole)
-		if said, silent := typeclient.Said(e.ty, r); !silent {
-			if e.memory = said; string(said) == "null" {
-				e.memory = nil
+		r, err := i.client(i.o.Workspace).Act(ctx, i.target, i.ty, action, whole)
+		if said, silent := typeclient.Said(i.ty, r); !silent {
+			if i.memory = said; string(said) == "null" {
+				i.memory = nil
 			}
 		}
 		if err != nil {
@@ -154,19 +154,19 @@ func after(done protocol.Answer, in protocol.StateInput) protocol.StateInput {
 
 func (e *engine) create(ctx context.Context) outcome {
 	in := present(e.o.Config)
-	a, err := e.ask(ctx, in)
+	a, err := e.image.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.recorder.StreamHint(fixState), err)
+		return failWith(e.image.recorder.StreamHint(fixState), err)
 	case a.Status == protocol.Valid:
 		return skip("it is VALID already")
 	}
 	e.first = a
-	if err := e.act(ctx, a, in); err != nil {
+	if err := e.image.act(ctx, a, in); err != nil {
 		return failWith(fixActions, err)
 	}
 	out := pass("%s", describe(a))
-	if wrote := e.recorder.Wrote(); len(wrote) > 0 {
+	if wrote := e.image.recorder.Wrote(); len(wrote) > 0 {
 		out.reason, out.fix = fmt.Sprintf("%s; left %s in its container", describe(a), words.List(wrote, 3)), fixWrites
 	}
 	return out
@@ -179,14 +179,14 @@ const fixValid = "After its actions the state must be VALID. Either an action fa
 	"the actions do not change."
 
 func (e *engine) askValid(ctx context.Context) outcome {
-	a, err := e.ask(ctx, after(e.first, present(e.o.Config)))
+	a, err := e.image.ask(ctx, after(e.first, present(e.o.Config)))
 	if err != nil {
-		return failWith(e.recorder.StreamHint(fixState), err)
+		return failWith(e.image.recorder.StreamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
 	}
-	e.valid, e.remembered = a, e.memory != nil
+	e.valid, e.remembered = a, e.image.memory != nil
 	return pass("")
 }
 
@@ -208,11 +208,11 @@ func reasons(a protocol.Answer) string {
 const fixStateSchema = "Correct the state or the state_schema: deployster refuses a state that does not fit it."
 
 func (e *engine) checkStateSchema(context.Context) outcome {
-	if len(e.ty.StateSchema) == 0 {
+	if len(e.image.ty.StateSchema) == 0 {
 		return outcome{verdict: Skip, reason: "the image has no state_schema",
 			fix: "A state_schema shows users what they may refer to, and this test finds mistakes in the state."}
 	}
-	if found := e.client("").CheckState(e.ty, e.valid.State); len(found) > 0 {
+	if found := e.image.client("").CheckState(e.image.ty, e.valid.State); len(found) > 0 {
 		return fail(fixStateSchema, "%s The state is %s", found[0].Sentence(), recording.Cut(string(e.valid.State)))
 	}
 	return pass("")
@@ -220,8 +220,8 @@ func (e *engine) checkStateSchema(context.Context) outcome {
 
 const fixForecast = "A forecast is a promise: it holds only what is known for certain of the state after the actions."
 
-// forecastCameTrue compares the forecast in an answer with the state after the actions.
-func forecastCameTrue(before protocol.Answer, state json.RawMessage) outcome {
+// keepsForecast compares the forecast in an answer with the state after the actions.
+func keepsForecast(before protocol.Answer, state json.RawMessage) outcome {
 	switch {
 	case len(before.Forecast) == 0:
 		return skip("nothing was forecast")
@@ -237,18 +237,18 @@ func forecastCameTrue(before protocol.Answer, state json.RawMessage) outcome {
 const fixTwice = "When nothing has changed, return VALID and the same state again. Omit values that change by themselves."
 
 func (e *engine) applyTwice(ctx context.Context) outcome {
-	return e.sameAnswer(ctx, present(e.o.Config), e.valid, fixTwice)
+	return e.image.sameAnswer(ctx, present(e.o.Config), e.valid, fixTwice)
 }
 
 const fixLastState = "\"last_state\" is a hint, for instance where to search first. Read the object to decide whether it is valid."
 
 func (e *engine) askWithLastState(ctx context.Context) outcome {
-	if e.ty.Protocol == 1 {
+	if e.image.ty.Protocol == 1 {
 		return skip("protocol 1 has no last_state")
 	}
 	in := present(e.o.Config)
 	in.LastState = e.valid.State
-	return e.sameAnswer(ctx, in, e.valid, fixLastState)
+	return e.image.sameAnswer(ctx, in, e.valid, fixLastState)
 }
 
 const fixRenamed = "Find the object by its config or by \"last_state\", not by the \"name\" next to the config, which a moved block of " +
@@ -257,12 +257,12 @@ const fixRenamed = "Find the object by its config or by \"last_state\", not by t
 // rename queries the same thing under another resource name. A type may find its things
 // by that name only: then its users cannot rename resources.
 func (e *engine) rename(ctx context.Context) outcome {
-	before := e.target.Address
-	defer func() { e.target.Address = before }()
-	e.target.Address = e.o.Name + "-renamed"
+	before := e.image.target.Address
+	defer func() { e.image.target.Address = before }()
+	e.image.target.Address = e.o.Name + "-renamed"
 	in := present(e.o.Config)
 	in.LastState = e.valid.State
-	out := e.sameAnswer(ctx, in, e.valid, fixRenamed)
+	out := e.image.sameAnswer(ctx, in, e.valid, fixRenamed)
 	if out.verdict == Fail {
 		out.verdict, out.reason = Skip, "under another name it is another object"
 	}
@@ -279,23 +279,23 @@ func (e *engine) update(ctx context.Context) outcome {
 	}
 	in := present(e.o.Then)
 	in.LastState = e.valid.State
-	a, err := e.ask(ctx, in)
+	a, err := e.image.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.recorder.StreamHint(fixState), err)
+		return failWith(e.image.recorder.StreamHint(fixState), err)
 	case a.Status == protocol.Missing:
 		return fail("The same object must be found under the changed config; its identity must not change. If this config names another "+
 			"object, use one that does not.",
 			"With the second config the image reports that nothing exists.")
-	case a.Status == protocol.Valid && e.made:
+	case a.Status == protocol.Valid && e.image.made:
 		return fail(fixUpdate, "It is VALID with the second config, too, without any change: the difference is not compared.")
 	}
-	if err := e.act(ctx, a, in); err != nil {
+	if err := e.image.act(ctx, a, in); err != nil {
 		return failWith(fixActions, err)
 	}
 	before := a
-	if a, err = e.ask(ctx, after(before, in)); err != nil {
-		return failWith(e.recorder.StreamHint(fixState), err)
+	if a, err = e.image.ask(ctx, after(before, in)); err != nil {
+		return failWith(e.image.recorder.StreamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))

@@ -15,21 +15,21 @@ import (
 )
 
 // client returns a new client: a used one has cached answers.
-func (e *engine) client(workspace string) *typeclient.Client {
-	return typeclient.New(typeclient.Options{Runner: e.recorder, Version: e.o.Version, Verbose: e.o.Verbose, Workspace: workspace,
-		Log: e.o.Log})
+func (i *image) client(workspace string) *typeclient.Client {
+	return typeclient.New(typeclient.Options{Runner: i.recorder, Version: i.o.Version, Verbose: i.o.Verbose, Workspace: workspace,
+		Log: i.o.Log})
 }
 
 const fixInit = "Print exactly one JSON object with \"state_action\" on stdout, logs on stderr, and end with exit code 0. " +
 	"docs/protocol.md, section 3, lists the keys."
 
-func (e *engine) askInit(ctx context.Context) outcome {
-	ty, err := e.client(e.o.Workspace).Init(ctx, e.target)
+func (i *image) askInit(ctx context.Context) outcome {
+	ty, err := i.client(i.o.Workspace).Init(ctx, i.target)
 	if err != nil {
-		return failWith(e.recorder.StreamHint(fixInit), err)
+		return failWith(i.recorder.StreamHint(fixInit), err)
 	}
-	e.ty, e.recorder.Forgets = ty, ty.Memory
-	e.init = comparableInit(e.recorder.LastStdout(), e.ty.Protocol)
+	i.ty, i.recorder.Forgets = ty, ty.Memory
+	i.init = comparableInit(i.recorder.LastStdout(), i.ty.Protocol)
 	return pass("")
 }
 
@@ -66,18 +66,18 @@ func comparableInit(raw []byte, protocol int) string {
 const fixInitAgain = "The answer to init may depend on the image, on \"type\" and on \"version\" only: deployster queries it once for " +
 	"all resources of a type. Omit what changes, or set \"cache\": false."
 
-func (e *engine) askInitAgain(ctx context.Context) outcome {
-	other, workspace := e.target, e.o.Workspace
-	if !e.ty.NoCache {
-		other.Address, workspace = e.o.Name+"-2", "/elsewhere"
+func (i *image) askInitAgain(ctx context.Context) outcome {
+	other, workspace := i.target, i.o.Workspace
+	if !i.ty.NoCache {
+		other.Address, workspace = i.o.Name+"-2", "/elsewhere"
 	}
-	if _, err := e.client(workspace).Init(ctx, other); err != nil {
+	if _, err := i.client(workspace).Init(ctx, other); err != nil {
 		return failWith(fixInitAgain, err)
 	}
-	if again := comparableInit(e.recorder.LastStdout(), e.ty.Protocol); again != e.init {
-		return fail(fixInitAgain, "With a resource %q it answered something else: %s", other.Address, difference(e.init, again))
+	if again := comparableInit(i.recorder.LastStdout(), i.ty.Protocol); again != i.init {
+		return fail(fixInitAgain, "With a resource %q it answered something else: %s", other.Address, difference(i.init, again))
 	}
-	if e.ty.NoCache {
+	if i.ty.NoCache {
 		return pass("with the same resource, as it declares \"cache\": false")
 	}
 	return pass("")
@@ -85,12 +85,12 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 
 const fixKeys = "Read stdin as JSON and ignore the keys that you do not know: new ones may be added at any time, also inside of objects."
 
-func (e *engine) addKeysToInit(ctx context.Context) (out outcome) {
-	e.recorder.WithEdit(recording.AddKeys, func() {
-		if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
+func (i *image) addKeysToInit(ctx context.Context) (out outcome) {
+	i.recorder.WithEdit(recording.AddKeys, func() {
+		if _, err := i.client(i.o.Workspace).Init(ctx, i.target); err != nil {
 			out = failWith(fixKeys, err)
-		} else if again := comparableInit(e.recorder.LastStdout(), e.ty.Protocol); again != e.init {
-			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(e.init, again))
+		} else if again := comparableInit(i.recorder.LastStdout(), i.ty.Protocol); again != i.init {
+			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(i.init, again))
 		} else {
 			out = pass("")
 		}
@@ -104,13 +104,13 @@ func present(config json.RawMessage) protocol.StateInput {
 }
 
 // ask queries the state. It does not check the state against its schema: another check does.
-func (e *engine) ask(ctx context.Context, in protocol.StateInput) (protocol.Answer, error) {
-	ty := e.ty
+func (i *image) ask(ctx context.Context, in protocol.StateInput) (protocol.Answer, error) {
+	ty := i.ty
 	ty.StateSchema = nil
-	in.Memory = e.memory
-	a, err := e.client(e.o.Workspace).State(ctx, e.target, ty, in)
+	in.Memory = i.memory
+	a, err := i.client(i.o.Workspace).State(ctx, i.target, ty, in)
 	if err == nil && a.Memory != nil && a.Status == protocol.Valid {
-		e.memory = a.Memory
+		i.memory = a.Memory
 	}
 	return a, err
 }
@@ -119,9 +119,9 @@ const fixState = "Print exactly one JSON object on stdout: VALID with \"state\",
 	"0. docs/protocol.md, section 4, has the rules."
 
 func (e *engine) askFirst(ctx context.Context) outcome {
-	a, err := e.ask(ctx, present(e.o.Config))
+	a, err := e.image.ask(ctx, present(e.o.Config))
 	if err != nil {
-		return failWith(e.recorder.StreamHint(fixState), err)
+		return failWith(e.image.recorder.StreamHint(fixState), err)
 	}
 	e.first = a
 	return pass("%s", describe(a))
@@ -190,14 +190,14 @@ const fixAgain = "Give the same answer for the same situation: no times, no rand
 	"saved plan is refused when the actions differ from what it showed."
 
 func (e *engine) askStateAgain(ctx context.Context) outcome {
-	return e.sameAnswer(ctx, present(e.o.Config), e.first, fixAgain)
+	return e.image.sameAnswer(ctx, present(e.o.Config), e.first, fixAgain)
 }
 
 // sameAnswer checks that the state query returns the same answer as before.
-func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want protocol.Answer, fix string) outcome {
-	a, err := e.ask(ctx, in)
+func (i *image) sameAnswer(ctx context.Context, in protocol.StateInput, want protocol.Answer, fix string) outcome {
+	a, err := i.ask(ctx, in)
 	if err != nil {
-		return failWith(e.recorder.StreamHint(fix), err)
+		return failWith(i.recorder.StreamHint(fix), err)
 	}
 	if was, is := withoutTexts(want), withoutTexts(a); was != is {
 		return fail(fix, "The answer differs: %s", difference(was, is))
@@ -206,36 +206,36 @@ func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want pr
 }
 
 func (e *engine) addKeysToState(ctx context.Context) (out outcome) {
-	if e.ty.Protocol == 1 {
+	if e.image.ty.Protocol == 1 {
 		return skip("images of protocol 1 may check their input strictly")
 	}
-	e.recorder.WithEdit(recording.AddKeys, func() { out = e.sameAnswer(ctx, present(e.o.Config), e.first, fixKeys) })
+	e.image.recorder.WithEdit(recording.AddKeys, func() { out = e.image.sameAnswer(ctx, present(e.o.Config), e.first, fixKeys) })
 	return out
 }
 
 const fixTerm = "On SIGTERM end within the grace period of 10 seconds: do not ignore it, and do not wait indefinitely."
 
-func (e *engine) terminateInit(ctx context.Context) outcome {
-	return e.terminate(func() { _, _ = e.client(e.o.Workspace).Init(ctx, e.target) })
+func (i *image) terminateInit(ctx context.Context) outcome {
+	return i.terminate(func() { _, _ = i.client(i.o.Workspace).Init(ctx, i.target) })
 }
 
-func (e *engine) terminateState(ctx context.Context) outcome {
-	return e.terminate(func() { _, _ = e.ask(ctx, present(e.o.Config)) })
+func (i *image) terminateState(ctx context.Context) outcome {
+	return i.terminate(func() { _, _ = i.ask(ctx, present(i.o.Config)) })
 }
 
 // terminate checks that a program ends on SIGTERM, at several moments. Its answer does
 // not matter then.
-func (e *engine) terminate(ask func()) outcome {
+func (i *image) terminate(ask func()) outcome {
 	moments := []time.Duration{2 * time.Millisecond, 20 * time.Millisecond}
-	if runs := e.recorder.All(); len(runs) > 0 {
+	if runs := i.recorder.All(); len(runs) > 0 {
 		if usual := runs[len(runs)-1].Result.Duration / 2; usual > moments[len(moments)-1] {
 			moments = append(moments, usual)
 		}
 	}
 	asked := 0
 	for _, after := range moments {
-		e.recorder.WithEdit(func(s *runner.Spec) { s.Timeout = after }, ask)
-		runs := e.recorder.Current()
+		i.recorder.WithEdit(func(s *runner.Spec) { s.Timeout = after }, ask)
+		runs := i.recorder.Current()
 		if len(runs) == 0 {
 			continue
 		}

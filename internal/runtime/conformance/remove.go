@@ -18,15 +18,15 @@ const fixUnreached = "Answer MISSING only where you have seen that the object do
 // askUnreached queries the absence of the resource, which exists, in a container without a
 // network.
 func (e *engine) askUnreached(ctx context.Context) outcome {
-	target := e.target
+	target := e.image.target
 	if target.Settings.Network == runner.NoNetwork {
 		return skip("its containers never have a network")
 	}
 	target.Settings.Network = runner.NoNetwork
-	in := protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: e.valid.State, Memory: e.memory}
-	ty := e.ty
+	in := protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: e.valid.State, Memory: e.image.memory}
+	ty := e.image.ty
 	ty.StateSchema = nil
-	a, err := e.client(e.o.Workspace).State(ctx, target, ty, in)
+	a, err := e.image.client(e.o.Workspace).State(ctx, target, ty, in)
 	switch {
 	case err != nil && !isOfImage(err):
 		return outcome{err: err}
@@ -41,35 +41,35 @@ func (e *engine) askUnreached(ctx context.Context) outcome {
 // remove destroys the resource.
 func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outcome {
 	in := protocol.StateInput{Config: config, Intent: protocol.Absent, LastState: last}
-	a, err := e.ask(ctx, in)
+	a, err := e.image.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.recorder.StreamHint(fixAbsent), err)
+		return failWith(e.image.recorder.StreamHint(fixAbsent), err)
 	case a.Status == protocol.Missing && e.valid.Status == protocol.Valid:
 		return fail(fixAbsent, "It reports MISSING, and was VALID a moment ago: nothing would remove it.")
 	case a.Status == protocol.Missing:
-		e.made = false
+		e.image.made = false
 		return pass("nothing of it existed")
 	}
-	if err := e.act(ctx, a, in); err != nil {
+	if err := e.image.act(ctx, a, in); err != nil {
 		return failWith(fixActions, err)
 	}
 	before := a
-	if a, err = e.ask(ctx, after(before, in)); err != nil {
-		return failWith(e.recorder.StreamHint(fixAbsent), err)
+	if a, err = e.image.ask(ctx, after(before, in)); err != nil {
+		return failWith(e.image.recorder.StreamHint(fixAbsent), err)
 	}
 	if a.Status != protocol.Missing {
 		return fail(fixAbsent, "Expected MISSING after the actions, got %s.", describe(a))
 	}
-	e.made, e.valid.Status = false, protocol.Missing
+	e.image.made, e.valid.Status = false, protocol.Missing
 	return pass("%s", describe(before))
 }
 
 func (e *engine) askAbsentAgain(ctx context.Context) outcome {
 	for _, last := range []json.RawMessage{nil, e.valid.State} {
-		a, err := e.ask(ctx, protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: last})
+		a, err := e.image.ask(ctx, protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: last})
 		if err != nil {
-			return failWith(e.recorder.StreamHint(fixAbsent), err)
+			return failWith(e.image.recorder.StreamHint(fixAbsent), err)
 		}
 		if a.Status != protocol.Missing {
 			return fail(fixAbsent, "Expected MISSING again, got %s.", describe(a))
@@ -82,9 +82,9 @@ func (e *engine) askGone(ctx context.Context) outcome {
 	for _, last := range []json.RawMessage{nil, e.valid.State} {
 		in := present(e.o.lastConfig())
 		in.LastState = last
-		a, err := e.ask(ctx, in)
+		a, err := e.image.ask(ctx, in)
 		if err != nil {
-			return failWith(e.recorder.StreamHint(fixState), err)
+			return failWith(e.image.recorder.StreamHint(fixState), err)
 		}
 		if a.Status != protocol.Missing {
 			remembered := ""
@@ -100,22 +100,22 @@ func (e *engine) askGone(ctx context.Context) outcome {
 
 // recreate creates the resource again, with unknown keys in the stdin of the actions.
 func (e *engine) recreate(ctx context.Context) (out outcome) {
-	e.recorder.WithEdit(recording.AddKeys, func() {
+	e.image.recorder.WithEdit(recording.AddKeys, func() {
 		in := present(e.o.lastConfig())
-		a, err := e.ask(ctx, in)
+		a, err := e.image.ask(ctx, in)
 		if err == nil && a.Status == protocol.Valid {
 			out = fail(fixLastState, "It was removed, and is VALID.")
 			return
 		}
 		if err == nil {
-			err = e.act(ctx, a, in)
+			err = e.image.act(ctx, a, in)
 		}
 		if err != nil {
 			out = failWith(fixKeys+" "+fixActions, err)
 			return
 		}
-		if a, err = e.ask(ctx, after(a, in)); err != nil {
-			out = failWith(e.recorder.StreamHint(fixState), err)
+		if a, err = e.image.ask(ctx, after(a, in)); err != nil {
+			out = failWith(e.image.recorder.StreamHint(fixState), err)
 			return
 		}
 		out = pass("")

@@ -10,13 +10,13 @@ import (
 const fixSecrets = "Print no secret, also not in error messages, and put none into the state: what an image prints is shown and recorded."
 
 // printsNoSecret searches all output of the image in a test for secrets of the configs.
-func printsNoSecret(e *engine, configs []json.RawMessage, runs []recording.Run) outcome {
+func printsNoSecret(i *image, configs []json.RawMessage, runs []recording.Run) outcome {
 	secrets := map[string]string{} // secret -> its JSON pointer in the config
 	for _, config := range configs {
 		if config == nil {
 			continue
 		}
-		for _, pointer := range e.schemas.WriteOnly(e.ty.ConfigSchema, config) {
+		for _, pointer := range i.schemas.WriteOnly(i.ty.ConfigSchema, config) {
 			for _, text := range secret.Values(config, []string{pointer}) {
 				if len(text) >= secret.MinEmbedded {
 					secrets[text] = pointer

@@ -14,8 +14,8 @@ const fixUnknowns = "Where \"unknown\" in its input has a pointer, the value the
 	"answer what is expected, and list unknown values in the \"unknown\" of the answer. A type that cannot do this omits \"unknowns\" " +
 	"in its answer to init."
 
-// isAskedAhead queries the state with each value of the config unknown in turn.
-func isAskedAhead(ctx context.Context, e *engine) outcome {
+// answersUnknowns queries the state with each value of the config unknown in turn.
+func answersUnknowns(ctx context.Context, e *engine) outcome {
 	config, err := jsondoc.Object(e.o.Config)
 	if err != nil {
 		return fail(fixUnknowns, "The config is not an object: %s.", err)
@@ -24,14 +24,14 @@ func isAskedAhead(ctx context.Context, e *engine) outcome {
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		pointer := jsondoc.JoinPointer([]string{key})
 		unknown := map[string]string{pointer: key}
-		if !observe.AcceptsUnknown(&e.ty, unknown) {
+		if !observe.AcceptsUnknown(&e.image.ty, unknown) {
 			continue
 		}
 		asked++
 		in := present(e.o.Config)
 		in.LastState = e.valid.State
 		observe.SetUnknown(&in, unknown)
-		a, err := e.ask(ctx, in)
+		a, err := e.image.ask(ctx, in)
 		if err != nil {
 			return failWith(fixUnknowns, err)
 		}

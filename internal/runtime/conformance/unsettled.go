@@ -11,19 +11,19 @@ import (
 const fixUnsettled = "Where \"unsettled\" names the action that creates it and there is no memory, it may exist: find it by other " +
 	"means, or answer with an error of the class \"unsettled\". docs/protocol.md, section 4.5."
 
-// isMadeOnce queries a thing that was just created as if its actions had been killed at
+// createsOnce queries a thing that was just created as if its actions had been killed at
 // their end, so that their answers are unknown. The test does not really kill actions:
 // that could leave things that it could not remove.
-func isMadeOnce(ctx context.Context, e *engine) outcome {
-	kept := e.memory
+func createsOnce(ctx context.Context, e *engine) outcome {
+	kept := e.image.memory
 	if kept == nil {
 		return skip("its actions returned no memory")
 	}
-	defer func() { e.memory = kept }()
+	defer func() { e.image.memory = kept }()
 	found := false
 	for _, intent := range []protocol.Intent{protocol.Present, protocol.Absent} {
-		e.memory = nil
-		a, err := e.ask(ctx, protocol.StateInput{Config: e.o.lastConfig(), Intent: intent, Unsettled: e.acted})
+		e.image.memory = nil
+		a, err := e.image.ask(ctx, protocol.StateInput{Config: e.o.lastConfig(), Intent: intent, Unsettled: e.image.acted})
 		var known *protocol.TypeError
 		switch {
 		case errors.As(err, &known) && known.Class == protocol.UnsettledError:
@@ -31,7 +31,7 @@ func isMadeOnce(ctx context.Context, e *engine) outcome {
 			return failWith(fixUnsettled, err)
 		case a.Status == protocol.Missing:
 			return fail(fixUnsettled, "It exists, and the output of %s was lost: with the intent %s the image reports its absence.",
-				words.List(e.acted, 3), intent)
+				words.List(e.image.acted, 3), intent)
 		default:
 			found = true
 		}

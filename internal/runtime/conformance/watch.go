@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -21,10 +22,10 @@ const (
 const fixWatch = "Print one JSON object a line, {} or with \"detail\" and \"busy\": the first when everything that reports changes is " +
 	"set up, and one for each change after that. Continue until stdin ends. docs/protocol.md, section 8."
 
-// watching carries out the checks of a watch. It has the watch that goes on while other
+// watch carries out the checks of a watch. It has the watch in progress while other
 // checks change the resource.
-type watching struct {
-	e      *engine
+type watch struct {
+	image  *image
 	on     bool // the watch is in progress; otherwise the fields below have no meaning
 	client *watchclient.Client
 	cancel context.CancelFunc
@@ -38,7 +39,7 @@ type watching struct {
 
 type span struct{ from, to time.Time }
 
-func (w *watching) tell(watchclient.Event) {
+func (w *watch) record(watchclient.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, time.Now())
@@ -48,8 +49,8 @@ func (w *watching) tell(watchclient.Event) {
 	}
 }
 
-// told returns how many events arrived in a span.
-func (w *watching) told(in span) (n int) {
+// count returns how many events arrived in a span.
+func (w *watch) count(in span) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, at := range w.events {
@@ -60,32 +61,32 @@ func (w *watching) told(in span) (n int) {
 	return n
 }
 
-// start starts the watch, in a container of its own. It goes on until the resource is
-// removed.
-func (w *watching) start(ctx context.Context) outcome {
-	e := w.e
+// start starts the watch, in a container of its own. It ends when the resource is removed.
+// The last state was VALID.
+func (w *watch) start(ctx context.Context, last json.RawMessage) outcome {
+	i := w.image
 	switch {
-	case e.ty.WatchAction == nil:
+	case i.ty.WatchAction == nil:
 		return skip("the image does not declare \"watch_action\"")
-	case e.o.Launcher == nil:
+	case i.o.Launcher == nil:
 		return skip("nothing can be watched here")
 	}
-	in := present(e.o.Config)
-	in.LastState = e.valid.State
-	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, in)
+	in := present(i.o.Config)
+	in.LastState = last
+	spec, err := i.client(i.o.Workspace).WatchSpec(ctx, i.target, i.ty, in)
 	if err != nil {
 		return failWith(fixWatch, err)
 	}
 	spec.Worker = nil
-	w.client = watchclient.New(watchclient.Options{Launcher: e.o.Launcher, Log: e.o.Log})
+	w.client = watchclient.New(watchclient.Options{Launcher: i.o.Launcher, Log: i.o.Log})
 	w.end, w.came = make(chan error, 1), make(chan struct{}, 1)
 	ctx, w.cancel = context.WithCancel(ctx)
 	w.on = true
 	began := time.Now()
 	go func() {
-		w.end <- w.client.Watch(ctx, &watchclient.Request{Address: e.o.Name, Reference: e.o.Image, Spec: spec}, w.tell)
+		w.end <- w.client.Watch(ctx, &watchclient.Request{Address: i.o.Name, Reference: i.o.Image, Spec: spec}, w.record)
 	}()
-	late := time.NewTimer(limitOf(e))
+	late := time.NewTimer(limitOf(i))
 	defer late.Stop()
 	select {
 	case <-w.came:
@@ -95,12 +96,12 @@ func (w *watching) start(ctx context.Context) outcome {
 		return w.failed(err)
 	case <-late.C:
 		w.stop()
-		return fail(fixWatch, "It did not print its first line within %s.", limitOf(e))
+		return fail(fixWatch, "It did not print its first line within %s.", limitOf(i))
 	}
 }
 
 // stop ends the watch, if one is in progress.
-func (w *watching) stop() {
+func (w *watch) stop() {
 	if w.on {
 		w.on = false
 		w.cancel()
@@ -110,7 +111,7 @@ func (w *watching) stop() {
 }
 
 // failed returns the outcome for a watch that has ended by itself.
-func (w *watching) failed(err error) outcome {
+func (w *watch) failed(err error) outcome {
 	w.stop()
 	if errors.Is(err, watchclient.ErrFlooding) {
 		return fail(fixWatch, "It %s.", err)
@@ -123,19 +124,18 @@ const fixQuiet = "Nothing changed while the state was read, so there is nothing 
 
 // isQuiet queries the state several times. If a type reported an event for each query,
 // deployster would query it without end.
-func (w *watching) isQuiet(ctx context.Context) outcome {
-	e := w.e
+func (w *watch) isQuiet(ctx context.Context) outcome {
 	if !w.on {
 		return skip("it does not watch")
 	}
 	began := time.Now()
 	for i := range quietAsks {
-		if _, err := e.ask(ctx, present(e.o.Config)); err != nil {
-			return failWith(e.recorder.StreamHint(fixState), err)
+		if _, err := w.image.ask(ctx, present(w.image.o.Config)); err != nil {
+			return failWith(w.image.recorder.StreamHint(fixState), err)
 		}
 		pause(ctx, time.Until(began.Add(quietFor*time.Duration(i+1)/quietAsks)))
 	}
-	if n := w.told(span{began, time.Now()}); n > 0 {
+	if n := w.count(span{began, time.Now()}); n > 0 {
 		return fail(fixQuiet, "It reported %d changes within %s, while only the state was read.", n, time.Since(began).Round(time.Second))
 	}
 	return pass("")
@@ -144,8 +144,8 @@ func (w *watching) isQuiet(ctx context.Context) outcome {
 const fixTells = "When an action has changed something, print a line: if a file is replaced by another, for instance, watch its " +
 	"directory, and not the file."
 
-// hasTold checks that the watch has reported each change that actions made.
-func (w *watching) hasTold(ctx context.Context) outcome {
+// reportedAll checks that the watch has reported each change that actions made.
+func (w *watch) reportedAll(ctx context.Context) outcome {
 	if !w.on {
 		return skip("it does not watch")
 	}
@@ -154,7 +154,7 @@ func (w *watching) hasTold(ctx context.Context) outcome {
 	}
 	for i, s := range w.acted {
 		s.to = s.to.Add(tellsWithin)
-		for w.told(s) == 0 {
+		for w.count(s) == 0 {
 			left := time.Until(s.to)
 			if left <= 0 {
 				return fail(fixTells, "It did not report change %d of %d within %s after the actions.", i+1, len(w.acted), tellsWithin)
@@ -174,7 +174,7 @@ func (w *watching) hasTold(ctx context.Context) outcome {
 }
 
 // noteActions records that actions were carried out from a time until now.
-func (w *watching) noteActions(from time.Time) {
+func (w *watch) noteActions(from time.Time) {
 	if w.on {
 		w.acted = append(w.acted, span{from, time.Now()})
 	}
@@ -188,9 +188,9 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // limitOf returns how long a watch may take to print its first line.
-func limitOf(e *engine) time.Duration {
-	if e.o.Timeout > 0 {
-		return e.o.Timeout
+func limitOf(i *image) time.Duration {
+	if i.o.Timeout > 0 {
+		return i.o.Timeout
 	}
 	return typeclient.InitTimeout
 }

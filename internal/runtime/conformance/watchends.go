@@ -31,9 +31,9 @@ type spoken struct {
 }
 
 // launch starts a program. The caller must kill it.
-func (w *watching) launch(ctx context.Context, s runner.Spec) (*spoken, error) {
+func (w *watch) launch(ctx context.Context, s runner.Spec) (*spoken, error) {
 	s.Stdin = nil
-	proc, err := w.e.o.Launcher.Launch(ctx, s)
+	proc, err := w.image.o.Launcher.Launch(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +90,12 @@ const fixEnds = "Read stdin to its end and then exit, with all started processes
 	"starts what watches with &, waits with cat >/dev/null, and ends it with kill."
 
 // endsWhenAsked checks that a watch ends when its stdin ends, and on SIGTERM.
-func (w *watching) endsWhenAsked(ctx context.Context) outcome {
-	e := w.e
+func (w *watch) endsWhenAsked(ctx context.Context) outcome {
+	i := w.image
 	if !w.on {
 		return skip("it does not watch")
 	}
-	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, present(e.o.Config))
+	spec, err := i.client(i.o.Workspace).WatchSpec(ctx, i.target, i.ty, present(i.o.Config))
 	if err != nil {
 		return failWith(fixWatch, err)
 	}
@@ -112,7 +112,7 @@ func (w *watching) endsWhenAsked(ctx context.Context) outcome {
 			return failWith(fixWatch, err)
 		}
 		p.say(spec.Stdin)
-		_, began := p.nextLine(ctx, time.After(limitOf(e)))
+		_, began := p.nextLine(ctx, time.After(limitOf(i)))
 		if began {
 			c.ask(p)
 		}
@@ -132,12 +132,12 @@ const fixWatchWorker = "A worker watches any number of resources concurrently: a
 	"others to end; print its lines as \"stdout\" of its id, its \"exit\" when it is cancelled, and end all when stdin ends."
 
 // watchesMany checks that a worker watches many resources in one process.
-func (w *watching) watchesMany(ctx context.Context) outcome {
-	e := w.e
+func (w *watch) watchesMany(ctx context.Context) outcome {
+	i := w.image
 	if !w.on {
 		return skip("it does not watch")
 	}
-	spec, err := e.client(e.o.Workspace).WatchSpec(ctx, e.target, e.ty, present(e.o.Config))
+	spec, err := i.client(i.o.Workspace).WatchSpec(ctx, i.target, i.ty, present(i.o.Config))
 	switch {
 	case err != nil:
 		return failWith(fixWatch, err)
@@ -160,7 +160,7 @@ func (w *watching) watchesMany(ctx context.Context) outcome {
 	}
 	defer p.kill()
 	p.say(requests.Bytes())
-	limit := time.After(limitOf(e))
+	limit := time.After(limitOf(i))
 	for live := map[int64]bool{}; len(live) < manyWatches; {
 		r, problem := p.reply(ctx, limit)
 		switch {

@@ -20,12 +20,12 @@ const fixWorker = "A worker reads one request a line, {\"id\":7,\"args\":[...],\
 // checkWorkerAnswers checks that a worker gives the same answers as fresh runs, to many
 // concurrent requests, and ignores the cancellation of a request that it does not have.
 func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
-	if e.ty.Worker == nil {
+	if e.image.ty.Worker == nil {
 		return skip("the image has no worker")
 	}
 	fresh, err := e.askFresh(ctx)
 	if err != nil {
-		return failWith(e.recorder.StreamHint(fixState), err)
+		return failWith(e.image.recorder.StreamHint(fixState), err)
 	}
 	var stdin bytes.Buffer
 	for round := range 3 {
@@ -39,7 +39,7 @@ func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 		}
 	}
 	stdin.WriteString("{\"id\":999,\"cancel\":true,\"grease\":{}}\n")
-	r, err := e.runWorker(ctx, stdin.Bytes())
+	r, err := e.image.runWorker(ctx, stdin.Bytes())
 	switch {
 	case err != nil && !isOfImage(err):
 		return outcome{err: err}
@@ -64,40 +64,40 @@ func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 // askFresh runs init and state in fresh runs, and returns the runs that a worker can
 // carry out too: those of the type's own image with its own entrypoint.
 func (e *engine) askFresh(ctx context.Context) ([]recording.Run, error) {
-	if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
+	if _, err := e.image.client(e.o.Workspace).Init(ctx, e.image.target); err != nil {
 		return nil, err
 	}
 	inputs := []protocol.StateInput{present(e.o.lastConfig())}
-	if e.ty.Absent {
+	if e.image.ty.Absent {
 		inputs = append(inputs, protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: e.valid.State})
 	}
 	for _, in := range inputs {
-		if _, err := e.ask(ctx, in); err != nil {
+		if _, err := e.image.ask(ctx, in); err != nil {
 			return nil, err
 		}
 	}
-	runs := e.recorder.Current()
-	if e.ty.StateAction.Image != "" || e.ty.StateAction.Entrypoint != "" {
+	runs := e.image.recorder.Current()
+	if e.image.ty.StateAction.Image != "" || e.image.ty.StateAction.Entrypoint != "" {
 		runs = runs[:1]
 	}
 	return runs, nil
 }
 
-func (e *engine) runWorker(ctx context.Context, stdin []byte) (runner.Result, error) {
-	digest := e.ty.Digest
-	if image := e.ty.Worker.Image; image != "" {
-		other, err := e.recorder.Resolve(ctx, image)
+func (i *image) runWorker(ctx context.Context, stdin []byte) (runner.Result, error) {
+	digest := i.ty.Digest
+	if image := i.ty.Worker.Image; image != "" {
+		other, err := i.recorder.Resolve(ctx, image)
 		if err != nil {
 			return runner.Result{}, err
 		}
 		digest = other.Digest
 	}
-	limit := e.o.Timeout
+	limit := i.o.Timeout
 	if limit == 0 {
 		limit = typeclient.InitTimeout
 	}
-	return e.recorder.Run(ctx, runner.Spec{Name: e.o.Name + "/worker", Kind: runner.Query, Digest: digest, Entrypoint: e.ty.Worker.Entrypoint,
-		Args: e.ty.Worker.Args, Stdin: stdin, Mounts: e.target.Mounts, Settings: e.target.Settings, Timeout: limit,
+	return i.recorder.Run(ctx, runner.Spec{Name: i.o.Name + "/worker", Kind: runner.Query, Digest: digest, Entrypoint: i.ty.Worker.Entrypoint,
+		Args: i.ty.Worker.Args, Stdin: stdin, Mounts: i.target.Mounts, Settings: i.target.Settings, Timeout: limit,
 		MaxStdout: typeclient.MaxAnswer})
 }
 
@@ -154,11 +154,11 @@ const fixReuse = "Runs that share a container must not see files or processes of
 // runs. Where they do, and the image does not offer it, the reason proposes it.
 func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 	switch {
-	case e.ty.StateAction.Image != "":
-		return skip("the states are read by another image, %s, which has a container for each run", e.ty.StateAction.Image)
-	case e.ty.Reuse:
+	case e.image.ty.StateAction.Image != "":
+		return skip("the states are read by another image, %s, which has a container for each run", e.image.ty.StateAction.Image)
+	case e.image.ty.Reuse:
 		return e.compareReused(ctx)
-	case e.ty.Worker != nil:
+	case e.image.ty.Worker != nil:
 		return skip("the image has a worker")
 	}
 	switch out := e.compareReused(ctx); out.verdict {
@@ -176,14 +176,14 @@ func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 // with that of a fresh run.
 func (e *engine) compareReused(ctx context.Context) outcome {
 	if _, err := e.askFresh(ctx); err != nil {
-		return failWith(e.recorder.StreamHint(fixState), err)
+		return failWith(e.image.recorder.StreamHint(fixState), err)
 	}
-	fresh, compared := e.recorder.Current()[1:], 0 // init always has a container of its own
+	fresh, compared := e.image.recorder.Current()[1:], 0 // init always has a container of its own
 	for range 3 {
 		for _, want := range fresh {
 			spec := want.Spec
 			spec.Reuse = true
-			got, err := e.recorder.Record(ctx, spec)
+			got, err := e.image.recorder.Record(ctx, spec)
 			switch {
 			case err != nil && !isOfImage(err):
 				return outcome{err: err}

@@ -12,15 +12,15 @@ import (
 // checkWorkerActions destroys the resource and creates it again, with the actions in a
 // worker. Fresh runs have done both before, and query the state afterwards.
 func (e *engine) checkWorkerActions(ctx context.Context) outcome {
-	if e.ty.Worker == nil {
+	if e.image.ty.Worker == nil {
 		return skip("the image has no worker")
 	}
-	w := &workerRunner{Runner: e.recorder, engine: e}
-	e.recorder.Actions = w
-	defer func() { e.recorder.Actions = nil }()
+	w := &workerRunner{Runner: e.image.recorder, image: e.image}
+	e.image.recorder.Actions = w
+	defer func() { e.image.recorder.Actions = nil }()
 	out := e.remove(ctx, e.o.lastConfig(), e.valid.State)
 	if out.verdict == Pass {
-		out = e.makeResource(ctx, present(e.o.lastConfig()))
+		out = e.image.makeResource(ctx, present(e.o.lastConfig()))
 	}
 	switch {
 	case out.verdict == Fail:
@@ -34,11 +34,11 @@ func (e *engine) checkWorkerActions(ctx context.Context) outcome {
 }
 
 // makeResource creates the resource and checks its state.
-func (e *engine) makeResource(ctx context.Context, in protocol.StateInput) outcome {
-	a, err := e.ask(ctx, in)
+func (i *image) makeResource(ctx context.Context, in protocol.StateInput) outcome {
+	a, err := i.ask(ctx, in)
 	if err == nil {
-		if err = e.act(ctx, a, in); err == nil {
-			a, err = e.ask(ctx, after(a, in))
+		if err = i.act(ctx, a, in); err == nil {
+			a, err = i.ask(ctx, after(a, in))
 		}
 	}
 	switch {
@@ -53,21 +53,21 @@ func (e *engine) makeResource(ctx context.Context, in protocol.StateInput) outco
 // workerRunner runs each action in a worker of its own.
 type workerRunner struct {
 	runner.Runner
-	engine *engine
-	count  int // how many actions were run
+	image *image
+	count int // how many actions were run
 }
 
 // Run implements runner.Runner. It reports invalid replies of the worker on stderr.
 func (w *workerRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
-	if s.Entrypoint != "" || s.Digest != w.engine.ty.Digest {
-		return w.engine.recorder.Record(ctx, s)
+	if s.Entrypoint != "" || s.Digest != w.image.ty.Digest {
+		return w.image.recorder.Record(ctx, s)
 	}
 	w.count++
 	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: 1, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)})
 	if err != nil {
 		return runner.Result{}, err
 	}
-	res, err := w.engine.runWorker(ctx, append(line, '\n'))
+	res, err := w.image.runWorker(ctx, append(line, '\n'))
 	if err != nil {
 		return res, err
 	}
