@@ -147,50 +147,57 @@ func (wrapper) Enter(hclsyntax.Node) hcl.Diagnostics { return nil }
 func (wrapper) Exit(n hclsyntax.Node) hcl.Diagnostics {
 	switch n := n.(type) {
 	case *hclsyntax.ForExpr:
-		n.ValExpr = repeated{kept(n.ValExpr)}
+		n.ValExpr = metered{kept(n.ValExpr), countResult}
 		if n.KeyExpr != nil {
-			n.KeyExpr = repeated{kept(n.KeyExpr)}
+			n.KeyExpr = metered{kept(n.KeyExpr), countResult}
 		}
 		if n.CondExpr != nil {
-			n.CondExpr = repeated{kept(n.CondExpr)}
+			n.CondExpr = metered{kept(n.CondExpr), countResult}
 		}
 	case *hclsyntax.SplatExpr:
-		n.Each = repeated{kept(n.Each)}
+		n.Each = metered{kept(n.Each), countResult}
 	case *hclsyntax.FunctionCallExpr:
 		for i, arg := range n.Args {
-			n.Args[i] = argument{kept(arg)}
+			n.Args[i] = metered{kept(arg), countStep}
 		}
 	case *hclsyntax.BinaryOpExpr:
-		n.LHS, n.RHS = operand{kept(n.LHS), onNumbers(n.Op)}, operand{kept(n.RHS), onNumbers(n.Op)}
+		n.LHS, n.RHS = metered{kept(n.LHS), operand(n.Op)}, metered{kept(n.RHS), operand(n.Op)}
 	case *hclsyntax.UnaryOpExpr:
-		n.Val = operand{kept(n.Val), onNumbers(n.Op)}
+		n.Val = metered{kept(n.Val), operand(n.Op)}
 	}
 	return nil
 }
 
-// kept wraps an expression: except for its evaluation it behaves like an expression
-// in parentheses, so that code that walks the tree finds it.
-func kept(e hclsyntax.Expression) wrapped {
-	return wrapped{&hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}}
+// metered is an expression whose evaluation is counted or checked: except for its
+// evaluation it behaves like an expression in parentheses, so that code that walks the
+// tree finds it.
+type metered struct {
+	*hclsyntax.ParenthesesExpr
+	value func(hclsyntax.Expression, *hcl.EvalContext) (cty.Value, hcl.Diagnostics)
 }
 
-// wrapped is the common part of all wrappers.
-type wrapped struct{ *hclsyntax.ParenthesesExpr }
+// kept returns an expression in parentheses, at the same place.
+func kept(e hclsyntax.Expression) *hclsyntax.ParenthesesExpr {
+	return &hclsyntax.ParenthesesExpr{Expression: e, SrcRange: e.Range()}
+}
 
 // UnwrapExpression lets HCL read an expression without evaluating it, such as a type.
-func (e wrapped) UnwrapExpression() hcl.Expression { return e.Expression }
+func (e metered) UnwrapExpression() hcl.Expression { return e.Expression }
 
-// repeated is an expression that is evaluated for each element.
-type repeated struct{ wrapped }
+// Value evaluates the expression.
+func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	return e.value(e.Expression, ctx)
+}
 
-// Value evaluates the expression and counts its result.
-func (e repeated) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+// countResult evaluates an expression that is evaluated for each element, and counts its
+// result.
+func countResult(e hclsyntax.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	m := meterOf(ctx)
 	if m == nil {
-		return e.Expression.Value(ctx)
+		return e.Value(ctx)
 	}
 	m.step()
-	v, diags := e.Expression.Value(ctx)
+	v, diags := e.Value(ctx)
 	if o, ok := Overran(diags); ok {
 		m.stop("%s", o.Why)
 	}
@@ -198,48 +205,42 @@ func (e repeated) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// argument is an argument of a function call.
-type argument struct{ wrapped }
-
-// Value evaluates the expression and counts a step, since functions take time.
-func (e argument) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+// countStep evaluates an argument of a function call, and counts a step, since functions
+// take time.
+func countStep(e hclsyntax.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if m := meterOf(ctx); m != nil {
 		m.step()
 	}
-	return e.Expression.Value(ctx)
+	return e.Value(ctx)
 }
 
-// operand is an operand of an operator. An operator converts text to a number without
-// a check, and numbers grow; a number of a hundred million digits cannot be written.
-type operand struct {
-	wrapped
-	number bool // the operator converts its operands to numbers
-}
-
-func onNumbers(op *hclsyntax.Operation) bool { return op.Impl.Params()[0].Type == cty.Number }
-
-// Value evaluates the expression, and returns an error for a number that could not be written.
-func (e operand) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	v, diags := e.Expression.Value(ctx)
-	if diags.HasErrors() {
+// operand returns how an operand of an operator is evaluated: with an error for a number
+// that could not be written. An operator converts text to a number without a check, and
+// numbers grow; a number of a hundred million digits cannot be written.
+func operand(op *hclsyntax.Operation) func(hclsyntax.Expression, *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	numbers := op.Impl.Params()[0].Type == cty.Number // it converts its operands to numbers
+	return func(e hclsyntax.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+		v, diags := e.Value(ctx)
+		if diags.HasErrors() {
+			return v, diags
+		}
+		if err := checkOperand(v, numbers); err != nil {
+			r := e.Range()
+			return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unusable value",
+				Detail: fmt.Sprintf("This value cannot be used: %s.", err), Subject: &r}}
+		}
 		return v, diags
 	}
-	if err := e.check(v); err != nil {
-		r := e.Range()
-		return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unusable value",
-			Detail: fmt.Sprintf("This value cannot be used: %s.", err), Subject: &r}}
-	}
-	return v, diags
 }
 
-func (e operand) check(v cty.Value) error {
+func checkOperand(v cty.Value, number bool) error {
 	v, _ = v.Unmark()
 	switch {
 	case !v.IsKnown() || v.IsNull():
 		return nil
 	case v.Type() == cty.Number:
 		return CheckNumber(v.AsBigFloat())
-	case v.Type() == cty.String && e.number:
+	case v.Type() == cty.String && number:
 		return CheckNumberText(v.AsString())
 	}
 	return nil

@@ -32,14 +32,14 @@ type conn struct {
 	mu sync.Mutex // held while a message is written
 	w  *frame.Writer
 
-	heard    chan struct{} // receives a value when something was read
+	active   chan struct{} // receives a value when something was read
 	over     chan struct{} // closed when nothing is read any more
 	overOnce sync.Once
 	err      error // why the connection ended; set before over is closed
 }
 
 func newConn(stream io.ReadWriteCloser, t Timing) *conn {
-	return &conn{stream: stream, timing: t, w: frame.NewWriter(stream), heard: make(chan struct{}, 1), over: make(chan struct{})}
+	return &conn{stream: stream, timing: t, w: frame.NewWriter(stream), active: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
 // fail ends the connection. Only the first call sets the reason.
@@ -84,7 +84,7 @@ func (c *conn) send(k frame.Kind, call uint32, v any) error {
 
 // read hands each message to handle until the stream ends or handle fails.
 func (c *conn) read(handle func(frame.Message) error) error {
-	r := frame.NewReader(hearing{c})
+	r := frame.NewReader(activityReader{c.stream, c.active})
 	for {
 		m, err := r.Read()
 		if err != nil {
@@ -99,15 +99,18 @@ func (c *conn) read(handle func(frame.Message) error) error {
 	}
 }
 
-// hearing reads the stream of a connection and reports on heard that bytes have
-// arrived. A large message may take longer than Timing.Silence to arrive.
-type hearing struct{ *conn }
+// activityReader reads a stream, and reports that bytes have arrived. A large message may
+// take longer than Timing.Silence to arrive.
+type activityReader struct {
+	stream io.Reader
+	active chan<- struct{} // receives a value when something was read
+}
 
-func (h hearing) Read(p []byte) (int, error) {
-	n, err := h.stream.Read(p)
+func (r activityReader) Read(p []byte) (int, error) {
+	n, err := r.stream.Read(p)
 	if n > 0 {
 		select {
-		case h.heard <- struct{}{}:
+		case r.active <- struct{}{}:
 		default:
 		}
 	}
@@ -124,7 +127,7 @@ func (c *conn) keepAlive() {
 		select {
 		case <-c.over:
 			return
-		case <-c.heard:
+		case <-c.active:
 			silence.Reset(c.timing.Silence)
 		case <-silence.C:
 			c.fail(fmt.Errorf("%w: for %s", errSilence, c.timing.Silence))

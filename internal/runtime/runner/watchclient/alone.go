@@ -7,7 +7,7 @@ import (
 )
 
 // watchAlone watches a resource with a process of its own.
-func (c *Client) watchAlone(ctx context.Context, r *Request, tell func(Event)) error {
+func (c *Client) watchAlone(ctx context.Context, r *Request, report func(Event)) error {
 	give, err := c.take(r)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func (c *Client) watchAlone(ctx context.Context, r *Request, tell func(Event)) e
 	}
 	stdin := s.Stdin
 	s.Stdin = nil
-	p, err := c.launch(ctx, s, one{&watched{c: c, tell: tell}}, maxEvent+1)
+	p, err := c.launch(ctx, s, &eventReader{c: c, report: report}, maxEvent+1)
 	if err != nil {
 		return c.failure(r, &endError{err: err})
 	}
@@ -35,8 +35,3 @@ func (c *Client) watchAlone(ctx context.Context, r *Request, tell func(Event)) e
 	}
 	return c.failure(r, p.ended())
 }
-
-// one is the listener of a process for one resource.
-type one struct{ *watched }
-
-func (one) skipped([]byte) error { return nil }

@@ -65,19 +65,19 @@ func New(o Options) *Client {
 	return &Client{o: o, alone: map[string]int{}, groups: map[string]*group{}}
 }
 
-// Watch calls tell for each event, until ctx or the process that watches the resource ends,
+// Watch calls report for each event, until ctx or the process that watches the resource ends,
 // and returns the reason. It waits for the end of a process that watches this resource
-// alone. One goroutine at a time calls tell, which must not block. Many goroutines wait
+// alone. One goroutine at a time calls report, which must not block. Many goroutines wait
 // here, each with its own stack: large values are behind pointers to keep the stacks small.
-func (c *Client) Watch(ctx context.Context, r *Request, tell func(Event)) error {
+func (c *Client) Watch(ctx context.Context, r *Request, report func(Event)) error {
 	if r.Spec.Worker == nil || r.Spec.Settings.Workers == runner.NoWorkers {
-		return c.watchAlone(ctx, r, tell)
+		return c.watchAlone(ctx, r, report)
 	}
 	g, err := c.group(&r.Spec)
 	if err != nil {
 		return err
 	}
-	return g.watch(ctx, r, tell)
+	return g.watch(ctx, r, report)
 }
 
 // Close ends all processes, and returns when they have ended.

@@ -31,7 +31,7 @@ type group struct {
 }
 
 // watch watches one resource.
-func (g *group) watch(ctx context.Context, r *Request, tell func(Event)) error {
+func (g *group) watch(ctx context.Context, r *Request, report func(Event)) error {
 	for {
 		w, err := g.worker(ctx)
 		if err != nil {
@@ -40,7 +40,7 @@ func (g *group) watch(ctx context.Context, r *Request, tell func(Event)) error {
 			}
 			return g.c.failure(r, err)
 		}
-		err = w.watch(ctx, r, tell)
+		err = w.watch(ctx, r, report)
 		if !errors.Is(err, errClosing) {
 			return err
 		}

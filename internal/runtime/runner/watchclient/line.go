@@ -45,18 +45,18 @@ func readEvent(line []byte) (e protocol.WatchEvent, err error) {
 	return e, json.Unmarshal(line, &e)
 }
 
-// watched is one resource, and the state of its events.
-type watched struct {
+// eventReader reads the events of one resource. It is the listener of a process of its own.
+type eventReader struct {
 	c    *Client
 	rest []byte // an incomplete line
 
-	mu   sync.Mutex
-	tell func(Event)
-	live bool // its first line has arrived
+	mu     sync.Mutex
+	report func(Event)
+	live   bool // its first line has arrived
 }
 
 // line processes one complete line.
-func (w *watched) line(line []byte) error {
+func (w *eventReader) line(line []byte) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
@@ -68,12 +68,15 @@ func (w *watched) line(line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e.First, w.live = !w.live, true
-	w.tell(e)
+	w.report(e)
 	return nil
 }
 
+// skipped implements listener: an event above the rate limit has no other use.
+func (w *eventReader) skipped([]byte) error { return nil }
+
 // piece processes a piece of output, which may be several lines, or less than one.
-func (w *watched) piece(text string) error {
+func (w *eventReader) piece(text string) error {
 	w.rest = append(w.rest, text...)
 	for {
 		line, rest, whole := bytes.Cut(w.rest, []byte("\n"))
@@ -93,11 +96,11 @@ func (w *watched) piece(text string) error {
 
 // changed reports an event for lines that were skipped. It reports nothing before the
 // first line.
-func (w *watched) changed() {
+func (w *eventReader) changed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.live {
-		w.tell(Event{})
+		w.report(Event{})
 	}
 }
 

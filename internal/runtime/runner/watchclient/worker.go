@@ -37,7 +37,7 @@ type worker struct {
 
 // request is the watch of one resource by a worker.
 type request struct {
-	*watched
+	*eventReader
 	log    *runner.Log
 	stderr func(text string)
 	exit   int
@@ -65,8 +65,8 @@ func (w *worker) close() {
 }
 
 // watch requests the watch of one resource, and returns when the watch has ended.
-func (w *worker) watch(ctx context.Context, r *Request, tell func(Event)) error {
-	q := &request{watched: &watched{c: w.c, tell: tell}, log: runner.NewLog(keepStderr), exited: make(chan struct{}),
+func (w *worker) watch(ctx context.Context, r *Request, report func(Event)) error {
+	q := &request{eventReader: &eventReader{c: w.c, report: report}, log: runner.NewLog(keepStderr), exited: make(chan struct{}),
 		broken: make(chan error, 1)}
 	if w.c.o.Log != nil {
 		to, flush := typeclient.Lines(r.Address, typeclient.StepWatch, typeclient.Stderr, w.c.o.Log)
