@@ -28,7 +28,7 @@ func TestSpare(t *testing.T) {
 }
 
 // Many hosts have much under way, however few resources there are.
-func TestSpareForHosts(t *testing.T) {
+func TestSpareForHosts_LowersTheGCPercent(t *testing.T) {
 	const usual = 400
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	for hosts, percent := range map[int]int{0: usual, 30: usual, 31: Afterwards, 200: Afterwards} {
@@ -40,7 +40,7 @@ func TestSpareForHosts(t *testing.T) {
 	}
 }
 
-func TestStayLong(t *testing.T) {
+func TestStayLong_LowersTheGCPercent(t *testing.T) {
 	const usual = 400
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	for name, c := range map[string]struct {
