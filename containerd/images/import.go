@@ -18,7 +18,6 @@ import (
 	digest "github.com/opencontainers/go-digest"
 
 	"deployster/containerd/failure"
-	"deployster/containerd/foreign"
 	"deployster/containerd/images/transfer"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/imagestore"
@@ -90,7 +89,7 @@ func (m importing) leaveOut(ctx context.Context, elsewhere func(string, error)) 
 	var here, other []images.Image
 	var why []error
 	for _, i := range m.imported {
-		err := foreign.Check(ctx, m.store.conn.Client.ContentStore(), i.Target)
+		err := transfer.CheckPlatform(ctx, m.store.conn.Client.ContentStore(), i.Target)
 		if err == nil {
 			if _, cerr := readConfig(ctx, m.store.conn.Client.ContentStore(), i); errors.Is(cerr, errNoFiles) {
 				err = cerr // a signature, for example, or another artifact in the form of an image

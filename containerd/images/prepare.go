@@ -22,7 +22,6 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"deployster/containerd/failure"
-	"deployster/containerd/foreign"
 	"deployster/containerd/images/transfer"
 	"deployster/containerd/sandbox"
 	"deployster/internal/base/diag"
@@ -42,7 +41,7 @@ type Prepared struct {
 }
 
 // platform matches the images that run on this machine.
-func platform() platforms.MatchComparer { return foreign.Platform() }
+func platform() platforms.MatchComparer { return transfer.Platform() }
 
 // prepare returns an image by its digest, unpacked and checked; it does that work only once.
 func (store *Store) prepare(ctx context.Context, ref string) (*Prepared, error) {
@@ -112,7 +111,7 @@ var errNoFiles = errors.New("it has no files: its config names no layers")
 
 // readConfig reads the config of an image for this platform.
 func readConfig(ctx context.Context, cs content.Store, record images.Image) (c ocispec.Image, err error) {
-	if err := foreign.Check(ctx, cs, record.Target); err != nil {
+	if err := transfer.CheckPlatform(ctx, cs, record.Target); err != nil {
 		return c, err
 	}
 	desc, err := record.Config(ctx, cs, platform())

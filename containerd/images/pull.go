@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/containerd/failure"
-	"deployster/containerd/foreign"
 	"deployster/containerd/images/transfer"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
@@ -213,7 +212,7 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 		}),
 		fetchHandler(store, fetcher), withoutLayers(children))
 	err = images.Dispatch(ctx, handler, nil, target)
-	if other := foreign.CheckFor(ctx, store, target, p.other); other != nil {
+	if other := transfer.CheckPlatformFor(ctx, store, target, p.other); other != nil {
 		return &transfer.RefusedError{Why: failure.Sentence(other)}
 	} else if err != nil {
 		return err

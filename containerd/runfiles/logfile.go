@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/base/loglines"
-	"deployster/internal/base/timers"
+	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 )
 
@@ -36,7 +36,7 @@ const (
 // longest pauses of all outputs end together.
 func Pause(quiet, least time.Duration) time.Duration {
 	if quiet >= 16*mostPause {
-		return timers.Aligned(mostPause)
+		return parallel.Aligned(mostPause)
 	}
 	return min(max(quiet/16, least), mostPause)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/containerd/containerd/v2/core/mount"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/base/timers"
+	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 )
 
@@ -84,7 +84,7 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 // have few files of their own: these are measured together.
 func restAfter(look time.Duration) time.Duration {
 	if diskRest*look <= diskEvery {
-		return timers.Aligned(diskEvery)
+		return parallel.Aligned(diskEvery)
 	}
 	return min(diskRest*look, diskPause)
 }

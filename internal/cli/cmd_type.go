@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app/types"
+	"deployster/internal/app/machine"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/typeview"
 )
@@ -37,12 +37,12 @@ func inspectType(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	name, ty, err := types.Inspect(c.Context, s.engine.Command(), runtime, c.Args().First())
+	name, ty, err := machine.Inspect(c.Context, s.engine.Command(), runtime, c.Args().First())
 	if err != nil {
 		return err
 	}
 	t := typeview.Describe(name, ty)
-	if t.ReadOnly, err = types.ReadOnly(c.Context, runtime, ty.Digest); err != nil {
+	if t.ReadOnly, err = machine.ReadOnly(c.Context, runtime, ty.Digest); err != nil {
 		return err
 	}
 	switch {

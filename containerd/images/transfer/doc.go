@@ -1,3 +1,4 @@
 // Package transfer watches the transfer of an image and words its failures: bytes and
-// errors of a registry come in; progress, and errors for users, go out.
+// errors of a registry, and the platforms of an image, come in; progress, and errors for
+// users, go out.
 package transfer

@@ -1,4 +1,6 @@
-// Package parallel owns two ways to run things concurrently: work on many things, divided
-// among all processors (For), and a function that may never end and can be abandoned
-// (Pool). Functions come in, their results go out, in the order of their arguments.
+// Package parallel owns ways to run things concurrently: work on many things, divided among
+// all processors (For); a function that may never end and can be abandoned (Pool); and timers
+// that fire together (Aligned): a process that watches many quiet programs wakes up as often
+// as for one, which is most of what that takes. Functions come in, their results go out, in
+// the order of their arguments.
 package parallel

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/app/images"
-	"deployster/internal/app/types"
+	"deployster/internal/app/machine"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runtime/runner/imagestore"
@@ -72,7 +72,7 @@ func packImage(c *cli.Context, s Session) error {
 			return images.PackProvider(ctx, store, o, func(ctx context.Context, image string) error {
 				runtime, err := s.Engine.Runtime(ctx)
 				if err == nil {
-					_, _, err = types.Inspect(ctx, s.Engine.Command(), runtime, image)
+					_, _, err = machine.Inspect(ctx, s.Engine.Command(), runtime, image)
 				}
 				return err
 			})

@@ -9,8 +9,6 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
-
-	"deployster/internal/cli/streams"
 )
 
 // Interrupts begins to listen for signals. The first one ends ctx, the second closes abort, the third
@@ -72,7 +70,7 @@ func TerminalSize() (width, height int) {
 // Stdout returns the standard output of this process, or a writer that fails if stdout
 // was closed when the process began (`>&-`).
 func Stdout() io.Writer {
-	if streams.WasClosed(int(os.Stdout.Fd())) {
+	if wasClosed(int(os.Stdout.Fd())) {
 		return closedStdout{}
 	}
 	return os.Stdout

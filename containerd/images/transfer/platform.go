@@ -1,4 +1,4 @@
-package foreign
+package transfer
 
 import (
 	"context"
@@ -12,27 +12,27 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// Error says that an image is for other platforms than this machine's.
-type Error struct {
+// PlatformError says that an image is for other platforms than this machine's.
+type PlatformError struct {
 	Want string
 	Has  []string // the platforms of the image
 }
 
-func (e *Error) Error() string {
+func (e *PlatformError) Error() string {
 	return fmt.Sprintf("it is not for the platform %s, but for %s", e.Want, strings.Join(e.Has, ", "))
 }
 
 // Platform matches the images that run on this machine.
 func Platform() platforms.MatchComparer { return platforms.Default() }
 
-// Check returns an Error for an image that names platforms, but not this machine's. It
+// CheckPlatform returns a PlatformError for an image that names platforms, but not this machine's. It
 // returns nil if a part of the image is missing here, or names no platform.
-func Check(ctx context.Context, from content.Provider, target ocispec.Descriptor) error {
-	return CheckFor(ctx, from, target, nil)
+func CheckPlatform(ctx context.Context, from content.Provider, target ocispec.Descriptor) error {
+	return CheckPlatformFor(ctx, from, target, nil)
 }
 
-// CheckFor is Check for another machine's platform; nil = this machine's.
-func CheckFor(ctx context.Context, from content.Provider, target ocispec.Descriptor, other *ocispec.Platform) error {
+// CheckPlatformFor is CheckPlatform for another machine's platform; nil = this machine's.
+func CheckPlatformFor(ctx context.Context, from content.Provider, target ocispec.Descriptor, other *ocispec.Platform) error {
 	matcher, want := Platform(), platforms.DefaultString()
 	if other != nil {
 		matcher, want = platforms.Only(*other), platforms.Format(*other)
@@ -52,5 +52,5 @@ func CheckFor(ctx context.Context, from content.Provider, target ocispec.Descrip
 		return nil
 	}
 	slices.Sort(has)
-	return &Error{want, slices.Compact(has)}
+	return &PlatformError{want, slices.Compact(has)}
 }

@@ -1,4 +1,4 @@
-package streams
+package process
 
 import (
 	"os"
@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WasClosed reports whether the process was started without this stream. Go's runtime has
+// wasClosed reports whether the process was started without this stream. Go's runtime has
 // opened /dev/null in its place by now: for reading and writing, and for this one number.
 // Users who discard output on purpose mostly open /dev/null for writing only, or once for
 // all streams; the others cannot be distinguished.
-func WasClosed(fd int) bool {
+func wasClosed(fd int) bool {
 	var stat unix.Stat_t
 	if unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFCHR || stat.Rdev != unix.Mkdev(1, 3) {
 		return false

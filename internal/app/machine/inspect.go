@@ -1,17 +1,16 @@
-package types
+package machine
 
 import (
 	"context"
 
 	"deployster/internal/app/command"
-	"deployster/internal/app/machine"
 	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
 
 // Inspect returns the init answer of an image, and its full name.
-func Inspect(ctx context.Context, c command.Command, on machine.Runtime, image string) (name string, ty protocol.Type, err error) {
+func Inspect(ctx context.Context, c command.Command, on Runtime, image string) (name string, ty protocol.Type, err error) {
 	found, err := on.Resolve(ctx, image)
 	if err != nil {
 		return "", ty, err
@@ -23,7 +22,7 @@ func Inspect(ctx context.Context, c command.Command, on machine.Runtime, image s
 }
 
 // ReadOnly reports whether an image asks for a read-only root file system.
-func ReadOnly(ctx context.Context, on machine.Runtime, digest string) (bool, error) {
+func ReadOnly(ctx context.Context, on Runtime, digest string) (bool, error) {
 	labels, err := on.Labels(ctx, digest)
 	return labels[imagestore.LabelReadOnly] == "true", err
 }
