@@ -2,7 +2,7 @@
 # missing. LIGHT are the packages that start no containers. Those of them that start
 # goroutines are tested with the race detector, which needs no second build of containerd.
 # Of config that is one test: the others would take three times as long with the detector,
-# and TestFileBombs_EndInAnErrorWithinLimits holds programs of its own to seconds.
+# and TestManifest_BoundsExpensiveFiles holds programs of its own to seconds.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runtime/runner/... ./internal/app/runs/... \
 	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/app/watch/... ./internal/runtime/remote/... ./internal/base/sharedlog/... ./machine/...
 

@@ -134,7 +134,7 @@ var ranks = map[string]int{
 	"state/moves":                              5,
 	"state/lines":                              10,
 	"state/actions":                            18,
-	"state/room":                               18,
+	"state/capacity":                           18,
 	"internal/runtime/conformance":             30,
 	"internal/runtime/conformance/recording":   29,
 	"internal/runtime/runner/imagestore":       5,

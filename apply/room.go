@@ -23,7 +23,7 @@ func returns(step *plan.Step, in protocol.StateInput) (most int64) {
 // awaitRoom waits until the disk has room for the outcome of an action. left are the actions that are not started otherwise.
 func awaitRoom(ctx context.Context, r *run, step *plan.Step, out *outcome, in protocol.StateInput, a protocol.Action,
 	left []protocol.Action) bool {
-	err := r.journal.AwaitRoom(ctx, out.addr, a.Name, returns(step, in))
+	err := r.journal.AwaitSpace(ctx, out.addr, a.Name, returns(step, in))
 	switch {
 	case err == nil:
 		return true

@@ -40,7 +40,7 @@ type Executor interface {
 // Journal makes facts durable: each call returns when its fact would survive a
 // power cut. *state.Journal is one.
 type Journal interface {
-	AwaitRoom(ctx context.Context, addr, action string, returns int64) error
+	AwaitSpace(ctx context.Context, addr, action string, returns int64) error
 	GiveUp(addr, action string)
 	ActionStarted(s state.Start) error
 	ActionEnded(addr, action string, e state.End) error

@@ -118,7 +118,7 @@ func FuzzVariableFile(f *testing.F) {
 // FuzzExpression: no expression makes the console panic or hang, whatever
 // functions it calls.
 func FuzzExpression(f *testing.F) {
-	seeds := slices.Clone(bombs)
+	seeds := slices.Clone(expensiveExpressions)
 	for _, row := range jsonLines[answer](f, "terraform.jsonl") {
 		seeds = append(seeds, row.Expr)
 	}
@@ -126,7 +126,7 @@ func FuzzExpression(f *testing.F) {
 		f.Fatalf("only %d seeds", len(seeds))
 	}
 	for i, expr := range seeds {
-		if i >= len(bombs) || i%16 == 0 { // a bomb takes up to a second
+		if i >= len(expensiveExpressions) || i%16 == 0 { // one takes up to a second
 			f.Add(expr)
 		}
 	}

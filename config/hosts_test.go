@@ -319,10 +319,10 @@ func TestLateHosts_WhatIsKnownOfThem(t *testing.T) {
 	}
 	m, diags := m.WithHosts(map[string]protocol.HostFacts{`web["a"]`: debian}, map[string]runner.Host{`web["a"]`: {Name: `web["a"]`, Address: "10.0.0.5"}})
 	fatal(t, diags)
-	if on := m.Resource(`motd["a"]`).Settings.Host; on.Address != "10.0.0.5" {
-		t.Errorf("%+v", on)
+	if host := m.Resource(`motd["a"]`).Settings.Host; host.Address != "10.0.0.5" {
+		t.Errorf("%+v", host)
 	}
-	if on := m.Resource(`motd["b"]`).Settings.Host; on.Address != "" {
-		t.Errorf("%+v", on)
+	if host := m.Resource(`motd["b"]`).Settings.Host; host.Address != "" {
+		t.Errorf("%+v", host)
 	}
 }

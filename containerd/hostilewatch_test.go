@@ -83,11 +83,11 @@ func TestHostileWatch_Verdicts(t *testing.T) {
 	client := typeclient.New(typeclient.Options{Runner: r, Workspace: t.TempDir()})
 	watches := watchclient.New(watchclient.Options{Launcher: r, Grace: 2 * time.Second})
 	var waiting sync.WaitGroup
-	room := make(chan struct{}, 4)
+	slots := make(chan struct{}, 4)
 	for i, c := range cases {
 		waiting.Go(func() {
-			room <- struct{}{}
-			defer func() { <-room }()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			ty := protocol.Type{Protocol: 2, Digest: digest, WatchAction: &protocol.Command{Entrypoint: fmt.Sprint("/w", i)}}
 			if c.worker {
 				ty.WatchAction, ty.Worker = &protocol.Command{Args: []string{"watch"}}, &protocol.Command{Entrypoint: fmt.Sprint("/w", i)}

@@ -249,7 +249,7 @@ func TestKeptWorker_IsLost(t *testing.T) {
 		}
 		eventually(t, "the worker is dead", func() bool { return !processLives(dies) })
 		_ = idlepool.Send(c, answer, in, owner)
-		letGo(in, owner)
+		closeAll(in, owner)
 	})
 	second, n := askOnce(t, o, s)
 	if second == first || n != "1" {
@@ -340,14 +340,14 @@ func between(t *testing.T, o Options, decide func(c *net.UnixConn, forward forwa
 				decide(c, func(m idlepool.Message, files ...*os.File) (idlepool.Message, *os.File, *os.File) {
 					return forward(c, m, files...)
 				}, m, stdin, lock)
-				letGo(stdin, lock)
+				closeAll(stdin, lock)
 			}
 			_ = c.Close()
 		}
 	}()
 }
 
-func letGo(files ...*os.File) {
+func closeAll(files ...*os.File) {
 	for _, f := range files {
 		if f != nil {
 			_ = f.Close()
@@ -385,7 +385,7 @@ func TestIdlePool_DeathWhileHandingOver(t *testing.T) {
 			files = []*os.File{stdin, lock}
 		}
 		answer, in, owner := forward(m, files...)
-		defer letGo(in, owner)
+		defer closeAll(in, owner)
 		if gives && step == "given" || !gives && step == "taken by nobody" {
 			kill()
 			return
@@ -397,7 +397,7 @@ func TestIdlePool_DeathWhileHandingOver(t *testing.T) {
 		if !gives && step == "taken" {
 			pause(t, child.Process.Pid)
 			_ = idlepool.Send(c, answer, files...)
-			letGo(in, owner)
+			closeAll(in, owner)
 			kill()
 			return
 		}

@@ -93,8 +93,8 @@ func TestPack_MakesARunnableImage(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "more"), []byte("more\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		on := pack(t, r, imagestore.PackOptions{Reference: "test/on", Dir: dir, Base: dgst, Entrypoint: []string{"/bin/sh", "-c", "cat /more; ls -l /more; echo $GREETING"}}, nil)
-		got := out(t, r, on)
+		child := pack(t, r, imagestore.PackOptions{Reference: "test/on", Dir: dir, Base: dgst, Entrypoint: []string{"/bin/sh", "-c", "cat /more; ls -l /more; echo $GREETING"}}, nil)
+		got := out(t, r, child)
 		if !strings.HasPrefix(got, "more\n-rw-------    1 0        0 ") || !strings.HasSuffix(got, "hello") {
 			t.Errorf("got %q", got)
 		}

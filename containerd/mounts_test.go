@@ -55,7 +55,7 @@ func TestMounts_ShowFilesOfTheHostAtTheirTargets(t *testing.T) {
 	}
 	dgst := pack(t, r, imagestore.PackOptions{Dir: src, Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	at := mountable(t)
-	on := func(source, target string) []runner.Mount {
+	mount := func(source, target string) []runner.Mount {
 		if !filepath.IsAbs(source) {
 			source = filepath.Join(at, source)
 		}
@@ -68,42 +68,42 @@ func TestMounts_ShowFilesOfTheHostAtTheirTargets(t *testing.T) {
 		name, script, want, fails string
 		mounts                    []runner.Mount
 	}{
-		{name: "a new place", script: "cat /new/place/in", mounts: on("dir", "/new/place"), want: "in the directory"},
-		{name: "over a file", script: "cat /file", mounts: on("file", "/file"), want: "a file"},
-		{name: "over a directory", script: "ls /dir", mounts: on("dir", "/dir"), want: "in\nsub"},
-		{name: "with dots", script: "cat /x", mounts: on("file", "/y/../../../x"), want: "a file"},
-		{name: "nosuid and nodev", script: flags("/m"), mounts: on("dir", "/m"), want: "rw,nosuid,nodev,relatime"},
+		{name: "a new place", script: "cat /new/place/in", mounts: mount("dir", "/new/place"), want: "in the directory"},
+		{name: "over a file", script: "cat /file", mounts: mount("file", "/file"), want: "a file"},
+		{name: "over a directory", script: "ls /dir", mounts: mount("dir", "/dir"), want: "in\nsub"},
+		{name: "with dots", script: "cat /x", mounts: mount("file", "/y/../../../x"), want: "a file"},
+		{name: "nosuid and nodev", script: flags("/m"), mounts: mount("dir", "/m"), want: "rw,nosuid,nodev,relatime"},
 		{name: "read-only", script: flags("/m"), mounts: []runner.Mount{{Source: filepath.Join(at, "dir"), Target: "/m"}}, want: "ro,nosuid,nodev,relatime"},
-		{name: "one in the other", script: "cat /m/in /m/sub/secret", mounts: append(on("other", "/m/sub"), on("dir", "/m")...), want: "in the directorysecret"},
-		{name: "private", script: "grep -c -E 'shared:|master:|propagate' /proc/self/mountinfo", mounts: on("dir", "/m"), want: "0"},
+		{name: "one in the other", script: "cat /m/in /m/sub/secret", mounts: append(mount("other", "/m/sub"), mount("dir", "/m")...), want: "in the directorysecret"},
+		{name: "private", script: "grep -c -E 'shared:|master:|propagate' /proc/self/mountinfo", mounts: mount("dir", "/m"), want: "0"},
 		// Links of the image lead nowhere but into the image.
-		{name: "a link out of the image", script: "cat /etc/in; ls -d /etc/passwd", mounts: on("dir", "/out"), want: "in the directory"},
-		{name: "an absolute link", script: "cat /etc/target", mounts: on("file", "/abs"), want: "a file"},
-		{name: "below a link", script: "cat /a/real/new", mounts: on("file", "/a/link/new"), want: "a file"},
-		{name: "a link to itself", mounts: on("dir", "/loop"), fails: "Mount path not usable"},
+		{name: "a link out of the image", script: "cat /etc/in; ls -d /etc/passwd", mounts: mount("dir", "/out"), want: "in the directory"},
+		{name: "an absolute link", script: "cat /etc/target", mounts: mount("file", "/abs"), want: "a file"},
+		{name: "below a link", script: "cat /a/real/new", mounts: mount("file", "/a/link/new"), want: "a file"},
+		{name: "a link to itself", mounts: mount("dir", "/loop"), fails: "Mount path not usable"},
 		// The kernel's files are nobody's place.
-		{name: "root", mounts: on("dir", "/"), fails: "over the kernel's own files"},
-		{name: "root in disguise", mounts: on("dir", "/x/.."), fails: "over the kernel's own files"},
-		{name: "proc", mounts: on("dir", "/proc"), fails: "over the kernel's own files"},
-		{name: "below sys", mounts: on("dir", "/sys/fs/../kernel"), fails: "over the kernel's own files"},
-		{name: "dev", mounts: on("file", "/dev/null"), fails: "over the kernel's own files"},
-		{name: "a link to proc", mounts: on("dir", "/toproc"), fails: "a link to /proc"},
-		{name: "a link below proc", mounts: on("dir", "/inproc"), fails: "a link to /proc"},
-		{name: "a link to sys", mounts: on("dir", "/tosys"), fails: "a link to /sys/fs"},
-		{name: "a link to dev", mounts: on("dir", "/todev"), fails: "a link to /dev"},
-		{name: "below a link to dev", mounts: on("file", "/todev/null"), fails: "a link to /dev/null"},
+		{name: "root", mounts: mount("dir", "/"), fails: "over the kernel's own files"},
+		{name: "root in disguise", mounts: mount("dir", "/x/.."), fails: "over the kernel's own files"},
+		{name: "proc", mounts: mount("dir", "/proc"), fails: "over the kernel's own files"},
+		{name: "below sys", mounts: mount("dir", "/sys/fs/../kernel"), fails: "over the kernel's own files"},
+		{name: "dev", mounts: mount("file", "/dev/null"), fails: "over the kernel's own files"},
+		{name: "a link to proc", mounts: mount("dir", "/toproc"), fails: "a link to /proc"},
+		{name: "a link below proc", mounts: mount("dir", "/inproc"), fails: "a link to /proc"},
+		{name: "a link to sys", mounts: mount("dir", "/tosys"), fails: "a link to /sys/fs"},
+		{name: "a link to dev", mounts: mount("dir", "/todev"), fails: "a link to /dev"},
+		{name: "below a link to dev", mounts: mount("file", "/todev/null"), fails: "a link to /dev/null"},
 		// Kinds.
-		{name: "a file over a directory", mounts: on("file", "/dir"), fails: "A file and a directory cannot be mounted on each other"},
-		{name: "a directory over a file", mounts: on("dir", "/file"), fails: "A file and a directory cannot be mounted on each other"},
-		{name: "a directory over a link to a file", mounts: on("dir", "/tofile"), fails: "A file and a directory cannot be mounted on each other"},
+		{name: "a file over a directory", mounts: mount("file", "/dir"), fails: "A file and a directory cannot be mounted on each other"},
+		{name: "a directory over a file", mounts: mount("dir", "/file"), fails: "A file and a directory cannot be mounted on each other"},
+		{name: "a directory over a link to a file", mounts: mount("dir", "/tofile"), fails: "A file and a directory cannot be mounted on each other"},
 		// Sources.
-		{name: "not there", mounts: on("nothing", "/x"), fails: "A plug's file or directory does not exist"},
-		{name: "has become a link", mounts: on("link", "/x"), fails: "has become a symbolic link"},
-		{name: "goes through a link", mounts: on("dirlink/in", "/x"), fails: "has become a symbolic link"},
-		{name: "the whole host", mounts: on("/", "/host"), fails: "is the whole host"},
-		{name: "the kernel's", mounts: on("/proc/sys", "/x"), fails: "belongs to its kernel"},
-		{name: "the images", mounts: on(filepath.Join(o.DataDir, "containerd"), "/x"), fails: "images and sockets of deployster itself"},
-		{name: "what holds the sockets", mounts: on("/run", "/x"), fails: "images and sockets of deployster itself"},
+		{name: "not there", mounts: mount("nothing", "/x"), fails: "A plug's file or directory does not exist"},
+		{name: "has become a link", mounts: mount("link", "/x"), fails: "has become a symbolic link"},
+		{name: "goes through a link", mounts: mount("dirlink/in", "/x"), fails: "has become a symbolic link"},
+		{name: "the whole host", mounts: mount("/", "/host"), fails: "is the whole host"},
+		{name: "the kernel's", mounts: mount("/proc/sys", "/x"), fails: "belongs to its kernel"},
+		{name: "the images", mounts: mount(filepath.Join(o.DataDir, "containerd"), "/x"), fails: "images and sockets of deployster itself"},
+		{name: "what holds the sockets", mounts: mount("/run", "/x"), fails: "images and sockets of deployster itself"},
 		{name: "relative", mounts: []runner.Mount{{Source: "dir", Target: "/x"}}, fails: "not an absolute path"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

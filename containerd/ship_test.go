@@ -32,21 +32,21 @@ func (c *contents) ReadContent(ctx context.Context, digest string, offset int64,
 
 func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 	t.Parallel()
-	here, there := open(t, embedded(t)), open(t, embedded(t))
-	dgst := packProbe(t, here)
-	shipment, err := here.shipper.Shipment(context.Background(), dgst, runtime.GOARCH)
+	local, there := open(t, embedded(t)), open(t, embedded(t))
+	dgst := packProbe(t, local)
+	shipment, err := local.shipper.Shipment(context.Background(), dgst, runtime.GOARCH)
 	if err != nil || shipment.Digest != dgst {
 		t.Fatalf("%+v, %v", shipment, err)
 	}
 
 	// What was changed on the way is refused, and what is cut off gone on with.
-	evil := &contents{Contents: here, change: func(content []byte) ([]byte, error) { return bytes.ToUpper(content), nil }}
+	evil := &contents{Contents: local, change: func(content []byte) ([]byte, error) { return bytes.ToUpper(content), nil }}
 	if err := there.shipper.Receive(context.Background(), shipment, evil); err == nil {
 		t.Error("changed contents are taken")
 	}
 	lost := errors.New("the line is cut")
 	left := int64(600 << 10)
-	cut := &contents{Contents: here, change: func(content []byte) ([]byte, error) {
+	cut := &contents{Contents: local, change: func(content []byte) ([]byte, error) {
 		if left -= int64(len(content)); left < 0 {
 			return nil, lost
 		}
@@ -58,7 +58,7 @@ func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 	if _, err := there.Images.Resolve(context.Background(), dgst); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("half an image is here: %v", err)
 	}
-	whole := &contents{Contents: here}
+	whole := &contents{Contents: local}
 	if err := there.shipper.Receive(context.Background(), shipment, whole); err != nil {
 		t.Fatal(err)
 	}

@@ -129,9 +129,9 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan *
 			end()
 		case <-alone:
 			end()
-		case over := <-full:
+		case exceeded := <-full:
 			if reason == nil {
-				reason = over
+				reason = exceeded
 			}
 			done, timeout = nil, nil
 			end()

@@ -46,18 +46,18 @@ func (p *faultyPlace) Find() (place.Found, error) {
 
 type faultyBackend struct {
 	place.Backend
-	on *faultyPlace
+	place *faultyPlace
 }
 
 func (b faultyBackend) Write(serial uint64, data []byte) error {
-	if b.on.failState {
+	if b.place.failState {
 		return syscall.ENOSPC
 	}
 	return b.Backend.Write(serial, data)
 }
 
 func (b faultyBackend) WriteCopy(serial uint64, data []byte) error {
-	if b.on.failCopy {
+	if b.place.failCopy {
 		return syscall.EROFS
 	}
 	return b.Backend.WriteCopy(serial, data)
@@ -65,8 +65,8 @@ func (b faultyBackend) WriteCopy(serial uint64, data []byte) error {
 
 func (b faultyBackend) CreateJournal(lineage, run string) (place.Appender, error) {
 	a, err := b.Backend.CreateJournal(lineage, run)
-	b.on.log = &faulty{Appender: a}
-	return b.on.log, err
+	b.place.log = &faulty{Appender: a}
+	return b.place.log, err
 }
 
 func TestJournal_IsBrokenByAWriteFault(t *testing.T) {

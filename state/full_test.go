@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/state/room"
+	"deployster/state/capacity"
 )
 
 // tmpfs mounts a file system of a certain size, in KiB, and gives its directory
@@ -100,7 +100,7 @@ func runUntilFull(t *testing.T, path string, resources int) facts {
 			break
 		}
 		f.started++
-		if err := j.ActionEnded(addr, "make", End{Exit: 1, Reason: strings.Repeat("\x00", 2*room.MaxReason)}); err != nil {
+		if err := j.ActionEnded(addr, "make", End{Exit: 1, Reason: strings.Repeat("\x00", 2*capacity.MaxReason)}); err != nil {
 			t.Errorf("the outcome of an action that was started cannot be recorded: %v", err)
 			break
 		}
@@ -190,7 +190,7 @@ func TestFullDisk_ReservesWhatActionsMayReturn(t *testing.T) {
 			for i := range c.actions {
 				all.Go(func() {
 					addr := fmt.Sprintf("r%d", i)
-					err := j.AwaitRoom(t.Context(), addr, "make", most)
+					err := j.AwaitSpace(t.Context(), addr, "make", most)
 					if err == nil {
 						err = j.ActionStarted(Start{Address: addr, Action: "make", Key: "k", Remembers: true, Returns: most})
 					}
@@ -231,10 +231,10 @@ func TestFullDisk_WaitEndsWithItsContext(t *testing.T) {
 	s := mustOpen(t, filepath.Join(dir, "s.json"))
 	defer func() { ok(t, s.Close()) }()
 	j, err := s.Begin("p", s.Snapshot().Lineage)
-	ok(t, err, j.AwaitRoom(t.Context(), "a", "make", 4<<20))
+	ok(t, err, j.AwaitSpace(t.Context(), "a", "make", 4<<20))
 	ctx, cancel := context.WithCancel(t.Context())
 	waits := make(chan error)
-	go func() { waits <- j.AwaitRoom(ctx, "b", "make", 4<<20) }()
+	go func() { waits <- j.AwaitSpace(ctx, "b", "make", 4<<20) }()
 	select {
 	case err := <-waits:
 		t.Fatalf("it does not wait: %v", err)
@@ -244,7 +244,7 @@ func TestFullDisk_WaitEndsWithItsContext(t *testing.T) {
 	if err := <-waits; !errors.Is(err, context.Canceled) {
 		t.Errorf("it ends with %v", err)
 	}
-	go func() { waits <- j.AwaitRoom(t.Context(), "b", "make", 4<<20) }()
+	go func() { waits <- j.AwaitSpace(t.Context(), "b", "make", 4<<20) }()
 	time.Sleep(50 * time.Millisecond)
 	j.GiveUp("a", "make")
 	ok(t, <-waits)

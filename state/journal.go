@@ -17,10 +17,10 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
 	"deployster/state/actions"
+	"deployster/state/capacity"
 	"deployster/state/lines"
 	"deployster/state/moves"
 	"deployster/state/place"
-	"deployster/state/room"
 )
 
 // Journal records the facts of one run. Each method returns when its fact is on the disk;
@@ -32,16 +32,16 @@ type Journal struct {
 	log    place.Appender
 	stream *encryption.Stream // nil = in clear text
 
-	mu   sync.Mutex
-	run  *replayRun
-	line bytes.Buffer // of the record that is being written
-	seq  uint64
-	prev string
-	ends []int64 // offset at which each record ends, to know which are durable
-	safe uint64  // number of records known to be durable
-	over bool
+	mu       sync.Mutex
+	run      *replayRun
+	line     bytes.Buffer // of the record that is being written
+	seq      uint64
+	prev     string
+	ends     []int64 // offset at which each record ends, to know which are durable
+	safe     uint64  // number of records known to be durable
+	finished bool
 
-	rooms *room.Rooms
+	capacity *capacity.Reservations
 }
 
 // Begin starts the journal of a run that carries out a plan. The lineage is that of the
@@ -78,7 +78,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.at.Journal, err)
 	}
 	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now())}
-	j.rooms = room.New(&j.mu, log)
+	j.capacity = capacity.New(&j.mu, log)
 	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
 		return nil, errors.Join(err, log.Close(), s.at.RemoveJournal())
 	}
@@ -100,7 +100,7 @@ type Start struct {
 	Another bool
 
 	Remembers   bool     // its type has a memory, which the action must report when it ends
-	Returns     int64    // the most bytes that it may return to be recorded; see AwaitRoom
+	Returns     int64    // the most bytes that it may return to be recorded; see AwaitSpace
 	Subscribers []string // resources without a record of what they have seen of this one: they have seen everything until now
 
 	// Memory is what its type says of the thing that the action acts on; nil = the recorded memory stays. Without it an
@@ -109,7 +109,7 @@ type Start struct {
 }
 
 // ActionStarted records that an action is about to be run. It must return nil before the
-// container is created. By then the disk space for its outcome is reserved, by AwaitRoom or else here.
+// container is created. By then the disk space for its outcome is reserved, by AwaitSpace or else here.
 func (j *Journal) ActionStarted(s Start) error {
 	j.mu.Lock()
 	recorded, known := j.run.snapshot.Resources[s.Address]
@@ -133,7 +133,7 @@ func (j *Journal) ActionStarted(s Start) error {
 		incomplete = &e
 	}
 	j.mu.Lock()
-	err = j.rooms.Take(s.Address, s.Action, room.Size(s.Returns, j.stream != nil))
+	err = j.capacity.Take(s.Address, s.Action, capacity.Size(s.Returns, j.stream != nil))
 	j.mu.Unlock()
 	if err != nil {
 		return j.broken(err)
@@ -152,8 +152,8 @@ type End struct {
 
 // ActionEnded records how an action ended.
 func (j *Journal) ActionEnded(addr, action string, e End) error {
-	if len(e.Reason) > room.MaxReason {
-		e.Reason = strings.ToValidUTF8(e.Reason[:room.MaxReason], "") + "..."
+	if len(e.Reason) > capacity.MaxReason {
+		e.Reason = strings.ToValidUTF8(e.Reason[:capacity.MaxReason], "") + "..."
 	}
 	memory, err := canonicalMemory(addr, e.Memory)
 	if err != nil {
@@ -231,10 +231,10 @@ func (j *Journal) Snapshot() Snapshot {
 func (j *Journal) Finish(status Status) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.over {
+	if j.finished {
 		return refuse(ErrBroken, "The run is over", "Its journal was finished already, which is a fault in deployster.")
 	}
-	j.over = true
+	j.finished = true
 	next := j.run.result(status)
 	j.log.Release() // the space reserved for outcomes is needed for the state file now
 	noCopy := j.store.at.save(next)
@@ -273,7 +273,7 @@ func (j *Journal) append(r record) error {
 		// The caller does not start the action.
 		j.mu.Lock()
 		j.run.rollbackStart(r)
-		j.rooms.GiveBack(r.Address, r.Action)
+		j.capacity.GiveBack(r.Address, r.Action)
 		j.mu.Unlock()
 	}
 	return j.broken(err)
@@ -282,7 +282,7 @@ func (j *Journal) append(r record) error {
 func (j *Journal) write(r record) (end int64, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.over {
+	if j.finished {
 		return 0, fmt.Errorf("the run is over: %w", os.ErrClosed)
 	}
 	r.Seq, r.Prev, r.Durable, r.Time = j.seq+1, j.prev, j.durable(), now()
@@ -290,8 +290,8 @@ func (j *Journal) write(r record) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if !r.ownRoom() {
-		err = j.rooms.Spare(len(line))
+	if !r.hasReservation() {
+		err = j.capacity.Spare(len(line))
 	}
 	if err == nil {
 		end, err = j.log.Write(line)

@@ -83,10 +83,10 @@ func (s *Store) Arrived() error {
 }
 
 // notArrived returns the error for a state that is being moved, or whose move was interrupted.
-func notArrived(here, from string) error {
+func notArrived(place, from string) error {
 	return refuse(ErrArrives, "The state has not arrived",
 		"%s is being moved to %s, or the move was interrupted. Nothing was changed. `deployster -state='%s' state move '%s'` finishes it.",
-		diag.Visible(from), here, diag.Visible(from), here)
+		diag.Visible(from), place, diag.Visible(from), place)
 }
 
 // lost returns the error for a state that was written and cannot be read back.

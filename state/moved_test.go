@@ -14,14 +14,14 @@ import (
 // A state that moves takes its copies along, and names those that it cannot read.
 func TestTakeOver_NamesWhatStays(t *testing.T) {
 	t.Parallel()
-	here, there := filepath.Join(t.TempDir(), "s.json"), filepath.Join(t.TempDir(), "s.json")
+	local, there := filepath.Join(t.TempDir(), "s.json"), filepath.Join(t.TempDir(), "s.json")
 	for _, id := range []string{"a", "b", "c"} {
-		recordRun(t, here, id)
+		recordRun(t, local, id)
 	}
-	copies, err := Copies(File(here))
+	copies, err := Copies(File(local))
 	ok(t, err)
 	ok(t, os.WriteFile(copies[1].Path, []byte(`{"format":1`), 0o600))
-	from, to := mustOpen(t, here), mustOpen(t, there)
+	from, to := mustOpen(t, local), mustOpen(t, there)
 	n, stay, err := to.TakeOver(from)
 	if err != nil || n != 2 || !slices.Equal(stay, []uint64{1}) {
 		t.Errorf("%d copies, %v stay, %v", n, stay, err)
@@ -41,11 +41,11 @@ func TestTakeOver_Interrupted(t *testing.T) {
 		"a store": patient(newMachine(t, "a", inDir(), inDir().empty(t))),
 	} {
 		t.Run(name, func(t *testing.T) {
-			here := filepath.Join(t.TempDir(), "s.json")
-			recordRun(t, here, "a")
-			recordRun(t, here, "b")
+			local := filepath.Join(t.TempDir(), "s.json")
+			recordRun(t, local, "a")
+			recordRun(t, local, "b")
 			take := func() *Store {
-				from := mustOpen(t, here)
+				from := mustOpen(t, local)
 				to, err := Open(t.Context(), there, Options{Arriving: true})
 				ok(t, err)
 				if n, stay, err := to.TakeOver(from); err != nil || n != int(from.Snapshot().Serial) || len(stay) > 0 {
@@ -64,7 +64,7 @@ func TestTakeOver_Interrupted(t *testing.T) {
 					t.Errorf("it is %s: %v", what, err)
 				}
 			}
-			recordRun(t, here, "c")
+			recordRun(t, local, "c")
 			to := take()
 			ok(t, to.Arrived(), to.Close())
 			if s, _, err := Load(there); err != nil || s.Serial != 3 || len(s.Resources) != 3 {
@@ -77,14 +77,14 @@ func TestTakeOver_Interrupted(t *testing.T) {
 			if err != nil || len(copies) != 4 || copies[0].Serial != 0 || copies[3].Resources != 3 {
 				t.Errorf("there are %+v, %v", copies, err)
 			}
-			ok(t, take2(t, here, there))
+			ok(t, take2(t, local, there))
 		})
 	}
 }
 
 // take2 moves a state once more, which is there already.
-func take2(t *testing.T, here string, there Place) error {
-	from := mustOpen(t, here)
+func take2(t *testing.T, local string, there Place) error {
+	from := mustOpen(t, local)
 	to, err := Open(t.Context(), there, Options{Arriving: true})
 	ok(t, err)
 	_, _, err = to.TakeOver(from)
@@ -94,13 +94,13 @@ func take2(t *testing.T, here string, there Place) error {
 // Who has gone on with what is there does not lose it to a state of the same lineage.
 func TestTakeOver_RefusesWhatHasGoneOn(t *testing.T) {
 	t.Parallel()
-	here, there := filepath.Join(t.TempDir(), "s.json"), filepath.Join(t.TempDir(), "s.json")
-	recordRun(t, here, "a")
-	data, err := os.ReadFile(here)
+	local, there := filepath.Join(t.TempDir(), "s.json"), filepath.Join(t.TempDir(), "s.json")
+	recordRun(t, local, "a")
+	data, err := os.ReadFile(local)
 	ok(t, err, os.WriteFile(there, data, 0o600))
-	recordRun(t, here, "b")
+	recordRun(t, local, "b")
 	recordRun(t, there, "c")
-	from, to := mustOpen(t, here), mustOpen(t, there)
+	from, to := mustOpen(t, local), mustOpen(t, there)
 	_, _, err = to.TakeOver(from)
 	refused(t, err, os.ErrExist)
 	ok(t, from.Close(), to.Close())
@@ -109,9 +109,9 @@ func TestTakeOver_RefusesWhatHasGoneOn(t *testing.T) {
 // Copies for which there is no room are not counted: they are named.
 func TestTakeOver_CountsWhatIsKept(t *testing.T) {
 	t.Parallel()
-	here, there := patient(newMachine(t, "a", inDir(), inDir().empty(t))), filepath.Join(t.TempDir(), "s.json")
+	local, there := patient(newMachine(t, "a", inDir(), inDir().empty(t))), filepath.Join(t.TempDir(), "s.json")
 	open := func() *Store {
-		s, err := Open(t.Context(), here, Options{})
+		s, err := Open(t.Context(), local, Options{})
 		ok(t, err)
 		return s
 	}

@@ -97,16 +97,16 @@ func work(t *testing.T, at Place) (k known) {
 // A process dies before or after each of its calls of the store, and another machine
 // goes on: nothing that it knew to be recorded is lost.
 func TestRemote_DiesAtEachCall(t *testing.T) {
-	for _, on := range append(onServers(t), inDir()) {
-		t.Run(on.name, func(t *testing.T) {
+	for _, kind := range append(onServers(t), inDir()) {
+		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			every := 1
-			if on.slow > 1 && os.Getenv("DEPLOYSTER_CRASH") != "all" {
+			if kind.slow > 1 && os.Getenv("DEPLOYSTER_CRASH") != "all" {
 				every = 19
 			}
 			for _, carried := range []bool{false, true} {
 				first, dies := 1+rand.IntN(every), 0
-				for dies = first; diesAt(t, on, dies, carried); dies += every {
+				for dies = first; diesAt(t, kind, dies, carried); dies += every {
 				}
 				if dies < 20 {
 					t.Errorf("only %d calls were made", dies)
@@ -120,7 +120,7 @@ func TestRemote_DiesAtEachCall(t *testing.T) {
 func diesAt(t *testing.T, in storeKind, dies int, carried bool) bool {
 	t.Helper()
 	root, calls := in.empty(t), atomic.Int64{}
-	on := func(name string, dies int) *Remote {
+	kind := func(name string, dies int) *Remote {
 		return &Remote{URL: "dir:///shop", Machine: name, Pending: filepath.Join(t.TempDir(), "pending"),
 			Connect: func() (*sharedlog.Log, error) {
 				return sharedlog.New(mortal{Store: root(), calls: &calls, dies: dies, carried: carried},
@@ -128,13 +128,13 @@ func diesAt(t *testing.T, in storeKind, dies int, carried bool) bool {
 						Poll: time.Millisecond}), nil
 			}}
 	}
-	work(t, on("a", 0)) // there is a state, with a history
+	work(t, kind("a", 0)) // there is a state, with a history
 	calls.Store(0)
-	a := on("a", dies)
+	a := kind("a", dies)
 	k := work(t, a)
 	reached := int(calls.Load()) >= dies
 	for _, machine := range []string{"b", "a"} {
-		at := on(machine, 0)
+		at := kind(machine, 0)
 		if machine == "a" {
 			at.Pending = a.Pending
 		}

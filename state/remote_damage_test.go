@@ -33,7 +33,7 @@ func cut(data []byte) []byte        { return data[:len(data)/2] }
 func bitFlipped(data []byte) []byte { data[len(data)/2] ^= 4; return data }
 
 // Damage of the newest objects is noticed, and names the way out; that keeps the open actions which can be read.
-func remoteNoticesDamage(t *testing.T, on storeKind) {
+func remoteNoticesDamage(t *testing.T, kind storeKind) {
 	newest := func(prefix string) func(keys []string) string {
 		return func(keys []string) (key string) {
 			for _, k := range keys {
@@ -72,7 +72,7 @@ func remoteNoticesDamage(t *testing.T, on storeKind) {
 			},
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {
-				a, b := two(t, on)
+				a, b := two(t, kind)
 				for range 2 {
 					s := a.open(t, Options{})
 					j := mustBegin(t, s, NewID())

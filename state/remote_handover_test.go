@@ -14,12 +14,12 @@ import (
 )
 
 // Many machines that want a state at once have it one after the other.
-func remoteHasOneHolder(t *testing.T, on storeKind) {
-	root, all := on.empty(t), sync.WaitGroup{}
+func remoteHasOneHolder(t *testing.T, kind storeKind) {
+	root, all := kind.empty(t), sync.WaitGroup{}
 	var holders atomic.Int32
 	const machines = 24
 	for i := range machines {
-		m := newMachine(t, fmt.Sprint(i), on, root)
+		m := newMachine(t, fmt.Sprint(i), kind, root)
 		all.Go(func() {
 			s, err := Open(t.Context(), m.place(), Options{Command: "test", Wait: 2 * time.Minute})
 			if err != nil {
@@ -38,7 +38,7 @@ func remoteHasOneHolder(t *testing.T, on storeKind) {
 		})
 	}
 	all.Wait()
-	if got, _, err := Load(newMachine(t, "last", on, root).place()); err != nil || got.Serial != machines {
+	if got, _, err := Load(newMachine(t, "last", kind, root).place()); err != nil || got.Serial != machines {
 		t.Errorf("the serial is %d, %v", got.Serial, err)
 	}
 }
@@ -50,10 +50,10 @@ func TestRemote_HandsOverInTime(t *testing.T) {
 	if exact {
 		timing = sharedlog.DefaultTiming()
 	}
-	for _, on := range append(onServers(t), inDir()) {
-		t.Run(on.name, func(t *testing.T) {
+	for _, kind := range append(onServers(t), inDir()) {
+		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			root := on.empty(t)
+			root := kind.empty(t)
 			claims := sharedlog.Presence(t.TempDir())
 			a := &machine{name: "a"}
 			at := func(machine string, claims sharedlog.Presence) *Remote {

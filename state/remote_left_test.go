@@ -16,8 +16,8 @@ import (
 
 // The copy that an interrupted apply began with is the state itself in a store. To
 // restore it forgets nothing of what the apply recorded.
-func remoteRestoreUnderAJournal(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteRestoreUnderAJournal(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	for _, id := range []string{"p", "q"} {
 		s := a.open(t, Options{})
 		j := mustBegin(t, s, id)
@@ -43,8 +43,8 @@ func remoteRestoreUnderAJournal(t *testing.T, on storeKind) {
 
 // Who takes over and cannot read the state ends with nothing done. What the holder before
 // has begun may still run, also for the one after.
-func remoteTakeoverThatFails(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteTakeoverThatFails(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	first, second := newKeys(t), newKeys(t)
 	dead := a.open(t, Options{Command: "apply", Keys: first.ring(encryption.Encrypt)})
 	j := mustBegin(t, dead, "p")
@@ -71,15 +71,15 @@ func remoteTakeoverThatFails(t *testing.T, on storeKind) {
 	j = mustBegin(t, s, "r")
 	ok(t, j.ActionStarted(Start{Address: "y", Action: "make", Key: "ky"}), s.Close())
 	s = a.open(t, right)
-	if held := s.Snapshot().OnHold(newMachine(t, "c", on, a.root).place()); strings.Join(held, " ") != "x" {
+	if held := s.Snapshot().OnHold(newMachine(t, "c", kind, a.root).place()); strings.Join(held, " ") != "x" {
 		t.Errorf("on hold for a third machine: %q", held)
 	}
 	ok(t, s.Close())
 }
 
 // Repairs, of which there may be many each day, push no copy out of a store either.
-func remoteRepairsPushOutNone(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteRepairsPushOutNone(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	run := func(command string) {
 		s := a.open(t, Options{Command: command})
 		ok(t, mustBegin(t, s, NewID()).Finish(StatusOK), s.Close())
@@ -108,8 +108,8 @@ func remoteRepairsPushOutNone(t *testing.T, on storeKind) {
 
 // While the store does not answer, each record is on the disk of this machine, and not only
 // those on their way: a command that is killed then loses nothing.
-func remoteKeepsWhatWaits(t *testing.T, on storeKind) {
-	a, _ := two(t, on)
+func remoteKeepsWhatWaits(t *testing.T, kind storeKind) {
+	a, _ := two(t, kind)
 	place := a.place()
 	connect := place.Connect
 	place.Connect = func() (*sharedlog.Log, error) {
@@ -172,20 +172,20 @@ func (s removing) Get(ctx context.Context, key string) ([]byte, error) {
 func TestRemote_IsReadDuringACompaction(t *testing.T) {
 	t.Parallel()
 	a, b := two(t, inDir())
-	on := func(m *machine, store sharedlog.Store) *Remote {
+	kind := func(m *machine, store sharedlog.Store) *Remote {
 		at := m.place()
 		at.Connect = func() (*sharedlog.Log, error) { return sharedlog.New(store, sharedlog.DefaultTiming()), nil }
 		return at
 	}
 	repair := func() {
-		s, err := Open(t.Context(), on(a, a.root()), Options{Command: actions.WatchCommand})
+		s, err := Open(t.Context(), kind(a, a.root()), Options{Command: actions.WatchCommand})
 		ok(t, err)
 		ok(t, mustBegin(t, s, NewID()).Finish(StatusOK), s.Close())
 	}
 	reader := func() *Remote {
 		repair()
 		first := repair
-		return on(b, removing{b.root(), &first})
+		return kind(b, removing{b.root(), &first})
 	}
 	if s, _, err := Load(reader()); err != nil || s.Serial != 2 {
 		t.Errorf("it is loaded with the serial %d: %v", s.Serial, err)
@@ -202,7 +202,7 @@ func TestRemote_IsReadDuringACompaction(t *testing.T) {
 	for _, key := range objects {
 		ok(t, a.root().Delete(t.Context(), key))
 	}
-	if _, _, err := Load(on(b, b.root())); err == nil || !strings.Contains(err.Error(), "is gone") {
+	if _, _, err := Load(kind(b, b.root())); err == nil || !strings.Contains(err.Error(), "is gone") {
 		t.Errorf("a state without its object: %v", err)
 	}
 }

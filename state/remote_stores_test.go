@@ -38,7 +38,7 @@ func onServers(t *testing.T) []storeKind {
 		t.Setenv(name, value)
 	}
 	var places atomic.Int64
-	on := func(name string, open func(place string) (sharedlog.Store, error)) storeKind {
+	kind := func(name string, open func(place string) (sharedlog.Store, error)) storeKind {
 		return storeKind{name, 5, func(t *testing.T) opener {
 			place := fmt.Sprintf("place%d", places.Add(1))
 			return func() sharedlog.Store {
@@ -50,10 +50,10 @@ func onServers(t *testing.T) []storeKind {
 	}
 	database, bucket := services.Postgres(t), services.S3(t)
 	return []storeKind{
-		on("postgres", func(place string) (sharedlog.Store, error) {
+		kind("postgres", func(place string) (sharedlog.Store, error) {
 			return postgres.New("postgres://deploy@"+database+"/state?sslmode=disable", place)
 		}),
-		on("s3", func(place string) (sharedlog.Store, error) {
+		kind("s3", func(place string) (sharedlog.Store, error) {
 			return s3.New(s3.Options{Bucket: "state", Prefix: place, Endpoint: bucket, Insecure: true, Region: "eu-central-1", PathStyle: true})
 		}),
 	}
@@ -61,7 +61,7 @@ func onServers(t *testing.T) []storeKind {
 
 // What a shared state promises holds in each store.
 func TestRemote_KeepsItsPromises(t *testing.T) {
-	for _, on := range append(onServers(t), inDir()) {
+	for _, kind := range append(onServers(t), inDir()) {
 		for name, keeps := range map[string]func(*testing.T, storeKind){
 			"has one holder":                 remoteHasOneHolder,
 			"is one state for all":           remoteIsOneStateForAll,
@@ -79,9 +79,9 @@ func TestRemote_KeepsItsPromises(t *testing.T) {
 			"keeps what waits":               remoteKeepsWhatWaits,
 			"notices damage":                 remoteNoticesDamage,
 		} {
-			t.Run(on.name+"/"+name, func(t *testing.T) {
+			t.Run(kind.name+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				keeps(t, on)
+				keeps(t, kind)
 			})
 		}
 	}

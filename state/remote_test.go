@@ -21,7 +21,7 @@ import (
 // network that can be cut.
 type machine struct {
 	name    string
-	on      storeKind
+	kind    storeKind
 	root    opener
 	claims  sharedlog.Presence
 	pending string
@@ -30,8 +30,8 @@ type machine struct {
 	cut bool
 }
 
-func newMachine(t *testing.T, name string, on storeKind, root opener) *machine {
-	return &machine{name: name, on: on, root: root, claims: sharedlog.Presence(t.TempDir()), pending: filepath.Join(t.TempDir(), "pending")}
+func newMachine(t *testing.T, name string, kind storeKind, root opener) *machine {
+	return &machine{name: name, kind: kind, root: root, claims: sharedlog.Presence(t.TempDir()), pending: filepath.Join(t.TempDir(), "pending")}
 }
 
 var errCut = errors.New("the network is gone")
@@ -72,10 +72,10 @@ func (n network) List(ctx context.Context, prefix string) ([]string, error) {
 	return n.Store.List(ctx, prefix)
 }
 
-func (m *machine) setCut(on bool) {
+func (m *machine) setCut(kind bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.cut = on
+	m.cut = kind
 }
 
 // place is where the state lies, as a command on the machine sees it.
@@ -83,8 +83,8 @@ func (m *machine) place() *Remote {
 	return &Remote{URL: "dir:///shop", Machine: m.name, Pending: m.pending, Claims: m.claims,
 		Connect: func() (*sharedlog.Log, error) {
 			// A busy machine may be silent for half a second.
-			return sharedlog.New(network{m.root(), m}, sharedlog.Timing{Gone: 500*time.Millisecond + m.on.slow*200*time.Millisecond,
-				Patience: m.on.slow * 200 * time.Millisecond, Call: m.on.slow * time.Second, Poll: 10 * time.Millisecond}), nil
+			return sharedlog.New(network{m.root(), m}, sharedlog.Timing{Gone: 500*time.Millisecond + m.kind.slow*200*time.Millisecond,
+				Patience: m.kind.slow * 200 * time.Millisecond, Call: m.kind.slow * time.Second, Poll: 10 * time.Millisecond}), nil
 		}}
 }
 
@@ -104,15 +104,15 @@ func die(t *testing.T, m *machine, s *Store) {
 	ok(t, os.RemoveAll(string(m.claims))) // another machine knows nothing of them anyway
 }
 
-func two(t *testing.T, on storeKind) (a, b *machine) {
-	root := on.empty(t)
-	return newMachine(t, "a", on, root), newMachine(t, "b", on, root)
+func two(t *testing.T, kind storeKind) (a, b *machine) {
+	root := kind.empty(t)
+	return newMachine(t, "a", kind, root), newMachine(t, "b", kind, root)
 }
 
 var waits = Options{Command: "test", Wait: 10 * time.Second}
 
-func remoteIsOneStateForAll(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteIsOneStateForAll(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	s := a.open(t, Options{Command: "apply"})
 	if _, err := Open(t.Context(), b.place(), Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "state unlock") {
 		t.Errorf("a second machine is told %v", err)
@@ -143,8 +143,8 @@ func remoteIsOneStateForAll(t *testing.T, on storeKind) {
 	}
 }
 
-func remoteCopies(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteCopies(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	for range 4 {
 		s := a.open(t, Options{})
 		ok(t, mustBegin(t, s, NewID()).Finish(StatusOK), s.Close())
@@ -162,8 +162,8 @@ func remoteCopies(t *testing.T, on storeKind) {
 	}
 }
 
-func remoteIsEncrypted(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteIsEncrypted(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	keys := newKeys(t).ring(encryption.Encrypt)
 	s := a.open(t, Options{Keys: keys})
 	j := mustBegin(t, s, "p")
@@ -192,8 +192,8 @@ func remoteIsEncrypted(t *testing.T, on storeKind) {
 
 // A machine that was killed is taken over by another, with all that it has recorded.
 // What it was doing may still run there.
-func remoteTakeoverOfADeadMachine(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteTakeoverOfADeadMachine(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	dead := a.open(t, Options{Command: "apply"})
 	j := mustBegin(t, dead, "p")
 	far := entry(`{"n":1}`) // what is on a host is told there to whoever has the state
@@ -223,8 +223,8 @@ func remoteTakeoverOfADeadMachine(t *testing.T, on storeKind) {
 }
 
 // On its own machine the locks of a dead process prove it, and nobody waits.
-func remoteTakeoverOfADeadProcess(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteTakeoverOfADeadProcess(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	dead := a.open(t, Options{})
 	j := mustBegin(t, dead, "p")
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
@@ -240,8 +240,8 @@ func remoteTakeoverOfADeadProcess(t *testing.T, on storeKind) {
 
 // A holder that was suspended, and is woken up after another has taken over, starts
 // nothing, and loses nothing that it saw.
-func remoteSleeperIsRefused(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteSleeperIsRefused(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	sleeper := a.open(t, Options{Command: "apply"})
 	j := mustBegin(t, sleeper, "p")
 	ok(t, j.ActionStarted(Start{Address: "w", Action: "make", Key: "kw"}), j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
@@ -279,8 +279,8 @@ func remoteSleeperIsRefused(t *testing.T, on storeKind) {
 
 // A store that is away for a while is waited for; one that stays away costs nothing
 // but the time until it is back.
-func remoteNetworkIsCut(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteNetworkIsCut(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	s := a.open(t, Options{})
 	j := mustBegin(t, s, "p")
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
@@ -312,8 +312,8 @@ func remoteNetworkIsCut(t *testing.T, on storeKind) {
 	ok(t, s.Close())
 }
 
-func remoteUnlockEndsAClaim(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteUnlockEndsAClaim(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	s := a.open(t, Options{})
 	j := mustBegin(t, s, "p")
 	at := b.place()
@@ -346,14 +346,14 @@ func (h hooked) Create(ctx context.Context, key string, data []byte) error {
 
 // A machine that is suspended between an intent and its action finds out that it was
 // taken over before it acts.
-func remoteLooksAgainAfterASuspension(t *testing.T, on storeKind) {
-	a, b := two(t, on)
+func remoteLooksAgainAfterASuspension(t *testing.T, kind storeKind) {
+	a, b := two(t, kind)
 	var ahead time.Duration
 	after := func() {}
 	at := a.place()
 	at.Connect = func() (*sharedlog.Log, error) {
 		l := sharedlog.New(hooked{a.root(), func() { after() }}, sharedlog.Timing{Gone: 100 * time.Millisecond, Patience: time.Second,
-			Call: on.slow * time.Second, Poll: 10 * time.Millisecond})
+			Call: kind.slow * time.Second, Poll: 10 * time.Millisecond})
 		l.Clock = leaping{ahead: &ahead}
 		return l, nil
 	}

@@ -33,7 +33,7 @@ func (m *Modules) ResourceSet(e *Evaluator, mod *instance.Module, name string) *
 		s.List[i].Resource = instance.Resource{Address: mod.Join(name) + at.Key(), Range: source.FromHCL(block.At),
 			OnRemove: instance.OnRemoveDestroy}
 	}
-	m.room(s.N, block.At)
+	m.countInstances(s.N, block.At)
 	return s
 }
 
@@ -59,12 +59,12 @@ func (m *Modules) ModuleSet(e *Evaluator, mod *instance.Module, name string) *in
 		}
 		s.List[i] = instance.NewModule(block, mod, at, address+at.Key())
 	}
-	m.room(s.N, block.Call.At)
+	m.countInstances(s.N, block.Call.At)
 	return s
 }
 
-// room counts instances, and reports once that there are too many.
-func (m *Modules) room(n int, at hcl.Range) {
+// countInstances counts instances, and reports once that there are too many.
+func (m *Modules) countInstances(n int, at hcl.Range) {
 	if m.Count += n; m.Count > instance.MaxInstances && m.Count-n <= instance.MaxInstances {
 		m.Diags = append(m.Diags, limits.Exceeded(at, "instances", instance.MaxInstances))
 	}

@@ -23,18 +23,18 @@ const maxEdges = 2_000_000
 // depCollector finds what values depend on: which instances of which blocks, as far
 // as this is known without states.
 type depCollector struct {
-	e    *eval.Evaluator
-	done map[eval.MemoKey]*depSet
-	room int
-	auto map[string][]string
+	e      *eval.Evaluator
+	done   map[eval.MemoKey]*depSet
+	budget int
+	auto   map[string][]string
 }
 
 // link sets the edges of every instance.
 func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
-	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, room: maxEdges, auto: m.Modules.AutoEdges}
+	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, budget: maxEdges, auto: m.Modules.AutoEdges}
 	for _, i := range m.List {
 		r.edges(i)
-		if r.room < 0 {
+		if r.budget < 0 {
 			return hcl.Diagnostics{limits.Exceeded(i.Decl.At, "dependencies of all resources together", maxEdges)}
 		}
 	}
@@ -70,8 +70,8 @@ func (r *depCollector) edges(i *instance.Instance) {
 	for _, expr := range i.Decl.Expressions() {
 		r.expr(expr, i.Scope(), &byRef)
 	}
-	if on := i.Settings.Host; on != nil {
-		byRef.merge(r.host(r.e.M.Hosts.Named[on.Name]))
+	if host := i.Settings.Host; host != nil {
+		byRef.merge(r.host(r.e.M.Hosts.Named[host.Name]))
 	}
 	r.triggers(i, &byRef)
 	for _, c := range i.Decl.Conditions() {
@@ -125,7 +125,7 @@ func (r *depCollector) edges(i *instance.Instance) {
 		}
 	}
 	slices.SortFunc(i.Edges, func(a, b instance.Edge) int { return strings.Compare(a.To, b.To) })
-	r.room -= len(i.Edges)
+	r.budget -= len(i.Edges)
 }
 
 // triggers adds the resources in replace_triggered_by as dependencies.

@@ -49,22 +49,22 @@ func (m *Instances) checkMoved(mod *instance.Module) hcl.Diagnostics {
 				v.From, v.To, v.From, at.Filename, at.Start.Line))
 		}
 	}
-	return append(diags, circles(mod.Decl.Moved, from)...)
+	return append(diags, cyclesOf(mod.Decl.Moved, from)...)
 }
 
-// circles returns an error for each cycle of moved blocks.
-func circles(list []*decl.MovedBlock, from map[string]*decl.MovedBlock) hcl.Diagnostics {
+// cyclesOf returns an error for each cycle of moved blocks.
+func cyclesOf(list []*decl.MovedBlock, from map[string]*decl.MovedBlock) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	said := map[*decl.MovedBlock]bool{}
+	reported := map[*decl.MovedBlock]bool{}
 	for _, v := range list {
 		path := []string{v.From}
-		for next := v; next != nil && len(path) <= len(list)+1 && !said[next]; next = from[next.To] {
+		for next := v; next != nil && len(path) <= len(list)+1 && !reported[next]; next = from[next.To] {
 			path = append(path, next.To)
 			if next.To != v.From {
 				continue
 			}
-			for _, on := range path[:len(path)-1] {
-				said[from[on]] = true
+			for _, address := range path[:len(path)-1] {
+				reported[from[address]] = true
 			}
 			diags = append(diags, source.Failure(v.FromTarget.At, "Cycle of moved blocks",
 				"These moved blocks form a cycle: %s. Remove one of them.", strings.Join(path, " to ")))

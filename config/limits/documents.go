@@ -14,11 +14,11 @@ func JSON(src []byte, filename string) *hcl.Diagnostic {
 	pos := hcl.Pos{Line: 1, Column: 1}
 	for i := 0; i < len(src); {
 		width := 1
-		here := hcl.Range{Filename: filename, Start: pos, End: pos}
+		place := hcl.Range{Filename: filename, Start: pos, End: pos}
 		switch c := src[i]; {
 		case c == '{' || c == '[':
 			if depth++; depth > Depth {
-				return Exceeded(here, "levels of nesting", Depth)
+				return Exceeded(place, "levels of nesting", Depth)
 			}
 		case c == '}' || c == ']':
 			depth--
@@ -26,19 +26,19 @@ func JSON(src []byte, filename string) *hcl.Diagnostic {
 			tokens++
 		case c == '"':
 			width = jsonStringWidth(src[i:])
-			if d := jsonString(src[i:i+width], here); d != nil {
+			if d := jsonString(src[i:i+width], place); d != nil {
 				return d
 			}
 		case c >= '0' && c <= '9':
 			for i+width < len(src) && strings.IndexByte("0123456789.eE+-", src[i+width]) >= 0 {
 				width++
 			}
-			if d := checkNumberText(string(src[i:i+width]), here); d != nil {
+			if d := checkNumberText(string(src[i:i+width]), place); d != nil {
 				return d
 			}
 		}
 		if tokens > Tokens {
-			return Exceeded(here, "values in one file", Tokens)
+			return Exceeded(place, "values in one file", Tokens)
 		}
 		pos = advance(pos, src[i:i+width])
 		i += width
@@ -74,7 +74,7 @@ func jsonStringWidth(src []byte) int {
 	return len(src)
 }
 
-func jsonString(literal []byte, here hcl.Range) *hcl.Diagnostic {
+func jsonString(literal []byte, place hcl.Range) *hcl.Diagnostic {
 	var text string
 	if json.Unmarshal(literal, &text) != nil {
 		text = string(literal) // the parser reports the error
@@ -82,5 +82,5 @@ func jsonString(literal []byte, here hcl.Range) *hcl.Diagnostic {
 	if !strings.Contains(text, "${") && !strings.Contains(text, "%{") {
 		return nil
 	}
-	return Native([]byte(text), here.Filename, true, here.Start)
+	return Native([]byte(text), place.Filename, true, place.Start)
 }

@@ -61,9 +61,9 @@ func KeepAt(v, before cty.Value, keys []string) cty.Value {
 		return v
 	}
 	was, there := Part(old, keys[0])
-	is, here := Part(plain, keys[0])
+	is, present := Part(plain, keys[0])
 	if t := plain.Type(); !t.IsObjectType() && !t.IsMapType() {
-		if !there || !here {
+		if !there || !present {
 			return v // a list keeps its length
 		}
 		items := plain.AsValueSlice()
@@ -79,12 +79,12 @@ func KeepAt(v, before cty.Value, keys []string) cty.Value {
 		attrs = map[string]cty.Value{}
 	}
 	switch {
-	case there && (here || len(keys) == 1):
-		if !here {
+	case there && (present || len(keys) == 1):
+		if !present {
 			is = was
 		}
 		attrs[keys[0]] = KeepAt(is, was, keys[1:])
-	case here && len(keys) == 1:
+	case present && len(keys) == 1:
 		delete(attrs, keys[0])
 	}
 	return cty.ObjectVal(attrs).WithMarks(marks)

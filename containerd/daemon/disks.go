@@ -52,8 +52,8 @@ func otherDisk(mountinfo io.Reader, free func(path string) int64) (path string) 
 			continue
 		}
 		target := unescape(fields[4])
-		if room := free(target); room > most && !strings.HasPrefix(target, "/etc/") && !strings.ContainsAny(target, ":,") {
-			path, most = target, room
+		if space := free(target); space > most && !strings.HasPrefix(target, "/etc/") && !strings.ContainsAny(target, ":,") {
+			path, most = target, space
 		}
 	}
 	return path

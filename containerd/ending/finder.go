@@ -25,12 +25,12 @@ type Finder struct {
 // before: an end that it has not recorded is not how the program ended.
 func (f Finder) Proven(ctx context.Context, resp *taskapi.WaitResponse) (code int, err error) {
 	if f.Embedded {
-		return f.over(ctx, f.written(ctx, errors.New("its supervisor was lost"), runfiles.EndingLimit))
+		return f.endOf(ctx, f.written(ctx, errors.New("its supervisor was lost"), runfiles.EndingLimit))
 	}
 	if resp.ExitedAt.AsTime().Unix() <= 0 {
-		return f.over(ctx, end{err: errors.New("the daemon does not know when it ended")})
+		return f.endOf(ctx, end{err: errors.New("the daemon does not know when it ended")})
 	}
-	return f.over(ctx, end{code: int(resp.ExitStatus)})
+	return f.endOf(ctx, end{code: int(resp.ExitStatus)})
 }
 
 // Lost returns the end that the shim has recorded, or records within the limit; otherwise err, for
@@ -39,7 +39,7 @@ func (f Finder) Proven(ctx context.Context, resp *taskapi.WaitResponse) (code in
 func (f Finder) Lost(ctx context.Context, err error, limit time.Duration) (code int, _ error) {
 	e := f.written(ctx, err, limit)
 	if e.err == nil || errdefs.IsNotFound(err) {
-		return f.over(ctx, e)
+		return f.endOf(ctx, e)
 	}
 	return 0, e.err
 }
@@ -59,10 +59,10 @@ func (f Finder) written(ctx context.Context, err error, limit time.Duration) end
 	return end{err: err}
 }
 
-// over returns the end of a first process that has ended or is gone. What it started may live on
+// endOf returns the end of a first process that has ended or is gone. What it started may live on
 // where the container has the process numbers of the machine: the program is over only when all
 // of that has ended too. Until then its end is unknown, and it may still run.
-func (f Finder) over(ctx context.Context, e end) (code int, err error) {
+func (f Finder) endOf(ctx context.Context, e end) (code int, err error) {
 	if f.Whole {
 		if err := sandbox.End(ctx, f.ID, f.Limit); err != nil {
 			return 0, errors.Join(e.err, err)

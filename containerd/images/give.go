@@ -18,7 +18,7 @@ import (
 // the other image stays under its digest.
 func (store *Store) Tag(ctx context.Context, source string, targets []string) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
-	record, err := here(ctx, store, source)
+	record, err := localRecord(ctx, store, source)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (store *Store) Tag(ctx context.Context, source string, targets []string) ([
 	return infos, nil
 }
 
-// here returns the record of a local image.
-func here(ctx context.Context, store *Store, reference string) (images.Image, error) {
+// localRecord returns the record of a local image.
+func localRecord(ctx context.Context, store *Store, reference string) (images.Image, error) {
 	name, dgst, err := normalize(reference)
 	if err != nil {
 		return images.Image{}, err
@@ -70,7 +70,7 @@ func here(ctx context.Context, store *Store, reference string) (images.Image, er
 // Save writes a local image as a tar, which is an OCI layout that docker reads too.
 func (store *Store) Save(ctx context.Context, reference string, to io.Writer) error {
 	ctx = store.conn.Context(ctx)
-	record, err := here(ctx, store, reference)
+	record, err := localRecord(ctx, store, reference)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (store *Store) Push(ctx context.Context, reference string) (imagestore.Imag
 	if imagestore.Reserved(name) {
 		return imagestore.Image{}, imagestore.Taken(name)
 	}
-	record, err := here(ctx, store, reference)
+	record, err := localRecord(ctx, store, reference)
 	if err != nil {
 		return imagestore.Image{}, err
 	}

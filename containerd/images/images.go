@@ -70,8 +70,8 @@ func (store *Store) Images(ctx context.Context) ([]imagestore.Image, error) {
 func (store *Store) info(ctx context.Context, i images.Image) imagestore.Image {
 	info := imagestore.Image{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt, From: i.Labels[labelSource]}
 	// The record of a name keeps its time when the name gets another image.
-	if here, err := store.conn.Client.ContentStore().Info(ctx, i.Target.Digest); err == nil {
-		info.Created = here.CreatedAt
+	if content, err := store.conn.Client.ContentStore().Info(ctx, i.Target.Digest); err == nil {
+		info.Created = content.CreatedAt
 	}
 	// Parts for other platforms may be missing; Size counts what is here.
 	info.Size, _ = i.Size(ctx, store.conn.Client.ContentStore(), platform())

@@ -64,11 +64,11 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 		return nil, errArchive(errors.New("there is no image in it"))
 	}
 	m := importing{store, imported, before}
-	here, err := m.leaveOut(ctx, elsewhere)
+	kept, err := m.leaveOut(ctx, elsewhere)
 	if err != nil {
 		return nil, err
 	}
-	infos, err := m.check(ctx, here)
+	infos, err := m.check(ctx, kept)
 	if err != nil {
 		undo, cancel := store.conn.Detached(ctx, time.Minute)
 		defer cancel()
@@ -86,7 +86,7 @@ type importing struct {
 // leaveOut removes the images for other platforms and those without files again, if there
 // are any that can run here.
 func (m importing) leaveOut(ctx context.Context, elsewhere func(string, error)) ([]images.Image, error) {
-	var here, other []images.Image
+	var kept, other []images.Image
 	var why []error
 	for _, i := range m.imported {
 		err := transfer.CheckPlatform(ctx, m.store.conn.Client.ContentStore(), i.Target)
@@ -98,10 +98,10 @@ func (m importing) leaveOut(ctx context.Context, elsewhere func(string, error)) 
 		if err != nil {
 			other, why = append(other, i), append(why, err)
 		} else {
-			here = append(here, i)
+			kept = append(kept, i)
 		}
 	}
-	if len(here) == 0 {
+	if len(kept) == 0 {
 		return m.imported, nil // check reports that the first of them cannot be run
 	}
 	for n, i := range other {
@@ -109,7 +109,7 @@ func (m importing) leaveOut(ctx context.Context, elsewhere func(string, error)) 
 			elsewhere(transfer.Familiar(i.Name), why[n])
 		}
 	}
-	return here, m.restore(ctx, other)
+	return kept, m.restore(ctx, other)
 }
 
 // restore undoes an import: it removes images of it, and gives names back to the images

@@ -49,9 +49,9 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	if err != nil && !errdefs.IsNotFound(err) {
 		return runner.Image{}, failure.Of("Finding the image "+w.Reference, err)
 	}
-	here := err == nil
+	present := err == nil
 	switch {
-	case here && (w.Pull != runner.PullAlways || dgst != ""):
+	case present && (w.Pull != runner.PullAlways || dgst != ""):
 		image, err := store.checkHere(ctx, name, record, w)
 		if err == nil && unnamed {
 			err = store.giveName(ctx, name, record)
@@ -60,7 +60,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	case w.Pull == runner.PullNever, imagestore.IsDigest(name):
 		return runner.Image{}, errNotPulled(w, store.nearest(ctx, w.Reference))
 	case w.Pull == runner.PullAlways && dgst == "":
-		return store.refresh(ctx, name, record, here, w)
+		return store.refresh(ctx, name, record, present, w)
 	}
 	record, err = store.pull(ctx, name, want, w.Verify)
 	if err != nil {
@@ -106,7 +106,7 @@ func (store *Store) checkHere(ctx context.Context, name string, record images.Im
 
 // refresh asks the registry for the current digest of a tag, and fetches that image if it
 // is not here.
-func (store *Store) refresh(ctx context.Context, name string, record images.Image, here bool, w runner.Wanted) (runner.Image, error) {
+func (store *Store) refresh(ctx context.Context, name string, record images.Image, present bool, w runner.Wanted) (runner.Image, error) {
 	now, err := store.Remote(ctx, name)
 	if err != nil {
 		return runner.Image{}, err
@@ -114,7 +114,7 @@ func (store *Store) refresh(ctx context.Context, name string, record images.Imag
 	if w.Digest != "" && now != w.Digest {
 		return runner.Image{}, &runner.DigestError{Reference: w.Reference, Have: now, Want: w.Digest, InRegistry: true}
 	}
-	if !here || record.Target.Digest.String() != now {
+	if !present || record.Target.Digest.String() != now {
 		if record, err = store.pull(ctx, name, digest.Digest(now), w.Verify); err != nil {
 			return runner.Image{}, err
 		}

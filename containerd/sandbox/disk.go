@@ -46,11 +46,11 @@ func writableLayer(rootfs []mount.Mount) (dir string, whole bool) {
 // It ends with the context. Quotas would be better, but need a file system that was
 // created for them, which a plain machine does not have.
 func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes ...string) <-chan *runner.DiskError {
-	over := make(chan *runner.DiskError, 1)
+	exceeded := make(chan *runner.DiskError, 1)
 	dir, whole := writableLayer(rootfs)
 	dirs := slices.DeleteFunc(slices.Concat([]string{dir}, volumes), func(dir string) bool { return dir == "" })
 	if len(dirs) == 0 || limit == math.MaxInt64 {
-		return over
+		return exceeded
 	}
 	go func() {
 		base := int64(0)
@@ -71,13 +71,13 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 				u.add(dir)
 			}
 			if u.sum > limit || u.tooDeep {
-				over <- &runner.DiskError{Limit: limit, TooDeep: u.tooDeep}
+				exceeded <- &runner.DiskError{Limit: limit, TooDeep: u.tooDeep}
 				return
 			}
 			pause = restAfter(time.Since(start))
 		}
 	}()
-	return over
+	return exceeded
 }
 
 // restAfter returns how long to wait after a measurement that took so long. Most containers

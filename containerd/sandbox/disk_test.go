@@ -20,7 +20,7 @@ func TestWatchDisk_CannotBeBlinded(t *testing.T) {
 	const limit = 8 << 20
 	for name, c := range map[string]struct {
 		fill    func(t *testing.T, dir string)
-		over    bool
+		exceeds bool
 		tooDeep bool
 	}{
 		"little": {func(t *testing.T, dir string) {
@@ -48,16 +48,16 @@ func TestWatchDisk_CannotBeBlinded(t *testing.T) {
 			c.fill(t, dir)
 			upper := []mount.Mount{{Type: "overlay", Options: []string{"upperdir=" + dir}}}
 			wait := 10 * time.Second
-			if !c.over {
+			if !c.exceeds {
 				wait = time.Second
 			}
 			select {
 			case got := <-WatchDisk(t.Context(), upper, limit):
-				if !c.over || got.Limit != limit || got.TooDeep != c.tooDeep {
+				if !c.exceeds || got.Limit != limit || got.TooDeep != c.tooDeep {
 					t.Errorf("got %+v", got)
 				}
 			case <-time.After(wait):
-				if c.over {
+				if c.exceeds {
 					t.Error("it was not seen")
 				}
 			}

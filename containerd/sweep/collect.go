@@ -85,7 +85,7 @@ func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Ou
 		if !errdefs.IsNotFound(err) {
 			return k, false
 		}
-		return over(ctx, c, w.endingWithoutTask(c))
+		return endLeft(ctx, c, w.endingWithoutTask(c))
 	}
 	at := resp.Process.ExitedAt.AsTime()
 	switch resp.Process.Status {
@@ -96,12 +96,12 @@ func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Ou
 	case tasktypes.Status_STOPPED:
 		if !w.Embedded && at.Unix() > 0 {
 			result := runner.Result{ExitCode: int(resp.Process.ExitStatus), OOM: sandbox.OOMKilled(c.ID)}
-			return over(ctx, c, runner.Outcome{Fate: runner.Exited, Ended: at, Result: result})
+			return endLeft(ctx, c, runner.Outcome{Fate: runner.Exited, Ended: at, Result: result})
 		}
 		k = w.endingWithoutTask(c)
 		// Its shim may be about to record it.
 		if k.Fate == runner.Exited || time.Since(at) > runfiles.EndingLimit {
-			return over(ctx, c, k)
+			return endLeft(ctx, c, k)
 		}
 	}
 	return k, false
@@ -110,9 +110,9 @@ func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Ou
 // leftLimit is how long the processes that a first process has left may take to end.
 const leftLimit = time.Second
 
-// over ends what the first process of a container has left, and reports whether all of it has
+// endLeft ends what the first process of a container has left, and reports whether all of it has
 // ended: until then the action may still run.
-func over(ctx context.Context, c containers.Container, k runner.Outcome) (runner.Outcome, bool) {
+func endLeft(ctx context.Context, c containers.Container, k runner.Outcome) (runner.Outcome, bool) {
 	if k.Fate == runner.NotBegun {
 		return k, true
 	}

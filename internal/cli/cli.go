@@ -210,7 +210,7 @@ func takes(c *cli.Context, err error) string {
 // wantsColor reports whether colours are allowed: not with -no-color, NO_COLOR or
 // TERM=dumb.
 func (e Env) wantsColor() bool {
-	return e.get("NO_COLOR") == "" && colorprofile.Env(e.Environ) >= colorprofile.ANSI && !e.line.On("no-color")
+	return e.get("NO_COLOR") == "" && colorprofile.Env(e.Environ) >= colorprofile.ANSI && !e.line.Bool("no-color")
 }
 
 // liveSize returns the size of a terminal on which a display can be redrawn; nil = there

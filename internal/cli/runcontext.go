@@ -54,7 +54,7 @@ func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 	if !slices.Contains(streaming, command) {
 		return r, nil
 	}
-	r.json = line.On("json")
+	r.json = line.Bool("json")
 	if command != "watch" { // the repairs of watch have records of their own
 		r.stream.To("records", r.recordEvents, events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
 	}

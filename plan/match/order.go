@@ -102,7 +102,7 @@ func (o *orderer) release(edges []Edge) {
 	if len(edges) == 0 {
 		return
 	}
-	circle := o.before.Circles()
+	circle := o.before.Cycles()
 	for _, e := range edges {
 		if circle[e.Node] == circle[e.After] {
 			o.before[e.Node] = slices.DeleteFunc(o.before[e.Node], func(n string) bool { return n == e.After })
@@ -143,7 +143,7 @@ func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
 	if len(waits) == 0 {
 		return
 	}
-	circle := o.before.Circles()
+	circle := o.before.Cycles()
 	for _, w := range waits {
 		if circle[w[0]] == circle[w[1]] {
 			o.held[w[0]] = true
@@ -210,7 +210,7 @@ func (o *orderer) beginAfter(barriers map[string]string, begins []Begin) {
 			o.before[b.Node] = append(o.before[b.Node], at)
 		}
 	}
-	circle := o.before.Circles()
+	circle := o.before.Cycles()
 	for _, b := range begins {
 		if at := barriers[b.Class]; at != "" && !b.LeftOut && circle[at] == circle[b.Node] {
 			o.before[b.Node] = slices.DeleteFunc(o.before[b.Node], func(n string) bool { return n == at })

@@ -30,7 +30,7 @@ type dir struct {
 // watch is one file that is watched.
 type watch struct {
 	tell func(detail string)
-	over chan error // receives the reason why it can no longer be watched
+	end  chan error // receives the reason why it can no longer be watched
 }
 
 // seen is the inotify mask: the events that change a file, none that only read it.
@@ -41,7 +41,7 @@ const seen = syscall.IN_CREATE | syscall.IN_MODIFY | syscall.IN_CLOSE_WRITE | sy
 // and again whenever the file may have changed, until ctx ends. The file's directory
 // must exist: mount the directory as the plug, not the file itself.
 func (w *Watcher) Watch(ctx context.Context, path string, tell func(detail string)) error {
-	mine := &watch{tell: tell, over: make(chan error, 1)}
+	mine := &watch{tell: tell, end: make(chan error, 1)}
 	parent, name := filepath.Split(filepath.Clean(path))
 	if err := w.add(filepath.Clean(parent), name, mine); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (w *Watcher) Watch(ctx context.Context, path string, tell func(detail strin
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err := <-mine.over:
+	case err := <-mine.end:
 		return err
 	}
 }
@@ -162,7 +162,7 @@ func (w *Watcher) event(inotify *os.File, number int32, mask uint32, name string
 	case mask&(syscall.IN_DELETE_SELF|syscall.IN_MOVE_SELF|syscall.IN_IGNORED|syscall.IN_UNMOUNT) != 0:
 		delete(w.dirs, d.path)
 		delete(w.numbers, number)
-		d.each(func(m *watch) { m.over <- fmt.Errorf("the directory %s does not exist any more", d.path) })
+		d.each(func(m *watch) { m.end <- fmt.Errorf("the directory %s does not exist any more", d.path) })
 		w.closeIfUnused()
 	default:
 		for m := range d.watches[name] {

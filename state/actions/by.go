@@ -41,15 +41,15 @@ func (b By) String() string {
 	return fmt.Sprintf("%s (process %d on %s)", b.Command, b.PID, b.Host)
 }
 
-// Here reports whether the process ran on this machine, and whether since its last start.
-func (b By) Here() (host, boot bool) {
+// Local reports whether the process ran on this machine, and whether since its last start.
+func (b By) Local() (host, boot bool) {
 	me := Myself("")
 	return b.Host == me.Host, b.Host == me.Host && b.Boot == me.Boot
 }
 
 // Running reports whether the process is running on this machine.
 func (b By) Running() bool {
-	if host, boot := b.Here(); !host || !boot || b.PID <= 0 {
+	if host, boot := b.Local(); !host || !boot || b.PID <= 0 {
 		return false
 	}
 	now := proc.Of(b.PID)

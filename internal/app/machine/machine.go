@@ -76,8 +76,8 @@ func Open(ctx context.Context, w *workspace.Workspace, o Options) (*Machine, err
 	return m, nil
 }
 
-// here is this machine as a place.
-type here struct {
+// local is this machine as a place.
+type local struct {
 	runner.Runner // in workers where it can
 	runner.Launcher
 	router.Adopter
@@ -92,7 +92,7 @@ func (m *Machine) Connect(as remote.Hello) *router.Places {
 		}
 		return m.options.Dial(ctx, h, as)
 	}
-	return router.New(router.Options{Here: here{m.pool, m.Runtime, m.Runtime}, Images: m.Runtime, Dial: dial,
+	return router.New(router.Options{Local: local{m.pool, m.Runtime, m.Runtime}, Images: m.Runtime, Dial: dial,
 		Patience: m.retry, MayHaveMachine: m.options.MayHaveMachine, Most: Connections})
 }
 

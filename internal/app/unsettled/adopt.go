@@ -55,7 +55,7 @@ func (f Finder) Adopt(ctx context.Context, store *state.Store, p *plan.Plan) (le
 
 // on returns the Adopter for the actions of a resource, on the machine where they were started.
 func (f Finder) on(s state.Snapshot, addr string) router.Adopter {
-	return f.Places.On(s.Resources[addr].Settings.Host)
+	return f.Places.AdopterFor(s.Resources[addr].Settings.Host)
 }
 
 // discardEnded removes the traces in containerd of the actions of a resumed plan whose
@@ -191,7 +191,7 @@ func (f Finder) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, wh
 // whyUnknown says why the end of an action is unknown. For an action on a host it returns
 // why: only the host knows, whichever machine started the action.
 func whyUnknown(by actions.By, on *runner.Host, why string) string {
-	host, boot := by.Here()
+	host, boot := by.Local()
 	switch {
 	case on != nil || by.Host == "":
 		return why

@@ -92,7 +92,7 @@ func patience(o Options, variable string, usual time.Duration, what string) (tim
 // ActsHere reports whether a process that no longer runs started its actions on this
 // machine, since its last boot, in the data directory of this workspace.
 func ActsHere(w Options, by actions.By) bool {
-	_, boot := by.Here()
+	_, boot := by.Local()
 	return boot && by.Boot != "" && by.Machine != "" && by.Machine == machine(w) && !by.Running()
 }
 

@@ -17,13 +17,13 @@ type Log struct {
 	o ops
 	f *os.File
 
-	mu      sync.Mutex
-	pending []byte // not given to the kernel yet: written since the last fsync began
-	spare   []byte // the other buffer, empty
-	written int64  // bytes so far, pending ones included
-	room    int64  // the size for which the disk has reserved room
-	durable int64  // bytes that the disk has confirmed
-	err     error
+	mu       sync.Mutex
+	pending  []byte // not given to the kernel yet: written since the last fsync began
+	spare    []byte // the other buffer, empty
+	written  int64  // bytes so far, pending ones included
+	reserved int64  // the size for which the disk has reserved room
+	durable  int64  // bytes that the disk has confirmed
+	err      error
 
 	flying *batch // what is being synced; nil = nothing
 	next   *batch // the callers that arrive meanwhile
@@ -34,10 +34,10 @@ type batch struct {
 	begun  bool          // callers that arrive now are too late
 	covers int64         // the size that it syncs, once it has begun
 	led    bool          // a caller waits to begin it
-	over   chan struct{} // closed when it has ended, successfully or not
+	ended  chan struct{} // closed when it has ended, successfully or not
 }
 
-func newBatch() *batch { return &batch{over: make(chan struct{})} }
+func newBatch() *batch { return &batch{ended: make(chan struct{})} }
 
 // CreateLog creates an empty log. It fails when the file exists. When it returns, the
 // name is durable.
@@ -81,18 +81,18 @@ func (l *Log) Reserve(n int64) error {
 		return l.err
 	}
 	want := l.written + n
-	if want <= l.room {
+	if want <= l.reserved {
 		return nil
 	}
 	generous := (want/piece + 1) * piece
 	if l.o.allocate(l.f, l.durable, generous-l.durable) == nil {
-		l.room = generous
+		l.reserved = generous
 		return nil
 	}
 	if err := l.o.allocate(l.f, l.durable, want-l.durable); err != nil {
 		return err
 	}
-	l.room = want
+	l.reserved = want
 	return nil
 }
 
@@ -102,8 +102,8 @@ func (l *Log) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flush()
-	if l.room > l.written && l.err == nil {
-		l.room = l.written
+	if l.reserved > l.written && l.err == nil {
+		l.reserved = l.written
 		_ = l.f.Truncate(l.written)
 	}
 }
@@ -150,7 +150,7 @@ func (l *Log) Sync(end int64) error {
 func (l *Log) wait(b *batch) {
 	l.mu.Unlock()
 	defer l.mu.Lock()
-	<-b.over
+	<-b.ended
 }
 
 // syncOnce writes what is pending and runs one fsync, with the lock released, so that
@@ -180,14 +180,14 @@ func (l *Log) syncOnce() {
 	} else {
 		l.durable = b.covers
 	}
-	close(b.over)
+	close(b.ended)
 }
 
 // fail records the first error for good. It wakes the callers that wait for an fsync that will never begin.
 func (l *Log) fail(err error) {
 	if l.err == nil {
 		l.err = err
-		close(l.next.over)
+		close(l.next.ended)
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 
 func TestSharedFS_FindsNetworkFileSystems(t *testing.T) {
 	t.Parallel()
-	here := filepath.Join(t.TempDir(), "not there yet")
-	if name, err := SharedFS(here); err != nil || name != "" {
+	local := filepath.Join(t.TempDir(), "not there yet")
+	if name, err := SharedFS(local); err != nil || name != "" {
 		t.Errorf("a local directory: %q, %v", name, err)
 	}
-	if _, err := SharedFS(filepath.Join(here, "a", "b")); err == nil {
+	if _, err := SharedFS(filepath.Join(local, "a", "b")); err == nil {
 		t.Error("no error where there is no directory")
 	}
 	for magic, want := range map[int64]string{0x6969: "NFS", 0xff534d42 - 1<<32: "CIFS", 0xef53: ""} {
@@ -24,7 +24,7 @@ func TestSharedFS_FindsNetworkFileSystems(t *testing.T) {
 			st.Type = magic
 			return nil
 		}
-		if got, err := sharedFS(here, statfs); err != nil || got != want {
+		if got, err := sharedFS(local, statfs); err != nil || got != want {
 			t.Errorf("magic %#x: %q, %v; want %q", magic, got, err, want)
 		}
 	}

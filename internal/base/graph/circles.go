@@ -1,9 +1,9 @@
 package graph
 
-// Circles numbers the nodes so that two have the same number exactly when each precedes
+// Cycles numbers the nodes so that two have the same number exactly when each precedes
 // the other, directly or indirectly: they are in a cycle.
-func (g Graph) Circles() map[string]int {
-	c := circles{graph: g, index: make(map[string]int, len(g)), low: make(map[string]int, len(g)), number: make(map[string]int, len(g))}
+func (g Graph) Cycles() map[string]int {
+	c := cycles{graph: g, index: make(map[string]int, len(g)), low: make(map[string]int, len(g)), number: make(map[string]int, len(g))}
 	for n := range g {
 		if c.index[n] == 0 {
 			c.walk(n)
@@ -12,8 +12,8 @@ func (g Graph) Circles() map[string]int {
 	return c.number
 }
 
-// circles finds cycles by Tarjan's algorithm, with an explicit stack: graphs may be deep.
-type circles struct {
+// cycles finds cycles by Tarjan's algorithm, with an explicit stack: graphs may be deep.
+type cycles struct {
 	graph  Graph
 	index  map[string]int // when a node was reached; 0 = not yet
 	low    map[string]int // the earliest node that it reaches
@@ -28,14 +28,14 @@ type visit struct {
 	next int
 }
 
-func (c *circles) enter(n string) visit {
+func (c *cycles) enter(n string) visit {
 	c.index[n] = len(c.index) + 1
 	c.low[n] = c.index[n]
 	c.stack = append(c.stack, n)
 	return visit{node: n}
 }
 
-func (c *circles) walk(from string) {
+func (c *cycles) walk(from string) {
 	way := []visit{c.enter(from)}
 	for len(way) > 0 {
 		v := &way[len(way)-1]
@@ -61,7 +61,7 @@ func (c *circles) walk(from string) {
 }
 
 // close numbers the nodes of the cycle that was entered at the node first.
-func (c *circles) close(first string) {
+func (c *cycles) close(first string) {
 	for {
 		n := c.stack[len(c.stack)-1]
 		c.stack = c.stack[:len(c.stack)-1]

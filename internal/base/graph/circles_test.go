@@ -9,7 +9,7 @@ import (
 func TestCircles_ShareANumber(t *testing.T) {
 	t.Parallel()
 	g := Graph{"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "e"}, "e": {"f"}, "f": {"e"}, "g": {"g"}, "h": nil}
-	c := g.Circles()
+	c := g.Cycles()
 	if len(c) != len(g) {
 		t.Fatalf("%d of %d nodes have a number", len(c), len(g))
 	}
@@ -53,7 +53,7 @@ func TestCircles_OfRandomGraphs(t *testing.T) {
 			n := fmt.Sprint(random.IntN(nodes))
 			g[n] = append(g[n], fmt.Sprint(random.IntN(nodes)))
 		}
-		c := g.Circles()
+		c := g.Cycles()
 		for a := range g {
 			for b := range g {
 				if together := reaches(g, a, b) && reaches(g, b, a); together != (c[a] == c[b]) {
@@ -72,7 +72,7 @@ func TestCircles_OfADeepGraph(t *testing.T) {
 		g[fmt.Sprint(i)] = []string{fmt.Sprint((i + 1) % deep)}
 	}
 	first := -1
-	for _, number := range g.Circles() {
+	for _, number := range g.Cycles() {
 		if first == -1 {
 			first = number
 		}

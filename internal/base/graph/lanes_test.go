@@ -10,8 +10,8 @@ import (
 
 // laneOf reads lanes from names as web3/disk; what has no slash is on no host.
 func laneOf(node string) Lane {
-	host, _, on := strings.Cut(node, "/")
-	if !on {
+	host, _, found := strings.Cut(node, "/")
+	if !found {
 		return Lane{}
 	}
 	return Lane{Place: host, Host: true}

@@ -71,7 +71,7 @@ func (l *Limits) Take() (node string, ok bool) {
 			if p.stopped || !begun(p) || p.host && !p.open && l.full() {
 				continue
 			}
-			if kind := l.room(p); kind >= 0 {
+			if kind := l.startable(p); kind >= 0 {
 				return l.take(p, kind), true
 			}
 		}
@@ -82,8 +82,8 @@ func (l *Limits) Take() (node string, ok bool) {
 // full reports whether no further host may be used now.
 func (l *Limits) full() bool { return l.hosts > 0 && l.open >= l.hosts }
 
-// room returns the first kind that has a waiting node and room to start it; -1 = none.
-func (l *Limits) room(p *place) int {
+// startable returns the first kind that has a waiting node and room to start it; -1 = none.
+func (l *Limits) startable(p *place) int {
 	for kind, most := range l.most {
 		if len(p.ready[kind]) > 0 && p.running[kind] < most {
 			return kind

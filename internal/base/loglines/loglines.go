@@ -62,8 +62,8 @@ func (w *Writer) add(b []byte) {
 		if len(part) > 0 && w.back {
 			w.rest, w.cut, w.back = w.rest[:0], false, false
 		}
-		if room := MaxLine - len(w.rest); len(part) > room {
-			part, w.cut = part[:room], true
+		if free := MaxLine - len(w.rest); len(part) > free {
+			part, w.cut = part[:free], true
 		}
 		w.rest = append(w.rest, part...)
 		w.back = w.back || returns

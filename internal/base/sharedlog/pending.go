@@ -106,13 +106,13 @@ func (p *Pending) write(b []byte) {
 }
 
 // setDurable sets whether all records, earlier and later ones, must be on the disk.
-func (p *Pending) setDurable(on bool) {
+func (p *Pending) setDurable(durable bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if on && !p.durable && p.f != nil {
+	if durable && !p.durable && p.f != nil {
 		p.err = errors.Join(p.err, p.f.Sync())
 	}
-	p.durable = on
+	p.durable = durable
 }
 
 func (p *Pending) close() error {

@@ -58,9 +58,9 @@ func holder(t *testing.T, p sharedlog.Presence, claim string, n int) (ended func
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	over := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(over) }()
-	t.Cleanup(func() { _ = cmd.Process.Kill(); <-over })
+	done := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(done) }()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-done })
 	for deadline := time.Now().Add(time.Minute); proc.Of(cmd.Process.Pid).Letter != 'T'; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the process did not stop")

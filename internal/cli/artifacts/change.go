@@ -20,12 +20,12 @@ func get(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
+	client, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {
 		return failed, err
 	}
 	dir := s.Engine.Workspace.Path(c.Args().Get(1))
-	got, err := desk.Get(c.Context, c.Args().First(), dir, parts)
+	got, err := client.Get(c.Context, c.Args().First(), dir, parts)
 	if err != nil {
 		return failed, err
 	}
@@ -46,11 +46,11 @@ func pin(c *cli.Context, s Session) (int, error) {
 	if err != nil {
 		return failed, err
 	}
-	desk, err := pins.OpenPins(c.Context, s.Engine, s.Inputs, "artifact pin")
+	lockFile, err := pins.OpenPins(c.Context, s.Engine, s.Inputs, "artifact pin")
 	if err != nil {
 		return failed, err
 	}
-	change, err := desk.Pin(c.Context, c.Args().First(), parts)
+	change, err := lockFile.Pin(c.Context, c.Args().First(), parts)
 	return changed(s, change, err)
 }
 
@@ -58,11 +58,11 @@ func unpin(c *cli.Context, s Session) (int, error) {
 	if err := takes(c, 1, 1); err != nil {
 		return failed, err
 	}
-	desk, err := pins.OpenPins(c.Context, s.Engine, s.Inputs, "artifact unpin")
+	lockFile, err := pins.OpenPins(c.Context, s.Engine, s.Inputs, "artifact unpin")
 	if err != nil {
 		return failed, err
 	}
-	change, err := desk.Unpin(c.Args().First())
+	change, err := lockFile.Unpin(c.Args().First())
 	return changed(s, change, err)
 }
 

@@ -115,7 +115,7 @@ func completing(app *cli.App, args []string) Line {
 }
 
 // Help reports whether the user asks only for the help of the command.
-func (l Line) Help() bool { return l.On("help") || l.On("h") }
+func (l Line) Help() bool { return l.Bool("help") || l.Bool("h") }
 
 // standingArgs is the environment variable with flags for all commands; with _COMMAND
 // after it, such as DEPLOYSTER_CLI_ARGS_plan, it has the flags for one.
@@ -194,10 +194,10 @@ func (l Line) Command() string {
 	return l.Path[0]
 }
 
-// On reports whether a switch is on.
-func (l Line) On(name string) bool {
-	on, _ := strconv.ParseBool(l.Values[name]) // the library reports an invalid value later
-	return on
+// Bool reports whether a switch is on.
+func (l Line) Bool(name string) bool {
+	value, _ := strconv.ParseBool(l.Values[name]) // the library reports an invalid value later
+	return value
 }
 
 func find(commands []*cli.Command, name string) *cli.Command {

@@ -40,7 +40,7 @@ type Runtime interface {
 func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
 	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
-	here := agent.New(agent.Options{Runner: pool, Launcher: at, Runtime: at, Build: version, Look: lead(home()), Files: files,
+	local := agent.New(agent.Options{Runner: pool, Launcher: at, Runtime: at, Build: version, Look: lead(home()), Files: files,
 		Runc: at.RuncVersion(ctx), DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
 	if self, err := os.Executable(); err == nil {
 		go ssh.InUse(ctx, self, 24*time.Hour)
@@ -50,7 +50,7 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 	}
 	// A signal ends this process like a lost connection.
 	context.AfterFunc(ctx, func() { os.Exit(lost) })
-	if err := remote.Serve(context.WithoutCancel(ctx), stdio{o.Stdin, o.Stdout}, here, remote.DefaultTiming()); err != nil {
+	if err := remote.Serve(context.WithoutCancel(ctx), stdio{o.Stdin, o.Stdout}, local, remote.DefaultTiming()); err != nil {
 		os.Exit(lost)
 	}
 	pool.Close()

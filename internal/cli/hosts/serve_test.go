@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "far" {
 		o := workspace.Options{Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ()}
-		if err := Serve(context.Background(), here{runnertest.Runtime{Fake: runnertest.NewFake()}}, o, "v1", 1); err != nil {
+		if err := Serve(context.Background(), local{runnertest.Runtime{Fake: runnertest.NewFake()}}, o, "v1", 1); err != nil {
 			os.Exit(2)
 		}
 		return
@@ -26,13 +26,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// here is what runs images on the host.
-type here struct{ runnertest.Runtime }
+// local is what runs images on the host.
+type local struct{ runnertest.Runtime }
 
 // RuncVersion implements Runtime.
-func (here) RuncVersion(context.Context) string { return "" }
+func (local) RuncVersion(context.Context) string { return "" }
 
-func (here) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
+func (local) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
 
 // The far end says that the directory that it was installed in is in use.
 func TestServe_KeepsItsProgram(t *testing.T) {

@@ -65,8 +65,8 @@ func flagsOf(flags []cli.Flag) (list []Flag) {
 				f.Value, f.Usage = word, before+word+after
 			}
 		}
-		if on, ok := flag.(*cli.BoolFlag); ok {
-			f.On, f.Default = on.Value, ""
+		if switched, ok := flag.(*cli.BoolFlag); ok {
+			f.On, f.Default = switched.Value, ""
 		}
 		if length, ok := flag.(*cli.DurationFlag); ok && length.Value == 0 && length.DefaultText == "" {
 			f.Default = ""

@@ -154,10 +154,10 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 // conform tests whether an image keeps the protocol. It sets those of the options
 // that the command decides. It calls their About once the secrets of the configs are
 // known. Without quiet it shows the output of the image.
-func conform(ctx context.Context, c command.Command, on machine.Runtime, o conformance.Options,
+func conform(ctx context.Context, c command.Command, runtime machine.Runtime, o conformance.Options,
 	quiet bool) (conformance.Report, error) {
 	w := c.Work
-	o.Runner, o.Launcher, o.Version, o.Workspace, o.Verbose, o.Hide = on, on, w.Version, w.Dir, w.Verbose, w.Secrets.Hide
+	o.Runner, o.Launcher, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, w.Version, w.Dir, w.Verbose, w.Secrets.Hide
 	if !quiet {
 		o.Log = c.Line
 	}

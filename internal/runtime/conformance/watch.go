@@ -25,11 +25,11 @@ const fixWatch = "Print one JSON object a line, {} or with \"detail\" and \"busy
 // watch carries out the checks of a watch. It has the watch in progress while other
 // checks change the resource.
 type watch struct {
-	image  *image
-	on     bool // the watch is in progress; otherwise the fields below have no meaning
-	client *watchclient.Client
-	cancel context.CancelFunc
-	end    chan error // receives why the watch ended
+	image   *image
+	started bool // the watch is in progress; otherwise the fields below have no meaning
+	client  *watchclient.Client
+	cancel  context.CancelFunc
+	end     chan error // receives why the watch ended
 
 	mu     sync.Mutex
 	events []time.Time
@@ -81,7 +81,7 @@ func (w *watch) start(ctx context.Context, last json.RawMessage) outcome {
 	w.client = watchclient.New(watchclient.Options{Launcher: i.o.Launcher, Log: i.o.Log})
 	w.end, w.came = make(chan error, 1), make(chan struct{}, 1)
 	ctx, w.cancel = context.WithCancel(ctx)
-	w.on = true
+	w.started = true
 	began := time.Now()
 	go func() {
 		w.end <- w.client.Watch(ctx, &watchclient.Request{Address: i.o.Name, Reference: i.o.Image, Spec: spec}, w.record)
@@ -102,8 +102,8 @@ func (w *watch) start(ctx context.Context, last json.RawMessage) outcome {
 
 // stop ends the watch, if one is in progress.
 func (w *watch) stop() {
-	if w.on {
-		w.on = false
+	if w.started {
+		w.started = false
 		w.cancel()
 		<-w.end
 		w.client.Close()
@@ -125,7 +125,7 @@ const fixQuiet = "Nothing changed while the state was read, so there is nothing 
 // isQuiet queries the state several times. If a type reported an event for each query,
 // deployster would query it without end.
 func (w *watch) isQuiet(ctx context.Context) outcome {
-	if !w.on {
+	if !w.started {
 		return skip("it does not watch")
 	}
 	began := time.Now()
@@ -146,7 +146,7 @@ const fixTells = "When an action has changed something, print a line: if a file 
 
 // reportedAll checks that the watch has reported each change that actions made.
 func (w *watch) reportedAll(ctx context.Context) outcome {
-	if !w.on {
+	if !w.started {
 		return skip("it does not watch")
 	}
 	if len(w.acted) == 0 {
@@ -175,7 +175,7 @@ func (w *watch) reportedAll(ctx context.Context) outcome {
 
 // noteActions records that actions were carried out from a time until now.
 func (w *watch) noteActions(from time.Time) {
-	if w.on {
+	if w.started {
 		w.acted = append(w.acted, span{from, time.Now()})
 	}
 }

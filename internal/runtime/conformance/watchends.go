@@ -26,7 +26,7 @@ const (
 type spoken struct {
 	runner.Process
 	lines chan []byte // lines of its stdout; closed at its end
-	over  chan struct{}
+	ended chan struct{}
 	res   runner.Result
 }
 
@@ -37,7 +37,7 @@ func (w *watch) launch(ctx context.Context, s runner.Spec) (*spoken, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &spoken{Process: proc, lines: make(chan []byte, 2*manyWatches), over: make(chan struct{})}
+	p := &spoken{Process: proc, lines: make(chan []byte, 2*manyWatches), ended: make(chan struct{})}
 	go func() {
 		in := bufio.NewScanner(proc.Stdout())
 		in.Buffer(nil, 1<<20)
@@ -50,7 +50,7 @@ func (w *watch) launch(ctx context.Context, s runner.Spec) (*spoken, error) {
 		_, _ = io.Copy(io.Discard, proc.Stdout())
 		close(p.lines)
 		p.res, _ = proc.Wait() // the caller checks how it ended
-		close(p.over)
+		close(p.ended)
 	}()
 	return p, nil
 }
@@ -74,7 +74,7 @@ func (p *spoken) nextLine(ctx context.Context, limit <-chan time.Time) ([]byte, 
 // ends reports whether the program ends within d.
 func (p *spoken) ends(d time.Duration) bool {
 	select {
-	case <-p.over:
+	case <-p.ended:
 		return true
 	case <-time.After(d):
 		return false
@@ -83,7 +83,7 @@ func (p *spoken) ends(d time.Duration) bool {
 
 func (p *spoken) kill() {
 	p.Kill()
-	<-p.over
+	<-p.ended
 }
 
 const fixEnds = "Read stdin to its end and then exit, with all started processes: so none is left when deployster dies. A shell script " +
@@ -92,7 +92,7 @@ const fixEnds = "Read stdin to its end and then exit, with all started processes
 // endsWhenAsked checks that a watch ends when its stdin ends, and on SIGTERM.
 func (w *watch) endsWhenAsked(ctx context.Context) outcome {
 	i := w.image
-	if !w.on {
+	if !w.started {
 		return skip("it does not watch")
 	}
 	spec, err := i.client(i.o.Workspace).WatchSpec(ctx, i.target, i.ty, present(i.o.Config))
@@ -134,7 +134,7 @@ const fixWatchWorker = "A worker watches any number of resources concurrently: a
 // watchesMany checks that a worker watches many resources in one process.
 func (w *watch) watchesMany(ctx context.Context) outcome {
 	i := w.image
-	if !w.on {
+	if !w.started {
 		return skip("it does not watch")
 	}
 	spec, err := i.client(i.o.Workspace).WatchSpec(ctx, i.target, i.ty, present(i.o.Config))

@@ -89,7 +89,7 @@ func (c *Client) Welcome() Welcome { return c.welcome }
 func (c *Client) SetPrinted(text string) { c.welcome.Printed = text }
 
 // Lost returns a channel that is closed when the connection is lost or the Client is closed.
-func (c *Client) Lost() <-chan struct{} { return c.conn.over }
+func (c *Client) Lost() <-chan struct{} { return c.conn.ended }
 
 // Close ends the connection. The caller must have no call in progress.
 func (c *Client) Close() error {
@@ -184,7 +184,7 @@ func (i *inbox) next(c *conn, ended <-chan struct{}) (frame.Message, error) {
 		case <-i.some:
 		case <-ended:
 			return frame.Message{}, io.EOF
-		case <-c.over:
+		case <-c.ended:
 			i.mu.Lock()
 			none := len(i.queue) == 0
 			i.mu.Unlock()

@@ -32,21 +32,21 @@ type conn struct {
 	mu sync.Mutex // held while a message is written
 	w  *frame.Writer
 
-	active   chan struct{} // receives a value when something was read
-	over     chan struct{} // closed when nothing is read any more
-	overOnce sync.Once
-	err      error // why the connection ended; set before over is closed
+	active  chan struct{} // receives a value when something was read
+	ended   chan struct{} // closed when nothing is read any more
+	endOnce sync.Once
+	err     error // why the connection ended; set before ended is closed
 }
 
 func newConn(stream io.ReadWriteCloser, t Timing) *conn {
-	return &conn{stream: stream, timing: t, w: frame.NewWriter(stream), active: make(chan struct{}, 1), over: make(chan struct{})}
+	return &conn{stream: stream, timing: t, w: frame.NewWriter(stream), active: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // fail ends the connection. Only the first call sets the reason.
 func (c *conn) fail(err error) {
-	c.overOnce.Do(func() {
+	c.endOnce.Do(func() {
 		c.err = err
-		close(c.over)
+		close(c.ended)
 		_ = c.stream.Close() // the connection is lost anyway
 	})
 }
@@ -125,7 +125,7 @@ func (c *conn) keepAlive() {
 	defer silence.Stop()
 	for {
 		select {
-		case <-c.over:
+		case <-c.ended:
 			return
 		case <-c.active:
 			silence.Reset(c.timing.Silence)

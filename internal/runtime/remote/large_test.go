@@ -61,9 +61,9 @@ func (s slow) Read(p []byte) (int, error) {
 
 // A message that takes longer than the silence that is the end of a connection ends none.
 func TestConnection_IsHeardWhileAMessageComes(t *testing.T) {
-	here, there := net.Pipe()
+	local, there := net.Pipe()
 	go func() { _ = Serve(context.Background(), there, printing{newPlace(), 4 << 20, 0}, quick()) }() // it ends with its client
-	c, err := NewClient(t.Context(), slow{here}, Hello{Build: "b1"}, quick())
+	c, err := NewClient(t.Context(), slow{local}, Hello{Build: "b1"}, quick())
 	if err != nil {
 		t.Fatal(err)
 	}

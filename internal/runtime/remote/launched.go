@@ -63,9 +63,9 @@ func (l *launched) run(ctx context.Context, at runner.Launcher, s runner.Spec) e
 	l.process = p
 	l.mu.Unlock()
 	defer context.AfterFunc(ctx, p.Kill)()
-	over := make(chan struct{})
-	defer close(over)
-	go l.feed(p, over)
+	ended := make(chan struct{})
+	defer close(ended)
+	go l.feed(p, ended)
 	if err := l.conn.send(kindRunning, l.call, nil); err != nil {
 		p.Kill()
 	}
@@ -77,12 +77,12 @@ func (l *launched) run(ctx context.Context, at runner.Launcher, s runner.Spec) e
 	return ending{Result: &res, Error: encodeError(err)}
 }
 
-// feed writes what the client sends to the program's stdin, until over is closed.
-func (l *launched) feed(p runner.Process, over <-chan struct{}) {
+// feed writes what the client sends to the program's stdin, until ended is closed.
+func (l *launched) feed(p runner.Process, ended <-chan struct{}) {
 	in := p.Stdin()
 	defer func() { _ = in.Close() }() // a program whose input cannot be closed gets a signal
 	for {
-		m, err := l.stdin.next(l.conn, over)
+		m, err := l.stdin.next(l.conn, ended)
 		if err != nil || len(m.Body) == 1 {
 			return
 		}

@@ -124,7 +124,7 @@ type failure struct {
 	TooDeep   bool          `json:"too_deep,omitempty"`
 	Container string        `json:"container,omitempty"`
 	Cause     string        `json:"cause,omitempty"`
-	Over      bool          `json:"over,omitempty"`
+	Ended     bool          `json:"over,omitempty"`
 }
 
 // The error types that decode restores at the other end.
@@ -165,7 +165,7 @@ func encodeError(err error) *failure {
 	case errors.As(err, &disk):
 		f.Type, f.Limit, f.TooDeep = typeDisk, disk.Limit, disk.TooDeep
 	case errors.As(err, &unknown):
-		f.Type, f.Container, f.Cause, f.Over = typeUnknown, unknown.Container, unknown.Err.Error(), unknown.Over
+		f.Type, f.Container, f.Cause, f.Ended = typeUnknown, unknown.Container, unknown.Err.Error(), unknown.Over
 	case errors.As(err, &worker):
 		f.Type, f.Cause = typeWorker, worker.Reason
 	case errors.Is(err, runner.ErrNoImage):
@@ -195,7 +195,7 @@ func (f *failure) decode(cancelled error) error {
 	case typeDisk:
 		as = &runner.DiskError{Limit: f.Limit, TooDeep: f.TooDeep}
 	case typeUnknown:
-		as = &runner.UnknownError{Container: f.Container, Err: errors.New(f.Cause), Over: f.Over}
+		as = &runner.UnknownError{Container: f.Container, Err: errors.New(f.Cause), Over: f.Ended}
 	case typeWorker:
 		as = &runner.WorkerError{Reason: f.Cause}
 	case typeNoImage:

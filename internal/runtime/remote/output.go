@@ -27,13 +27,13 @@ type output struct {
 	call   uint32
 	stream byte
 
-	mu   sync.Mutex
-	room int
-	more chan struct{} // receives a value when room grows
+	mu     sync.Mutex
+	credit int
+	more   chan struct{} // receives a value when room grows
 }
 
 func newOutput(c *conn, call uint32, stream byte) *output {
-	return &output{conn: c, call: call, stream: stream, room: window, more: make(chan struct{}, 1)}
+	return &output{conn: c, call: call, stream: stream, credit: window, more: make(chan struct{}, 1)}
 }
 
 // Write sends p in order. It fails when the connection is lost.
@@ -57,15 +57,15 @@ func (o *output) Write(p []byte) (int, error) {
 func (o *output) reserve(n int) int {
 	for {
 		o.mu.Lock()
-		if got := min(n, o.room); got > 0 {
-			o.room -= got
+		if got := min(n, o.credit); got > 0 {
+			o.credit -= got
 			o.mu.Unlock()
 			return got
 		}
 		o.mu.Unlock()
 		select {
 		case <-o.more:
-		case <-o.conn.over:
+		case <-o.conn.ended:
 			return 0
 		}
 	}
@@ -74,7 +74,7 @@ func (o *output) reserve(n int) int {
 // taken gives n bytes of room back, up to the window: the other end cannot enlarge it.
 func (o *output) taken(n int) {
 	o.mu.Lock()
-	o.room = min(o.room+n, window)
+	o.credit = min(o.credit+n, window)
 	o.mu.Unlock()
 	select {
 	case o.more <- struct{}{}:

@@ -66,7 +66,7 @@ func (p *pieces) ReadContent(ctx context.Context, digest string, offset int64, n
 			return nil, fmt.Errorf("the client sends %d bytes of %d", len(piece.content), w.Size)
 		}
 		return piece.content, piece.err
-	case <-p.conn.over:
+	case <-p.conn.ended:
 		return nil, p.conn.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)

@@ -109,10 +109,10 @@ func quick() Timing { return Timing{Ping: 100 * time.Millisecond, Silence: 2 * t
 // connect serves a place, and returns a client of it and what Serve returns.
 func connect(t *testing.T, at Place, h Hello, timing Timing) (*Client, net.Conn, chan error) {
 	t.Helper()
-	here, there := net.Pipe()
+	local, there := net.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- Serve(context.Background(), there, at, timing) }()
-	c, err := NewClient(context.Background(), here, h, timing)
+	c, err := NewClient(context.Background(), local, h, timing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,19 +182,19 @@ func TestClient_IsFencedByALaterOne(t *testing.T) {
 	if _, err := old.Run(context.Background(), s); err != nil {
 		t.Errorf("a query of the old client: %v", err)
 	}
-	here, there := net.Pipe()
+	local, there := net.Pipe()
 	go func() { _ = Serve(context.Background(), there, at, DefaultTiming()) }() // it ends with its client
 	var refused *RefusedError
-	if _, err := NewClient(context.Background(), here, Hello{Build: "b1", Epoch: 1}, DefaultTiming()); !errors.As(err, &refused) {
+	if _, err := NewClient(context.Background(), local, Hello{Build: "b1", Epoch: 1}, DefaultTiming()); !errors.As(err, &refused) {
 		t.Errorf("an old client that comes again: %v", err)
 	}
 }
 
 func TestClient_RefusesAnotherBuild(t *testing.T) {
-	here, there := net.Pipe()
+	local, there := net.Pipe()
 	go func() { _ = Serve(context.Background(), there, newPlace(), DefaultTiming()) }() // it ends with its client
 	var refused *RefusedError
-	if _, err := NewClient(context.Background(), here, Hello{Build: "b2"}, DefaultTiming()); !errors.As(err, &refused) ||
+	if _, err := NewClient(context.Background(), local, Hello{Build: "b2"}, DefaultTiming()); !errors.As(err, &refused) ||
 		!strings.Contains(err.Error(), `"b1"`) || !strings.Contains(err.Error(), `"b2"`) {
 		t.Errorf("got %v", err)
 	}
@@ -250,13 +250,13 @@ func TestConnection_IsLost(t *testing.T) {
 
 // A peer that keeps the connection and says nothing is as one that is gone.
 func TestConnection_IsLostInSilence(t *testing.T) {
-	here, there := net.Pipe()
+	local, there := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, there) }() // it ends with the pipe
-	if _, err := NewClient(context.Background(), here, Hello{}, quick()); !errors.Is(err, errSilence) {
+	if _, err := NewClient(context.Background(), local, Hello{}, quick()); !errors.Is(err, errSilence) {
 		t.Errorf("the client: %v", err)
 	}
-	here, there = net.Pipe()
-	go func() { _, _ = io.Copy(io.Discard, here) }() // it ends with the pipe
+	local, there = net.Pipe()
+	go func() { _, _ = io.Copy(io.Discard, local) }() // it ends with the pipe
 	if err := Serve(context.Background(), there, newPlace(), quick()); !errors.Is(err, errSilence) {
 		t.Errorf("the host: %v", err)
 	}
@@ -271,9 +271,9 @@ func (deafToClose) Close() error { return nil }
 // A host ends also when what it reads from stays open: the process of ssh lives on where its
 // client is suspended.
 func TestServe_EndsInSilenceWhoeverReads(t *testing.T) {
-	here, there := net.Pipe()
-	defer func() { _ = here.Close() }() // its reader ends with the test
-	go func() { _, _ = io.Copy(io.Discard, here) }()
+	local, there := net.Pipe()
+	defer func() { _ = local.Close() }() // its reader ends with the test
+	go func() { _, _ = io.Copy(io.Discard, local) }()
 	served := make(chan error, 1)
 	go func() { served <- Serve(context.Background(), deafToClose{there}, newPlace(), quick()) }()
 	select {

@@ -48,7 +48,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) e
 	var err error
 	select {
 	case err = <-read:
-	case <-s.conn.over: // closing a stream need not wake its reader
+	case <-s.conn.ended: // closing a stream need not wake its reader
 		err = s.conn.err
 	}
 	if err == io.EOF && s.idle() {
@@ -257,7 +257,7 @@ func (s *server) run(ctx context.Context, call *served, id uint32, r runRequest)
 			case a := <-call.recorded:
 				told = true
 				return a.Error.decode(nil)
-			case <-s.conn.over:
+			case <-s.conn.ended:
 				return s.conn.err
 			}
 		}

@@ -24,16 +24,16 @@ func NewLog(keep int64) *Log {
 func (l *Log) Write(p []byte) (int, error) {
 	n := len(p)
 	l.total += int64(n)
-	if room := l.half - len(l.head); room > 0 {
-		k := min(room, len(p))
+	if free := l.half - len(l.head); free > 0 {
+		k := min(free, len(p))
 		l.head = append(l.head, p[:k]...)
 		p = p[k:]
 	}
 	if len(p) > l.half {
 		p = p[len(p)-l.half:]
 	}
-	if room := l.half - len(l.tail); room > 0 {
-		k := min(room, len(p))
+	if free := l.half - len(l.tail); free > 0 {
+		k := min(free, len(p))
 		l.tail = append(l.tail, p[:k]...)
 		p = p[k:]
 	}

@@ -68,22 +68,22 @@ func (p *image) run(_ context.Context, s runner.Spec, stdin io.Reader, stdout, s
 
 const v2Info = `{"artifacts":{"api_version":"2.0","check":"/art check","get":"/art 'get' \"two words\"","put":{"entrypoint":"/art","args":["put"]}},"icon":"x"}`
 
-// lab runs an image.
-type lab struct {
+// env runs an image.
+type env struct {
 	*Client
 	image  *image
 	target artifact.Target
 	info   artifact.Info
 }
 
-func newLab(t *testing.T, p *image) *lab {
+func newEnv(t *testing.T, p *image) *env {
 	t.Helper()
 	f := runnertest.NewFake()
 	f.Add("acme/it", p.run)
 	if p.v2 = p.info != ""; !p.v2 {
 		f.AddFiles("acme/it", "/opt/resource/check", "/opt/resource/in", "/opt/resource/out")
 	}
-	l := &lab{New(Options{Types: typeclient.New(typeclient.Options{Runner: f}), Inspector: f}), p,
+	l := &env{New(Options{Types: typeclient.New(typeclient.Options{Runner: f}), Inspector: f}), p,
 		artifact.Target{Address: "artifact.a", Reference: "acme/it"}, artifact.Info{}}
 	var err error
 	if l.info, err = l.Info(t.Context(), l.target); err != nil {
@@ -93,7 +93,7 @@ func newLab(t *testing.T, p *image) *lab {
 	return l
 }
 
-func (l *lab) check(t *testing.T, in artifact.CheckInput) (artifact.Checked, error) {
+func (l *env) check(t *testing.T, in artifact.CheckInput) (artifact.Checked, error) {
 	t.Helper()
 	in.Fresh = true
 	return l.Check(t.Context(), l.target, l.info, in)
@@ -131,71 +131,71 @@ func TestInfo_ReportsProtocols(t *testing.T) {
 			t.Errorf("%s: %s, %v", c.name, artifact.ClassOf(err), err)
 		}
 	}
-	if l := newLab(t, &image{}); l.info.Protocol != artifact.Concourse1 || !l.info.CanPut() {
+	if l := newEnv(t, &image{}); l.info.Protocol != artifact.Concourse1 || !l.info.CanPut() {
 		t.Errorf("v1: %+v", l.info)
 	}
 }
 
 // What stands on stdin, byte by byte: some images refuse what they do not know.
 func TestClient_PrintsExactly(t *testing.T) {
-	recipe := func(l *lab, params string) artifact.Recipe {
+	recipe := func(l *env, params string) artifact.Recipe {
 		return artifact.NewRecipe(l.info, runner.Settings{}, json.RawMessage(source), json.RawMessage(params),
 			artifact.Versioned{Space: "main", Version: artifact.Version{"ref": "1"}})
 	}
 	take := func(string) error { return nil }
-	v1 := func(t *testing.T) *lab {
-		return newLab(t, &image{check: `[{"ref":"1"}]`, in: `{"version":{"ref":"1"}}`, out: `{"version":{"ref":"1"}}`})
+	v1 := func(t *testing.T) *env {
+		return newEnv(t, &image{check: `[{"ref":"1"}]`, in: `{"version":{"ref":"1"}}`, out: `{"version":{"ref":"1"}}`})
 	}
-	v2 := func(t *testing.T) *lab {
-		return newLab(t, &image{info: v2Info, out: `{"type":"created","space":"main","version":{"ref":"1"}}`})
+	v2 := func(t *testing.T) *env {
+		return newEnv(t, &image{info: v2Info, out: `{"type":"created","space":"main","version":{"ref":"1"}}`})
 	}
 	for _, c := range []struct {
-		name string
-		lab  func(*testing.T) *lab
-		do   func(*lab) error
-		want string
-		cwd  string
+		name   string
+		newEnv func(*testing.T) *env
+		do     func(*env) error
+		want   string
+		cwd    string
 	}{
-		{"v1 check", v1, func(l *lab) error {
+		{"v1 check", v1, func(l *env) error {
 			_, err := l.check(t, artifact.CheckInput{Source: json.RawMessage(source)})
 			return err
 		},
 			`check  <{"source":{"b":{"c":1},"uri":"x"}}`, ""},
-		{"v1 check from", v1, func(l *lab) error {
+		{"v1 check from", v1, func(l *env) error {
 			_, err := l.check(t, artifact.CheckInput{Source: json.RawMessage(source), From: map[string]artifact.Version{"": {"ref": "<1>"}}})
 			return err
 		}, `check  <{"source":{"b":{"c":1},"uri":"x"},"version":{"ref":"<1>"}}`, ""},
-		{"v1 get", v1, func(l *lab) error {
+		{"v1 get", v1, func(l *env) error {
 			_, err := l.Get(t.Context(), l.target, l.info, artifact.GetInput{Recipe: recipe(l, ""), Take: take})
 			return err
 		}, `in /tmp/build/get <{"source":{"b":{"c":1},"uri":"x"},"version":{"ref":"1"}}`, getDir},
-		{"v1 get with params", v1, func(l *lab) error {
+		{"v1 get with params", v1, func(l *env) error {
 			_, err := l.Get(t.Context(), l.target, l.info, artifact.GetInput{Recipe: recipe(l, `{"depth":1}`), Take: take})
 			return err
 		}, `in /tmp/build/get <{"source":{"b":{"c":1},"uri":"x"},"params":{"depth":1},"version":{"ref":"1"}}`, getDir},
-		{"v1 put", v1, func(l *lab) error {
+		{"v1 put", v1, func(l *env) error {
 			_, err := l.Put(t.Context(), l.target, l.info, artifact.PutInput{ID: "1", Source: json.RawMessage(source)})
 			return err
 		}, `out /tmp/build/put <{"source":{"b":{"c":1},"uri":"x"}}`, putDir},
-		{"v2 check", v2, func(l *lab) error {
+		{"v2 check", v2, func(l *env) error {
 			_, err := l.check(t, artifact.CheckInput{Source: json.RawMessage(source)})
 			return err
 		},
 			`check check <{"config":{"b":{"c":1},"uri":"x"},"from":{},"response_path":"/tmp/build/response/answer"}`, ""},
-		{"v2 check from", v2, func(l *lab) error {
+		{"v2 check from", v2, func(l *env) error {
 			_, err := l.check(t, artifact.CheckInput{From: map[string]artifact.Version{"main": {"ref": "1"}}})
 			return err
 		}, `check check <{"config":{},"from":{"main":{"ref":"1"}},"response_path":"/tmp/build/response/answer"}`, ""},
-		{"v2 get", v2, func(l *lab) error {
+		{"v2 get", v2, func(l *env) error {
 			_, err := l.Get(t.Context(), l.target, l.info, artifact.GetInput{Recipe: recipe(l, `{"uri":"y","d":2}`), Take: take})
 			return err
 		}, `get get two words <{"config":{"b":{"c":1},"d":2,"uri":"y"},"space":"main","version":{"ref":"1"}}`, getDir},
-		{"v2 put", v2, func(l *lab) error {
+		{"v2 put", v2, func(l *env) error {
 			_, err := l.Put(t.Context(), l.target, l.info, artifact.PutInput{ID: "1", Source: json.RawMessage(source), Params: json.RawMessage(`{"n":1}`)})
 			return err
 		}, `put put <{"config":{"b":{"c":1},"n":1,"uri":"x"},"response_path":"/tmp/build/response/answer"}`, putDir},
 	} {
-		l := c.lab(t)
+		l := c.newEnv(t)
 		if err := c.do(l); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -282,7 +282,7 @@ func TestCheck_OfV1IsLenientWhereItMustBe(t *testing.T) {
 		{"half", `[{"ref":"1"}`, nil, "in the middle"},
 		{"a name twice", `[{"ref":"1","ref":"2"}]`, nil, "ref"},
 	} {
-		l := newLab(t, &image{check: c.answer})
+		l := newEnv(t, &image{check: c.answer})
 		in := artifact.CheckInput{}
 		if c.from != nil {
 			in.From = map[string]artifact.Version{"": c.from}
@@ -310,7 +310,7 @@ func TestCheck_OfV1IsLenientWhereItMustBe(t *testing.T) {
 			Last: artifact.Versioned{Version: artifact.Version{"ref": "0"}}}}}},
 		{"silent", `[]`, `null`, artifact.Checked{Silent: true, Spaces: map[string]artifact.Space{}}},
 	} {
-		l := newLab(t, &image{check: c.answer, checkAgain: c.again})
+		l := newEnv(t, &image{check: c.answer, checkAgain: c.again})
 		out, err := l.check(t, artifact.CheckInput{From: map[string]artifact.Version{"": one}})
 		out.Newest = nil
 		if err != nil || !reflect.DeepEqual(out, c.want) {
@@ -350,7 +350,7 @@ func TestCheck_OfV2KeepsToTheLetter(t *testing.T) {
 			"may have at most 100"},
 		{"a long line", `{"space":"` + strings.Repeat("x", maxLine) + `"}`, "line 1 is longer"},
 	} {
-		l := newLab(t, &image{info: v2Info, check: c.answer})
+		l := newEnv(t, &image{info: v2Info, check: c.answer})
 		out, err := l.check(t, artifact.CheckInput{})
 		got := out.Selected + ":"
 		for _, v := range out.Newest {
@@ -367,7 +367,7 @@ func TestCheck_OfV2KeepsToTheLetter(t *testing.T) {
 		}
 	}
 	from := map[string]artifact.Version{"a": {"ref": "1"}, "b": {"ref": "1"}, "gone": {"ref": "1"}}
-	l := newLab(t, &image{info: v2Info, check: line("a", "1") + line("b", "0") + line("b", "1") + line("a", "2")})
+	l := newEnv(t, &image{info: v2Info, check: line("a", "1") + line("b", "0") + line("b", "1") + line("a", "2")})
 	out, err := l.check(t, artifact.CheckInput{From: from, Space: "a"})
 	if err != nil || !out.Spaces["a"].Continues || out.Spaces["b"].Continues || len(out.Spaces) != 2 {
 		t.Errorf("from: %+v, %v", out, err)
@@ -376,7 +376,7 @@ func TestCheck_OfV2KeepsToTheLetter(t *testing.T) {
 
 // Metadata stays in the order of the image, also equal names.
 func TestCheck_KeepsMetadataInOrder(t *testing.T) {
-	l := newLab(t, &image{info: v2Info, check: `{"default_space":"a"}` + "\n" +
+	l := newEnv(t, &image{info: v2Info, check: `{"default_space":"a"}` + "\n" +
 		`{"space":"a","version":{"ref":"1"},"metadata":[{"Name":"z","VALUE":"1"},{"name":"b","value":"2","type":"time"},{"name":"z","value":"3"}]}`})
 	out, err := l.check(t, artifact.CheckInput{})
 	v, _ := out.Found()
@@ -407,7 +407,7 @@ func TestCheck_OfMuch(t *testing.T) {
 	const n, each = 100, 1000
 	for name, c := range map[string]struct {
 		selected, space string // of a line
-		room            int
+		budget          int
 		refused         bool
 	}{
 		"one space":              {"s", "s", 8 * each, false}, // three newest, up to twice, and the last
@@ -417,7 +417,7 @@ func TestCheck_OfMuch(t *testing.T) {
 		"there is room for it":   {"", "", 3 * n * each, false},
 	} {
 		l := newListed(artifact.CheckInput{Space: c.selected, Keep: 3})
-		l.room = c.room
+		l.budget = c.budget
 		var err error
 		for i := 0; i < n && err == nil; i++ {
 			space := c.space
@@ -432,14 +432,14 @@ func TestCheck_OfMuch(t *testing.T) {
 		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "that is kept of a check") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if last := l.out.Spaces["0"].Last; name == "there is room for it" && l.room != c.room-n*size(last)-size(last)-2*(n-10) {
-			t.Errorf("%d bytes of room are left of %d", l.room, c.room)
+		if last := l.out.Spaces["0"].Last; name == "there is room for it" && l.budget != c.budget-n*size(last)-size(last)-2*(n-10) {
+			t.Errorf("%d bytes of room are left of %d", l.budget, c.budget)
 		}
 	}
 }
 
 func TestCheck_IsShared(t *testing.T) {
-	l := newLab(t, &image{check: `[{"ref":"1"}]`})
+	l := newEnv(t, &image{check: `[{"ref":"1"}]`})
 	in := artifact.CheckInput{Source: json.RawMessage(source)}
 	for range 3 {
 		if _, err := l.Check(t.Context(), l.target, l.info, in); err != nil {
@@ -477,7 +477,7 @@ func TestGet_GivesTheFiles(t *testing.T) {
 		{"v1 nothing", &image{}, nil, artifact.Broken},
 		{"unavailable", &image{info: v2Info, fails: "get", code: 3}, nil, artifact.Failed},
 	} {
-		l := newLab(t, c.p)
+		l := newEnv(t, c.p)
 		content := ""
 		got, err := l.Get(t.Context(), l.target, l.info, artifact.GetInput{
 			Recipe: artifact.NewRecipe(l.info, runner.Settings{}, nil, nil, artifact.Versioned{Version: artifact.Version{"ref": "1"}}),
@@ -494,7 +494,7 @@ func TestGet_GivesTheFiles(t *testing.T) {
 		}
 	}
 	full := errors.New("full")
-	l := newLab(t, &image{info: v2Info})
+	l := newEnv(t, &image{info: v2Info})
 	if _, err := l.Get(t.Context(), l.target, l.info, artifact.GetInput{Take: func(string) error { return full }}); !errors.Is(err, full) {
 		t.Errorf("not taken: %v", err)
 	}
@@ -526,7 +526,7 @@ func TestPut_ReportsWhatItDid(t *testing.T) {
 		{"v1 null", &image{out: `{"version":null}`}, " / ", "it names no version"},
 		{"v1 failed", &image{fails: "out", code: 1}, " / ", "no such thing"},
 	} {
-		l := newLab(t, c.p)
+		l := newEnv(t, c.p)
 		said := func(p artifact.Put) string {
 			var parts [2][]string
 			for i, list := range [][]artifact.Versioned{p.Created, p.Deleted} {

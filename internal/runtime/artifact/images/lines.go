@@ -61,7 +61,7 @@ type listed struct {
 	out    artifact.Checked
 	kept   map[string][]artifact.Versioned // the newest versions by space, until the selected space is known
 	strict bool                            // only the first version of a space can show that it continues
-	room   int                             // bytes of text that it may still keep
+	budget int                             // bytes of text that it may still keep
 }
 
 // Limits of the number of spaces: of those that a check may list, and of those whose
@@ -75,7 +75,7 @@ func newListed(in artifact.CheckInput) *listed {
 	if in.Keep <= 0 {
 		in.Keep = artifact.DefaultKeep
 	}
-	return &listed{in: in, kept: map[string][]artifact.Versioned{}, strict: true, room: maxKept,
+	return &listed{in: in, kept: map[string][]artifact.Versioned{}, strict: true, budget: maxKept,
 		out: artifact.Checked{Selected: in.Space, Spaces: map[string]artifact.Space{}}}
 }
 
@@ -130,7 +130,7 @@ func (l *listed) selectSpace(space string) {
 // drop returns the room of versions that are not kept any more.
 func (l *listed) drop(list []artifact.Versioned) {
 	for _, v := range list {
-		l.room += size(v)
+		l.budget += size(v)
 	}
 }
 
@@ -157,7 +157,7 @@ func (l *listed) add(v artifact.Versioned) error {
 	if asked && (!known || !l.strict) && v.Version.Is(from) {
 		s.Continues = true
 	}
-	l.room += size(s.Last) - size(v)
+	l.budget += size(s.Last) - size(v)
 	s.Last = v
 	l.out.Spaces[v.Space] = s
 	if selected := l.out.Selected; v.Space == selected || selected == "" && (len(l.kept) < toldOf || l.kept[v.Space] != nil) {
@@ -166,9 +166,9 @@ func (l *listed) add(v artifact.Versioned) error {
 			l.drop(list[:len(list)-l.in.Keep])
 			list = append(list[:0:0], list[len(list)-l.in.Keep:]...)
 		}
-		l.kept[v.Space], l.room = list, l.room-size(v)
+		l.kept[v.Space], l.budget = list, l.budget-size(v)
 	}
-	if l.room < 0 {
+	if l.budget < 0 {
 		return fmt.Errorf("the last version of each space and the newest %d have more than %d bytes with their metadata, and that is all "+
 			"that is kept of a check", l.in.Keep, maxKept)
 	}

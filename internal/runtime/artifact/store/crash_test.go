@@ -70,7 +70,7 @@ func crashed(t *testing.T, at crash.Point) crash.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{New(Options{Dir: at.Dir, Client: newWorld(), Command: "next"}), nil}
+	l := &env{New(Options{Dir: at.Dir, Client: newWorld(), Command: "next"}), nil}
 	defer l.close(t)
 	if damage, err := l.Verify(t.Context()); err != nil || len(damage) > 0 {
 		t.Errorf("%v leaves %+v, %v", r.Hit, damage, err)

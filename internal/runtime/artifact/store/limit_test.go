@@ -9,7 +9,7 @@ import (
 // What a get has brought is read for no longer than the get may take.
 func TestStore_ReadsForNoLongerThanAGet(t *testing.T) {
 	t.Parallel()
-	l, o := newLab(t), order("1")
+	l, o := newEnv(t), order("1")
 	o.Target.GetTimeout = time.Nanosecond
 	if held, err := l.Fetch(t.Context(), o); err == nil || !strings.Contains(err.Error(), "longer than the 1ns that its get may take") {
 		t.Errorf("%+v, %v", held, err)

@@ -14,7 +14,7 @@ import (
 // has stays.
 func TestStore_LeavesNoLocks(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newEnv(t)
 	key := l.fetch(t, "1").Key
 	l.fetch(t, "2")
 	l.close(t)
@@ -44,7 +44,7 @@ func TestStore_LeavesNoLocks(t *testing.T) {
 // many others remove what nobody holds.
 func TestStore_HoldsDuringRemoval(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newEnv(t)
 	var users, removers sync.WaitGroup
 	done := make(chan struct{})
 	for range 2 {

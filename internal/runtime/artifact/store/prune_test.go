@@ -13,7 +13,7 @@ import (
 // it has just worked with, nor does the next one.
 func TestStore_KeepsWhatALongCommandHeld(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newEnv(t)
 	l.o.Max = 1
 	key := l.fetch(t, "1").Key
 	begun := time.Now().Add(-3 * time.Hour)
@@ -21,7 +21,7 @@ func TestStore_KeepsWhatALongCommandHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.close(t)
-	if _, here := l.Look(key); !here {
+	if _, local := l.Look(key); !local {
 		t.Error("the command has removed what it held")
 	}
 	if removed, err := l.other(t).Prune(t.Context(), false); len(removed) > 0 || err != nil {
@@ -33,7 +33,7 @@ func TestStore_KeepsWhatALongCommandHeld(t *testing.T) {
 // by who asks for it all the same.
 func TestStore_Releases(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newEnv(t)
 	old, now := l.fetch(t, "1").Key, l.fetch(t, "2").Key
 	if err := l.Release(func(key string) bool { return key == now }); err != nil {
 		t.Fatal(err)
@@ -54,19 +54,19 @@ func TestStore_Releases(t *testing.T) {
 // something may still use its files.
 func TestStore_PrunesWhatIsNotAnEntry(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newEnv(t)
 	strange, spoiled, good := strings.Repeat("0", 64), l.fetch(t, "1").Key, l.fetch(t, "2").Key
 	if err := errors.Join(os.MkdirAll(filepath.Join(l.dir(strange), dataName), 0o700),
 		os.WriteFile(filepath.Join(l.dir(spoiled), metaName), []byte("{"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	here := func(key string) bool { _, err := os.Stat(l.dir(key)); return err == nil }
+	local := func(key string) bool { _, err := os.Stat(l.dir(key)); return err == nil }
 	for _, held := range []bool{true, false} {
 		if _, err := l.other(t).Prune(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
-		if here(strange) || here(spoiled) != held || !here(good) {
-			t.Errorf("held %v: %v, %v, %v", held, here(strange), here(spoiled), here(good))
+		if local(strange) || local(spoiled) != held || !local(good) {
+			t.Errorf("held %v: %v, %v, %v", held, local(strange), local(spoiled), local(good))
 		}
 		l.close(t)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Files of another machine are taken once, and only as they were sent.
 func TestStore_Receives(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	unpacked := 0
 	unpack := func(dir string) error {
 		unpacked++

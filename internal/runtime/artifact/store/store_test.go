@@ -22,21 +22,21 @@ import (
 
 var _ artifact.Store = (*Store)(nil)
 
-// lab is a store over a world with three versions.
-type lab struct {
+// env is a store over a world with three versions.
+type env struct {
 	*Store
 	world *artifacttest.World
 }
 
-func newLab(t *testing.T) *lab {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	w := newWorld()
-	l := &lab{New(Options{Dir: filepath.Join(t.TempDir(), "store"), Client: w, Command: "test"}), w}
+	l := &env{New(Options{Dir: filepath.Join(t.TempDir(), "store"), Client: w, Command: "test"}), w}
 	t.Cleanup(func() { l.close(t) })
 	return l
 }
 
-func (l *lab) close(t *testing.T) {
+func (l *env) close(t *testing.T) {
 	t.Helper()
 	if err := l.Close(); err != nil {
 		t.Error(err)
@@ -44,8 +44,8 @@ func (l *lab) close(t *testing.T) {
 }
 
 // other is another process's store in the same directory.
-func (l *lab) other(t *testing.T) *lab {
-	o := &lab{New(l.o), l.world}
+func (l *env) other(t *testing.T) *env {
+	o := &env{New(l.o), l.world}
 	t.Cleanup(func() { o.close(t) })
 	return o
 }
@@ -56,7 +56,7 @@ func order(ref string) artifact.Order {
 		runner.Settings{}, json.RawMessage(`{"password":"hunter2"}`), nil, artifact.Versioned{Space: "main", Version: artifact.Version{"ref": ref}})}
 }
 
-func (l *lab) fetch(t *testing.T, ref string) artifact.Held {
+func (l *env) fetch(t *testing.T, ref string) artifact.Held {
 	t.Helper()
 	h, err := l.Fetch(t.Context(), order(ref))
 	if err != nil {
@@ -68,7 +68,7 @@ func (l *lab) fetch(t *testing.T, ref string) artifact.Held {
 	return h
 }
 
-func (l *lab) gets() (n int) {
+func (l *env) gets() (n int) {
 	for _, line := range l.world.TakeLog() {
 		if strings.HasPrefix(line, "get") {
 			n++
@@ -78,7 +78,7 @@ func (l *lab) gets() (n int) {
 }
 
 func TestStore_FetchesOnce(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	first := l.fetch(t, "1")
 	if !first.Fetched || first.Files != 1 || first.Bytes != 2 || !strings.HasPrefix(first.Tree, "sha256:") {
 		t.Errorf("%+v", first)
@@ -117,7 +117,7 @@ func TestStore_FetchesOnce(t *testing.T) {
 
 // Who has the lock after another brought the files in does not bring them in again.
 func TestStore_ChecksAgainUnderTheLock(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	key := l.fetch(t, "1").Key
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestStore_ChecksAgainUnderTheLock(t *testing.T) {
 // An entry that is of another key or another format is none: it is fetched anew.
 func TestStore_ReadsWhatIsOfTheKey(t *testing.T) {
 	for was, is := range map[string]string{`"format":1`: `"format":2`, `"key":"`: `"key":"0`} {
-		l := newLab(t)
+		l := newEnv(t)
 		e := l.fetch(t, "1")
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestStore_ReadsWhatIsOfTheKey(t *testing.T) {
 		if err = errors.Join(err, os.WriteFile(name, bytes.Replace(b, []byte(was), []byte(is), 1), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if _, here := l.Look(e.Key); here {
+		if _, local := l.Look(e.Key); local {
 			t.Errorf("%s is taken", is)
 		}
 		if h := l.other(t).fetch(t, "1"); !h.Fetched {
@@ -153,7 +153,7 @@ func TestStore_ReadsWhatIsOfTheKey(t *testing.T) {
 // Who waits for files has them as soon as they are there, and not only when the command
 // that brought them in has ended.
 func TestStore_WaitsForTheFilesOnly(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	o := l.other(t)
 	began, goOn := make(chan bool), make(chan bool)
 	l.o.Client = taking{l.world, func(string) error { close(began); <-goOn; return nil }}
@@ -173,7 +173,7 @@ func TestStore_WaitsForTheFilesOnly(t *testing.T) {
 }
 
 func TestStore_KeepsNoSecret(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	l.fetch(t, "1")
 	_ = filepath.WalkDir(l.o.Dir, func(path string, e os.DirEntry, err error) error {
 		if b, _ := os.ReadFile(path); err != nil || strings.Contains(string(b), "hunter2") {
@@ -184,7 +184,7 @@ func TestStore_KeepsNoSecret(t *testing.T) {
 }
 
 func TestStore_FailureLeavesNothing(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	refuse := func(name string, want artifact.Class) {
 		t.Helper()
 		if _, err := l.Fetch(t.Context(), order("1")); artifact.ClassOf(err) != want {
@@ -223,7 +223,7 @@ func (c taking) Get(ctx context.Context, t artifact.Target, i artifact.Info, in 
 }
 
 func TestStore_SweepsDrafts(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	key := l.fetch(t, "1").Key
 	dead := strings.Repeat("0", 64)
 	for _, k := range []string{key, dead} {
@@ -246,7 +246,7 @@ func TestStore_SweepsDrafts(t *testing.T) {
 }
 
 func TestStore_PrunesWhatNobodyHolds(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	keys := map[string]string{}
 	usedLongAgo := func() {
 		t.Helper()
@@ -294,7 +294,7 @@ func TestStore_PrunesWhatNobodyHolds(t *testing.T) {
 }
 
 func TestStore_ClosePrunesAfterAnAddition(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	old := l.fetch(t, "1").Key
 	l.close(t)
 	long := time.Now().Add(-2 * time.Hour)
@@ -314,7 +314,7 @@ func TestStore_ClosePrunesAfterAnAddition(t *testing.T) {
 }
 
 func TestStore_VerifyFindsDamage(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	for name, spoil := range map[string]func(dir string) error{
 		"content": func(dir string) error { return os.WriteFile(filepath.Join(dir, "data/version"), []byte("x\n"), 0o644) },
 		"more":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "data/more"), nil, 0o644) },
@@ -342,7 +342,7 @@ func TestStore_VerifyFindsDamage(t *testing.T) {
 
 // An entry that lost its meta or its data, as no crash leaves it, is brought in anew.
 func TestStore_MendsWhatIsNotAnEntry(t *testing.T) {
-	l := newLab(t)
+	l := newEnv(t)
 	key := l.fetch(t, "1").Key
 	l.close(t)
 	if err := os.WriteFile(filepath.Join(l.dir(key), metaName), []byte("{"), 0o600); err != nil {
@@ -379,8 +379,8 @@ func FuzzMeta(f *testing.F) {
 		if err = errors.Join(err, verr); err != nil {
 			t.Fatal(err)
 		}
-		if _, here := s.Look(key); here != (kept && before.Tree == sum.Hash) || here == (len(damaged) > 0) {
-			t.Errorf("%+v is kept: %v, damaged: %v", before, here, damaged)
+		if _, local := s.Look(key); local != (kept && before.Tree == sum.Hash) || local == (len(damaged) > 0) {
+			t.Errorf("%+v is kept: %v, damaged: %v", before, local, damaged)
 		}
 	})
 }

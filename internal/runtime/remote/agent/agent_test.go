@@ -13,8 +13,8 @@ import (
 	"deployster/internal/runtime/runner/runnertest"
 )
 
-// here returns a machine with a data directory.
-func here(dir string) *Machine {
+// local returns a machine with a data directory.
+func local(dir string) *Machine {
 	r := runnertest.Runtime{Fake: runnertest.NewFake()}
 	return New(Options{Runner: r, DataDir: dir, Build: "b1", Runc: "1.4.3", Look: func(p remote.Plug, _ []remote.Plug) (string, error) { return p.Path, nil }})
 }
@@ -22,7 +22,7 @@ func here(dir string) *Machine {
 func TestMachine_ReportsWhatItIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	welcome, err := here(dir).Enter(context.Background(), remote.Hello{})
+	welcome, err := local(dir).Enter(context.Background(), remote.Hello{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +34,11 @@ func TestMachine_ReportsWhatItIs(t *testing.T) {
 	if welcome.Runc != "1.4.3" || welcome.Free < 1 {
 		t.Errorf("runc %q, %d bytes free", welcome.Runc, welcome.Free)
 	}
-	again, err := here(dir).Enter(context.Background(), remote.Hello{})
+	again, err := local(dir).Enter(context.Background(), remote.Hello{})
 	if err != nil || again.Facts.Machine != f.Machine {
 		t.Errorf("it is another machine: %v, %v", again.Facts.Machine, err)
 	}
-	other, err := here(t.TempDir()).Enter(context.Background(), remote.Hello{})
+	other, err := local(t.TempDir()).Enter(context.Background(), remote.Hello{})
 	if err != nil || other.Facts.Machine == f.Machine {
 		t.Errorf("two data directories are one machine: %v", err)
 	}
@@ -50,7 +50,7 @@ func TestFence_LetsTheLatestAct(t *testing.T) {
 	hello := func(epoch int64, run string) remote.Hello {
 		return remote.Hello{Lineage: "l1", Epoch: epoch, Run: run, Process: "apply " + run}
 	}
-	first, second := here(dir), here(dir)
+	first, second := local(dir), local(dir)
 	if _, err := first.Enter(ctx, hello(3, "a")); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestFence_LetsTheLatestAct(t *testing.T) {
 		t.Errorf("the only one: %v", err)
 	}
 	for _, turn := range []uint64{7, 8} {
-		if _, err := here(dir).Enter(ctx, remote.Hello{Lineage: "l3", Epoch: 3, Run: fmt.Sprint(turn), Store: "s", Turn: turn}); err != nil {
+		if _, err := local(dir).Enter(ctx, remote.Hello{Lineage: "l3", Epoch: 3, Run: fmt.Sprint(turn), Store: "s", Turn: turn}); err != nil {
 			t.Errorf("the turn %d: %v", turn, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestFence_LetsTheLatestAct(t *testing.T) {
 		{"no lineage", remote.Hello{Epoch: 9}},
 		{"a lineage that is a path", remote.Hello{Lineage: "../x", Epoch: 9}},
 	} {
-		if _, err := here(dir).Enter(ctx, c.hello); err == nil {
+		if _, err := local(dir).Enter(ctx, c.hello); err == nil {
 			t.Errorf("%s is let in", c.name)
 		}
 	}
@@ -84,11 +84,11 @@ func TestFence_LetsTheLatestAct(t *testing.T) {
 	if err := second.Acts(ctx, hello(4, "b")); err != nil {
 		t.Errorf("the latest: %v", err)
 	}
-	other := here(dir)
+	other := local(dir)
 	if _, err := other.Enter(ctx, remote.Hello{Lineage: "l2", Epoch: 1, Run: "c"}); err != nil {
 		t.Errorf("for another state: %v", err)
 	}
-	looking := here(dir)
+	looking := local(dir)
 	if _, err := looking.Enter(ctx, remote.Hello{Lineage: "l1"}); err != nil {
 		t.Errorf("one who looks: %v", err)
 	}
@@ -102,7 +102,7 @@ func TestFence_LetsTheLatestAct(t *testing.T) {
 func TestFence_LetsTheNextHolderOfAFileAct(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), context.Background()
-	first, next := here(dir), here(dir)
+	first, next := local(dir), local(dir)
 	if _, err := first.Enter(ctx, remote.Hello{Lineage: "l1", Epoch: 3, Run: "a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestFence_RefusesAStateWithoutWhatWasDone(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	first := remote.Hello{Lineage: "l1", Epoch: 1, Run: "a", Process: "apply a"}
 	acts := func(h remote.Hello) error {
-		at := here(dir)
+		at := local(dir)
 		_, err := at.Enter(ctx, h)
 		if err == nil {
 			err = at.Acts(ctx, h)

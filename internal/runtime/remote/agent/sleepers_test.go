@@ -58,7 +58,7 @@ func sleepers(t *testing.T, rnd *rand.Rand) (acted, refused int) {
 		i := rnd.IntN(len(all))
 		h := all[i]
 		if h.at == nil || rnd.IntN(5) == 0 { // he connects, or does so again
-			at := here(dir)
+			at := local(dir)
 			_, err := at.Enter(ctx, h.hello)
 			if allowed := i >= last; allowed != (err == nil) {
 				t.Fatalf("step %d: holder %d of %d, after %d, enters: %v", step, i, len(all), last, err)

@@ -10,7 +10,7 @@ import (
 // Launch implements runner.Launcher; on hosts for queries only.
 func (p *Places) Launch(ctx context.Context, s runner.Spec) (runner.Process, error) {
 	if s.Settings.Host == nil {
-		return p.o.Here.Launch(ctx, s)
+		return p.o.Local.Launch(ctx, s)
 	}
 	if err := p.o.mayRun(s); err != nil {
 		return nil, err

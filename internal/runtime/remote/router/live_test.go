@@ -59,7 +59,7 @@ func TestPlaces_AdoptOverLosses(t *testing.T) {
 			close(web.actions["id1"].ended)
 		}
 	}}}
-	out, err := p.On(&runner.Host{Name: "web", Address: "web"}).Adopt(t.Context(), "id1", w)
+	out, err := p.AdopterFor(&runner.Host{Name: "web", Address: "web"}).Adopt(t.Context(), "id1", w)
 	if err != nil || out.Fate != runner.Exited || shown.String() != "one\ntwo\n" || running.Load() != 1 || n.dialled.Load() != 2 {
 		t.Errorf("%+v, %v; %q was shown; told %d times that it runs; %d connections", out, err, shown.String(), running.Load(), n.dialled.Load())
 	}

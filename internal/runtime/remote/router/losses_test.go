@@ -51,7 +51,7 @@ func TestPlaces_GiveUpWhatIsLostEachTime(t *testing.T) {
 		"a query":                      ask(runner.Query),
 		"an action that was not begun": ask(runner.Action),
 		"a question": func(p *Places) error {
-			_, err := p.On(&runner.Host{Name: "web", Address: "web"}).Running(t.Context(), "id1")
+			_, err := p.AdopterFor(&runner.Host{Name: "web", Address: "web"}).Running(t.Context(), "id1")
 			return err
 		},
 	} {
@@ -59,12 +59,12 @@ func TestPlaces_GiveUpWhatIsLostEachTime(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int64
 			timing := remote.Timing{Ping: time.Hour, Silence: 2 * time.Hour}
-			p := New(Options{Here: newMachine("here"), Images: images{}, Patience: time.Second,
+			p := New(Options{Local: newMachine("here"), Images: images{}, Patience: time.Second,
 				Dial: func(ctx context.Context, _ runner.Host) (*remote.Client, error) {
-					here, there := net.Pipe()
+					local, there := net.Pipe()
 					at := dying{web, &asked, func() { _ = there.Close() }}                    // that is the fault
 					go func() { _ = remote.Serve(context.Background(), there, at, timing) }() // it dies
-					return remote.NewClient(ctx, here, remote.Hello{}, timing)
+					return remote.NewClient(ctx, local, remote.Hello{}, timing)
 				}})
 			defer p.Close()
 			err := ask(p)
@@ -161,7 +161,7 @@ func TestPlaces_NameAHostThatCannotAnswer(t *testing.T) {
 		web := newMachine("m1")
 		web.broken = c.broken
 		p := newPlaces(t, &network{machines: map[string]*machine{"web": web}})
-		at := p.On(&runner.Host{Name: "web", Address: "web"})
+		at := p.AdopterFor(&runner.Host{Name: "web", Address: "web"})
 		_, adopt := at.Adopt(t.Context(), "id1", runner.Watch{})
 		_, running := at.Running(t.Context(), "id1")
 		discard := at.Discard(t.Context(), "id1")

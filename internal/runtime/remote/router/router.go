@@ -41,7 +41,7 @@ type Images interface {
 
 // Options are the constants of Places.
 type Options struct {
-	Here   Runtime
+	Local  Runtime
 	Images Images
 	// Dial reaches a host.
 	Dial func(ctx context.Context, h runner.Host) (*remote.Client, error)
@@ -82,13 +82,13 @@ func New(o Options) *Places {
 
 // Resolve implements runner.Runner. It resolves images here; run ships them to hosts.
 func (p *Places) Resolve(ctx context.Context, reference string) (runner.Image, error) {
-	return p.o.Here.Resolve(ctx, reference)
+	return p.o.Local.Resolve(ctx, reference)
 }
 
 // Run implements runner.Runner.
 func (p *Places) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if s.Settings.Host == nil {
-		return p.o.Here.Run(ctx, s)
+		return p.o.Local.Run(ctx, s)
 	}
 	if err := p.o.mayRun(s); err != nil {
 		return runner.Result{}, err
@@ -100,10 +100,10 @@ func (p *Places) Run(ctx context.Context, s runner.Spec) (runner.Result, error) 
 	return h.run(ctx, s)
 }
 
-// On returns the Adopter of a place; nil = here.
-func (p *Places) On(h *runner.Host) Adopter {
+// AdopterFor returns the Adopter of a place; nil = here.
+func (p *Places) AdopterFor(h *runner.Host) Adopter {
 	if h == nil {
-		return p.o.Here
+		return p.o.Local
 	}
 	return &expected{p.host(*h), h.Machine}
 }

@@ -181,7 +181,7 @@ func (c cutting) Write(p []byte) (int, error) {
 // network dials machines by their addresses, over streams that break.
 type network struct {
 	machines map[string]*machine
-	here     atomic.Int64 // writes of clients until one fails; 0 = none does
+	local    atomic.Int64 // writes of clients until one fails; 0 = none does
 	there    atomic.Int64 // the same of hosts
 	dialled  atomic.Int64
 }
@@ -193,15 +193,15 @@ func (n *network) dial(ctx context.Context, h runner.Host) (*remote.Client, erro
 		return nil, errors.New("connection refused")
 	}
 	m.serving.Wait() // the far end before is dead
-	here, there := net.Pipe()
+	local, there := net.Pipe()
 	timing := remote.Timing{Ping: time.Hour, Silence: 2 * time.Hour}
 	m.serving.Go(func() { _ = remote.Serve(context.Background(), cutting{there, &n.there}, m, timing) }) // a lost client is no fault
-	return remote.NewClient(ctx, cutting{here, &n.here}, remote.Hello{}, timing)
+	return remote.NewClient(ctx, cutting{local, &n.local}, remote.Hello{}, timing)
 }
 
 func newPlaces(t *testing.T, n *network) *Places {
 	t.Helper()
-	p := New(Options{Here: newMachine("here"), Images: images{}, Dial: n.dial, Patience: time.Second})
+	p := New(Options{Local: newMachine("here"), Images: images{}, Dial: n.dial, Patience: time.Second})
 	t.Cleanup(p.Close)
 	return p
 }
@@ -279,7 +279,7 @@ func TestPlaces_ActOnceWhateverIsLost(t *testing.T) {
 					t.Fatal(err)
 				}
 				if side == "here" {
-					n.here.Store(at)
+					n.local.Store(at)
 				} else {
 					n.there.Store(at)
 				}
@@ -400,7 +400,7 @@ func TestPlaces_KnowAnotherMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.machines["web"] = newMachine("two")
-	n.here.Store(1)
+	n.local.Store(1)
 	_, err := p.Run(context.Background(), probe(t, p, "web", "id1", "both"))
 	var other *OtherMachineError
 	if !errors.As(err, &other) {
@@ -417,7 +417,7 @@ func TestPlaces_RefuseAnotherMachineThanTheRecordedOne(t *testing.T) {
 		s := probe(t, p, "web", "")
 		s.Settings.Host.Machine = recorded
 		_, ran := p.Run(t.Context(), s)
-		at := p.On(s.Settings.Host)
+		at := p.AdopterFor(s.Settings.Host)
 		_, adopted := at.Adopt(t.Context(), "an-action", runner.Watch{})
 		_, running := at.Running(t.Context(), "an-action")
 		for what, err := range map[string]error{"run": ran, "adopt": adopted, "running": running, "discard": at.Discard(t.Context(), "an-action")} {

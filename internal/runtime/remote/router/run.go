@@ -99,11 +99,11 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 }
 
 // unknown returns the error for an action whose end the host does not know.
-func (h *host) unknown(s runner.Spec, why error, over bool) error {
+func (h *host) unknown(s runner.Spec, why error, ended bool) error {
 	if !diag.Is[*runner.HostError](why) {
 		why = &runner.HostError{Host: h.Host, Err: why}
 	}
-	return &runner.UnknownError{Container: s.ID, Err: why, Over: over}
+	return &runner.UnknownError{Container: s.ID, Err: why, Over: ended}
 }
 
 // expect returns an error if another machine answers at the host than the given one; "" = any.

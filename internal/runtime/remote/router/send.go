@@ -50,19 +50,19 @@ func bring(ctx context.Context, c *remote.Client, f runner.Files) error {
 func (h *host) once(ctx context.Context, what string, do func() error) error {
 	for {
 		h.sentMu.Lock()
-		on := h.sent[what]
-		if on == nil {
-			on = &sending{done: make(chan struct{})}
-			h.sent[what] = on
+		running := h.sent[what]
+		if running == nil {
+			running = &sending{done: make(chan struct{})}
+			h.sent[what] = running
 			h.sentMu.Unlock()
-			h.do(ctx, what, on, do)
-			return on.err
+			h.do(ctx, what, running, do)
+			return running.err
 		}
 		h.sentMu.Unlock()
 		select {
-		case <-on.done:
-			if !on.cut {
-				return on.err
+		case <-running.done:
+			if !running.cut {
+				return running.err
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -70,15 +70,15 @@ func (h *host) once(ctx context.Context, what string, do func() error) error {
 	}
 }
 
-func (h *host) do(ctx context.Context, what string, on *sending, do func() error) {
-	defer close(on.done)
-	if on.err = do(); on.err == nil {
+func (h *host) do(ctx context.Context, what string, running *sending, do func() error) {
+	defer close(running.done)
+	if running.err = do(); running.err == nil {
 		return
 	}
-	on.cut = ctx.Err() != nil
+	running.cut = ctx.Err() != nil
 	h.sentMu.Lock()
 	defer h.sentMu.Unlock()
-	if h.sent[what] == on {
+	if h.sent[what] == running {
 		delete(h.sent, what)
 	}
 }
@@ -87,9 +87,9 @@ func (h *host) do(ctx context.Context, what string, on *sending, do func() error
 func (h *host) forget(what string) {
 	h.sentMu.Lock()
 	defer h.sentMu.Unlock()
-	if on := h.sent[what]; on != nil {
+	if running := h.sent[what]; running != nil {
 		select {
-		case <-on.done:
+		case <-running.done:
 			delete(h.sent, what)
 		default:
 		}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// is makes the host one of another architecture, as its uname says it.
-func (r *rig) is(t *testing.T, machine string) {
+// setMachine makes the host one of another architecture, as its uname says it.
+func (r *env) setMachine(t *testing.T, machine string) {
 	t.Helper()
 	dir := t.TempDir()
 	text := "#!/bin/sh\n[ \"$1\" = -m ] || exec /bin/uname \"$@\"\necho " + machine + "\n"
@@ -26,7 +26,7 @@ func (r *rig) is(t *testing.T, machine string) {
 // this architecture what it is given else.
 func TestDial_AnotherArchitecture(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "")
+	r := newEnv(t, "")
 	own, err := r.options.Bundle(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestDial_AnotherArchitecture(t *testing.T) {
 		at := *r
 		at.options.Command = slices.Clone(r.options.Command)
 		at.host.DataDir = filepath.Join(t.TempDir(), "data")
-		at.is(t, c.machine)
+		at.setMachine(t, c.machine)
 		for range 2 {
 			client, err := at.dial(context.Background())
 			if err != nil {
@@ -77,7 +77,7 @@ func other(t *testing.T, own Bundle) Bundle {
 // A bundle without a checksum would be refused by every host, after it was sent.
 func TestDial_BundleWithoutAChecksum(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "")
+	r := newEnv(t, "")
 	dir := t.TempDir()
 	r.options.Find = inDir(dir)
 	path := filepath.Join(dir, otherName("arm64"))

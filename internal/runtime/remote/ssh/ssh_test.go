@@ -64,14 +64,14 @@ func (place) Look(context.Context, []remote.Plug) []remote.Seen {
 func (place) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
 func (place) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
 
-// rig is a host that is this machine, behind a program in the place of ssh.
-type rig struct {
+// env is a host that is this machine, behind a program in the place of ssh.
+type env struct {
 	host    runner.Host
 	options Options
 }
 
-// newRig returns one whose ssh does something before, as a shell script.
-func newRig(t *testing.T, before string) *rig {
+// newEnv returns one whose ssh does something before, as a shell script.
+func newEnv(t *testing.T, before string) *env {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -81,7 +81,7 @@ func newRig(t *testing.T, before string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
+	return &env{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
 		options: Options{Command: []string{"sh", "-c", before + "\nfor last; do :; done; eval \"$last\"", "ssh"},
 			Bundle: func(ctx context.Context) (Bundle, error) {
 				return MakeBundle(ctx, Programs{"deployster": self}, bundles)
@@ -89,20 +89,20 @@ func newRig(t *testing.T, before string) *rig {
 			Arch: strings.TrimSpace(string(machine)), Timing: remote.DefaultTiming()}}
 }
 
-// on makes the data directory a file system of its own, which nobody else sees.
-func (r *rig) on(options string) {
+// mount makes the data directory a file system of its own, which nobody else sees.
+func (r *env) mount(options string) {
 	mount := fmt.Sprintf("mkdir -p %[1]s && mount -t tmpfs %[2]s none %[1]s\n", r.host.DataDir, options)
 	r.options.Command = append([]string{"unshare", "-m"}, r.options.Command...)
 	r.options.Command[4] = mount + r.options.Command[4]
 }
 
-func (r *rig) dial(ctx context.Context) (*remote.Client, error) {
+func (r *env) dial(ctx context.Context) (*remote.Client, error) {
 	return Dial(ctx, r.host, remote.Hello{}, r.options)
 }
 
 func TestDial_InstallsOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "echo Welcome to web; echo last login: today")
+	r := newEnv(t, "echo Welcome to web; echo last login: today")
 	for i := range 2 {
 		c, err := r.dial(context.Background())
 		if err != nil {
@@ -132,7 +132,7 @@ func TestDial_InstallsOnce(t *testing.T) {
 // What ssh is given can be seen by others for as long as it runs.
 func TestDial_ShowsNoSecrets(t *testing.T) {
 	t.Setenv("DEPLOYSTER_VAR_token", "violet-canary")
-	r := newRig(t, `[ -z "$DEPLOYSTER_VAR_token" ] || { echo "the token is $DEPLOYSTER_VAR_token" >&2; exit 1; }`)
+	r := newEnv(t, `[ -z "$DEPLOYSTER_VAR_token" ] || { echo "the token is $DEPLOYSTER_VAR_token" >&2; exit 1; }`)
 	c, err := r.dial(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestDial_ShowsNoSecrets(t *testing.T) {
 // What nobody has used for a month goes, and what was used since stays.
 func TestDial_RemovesOldPrograms(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "")
+	r := newEnv(t, "")
 	for name, days := range map[string]int{"old": 40, "used": 3} {
 		dir := filepath.Join(r.host.DataDir, "far", name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -213,7 +213,7 @@ func TestDial_ReportsWhyNot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, before string
-		change       func(*rig)
+		change       func(*env)
 		want         string
 	}{
 		{"ssh fails", "echo 'ssh: connect to host web port 22: Connection refused' >&2; exit 255", nil, "Connection refused"},
@@ -222,11 +222,11 @@ func TestDial_ReportsWhyNot(t *testing.T) {
 		{"a login that prints to both", "printf 'hello '; echo no shell >&2; exit 1", nil, "no shell; it printed: hello"},
 		{"endless noise", "yes; exit 0", nil, "prints more than"},
 		{"endless noise in one line", "head -c 100000 /dev/zero; sleep 1000", nil, "prints more than"},
-		{"another architecture", "", func(r *rig) { r.is(t, "riscv64") },
+		{"another architecture", "", func(r *env) { r.setMachine(t, "riscv64") },
 			"it is Linux/riscv64, and this deployster is for Linux/"},
-		{"one that there could be a bundle for", "", func(r *rig) { r.is(t, "aarch64") },
+		{"one that there could be a bundle for", "", func(r *env) { r.setMachine(t, "aarch64") },
 			"deployster-linux-arm64.bundle is not installed with it"},
-		{"a bundle that was changed on the way", "", func(r *rig) {
+		{"a bundle that was changed on the way", "", func(r *env) {
 			make := r.options.Bundle
 			r.options.Bundle = func(ctx context.Context) (Bundle, error) {
 				b, err := make(ctx)
@@ -234,8 +234,8 @@ func TestDial_ReportsWhyNot(t *testing.T) {
 				return b, err
 			}
 		}, "cannot be installed there"},
-		{"no room for it", "", func(r *rig) { r.host.DataDir = "/proc/none" }, "cannot be installed there"},
-		{"sudo asks for a password", "", func(r *rig) {
+		{"no room for it", "", func(r *env) { r.host.DataDir = "/proc/none" }, "cannot be installed there"},
+		{"sudo asks for a password", "", func(r *env) {
 			fake := filepath.Join(t.TempDir(), "sudo")
 			text := "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n"
 			if err := os.WriteFile(fake, []byte(text), 0o755); err != nil {
@@ -243,15 +243,15 @@ func TestDial_ReportsWhyNot(t *testing.T) {
 			}
 			r.host.Sudo, r.options.Command[2] = true, "PATH="+filepath.Dir(fake)+":$PATH\n"+r.options.Command[2]
 		}, "sudo: a password is required"},
-		{"nothing may be run there", "", func(r *rig) { r.on("-o noexec") }, "Permission denied"},
-		{"a full disk", "", func(r *rig) { r.on("-o size=1m") }, "No space left on device"},
-		{"a disk that is full when the program is unpacked", "", func(r *rig) { r.on("-o size=" + half(t, r)) }, "No space left on device"},
-		{"a disk that is not written to", "", func(r *rig) { r.on("-o ro") }, "Read-only file system"},
-		{"no ssh", "", func(r *rig) { r.options.Command = []string{"/nowhere/ssh"} }, "cannot be started"},
+		{"nothing may be run there", "", func(r *env) { r.mount("-o noexec") }, "Permission denied"},
+		{"a full disk", "", func(r *env) { r.mount("-o size=1m") }, "No space left on device"},
+		{"a disk that is full when the program is unpacked", "", func(r *env) { r.mount("-o size=" + half(t, r)) }, "No space left on device"},
+		{"a disk that is not written to", "", func(r *env) { r.mount("-o ro") }, "Read-only file system"},
+		{"no ssh", "", func(r *env) { r.options.Command = []string{"/nowhere/ssh"} }, "cannot be started"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, c.before)
+			r := newEnv(t, c.before)
 			if c.change != nil {
 				c.change(r)
 			}
@@ -268,7 +268,7 @@ func TestDial_ReportsWhyNot(t *testing.T) {
 }
 
 // half returns the size of a file system that has room for the bundle, and not for its content.
-func half(t *testing.T, r *rig) string {
+func half(t *testing.T, r *env) string {
 	t.Helper()
 	b, err := r.options.Bundle(t.Context())
 	if err != nil {
@@ -291,7 +291,7 @@ func TestDial_ReadsPastALoginProfile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, c.before)
+			r := newEnv(t, c.before)
 			for range 2 { // the second finds the program installed
 				client, err := r.dial(t.Context())
 				if err != nil {
@@ -329,7 +329,7 @@ func TestCause_IsNotTheLastLine(t *testing.T) {
 // nothing can be written to it.
 func TestDial_EndedBeforeItTookTheProgram(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "")
+	r := newEnv(t, "")
 	r.options.Command[2] = "echo '" + sayNeed + "Linux/" + r.options.Arch + "'; echo '" + sayWrong + "there is no room'"
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	if err := syscall.Mkfifo(bundle, 0o600); err != nil {
@@ -349,7 +349,7 @@ func TestDial_EndedBeforeItTookTheProgram(t *testing.T) {
 
 func TestDial_IsCancelled(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "sleep 1000")
+	r := newEnv(t, "sleep 1000")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("the user said so")
 	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
@@ -361,7 +361,7 @@ func TestDial_IsCancelled(t *testing.T) {
 // The client sees that ssh is gone.
 func TestSession_IsLost(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "echo $$ >"+filepath.Join(t.TempDir(), "pid"))
+	r := newEnv(t, "echo $$ >"+filepath.Join(t.TempDir(), "pid"))
 	c, err := r.dial(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -157,13 +157,13 @@ func Path(s runner.Spec, path string) (host string, writable, ok bool) {
 type run struct {
 	s              runner.Spec
 	stdout, stderr *stream
-	over           chan struct{} // closed when stdout exceeds its limit
+	exceeded       chan struct{} // closed when stdout exceeds its limit
 }
 
 func newRun(s runner.Spec) *run {
-	r := &run{s: s, over: make(chan struct{})}
+	r := &run{s: s, exceeded: make(chan struct{})}
 	r.stdout = newStream(s.Stdout, s.KeepLog, !s.Logs())
-	r.stdout.limit, r.stdout.over = s.MaxStdout, r.over
+	r.stdout.limit, r.stdout.exceeded = s.MaxStdout, r.exceeded
 	r.stderr = newStream(s.Stderr, s.KeepLog, false)
 	return r
 }
@@ -186,7 +186,7 @@ func (r *run) run(ctx context.Context, p Program) (runner.Result, error) {
 	res := runner.Result{}
 	var err error
 	done := ctx.Done()
-	over := (<-chan struct{})(r.over)
+	exceeded := (<-chan struct{})(r.exceeded)
 	for running := true; running; {
 		select {
 		case res.ExitCode = <-exited:
@@ -199,7 +199,7 @@ func (r *run) run(ctx context.Context, p Program) (runner.Result, error) {
 			err, timeout, done = &runner.TimeoutError{After: r.s.Timeout}, nil, nil
 			sigterm()
 			kill = time.After(grace)
-		case <-over:
+		case <-exceeded:
 			running = false
 			res.ExitCode = 137
 		case <-kill:
@@ -212,7 +212,7 @@ func (r *run) run(ctx context.Context, p Program) (runner.Result, error) {
 	}
 	res.Stdout, res.Stderr = r.stdout.finish(), r.stderr.finish()
 	select {
-	case <-r.over:
+	case <-r.exceeded:
 		err = &runner.OutputError{Limit: r.s.MaxStdout}
 	default:
 	}

@@ -14,8 +14,8 @@ func newStdin(b []byte) io.Reader { return bytes.NewReader(b) }
 // everything on to the watcher in its own goroutine, so that a slow watcher does not
 // block the program.
 type stream struct {
-	limit int64         // of bytes; 0 = none
-	over  chan struct{} // closed when the limit is exceeded
+	limit    int64         // of bytes; 0 = none
+	exceeded chan struct{} // closed when the limit is exceeded
 
 	mu     sync.Mutex
 	more   *sync.Cond
@@ -64,7 +64,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	s.more.Signal()
 	if passed {
 		s.closed = true
-		close(s.over)
+		close(s.exceeded)
 		return len(p), io.ErrClosedPipe
 	}
 	return n, nil

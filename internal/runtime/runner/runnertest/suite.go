@@ -155,8 +155,8 @@ func (s suite) limits(t *testing.T) {
 		spec := s.spec(t, args...)
 		spec.MaxStdout = n
 		res, err := s.r.Run(context.Background(), spec)
-		var over *runner.OutputError
-		if !errors.As(err, &over) || over.Limit != n {
+		var exceeded *runner.OutputError
+		if !errors.As(err, &exceeded) || exceeded.Limit != n {
 			t.Errorf("%q: got error %v", args, err)
 		}
 		if len(res.Stdout) > n {

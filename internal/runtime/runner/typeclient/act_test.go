@@ -208,13 +208,13 @@ func TestAct_UnknownOutcomeIsNotAFailure(t *testing.T) {
 // A program that certainly ended is not reported as one that may still run.
 func TestAct_UnknownOutcomeIsOver(t *testing.T) {
 	t.Parallel()
-	for over, want := range map[bool]string{true: "does not run any more", false: "may still run"} {
+	for exceeded, want := range map[bool]string{true: "does not run any more", false: "may still run"} {
 		fake := runnertest.NewFake()
 		ty := protocol.Type{Protocol: 2, Reference: image, Digest: fake.Add(image, says(""))}
-		ended := &runner.UnknownError{Container: "c-1", Err: errors.New("evicted"), Over: over}
+		ended := &runner.UnknownError{Container: "c-1", Err: errors.New("evicted"), Over: exceeded}
 		_, err := New(Options{Runner: &failing{Runner: fake, err: ended}}).Act(t.Context(), target(), ty, protocol.Action{Name: "make"}, protocol.ActionInput{})
 		if d := diagnosed(t, err, "make"); d.Summary != "The outcome is unknown" || !strings.Contains(d.Detail, want) || !strings.Contains(d.Detail, "evicted") {
-			t.Errorf("over %t: %s: %s", over, d.Summary, d.Detail)
+			t.Errorf("over %t: %s: %s", exceeded, d.Summary, d.Detail)
 		}
 	}
 }

@@ -42,14 +42,14 @@ type call struct {
 }
 
 func (k call) title() string {
-	on := ""
+	place := ""
 	if h := k.settings.Host; h != nil {
-		on = " on " + diag.Visible(h.Name)
+		place = " on " + diag.Visible(h.Name)
 	}
 	if k.kind == runner.Action {
-		return fmt.Sprintf("Action %q%s", diag.Visible(k.step), on)
+		return fmt.Sprintf("Action %q%s", diag.Visible(k.step), place)
 	}
-	return "The " + k.step + " step" + on
+	return "The " + k.step + " step" + place
 }
 
 func (k call) question() string {

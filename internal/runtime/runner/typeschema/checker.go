@@ -128,7 +128,7 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 	if !compiled.slow {
 		out, inTime := runWithin(&c.goroutines, cmp.Or(c.limit, checkTime),
 			func() checkResult {
-				return compiled.measure(func() []Violation { return v.on(compiled.schema, value) })
+				return compiled.measure(func() []Violation { return v.check(compiled.schema, value) })
 			})
 		if inTime && out.whole {
 			return out.found

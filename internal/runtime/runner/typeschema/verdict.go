@@ -23,8 +23,8 @@ type verdict struct {
 	unknown [][]string
 }
 
-// on checks a value, and returns its violations, sorted by place.
-func (v *verdict) on(schema *jsonschema.Schema, value any) []Violation {
+// check checks a value, and returns its violations, sorted by place.
+func (v *verdict) check(schema *jsonschema.Schema, value any) []Violation {
 	err := schema.Validate(value)
 	var ve *jsonschema.ValidationError
 	switch {

@@ -124,11 +124,11 @@ func (w *markFinder) later(schema, value any, path []string) {
 func (w *markFinder) step(p pending) {
 	s := p.schema.(map[string]any)
 	pointer := jsondoc.JoinPointer(p.path)
-	here := visit{reflect.ValueOf(s).Pointer(), pointer}
-	if w.seen[here] {
+	place := visit{reflect.ValueOf(s).Pointer(), pointer}
+	if w.seen[place] {
 		return
 	}
-	w.seen[here] = true
+	w.seen[place] = true
 	if s[w.keyword] == true {
 		w.found = append(w.found, pointer)
 		return

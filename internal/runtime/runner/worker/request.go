@@ -231,10 +231,10 @@ func (w *worker) moreTime(q *request) time.Duration {
 func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Timer) (runner.Result, error) {
 	var reason error
 	var kill <-chan time.Time
-	done, over, late := ctx.Done(), (<-chan struct{})(q.overLimit), timer.C
+	done, exceeded, late := ctx.Done(), (<-chan struct{})(q.overLimit), timer.C
 	together := q.batch.stopping()
 	stop := func(why error) {
-		reason, done, late, over, together = why, nil, nil, nil, nil
+		reason, done, late, exceeded, together = why, nil, nil, nil, nil
 		q.batch.stop()
 		go w.send(fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", id))
 		grace := q.spec.Grace
@@ -269,7 +269,7 @@ func (w *worker) await(ctx context.Context, id int64, q *request, timer *time.Ti
 				continue
 			}
 			stop(&runner.TimeoutError{After: q.spec.Timeout})
-		case <-over:
+		case <-exceeded:
 			stop(&runner.OutputError{Limit: q.spec.MaxStdout})
 		case <-kill:
 			kill = nil

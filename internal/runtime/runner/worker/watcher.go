@@ -33,7 +33,7 @@ func newWatcher(to io.Writer) *watcher {
 func (w *watcher) add(s string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if room := maxQueue - len(w.queue); len(s) > room || w.dropped > 0 {
+	if free := maxQueue - len(w.queue); len(s) > free || w.dropped > 0 {
 		w.dropped += len(s)
 	} else {
 		w.queue = append(w.queue, s...)

@@ -43,7 +43,7 @@ type run struct {
 	last  uint64
 	calls map[uint64]chan answer
 	err   error         // why the program has ended
-	over  chan struct{} // closed when the program has ended
+	ended chan struct{} // closed when the program has ended
 }
 
 // Create makes an object.
@@ -80,7 +80,7 @@ func (c *Client) Close() error {
 		return nil
 	}
 	_ = r.in.Close()
-	<-r.over
+	<-r.ended
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	select {
 	case a := <-back:
 		return a, a.err()
-	case <-r.over:
+	case <-r.ended:
 		select {
 		case a := <-back:
 			return a, a.err()
@@ -127,7 +127,7 @@ func (c *Client) started() (*run, error) {
 	if c.run != nil {
 		return c.run, nil
 	}
-	r := &run{cmd: exec.Command(c.command[0], c.command[1:]...), calls: map[uint64]chan answer{}, over: make(chan struct{})}
+	r := &run{cmd: exec.Command(c.command[0], c.command[1:]...), calls: map[uint64]chan answer{}, ended: make(chan struct{})}
 	r.cmd.Env = proc.WithoutSecrets(os.Environ())
 	// An interrupt from the terminal is for the client alone, which still needs the store to record.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -151,7 +151,7 @@ func (c *Client) started() (*run, error) {
 
 // lost returns why a program has ended. The next call starts another.
 func (c *Client) lost(r *run) error {
-	<-r.over
+	<-r.ended
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.run == r {
@@ -193,7 +193,7 @@ func (r *run) read(out io.Reader) {
 	default:
 		r.err = fmt.Errorf("the program for the store: %w %s", err, said)
 	}
-	close(r.over)
+	close(r.ended)
 }
 
 // Refused is the exit code of a program that can never serve the store in its arguments.

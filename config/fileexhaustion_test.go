@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// fileBombs have killed, held up or bloated a program that gave them to a parser.
+// expensiveFiles have killed, held up or bloated a program that gave them to a parser.
 // The name says what is made of the text: a manifest, or with "vars" a file
 // with values of variables.
-func fileBombs() map[string]string {
+func expensiveFiles() map[string]string {
 	const n = 120_000
 	return map[string]string{
 		"brackets.hcl":       "locals {\n a = " + strings.Repeat("[", n),
@@ -83,9 +83,9 @@ func laughs() string {
 	return b.String() + "}\n"
 }
 
-// explode gives one bomb to the functions that commands call, and reports whether
+// evaluate gives one expensive manifest to the functions that commands call, and reports whether
 // there was an error.
-func explode(t *testing.T, name, text string) bool {
+func evaluate(t *testing.T, name, text string) bool {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -108,12 +108,12 @@ func explode(t *testing.T, name, text string) bool {
 	return diags.HasErrors()
 }
 
-// Every bomb ends in an error, within two seconds of work and 200 MiB. Each has a
+// Every expensive manifest ends in an error, within two seconds of work and 200 MiB. Each has a
 // process of its own, so that what it takes can be measured, and what it kills is
 // not the test.
-func TestFileBombs_EndInAnErrorWithinLimits(t *testing.T) {
-	if name := os.Getenv("BOMB"); name != "" {
-		if !explode(t, name, fileBombs()[name]) {
+func TestManifest_BoundsExpensiveFiles(t *testing.T) {
+	if name := os.Getenv("EXPENSIVE"); name != "" {
+		if !evaluate(t, name, expensiveFiles()[name]) {
 			t.Fatal("no error")
 		}
 		status, err := os.ReadFile("/proc/self/status")
@@ -125,15 +125,15 @@ func TestFileBombs_EndInAnErrorWithinLimits(t *testing.T) {
 		return
 	}
 	t.Parallel()
-	all := fileBombs()
+	all := expensiveFiles()
 	if len(all) < 45 {
-		t.Fatalf("only %d bombs", len(all))
+		t.Fatalf("only %d expensive manifests", len(all))
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		// Beside other work the collector may come late: the lowest of three counts.
 		took := ""
 		for range 3 {
-			if took = defuse(t, name); took == "" {
+			if took = runAlone(t, name); took == "" {
 				break
 			}
 		}
@@ -143,12 +143,12 @@ func TestFileBombs_EndInAnErrorWithinLimits(t *testing.T) {
 	}
 }
 
-// defuse runs a bomb in a process of its own, and returns what it took, "" if that is
+// runAlone runs an expensive manifest in a process of its own, and returns what it took, "" if that is
 // within the limits.
-func defuse(t *testing.T, name string) string {
+func runAlone(t *testing.T, name string) string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestFileBombs_EndInAnErrorWithinLimits$", "-test.timeout=60s")
-	cmd.Env = append(os.Environ(), "BOMB="+name)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestManifest_BoundsExpensiveFiles$", "-test.timeout=60s")
+	cmd.Env = append(os.Environ(), "EXPENSIVE="+name)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Sprintf("%v\n%.2000s", err, out)

@@ -18,11 +18,11 @@ func list(c *cli.Context, s Session) (int, error) {
 	if err := takes(c, 0, 0); err != nil {
 		return failed, err
 	}
-	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
+	client, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {
 		return failed, err
 	}
-	found, err := desk.List()
+	found, err := client.List()
 	switch {
 	case err != nil:
 		return failed, err
@@ -59,11 +59,11 @@ func inSpace(space string, v artifact.Version) string {
 }
 
 func check(c *cli.Context, s Session) (int, error) {
-	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
+	client, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {
 		return failed, err
 	}
-	found, err := desk.Check(c.Context, c.Args().Slice(), app.DefaultParallelism)
+	found, err := client.Check(c.Context, c.Args().Slice(), app.DefaultParallelism)
 	if err != nil {
 		return failed, err
 	}
@@ -125,11 +125,11 @@ func line(c *cli.Context, s Session) (int, error) {
 	if limit < 1 {
 		return failed, diag.Errorf("Invalid flag value", "-limit must be at least 1.")
 	}
-	desk, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
+	client, err := pins.OpenVersions(c.Context, s.Engine, s.Inputs)
 	if err != nil {
 		return failed, err
 	}
-	found, err := desk.Versions(c.Context, c.Args().First(), c.String("space"), limit)
+	found, err := client.Versions(c.Context, c.Args().First(), c.String("space"), limit)
 	if err != nil {
 		return failed, err
 	}
