@@ -184,9 +184,11 @@ func fingerprintSchema(schema json.RawMessage) (json.RawMessage, error) {
 		s["properties"] = properties
 	}
 	if _, taken := properties[fingerprintsKey]; taken {
-		return nil, fmt.Errorf("the state must not have a member %q: there this package keeps what it knows of the secrets", fingerprintsKey)
+		return nil, fmt.Errorf("the state must not have a member %q: there this package keeps what it knows of the secrets",
+			fingerprintsKey)
 	}
-	properties[fingerprintsKey] = map[string]any{"type": "object", "writeOnly": true, "additionalProperties": map[string]any{"type": "string"},
-		"description": "salted fingerprints of the secrets in the config, by their JSON pointers"}
+	properties[fingerprintsKey] = map[string]any{"type": "object", "writeOnly": true,
+		"additionalProperties": map[string]any{"type": "string"},
+		"description":          "salted fingerprints of the secrets in the config, by their JSON pointers"}
 	return encode(s)
 }

@@ -63,8 +63,8 @@ func (s storage) copyOf(serial uint64) (snapshot Snapshot, encrypted bool, err e
 	name := s.CopyName(serial)
 	data, err := s.ReadCopy(serial)
 	if errors.Is(err, os.ErrNotExist) {
-		return snapshot, false, refuse(err, "No such copy", "There is no copy of the state with the serial %d (%s). `deployster state copies` "+
-			"lists them.", serial, name)
+		return snapshot, false, refuse(err, "No such copy", "There is no copy of the state with the serial %d (%s). `deployster state "+
+			"copies` lists them.", serial, name)
 	}
 	if err != nil {
 		return snapshot, false, refuse(err, "Cannot read a copy of the state", "%s: %s.", name, err)
@@ -185,14 +185,14 @@ func continues(at storage, s Snapshot) (bool, error) {
 	}
 	if err != nil || records[0].Begin == nil {
 		return false, refuse(ErrDamaged, "The journal is in the way",
-			"%s exists and cannot be read, so it is not known which state it continues. Nothing was changed. Move the journal away first; what "+
-				"it recorded is then forgotten.", at.Journal)
+			"%s exists and cannot be read, so it is not known which state it continues. Nothing was changed. Move the journal away first; "+
+				"what it recorded is then forgotten.", at.Journal)
 	}
 	b := records[0].Begin
 	if b.Lineage == s.Lineage && b.Serial == s.Serial {
 		return true, nil
 	}
 	return false, refuse(ErrForeign, "The journal is in the way",
-		"%s is of an interrupted apply that began with the serial %d. Nothing was changed. Restore that serial, and what the apply recorded "+
-			"is kept; or move the journal away first, to forget it.", at.Journal, b.Serial)
+		"%s is of an interrupted apply that began with the serial %d. Nothing was changed. Restore that serial, and what the apply "+
+			"recorded is kept; or move the journal away first, to forget it.", at.Journal, b.Serial)
 }

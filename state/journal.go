@@ -71,7 +71,8 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(), By: actions.Myself(s.command)}
+	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(),
+		By: actions.Myself(s.command)}
 	b.By.Machine = cmp.Or(s.at.Machine, s.machine)
 	log, err := s.at.CreateJournal(b.Lineage, b.Run)
 	if err != nil {
@@ -243,7 +244,8 @@ func (j *Journal) Finish(status Status) error {
 	}
 	j.store.snapshot, j.store.journal = next, nil
 	if err := errors.Join(j.log.Close(), j.store.at.RemoveJournal()); err != nil {
-		return refuse(err, "Cannot remove the journal", "%s: %s. The state is complete; the next command removes it.", j.store.at.Journal, err)
+		return refuse(err, "Cannot remove the journal", "%s: %s. The state is complete; the next command removes it.", j.store.at.Journal,
+			err)
 	}
 	return noCopy
 }

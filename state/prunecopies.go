@@ -23,8 +23,8 @@ func PruneCopies(ctx context.Context, place Place, before uint64, o Options) (re
 		return 0, err
 	}
 	if before > now.Serial {
-		return 0, refuse(nil, "No such serial", "The state has the serial %d, so no copy is before %d. Nothing was changed. `deployster state "+
-			"copies` lists the serials.", now.Serial, before)
+		return 0, refuse(nil, "No such serial", "The state has the serial %d, so no copy is before %d. Nothing was changed. `deployster "+
+			"state copies` lists the serials.", now.Serial, before)
 	}
 	list, err := at.copyList()
 	if err != nil {

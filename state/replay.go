@@ -222,7 +222,8 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	if base.Lineage == "" {
 		return base, nil, refuse(ErrDamaged, "The state file is gone",
 			"%s does not exist, but the journal %s of an apply does: the state file was lost or moved after that apply began. Nothing "+
-				"was changed. `deployster state restore` restores the copy that the journal continues; without one, move the journal.", at.State,
+				"was changed. `deployster state restore` restores the copy that the journal continues; without one, move "+
+				"the journal.", at.State,
 			at.Journal)
 	}
 	records, _, err := decodeJournal(data)
@@ -242,7 +243,8 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	}
 	if b.Format > Format {
 		return base, nil, refuse(ErrNewer, "The journal is of a newer deployster",
-			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a later one.",
+			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a "+
+				"later one.",
 			at.Journal, b.Format, Format)
 	}
 	if err := belongs(at, base, *b); err != nil {
@@ -255,10 +257,12 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	run.done = map[string]string{}
 	for _, r := range records[1:] {
 		if r.Kind == kindValid && r.Entry == nil {
-			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", at.Journal, r.Seq)
+			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", at.Journal,
+				r.Seq)
 		}
 		if _, err := run.snapshot.Moved(r.Moves); err != nil {
-			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d moves what cannot be moved, %s. Nothing was changed.",
+			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d moves what cannot be moved, %s. Nothing was "+
+				"changed.",
 				at.Journal, r.Seq, err)
 		}
 		run.apply(r)

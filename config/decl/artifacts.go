@@ -61,8 +61,8 @@ func (l *loader) rootOnly() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.b.Resources)) {
 		if r := l.b.Resources[name]; r.Publish != nil {
-			l.add(source.Failure(r.At, "A publish in a module", "Publishes are declared in the root manifest only. Declare it there, made of "+
-				"outputs of the module."))
+			l.add(source.Failure(r.At, "A publish in a module", "Publishes are declared in the root manifest only. Declare it there, made "+
+				"of outputs of the module."))
 		}
 	}
 }

@@ -18,8 +18,8 @@ var (
 	rootHints = map[string]string{
 		"data": "There are no data sources: resource.NAME.state is what a resource reported. To read an object and never change it, " +
 			"declare it as a resource with read_only = true.",
-		"provider": "There are no providers: the type of a resource is a container image, which brings its own tools. What it must know goes " +
-			"into config, files and credentials into a plug block, environment variables into the env of a type block.",
+		"provider": "There are no providers: the type of a resource is a container image, which brings its own tools. What it must know " +
+			"goes into config, files and credentials into a plug block, environment variables into the env of a type block.",
 		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are " +
 			"neither backends nor required_providers.",
 		"import":    "What exists already needs no import: its type finds it, and the plan adopts it.",
@@ -33,15 +33,16 @@ var (
 	resourceHints = map[string]string{
 		"provisioner": "The image of a resource decides what must be done, as actions. Commands of one's own are a type of " +
 			"one's own: see docs/writing-a-type.md.",
-		"connection": "An image has its own way to reach what it manages: what it needs for that goes into config. To run the image itself on " +
-			"another machine, declare that with a host block and write host = host.NAME.",
+		"connection": "An image has its own way to reach what it manages: what it needs for that goes into config. To run the image " +
+			"itself on another machine, declare that with a host block and write host = host.NAME.",
 		"provider": "There are no providers: the type of a resource is a container image, type = \"acme/disk:1\" or type = type.NAME.",
 		"dynamic": "config is one value, so that no blocks need to be made: write a list, for example disks = [for d in var.disks : { " +
 			"size = d }].",
 		"image": "The image of a resource is its type: type = \"acme/disk:1\".",
 	}
 	moduleHints = map[string]string{
-		"version":   "Modules are directories of this machine, which have no versions: fetch the version that you want with the tool for that.",
+		"version": "Modules are directories of this machine, which have no versions: fetch the version that you want with the tool for " +
+			"that.",
 		"providers": "There are no providers to hand on: a module gets variables, and the plugs of the manifest.",
 	}
 	hostHints = map[string]string{
@@ -99,8 +100,8 @@ func (b *Module) TerraformHint(t hcl.Traversal) string {
 	case root == "data":
 		return "There are no data sources: resource.NAME.state is what a resource reported."
 	case root == "terraform" && name == "workspace":
-		return "There are no workspaces: give each its directory or its state file, and write a variable for its name. deployster.workspace " +
-			"is the working directory."
+		return "There are no workspaces: give each its directory or its state file, and write a variable for its name. " +
+			"deployster.workspace is the working directory."
 	case root == "terraform":
 		return "The tool's own values are deployster.version, deployster.verbose and deployster.workspace."
 	case root == "self":

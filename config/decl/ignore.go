@@ -105,20 +105,20 @@ func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
 		}
 		if i == 0 && key == "config" && len(p.steps) > 1 {
 			rest := strings.TrimPrefix(refs.TraversalString(p.steps), "config")
-			return source.Failure(p.at, "Unknown attribute", "The paths of ignore_changes begin in the config. Write %s.", strings.TrimPrefix(rest,
-				"."))
+			return source.Failure(p.at, "Unknown attribute", "The paths of ignore_changes begin in the config. Write %s.",
+				strings.TrimPrefix(rest, "."))
 		}
 		where := "The config"
 		if i > 0 {
 			where = "In the config, " + refs.TraversalString(p.steps[:i])
 		}
 		if hidden {
-			return source.Failure(p.at, "Unknown attribute", "%s has no %q. What it has is not shown, because it is sensitive. Only what is "+
-				"written in the config can be ignored.", where, key)
+			return source.Failure(p.at, "Unknown attribute", "%s has no %q. What it has is not shown, because it is sensitive. Only what "+
+				"is written in the config can be ignored.", where, key)
 		}
 		names := values.PartNames(v)
-		return source.Failure(p.at, "Unknown attribute", "%s has no %q: %s.%s Only what is written in the config can be ignored.", where, key,
-			words.ThereAre(names), words.DidYouMean(key, names))
+		return source.Failure(p.at, "Unknown attribute", "%s has no %q: %s.%s Only what is written in the config can be ignored.", where,
+			key, words.ThereAre(names), words.DidYouMean(key, names))
 	}
 	return nil
 }

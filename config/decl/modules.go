@@ -144,8 +144,8 @@ func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 func (l *loader) childOnly() {
 	l.rootOnly()
 	for _, name := range slices.Sorted(maps.Keys(l.b.Plugs)) {
-		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root manifest "+
-			"may declare one. Move it there; its allow-lists can name the resources of this module."))
+		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root "+
+			"manifest may declare one. Move it there; its allow-lists can name the resources of this module."))
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.b.Semaphores)) {
 		l.add(source.Failure(l.b.Semaphores[name].At, "A semaphore in a module", "A semaphore is for all resources, so that only the root "+
@@ -158,7 +158,8 @@ func (l *loader) childOnly() {
 		}
 		if a := attrs["adopt"]; a != nil {
 			l.add(source.Failure(a.NameRange, "A default in a module",
-				"Only the root manifest sets the default of adopt. Move it there, or write it into the lifecycle blocks of the resources here."))
+				"Only the root manifest sets the default of adopt. Move it there, or write it into the lifecycle blocks of the resources "+
+					"here."))
 		}
 		if a := attrs["auto_edges"]; a != nil {
 			l.add(source.Failure(a.NameRange, "A setting in a module", "Only the root manifest configures automatic edges. Move it "+
@@ -252,8 +253,8 @@ func (t *Tree) tooManyModules(b *Module, c *Call, dir string) *hcl.Diagnostic {
 			chain = fmt.Sprintf("\n  module %q (%s:%d) is %s", up.Call.Name, s.Filename, s.Start.Line, t.Set.Shown(up.Dir)) + chain
 		}
 		if up.Dir == dir {
-			return source.Failure(at, "A module that calls itself", "%s would be needed to read itself, without end:%s\nRemove one of these "+
-				"module blocks.", t.Set.Shown(dir), chain)
+			return source.Failure(at, "A module that calls itself", "%s would be needed to read itself, without end:%s\nRemove one of "+
+				"these module blocks.", t.Set.Shown(dir), chain)
 		}
 		depth++
 	}

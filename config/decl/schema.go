@@ -30,8 +30,9 @@ var (
 	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "subscribe", "semaphores",
 		"host", "read_only").with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).with("retry", retrySchema).
 		with("watch", watchSchema).hinting(resourceHints, resourceHint)
-	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt", "create_before_destroy", "replace_triggered_by").
-			with("precondition", conditionSchema).with("postcondition", conditionSchema)
+	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt", "create_before_destroy",
+		"replace_triggered_by").
+		with("precondition", conditionSchema).with("postcondition", conditionSchema)
 	timeoutsSchema         = attributes("state", "action")
 	retrySchema            = attributes("attempts", "delay")
 	watchSchema            = attributes("poll", "repair", "actions")

@@ -25,7 +25,8 @@ func (l *loader) semaphoreNames(a *hcl.Attribute) []Named {
 	for _, item := range items {
 		t, bad := hcl.AbsTraversalForExpr(refs.Unparen(item))
 		if bad.HasErrors() || t.RootName() != "semaphore" || len(t) != 2 || refs.StepName(t, 1) == "" {
-			l.add(source.Failure(item.Range(), "Not a semaphore", "An element of semaphores names a block of the root manifest: semaphore.NAME."))
+			l.add(source.Failure(item.Range(), "Not a semaphore", "An element of semaphores names a block of the root "+
+				"manifest: semaphore.NAME."))
 			continue
 		}
 		out = append(out, Named{Name: refs.StepName(t, 1), At: item.Range()})
@@ -45,8 +46,8 @@ func (b *Module) UnknownSemaphores() (diags hcl.Diagnostics) {
 	for _, name := range slices.Sorted(maps.Keys(b.Resources)) {
 		for _, s := range b.Resources[name].Semaphores {
 			if there[s.Name] == nil {
-				diags = append(diags, source.Failure(s.At, "Unknown semaphore", "There is no semaphore %q.%s Declare it with a semaphore block "+
-					"in the root manifest, or correct the name.", s.Name, words.DidYouMean(s.Name, slices.Sorted(maps.Keys(there)))))
+				diags = append(diags, source.Failure(s.At, "Unknown semaphore", "There is no semaphore %q.%s Declare it with a semaphore "+
+					"block in the root manifest, or correct the name.", s.Name, words.DidYouMean(s.Name, slices.Sorted(maps.Keys(there)))))
 			}
 		}
 	}

@@ -21,8 +21,8 @@ func (l *loader) triggers(a *hcl.Attribute) []hcl.Expression {
 	var out []hcl.Expression
 	for _, item := range items {
 		if ref, ok := l.t.Refs.AsReference(item); !ok || ref.Traversal.RootName() != "resource" {
-			l.add(source.Failure(item.Range(), "Not a resource", "An element of replace_triggered_by names a resource, an instance of one, or a "+
-				"value of it: resource.NAME, resource.NAME[\"KEY\"] or resource.NAME.state.KEY."))
+			l.add(source.Failure(item.Range(), "Not a resource", "An element of replace_triggered_by names a resource, an instance of "+
+				"one, or a value of it: resource.NAME, resource.NAME[\"KEY\"] or resource.NAME.state.KEY."))
 			continue
 		}
 		out = append(out, item)

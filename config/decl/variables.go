@@ -57,13 +57,14 @@ func (l *loader) variable(b *hcl.Block) {
 		l.constant(a, cty.DynamicPseudoType, func(x cty.Value) { v.def = x })
 		if v.def != cty.NilVal {
 			if value, err := v.Accept(v.def); err != nil {
-				l.add(source.Failure(a.Expr.Range(), "Invalid default", "The default of the variable %q does not fit: %s.", v.Name, v.Problem(err)))
+				l.add(source.Failure(a.Expr.Range(), "Invalid default", "The default of the variable %q does not fit: %s.", v.Name,
+					v.Problem(err)))
 			} else {
 				v.def = value
 			}
 			if !v.sensitive && v.def.HasMarkDeep(values.Sensitive{}) { // a saved plan holds values without marks
-				l.add(source.Failure(v.At, "Sensitive default", "The default of the variable %q uses sensitive(), and only a variable as a "+
-					"whole can be sensitive. Write sensitive = true in its block instead.", v.Name))
+				l.add(source.Failure(v.At, "Sensitive default", "The default of the variable %q uses sensitive(), and only a variable as "+
+					"a whole can be sensitive. Write sensitive = true in its block instead.", v.Name))
 			}
 		}
 	}
@@ -102,7 +103,8 @@ func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) 
 		if a.Name == "default" {
 			hint = " Compute it in a locals block."
 		}
-		l.add(source.Failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute %q.%s",
+		l.add(source.Failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute "+
+			"%q.%s",
 			refs.TraversalString(vars[0]), a.Name, hint))
 		return
 	}
@@ -242,8 +244,8 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 			v.missing = true
 			return cty.NilVal, hcl.Diagnostics{source.Failure(v.At, "A variable has no value",
 				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with "+
-					"-var-file, in vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, plan "+
-					"and apply prompt for it.",
+					"-var-file, in vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, "+
+					"plan and apply prompt for it.",
 				v.Name, v.Name, v.Name)}
 		}
 		return v.def, nil
@@ -282,8 +284,8 @@ func (t *Tree) undeclared(in source.VarInput) hcl.Diagnostics {
 		return nil
 	}
 	d := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Undeclared variable",
-		Detail: fmt.Sprintf("A value for the variable %q is given by %s, but no manifest declares it.%s Declare it with a variable block, or "+
-			"remove the value.",
+		Detail: fmt.Sprintf("A value for the variable %q is given by %s, but no manifest declares it.%s Declare it with a variable block, "+
+			"or remove the value.",
 			in.Name, in.Origin, words.DidYouMean(in.Name, slices.Sorted(maps.Keys(t.Root.Variables))))}
 	if in.Strict {
 		d.Severity = hcl.DiagError

@@ -21,7 +21,8 @@ func (t *Tree) checkVersion(l *loader) hcl.Diagnostics {
 			}
 			text, ok := refs.ConstantText(a.Expr)
 			if !ok {
-				diags = append(diags, source.Failure(a.Expr.Range(), "Not a constant", "The value of %s must be a text constant in quotes.", name))
+				diags = append(diags, source.Failure(a.Expr.Range(), "Not a constant", "The value of %s must be a text constant in quotes.",
+					name))
 				continue
 			}
 			if name == "required_version" {

@@ -27,7 +27,8 @@ func artifactValue(e *Evaluator, name string, mod *instance.Module) cty.Value {
 		attrs["space"], attrs["version"], attrs["metadata"] = cty.StringVal(v.Space), textObject(v.Version), textObject(v.Metadata)
 		spaces := make(map[string]cty.Value, len(v.Spaces))
 		for space, newest := range v.Spaces {
-			spaces[space] = cty.ObjectVal(map[string]cty.Value{"version": textObject(newest.Version), "metadata": textObject(newest.Metadata)})
+			spaces[space] = cty.ObjectVal(map[string]cty.Value{"version": textObject(newest.Version),
+				"metadata": textObject(newest.Metadata)})
 		}
 		attrs["spaces"] = cty.ObjectVal(spaces)
 	}

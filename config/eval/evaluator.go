@@ -103,7 +103,8 @@ func (e *Evaluator) memo(key MemoKey, expr hcl.Expression, eval func() (cty.Valu
 	}
 	if e.chain++; e.chain > MaxChain {
 		e.chain--
-		return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{limits.Exceeded(expr.Range(), "references that lead from one to the next",
+		return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{limits.Exceeded(expr.Range(), "references that lead from one to the "+
+			"next",
 			MaxChain)}
 	}
 	defer func() { e.chain-- }()

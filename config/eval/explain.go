@@ -52,7 +52,8 @@ func explainSplat(e *Evaluator, d *hcl.Diagnostic, expr hcl.Expression, at insta
 		if !ok || !refs.MayRepeat(source.Traversal) {
 			return nil
 		}
-		if x := e.set(source.Traversal.RootName(), refs.StepName(source.Traversal, 1), at.Mod).Of; x != nil && x.Repetition == instance.ForEach {
+		if x := e.set(source.Traversal.RootName(), refs.StepName(source.Traversal, 1), at.Mod).Of; x != nil &&
+			x.Repetition == instance.ForEach {
 			what := refs.TraversalString(source.Traversal)
 			d.Summary = "One of several"
 			d.Detail = fmt.Sprintf("%s has instances with keys, because of its for_each: it is an object, not a list. Write "+
@@ -77,7 +78,8 @@ func explainKey(e *Evaluator, d *hcl.Diagnostic, ix *hclsyntax.IndexExpr, at ins
 	}
 	if x.Repetition == instance.Once {
 		d.Summary = "No instances"
-		d.Detail = fmt.Sprintf("%s has no for_each and no count, so that it has no instances to choose from: write it without the brackets.",
+		d.Detail = fmt.Sprintf("%s has no for_each and no count, so that it has no instances to choose from: write it without the "+
+			"brackets.",
 			refs.TraversalString(s.Traversal))
 		return
 	}
@@ -108,8 +110,8 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 			return
 		}
 		d.Summary = "Unknown attribute"
-		d.Detail = fmt.Sprintf("%s has no attribute %q: %s.%s", refs.TraversalString(t[:i]), name, words.ThereAre(names), words.DidYouMean(name,
-			names))
+		d.Detail = fmt.Sprintf("%s has no attribute %q: %s.%s", refs.TraversalString(t[:i]), name, words.ThereAre(names),
+			words.DidYouMean(name, names))
 		return
 	}
 }

@@ -17,8 +17,8 @@ import (
 func ConvertTo(value cty.Value, want cty.Type, at hcl.Range, what string) (cty.Value, hcl.Diagnostics) {
 	got, err := convert.Convert(value, want)
 	if err != nil {
-		return cty.NilVal, hcl.Diagnostics{source.Failure(at, "Wrong type", "%s must be %s.", values.Capital(what), values.Mismatch(want, value,
-			err))}
+		return cty.NilVal, hcl.Diagnostics{source.Failure(at, "Wrong type", "%s must be %s.", values.Capital(what), values.Mismatch(want,
+			value, err))}
 	}
 	return got, nil
 }

@@ -55,8 +55,8 @@ func (e *Evaluator) stateValue(address string, wants []Want) (cty.Value, hcl.Dia
 	if !ok {
 		var err error
 		if base, err = values.FromJSON(known.Known); err != nil {
-			return cty.DynamicVal, hcl.Diagnostics{source.Failure(wants[0].At, "Unreadable state", "The state of %s cannot be read: %s.", address,
-				err)}
+			return cty.DynamicVal, hcl.Diagnostics{source.Failure(wants[0].At, "Unreadable state", "The state of %s cannot be read: %s.",
+				address, err)}
 		}
 		base = values.MarkMayChange(values.MakeUnknown(base, known.Unknown), known.MayChange)
 		base = values.MarkState(base, known.Sensitive)

@@ -108,8 +108,8 @@ func verdictOf(v *decl.Variable, condition hcl.Expression, ok, text cty.Value, m
 	if mod.Caller != nil {
 		of = " of " + mod.Address
 	}
-	e := source.Failure(condition.Range(), "Invalid value of a variable", "%s\nThis was checked by the validation of the variable %q%s.", why,
-		v.Name, of)
+	e := source.Failure(condition.Range(), "Invalid value of a variable", "%s\nThis was checked by the validation of the variable %q%s.",
+		why, v.Name, of)
 	if mod.Caller != nil {
 		e.Detail += fmt.Sprintf(" The value is given at %s:%d.", mod.Decl.Call.At.Filename, mod.Decl.Call.At.Start.Line)
 	}

@@ -22,5 +22,6 @@ func strayDefaults(r *decl.Resource, typ *decl.Block) hcl.Diagnostics {
 	}
 	return hcl.Diagnostics{source.Failure(r.Attrs["type"].Expr.Range(), "The defaults of a type do not reach this resource",
 		"The type %q has defaults, so that a resource must name exactly this type: type = type.%s, or type = \"${type.%s}#KIND\". This "+
-			"works in a module, too. Write it so, or remove the defaults and write them into the configs.", name.Name, name.Name, name.Name)}
+			"works in a module, too. Write it so, or remove the defaults and write them into the "+
+			"configs.", name.Name, name.Name, name.Name)}
 }

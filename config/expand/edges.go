@@ -208,12 +208,14 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 	switch ref.Traversal.RootName() {
 	case "local":
 		if l := mod.Decl.Locals[name]; l != nil && l.Waits {
-			into.merge(r.named(eval.MemoKey{Kind: eval.KindLocal, Mod: mod, Name: name}, func(in *depSet) { r.expr(l.Expr, mod.Scope(), in) }))
+			into.merge(r.named(eval.MemoKey{Kind: eval.KindLocal, Mod: mod, Name: name},
+				func(in *depSet) { r.expr(l.Expr, mod.Scope(), in) }))
 		}
 	case "var":
 		if v := mod.Decl.Variables[name]; v != nil && v.Waits {
 			if a := mod.Decl.Call.Attrs[name]; a != nil {
-				into.merge(r.named(eval.MemoKey{Kind: eval.KindVariable, Mod: mod, Name: name}, func(in *depSet) { r.expr(a.Expr, mod.Inputs(), in) }))
+				into.merge(r.named(eval.MemoKey{Kind: eval.KindVariable, Mod: mod, Name: name},
+					func(in *depSet) { r.expr(a.Expr, mod.Inputs(), in) }))
 			}
 		}
 	case "each":

@@ -198,8 +198,9 @@ func (a *attrReader) typeHost(s *instance.TypeSettings) {
 }
 
 func noWorkspace(attr *hcl.Attribute, host *runner.Host) *hcl.Diagnostic {
-	return source.Failure(attr.Expr.Range(), "No working directory there", "The type has mount_workspace, which shows the working directory "+
-		"of this machine, and its containers would run on the host %s. Remove one of the two; what the image needs goes into its config.",
+	return source.Failure(attr.Expr.Range(), "No working directory there", "The type has mount_workspace, which shows the working "+
+		"directory of this machine, and its containers would run on the host %s. Remove one of the two; what the image needs goes into "+
+		"its config.",
 		host.Name)
 }
 
@@ -208,8 +209,8 @@ func (a *attrReader) runsHere(set instance.TypeSettings) {
 	if set.Host == nil {
 		return
 	}
-	a.diags = append(a.diags, source.Failure(a.attrs["type"].Expr.Range(), "An artifact on another machine", "The images of artifacts run on "+
-		"this machine, and this type has host = host.%s. Declare a type without host for it.", set.Host.Name))
+	a.diags = append(a.diags, source.Failure(a.attrs["type"].Expr.Range(), "An artifact on another machine", "The images of artifacts run "+
+		"on this machine, and this type has host = host.%s. Declare a type without host for it.", set.Host.Name))
 }
 
 // WithHosts returns new instances with the known facts of hosts, and with how to reach

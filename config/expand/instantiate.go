@@ -47,8 +47,8 @@ func (m *Instances) neverKnown() hcl.Diagnostics {
 			continue
 		}
 		diags = append(diags, source.Failure(p.X.Expr.Range(), "Instances that cannot be known yet",
-			"How many instances there are must be known for the plan, and this has something in it that is known only while it is applied, such "+
-				"as what timestamp() and uuid() give. Use variables and constants."))
+			"How many instances there are must be known for the plan, and this has something in it that is known only while it is "+
+				"applied, such as what timestamp() and uuid() give. Use variables and constants."))
 	}
 	return diags
 }
@@ -242,8 +242,8 @@ func unknownKeys(e *eval.Evaluator, x *instance.Expansion) *hcl.Diagnostic {
 		verb = " are"
 	}
 	return source.Failure(x.Expr.Range(), "Instances that cannot be known yet",
-		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the plan. "+
-			"Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, the first with "+
-			"-exclude='%s'.",
+		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the "+
+			"plan. Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, the "+
+			"first with -exclude='%s'.",
 		what, words.List(refs, 3), verb, attr, x.Address)
 }

@@ -12,8 +12,9 @@ import (
 
 func cryptoFunctions() map[string]function.Function {
 	return map[string]function.Function{
-		"rsadecrypt": define(cty.String, []function.Parameter{param("ciphertext", cty.String), param("privatekey", cty.String)}, rsaDecrypt),
-		"uuidv5":     define(cty.String, []function.Parameter{param("namespace", cty.String), param("name", cty.String)}, uuidV5),
+		"rsadecrypt": define(cty.String, []function.Parameter{param("ciphertext", cty.String), param("privatekey", cty.String)},
+			rsaDecrypt),
+		"uuidv5": define(cty.String, []function.Parameter{param("namespace", cty.String), param("name", cty.String)}, uuidV5),
 	}
 }
 

@@ -30,7 +30,8 @@ func New(env Env) map[string]function.Function {
 	}
 	all := map[string]function.Function{}
 	for _, group := range []map[string]function.Function{
-		numberFunctions(), textFunctions(), regexFunctions(), formatFunctions(), collectionFunctions(), elementFunctions(), truthFunctions(),
+		numberFunctions(), textFunctions(), regexFunctions(), formatFunctions(), collectionFunctions(), elementFunctions(),
+		truthFunctions(),
 		setFunctions(),
 		conversionFunctions(), encodingFunctions(), charsetFunctions(), digestFunctions(), cryptoFunctions(), networkFunctions(),
 		dateFunctions(env.PlanTime),

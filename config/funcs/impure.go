@@ -78,8 +78,8 @@ func bcryptType(args []cty.Value) (cty.Type, error) {
 	}
 	if len(args) == 2 && args[1].IsKnown() && !args[1].IsNull() {
 		if n := number(args[1]); n > maxCost || n != float64(int(n)) {
-			return cty.NilType, function.NewArgErrorf(1, "it must be a whole number from %d to %d: what is greater takes too long", bcrypt.MinCost,
-				maxCost)
+			return cty.NilType, function.NewArgErrorf(1, "it must be a whole number from %d to %d: what is greater takes too long",
+				bcrypt.MinCost, maxCost)
 		}
 	}
 	return cty.String, nil

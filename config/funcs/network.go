@@ -14,21 +14,22 @@ import (
 func networkFunctions() map[string]function.Function {
 	prefix := param("prefix", cty.String)
 	return map[string]function.Function{
-		"cidrhost": define(cty.String, []function.Parameter{prefix, param("number", cty.Number)}, func(args []cty.Value) (cty.Value, error) {
-			n, err := network(args[0])
-			if err != nil {
-				return cty.NilVal, err
-			}
-			number, exact := args[1].AsBigFloat().Int(nil)
-			if exact != big.Exact {
-				return cty.NilVal, function.NewArgErrorf(1, "it must be a whole number")
-			}
-			ip, err := cidr.HostBig(n, number)
-			if err != nil {
-				return cty.NilVal, err
-			}
-			return cty.StringVal(ip.String()), nil
-		}),
+		"cidrhost": define(cty.String, []function.Parameter{prefix, param("number", cty.Number)},
+			func(args []cty.Value) (cty.Value, error) {
+				n, err := network(args[0])
+				if err != nil {
+					return cty.NilVal, err
+				}
+				number, exact := args[1].AsBigFloat().Int(nil)
+				if exact != big.Exact {
+					return cty.NilVal, function.NewArgErrorf(1, "it must be a whole number")
+				}
+				ip, err := cidr.HostBig(n, number)
+				if err != nil {
+					return cty.NilVal, err
+				}
+				return cty.StringVal(ip.String()), nil
+			}),
 		"cidrnetmask": define(cty.String, []function.Parameter{prefix}, func(args []cty.Value) (cty.Value, error) {
 			n, err := network(args[0])
 			if err != nil {

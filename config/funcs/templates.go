@@ -85,7 +85,8 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 	for given := range ctx.Variables {
 		if !hclsyntax.ValidIdentifier(given) {
 			return cty.NilVal, function.NewArgErrorf(1,
-				"%q cannot be the name of a variable in a template: a name begins with a letter and has letters, digits, _ and - only", given)
+				"%q cannot be the name of a variable in a template: a name begins with a letter and has letters, digits, _ and - "+
+					"only", given)
 		}
 	}
 	for _, t := range expr.Variables() {

@@ -50,10 +50,11 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 		return source.Failure(expr.Range(), "Invalid for_each", "This is a list. %s A list of strings is made a set by toset(); for other "+
 			"lists, choose the keys: { for item in LIST : item.name => item }.", rule)
 	case !isMap && !typ.IsSetType():
-		return source.Failure(expr.Range(), "Invalid for_each", "This %s. %s For a number of instances, use count.", values.Describe(v), rule)
+		return source.Failure(expr.Range(), "Invalid for_each", "This %s. %s For a number of instances, use count.", values.Describe(v),
+			rule)
 	case typ.IsSetType() && typ.ElementType() != cty.String && typ.ElementType() != cty.DynamicPseudoType:
-		return source.Failure(expr.Range(), "Invalid for_each", "This is a set of another type than strings. %s Write toset([for x in SET : "+
-			"tostring(x)]), or a map.", rule)
+		return source.Failure(expr.Range(), "Invalid for_each", "This is a set of another type than strings. %s Write toset([for x in SET "+
+			": tostring(x)]), or a map.", rule)
 	case !v.IsKnown():
 		x.Pending = true
 		return nil
@@ -74,8 +75,8 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 				"compact(), or [for x in SET : x if x != null].")
 		}
 		if len(key.AsString()) > maxKeySize {
-			return source.Failure(expr.Range(), "Invalid for_each", "The key %s... has more than %d bytes. A key becomes part of the name of a "+
-				"resource: choose a shorter one.", values.QuoteKey(strings.ToValidUTF8(key.AsString()[:40], "")), maxKeySize)
+			return source.Failure(expr.Range(), "Invalid for_each", "The key %s... has more than %d bytes. A key becomes part of the name "+
+				"of a resource: choose a shorter one.", values.QuoteKey(strings.ToValidUTF8(key.AsString()[:40], "")), maxKeySize)
 		}
 		x.Keys = append(x.Keys, key.AsString())
 		if !x.Set && value.IsWhollyKnown() {
@@ -100,7 +101,8 @@ func (x *Expansion) takeCount(v cty.Value, expr hcl.Expression) *hcl.Diagnostic 
 		return source.Failure(expr.Range(), "Invalid count", "The count is null. It is a whole number; for no instance at all, write 0.")
 	}
 	if v.Type() == cty.Bool {
-		return source.Failure(expr.Range(), "Invalid count", "The count is a number, and this %s. Write CONDITION ? 1 : 0.", values.Describe(v))
+		return source.Failure(expr.Range(), "Invalid count", "The count is a number, and this %s. Write CONDITION ? 1 : 0.",
+			values.Describe(v))
 	}
 	n, err := convert.Convert(v, cty.Number)
 	if err != nil {
@@ -118,8 +120,8 @@ func (x *Expansion) takeCount(v cty.Value, expr hcl.Expression) *hcl.Diagnostic 
 	i, accuracy := f.Int64()
 	switch {
 	case f.Sign() < 0:
-		return source.Failure(expr.Range(), "Invalid count", "The count is %s, and there cannot be fewer than no instances. Write max(0, ...) "+
-			"if it may fall below 0.", values.ShortNumber(n))
+		return source.Failure(expr.Range(), "Invalid count", "The count is %s, and there cannot be fewer than no instances. Write max(0, "+
+			"...) if it may fall below 0.", values.ShortNumber(n))
 	case accuracy != 0 && f.IsInt(), accuracy == 0 && i > MaxInstances:
 		return limits.Exceeded(expr.Range(), fmt.Sprintf("instances (%s)", values.ShortNumber(n)), MaxInstances)
 	case accuracy != 0:

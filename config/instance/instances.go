@@ -175,7 +175,8 @@ func (s Scope) Owner() *decl.Block {
 // NewModule returns an empty instance of a module.
 func NewModule(b *decl.Module, caller *Module, at Occurrence, address string) *Module {
 	return &Module{Decl: b, Caller: caller, At: at, Address: address, Vars: map[string]values.Sized{}, Locals: map[string]values.Sized{},
-		Resources: make(map[string]*ResourceSet, len(b.Resources)), Children: map[string]*ModuleSet{}, Settings: map[*decl.Block]TypeSettings{}}
+		Resources: make(map[string]*ResourceSet, len(b.Resources)), Children: map[string]*ModuleSet{},
+		Settings: map[*decl.Block]TypeSettings{}}
 }
 
 // Each visits a module and the modules that it calls, directly and indirectly, callers first.

@@ -25,8 +25,8 @@ func Exceeded(r hcl.Range, what string, limit int) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Too large to be read safely",
-		Detail: fmt.Sprintf("There are more %s than the limit, which is %d. Split it into smaller parts, or move data to a file of its own "+
-			"and read that with file().", what, limit),
+		Detail: fmt.Sprintf("There are more %s than the limit, which is %d. Split it into smaller parts, or move data to a file of its "+
+			"own and read that with file().", what, limit),
 		Subject: &r,
 	}
 }

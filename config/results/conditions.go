@@ -58,9 +58,11 @@ func errorMessage(e *eval.Evaluator, c decl.Condition, at instance.Scope) (strin
 	}
 	switch {
 	case diags.HasErrors():
-		return fmt.Sprintf("Its error_message cannot be evaluated (%s:%d).", c.Message.Range().Filename, c.Message.Range().Start.Line), diags
+		return fmt.Sprintf("Its error_message cannot be evaluated (%s:%d).", c.Message.Range().Filename,
+			c.Message.Range().Start.Line), diags
 	case value.HasMark(values.Sensitive{}):
-		return "(Its error_message is not shown, because it is made of a sensitive value. If it may be seen, put nonsensitive() around that.)",
+		return "(Its error_message is not shown, because it is made of a sensitive value. If it may be seen, put nonsensitive() around " +
+				"that.)",
 			nil
 	}
 	value, _ = value.Unmark()

@@ -63,8 +63,8 @@ func Output(e *eval.Evaluator, b *decl.Block, mod *instance.Module) (instance.Ou
 	hidden, written := values.Sensitivity(value)
 	if written && !o.Sensitive && mod.Caller == nil { // the value of a module's output is not printed, and keeps its mark
 		return o, value, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed",
-			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the "+
-				"sensitive part out with nonsensitive() if it may be seen.", b.Name))
+			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take "+
+				"the sensitive part out with nonsensitive() if it may be seen.", b.Name))
 	}
 	o.Sensitive = o.Sensitive || hidden
 	o.Resolved, d = resolve(e, a.Expr, mod.Scope(), value)

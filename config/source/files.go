@@ -93,13 +93,13 @@ func (r *Reader) Read(path string) ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(filepath.Join(r.own, path)); r.own != r.dir && err == nil {
-			return nil, fmt.Errorf("there is no file %q in the directory of the manifest (%s), where relative paths begin, also in a module. For "+
-				"that of the module, write \"${path.module}/%s\"", path, r.dir, path)
+			return nil, fmt.Errorf("there is no file %q in the directory of the manifest (%s), where relative paths begin, also in a "+
+				"module. For that of the module, write \"${path.module}/%s\"", path, r.dir, path)
 		}
 		return nil, fmt.Errorf("there is no file %q in the directory of the manifest (%s)", path, r.dir)
 	case err != nil && strings.Contains(err.Error(), "escapes"):
-		return nil, fmt.Errorf("%q leads outside the directory of the manifest (%s) through a symbolic link. Only files in it can be read", path,
-			r.dir)
+		return nil, fmt.Errorf("%q leads outside the directory of the manifest (%s) through a symbolic link. Only files in it can be read",
+			path, r.dir)
 	case err != nil:
 		return nil, fmt.Errorf("%q cannot be read: %s", path, reason(err))
 	}

@@ -32,7 +32,8 @@ func (r *Reader) Match(dir, pattern string) ([]string, error) {
 		return names, nil
 	}
 	if r.replay {
-		return nil, fmt.Errorf("the files %q in %q were not listed when the plan was made, so they are not in the plan. Make the plan again",
+		return nil, fmt.Errorf("the files %q in %q were not listed when the plan was made, so they are not in the plan. Make the plan "+
+			"again",
 			pattern, dir)
 	}
 	names, err := r.glob(rel, pattern)

@@ -42,8 +42,8 @@ func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagn
 	switch {
 	case len(f.files) > 0:
 		for _, dir := range f.empty {
-			f.fail(NoManifest, "There is no manifest in %s: no file whose name ends in .hcl or .hcl.json. Leave it out, or name the directory "+
-				"that has one.", dir)
+			f.fail(NoManifest, "There is no manifest in %s: no file whose name ends in .hcl or .hcl.json. Leave it out, or name the "+
+				"directory that has one.", dir)
 		}
 	case !f.diags.HasErrors():
 		f.diags = append(f.diags, noManifest(workspace, args))
@@ -73,8 +73,8 @@ func (f *finder) argument(arg string) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.fail("No such file or directory", "%q does not exist in %s. Give the path of a manifest file or of a directory with manifests.", arg,
-			f.workspace)
+		f.fail("No such file or directory", "%q does not exist in %s. Give the path of a manifest file or of a directory with manifests.",
+			arg, f.workspace)
 	case err != nil:
 		f.fail("Unreadable path", "%q cannot be read: %s.", arg, reason(err))
 	case info.IsDir():
@@ -82,8 +82,8 @@ func (f *finder) argument(arg string) {
 	case f.values[path]:
 		f.fail("A variable file is not a manifest", "%q is named by -var-file, and as a manifest too. Name it once.", arg)
 	case !isManifest(filepath.Base(path)):
-		f.fail("Not a manifest", "%q is not a manifest: their names end in .hcl or .hcl.json, do not begin with a dot, and are not those of "+
-			"variable files (vars.auto.hcl, vars.NAME.auto.hcl). Give values of variables with -var-file.", arg)
+		f.fail("Not a manifest", "%q is not a manifest: their names end in .hcl or .hcl.json, do not begin with a dot, and are not those "+
+			"of variable files (vars.auto.hcl, vars.NAME.auto.hcl). Give values of variables with -var-file.", arg)
 	default:
 		f.dirs = append(f.dirs, filepath.Dir(path))
 		f.file(arg)
@@ -140,7 +140,8 @@ func (f *finder) file(path string) {
 	}
 	if f.total += len(data); f.total > maxTotalSize {
 		if f.total-len(data) <= maxTotalSize {
-			f.fail("Too large to be read safely", "The manifests have more than %d bytes together. Move data to files of their own.", maxTotalSize)
+			f.fail("Too large to be read safely", "The manifests have more than %d bytes together. Move data to files of their own.",
+				maxTotalSize)
 		}
 		return
 	}

@@ -90,8 +90,8 @@ func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
 	s := NewText(LockName, content)
 	if line := conflictLine(content); line > 0 {
 		start := lineStart(content, line)
-		at := diag.Range{Filename: LockName, Start: diag.Position{Line: line, Column: 1, Byte: start}, End: diag.Position{Line: line, Column: 8,
-			Byte: start + 7}}
+		at := diag.Range{Filename: LockName, Start: diag.Position{Line: line, Column: 1, Byte: start},
+			End: diag.Position{Line: line, Column: 8, Byte: start + 7}}
 		d := diag.Errorf("The lock file has conflicts of a merge in it",
 			"Two branches have changed it. Keep one side, or remove the file, and run `deployster init`, which writes it again.")
 		return nil, diag.Diagnostics{s.Diagnose(d, &at)}
@@ -129,8 +129,8 @@ var lockAttributes = map[string][]string{"image": {"digest"}, "artifact": {"spac
 // newerLock reports what only a later version could have written, nil for nothing.
 func newerLock(body *hclsyntax.Body) *hcl.Diagnostic {
 	newer := func(what string, at hcl.Range) *hcl.Diagnostic {
-		return Failure(at, "The lock file is of a newer deployster", "It has %s, which this deployster does not know. Use the version that "+
-			"wrote it, or a later one. If it was edited by hand, remove that.", what)
+		return Failure(at, "The lock file is of a newer deployster", "It has %s, which this deployster does not know. Use the version "+
+			"that wrote it, or a later one. If it was edited by hand, remove that.", what)
 	}
 	attributes := func(body *hclsyntax.Body, known []string) *hcl.Diagnostic {
 		for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
@@ -172,12 +172,12 @@ func (l *Lock) image(b *hcl.Block) hcl.Diagnostics {
 		text = v.AsString()
 	}
 	if !validDigest.MatchString(text) {
-		return append(diags, Failure(a.Expr.Range(), "Not a digest", "A digest is written sha256: and 64 digits of 0-9 and a-f. `deployster "+
-			"init` writes this file; by hand there is nothing to do in it."))
+		return append(diags, Failure(a.Expr.Range(), "Not a digest", "A digest is written sha256: and 64 digits of 0-9 and a-f. "+
+			"`deployster init` writes this file; by hand there is nothing to do in it."))
 	}
 	if _, twice := l.Images[name]; twice {
-		return append(diags, Failure(b.DefRange, "Pinned twice", "There is another digest of %s at %s:%d. Remove the one that is wrong, or "+
-			"both, and run `deployster init`.", name, LockName, l.At[name].Start.Line))
+		return append(diags, Failure(b.DefRange, "Pinned twice", "There is another digest of %s at %s:%d. Remove the one that is wrong, "+
+			"or both, and run `deployster init`.", name, LockName, l.At[name].Start.Line))
 	}
 	l.Images[name], l.At[name] = text, FromHCL(b.DefRange)
 	return diags
@@ -201,8 +201,8 @@ func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
 	}
 	v, d := a.Expr.Value(nil)
 	if d.HasErrors() || !v.Type().IsObjectType() || v.IsNull() || v.LengthInt() == 0 {
-		return append(diags, Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, as `deployster artifact pin "+
-			"%s` writes it.", name))
+		return append(diags, Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, as `deployster artifact "+
+			"pin %s` writes it.", name))
 	}
 	for part, text := range v.AsValueMap() {
 		if text.Type() != cty.String || text.IsNull() {
@@ -212,8 +212,8 @@ func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
 		pin.Version[part] = text.AsString()
 	}
 	if _, twice := l.Artifacts[name]; twice {
-		return append(diags, Failure(b.DefRange, "Pinned twice", "There is another version of the artifact %s at %s:%d. Remove the one that is "+
-			"wrong.", name, LockName, l.At["artifact."+name].Start.Line))
+		return append(diags, Failure(b.DefRange, "Pinned twice", "There is another version of the artifact %s at %s:%d. Remove the one "+
+			"that is wrong.", name, LockName, l.At["artifact."+name].Start.Line))
 	}
 	l.Artifacts[name], l.At["artifact."+name] = pin, FromHCL(b.DefRange)
 	return diags

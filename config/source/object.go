@@ -112,7 +112,8 @@ func hclObject(data []byte, dir, shown string) (cty.Value, hcl.Diagnostics) {
 		a := body.Attributes[name]
 		if vars := a.Expr.Variables(); len(vars) > 0 {
 			diags = append(diags, Failure(vars[0].SourceRange(), "Not a constant",
-				"There are no variables and no resources here: %s cannot be used. Text must stand in quotes.", refs.TraversalString(vars[0])))
+				"There are no variables and no resources here: %s cannot be used. Text must stand in "+
+					"quotes.", refs.TraversalString(vars[0])))
 			continue
 		}
 		value, d := limits.Evaluate(a.Expr, scope)

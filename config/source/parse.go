@@ -23,7 +23,8 @@ func (s *Set) Parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 		s.Text[f.Path] = f.Bytes
 		r := hcl.Range{Filename: f.Path, Start: hcl.InitialPos, End: hcl.InitialPos}
 		if s.size += len(f.Bytes); len(f.Bytes) > MaxFileSize || s.size > maxTotalSize || len(s.Text) > MaxFiles {
-			diags = append(diags, limits.Exceeded(r, fmt.Sprintf("bytes (in all files %d) or files (%d)", maxTotalSize, MaxFiles), MaxFileSize))
+			diags = append(diags, limits.Exceeded(r, fmt.Sprintf("bytes (in all files %d) or files (%d)", maxTotalSize, MaxFiles),
+				MaxFileSize))
 			break
 		}
 		fit++
@@ -115,8 +116,8 @@ func (s *Set) moduleFiles(dir string, at hcl.Range) ([]File, *hcl.Diagnostic) {
 		return files, nil
 	}
 	if s.Src.Replay {
-		return nil, Failure(at, "The module is not in the plan", "The directory %s was not read when the plan was made, so it is not in it. "+
-			"Make the plan again.", rel)
+		return nil, Failure(at, "The module is not in the plan", "The directory %s was not read when the plan was made, so it is not in "+
+			"it. Make the plan again.", rel)
 	}
 	f := finder{workspace: s.Src.Workspace, seen: map[string]bool{}}
 	f.directory(rel)

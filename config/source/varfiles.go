@@ -64,7 +64,8 @@ func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		var v ctyjson.SimpleJSONValue
 		if err := json.Unmarshal(values[name], &v); err != nil {
-			diags = append(diags, diag.Errorf("Damaged plan", "The value of the variable %q in the plan cannot be read: %s. Make the plan again.",
+			diags = append(diags, diag.Errorf("Damaged plan", "The value of the variable %q in the plan cannot be read: "+
+				"%s. Make the plan again.",
 				name, err))
 			continue
 		}
@@ -204,7 +205,8 @@ func hclVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 		a := body.Attributes[name]
 		if vars := a.Expr.Variables(); len(vars) > 0 {
 			diags = append(diags, Failure(vars[0].SourceRange(), "Not a constant",
-				"The values in a variable file are constants: %s cannot be used. Text must stand in quotes.", refs.TraversalString(vars[0])))
+				"The values in a variable file are constants: %s cannot be used. Text must stand in "+
+					"quotes.", refs.TraversalString(vars[0])))
 			continue
 		}
 		value, d := a.Expr.Value(&hcl.EvalContext{})

@@ -19,7 +19,8 @@ func (ck Checker) aliases(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 	}
 	pairs, bad := hcl.ExprMap(refs.Unparen(a.Expr))
 	if bad.HasErrors() {
-		return hcl.Diagnostics{source.Failure(a.Expr.Range(), "Invalid dependencies", "Dependencies are written as { alias = resource.NAME }.")}
+		return hcl.Diagnostics{source.Failure(a.Expr.Range(), "Invalid dependencies", "Dependencies are written as { "+
+			"alias = resource.NAME }.")}
 	}
 	r.Aliases = map[string]decl.Dependency{}
 	var diags hcl.Diagnostics
@@ -84,8 +85,8 @@ func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, s
 		steps++
 	}
 	if !ok || ref.Traversal.RootName() != "resource" && !isModule || name == "" || steps > 3 || len(ref.Rest) > 0 {
-		return decl.Dependency{}, source.Failure(at, "Not a resource", "%s must name a resource: resource.NAME.%s", what, ck.dependencyHint(b,
-			ref))
+		return decl.Dependency{}, source.Failure(at, "Not a resource", "%s must name a resource: resource.NAME.%s", what,
+			ck.dependencyHint(b, ref))
 	}
 	t := decl.Dependency{Ref: ref, At: at}
 	var declared *decl.Block
@@ -107,7 +108,8 @@ func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, s
 	case steps == 3 && !declared.Repeats():
 		if ref.Key == nil {
 			if _, attr := ref.Traversal[2].(hcl.TraverseAttr); attr {
-				return decl.Dependency{}, source.Failure(at, "Not a resource", "%s must name a resource: resource.NAME. Did you mean %s?", what, short)
+				return decl.Dependency{}, source.Failure(at, "Not a resource", "%s must name a resource: resource.NAME. Did you mean %s?",
+					what, short)
 			}
 		}
 		return decl.Dependency{}, source.Failure(at, "No instances",
@@ -121,7 +123,8 @@ func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, s
 		}
 	case declared.Repeats() && !several:
 		return decl.Dependency{}, source.Failure(at, "One of several",
-			"%s has instances, because of its %s, and an alias stands for one of them: write %s.", short, repetitionWord(declared), example(short,
+			"%s has instances, because of its %s, and an alias stands for one of them: write "+
+				"%s.", short, repetitionWord(declared), example(short,
 				declared))
 	}
 	return t, nil

@@ -32,7 +32,8 @@ func hostAttr(ref refs.Reference, b *decl.Block) *hcl.Diagnostic {
 		return nil
 	}
 	if _, index := steps[0].(hcl.TraverseIndex); index && !keyed || keyed && !b.Repeats() {
-		return source.Failure(at, "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s alone.",
+		return source.Failure(at, "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s "+
+			"alone.",
 			short, short)
 	}
 	if d := oneAttr(at, "A host", hostAttrs, refs.ObjectKey(steps[0])); d != nil {

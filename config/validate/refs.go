@@ -123,17 +123,19 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 			"self is a resource in its own postconditions, once it exists. In %s, write resource.NAME.",
 			p.What)
 	case root == "dep":
-		return source.Failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.", p.What)
+		return source.Failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.",
+			p.What)
 	case root == "each":
 		return source.Failure(r, "each is not available here",
 			"each.key and each.value exist in a resource or module block with for_each only, and "+
 				"this block has none.%s", insteadOf(p, "count", "count.index"))
 	case root == "count":
 		return source.Failure(r, "count is not available here",
-			"count.index exists in a resource or module block with count only, and this block has none.%s", insteadOf(p, "for_each", "each.key"))
+			"count.index exists in a resource or module block with count only, and this block has none.%s", insteadOf(p, "for_each",
+				"each.key"))
 	case root == "type" || root == "plug":
-		return source.Failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", refs.TraversalString(t), values.Capital(p.What),
-			strings.Join(roots, ", "))
+		return source.Failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", refs.TraversalString(t),
+			values.Capital(p.What), strings.Join(roots, ", "))
 	case b.Resources[root] != nil:
 		return source.Failure(r, "Unknown name", "%q is not declared here. Did you mean resource.%s?", root, refs.TraversalString(t))
 	case b.Variables[root] != nil:
@@ -207,8 +209,8 @@ func resourceAttr(ref refs.Reference, decl *decl.Block) *hcl.Diagnostic {
 	case keyed && !decl.Repeats():
 		return nil // HCL treats it as a list of one, or it is a computed attribute
 	case !keyed && decl.Repeats() && len(steps) > 0:
-		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s; %s for all of them.", short,
-			repetitionWord(decl), example(short, decl), allOf(short, decl))
+		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s; %s for all of them.",
+			short, repetitionWord(decl), example(short, decl), allOf(short, decl))
 	case len(steps) == 0:
 		return nil
 	}
@@ -221,8 +223,8 @@ func resourceAttr(ref refs.Reference, decl *decl.Block) *hcl.Diagnostic {
 		hint = fmt.Sprintf(" Did you mean %s.state.%s?", short, attr)
 	}
 	if _, index := steps[0].(hcl.TraverseIndex); index && !keyed {
-		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: "+
-			"write %s.state.NAME.", short, short)
+		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose "+
+			"from: write %s.state.NAME.", short, short)
 	}
 	return source.Failure(t.SourceRange(), "Unknown attribute", "A resource has the attributes config, name, state and type, and not %q.%s",
 		attr, hint)
@@ -248,8 +250,8 @@ func moduleAttr(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnosti
 	steps, keyed := behindKey(ref, &c.Block)
 	switch {
 	case keyed && !c.Repeats() && !ref.Splat:
-		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: "+
-			"write %s.OUTPUT.", short, short)
+		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose "+
+			"from: write %s.OUTPUT.", short, short)
 	case !keyed && c.Repeats() && len(steps) > 0:
 		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s.", short,
 			repetitionWord(&c.Block), example(short, &c.Block))

@@ -119,7 +119,8 @@ func (w *Writer) object(names []string, get func(name string) cty.Value) error {
 	w.Out.WriteByte('{')
 	for i, name := range names {
 		if strings.HasPrefix(name, UnknownKey) {
-			return fmt.Errorf("keys that begin with %s are reserved: they mark values that are known only after apply. Rename it", UnknownKey)
+			return fmt.Errorf("keys that begin with %s are reserved: they mark values that are known only after apply. Rename it",
+				UnknownKey)
 		}
 		if i > 0 {
 			w.Out.WriteByte(',')

@@ -90,7 +90,8 @@ func (b Images) find(name string) (dir string, target ocispec.Descriptor, err er
 			err = fmt.Errorf("it has %d images", len(index.Manifests))
 		}
 		if err != nil {
-			return "", target, diag.Errorf("The image "+name+" is damaged", "%s: %s. Install this deployster again.", dir, failure.Sentence(err))
+			return "", target, diag.Errorf("The image "+name+" is damaged", "%s: %s. Install this deployster again.", dir,
+				failure.Sentence(err))
 		}
 		return dir, index.Manifests[0], nil
 	}

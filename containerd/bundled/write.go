@@ -42,8 +42,8 @@ func Write(dir, name string, programs map[string]string) error {
 	}
 	all := w.document(ocispec.MediaTypeImageIndex, index)
 	all.Annotations = map[string]string{ocispec.AnnotationRefName: name}
-	w.file(ocispec.ImageIndexFile, encode(ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex,
-		Manifests: []ocispec.Descriptor{all}}))
+	w.file(ocispec.ImageIndexFile, encode(ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2},
+		MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{all}}))
 	w.file(ocispec.ImageLayoutFile, encode(ocispec.ImageLayout{Version: ocispec.ImageLayoutVersion}))
 	return w.err
 }
@@ -85,7 +85,8 @@ func (w *writer) image(arch, target, program string) ocispec.Descriptor {
 		Config: ocispec.ImageConfig{Entrypoint: []string{target}, WorkingDir: "/"},
 		RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{layer.Digest}}}
 	return w.document(ocispec.MediaTypeImageManifest, ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2},
-		MediaType: ocispec.MediaTypeImageManifest, Config: w.document(ocispec.MediaTypeImageConfig, config), Layers: []ocispec.Descriptor{layer}})
+		MediaType: ocispec.MediaTypeImageManifest, Config: w.document(ocispec.MediaTypeImageConfig, config),
+		Layers: []ocispec.Descriptor{layer}})
 }
 
 // layer returns the files of an image, not compressed: a digest must not depend on a compressor.

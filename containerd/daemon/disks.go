@@ -28,7 +28,8 @@ func warnCopies(dir string) *diag.Diagnostic {
 		case "/":
 			advice = "Choose a directory on another file system with DEPLOYSTER_DATA_DIR, such as " + runner.DefaultHostDataDir + "."
 		default:
-			advice = "Choose a directory on another file system with DEPLOYSTER_DATA_DIR, such as " + filepath.Join(other, "deployster") + "."
+			advice = "Choose a directory on another file system with DEPLOYSTER_DATA_DIR, such as " + filepath.Join(other, "deployster") +
+				"."
 		}
 		_ = mounts.Close() // it was only read
 	}

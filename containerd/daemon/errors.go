@@ -31,7 +31,8 @@ func errBadAddress(address, why string) error {
 
 func errNoAnswer(address string, cause error) error {
 	return diag.Because(cause, "What listens at "+address+" is not a containerd",
-		"%s. Check that -containerd-address (or CONTAINERD_ADDRESS) is the socket of a containerd daemon that works.", failure.Sentence(cause))
+		"%s. Check that -containerd-address (or CONTAINERD_ADDRESS) is the socket of a containerd daemon that "+
+			"works.", failure.Sentence(cause))
 }
 
 func errNoRunc(looked []string) error {
@@ -49,7 +50,8 @@ func errNamedRunc(path string) error {
 func errOldRunc(found []string) error {
 	return diag.Errorf("The runc of this machine is too old",
 		"Found %s. Older versions than %s let a hostile image take over the host. Install a newer one, put it into the directory "+
-			"of deployster, or name it in DEPLOYSTER_RUNC; DEPLOYSTER_ALLOW_OLD_RUNC=1 takes the risk.", strings.Join(found, ", "), runcMinimum)
+			"of deployster, or name it in DEPLOYSTER_RUNC; DEPLOYSTER_ALLOW_OLD_RUNC=1 takes the risk.", strings.Join(found,
+			", "), runcMinimum)
 }
 
 func warnOldRunc(path, version, owner string) *diag.Diagnostic {

@@ -97,7 +97,8 @@ func (k *Server) handle(c *net.UnixConn) {
 	case err != nil:
 	case m.Worker != nil:
 		h := &pooledWorker{Worker: *m.Worker, stdin: stdin, removed: make(chan struct{}),
-			owner: &layout.ClientLock{File: lock, Path: filepath.Join(layout.ClientsDir(k.config.RuntimeDir), layout.ClientOf(m.Worker.ID))}}
+			owner: &layout.ClientLock{File: lock, Path: filepath.Join(layout.ClientsDir(k.config.RuntimeDir),
+				layout.ClientOf(m.Worker.ID))}}
 		k.put(h)
 		_ = Send(c, Message{}) // on failure the client just waits longer for the answer
 	default:

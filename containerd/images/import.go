@@ -193,6 +193,6 @@ func openArchive(from io.Reader) (io.ReadCloser, error) {
 
 func errArchive(cause error) error {
 	return diag.Because(cause, "This is not an archive of images",
-		"%s. It must be a tar made by `docker save` or `docker buildx build --output type=oci`, or another OCI layout; it may be compressed "+
-			"with gzip or zstd.", failure.Sentence(cause))
+		"%s. It must be a tar made by `docker save` or `docker buildx build --output type=oci`, or another OCI layout; it may be "+
+			"compressed with gzip or zstd.", failure.Sentence(cause))
 }

@@ -59,8 +59,8 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 			return nil, err // an unavailable containerd says nothing about users
 		default:
 			return nil, diag.Errorf("The user of a type block is not in its image",
-				"%s. The user of a type block can be a name that the image's /etc/passwd has, or a number, each also with a group: \"1000\", "+
-					"\"app\", \"1000:1000\".", failure.Sentence(err))
+				"%s. The user of a type block can be a name that the image's /etc/passwd has, or a number, each also with a group: "+
+					"\"1000\", \"app\", \"1000:1000\".", failure.Sentence(err))
 		}
 		e.lookups = found
 		store.cache.save(p, found)

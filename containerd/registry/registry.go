@@ -118,7 +118,8 @@ func (c *Client) credential(ctx context.Context, host string) (user, secret stri
 		c.store, err = credentials.NewStore(c.Options.DockerConfig, credentials.StoreOptions{})
 		if err != nil {
 			return "", "", diag.Errorf("The credentials for registries cannot be read",
-				"The credentials in %s cannot be read: %s. It must be docker's config.json; `docker login` writes it.", c.Options.DockerConfig,
+				"The credentials in %s cannot be read: %s. It must be docker's config.json; `docker login` writes "+
+					"it.", c.Options.DockerConfig,
 				failure.Sentence(err))
 		}
 	}

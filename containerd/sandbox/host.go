@@ -34,8 +34,9 @@ func probeHost() host {
 		cgroupNamespace: layout.Exists("/proc/self/ns/cgroup"),
 		processors:      runtime.NumCPU(),
 		thermal:         thermalPaths("/sys/devices/system/cpu"),
-		names:           slices.DeleteFunc([]string{"/etc/resolv.conf", "/etc/hosts"}, func(name string) bool { return !layout.Exists(name) }),
-		lacks:           slices.DeleteFunc(runner.KnownCapabilities(), bounded),
+		names: slices.DeleteFunc([]string{"/etc/resolv.conf", "/etc/hosts"},
+			func(name string) bool { return !layout.Exists(name) }),
+		lacks: slices.DeleteFunc(runner.KnownCapabilities(), bounded),
 	}
 }
 
@@ -93,8 +94,9 @@ func loadProfile(root string, load func(name string) error) (string, error) {
 	}
 	if err := load(profileName); err != nil {
 		return "", diag.Errorf("The AppArmor profile for containers could not be loaded",
-			"%s. This kernel has AppArmor, so containers are to run under a profile. Install AppArmor's tools (Debian's package apparmor), or, "+
-				"if this is a container itself, let it load profiles; as a last resort switch AppArmor off in the kernel.", failure.Sentence(err))
+			"%s. This kernel has AppArmor, so containers are to run under a profile. Install AppArmor's tools (Debian's package "+
+				"apparmor), or, if this is a container itself, let it load profiles; as a last resort switch AppArmor off in the "+
+				"kernel.", failure.Sentence(err))
 	}
 	return profileName, nil
 }

@@ -70,8 +70,8 @@ func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
 		return g, ErrKernelTarget(m.Target, m.Target)
 	}
 	if why := k.Withheld(m.Source); why != "" && !(m.Own && k.keeps(m.Source)) {
-		return g, diag.Errorf("A container cannot be given "+m.Source, "It was to be mounted at %s, but it %s. Name a file or directory of "+
-			"its own.", m.Target, why)
+		return g, diag.Errorf("A container cannot be given "+m.Source, "It was to be mounted at %s, but it %s. Name a file or directory "+
+			"of its own.", m.Target, why)
 	}
 	g.Mount = m
 	if g.file, err = tree.OpenNoLinks(m.Source); err != nil {
@@ -249,7 +249,8 @@ func openInRoot(root int, target string) (fd int, err error) {
 
 func errUnchecked(err error) error {
 	return diag.Because(err, "Cannot check the mounts of a container",
-		"%s. Its program was not started. Run deployster on the host that the containerd daemon runs on, and not in a container of its own.",
+		"%s. Its program was not started. Run deployster on the host that the containerd daemon runs on, and not in a container of its "+
+			"own.",
 		failure.Sentence(err))
 }
 

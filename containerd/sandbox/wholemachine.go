@@ -61,7 +61,8 @@ func (k *Maker) checkMachine(s runner.Spec) error {
 	for _, m := range s.Mounts {
 		if Within(path.Clean(m.Target), MachineRoot) {
 			return diag.Errorf("A plug would be mounted over the machine's files",
-				"The container sees the machine's files at %s, and the image has a plug at %s. That is a fault of the image: report it to its author.",
+				"The container sees the machine's files at %s, and the image has a plug at %s. That is a fault of the image: "+
+					"report it to its author.",
 				MachineRoot, m.Target)
 		}
 	}

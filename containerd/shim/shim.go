@@ -57,7 +57,8 @@ func Run() {
 			if err != nil {
 				return nil, err
 			}
-			return task.NewTaskService(ic.Context, &exitRecorder{Publisher: p.(shim.Publisher), dirs: map[string]string{}}, s.(shutdown.Service))
+			return task.NewTaskService(ic.Context, &exitRecorder{Publisher: p.(shim.Publisher), dirs: map[string]string{}},
+				s.(shutdown.Service))
 		},
 	})
 	shim.RunShim(context.Background(), manager{runc.NewShimManager(Runtime)})

@@ -154,7 +154,8 @@ func (w Sweeper) killTask(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, CleanupLimit)
 	defer cancel()
 	// Before the deletion, which would wait for a task that was not started.
-	_, _ = w.Client.TaskService().Kill(ctx, &taskapi.KillRequest{ContainerID: id, Signal: uint32(unix.SIGKILL), All: true}) // see RemoveTask
+	// see RemoveTask
+	_, _ = w.Client.TaskService().Kill(ctx, &taskapi.KillRequest{ContainerID: id, Signal: uint32(unix.SIGKILL), All: true})
 	return RemoveTask(ctx, w.Client, id)
 }
 

@@ -75,6 +75,6 @@ func openAnswer(n note) (*os.File, error) {
 
 // kinds returns the names of the kinds of files that are not plain files.
 func kinds() map[uint32]string {
-	return map[uint32]string{unix.S_IFDIR: "a directory", unix.S_IFLNK: "a symbolic link", unix.S_IFIFO: "a FIFO", unix.S_IFSOCK: "a socket",
-		unix.S_IFCHR: "a device", unix.S_IFBLK: "a device"}
+	return map[uint32]string{unix.S_IFDIR: "a directory", unix.S_IFLNK: "a symbolic link", unix.S_IFIFO: "a FIFO",
+		unix.S_IFSOCK: "a socket", unix.S_IFCHR: "a device", unix.S_IFBLK: "a device"}
 }

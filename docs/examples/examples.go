@@ -23,7 +23,8 @@ type Example struct {
 func All() []Example {
 	return []Example{
 		{Name: "machine", Means: "this machine, by standard types: files, packages, services and more"},
-		{Name: "type-shell", Means: "a resource type of your own, as a shell script", more: []string{"shell/type.sh"}, empty: []string{"notes"}},
+		{Name: "type-shell", Means: "a resource type of your own, as a shell script", more: []string{"shell/type.sh"},
+			empty: []string{"notes"}},
 		{Name: "type-python", Means: "the same in Python", more: []string{"python/type.py"}, empty: []string{"notes"}},
 		{Name: "type-go", Means: "the same in Go", text: map[string]string{"go.mod": "module note\n\ngo 1.26\n"}, empty: []string{"notes"}},
 		{Name: "terraform", Means: "a Terraform provider as a resource type"},

@@ -21,7 +21,8 @@ func consoleCommand(e Env) *cli.Command {
 		Name:      "console",
 		Usage:     "evaluate expressions, typed or from stdin",
 		ArgsUsage: "[PATH ...]",
-		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory. It runs no image:\n" +
+		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory. It runs no " +
+			"image:\n" +
 			"resource.NAME.state is what the state has. From a pipe, each line is one expression.",
 		Flags:  varFlags(),
 		Action: e.action(runConsole),

@@ -15,7 +15,8 @@ func migrateCommand(e Env) *cli.Command {
 			Name:      "terraform",
 			Usage:     "convert a configuration of Terraform, with its state",
 			ArgsUsage: "DIR",
-			Description: "It reads the configuration in DIR, the modules that it calls and its state, and writes manifests, a state, and which\n" +
+			Description: "It reads the configuration in DIR, the modules that it calls and its state, and writes manifests, a state, and " +
+				"which\n" +
 				"images to pack. It touches nothing else. What cannot be converted is listed in an error, and nothing is written.\n" +
 				"Exit codes: 0 written, 1 error.",
 			Flags: []cli.Flag{

@@ -18,10 +18,12 @@ func watchCommand(e Env) *cli.Command {
 		Name:      "watch",
 		Usage:     "check for drift again and again, and repair it",
 		ArgsUsage: "[PLAN | PATH ...]",
-		Description: "It repairs only what was approved before: what was applied, with the same images and configs. It reports all else.\n" +
+		Description: "It repairs only what was approved before: what was applied, with the same images and configs. It reports all " +
+			"else.\n" +
 			"SIGHUP reloads the manifests. Exit codes: 0 ended, 3 ended with unrepaired drift, 1 error, 130 interrupted twice.",
 		Flags: slices.Concat(varFlags(), planSelectionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "approve", Value: "drift", Usage: "`KINDS` of change that need no approval, such as drift,update, or none"},
+			&cli.StringFlag{Name: "approve", Value: "drift", Usage: "`KINDS` of change that need no approval, such as drift,update, or " +
+				"none"},
 			&cli.DurationFlag{Name: "poll", DefaultText: "1m, or 5m where each check starts a container",
 				Usage: "check each resource at least every `DURATION`; 0s: no periodic checks"},
 			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with known drift, which is ignored until it changes"},

@@ -34,7 +34,8 @@ func varFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "var", Usage: "`NAME=VALUE` of a variable; may be repeated", Value: list},
 		&cli.GenericFlag{Name: "var-file",
-			Usage: "`FILE` (.hcl, .tfvars, .json, .yaml) with values of variables; may be repeated", Value: &flagvalues.VariableFiles{List: list}},
+			Usage: "`FILE` (.hcl, .tfvars, .json, .yaml) with values of variables; may be " +
+				"repeated", Value: &flagvalues.VariableFiles{List: list}},
 	}
 }
 

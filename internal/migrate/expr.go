@@ -143,7 +143,8 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 	case root == "terraform" && second == "workspace":
 		r.replace(tfrefs.Range(t, 2), "var."+workspaceName)
 		if r.e.module.out == "." {
-			r.e.note(x.Range(), "terraform.workspace is the variable %s now, %q by default: each workspace has a directory or a state of its own",
+			r.e.note(x.Range(), "terraform.workspace is the variable %s now, %q by default: each workspace has a directory or a state of "+
+				"its own",
 				workspaceName, r.e.module.run.workspace)
 		}
 	default:

@@ -46,7 +46,8 @@ func (d *module) copyFiles(o Options) {
 		d.refuse(at, "Cannot read a module", "%s.", err)
 	}
 	if vendored && len(skipped) > 0 {
-		d.note(at, "of %s, these directories are not copied, because no expression there names them: %s", d.dir, strings.Join(skipped, ", "))
+		d.note(at, "of %s, these directories are not copied, because no expression there names them: %s", d.dir, strings.Join(skipped,
+			", "))
 	}
 }
 

@@ -138,7 +138,8 @@ func (m *migration) providerOf(at hcl.Range, name, source string) *packs.Provide
 	}
 	if p := m.images[name]; p != nil {
 		if p.Address != source {
-			m.refuse(at, "Two providers have one name", "%s is %s here, and %s elsewhere: give one of them another name.", name, source, p.Address)
+			m.refuse(at, "Two providers have one name", "%s is %s here, and %s elsewhere: give one of them another name.", name, source,
+				p.Address)
 		}
 		return p
 	}

@@ -60,7 +60,8 @@ func (e *emitter) noteName(b *hclsyntax.Block, old, name string) {
 	if b.Type == "variable" && e.module.out == "." {
 		set = fmt.Sprintf("; set it with -var %s=VALUE or DEPLOYSTER_VAR_%[1]s", name)
 	}
-	e.note(b.DefRange(), "the %s %q is called %q here: a name begins with a letter from a to z, and has such letters, digits, _ and - only%s",
+	e.note(b.DefRange(), "the %s %q is called %q here: a name begins with a letter from a to z, and has such letters, digits, _ and - "+
+		"only%s",
 		b.Type, old, name, set)
 }
 

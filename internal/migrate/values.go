@@ -32,7 +32,8 @@ func (m *migration) copyVariables(root *module) {
 		}
 		auto, isAuto := strings.CutSuffix(base, ".auto")
 		if !isAuto {
-			m.note(hcl.Range{Filename: name, Start: hcl.Pos{Line: 1}}, "Terraform reads it where it is named: name it with -var-file here too")
+			m.note(hcl.Range{Filename: name, Start: hcl.Pos{Line: 1}}, "Terraform reads it where it is named: name it with -var-file "+
+				"here too")
 			continue
 		}
 		files["vars."+auto+".auto"+ending(isJSON)] = name

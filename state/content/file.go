@@ -37,7 +37,8 @@ func Parse(path string, data []byte) (Snapshot, error) {
 	}
 	if format > Format {
 		return Snapshot{}, diag.Because(ErrNewer, "The state file is of a newer deployster",
-			"%s has the format %d, and this deployster knows %d. It was not changed. Use the version of deployster that wrote it, or a later one.",
+			"%s has the format %d, and this deployster knows %d. It was not changed. Use the version of deployster that wrote it, or a "+
+				"later one.",
 			path, format, Format)
 	}
 	var s Snapshot

@@ -190,7 +190,8 @@ func (f localFile) Warning() *diag.Diagnostic {
 		return nil
 	}
 	return diag.Warningf("The state is on a network file system",
-		"%s is on %s, where a lock may hold on one machine only. Let one machine at a time apply, or keep the state on a local disk.", f.state,
+		"%s is on %s, where a lock may hold on one machine only. Let one machine at a time apply, or keep the state on "+
+			"a local disk.", f.state,
 		name)
 }
 

@@ -127,15 +127,16 @@ func (b *remote) word(err error) error {
 			"%s: by %s, at %s. This command starts nothing new, and what it records from now on is %s.",
 			url, diag.Visible(taken.By.String()), taken.At.Format(time.RFC3339), b.keptIn())
 	case errors.Is(err, sharedlog.ErrNoLocks):
-		return diag.Because(err, "This store does not hold locks", "%s: %s. Nothing was changed. Keep the state in another store.", url, err)
+		return diag.Because(err, "This store does not hold locks", "%s: %s. Nothing was changed. Keep the state in another store.", url,
+			err)
 	case errors.Is(err, sharedlog.ErrNewer):
 		return diag.Because(fmt.Errorf("%w: %w", ErrNewer, err), "The state was written by a newer deployster",
 			"%s: %s. Nothing was changed.", url, err)
 	case errors.Is(err, sharedlog.ErrDamaged):
 		return diag.Because(fmt.Errorf("%w: %w", ErrDamaged, err), "The state is damaged",
-			"%s: %s. Nothing was changed. `deployster state copies` lists the earlier states that can be read, `deployster state restore SERIAL` "+
-				"makes one of them the state, and `deployster state push -force FILE` puts a file there. Both keep the open actions that can be "+
-				"read.", url, err)
+			"%s: %s. Nothing was changed. `deployster state copies` lists the earlier states that can be read, `deployster state restore "+
+				"SERIAL` makes one of them the state, and `deployster state push -force FILE` puts a file there. Both keep the open "+
+				"actions that can be read.", url, err)
 	case errors.Is(err, sharedlog.ErrDenied):
 		return diag.Because(err, "The store of the state refuses", "%s: %s. Check its permissions and its address.", url,
 			diag.Visible(err.Error()))

@@ -43,7 +43,8 @@ type Process struct {
 // Start starts a provider, and waits until it listens.
 func Start(ctx context.Context, path string, env []string) (*Process, error) {
 	p := &Process{cmd: exec.Command(path), gone: make(chan struct{})}
-	p.cmd.Env = append(append(os.Environ(), env...), cookie, "PLUGIN_PROTOCOL_VERSIONS=5,6", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000")
+	p.cmd.Env = append(append(os.Environ(), env...), cookie, "PLUGIN_PROTOCOL_VERSIONS=5,6", "PLUGIN_MIN_PORT=10000",
+		"PLUGIN_MAX_PORT=25000")
 	if err := os.MkdirAll(os.TempDir(), 0o777); err != nil { // the provider creates its socket there
 		return nil, err
 	}

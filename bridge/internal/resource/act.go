@@ -81,7 +81,8 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 	ty := t.schema.Block.Type()
 	req := tfplugin6.ApplyResourceChange_Request{TypeName: t.kind, PlannedPrivate: p.private}
 	var err error
-	for into, v := range map[**tfplugin6.DynamicValue]cty.Value{&req.PriorState: o.state, &req.PlannedState: p.state, &req.Config: t.config} {
+	for into, v := range map[**tfplugin6.DynamicValue]cty.Value{&req.PriorState: o.state, &req.PlannedState: p.state,
+		&req.Config: t.config} {
 		if *into, err = value.Pack(v, ty); err != nil {
 			return before(in), err
 		}

@@ -220,7 +220,8 @@ func (t *thing) plan(ctx context.Context, prior cty.Value, private []byte) (plan
 	var in tfplugin6.PlanResourceChange_Request
 	in.TypeName, in.PriorPrivate, in.ClientCapabilities = t.kind, private, capabilities()
 	var err error
-	for into, v := range map[**tfplugin6.DynamicValue]cty.Value{&in.PriorState: prior, &in.ProposedNewState: proposed, &in.Config: t.config} {
+	for into, v := range map[**tfplugin6.DynamicValue]cty.Value{&in.PriorState: prior, &in.ProposedNewState: proposed,
+		&in.Config: t.config} {
 		if *into, err = value.Pack(v, ty); err != nil {
 			return planned{}, err
 		}

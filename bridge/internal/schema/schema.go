@@ -107,8 +107,9 @@ func raised(s *tfplugin5.Schema) *tfplugin6.Schema {
 func raisedBlock(b *tfplugin5.Schema_Block) *tfplugin6.Schema_Block {
 	out := &tfplugin6.Schema_Block{Version: b.GetVersion(), Description: b.GetDescription(), Deprecated: b.GetDeprecated()}
 	for _, a := range b.GetAttributes() {
-		out.Attributes = append(out.Attributes, &tfplugin6.Schema_Attribute{Name: a.GetName(), Type: a.GetType(), Description: a.GetDescription(),
-			Required: a.GetRequired(), Optional: a.GetOptional(), Computed: a.GetComputed(), Sensitive: a.GetSensitive(),
+		out.Attributes = append(out.Attributes, &tfplugin6.Schema_Attribute{Name: a.GetName(), Type: a.GetType(),
+			Description: a.GetDescription(),
+			Required:    a.GetRequired(), Optional: a.GetOptional(), Computed: a.GetComputed(), Sensitive: a.GetSensitive(),
 			Deprecated: a.GetDeprecated(), WriteOnly: a.GetWriteOnly()})
 	}
 	for _, n := range b.GetBlockTypes() {

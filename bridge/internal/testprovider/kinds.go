@@ -111,7 +111,8 @@ func Kinds() (out []Kind) {
 
 func flagged(name, flag string) *tfplugin6.Schema_Attribute {
 	f := flags[flag]
-	return &tfplugin6.Schema_Attribute{Name: name, Type: []byte(`"string"`), Required: f.required, Optional: f.optional, Computed: f.computed,
+	return &tfplugin6.Schema_Attribute{Name: name, Type: []byte(`"string"`), Required: f.required, Optional: f.optional,
+		Computed:  f.computed,
 		Sensitive: f.sensitive, WriteOnly: f.writeOnly}
 }
 
@@ -224,7 +225,8 @@ func deepKinds() (out []Kind) {
 			for _, v := range nestedVariants(outer.name, "both", true) {
 				for i, w := range nestedVariants(inner.name, "both", true) {
 					if i%2 == 0 {
-						variants = append(variants, Variant{Name: v.Name + w.Name, Absent: v.Absent, Written: filled(outer.name, v.Written, w)})
+						variants = append(variants, Variant{Name: v.Name + w.Name, Absent: v.Absent,
+							Written: filled(outer.name, v.Written, w)})
 					}
 				}
 			}

@@ -55,7 +55,8 @@ func Serve() error {
 
 func open() (*Provider, error) {
 	p := &Provider{protocol: 6, kinds: map[string]*tfplugin6.Schema{}, config: &tfplugin6.Schema{Block: &tfplugin6.Schema_Block{
-		Attributes: []*tfplugin6.Schema_Attribute{flagged("region", "optional"), flagged("token", "sensitive"), flagged("world", "optional")},
+		Attributes: []*tfplugin6.Schema_Attribute{flagged("region", "optional"), flagged("token", "sensitive"),
+			flagged("world", "optional")},
 		BlockTypes: []*tfplugin6.Schema_NestedBlock{{TypeName: "endpoint", Nesting: tfplugin6.Schema_NestedBlock_LIST,
 			Block: &tfplugin6.Schema_Block{Attributes: []*tfplugin6.Schema_Attribute{flagged("url", "optional")}}}}}}}
 	if os.Getenv("TEST_PROTOCOL") == "5" {

@@ -68,7 +68,8 @@ func LeaseGone(err error) bool {
 // attempt would not help.
 func isTLS(err error) bool {
 	return diag.Is[x509.UnknownAuthorityError](err) || diag.Is[x509.HostnameError](err) || diag.Is[x509.CertificateInvalidError](err) ||
-		diag.Is[*tls.CertificateVerificationError](err) || diag.Is[tls.RecordHeaderError](err) || diag.Is[tls.AlertError](err) || isPlainHTTP(err)
+		diag.Is[*tls.CertificateVerificationError](err) || diag.Is[tls.RecordHeaderError](err) || diag.Is[tls.AlertError](err) ||
+		isPlainHTTP(err)
 }
 
 func isPlainHTTP(err error) bool {
@@ -155,8 +156,8 @@ func explainTLS(r *registry.Client, host string, err error) string {
 	case errors.As(err, &name):
 		return fmt.Sprintf("The certificate of the registry %s is for another name: %s.", host, failure.Sentence(name))
 	case errors.As(err, &alert):
-		return fmt.Sprintf("The registry %s refuses the connection: %s. If it needs a client certificate, put that into %s/client.cert and "+
-			"its key into client.key there.", host, failure.Sentence(alert), dir)
+		return fmt.Sprintf("The registry %s refuses the connection: %s. If it needs a client certificate, put that into %s/client.cert "+
+			"and its key into client.key there.", host, failure.Sentence(alert), dir)
 	}
 	return fmt.Sprintf("The connection to the registry %s is not safe: %s.", host, failure.Sentence(innermost(err)))
 }

@@ -30,8 +30,8 @@ func Explainable(m *config.Manifest, prior state.Snapshot, s subject.Selection, 
 	for _, addr := range parsed {
 		at, _ := moves.RecordedAt(addr)
 		if !slices.ContainsFunc(known, func(inner string) bool { return moves.Covers(at, inner) }) && about.PendingAbove(at) == "" {
-			return diag.Errorf("No such resource in the plan", "There is no resource and no module %s, neither in the manifest nor in the state "+
-				"file.%s", diag.Visible(addr), subject.NearMiss(addr, known))
+			return diag.Errorf("No such resource in the plan", "There is no resource and no module %s, neither in the manifest nor in the "+
+				"state file.%s", diag.Visible(addr), subject.NearMiss(addr, known))
 		}
 	}
 	return nil

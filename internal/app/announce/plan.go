@@ -53,12 +53,14 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 			Reason: step.Reason.Words(), MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected(),
 			Adopted: step.Adopted() && !step.Made(), Made: step.Made(),
 			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: reason.Words(step.Notes),
-			Drifted: step.Drifted(), Inputs: step.Inputs(), NotMade: step.DestroysAdopted(), Replaces: step.Replaces, Deposed: step.Deposed}})
+			Drifted: step.Drifted(), Inputs: step.Inputs(), NotMade: step.DestroysAdopted(), Replaces: step.Replaces,
+			Deposed: step.Deposed}})
 	}
 	if len(p.Checks) > 0 {
 		send(events.OfChecks(secrets.Checks(p.Checks)))
 	}
-	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(), File: file}
+	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(),
+		File: file}
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
 		if p.Outputs[name].Changed {
 			summary.Outputs = append(summary.Outputs, name)

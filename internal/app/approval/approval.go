@@ -125,7 +125,9 @@ func (a Approval) open(p *plan.Plan, prior state.Snapshot) []string {
 	kinds := p.Kinds()
 	if slices.Contains(a.kinds, repair.Kind) {
 		for kind, addrs := range kinds {
-			kinds[kind] = slices.DeleteFunc(addrs, func(addr string) bool { return repair.Answered(p.Resources[addr], prior.Resources[addr]) })
+			kinds[kind] = slices.DeleteFunc(addrs, func(addr string) bool {
+				return repair.Answered(p.Resources[addr], prior.Resources[addr])
+			})
 		}
 	}
 	for _, kind := range approvable() {

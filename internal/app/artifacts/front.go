@@ -158,9 +158,9 @@ func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (ar
 	}
 	path, err := artifact.Sub(held.Dir, sub)
 	if err != nil {
-		return held, "", diag.Errorf("Not in the files of the artifact", "%s shows %q of artifact.%s, version %s, and that does not exist: %s. "+
-			"Correct the path of the plug.", f.plugOf(order.Name, sub), sub, order.Name, diag.Visible(order.Recipe.Version.String()),
-			diag.Visible(err.Error()))
+		return held, "", diag.Errorf("Not in the files of the artifact", "%s shows %q of artifact.%s, version %s, and that does not "+
+			"exist: %s. Correct the path of the plug.", f.plugOf(order.Name,
+			sub), sub, order.Name, diag.Visible(order.Recipe.Version.String()), diag.Visible(err.Error()))
 	}
 	return held, path, nil
 }

@@ -27,7 +27,7 @@ func (f *Front) lost(ctx context.Context, addr, key string, order artifact.Order
 	}
 	said := diag.From("Cannot get an artifact", err)[0]
 	return diag.Because(err, "A version of artifact."+order.Name+" is needed and cannot be fetched",
-		"%s was made with version %s, and %s. %s: %s Publish that version again; or leave the resource out with -exclude=%s; or remove its "+
-			"block and forget it with a removed block that has destroy = false.", config.Reference(addr),
+		"%s was made with version %s, and %s. %s: %s Publish that version again; or leave the resource out with -exclude=%s; or remove "+
+			"its block and forget it with a removed block that has destroy = false.", config.Reference(addr),
 		diag.Visible(order.Recipe.Version.String()), why, said.Summary, said.Detail, addr)
 }

@@ -36,7 +36,8 @@ type placed struct {
 
 // target returns how to run the image of a publish.
 func target(t typeclient.Target) artifact.Target {
-	return artifact.Target{Address: t.Address, Reference: t.Reference, Digest: t.Digest, Settings: t.Settings, Pull: t.Pull, Verify: t.Verify,
+	return artifact.Target{Address: t.Address, Reference: t.Reference, Digest: t.Digest, Settings: t.Settings, Pull: t.Pull,
+		Verify:     t.Verify,
 		PutTimeout: t.ActionTimeout}
 }
 
@@ -47,7 +48,8 @@ func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Typ
 		return protocol.Type{}, err
 	}
 	if !info.CanPut() {
-		return protocol.Type{}, &diag.Diagnostic{Severity: diag.Error, Summary: "The image cannot publish", Address: t.Address, Action: "info",
+		return protocol.Type{}, &diag.Diagnostic{Severity: diag.Error, Summary: "The image cannot publish", Address: t.Address,
+			Action: "info",
 			Detail: fmt.Sprintf("Image %s has no put: it can be used by artifact blocks only.", diag.Visible(t.Reference))}
 	}
 	if r := f.publishes[t.Address]; r != nil {

@@ -99,8 +99,8 @@ func (f *Front) fill(ctx context.Context, r *config.Resource, dir string) error 
 // allowed returns an error if the lists of a plug do not allow a publish to use it.
 func (f *Front) allowed(r *config.Resource, in config.PublishInput) error {
 	if plug := f.plugs[in.Plug]; in.Plug != "" && !plugs.Allowed(plug, r) {
-		d := diag.Errorf("Plug not allowed", "Its input %s is the plug %q, and neither the resource_names nor the resource_types of that match "+
-			"this publish. Add a pattern to the plug if it may have it.", in.Name, in.Plug)
+		d := diag.Errorf("Plug not allowed", "Its input %s is the plug %q, and neither the resource_names nor the resource_types of that "+
+			"match this publish. Add a pattern to the plug if it may have it.", in.Name, in.Plug)
 		d.Address = r.Address
 		return d
 	}

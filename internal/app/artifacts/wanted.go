@@ -12,7 +12,8 @@ import (
 // Concern reports whether a manifest or a state uses artifacts.
 func Concern(m *config.Manifest, prior state.Snapshot) bool {
 	return len(m.Artifacts())+len(prior.Pins) > 0 ||
-		slices.ContainsFunc(slices.Collect(maps.Keys(prior.Resources)), func(a string) bool { return strings.HasPrefix(a, config.PublishPrefix) })
+		slices.ContainsFunc(slices.Collect(maps.Keys(prior.Resources)),
+			func(a string) bool { return strings.HasPrefix(a, config.PublishPrefix) })
 }
 
 // Wanted lists the artifacts that the chosen resources depend on, and for a whole plan also

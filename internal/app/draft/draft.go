@@ -72,7 +72,8 @@ func (p Planner) Options(in Inputs) plan.Options {
 	resources, workers := Limits(in.Parallelism)
 	w := p.Command.Work
 	return plan.Options{Version: w.Version, Workspace: w.Dir, Selection: in.Selection, Parallelism: resources, InWorkers: workers,
-		Now: w.Started, Progress: p.Command.Planning, Secret: w.Secrets.Learn, Look: Looker(p.Places), Hosts: in.Hosts, HostsAtOnce: in.AtOnce}
+		Now: w.Started, Progress: p.Command.Planning, Secret: w.Secrets.Learn, Look: Looker(p.Places), Hosts: in.Hosts,
+		HostsAtOnce: in.AtOnce}
 }
 
 // Looker returns a function that resolves plugs on hosts.

@@ -26,7 +26,8 @@ func (rs *Resolver) Former(ctx context.Context, prior state.Snapshot, signed fun
 		}
 		if _, err := rs.runtime.Resolve(ctx, entry.Digest); errors.Is(err, runner.ErrNoImage) {
 			if full, _, err := imagestore.FullName(entry.Type); err == nil {
-				_, _ = rs.runtime.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(full, entry.Digest), Verify: signed(entry.Type)})
+				_, _ = rs.runtime.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(full, entry.Digest),
+					Verify: signed(entry.Type)})
 			}
 		}
 	}

@@ -26,8 +26,8 @@ func OpenArchive(name string, absolute func(string) string, stdin io.Reader) (io
 				"LAYOUT.", diag.Visible(name))
 		}
 		if !isFile(filepath.Join(path, "oci-layout")) && !isFile(filepath.Join(path, "manifest.json")) {
-			return nil, diag.Errorf("This is not an archive of images", "The directory %s has no file oci-layout. Name one with an OCI layout, as "+
-				"`deployster image save NAME DIR` makes it, or a tar.", diag.Visible(name))
+			return nil, diag.Errorf("This is not an archive of images", "The directory %s has no file oci-layout. Name one with an OCI "+
+				"layout, as `deployster image save NAME DIR` makes it, or a tar.", diag.Visible(name))
 		}
 		return OpenLayout(path), nil
 	}

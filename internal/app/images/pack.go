@@ -149,8 +149,8 @@ func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {
 		files.Executable(entry)
 		if files.WindowsLines(entry) {
 			return diag.Errorf("The image has nothing to run",
-				"The lines of %s end with a carriage return, as on Windows, which would be taken for a part of the name in its first line. Give it "+
-					"Unix line ends: sed -i 's/\\r$//' FILE.", entry)
+				"The lines of %s end with a carriage return, as on Windows, which would be taken for a part of the name in its first "+
+					"line. Give it Unix line ends: sed -i 's/\\r$//' FILE.", entry)
 		}
 	}
 	switch {

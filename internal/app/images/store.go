@@ -98,8 +98,8 @@ func Remove(ctx context.Context, s Store, references []string, keep map[string]b
 		image, err := s.Resolve(ctx, ref)
 		needed := err == nil && keep[image.Digest]
 		if needed {
-			refused = append(refused, diag.Errorf("The image "+ref+" is needed", "The state, the lock file or a manifest here refers to it "+
-				"(%s). -force removes it nevertheless.", image.Digest))
+			refused = append(refused, diag.Errorf("The image "+ref+" is needed", "The state, the lock file or a manifest here refers to "+
+				"it (%s). -force removes it nevertheless.", image.Digest))
 		}
 		return needed
 	})

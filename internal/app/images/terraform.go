@@ -30,7 +30,8 @@ const PlugsVariable = "DEPLOYSTER_TF_PLUGS"
 func CheckPlugs(plugs []string) error {
 	for _, p := range plugs {
 		name, path, ok := strings.Cut(p, "=")
-		if !ok || name == "" || !filepath.IsAbs(path) || strings.ContainsAny(p, ",") || strings.Contains(strings.TrimSuffix(path, ":rw"), ":") {
+		if !ok || name == "" || !filepath.IsAbs(path) || strings.ContainsAny(p, ",") || strings.Contains(strings.TrimSuffix(path, ":rw"),
+			":") {
 			return fmt.Errorf("%q is not a plug", p)
 		}
 	}

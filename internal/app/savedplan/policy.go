@@ -50,7 +50,8 @@ func PolicyOf(o workspace.Options, asked PolicyOptions) (Policy, error) {
 	if asked.Digest != nil {
 		if p.digest = *asked.Digest; !isDigest(p.digest) {
 			return p, diag.Errorf("Invalid flag value",
-				"-require-digest takes what `deployster show -digest PLAN` prints: sha256: and 64 hex digits. %q is not that.", diag.Visible(p.digest))
+				"-require-digest takes what `deployster show -digest PLAN` prints: sha256: and 64 hex digits. %q is not "+
+					"that.", diag.Visible(p.digest))
 		}
 	}
 	files := map[string]string{}
@@ -113,7 +114,8 @@ func (p Policy) Check(file string, pl *plan.Plan, sig *planfile.Signature) error
 					"-out=FILE -sign-key=KEY`.", file, t.from)
 		}
 		if !signature.Trusts(t.keys, sig.Key) {
-			return diag.Errorf("The plan is not signed by a trusted key", "%s is signed with the key %s. %s trusts %s. Nothing was changed.",
+			return diag.Errorf("The plan is not signed by a trusted key", "%s is signed with the key %s. %s trusts %s. Nothing was "+
+				"changed.",
 				file, sig.By(), t.from, names(t.keys))
 		}
 	}

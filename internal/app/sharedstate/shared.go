@@ -45,7 +45,8 @@ type StateInUse struct {
 	Claim string    `json:"claim,omitempty"` // the claim to give to `state unlock`
 	Since time.Time `json:"since,omitzero"`
 	Heard time.Time `json:"heard,omitzero"` // when the last entry was written, by the clock of its machine
-	// EndedWithoutClose says that the command has ended, or was silent for so long that it can be taken over, and has not released the state.
+	// EndedWithoutClose says that the command has ended, or was silent for so long that it can be
+	// taken over, and has not released the state.
 	EndedWithoutClose bool `json:"ended_without_close,omitempty"`
 }
 

@@ -65,7 +65,8 @@ func DraftBy(n Connected, p *plan.Plan, expanded *config.Manifest, clients draft
 func Resume(ctx context.Context, c command.Command, n Connected, show bool) (Drafted, error) {
 	p := n.Saved
 	unsettled.Resumed(c.Work, p, n.Prior)
-	d := Drafted{Connected: n, Plan: p, Clients: n.Planner(c).Saved(n.Manifest, n.Prior, p), expanded: n.Manifest, Left: hosts.Left(p, n.Open)}
+	d := Drafted{Connected: n, Plan: p, Clients: n.Planner(c).Saved(n.Manifest, n.Prior, p), expanded: n.Manifest, Left: hosts.Left(p,
+		n.Open)}
 	if err := fresh.CheckPlugs(p, runner.RealDir(c.Work.Dir)); err != nil {
 		return Drafted{}, err
 	}

@@ -44,7 +44,8 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 		}
 	}
 	if names := slices.Sorted(maps.Keys(unknown)); len(names) > 0 {
-		w.Note("Note: configs of %s were not checked against schemas. To fetch the schemas of all types: deployster init", words.List(names, 3))
+		w.Note("Note: configs of %s were not checked against schemas. To fetch the schemas of all types: deployster init", words.List(names,
+			3))
 	}
 	return diags
 }

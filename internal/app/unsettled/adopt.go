@@ -235,7 +235,8 @@ func (f Finder) View(ctx context.Context, recorded state.Snapshot) (now state.Sn
 						"waits for it.",
 					a.Action, addr, u.By, a.Started.Format(time.RFC3339))
 			case runs:
-				running = append(running, fmt.Sprintf("%q of %s (started by %s at %s)", a.Action, addr, u.By, a.Started.Format(time.RFC3339)))
+				running = append(running, fmt.Sprintf("%q of %s (started by %s at %s)", a.Action, addr, u.By,
+					a.Started.Format(time.RFC3339)))
 				continue
 			case tells:
 				if out, err := f.outcome(ctx, prior, addr, a, runner.Watch{}); err == nil && out.Fate != runner.Unknown {

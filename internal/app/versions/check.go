@@ -62,7 +62,8 @@ func (d *Desk) Check(ctx context.Context, names []string, parallelism int) (Chec
 		_, where := d.held(d.declared[name])
 		c := Checked{Name: name, Type: p.Type, Space: p.Recipe.Space, InUse: p.Was, Pinned: where, Newest: p.Recipe.Version,
 			Metadata: p.Metadata, Newer: p.Newer, Unlisted: p.Unlisted}
-		if at := slices.IndexFunc(listed[name].Newest, func(v artifact.Versioned) bool { return v.Version.Is(p.Was) }); at >= 0 || p.Newer > 0 {
+		if at := slices.IndexFunc(listed[name].Newest, func(v artifact.Versioned) bool { return v.Version.Is(p.Was) }); at >= 0 ||
+			p.Newer > 0 {
 			for _, v := range listed[name].Newest[at+1:] {
 				c.Between = append(c.Between, Version(v))
 			}

@@ -59,7 +59,8 @@ func (d *Desk) Pin(ctx context.Context, name string, parts artifact.Version) (Ch
 	was, _ := d.locked(name)
 	pins := d.pins()
 	pins[name] = config.Pin{Space: v.Space, Version: v.Version}
-	return Change{Name: name, Was: was.Version, WasSpace: was.Space, Now: v.Version, Space: v.Space}, images.WritePins(d.o.Dir, d.o.Lock, pins)
+	return Change{Name: name, Was: was.Version, WasSpace: was.Space, Now: v.Version, Space: v.Space}, images.WritePins(d.o.Dir, d.o.Lock,
+		pins)
 }
 
 // Unpin removes the pin of an artifact from the lock file, also if the artifact is no

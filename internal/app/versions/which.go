@@ -37,8 +37,8 @@ func (d *Desk) which(ctx context.Context, client artifact.Client, a config.Artif
 	v1 := info.Protocol == artifact.Concourse1
 	switch {
 	case len(parts) == 0 && now.Version == nil:
-		return now, diag.Errorf("No version of artifact."+a.Name+" is in use", "None is recorded, and none is pinned. Name one by its parts, "+
-			"such as ref=c3d4: `deployster artifact versions %s` lists them.", a.Name)
+		return now, diag.Errorf("No version of artifact."+a.Name+" is in use", "None is recorded, and none is pinned. Name one by its "+
+			"parts, such as ref=c3d4: `deployster artifact versions %s` lists them.", a.Name)
 	case len(parts) == 0 && v1:
 		return now, nil // a check cannot say whether it still exists: a fetch finds out
 	case len(parts) == 0:

@@ -32,8 +32,9 @@ func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 	var last atomic.Int64 // the hour in which missing records were warned of last
 	return func() Recording {
 		run := runs.Run{ID: runs.NewID(time.Now()), Command: runs.Watch, Deployster: e.Workspace.Version, Started: time.Now().UTC()}
-		recorder := runs.New(runs.Options{Workdir: e.Workspace.Dir, Run: run, Hide: e.Workspace.Secrets.Hiding, Known: e.Workspace.Secrets.Known,
-			Keys: e.Workspace.Keys})
+		recorder := runs.New(runs.Options{Workdir: e.Workspace.Dir, Run: run, Hide: e.Workspace.Secrets.Hiding,
+			Known: e.Workspace.Secrets.Known,
+			Keys:  e.Workspace.Keys})
 		stream := events.NewStream(e.Workspace.Secrets.Hiding, time.Now)
 		stream.To("records", func(<-chan struct{}) (io.WriteCloser, error) { return recorder.Events() },
 			events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})

@@ -300,8 +300,8 @@ func summary(report *apply.Report, took time.Duration) string {
 			parts = append(parts, addr+": ok")
 		case r.Status == apply.Unchanged, r.Status == apply.Skipped, r.Status == apply.Kept, r.Status == apply.Left:
 		default:
-			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", addr, strings.ReplaceAll(string(r.Status), "_", " "), r.Reason),
-				": "))
+			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", addr, strings.ReplaceAll(string(r.Status), "_", " "),
+				r.Reason), ": "))
 		}
 	}
 	if len(parts) == 0 {

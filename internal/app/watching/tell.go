@@ -242,8 +242,8 @@ func delayed(next time.Duration) string {
 	if next < time.Second/2 {
 		return ""
 	}
-	return fmt.Sprintf(". It is repaired in %s, not at once, because it was repaired a short time ago: the delay doubles with each repair, "+
-		"to 10m at most, and ends when the resource did not drift for 10m", next.Round(100*time.Millisecond))
+	return fmt.Sprintf(". It is repaired in %s, not at once, because it was repaired a short time ago: the delay doubles with each "+
+		"repair, to 10m at most, and ends when the resource did not drift for 10m", next.Round(100*time.Millisecond))
 }
 
 // wordOf returns the status that a query found, for people.

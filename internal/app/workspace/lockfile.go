@@ -37,8 +37,8 @@ func HoldLockFile(ctx context.Context, dir, command string, patience time.Durati
 		return nil, context.Cause(ctx)
 	}
 	if locked, ok := errors.AsType[*durable.LockedError](err); ok {
-		return nil, diag.Because(err, "The lock file is locked", "%s is in use by %s. %s; the lock goes with its process, and nothing has to be "+
-			"unlocked by hand.", config.LockName, userOf(locked), todo)
+		return nil, diag.Because(err, "The lock file is locked", "%s is in use by %s. %s; the lock goes with its process, and nothing has "+
+			"to be unlocked by hand.", config.LockName, userOf(locked), todo)
 	}
 	if err != nil && !unwritable(err) {
 		return nil, diag.Errorf("Cannot lock the lock file", "%s. Nothing was changed.", err)

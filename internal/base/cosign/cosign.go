@@ -41,7 +41,8 @@ func ParseKeys(text []byte) (Keys, error) {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			if len(bytes.TrimSpace(rest)) > 0 {
-				return nil, errors.New("it is not a public key in PEM, which begins with -----BEGIN PUBLIC KEY-----, or something stands after it")
+				return nil, errors.New("it is not a public key in PEM, which begins with -----BEGIN PUBLIC KEY-----, or something stands " +
+					"after it")
 			}
 			break
 		}

@@ -11,8 +11,8 @@ func (l Diagnostics) Sort() { slices.SortStableFunc(l, compareDiagnostics) }
 
 // compareDiagnostics compares by place, then by address, summary and detail.
 func compareDiagnostics(a, b *Diagnostic) int {
-	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail,
-		b.Detail))
+	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary),
+		cmp.Compare(a.Detail, b.Detail))
 }
 
 func compareRanges(a, b *Range) int {

@@ -63,8 +63,8 @@ func (k *Keyring) Open(kind Kind, name string, data []byte) ([]byte, error) {
 		return nil, damaged(name, "its head is incomplete")
 	case format > Format:
 		return nil, refuse(ErrNewer, "Encrypted by a newer deployster",
-			"%s has the format %d of encrypted files, and this deployster knows %d. Nothing was changed. Use the version that wrote it, or a "+
-				"later one.", name, format, Format)
+			"%s has the format %d of encrypted files, and this deployster knows %d. Nothing was changed. Use the version that wrote it, "+
+				"or a later one.", name, format, Format)
 	}
 	body := len(data) - sha256.Size
 	head := len(lines[0]) + len(lines[1]) + 2

@@ -141,8 +141,8 @@ func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 // advice tells where the user can give a key, for messages.
 func advice(wrapped []byte) string {
 	if byPassphrase(wrapped) {
-		return "Give the passphrase in DEPLOYSTER_PASSPHRASE, or in a file that DEPLOYSTER_PASSPHRASE_FILE or the encryption block of the " +
-			"manifests names."
+		return "Give the passphrase in DEPLOYSTER_PASSPHRASE, or in a file that DEPLOYSTER_PASSPHRASE_FILE or the encryption block of " +
+			"the manifests names."
 	}
 	return "Name the file with the private key in DEPLOYSTER_IDENTITY_FILE, or in identity_files in the encryption block of the manifests."
 }
@@ -157,7 +157,8 @@ func locked(err error, name string, wrapped []byte, keys Keys) error {
 	case diag.Is[*diag.Caused](err):
 		return err
 	case errors.Is(err, ErrNoKey):
-		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was changed.",
+		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was "+
+			"changed.",
 			name, what, keys.missing(), advice(wrapped))
 	case errors.Is(err, ErrWrongKey):
 		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and the given key does not open it. %s%s After a "+

@@ -53,7 +53,8 @@ func (k *Keyring) OpenLines(kind Kind, name string, data []byte) ([]byte, error)
 	head, rest, _ := bytes.Cut(data, []byte("\n"))
 	if string(head) != fmt.Sprintf("%s%s %s %d", magic, kind, lines, Format) {
 		return nil, refuse(ErrKind, "An encrypted file of another kind",
-			"%s begins with %q: it is not an encrypted %s. Nothing was changed.", name, printable(bytes.TrimPrefix(head, []byte(magic))), kind)
+			"%s begins with %q: it is not an encrypted %s. Nothing was changed.", name, printable(bytes.TrimPrefix(head,
+				[]byte(magic))), kind)
 	}
 	line, rest, _ := bytes.Cut(rest, []byte("\n"))
 	var h Head

@@ -90,7 +90,8 @@ func parseBlocks(text []byte) ([]crypto.PublicKey, error) {
 			return keys, nil
 		}
 		if block.Type != "PUBLIC KEY" {
-			return nil, fmt.Errorf("it holds a %s, and only public keys belong there: `openssl pkey -in FILE -pubout` prints one", block.Type)
+			return nil, fmt.Errorf("it holds a %s, and only public keys belong there: `openssl pkey -in FILE -pubout` prints one",
+				block.Type)
 		}
 		key, err := x509.ParsePKIXPublicKey(block.Bytes)
 		if err != nil {

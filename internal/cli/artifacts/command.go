@@ -38,7 +38,8 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 		Name:  "artifact",
 		Usage: "list, check, copy and pin artifacts, and clean up their files",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the declared artifacts, and which versions are in use", Flags: flags(asJSON()), Action: action(list)},
+			{Name: "list", Usage: "list the declared artifacts, and which versions are in use", Flags: flags(asJSON()),
+				Action: action(list)},
 			{Name: "check", Usage: "query images for newer versions, and change nothing", ArgsUsage: "[NAME ...]",
 				Description: "Without names it checks all artifacts in use. Exit codes: 0, and 1 for an error; with\n" +
 					"-detailed-exitcode 2 if there are newer versions than those in use.",
@@ -53,7 +54,8 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 			{Name: "pin", Usage: "hold an artifact at a version, in the lock file", ArgsUsage: "NAME [KEY=VALUE ...]",
 				Description: "The version is the one in use, or the only one that is listed with the given parts.", Flags: flags(),
 				Action: action(pin)},
-			{Name: "unpin", Usage: "remove the pin of an artifact from the lock file", ArgsUsage: "NAME", Flags: flags(), Action: action(unpin)},
+			{Name: "unpin", Usage: "remove the pin of an artifact from the lock file", ArgsUsage: "NAME", Flags: flags(),
+				Action: action(unpin)},
 			{Name: "prune", Usage: "remove the least recently used files, until the store is within its limit",
 				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "remove all files that no command uses now"}}, Action: action(prune)},
 			{Name: "verify", Usage: "check the files of all artifacts, and remove changed ones",

@@ -39,7 +39,8 @@ func Command(action func(Run) cli.ActionFunc) *cli.Command {
 				Action: action(listImages)},
 			pullCommand(action),
 			{Name: "import", Usage: "import images from docker save or an OCI layout", ArgsUsage: "FILE|DIR|-",
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "t", Aliases: []string{"tag"}, Usage: "`NAME` for the image; FILE must have exactly one"}},
+				Flags: []cli.Flag{&cli.StringFlag{Name: "t", Aliases: []string{"tag"}, Usage: "`NAME` for the image; FILE " +
+					"must have exactly one"}},
 				Action: action(importImages)},
 			{Name: "tag", Usage: "give an image other names", ArgsUsage: "IMAGE NAME ...", Action: action(tagImage)},
 			{Name: "push", Usage: "push an image to its registry", ArgsUsage: "IMAGE", Action: action(pushImage)},

@@ -31,7 +31,8 @@ func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
 				"directory"},
 			&cli.StringSliceFlag{Name: "plug",
 				Usage: "with -terraform-provider: the image needs a plug, `NAME=PATH` in the container, or NAME=PATH:rw"},
-			&cli.StringFlag{Name: "workdir", Usage: "absolute `PATH` in the image at which programs start; default: that of the base, else /"},
+			&cli.StringFlag{Name: "workdir", Usage: "absolute `PATH` in the image at which programs start; default: that of the base, " +
+				"else /"},
 			&cli.StringSliceFlag{Name: "add",
 				Usage: "add a file or directory at the same `PATH` as here, or PATH:TARGET, with the libraries that a .so file needs"},
 		},

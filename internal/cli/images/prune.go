@@ -21,7 +21,8 @@ func removeCommand(action func(Run) cli.ActionFunc) *cli.Command {
 
 func pruneCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{Name: "prune", Usage: "remove images that the working directory does not need",
-		Description: "Images that the state, the lock file or the manifests of the working directory need are kept. It does not know what\n" +
+		Description: "Images that the state, the lock file or the manifests of the working directory need are kept. It does not know " +
+			"what\n" +
 			"other directories need, and therefore prompts.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "also images that have a name"},

@@ -39,7 +39,8 @@ func Command(action func(Run) cli.ActionFunc) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the recorded runs, the newest first", Flags: []cli.Flag{asJSON},
 				Action: action(list)},
-			{Name: "show", Usage: "show what one run did, step by step (default: the latest)", ArgsUsage: "[RUN]", Flags: []cli.Flag{asJSON},
+			{Name: "show", Usage: "show what one run did, step by step (default: the latest)", ArgsUsage: "[RUN]",
+				Flags:  []cli.Flag{asJSON},
 				Action: action(show)},
 			{Name: "logs", Usage: "print the logs of a resource in a run (default: the latest)", ArgsUsage: "[RUN] RESOURCE",
 				Flags:  []cli.Flag{asJSON, &cli.StringFlag{Name: "step", Usage: "only the step `NAME`: init, state, or an action"}},

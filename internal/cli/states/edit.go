@@ -33,7 +33,8 @@ func printEdit(c *cli.Context, s Session, done stateedit.StateEdit, err error) e
 
 func remove(c *cli.Context, s Session) error {
 	if c.NArg() == 0 {
-		return diag.Errorf("Missing argument", "state rm takes the addresses of the resources to forget. `deployster state list` lists them.")
+		return diag.Errorf("Missing argument", "state rm takes the addresses of the resources to forget. `deployster state list` lists "+
+			"them.")
 	}
 	done, err := stateedit.NewEditor(s.Engine.Workspace, c.Bool("dry-run")).Forget(c.Context, c.Args().Slice())
 	return printEdit(c, s, done, err)

@@ -39,7 +39,8 @@ func showStatus(c *cli.Context, s Session) error {
 
 func unlock(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong number of arguments", "state unlock takes the claim that is to be ended. `deployster state status` prints it.")
+		return diag.Errorf("Wrong number of arguments", "state unlock takes the claim that is to be ended. `deployster state status` "+
+			"prints it.")
 	}
 	if _, err := sharedstate.Claimable(s.Engine.Workspace); err != nil {
 		return err

@@ -108,8 +108,8 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 		return conformance.Options{}, diag.Errorf("Invalid arguments", detail, args...)
 	}
 	if c.NArg() != 1 || c.String("config") == "" {
-		return wrong("test takes a config and an image: deployster type test -config file.hcl acme/file:1; or, of an image of artifacts, a " +
-			"source: deployster type test -source file.hcl acme/git:1")
+		return wrong("test takes a config and an image: deployster type test -config file.hcl acme/file:1; or, of an image of artifacts, " +
+			"a source: deployster type test -source file.hcl acme/git:1")
 	}
 	o := conformance.Options{Image: c.Args().First(), Name: c.String("name"),
 		Keep: c.Bool("keep"), Replace: c.Bool("replace"), Timeout: c.Duration("timeout"), Plugs: map[string]conformance.Plug{}}
@@ -133,8 +133,8 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 		}
 		path = s.Engine.Workspace.HomePath(path)
 		if _, err := os.Stat(path); err != nil {
-			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image sees "+
-				"it.", pair, path)
+			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image "+
+				"sees it.", pair, path)
 		}
 		o.Plugs[name] = conformance.Plug{Path: path, ReadOnly: readOnly}
 	}

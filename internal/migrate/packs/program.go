@@ -35,7 +35,8 @@ func (m Module) programOf(p *Provider, b *hclsyntax.Block) {
 	default:
 		p.add["-program "+name] = true
 	}
-	m.Note(a.SrcRange, "the program runs in the image of %s: pack it with all programs that this one starts, -program PATH for each", p.Name)
+	m.Note(a.SrcRange, "the program runs in the image of %s: pack it with all programs that this one starts, -program PATH for each",
+		p.Name)
 }
 
 // interpreter returns the program that the first word of a command starts: itself, or what the first line of

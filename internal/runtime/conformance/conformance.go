@@ -113,7 +113,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	e := &engine{o: o, image: newImage(o, found.Digest), report: Report{Format: 1, Image: found.Reference, Digest: found.Digest, Status: Pass}}
+	e := &engine{o: o, image: newImage(o, found.Digest), report: Report{Format: 1, Image: found.Reference, Digest: found.Digest,
+		Status: Pass}}
 	err = e.all(ctx)
 	if e.failed != nil {
 		err = e.failed

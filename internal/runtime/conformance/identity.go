@@ -84,7 +84,8 @@ func askChanged(ctx context.Context, e *engine) outcome {
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		pointer := jsondoc.JoinPointer([]string{key})
 		changed, ok := vary(e.image, pointer)
-		if !ok || slices.ContainsFunc(e.image.ty.Identity, func(i string) bool { return i == pointer || strings.HasPrefix(i, pointer+"/") }) {
+		identifies := func(identity string) bool { return identity == pointer || strings.HasPrefix(identity, pointer+"/") }
+		if !ok || slices.ContainsFunc(e.image.ty.Identity, identifies) {
 			continue
 		}
 		a, err := e.image.ask(ctx, present(changed))

@@ -120,7 +120,8 @@ func (e *engine) recreate(ctx context.Context) (out outcome) {
 		}
 		out = pass("")
 		if a.Status != protocol.Valid {
-			out = fail(fixKeys+" "+fixValid, "The first time it became VALID; after it was removed, and with an unknown key in stdin, it is %s.%s",
+			out = fail(fixKeys+" "+fixValid, "The first time it became VALID; after it was removed, and with an unknown key in stdin, it "+
+				"is %s.%s",
 				describe(a), reasons(a))
 		}
 	})

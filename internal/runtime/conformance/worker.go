@@ -96,8 +96,9 @@ func (i *image) runWorker(ctx context.Context, stdin []byte) (runner.Result, err
 	if limit == 0 {
 		limit = typeclient.InitTimeout
 	}
-	return i.recorder.Run(ctx, runner.Spec{Name: i.o.Name + "/worker", Kind: runner.Query, Digest: digest, Entrypoint: i.ty.Worker.Entrypoint,
-		Args: i.ty.Worker.Args, Stdin: stdin, Mounts: i.target.Mounts, Settings: i.target.Settings, Timeout: limit,
+	return i.recorder.Run(ctx, runner.Spec{Name: i.o.Name + "/worker", Kind: runner.Query, Digest: digest,
+		Entrypoint: i.ty.Worker.Entrypoint,
+		Args:       i.ty.Worker.Args, Stdin: stdin, Mounts: i.target.Mounts, Settings: i.target.Settings, Timeout: limit,
 		MaxStdout: typeclient.MaxAnswer})
 }
 
@@ -190,7 +191,8 @@ func (e *engine) compareReused(ctx context.Context) outcome {
 			case err != nil:
 				return fail(fixReuse, "%s, in a container that others have used: %s.", spec.Name, err)
 			}
-			if problem := sameReply(&reply{stdout: string(got.Stdout), stderr: string(got.Stderr), exit: &got.ExitCode}, want); problem != "" {
+			if problem := sameReply(&reply{stdout: string(got.Stdout), stderr: string(got.Stderr), exit: &got.ExitCode},
+				want); problem != "" {
 				return fail(fixReuse, "%s, in a container that others have used: %s", spec.Name, problem)
 			}
 			compared++

@@ -197,8 +197,8 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("the outcome is unknown, because the container runtime was lost while the program ran (container %s): %s", e.Container,
-		e.Err)
+	return fmt.Sprintf("the outcome is unknown, because the container runtime was lost while the program ran (container %s): %s",
+		e.Container, e.Err)
 }
 
 // Unwrap returns the cause.

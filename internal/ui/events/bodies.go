@@ -206,7 +206,8 @@ type End struct {
 func All() []Body {
 	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ArtifactChecked{}, ArtifactFetched{}, ResourceAsking{}, ResourceDecided{},
 		PlannedChange{}, PlanSummary{}, Drift{},
-		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{}, Watch{}, ResourceWatch{}, WatchProcess{},
+		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{}, Watch{}, ResourceWatch{},
+		WatchProcess{},
 		RepairStarted{}, RepairEnded{},
 		Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
 }

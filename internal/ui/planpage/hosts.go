@@ -50,5 +50,6 @@ func machineOf(pin router.Pin) []string {
 	if f == nil {
 		return nil // the same plan creates it
 	}
-	return []string{f.Hostname, strings.TrimSpace(f.OS + " " + f.OSVersion), f.Arch, words.Count(f.CPUs, "processor"), words.Bytes(f.Memory)}
+	return []string{f.Hostname, strings.TrimSpace(f.OS + " " + f.OSVersion), f.Arch, words.Count(f.CPUs, "processor"),
+		words.Bytes(f.Memory)}
 }

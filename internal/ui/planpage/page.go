@@ -139,8 +139,9 @@ func (v *view) document() document {
 	p := v.plan
 	d := document{Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
 		File: v.text(v.page.File), Digest: v.text(v.page.Digest), SignedBy: v.text(v.page.SignedBy), Version: v.text(p.Deployster),
-		Workspace: v.clipped(p.Workspace), Lineage: v.clipped(p.Lineage), Serial: p.Serial, Created: p.Created.UTC(), Warnings: v.warnings(),
-		Checks: v.checks(), Artifacts: v.artifacts(), Hosts: v.hosts(),
+		Workspace: v.clipped(p.Workspace), Lineage: v.clipped(p.Lineage), Serial: p.Serial, Created: p.Created.UTC(),
+		Warnings: v.warnings(),
+		Checks:   v.checks(), Artifacts: v.artifacts(), Hosts: v.hosts(),
 		Graph: v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
 		ChangedCount: len(v.changed), Changed: v.resources(v.changed), QuietCount: len(v.quiet), Quiet: v.resources(v.quiet)}
 	if p.Begins != nil {

@@ -116,7 +116,8 @@ func (t task) line(now time.Time, address, step, width int) string {
 	name := paint.FitMiddle(singleLine(t.Address), address)
 	what := paint.Fit(singleLine(t.Step), step)
 	took := clock(now.Sub(t.Since))
-	head := "  " + paint.Fill(name, address) + "  " + paint.Fill(what, step) + "  " + strings.Repeat(" ", max(0, timeCells-len(took))) + took
+	head := "  " + paint.Fill(name, address) + "  " + paint.Fill(what, step) + "  " + strings.Repeat(" ", max(0, timeCells-len(took))) +
+		took
 	room := width - paint.Width(head) - 2
 	if room < 0 {
 		return paint.Fit(head, width)

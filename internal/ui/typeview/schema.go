@@ -117,7 +117,8 @@ func below(path, name string) string {
 
 func (w *schemaWalker) property(s map[string]any, parent, leaf string, required bool, depth int) {
 	path := below(parent, leaf)
-	p := Property{Name: path, leaf: leaf, Type: w.typeOf(s), Required: required, Rules: rules(s), Secret: s["writeOnly"] == true, depth: depth}
+	p := Property{Name: path, leaf: leaf, Type: w.typeOf(s), Required: required, Rules: rules(s), Secret: s["writeOnly"] == true,
+		depth: depth}
 	p.Description, _ = s["description"].(string)
 	if value, ok := s["default"]; ok {
 		p.Default = Inline(value)

@@ -44,8 +44,9 @@ func (w *World) AddImage(reference string, speaks artifact.Protocol) {
 	defer w.mu.Unlock()
 	cmd := func(name string) protocol.Command { return protocol.Command{Args: []string{name}} }
 	put := cmd(artifact.StepPut)
-	w.infos[reference] = artifact.Info{Protocol: speaks, Reference: reference, Digest: "sha256:" + reference, Check: cmd(artifact.StepCheck),
-		Get: cmd(artifact.StepGet), Put: &put}
+	w.infos[reference] = artifact.Info{Protocol: speaks, Reference: reference, Digest: "sha256:" + reference,
+		Check: cmd(artifact.StepCheck),
+		Get:   cmd(artifact.StepGet), Put: &put}
 }
 
 // Change lets a test change the Line of a source, which is created if it does not exist.

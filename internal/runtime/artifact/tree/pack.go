@@ -114,5 +114,6 @@ func unpack(root *os.Root, content io.Reader, h *tar.Header) error {
 // setAttributes sets the owner, the mode and the time of a file or a directory. The owner
 // comes first: changing it clears setuid.
 func setAttributes(root *os.Root, h *tar.Header) error {
-	return errors.Join(root.Lchown(h.Name, h.Uid, h.Gid), root.Chmod(h.Name, h.FileInfo().Mode()), root.Chtimes(h.Name, h.ModTime, h.ModTime))
+	return errors.Join(root.Lchown(h.Name, h.Uid, h.Gid), root.Chmod(h.Name, h.FileInfo().Mode()), root.Chtimes(h.Name, h.ModTime,
+		h.ModTime))
 }

@@ -57,7 +57,8 @@ func (m *Machine) enter(ctx context.Context, h remote.Hello) error {
 		return err
 	}
 	again := before.Epoch == h.Epoch && before.Run == h.Run
-	mine := fence{Acted: again && before.Acted, Epoch: h.Epoch, Run: h.Run, Store: h.Store, Turn: h.Turn, Process: h.Process, PID: os.Getpid(),
+	mine := fence{Acted: again && before.Acted, Epoch: h.Epoch, Run: h.Run, Store: h.Store, Turn: h.Turn, Process: h.Process,
+		PID:     os.Getpid(),
 		Started: proc.Of(os.Getpid()).Since()}
 	if err := writeFence(path, mine); err != nil {
 		return err

@@ -84,7 +84,8 @@ func cause(lines []string) string {
 		}
 	}
 	for _, line := range lines {
-		if strings.TrimSpace(line) != "" && !strings.Contains(line, "Exiting with failure status") && !strings.Contains(line, "Broken pipe") {
+		if strings.TrimSpace(line) != "" && !strings.Contains(line, "Exiting with failure status") && !strings.Contains(line,
+			"Broken pipe") {
 			return line
 		}
 	}

@@ -178,7 +178,8 @@ func shutdown(f *Fields) *protocol.Action {
 func reasons(f *Fields) []protocol.Reason {
 	var out []protocol.Reason
 	for _, o := range f.objects("reasons") {
-		out = append(out, protocol.Reason{Path: pointer(o, "path"), Have: o.Value("have"), Want: o.Value("want"), Message: o.Text("message")})
+		out = append(out, protocol.Reason{Path: pointer(o, "path"), Have: o.Value("have"), Want: o.Value("want"),
+			Message: o.Text("message")})
 		o.Done()
 	}
 	return out

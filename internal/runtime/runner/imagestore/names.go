@@ -52,9 +52,9 @@ func FullName(ref string) (full, dgst string, err error) {
 		return ref, "", nil
 	}
 	if strings.HasPrefix(ref, Own) {
-		return "", "", diag.Errorf("Not the name of an image that comes with deployster", "%q: names that begin with %s are those of images "+
-			"that come with deployster, whose version pins them: they have no tag and no digest. For an image of a registry write its registry "+
-			"too, as in docker.io/%[1]s.", ref, Own)
+		return "", "", diag.Errorf("Not the name of an image that comes with deployster", "%q: names that begin with %s are those of "+
+			"images that come with deployster, whose version pins them: they have no tag and no digest. For an image of a registry write "+
+			"its registry too, as in docker.io/%[1]s.", ref, Own)
 	}
 	if !IsDigest(ref) {
 		var named reference.Named

@@ -63,8 +63,8 @@ func parse(text, from string) List {
 		}
 		if _, err := path.Match(name, ""); err != nil || strings.ContainsAny(name, " \t@") {
 			return List{err: diag.Errorf("The list of images that may have the whole machine is not valid",
-				"%s has %q, which is not the repository of an image. Names look like acme/machine, registry.example.com/team/machine or acme/*; "+
-					"they have no tag and no digest.", from, diag.Visible(name))}
+				"%s has %q, which is not the repository of an image. Names look like acme/machine, registry.example.com/team/machine or "+
+					"acme/*; they have no tag and no digest.", from, diag.Visible(name))}
 		}
 		l.patterns = append(l.patterns, whole(name))
 	}
@@ -126,8 +126,9 @@ func (l List) Check(ref string) error {
 		return l.err
 	}
 	return diag.Because(&runner.MachineError{Reference: ref, Why: l.why()}, "An image may not have the whole machine",
-		"whole_machine = true gives the machine, as root, to the image %s, and %s. If it may have it, add its repository %s to %s or to %s, "+
-			"on this machine and on a host that has such a file.", diag.Visible(ref), l.why(), diag.Visible(Repository(ref)), Variable, File)
+		"whole_machine = true gives the machine, as root, to the image %s, and %s. If it may have it, add its repository %s to %s or to "+
+			"%s, on this machine and on a host that has such a "+
+			"file.", diag.Visible(ref), l.why(), diag.Visible(Repository(ref)), Variable, File)
 }
 
 // why says whom the list allows, as part of a sentence.

@@ -69,7 +69,8 @@ func (s suite) spec(t *testing.T, args ...string) runner.Spec {
 	if err != nil {
 		t.Fatalf("Resolve: %v", err)
 	}
-	return runner.Spec{Name: "suite/" + t.Name(), Kind: runner.Query, Digest: i.Digest, Args: args, Timeout: time.Minute, Grace: time.Second}
+	return runner.Spec{Name: "suite/" + t.Name(), Kind: runner.Query, Digest: i.Digest, Args: args, Timeout: time.Minute,
+		Grace: time.Second}
 }
 
 // ok runs an invocation that must end by itself with exit code 0.

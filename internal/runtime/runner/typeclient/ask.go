@@ -44,8 +44,10 @@ func (c *Client) Ask(ctx context.Context, t Target, a Ask) (runner.Result, error
 }
 
 func (a Ask) call(t Target) call {
-	k := call{target: t, step: a.Step, kind: runner.Query, digest: a.Digest, command: a.Command, stdin: a.Stdin, mounts: t.Mounts, cwd: a.Cwd,
-		settings: t.Settings.Confined(), timeout: a.Timeout, volumes: a.Volumes, answer: a.Answer, onEnd: a.Ended, log: !a.Says, artifact: true}
+	k := call{target: t, step: a.Step, kind: runner.Query, digest: a.Digest, command: a.Command, stdin: a.Stdin, mounts: t.Mounts,
+		cwd:      a.Cwd,
+		settings: t.Settings.Confined(), timeout: a.Timeout, volumes: a.Volumes, answer: a.Answer, onEnd: a.Ended, log: !a.Says,
+		artifact: true}
 	if a.ID != "" {
 		k.kind, k.id, k.quiet, k.keep = runner.Action, a.ID, a.Says, 2*KeepSaid
 	}
@@ -103,8 +105,8 @@ func Failed(t Target, step string, cause error, summary, detail string, args ...
 
 // refusals returns the summaries of the errors for steps that end with an exit code other than zero.
 func refusals() map[string]string {
-	return map[string]string{StepInfo: "The image refused", "check": "The versions could not be listed", "get": "The version is unavailable",
-		"put": "The put failed"}
+	return map[string]string{StepInfo: "The image refused", "check": "The versions could not be listed",
+		"get": "The version is unavailable", "put": "The put failed"}
 }
 
 // IsType reports whether an answer to init or info is a valid answer of a resource type.

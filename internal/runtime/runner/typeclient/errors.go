@@ -96,10 +96,12 @@ func callError(k call, r runner.Result, err error) error {
 			"%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow this: "+
 				"answer_size = \"...\" in its type block.", k.title(), image, output)
 	case errors.As(err, &disk) && disk.TooDeep:
-		return fail(k, err, "The image filled the disk", "%s of image %s %s.%s The fault is in the image.", k.title(), image, disk, lastLines(r))
+		return fail(k, err, "The image filled the disk", "%s of image %s %s.%s The fault is in the image.", k.title(), image, disk,
+			lastLines(r))
 	case errors.As(err, &disk):
 		return fail(k, err, "The image filled the disk",
-			"%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type block.", k.title(), image, disk, lastLines(r))
+			"%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type "+
+				"block.", k.title(), image, disk, lastLines(r))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return interruptError(k, err)
 	case errors.As(err, &host):
@@ -116,7 +118,8 @@ func callError(k call, r runner.Result, err error) error {
 	case errors.As(err, &worker):
 		return fail(k, err, "The worker was lost",
 			"%s of image %s was run by a worker, which serves many. %s.%s Its changes until then are unknown: plan again to see. With "+
-				"workers = 0 in its type block each gets a container of its own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
+				"workers = 0 in its type block each gets a container of its "+
+				"own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
 	case errors.Is(err, runner.ErrNoImage):
 		return fail(k, err, "Image not found",
 			"The image %s (%s) is not on this machine any more. Import it with `deployster image import`, or plan again.", image, k.digest)

@@ -99,7 +99,8 @@ func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
 }
 
 func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
-	part := actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey, ShownEffects: in.ShownEffects}
+	part := actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey,
+		ShownEffects: in.ShownEffects}
 	if ty.Protocol == 1 {
 		return encode(actionV1{newStateV1(in.StateInput, true), part})
 	}
@@ -148,7 +149,8 @@ func newStateV2(ty protocol.Type, in protocol.StateInput) stateV2 {
 		if actions == nil {
 			actions = []string{}
 		}
-		deps[alias] = dependencyV2{Name: d.Name, Type: d.Type, Config: orEmpty(d.Config), State: d.State, Status: d.Status, Actions: actions}
+		deps[alias] = dependencyV2{Name: d.Name, Type: d.Type, Config: orEmpty(d.Config), State: d.State, Status: d.Status,
+			Actions: actions}
 	}
 	two.Dependencies = &deps
 	return two

@@ -29,7 +29,8 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 		return runner.Spec{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
 	s := runner.Spec{Name: t.Address + "/" + StepWatch, Kind: runner.Query, Reference: ty.WatchAction.Of(t.Reference),
-		Entrypoint: ty.WatchAction.Entrypoint, Args: ty.WatchAction.Args, Stdin: stdin, Mounts: slices.Clone(runner.MountsIn(c.root, t.Mounts)),
+		Entrypoint: ty.WatchAction.Entrypoint, Args: ty.WatchAction.Args, Stdin: stdin, Mounts: slices.Clone(runner.MountsIn(c.root,
+			t.Mounts)),
 		Settings: t.Settings, KeepLog: t.Settings.KeepLog}
 	for i := range s.Mounts {
 		s.Mounts[i].Writable = false

@@ -136,7 +136,8 @@ func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc
 		compiled.slow = true
 	}
 	return whole("it cannot be checked: the schema of image %s takes too long to check (over %s of the processor, or over %d steps). "+
-		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), cmp.Or(c.limit, checkTime), maxSteps)
+		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), cmp.Or(c.limit,
+		checkTime), maxSteps)
 }
 
 // compiled returns a compiled schema. It compiles each schema once.

@@ -170,8 +170,8 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 
 // matches reports whether an invocation certainly belongs to this group.
 func (g *group) matches(s runner.Spec) bool {
-	return g.program.Digest == s.Worker.Digest && g.program.Entrypoint == s.Worker.Entrypoint && slices.Equal(g.program.Args, s.Worker.Args) &&
-		slices.Equal(g.spec.Mounts, s.Mounts) && reflect.DeepEqual(g.spec.Settings, s.Settings)
+	return g.program.Digest == s.Worker.Digest && g.program.Entrypoint == s.Worker.Entrypoint && slices.Equal(g.program.Args,
+		s.Worker.Args) && slices.Equal(g.spec.Mounts, s.Mounts) && reflect.DeepEqual(g.spec.Settings, s.Settings)
 }
 
 // take returns a worker that accepts requests, and starts one if there is none. It

@@ -40,7 +40,8 @@ type request struct {
 
 func newRequest(s runner.Spec) *request {
 	now := time.Now()
-	q := &request{spec: s, since: now, began: now, stderr: runner.NewLog(s.KeepLog), overLimit: make(chan struct{}), done: make(chan struct{})}
+	q := &request{spec: s, since: now, began: now, stderr: runner.NewLog(s.KeepLog), overLimit: make(chan struct{}),
+		done: make(chan struct{})}
 	if s.Kind == runner.Action {
 		q.stdout = runner.NewLog(s.KeepLog)
 	}
