@@ -1,5 +1,6 @@
 #!/bin/bash
-# Builds what is committed twice, in two clones, and compares the bytes; then installs it: see
+# Builds what is committed twice for this machine's architecture, in two clones, and compares the
+# bytes; then builds it for all, and installs it: see
 # image-test.sh, formats-test.sh, machine-test.sh and bare-test.sh. Usage: test.sh [DIR]
 # DIR (default: a temporary directory, removed at the end) keeps what was fetched for the next run.
 set -eu
@@ -26,18 +27,15 @@ build() {
 	rm -rf "$dir/clone-$name"
 }
 build 0.0.1-test.1 old -arch "$arch"
-build 0.0.1-test.2 new
-build 0.0.1-test.2 again
-diff -r "$dir/new" "$dir/again" || { echo 'the same commit gave other bytes' >&2; exit 1; }
+build 0.0.1-test.1 again -arch "$arch"
+diff -r "$dir/old" "$dir/again" || { echo 'the same commit gave other bytes' >&2; exit 1; }
 rm -rf "$dir/again"
+build 0.0.1-test.2 new
 (
 	cd "$dir/new"
 	openssl pkey -in "$dir/key" -pubout -out deployster.pub
 	sh -euxc "$(awk '/^## Verify/ { on = 1 } on && /^```$/ { exit } code { print } on && /^```sh$/ { code = 1 }' "$here/../docs/install.md")"
 )
-"$here/image-test.sh" "$dir/image" "$dir/new/"*_ci-image.tar 0.0.1-test.2
-"$here/formats-test.sh" "$dir/formats" "$dir/old" "$dir/new"
-
 # The commands of the README, with the package of the older version.
 rm -rf "$dir/inside"
 mkdir "$dir/inside"
@@ -47,3 +45,5 @@ cp "$dir/new/"*"_$arch.deb" "$dir/inside/new.deb"
 awk '/^```sh$/ { on = 1; next } on && /^```$/ { exit } on { print }' "$here/../README.md" >"$dir/inside/readme.sh"
 (cd "$here/.." && go run ./internal/testkit/machines/booted 1 "$here/machine-test.sh" "$dir/inside")
 "$here/bare-test.sh" "$dir/bare" "$dir/inside"
+"$here/image-test.sh" "$dir/image" "$dir/new/"*_ci-image.tar 0.0.1-test.2
+"$here/formats-test.sh" "$dir/formats" "$dir/old" "$dir/new"
