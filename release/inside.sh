@@ -10,7 +10,7 @@ files() {
 	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o -path /run -o -path /var/lib/dpkg -o -path /var/lib/systemd -o -path /var/lib/apt \
 		-o -path /var/log -o -path /var/cache -o -path /tmp -o -path /var/tmp \) -prune -o -printf '%p %y %m %u %g %s %l\n' |
 		awk '$2 == "d" { $6 = 0 } $1 == "/var/lib/deployster" { $3 = 0 } { print }' | sort
-	find /run /var/lib/deployster -path '*deployster*' | sort
+	find /run /var/lib/deployster -path '*deployster*' 2>/dev/null | sort
 }
 # until COMMAND...: waits for at most two minutes
 until_it() {
