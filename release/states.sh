@@ -8,7 +8,10 @@ work=$(mktemp -d)
 export DEPLOYSTER_DATA_DIR="$work/data" DEPLOYSTER_IDLE_EXIT=2s
 clean() {
 	cd /
-	while pgrep -f "^deployster-containerd -data-dir $work" >/dev/null; do sleep 1; done # idle, it ends
+	for second in $(seq 60); do # idle, it ends
+		pgrep -f "^deployster-containerd -data-dir $work" >/dev/null || break
+		sleep 1
+	done
 	rm -rf "$work"
 }
 trap clean EXIT
