@@ -24,10 +24,9 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./containerd/shim/deployster-shim
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
-	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-store ./internal/runtime/stores/deployster-store
 	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	$(call image,machine,amd64)
-	@for f in deployster deployster-shim deployster-store; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
+	@for f in deployster deployster-shim; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
 
 # The images that come with deployster: bin/images/NAME, of the program in NAME.
 image = $(if $(wildcard $(1)/main.go),$(foreach arch,$(2),GOARCH=$(arch) go build -buildvcs=false -ldflags="-s -w" -o bin/.$(1)-$(arch) ./$(1) &&) \
@@ -212,7 +211,7 @@ soak:
 	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./plan/match ./internal/app/watch ./internal/base/sharedlog
-	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions_LoseNoAcknowledgedFact$$' ./internal/runtime/stores/program
+	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions_LoseNoAcknowledgedFact$$' ./internal/runtime/stores
 	DEPLOYSTER_FENCES=1000 go test -count=1 -timeout 1h -v -run '^TestFence_SleepersStartNothing$$' ./internal/runtime/remote/agent
 	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/runtime/stores/...
 	DEPLOYSTER_LOG_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestModel_RandomHistories$$' ./internal/base/sharedlog

@@ -183,7 +183,6 @@ var programs = []program{
 	{"deployster", ".", "."},
 	{"deployster-shim", ".", "./containerd/shim/deployster-shim"},
 	{"deployster-agent", ".", "./containerd/agent/deployster-agent"},
-	{"deployster-store", ".", "./internal/runtime/stores/deployster-store"},
 	{"deployster-terraform", "bridge", "."},
 }
 

@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -10,33 +11,49 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/programs"
 	"deployster/internal/base/sharedlog"
 	"deployster/internal/runtime/stores/dir"
-	"deployster/internal/runtime/stores/pipe"
+	"deployster/internal/runtime/stores/postgres"
+	"deployster/internal/runtime/stores/s3"
 )
 
 // IsURL reports whether a text is a URL, and not the path of a file.
 func IsURL(text string) bool { return strings.Contains(text, "://") }
-
-// Program is the name of the program that connects to services.
-const Program = "deployster-store"
 
 // Open returns the store that a URL names. The store connects when it is first used.
 func Open(text string) (sharedlog.Store, error) {
 	if err := Check(text); err != nil {
 		return nil, err
 	}
-	if path, ok := strings.CutPrefix(text, "dir://"); ok {
-		return dir.New(path), nil
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, err
 	}
-	program := programs.Find(Program)
-	if program == "" {
-		return nil, diag.Errorf("A program of deployster is missing",
-			"The state is %s, and the program for that is %s, which was not found. It is built and installed with deployster: put it into "+
-				"the directory of deployster, or name its directory in DEPLOYSTER_LIBEXEC.", text, Program)
+	switch u.Scheme {
+	case "dir":
+		return dir.New(u.Path), nil
+	case "s3":
+		return openS3(u)
 	}
-	return pipe.New(program, text), nil
+	q := u.Query()
+	name := cmp.Or(q.Get("name"), "default")
+	q.Del("name")
+	u.RawQuery = q.Encode()
+	return postgres.New(strings.Replace(u.String(), "postgresql://", "postgres://", 1), name)
+}
+
+func openS3(u *url.URL) (sharedlog.Store, error) {
+	q := u.Query()
+	o := s3.Options{Bucket: u.Host, Prefix: u.Path, Region: q.Get("region"), Profile: q.Get("profile"),
+		PathStyle: q.Get("path_style") == "true"}
+	if endpoint := q.Get("endpoint"); endpoint != "" {
+		e, err := url.Parse(endpoint)
+		if err != nil {
+			return nil, err
+		}
+		o.Endpoint, o.Insecure = e.Host, e.Scheme == "http"
+	}
+	return s3.New(o)
 }
 
 // Check returns an error if the URL of a state is not valid.

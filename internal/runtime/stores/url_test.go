@@ -60,9 +60,3 @@ func TestCheck_URLs(t *testing.T) {
 		})
 	}
 }
-
-func TestOpen_ReportsThatItsProgramIsMissing(t *testing.T) {
-	if _, err := stores.Open("s3://bucket/p"); err == nil || !strings.Contains(err.Error(), "deployster-store") {
-		t.Errorf("%v", err)
-	}
-}

@@ -11,8 +11,6 @@ import (
 	"deployster/containerd/shim"
 	_ "deployster/internal/base/collector" // as the real one
 	"deployster/internal/cli"
-	"deployster/internal/runtime/stores"
-	"deployster/internal/runtime/stores/program"
 )
 
 // TestMain lets the test binary be all that the real one is: the command, the
@@ -34,7 +32,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(s, map[string]func(){
-		"deployster":   func() { os.Exit(cli.Main(kept())) },
-		stores.Program: func() { os.Exit(program.Main(os.Args[1:])) },
+		"deployster": func() { os.Exit(cli.Main(kept())) },
 	})
 }

@@ -2,28 +2,17 @@ package scale_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"deployster/apply"
 	"deployster/internal/base/sharedlog"
-	"deployster/internal/runtime/stores/pipe"
-	"deployster/internal/runtime/stores/program"
+	"deployster/internal/runtime/stores"
 	"deployster/internal/testkit/services"
 	"deployster/state"
 )
-
-// TestMain is also the program that speaks with stores, for tests that start it.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && strings.Contains(os.Args[1], "://") {
-		os.Exit(program.Main(os.Args[1:]))
-	}
-	os.Exit(m.Run())
-}
 
 // counting is a store that counts what is created.
 type counting struct {
@@ -38,7 +27,11 @@ func (c *counting) Create(ctx context.Context, key string, data []byte) error {
 
 // remoteState is a state in a store behind a URL.
 func remoteState(tb testing.TB, url string) (state.Place, *counting) {
-	s := &counting{Store: pipe.New(os.Args[0], url)}
+	store, err := stores.Open(url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &counting{Store: store}
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			tb.Error(err)

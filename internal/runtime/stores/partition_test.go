@@ -1,4 +1,4 @@
-package program
+package stores_test
 
 import (
 	"context"
@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"deployster/internal/base/sharedlog"
-	"deployster/internal/runtime/stores/dir"
-	"deployster/internal/runtime/stores/pipe"
 	"deployster/internal/testkit/services"
 )
 
@@ -37,18 +35,18 @@ func TestPartitions_LoseNoAcknowledgedFact(t *testing.T) {
 	t.Run("PostgreSQL", func(t *testing.T) {
 		address := services.Postgres(t)
 		partitions(t, span, address, func(via string) sharedlog.Store {
-			return pipe.New(os.Args[0], "postgres://deploy@"+via+"/state?sslmode=disable")
+			return connect(t, "postgres://deploy@"+via+"/state?sslmode=disable")
 		})
 	})
 	t.Run("S3", func(t *testing.T) {
 		address := services.S3(t)
 		partitions(t, span, address, func(via string) sharedlog.Store {
-			return pipe.New(os.Args[0], "s3://state/p?region=eu-central-1&path_style=true&endpoint=http://"+via)
+			return connect(t, "s3://state/p?region=eu-central-1&path_style=true&endpoint=http://"+via)
 		})
 	})
 	t.Run("directory", func(t *testing.T) {
 		root := t.TempDir()
-		partitions(t, span/3, "", func(string) sharedlog.Store { return dir.New(root + "/state") })
+		partitions(t, span/3, "", func(string) sharedlog.Store { return connect(t, "dir://"+root+"/state") })
 	})
 }
 

@@ -1,31 +1,19 @@
-package program
+package stores_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"deployster/internal/base/sharedlog"
 	"deployster/internal/base/sharedlog/storetest"
-	"deployster/internal/runtime/stores/pipe"
+	"deployster/internal/runtime/stores"
 	"deployster/internal/testkit/services"
 )
-
-// TestMain is also the program itself, for tests that start it.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && strings.Contains(os.Args[1], "://") {
-		os.Exit(Main(os.Args[1:]))
-	}
-	os.Exit(m.Run())
-}
 
 // servers are the services, each by a URL and through a proxy.
 func servers(t *testing.T) map[string]func(*testing.T) (url string, proxy *services.Proxy) {
@@ -44,15 +32,12 @@ func servers(t *testing.T) map[string]func(*testing.T) (url string, proxy *servi
 	}
 }
 
-// connect returns the store of a URL: in this process, or behind the program.
-func connect(t *testing.T, url string, behind bool) sharedlog.Store {
+// connect returns the store of a URL.
+func connect(t *testing.T, url string) sharedlog.Store {
 	t.Helper()
-	var s sharedlog.Store = pipe.New(os.Args[0], url)
-	if !behind {
-		var err error
-		if s, err = open(url); err != nil {
-			t.Fatal(err)
-		}
+	s, err := stores.Open(url)
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -66,11 +51,7 @@ func TestStores_KeepTheContract(t *testing.T) {
 	for name, server := range servers(t) {
 		t.Run(name, func(t *testing.T) {
 			url, _ := server(t)
-			storetest.Suite(t, storetest.Times(t, "DEPLOYSTER_STORE_RACES"), func(t *testing.T) sharedlog.Store { return connect(t, url, false) })
-		})
-		t.Run(name+" behind the program", func(t *testing.T) {
-			url, _ := server(t)
-			storetest.Suite(t, 1, func(t *testing.T) sharedlog.Store { return connect(t, url, true) })
+			storetest.Suite(t, storetest.Times(t, "DEPLOYSTER_STORE_RACES"), func(t *testing.T) sharedlog.Store { return connect(t, url) })
 		})
 	}
 }
@@ -80,7 +61,7 @@ func TestStores_AnswersAreLost(t *testing.T) {
 	for name, server := range servers(t) {
 		t.Run(name, func(t *testing.T) {
 			url, proxy := server(t)
-			s := connect(t, url, true)
+			s := connect(t, url)
 			if err := s.Create(t.Context(), "log/1", []byte("first")); err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +93,7 @@ func TestStores_NetworkDrops(t *testing.T) {
 	for name, server := range servers(t) {
 		t.Run(name, func(t *testing.T) {
 			url, proxy := server(t)
-			s := connect(t, url, true)
+			s := connect(t, url)
 			if err := s.Create(t.Context(), "log/0000000000000001", nil); err != nil {
 				t.Fatal(err)
 			}
@@ -133,71 +114,6 @@ func TestStores_NetworkDrops(t *testing.T) {
 				t.Errorf("an object that is no entry gives %v", err)
 			}
 		})
-	}
-}
-
-func TestProgram_EndsAndIsStartedAgain(t *testing.T) {
-	for name, server := range servers(t) {
-		t.Run(name, func(t *testing.T) {
-			url, _ := server(t)
-			s := connect(t, url, true)
-			if err := s.Create(t.Context(), "log/1", nil); err != nil {
-				t.Fatal(err)
-			}
-			endPrograms(t, url)
-			_, _ = s.Get(t.Context(), "log/1") // this one may be lost
-			if _, err := s.Get(t.Context(), "log/1"); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-// endPrograms kills the children of this process that serve a URL.
-func endPrograms(t *testing.T, url string) {
-	t.Helper()
-	children, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := 0
-	for _, file := range children {
-		list, _ := os.ReadFile(file) // a thread may have ended
-		for _, pid := range strings.Fields(string(list)) {
-			line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
-			id, err := strconv.Atoi(pid)
-			if err == nil && strings.Contains(string(line), url) && syscall.Kill(id, syscall.SIGKILL) == nil {
-				ended++
-			}
-		}
-	}
-	if ended != 1 {
-		t.Fatalf("%d programs serve %s", ended, url)
-	}
-}
-
-func TestProgram_EndsWithItsClient(t *testing.T) {
-	c := exec.Command(os.Args[0], "s3://state/p")
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(time.Minute):
-		_ = c.Process.Kill()
-		t.Error("it goes on without its client")
 	}
 }
 
@@ -224,7 +140,7 @@ func TestStores_Denied(t *testing.T) {
 // and its answer may be lost while the request is still sent: who writes tries again.
 func wantDenied(t *testing.T, url string) {
 	t.Helper()
-	store, err := connect(t, url, true), error(nil)
+	store, err := connect(t, url), error(nil)
 	for range 5 {
 		if err = store.Create(t.Context(), "log/1", nil); errors.Is(err, sharedlog.ErrDenied) {
 			return
@@ -242,7 +158,7 @@ func TestPostgres_ReportsTheSQL(t *testing.T) {
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	s := connect(t, "postgres://poor@"+admin+"/state?sslmode=disable", false)
+	s := connect(t, "postgres://poor@"+admin+"/state?sslmode=disable")
 	if keys, err := s.List(t.Context(), "log/"); err != nil || len(keys) > 0 {
 		t.Errorf("without a table it lists %q, %v", keys, err)
 	}
