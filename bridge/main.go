@@ -1,6 +1,6 @@
 // Command deployster-terraform makes a resource type of a Terraform provider: it
 // implements deployster's protocol, and calls the provider by plugin protocol 5 or 6. In
-// an image it lies beside the provider.
+// an image it is next to the provider.
 package main
 
 import (

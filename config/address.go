@@ -14,7 +14,7 @@ import (
 // ParseAddress parses the address of a resource, an instance or a module, as plans
 // print it or as manifests refer to it: web, web["a"], resource.web[0], module.net,
 // module.net.web. It returns the address as plans print it. A suffix may select a
-// deposed thing of the address: web[0] (deposed 1).
+// deposed object of the address: web[0] (deposed 1).
 func ParseAddress(text string) (string, error) {
 	address, _, err := parseAddress(text)
 	return address, err

@@ -27,7 +27,7 @@ func (m *Manifest) Hosts() []Host {
 }
 
 // WithHosts returns a new manifest whose hosts, by name, have the facts in found;
-// late says how to reach hosts whose blocks depend on states. It does not change m.
+// late reports how to reach hosts whose blocks depend on states. It does not change m.
 func (m *Manifest) WithHosts(found map[string]protocol.HostFacts, late map[string]runner.Host) (*Manifest, diag.Diagnostics) {
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithHosts(found, late) })
 }

@@ -138,5 +138,5 @@ func IsVariableFile(name string) bool { return source.IsAutoFile(name) }
 // resource.web, and module.a.web unchanged.
 func Reference(address string) string { return instance.Reference(address) }
 
-// NewBlocks returns an empty manifest, to be written beside one with the given Blocks.
+// NewBlocks returns an empty manifest, to be written next to one with the given Blocks.
 func NewBlocks(taken []string) *Blocks { return write.New(taken) }

@@ -40,7 +40,7 @@ type copying struct {
 	err  error
 }
 
-// errRefused says that the program of a query was not started, and that its container is
+// errRefused reports that the program of a query was not started, and that its container is
 // unchanged.
 var errRefused = errors.New("the container that it shares could not start its program")
 
@@ -156,7 +156,7 @@ func (f *agentProgram) open() (given []int, err error) {
 	return given, nil
 }
 
-// run copies until the end of the pipe. If writing fails, it goes on reading, so that the
+// run copies until the end of the pipe. If writing fails, it continues reading, so that the
 // program does not notice.
 func (c *copying) run() error {
 	_, err := io.Copy(c.to, c.from)

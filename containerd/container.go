@@ -38,7 +38,7 @@ const (
 	removeAfter = 200 * time.Millisecond // by then a command that runs a single query has ended
 )
 
-// phase says how far a container has come.
+// phase reports how far a container has come.
 type phase int
 
 const (
@@ -47,7 +47,7 @@ const (
 	taskDeleted              // its task is deleted
 )
 
-// holder says who removes a container.
+// holder reports who removes a container.
 type holder int
 
 const (
@@ -147,7 +147,7 @@ func (c *container) createRecord(ctx context.Context) error {
 	return failure.Of("Creating the container of "+c.spec.Name, group.Wait())
 }
 
-// labels returns the labels that say whose container it is.
+// labels returns the labels that declare whose container it is.
 func (c *container) labels() map[string]string {
 	owner := c.r.conn.ClientPath()
 	if c.lock != nil {
@@ -311,7 +311,7 @@ func (c *container) releaseLock() {
 	}
 }
 
-// isUnknown reports whether err says that it is unknown how a program ended.
+// isUnknown reports whether err reports that it is unknown how a program ended.
 func isUnknown(err error) bool {
 	return diag.Is[*runner.UnknownError](err)
 }

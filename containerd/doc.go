@@ -4,7 +4,7 @@
 //
 // Without an address it starts its own containerd: a background process of this same binary
 // (RunServer), started on demand, shared by all users of the same data directory, which ends by
-// itself when idle. Its shims are this binary too, or a smaller one beside it (package shim).
+// itself when idle. Its shims are this binary too, or a smaller one next to it (package shim).
 // With an address it is a client of a running daemon.
 //
 // A run is a container with a snapshot of its own, three plain files for its stdin,

@@ -8,7 +8,7 @@ import (
 	"deployster/containerd/server"
 )
 
-// RegistryOptions say how registries are accessed.
+// RegistryOptions declare how registries are accessed.
 type RegistryOptions = registry.Options
 
 // IsServer reports whether this process was started, by its argv[0], as the embedded containerd.

@@ -20,7 +20,7 @@ const (
 	DefaultIdleExit  = 5 * time.Minute
 )
 
-// Options say how images are run on this machine.
+// Options declare how images are run on this machine.
 type Options struct {
 	Address   string // the socket of a running containerd; "" = an embedded one
 	Namespace string // of containerd; "" = DefaultNamespace
@@ -28,7 +28,7 @@ type Options struct {
 	DataDir    string // of the embedded containerd, volumes and artifacts; "" = DefaultDataDir
 	RuntimeDir string // for sockets and running containers; "" = below /run/deployster, by the data directory or the address
 
-	Runc         string        // the runc to use; "" = beside the executable, then on PATH
+	Runc         string        // the runc to use; "" = next to the executable, then on PATH
 	AllowOldRunc bool          // accept a runc with known vulnerabilities, and warn
 	IdleExit     time.Duration // of the embedded containerd; 0 = DefaultIdleExit
 

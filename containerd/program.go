@@ -30,11 +30,11 @@ type program interface {
 	start(ctx context.Context) error
 	// wait returns a channel that gets its end.
 	wait(ctx context.Context) <-chan exit
-	// signal asks it to end with SIGTERM, or ends it and everything that it has started with
+	// signal signals it to end with SIGTERM, or ends it and everything that it has started with
 	// SIGKILL. A channel alone that is not nil is closed when the program can be killed.
 	signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{})
 	// delete makes sure that its whole output is in its files. It is called when the
-	// program has ended; well says that it ended by itself.
+	// program has ended; well reports that it ended by itself.
 	delete(ctx context.Context, code int, well bool) error
 }
 
@@ -58,7 +58,7 @@ func (c *container) start(ctx context.Context) error {
 }
 
 // refused reports whether a start that failed was certainly not carried out: the task still
-// waits for its start. The error alone is no proof. A daemon queries the shim once more when
+// waits for its start. The error alone is not proof. A daemon queries the shim once more when
 // it has started the program, and answers "not found" if the shim ended in the meantime.
 func (c *container) refused(ctx context.Context, err error) bool {
 	if interrupted(err) {
@@ -74,7 +74,7 @@ func interrupted(err error) bool {
 	return errdefs.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// unknownEnd returns the error that says that it is unknown how or whether the program
+// unknownEnd returns the error that reports that it is unknown how or whether the program
 // ended. It keeps the cause as text only, so that the caller does not take a call that
 // was cut off for a cancellation.
 func unknownEnd(id string, err error) error {
@@ -142,10 +142,10 @@ func (c *container) open(pid int) (fd int, err error) { return sandbox.OpenProce
 
 const othersEvery = 20 * time.Millisecond // interval at which terminate checks whether the other processes have ended
 
-// terminate asks a program in a container to end. The kernel does not deliver SIGTERM to
+// terminate signals a program in a container to end. The kernel does not deliver SIGTERM to
 // the first process of a container unless that handles it, and a plain shell does not
-// handle it: it would just go on until it is killed. So terminate ends such a program as
-// SIGTERM ends any other. It stops the program first, so that a script does not go on
+// handle it: it would just continue until it is killed. So terminate ends such a program as
+// SIGTERM ends any other. It stops the program first, so that a script does not continue
 // with its next line; the other processes, which may have to clean up, get SIGTERM and
 // the grace time; alone is closed when they have ended, and the rest can be killed. For a
 // program that handles SIGTERM, or ignores it on purpose, alone is nil: it gets SIGTERM,

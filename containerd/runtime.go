@@ -56,7 +56,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The logs of the client libraries say nothing that their errors do not say, and must
+	// The logs of the client libraries report nothing that their errors do not report, and must
 	// not reach a terminal.
 	log.L.Logger.SetOutput(io.Discard)
 	conn, err := daemon.Open(ctx, o.conn())

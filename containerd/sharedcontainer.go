@@ -104,7 +104,7 @@ func (w *sharedContainer) doubtful(res runner.Result, err error) bool {
 	return w.served > 0 && (res.OOM || diag.Is[*runner.DiskError](err))
 }
 
-// killLeftovers makes sure that no process of a query goes on after its end, as none
+// killLeftovers makes sure that no process of a query continues after its end, as none
 // would in a container of its own.
 func (w *sharedContainer) killLeftovers() {
 	const looks = 10

@@ -24,10 +24,10 @@ type supervisor struct {
 	files   *runfiles.Files
 	id      string   // of the container
 	kills   int      // out-of-memory kills before it
-	talk    *process // the conversation with a worker; nil = it is no worker
+	talk    *process // the conversation with a worker; nil = it is not a worker
 }
 
-// errHandedOver says that the program goes on, and that this client does not hold it any more.
+// errHandedOver reports that the program continues, and that this client does not hold it any more.
 var errHandedOver = errors.New("it was handed over")
 
 // finish waits for the end of the program, and returns its result.
@@ -92,7 +92,7 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan *
 	done := ctx.Done()
 	watch, written, size := time.NewTimer(runfiles.WatchEvery), time.Now(), int64(0)
 	defer watch.Stop()
-	// The steps to end it go on after the caller is gone.
+	// The steps to end it continue after the caller is gone.
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
 	ask := func(why error) {

@@ -27,7 +27,7 @@ func (c *comparison) forecast() any {
 }
 
 // compare compares what the user wrote, and the defaults in the config, with a state;
-// nil stands for a thing that does not exist. An optional field that the user leaves
+// nil stands for an object that does not exist. An optional field that the user leaves
 // out must be unset in the state, unless it is marked as computed. A field that only
 // one of the two types has is ignored: an id in the state, a password in the config.
 func compare[C any](written json.RawMessage, config C, unknown []string, state json.RawMessage,
@@ -93,7 +93,7 @@ func holdsUnknown(key string, unknown []string) bool {
 	return slices.ContainsFunc(unknown, func(pointer string) bool { return pointer == at || strings.HasPrefix(pointer, at+"/") })
 }
 
-// later adds the reason for a member whose value is not known yet, if the thing exists.
+// later adds the reason for a member whose value is not known yet, if the object exists.
 func (c *comparison) later(key string, there bool) {
 	if !there {
 		return

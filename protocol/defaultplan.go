@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// DefaultPlan returns what is planned for a type that is no Planner: a create if have is
+// DefaultPlan returns what is planned for a type that is not a Planner: a create if have is
 // nil, or else an update if a field of the state differs from the field of the config
 // that has the same JSON name; nil = it matches. A Planner that adds to it begins here.
 func (c *Call[C, S]) DefaultPlan(have *S) (*Plan, error) {
@@ -48,7 +48,7 @@ func (c *Call[C, S]) IsUnknown(pointer string) bool {
 type AbsencePlanner[C, S any] interface {
 	Deleter[C, S]
 
-	// PlanAbsence returns what removes the thing. Plan's Forecast, MayDiffer and Unknown
+	// PlanAbsence returns what removes the object. Plan's Forecast, MayDiffer and Unknown
 	// do not count.
 	PlanAbsence(ctx context.Context, c *Call[C, S], have *S) (*Plan, error)
 }

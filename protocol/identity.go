@@ -10,8 +10,8 @@ import (
 )
 
 // The tag deployster:"identity" marks the fields of a config whose values together
-// identify the thing: a config with another value there describes another thing, and
-// one that differs elsewhere describes the same thing.
+// identify the object: a config with another value there describes another object, and
+// one that differs elsewhere describes the same object.
 //
 // The tag deployster:"computed" marks an optional field whose value something else
 // decides if the user leaves it out: it may then have any value.

@@ -73,7 +73,7 @@ func answerTogether(ctx context.Context, kinds map[string]Kind, all []Process, b
 	return kinds[one].together(ctx, all, begin)
 }
 
-// Needing returns kinds that say in their answer to init that they need all of needs.
+// Needing returns kinds that declare in their answer to init that they need all of needs.
 func Needing(kinds map[string]Kind, needs []string) map[string]Kind {
 	all := map[string]Kind{}
 	for name, k := range kinds {

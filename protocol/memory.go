@@ -29,7 +29,7 @@ func (c *Call[C, S]) Recall(v any) (bool, error) {
 
 // memory returns the memory that an action prints, or nil for none. Without a call of
 // Remember or Forget, a successful action keeps the memory as it was, or clears it if it
-// deleted the thing; after a failed action the memory is unknown, so none is printed.
+// deleted the object; after a failed action the memory is unknown, so none is printed.
 func (c *Call[C, S]) memory(action string, failed bool) json.RawMessage {
 	switch {
 	case c.said != nil:

@@ -12,7 +12,7 @@ const (
 	MaxVersion = 2
 )
 
-// Intent says whether the user declares a resource or removes it.
+// Intent reports whether the user declares a resource or removes it.
 type Intent string
 
 // The intents.
@@ -24,7 +24,7 @@ const (
 // Status is an image's answer about its resource.
 type Status string
 
-// The statuses. Protocol 1 answers Missing for a thing that does not exist, and both versions
+// The statuses. Protocol 1 answers Missing for an object that does not exist, and both versions
 // do so for the intent Absent; a Stale answer without a stale state means the same.
 const (
 	Valid   Status = "VALID"
@@ -43,7 +43,7 @@ type InitInput struct {
 	Name      string   `json:"name"`               // the resource's address, such as web or module.a.web["x"]
 	Type      string   `json:"type"`               // the image, as the manifest names it
 	Version   string   `json:"version"`            // of deployster: 1.2.3
-	Verbose   bool     `json:"verbose"`            // the user asked for more output on stderr
+	Verbose   bool     `json:"verbose"`            // the user requested more output on stderr
 	Workspace string   `json:"workspace"`          // the directory of the manifests, an absolute path of the host
 	Protocol  Versions `json:"protocol"`           // that deployster speaks
 	Features  []string `json:"features,omitempty"` // in init only: Features of this deployster
@@ -119,7 +119,7 @@ type ActionInput struct {
 	ShownEffects   json.RawMessage `json:"shown_effects,omitempty"` // Action.Effects as the plan has shown this action
 }
 
-// Command says how to run an image, by docker's rules: an empty Command runs the
+// Command reports how to run an image, by docker's rules: an empty Command runs the
 // image's Entrypoint and Cmd; Args replace Cmd; an Entrypoint drops Cmd.
 type Command struct {
 	Image      string   `json:"image,omitempty"` // default: the type's own
@@ -133,7 +133,7 @@ type Action struct {
 	Description string `json:"description,omitempty"` // default: the name
 	Destructive bool   `json:"destructive,omitempty"` // it destroys the real object, for example to create it again
 	Command
-	// Effects is what the action does beside, in a form of the type's own. Deployster does not compare
+	// Effects is what the action does next to, in a form of the type's own. Deployster does not compare
 	// it, but passes it to the action as it was shown, so that the type can refuse to do more.
 	Effects json.RawMessage `json:"effects,omitempty"`
 }
@@ -171,7 +171,7 @@ type Type struct {
 	ConfigSchema      json.RawMessage        `json:"config_schema,omitempty"`
 	StateSchema       json.RawMessage        `json:"state_schema,omitempty"`
 	Identity          []string               `json:"identity,omitempty"` // JSON pointers into the config: the identity
-	Kind              string                 `json:"kind,omitempty"`     // the kind of thing, as the image says
+	Kind              string                 `json:"kind,omitempty"`     // the kind of object, as the image declares
 	AutoEdges         []AutoEdge             `json:"auto_edges,omitempty"`
 	Plugs             map[string]PlugRequest `json:"plugs,omitempty"`
 	RequiredResources map[string]string      `json:"required_resources,omitempty"` // protocol 1: alias -> type
@@ -186,7 +186,7 @@ type Type struct {
 	Memory            bool                   `json:"memory,omitempty"`          // needs memory and unsettled in the input
 	Unknowns          bool                   `json:"unknowns,omitempty"`        // accepts config values that are not known yet
 	Independent       bool                   `json:"independent,omitempty"`     // its resources change only with their own config
-	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs its resources only where they say so
+	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs its resources only where they report it
 	Worker            *Command               `json:"worker,omitempty"`
 	Batch             *Batch                 `json:"batch,omitempty"` // actions that the worker carries out together
 	Reuse             bool                   `json:"reuse,omitempty"`
@@ -222,7 +222,7 @@ type Reason struct {
 }
 
 // Answer is an answer to state, in one form for both protocol versions. Missing with
-// Actions stands for a thing to create: protocol 1's MISSING, or protocol 2's STALE
+// Actions stands for an object to create: protocol 1's MISSING, or protocol 2's STALE
 // without a stale state. Missing without Actions answers the intent Absent.
 type Answer struct {
 	Status        Status          `json:"status"`

@@ -19,7 +19,7 @@ import (
 //	minimum:"1"  maximum:"65535"
 //	minItems:"1"  maxItems:"8"
 //	writeOnly:"true"           a secret: deployster never shows it
-//	deployster:"identity"      part of the identity: with another value, the config describes another thing
+//	deployster:"identity"      part of the identity: with another value, the config describes another object
 //	deployster:"computed"      left out, it may have any value; other fields that are left out must be unset
 //
 // On a list, the tags from enum to maximum apply to its items. SchemaOf returns an

@@ -16,19 +16,19 @@ import (
 // structs that encoding/json encodes. One value serves all calls; in a worker they
 // run concurrently.
 type Resource[C, S any] interface {
-	// Read returns the real state, and changes nothing; nil means that the thing does
-	// not exist. An error of the type *TypeError (see Errorf) has a class that tells
+	// Read returns the real state, and changes nothing; nil means that the object does
+	// not exist. An error of the type *TypeError (see Errorf) has a class that shows
 	// deployster whose fault it is; any other is a failure of this run.
 	Read(ctx context.Context, c *Call[C, S]) (*S, error)
 
-	// Write makes the thing match c.Config: it creates it if it does not exist
+	// Write makes the object match c.Config: it creates it if it does not exist
 	// (c.Have is nil), or else changes it. Deployster may run it again after a crash.
 	Write(ctx context.Context, c *Call[C, S]) error
 }
 
-// Deleter is implemented by types that can remove their things.
+// Deleter is implemented by types that can remove their objects.
 type Deleter[C, S any] interface {
-	// Delete removes the thing. It succeeds if the thing no longer exists.
+	// Delete removes the object. It succeeds if the object no longer exists.
 	Delete(ctx context.Context, c *Call[C, S]) error
 }
 
@@ -54,8 +54,8 @@ type Plan struct {
 // action "create" or "update". It replaces Comparer; its plan must unset what the
 // config leaves out, and set the secrets in c.ChangedSecrets.
 type Planner[C, S any] interface {
-	// Plan returns what makes the thing match the config; nil = it matches. have is
-	// nil when the thing does not exist. Plan is called for the intent Present only.
+	// Plan returns what makes the object match the config; nil = it matches. have is
+	// nil when the object does not exist. Plan is called for the intent Present only.
 	Plan(ctx context.Context, c *Call[C, S], have *S) (*Plan, error)
 }
 
@@ -69,7 +69,7 @@ type Actor[C, S any] interface {
 // About describes a type beyond its methods.
 type About struct {
 	Label        string                 // a name for people
-	Kind         string                 // the kind of thing; "" = the image's repository
+	Kind         string                 // the kind of object; "" = the image's repository
 	AutoEdges    []AutoEdge             // automatic dependencies, for manifests with auto_edges
 	Plugs        map[string]PlugRequest // the files and directories of the host that it needs, by name
 	Dependencies bool                   // it needs Call.Dependencies
@@ -78,7 +78,7 @@ type About struct {
 	Unknowns     bool                   // it accepts values that are not known yet, with their pointers in Call.Unknown
 	Independent  bool                   // its resources change only with their own config, whatever happens to others
 	Needs        []string               // what its type block must give it, such as whole-machine
-	ByPerson     bool                   // a watch repairs its resources only if their watch block says so
+	ByPerson     bool                   // a watch repairs its resources only if their watch block declares it
 	Worker       bool                   // its methods may be called concurrently, so that one process can serve many calls
 	Batch        *Batch                 // the actions of a BatchActor; nil = each action is carried out alone
 	Reuse        bool                   // its container may be used for several runs
@@ -115,7 +115,7 @@ func (c *Call[C, S]) Logf(format string, args ...any) {
 	_, _ = fmt.Fprintf(c.Log, format+"\n", args...)
 }
 
-// Errorf returns an error that tells deployster the class of the failure. path is a
+// Errorf returns an error that shows deployster the class of the failure. path is a
 // JSON pointer into the config, or "".
 func Errorf(class ErrorClass, path, format string, args ...any) error {
 	return &TypeError{Class: class, Path: path, Message: fmt.Sprintf(format, args...)}
@@ -144,7 +144,7 @@ const (
 	exitTerminated = 128 + int(syscall.SIGTERM)
 )
 
-// queryGrace is how long Read may go on after SIGTERM. Read changes nothing, so the
+// queryGrace is how long Read may continue after SIGTERM. Read changes nothing, so the
 // process can then exit without loss; deployster would wait ten seconds.
 const queryGrace = 2 * time.Second
 

@@ -72,7 +72,7 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	return a, err
 }
 
-// state answers whether the thing matches the config.
+// state answers whether the object matches the config.
 func (s server[C, S]) state(ctx context.Context, p Process) error {
 	answer, err := s.look(ctx, p)
 	if failure, ok := errors.AsType[*TypeError](err); ok {
@@ -164,7 +164,7 @@ func (s server[C, S]) present(ctx context.Context, c *Call[C, S], have *S) (Stat
 }
 
 // plan returns what the type's Planner decides. Without a Planner it plans a create
-// if the thing does not exist, and an update if it differs. secrets are the reasons
+// if the object does not exist, and an update if it differs. secrets are the reasons
 // for secrets that have changed.
 func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state json.RawMessage, secrets []Reason) (*Plan, error) {
 	if planner, ok := s.r.(Planner[C, S]); ok {

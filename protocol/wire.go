@@ -13,11 +13,11 @@ type InitAnswer struct {
 	ConfigSchema json.RawMessage        `json:"config_schema,omitempty"` // JSON Schema; none = any object
 	StateSchema  json.RawMessage        `json:"state_schema,omitempty"`  // JSON Schema; none = any object
 	Identity     []string               `json:"identity,omitempty"`      // JSON pointers to the config values of the identity
-	Kind         string                 `json:"kind,omitempty"`          // the kind of thing; none = the image's repository
+	Kind         string                 `json:"kind,omitempty"`          // the kind of object; none = the image's repository
 	AutoEdges    []AutoEdge             `json:"auto_edges,omitempty"`    // automatic dependencies, for manifests with auto_edges
 	Plugs        map[string]PlugRequest `json:"plugs,omitempty"`
 	StateAction  Command                `json:"state_action"`           // the command that reads the state
-	Absent       bool                   `json:"absent,omitempty"`       // it can remove the thing
+	Absent       bool                   `json:"absent,omitempty"`       // it can remove the object
 	Dependencies bool                   `json:"dependencies,omitempty"` // it needs its dependencies in the input
 	Refresh      bool                   `json:"refresh,omitempty"`      // it needs StateInput.Refresh and StateInput.Changed
 	WatchAction  *Command               `json:"watch_action,omitempty"` // the command that reports changes; none = it is polled
@@ -36,7 +36,7 @@ type InitAnswer struct {
 	Worker *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
 	Batch  *Batch   `json:"batch,omitempty"`  // actions that its worker carries out together; none = each alone
 	Reuse  bool     `json:"reuse,omitempty"`  // invocations may share a container
-	Cache  *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
+	Cache  *bool    `json:"cache,omitempty"`  // false = query again for each resource; nil = true
 }
 
 // StateAnswer is what a type of protocol 2 prints on stdout in answer to state:
@@ -56,7 +56,7 @@ type StateAnswer struct {
 }
 
 // ActionAnswer is what an action of a type with a memory prints on stdout, also when
-// it fails. null = nothing of the thing exists any more.
+// it fails. null = nothing of the object exists any more.
 type ActionAnswer struct {
 	Memory json.RawMessage `json:"memory"`
 }
@@ -75,7 +75,7 @@ func (b *Batch) Takes(action string) bool { return b != nil && slices.Contains(b
 
 // WorkerRequest is one line on the stdin of a worker. It starts an invocation with
 // the arguments and the stdin that a process of its own would get or, with Cancel,
-// asks the open invocation of that ID to end. With Batch it starts many invocations of one action,
+// signals the open invocation of that ID to end. With Batch it starts many invocations of one action,
 // and has no other key.
 type WorkerRequest struct {
 	ID     int64           `json:"id,omitempty"`     // of the invocation; unique among the open ones
@@ -94,7 +94,7 @@ type WorkerReply struct {
 	Stdout string `json:"stdout,omitempty"` // a piece of it
 	Stderr string `json:"stderr,omitempty"` // a piece of it
 	Exit   *int   `json:"exit,omitempty"`   // the exit code: the invocation has ended, and this is its last reply
-	Waits  *bool  `json:"waits,omitempty"`  // it waits for other invocations to end; begun unless a reply says true
+	Waits  *bool  `json:"waits,omitempty"`  // it waits for other invocations to end; begun unless a reply reports true
 	Begun  bool   `json:"begun,omitempty"`  // it begins an invocation of a batch: nothing was done for that before
 }
 

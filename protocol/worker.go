@@ -39,7 +39,7 @@ func serveWorker(ctx context.Context, p Process, answer func(context.Context, Pr
 	err := w.serve(ctx, lines, failed)
 	endWatches()
 	if err != nil || ctx.Err() != nil {
-		cancel() // nobody reads the answers of the open invocations any more, or the process was asked to end
+		cancel() // nobody reads the answers of the open invocations any more, or the process was signalled to end
 	}
 	w.running.Wait()
 	cancel()
@@ -61,7 +61,7 @@ func readLines(ctx context.Context, from io.Reader, to chan<- []byte) error {
 	for {
 		line, err := readLine(in)
 		// A line that is cut off means that the sender was killed: the line is not a
-		// request, and the open invocations go on.
+		// request, and the open invocations continue.
 		if len(bytes.TrimSpace(line)) > 0 && (err == nil || json.Valid(line)) {
 			select {
 			case to <- line:
@@ -96,7 +96,7 @@ type worker struct {
 	answer    func(context.Context, Process) int
 	together  func(ctx context.Context, batch []Process, begin func(i int)) (codes []int)
 	run, wait chan struct{}   // semaphores: one slot for each running invocation, and one for each open invocation
-	watching  context.Context // of watches, which go on until stdin ends and take no slot
+	watching  context.Context // of watches, which continue until stdin ends and take no slot
 	running   sync.WaitGroup
 
 	mu   sync.Mutex
@@ -190,7 +190,7 @@ func (w *worker) turn(ctx context.Context, r WorkerRequest) bool {
 		}
 	}
 	begins := ctx.Err() == nil
-	if waited == begins { // otherwise the last reply already said so
+	if waited == begins { // otherwise the last reply already reported it
 		w.waits(r, !begins)
 	}
 	if !begins {

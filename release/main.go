@@ -106,7 +106,7 @@ func (r *release) run() error {
 	return r.checksums()
 }
 
-// findCommit finds what is built. A changed checkout is no commit, and is named so.
+// findCommit finds what is built. A changed checkout is not a commit, and is named so.
 func (r *release) findCommit() (err error) {
 	if r.root, err = filepath.Abs(".."); err != nil {
 		return err

@@ -11,10 +11,10 @@ import (
 	"deployster/state/place"
 )
 
-// MaxCopies is how many earlier state files are kept beside a state in a file.
+// MaxCopies is how many earlier state files are kept next to a state in a file.
 const MaxCopies = place.MaxCopies
 
-// Copy is a state file of an earlier moment, kept beside the state.
+// Copy is a state file of an earlier moment, kept next to the state.
 type Copy struct {
 	Serial    uint64    `json:"serial"`
 	Path      string    `json:"path"`
@@ -74,7 +74,7 @@ func (s storage) copyOf(serial uint64) (snapshot Snapshot, encrypted bool, err e
 		return snapshot, encrypted, err
 	}
 	snapshot, err = Parse(name, data)
-	snapshot.ArrivesFrom = "" // what a move has left that was cut short is whole
+	snapshot.ArrivesFrom = "" // what a move has left that was interrupted is whole
 	if err == nil && snapshot.Serial != serial {
 		err = refuse(ErrForeign, "Serial of a copy does not match its name", "%s has the serial %d.", name, snapshot.Serial)
 	}
@@ -86,7 +86,7 @@ type RestoreResult struct {
 	Snapshot Snapshot
 	// Aside is the new name of the state file that was replaced; "" = there was none.
 	Aside string
-	// Journal says that the journal of an interrupted apply continues this copy: the next
+	// Journal reports that the journal of an interrupted apply continues this copy: the next
 	// command folds that journal in.
 	Journal bool
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // An encrypted state file, and each of its copies, is encrypted as one file. An encrypted
-// journal is still lines with checksums, so that a torn tail can be told from damage
+// journal is still lines with checksums, so that a torn tail can be distinguished from damage
 // without a key. Only the content of a record is encrypted, and is bound to the position
 // of the record in the chain.
 
@@ -110,7 +110,7 @@ func (s storage) decrypt(name string, data []byte) ([]byte, error) {
 	return plain, err
 }
 
-// Reencrypt writes the state file and its copies again as the keyring says: under its
+// Reencrypt writes the state file and its copies again as the keyring declares: under its
 // present key or in clear text. Nothing else about them changes. It returns the names of
 // the files that it wrote, and of the copies that it left because they cannot be read,
 // each with the reason.

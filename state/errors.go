@@ -8,8 +8,8 @@ import (
 	"deployster/state/place"
 )
 
-// These errors say what is wrong with a state, for callers that must tell the cases
-// apart. The errors of this package carry a *diag.Diagnostic for the user, and wrap one
+// These errors report what is wrong with a state, for callers that must distinguish the
+// cases. The errors of this package carry a *diag.Diagnostic for the user, and wrap one
 // of these or the cause.
 var (
 	ErrLocked  = place.ErrLocked

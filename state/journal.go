@@ -95,17 +95,17 @@ type Start struct {
 	Address, Action, Key string
 
 	// Incomplete is the entry that is needed to destroy the resource, without a state. It is recorded with the first action if
-	// there is no entry, because from then on the thing may exist, however the action ends. nil = there is an entry.
+	// there is no entry, because from then on the object may exist, however the action ends. nil = there is an entry.
 	Incomplete *Entry
-	// Another says that the entry at the address is of another thing, which is forgotten: Incomplete takes its place.
+	// Another reports that the entry at the address is of another object, which is forgotten: Incomplete takes its place.
 	Another bool
 
 	Remembers   bool     // its type has a memory, which the action must report when it ends
 	Returns     int64    // the most bytes that it may return to be recorded; see AwaitSpace
 	Subscribers []string // resources without a record of what they have seen of this one: they have seen everything until now
 
-	// Memory is what its type says of the thing that the action acts on; nil = the recorded memory stays. Without it an
-	// adopted thing could not be found again if the action is interrupted.
+	// Memory is what its type declares about the object that the action acts on; nil = the recorded memory stays. Without it an
+	// adopted object could not be found again if the action is interrupted.
 	Memory json.RawMessage
 }
 
@@ -328,7 +328,7 @@ func (j *Journal) durable() uint64 {
 	return j.safe
 }
 
-// broken says why nothing more can be recorded. If err is a diagnostic, its place has worded it better, and broken keeps it.
+// broken reports why nothing more can be recorded. If err is a diagnostic, its place has worded it better, and broken keeps it.
 func (j *Journal) broken(err error) error {
 	if worded, ok := errors.AsType[*diag.Diagnostic](err); ok {
 		return &diag.Caused{Diagnostic: worded, Cause: fmt.Errorf("%w: %w", ErrBroken, err)}

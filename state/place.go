@@ -10,7 +10,7 @@ import (
 	"deployster/state/place"
 )
 
-// Place is where a state lies: File or Remote.
+// Place is where a state is: File or Remote.
 type Place = place.Place
 
 // File is a state in a file on this machine.

@@ -39,7 +39,7 @@ type record struct {
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`
 	// Durable is the last record that the disk had confirmed when this one was written.
-	// It tells a torn tail, whose facts were never reported as stored, from damage to
+	// It distinguishes a torn tail, whose facts were never reported as stored, from damage to
 	// facts that were.
 	Durable uint64    `json:"durable"`
 	Time    time.Time `json:"time"`
@@ -52,8 +52,8 @@ type record struct {
 	Exit    *int   `json:"exit,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Entry   *Entry `json:"entry,omitempty"`
-	// Remembers says that the type of a started action has a memory. Memory is, of a
-	// started action, what the type said of the thing before, if it is not recorded
+	// Remembers reports that the type of a started action has a memory. Memory is, of a
+	// started action, what the type reported about the object before, if it is not recorded
 	// already; and, of an ended action, the memory that it reported, null for none.
 	Remembers   bool              `json:"remembers,omitempty"`
 	Subscribers []string          `json:"subscribers,omitempty"` // new ones: they have seen all actions on it until now

@@ -25,7 +25,7 @@ type Recovery struct {
 	Unconfirmed []string
 }
 
-// Warning tells the user about the interrupted apply.
+// Warning notifies the user about the interrupted apply.
 func (r *Recovery) Warning() *diag.Diagnostic {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, was interrupted; its progress was saved.", r.Plan,

@@ -14,7 +14,7 @@ func (s storage) isSalvaged() bool {
 	return ok && b.Salvaged()
 }
 
-// isDamaged reports whether an error says that a shared state is damaged. A state in a file is repaired by hand.
+// isDamaged reports whether an error reports that a shared state is damaged. A state in a file is repaired by hand.
 func (s storage) isDamaged(err error) bool {
 	_, shared := s.Backend.(place.Salvager)
 	return shared && errors.Is(err, ErrDamaged)

@@ -50,7 +50,7 @@ func load(at storage) (Snapshot, *Recovery, error) {
 	return replay(at, s, data)
 }
 
-// Options say how a state is opened.
+// Options declare how a state is opened.
 type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
@@ -199,7 +199,7 @@ func (s *Store) Snapshot() Snapshot { return s.snapshot }
 // Turn returns a number that grows with each holder of a shared state; 0 = the state is in a file.
 func (s *Store) Turn() uint64 { return place.Turn(s.lock) }
 
-// Warnings returns warnings about journals on this machine that were left as they are.
+// Warnings returns warnings about journals on this machine that were skipped.
 func (s *Store) Warnings() diag.Diagnostics { return s.warnings }
 
 // Recovery returns what was in flight in an earlier run that was killed; nil = nothing.

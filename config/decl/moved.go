@@ -90,7 +90,7 @@ func (l *loader) target(a *hcl.Attribute) Target {
 	return out
 }
 
-// AddressOf converts a traversal to an address; problem says why it is none.
+// AddressOf converts a traversal to an address; problem reports why it is not one.
 func AddressOf(t hcl.Traversal) (address string, module bool, problem string) {
 	var parts []string
 	name := func(i int) string { // the name at step i, with the instance key after it
@@ -156,7 +156,7 @@ func stepKey(t hcl.Traversal, i int) (string, bool) {
 	return "", false
 }
 
-// Removed is a removed block: the things at an address, and below it, are no longer
+// Removed is a removed block: the objects at an address, and below it, are no longer
 // declared.
 type Removed struct {
 	From    string

@@ -18,7 +18,7 @@ type Tree struct {
 	StatePath  string
 	StateAt    hcl.Range // of StatePath
 	AutoEdges  bool      // types may declare automatic dependencies
-	New        bool      // default for resources: the thing must not exist before it is created
+	New        bool      // default for resources: the object must not exist before it is created
 	Encryption *Encryption
 
 	AllowUnset   bool                    // a variable without a value is unknown

@@ -268,7 +268,7 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 		"The value of the variable %q from %s does not fit: %s.", v.Name, in.Origin, v.Problem(err))}
 }
 
-// bracketed returns a warning if the value of a variable without type looks like a list or an object: it is text.
+// bracketed returns a warning if the value of a variable without type reads like a list or an object: it is text.
 func (v *Variable) bracketed(in source.VarInput) hcl.Diagnostics {
 	text := strings.TrimSpace(in.Text)
 	if v.Attrs["type"] != nil || in.Value != cty.NilVal || v.sensitive || !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {

@@ -35,7 +35,7 @@ func explain(e *Evaluator, diags hcl.Diagnostics, expr hcl.Expression, at instan
 	}
 }
 
-// explainSplat tells the user what to write instead of [*] after a block with
+// explainSplat shows the user what to write instead of [*] after a block with
 // for_each, whose instances are an object and not a list. It reports whether it did.
 func explainSplat(e *Evaluator, d *hcl.Diagnostic, expr hcl.Expression, at instance.Scope) bool {
 	node, ok := expr.(hclsyntax.Node)

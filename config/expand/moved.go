@@ -94,7 +94,7 @@ func (m *Instances) stillDeclared(mod *instance.Module, address, to string) (hcl
 }
 
 // blockAt returns the block of an address without keys, in this module or in one
-// below. It is no contradiction if the block got for_each or count, and its former
+// below. It is not a contradiction if the block got for_each or count, and its former
 // resource becomes one of the instances.
 func blockAt(b *decl.Module, address, to string) (hcl.Range, bool) {
 	becomes := strings.HasPrefix(to, address+"[")

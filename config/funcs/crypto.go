@@ -45,7 +45,7 @@ func rsaDecrypt(args []cty.Value) (cty.Value, error) {
 	case key.N.BitLen() > maxKeyBits:
 		return cty.NilVal, function.NewArgErrorf(1, "it has more than %d bits", maxKeyBits)
 	}
-	//lint:ignore SA1019 It is what the function is for: passwords that clouds encrypt so. Nobody can ask it often.
+	//lint:ignore SA1019 It is what the function is for: passwords that clouds encrypt so. Nobody can call it often.
 	plain, err := decoded(rsa.DecryptPKCS1v15(nil, key, data))
 	if err != nil {
 		return cty.NilVal, function.NewArgErrorf(0, "it cannot be decrypted with this key")

@@ -83,7 +83,7 @@ type Retry struct {
 type Watch struct {
 	Poll     *time.Duration // the longest time between two polls; nil = not set, 0 = no polling
 	TellOnly bool           // drift is reported, and not repaired
-	Repair   bool           // drift is repaired, though the type says that it is not by default
+	Repair   bool           // drift is repaired, though the type declares that it is not by default
 	Actions  []string       // the actions that may run unattended, sorted; nil = all
 }
 
@@ -116,8 +116,8 @@ type Resource struct {
 	Semaphores     []string // the semaphores that it holds while it acts, sorted
 	ReadOnly       bool
 	PreventDestroy bool
-	New            bool // adopt = false: the thing must not exist before it is created
-	CreateFirst    bool // create_before_destroy: a replacement creates the new thing before it destroys the old one
+	New            bool // adopt = false: the object must not exist before it is created
+	CreateFirst    bool // create_before_destroy: a replacement creates the new object before it destroys the old one
 	OnRemove       OnRemove
 	Ignored        []string          // JSON pointers: ignore_changes; "" = all of the config
 	Triggers       []Trigger         // replace_triggered_by
@@ -133,7 +133,7 @@ type Resource struct {
 	WaitsFor []string
 }
 
-// Plug is a file or directory of this host that a type may ask for.
+// Plug is a file or directory of this host that a type may request.
 type Plug struct {
 	Name string
 	Path string // absolute
@@ -161,10 +161,10 @@ type States map[string]ResourceState
 type ResourceState struct {
 	// Known is a JSON object; nil = nothing is known yet.
 	Known json.RawMessage
-	// Complete says that Known is the whole state: an attribute missing from it
+	// Complete reports that Known is the whole state: an attribute missing from it
 	// is an error. Otherwise it is unknown.
 	Complete bool
-	// Expected says that Known, though not Complete, is what the state is expected to
+	// Expected reports that Known, though not Complete, is what the state is expected to
 	// be at the end: a reference to the whole state returns it.
 	Expected bool
 	// Unknown and MayChange list JSON pointers into Known: the values that are known

@@ -10,7 +10,7 @@ import (
 
 // The limits on one evaluation: of processor time, and of real time whatever it waits
 // for. No real one takes a second; a manifest made to hang must not hang deployster. A
-// machine that is busy with other work makes it slow, which is no error of the manifest.
+// machine that is busy with other work makes it slow, which is not an error of the manifest.
 const (
 	maxEvaluation = 30 * time.Second
 	maxWaiting    = 10 * time.Minute

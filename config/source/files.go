@@ -116,7 +116,7 @@ func (r *Reader) open(rel string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	// Without O_NONBLOCK a named pipe would block deployster for ever.
+	// Without O_NONBLOCK a named pipe would block deployster indefinitely.
 	f, err := root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ import (
 func ReadSource(path string) ([]byte, error) { return readRegular(path) }
 
 // Format returns the canonical form of a manifest or variable file in native syntax:
-// it changes the indentation and the spaces around operators. Everything else stays
-// as it is, and formatting again changes nothing. A file that cannot be parsed has no
+// it changes the indentation and the spaces around operators. Everything else is
+// unchanged, and formatting again changes nothing. A file that cannot be parsed has no
 // canonical form: then Format returns errors, which use the given name.
 func Format(name string, src []byte) ([]byte, diag.Diagnostics) {
 	s := NewText(name, src)

@@ -18,7 +18,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// LockName is the lock file's name, beside the manifests.
+// LockName is the lock file's name, next to the manifests.
 const LockName = ".deployster.lock.hcl"
 
 // Lock is the content of a lock file: the digest of each image, by its full name, and

@@ -38,7 +38,7 @@ type File struct {
 // functions may read, and Load reads no file of this machine.
 type Sources struct {
 	Workspace string // absolute: the working directory, path.cwd
-	Dir       string // absolute: path.root, and where file() looks
+	Dir       string // absolute: path.root, and where file() reads
 	Manifests []File
 	// Modules holds the files of each module's directory, by its path relative to the
 	// working directory. Load reads those that are missing.

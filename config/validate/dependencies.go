@@ -40,7 +40,7 @@ func (ck Checker) aliases(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 		t, problem := ck.dependency(b, pair.Value, "The dependency "+alias, false)
 		if problem != nil {
 			diags = append(diags, problem)
-			t = decl.Dependency{At: pair.Value.Range()} // the alias is still declared, so that its uses are no errors too
+			t = decl.Dependency{At: pair.Value.Range()} // the alias is still declared, so that its uses are not errors too
 		}
 		r.Aliases[alias] = t
 	}

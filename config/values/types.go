@@ -55,7 +55,7 @@ func typeOfState(schema json.RawMessage) StateType {
 	return r.read(root, 0)
 }
 
-// combining holds the keywords that make a type differ from what `type` alone says.
+// combining holds the keywords that make a type differ from what `type` alone declares.
 var combining = []string{"anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef", "patternProperties",
 	"propertyNames", "unevaluatedProperties", "prefixItems", "additionalItems"}
 

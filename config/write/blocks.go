@@ -23,7 +23,7 @@ type Blocks struct {
 	count int
 }
 
-// New returns an empty manifest to be written beside existing ones, which use the taken names.
+// New returns an empty manifest to be written next to existing ones, which use the taken names.
 func New(taken []string) *Blocks {
 	b := &Blocks{file: hclwrite.NewEmptyFile(), taken: map[string]bool{}}
 	for _, name := range taken {

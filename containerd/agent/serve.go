@@ -160,7 +160,7 @@ func (s *server) run(argv []string, files []int) bool {
 // start starts a program as runc starts the first one of a container: it leads a session,
 // and has the working directory and the environment with which this process was started.
 func (s *server) start(argv []string, files []int) (pid int, err error) {
-	// An earlier program may have moved or removed the directory. The kernel is asked:
+	// An earlier program may have moved or removed the directory. The kernel is queried:
 	// PWD in the environment may be wrong.
 	if dir, err := syscall.Getwd(); err != nil || dir != s.dir {
 		return 0, syscall.ENOTDIR
@@ -176,7 +176,7 @@ func (s *server) start(argv []string, files []int) (pid int, err error) {
 	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: s.env, Files: given, Sys: &syscall.SysProcAttr{Setsid: true}})
 }
 
-// find looks a program up on PATH. If PATH has an unusual form, find fails, and the query
+// find finds a program on PATH. If PATH has an unusual form, find fails, and the query
 // runs in a container of its own.
 func (s *server) find(name string) (string, error) {
 	if strings.IndexByte(name, '/') >= 0 {

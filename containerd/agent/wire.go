@@ -66,7 +66,7 @@ func DecodeReply(b []byte) (r Reply, err error) {
 var errReply = errors.New("what it printed is not a reply")
 
 // EncodeRequest encodes the request for a command line. The three files are sent with its
-// first byte. Its errors say why no program can have such a command line.
+// first byte. Its errors report why no program can have such a command line.
 func EncodeRequest(argv []string) ([]byte, error) {
 	size := headSize
 	for _, a := range argv {

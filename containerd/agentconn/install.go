@@ -9,7 +9,7 @@ import (
 	"deployster/internal/base/programs"
 )
 
-// AgentName is the program beside the executable that starts programs in the containers
+// AgentName is the program next to the executable that starts programs in the containers
 // that queries share.
 const AgentName = "deployster-agent"
 

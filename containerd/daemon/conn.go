@@ -23,11 +23,11 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Options say which containerd to use.
+// Options declare which containerd to use.
 type Options struct {
 	layout.Config
 	Address      string // the socket of a running daemon; "" = the embedded one
-	Runc         string // the runc to use; "" = beside the executable, then on PATH
+	Runc         string // the runc to use; "" = next to the executable, then on PATH
 	AllowOldRunc bool   // accept a runc with known vulnerabilities, and warn
 	Warn         func(*diag.Diagnostic)
 }

@@ -65,7 +65,7 @@ func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// freeBytes returns the free space of the file system of a directory; 0 = it is no directory.
+// freeBytes returns the free space of the file system of a directory; 0 = it is not a directory.
 func freeBytes(dir string) int64 {
 	var of unix.Statfs_t
 	info, err := os.Stat(dir)

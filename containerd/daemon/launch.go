@@ -168,11 +168,11 @@ func closeInheritedOnExec() {
 }
 
 // ReconnectLimit is how long a lost daemon may take to come back, as after an update,
-// also on a busy machine: the containers go on running in the meantime.
+// also on a busy machine: the containers continue running in the meantime.
 const ReconnectLimit = 30 * time.Second
 
 // dialLimit is how long reconnect tries to reach a server that seems to listen before the
-// server is looked for again: one that is being killed listens to its end.
+// server is searched for again: one that is being killed listens to its end.
 const dialLimit = time.Second
 
 // Revive recovers from the loss of a server: it starts the embedded one again, which

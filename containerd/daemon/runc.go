@@ -156,7 +156,7 @@ func Versions(ctx context.Context, dataDir, named string) (containerd, runc, pat
 }
 
 // CheckDaemonRunc warns of an old runc of a running daemon, as far as it can find it out:
-// the daemon is the peer of its socket, and looks for runc on its own PATH. It only
+// the daemon is the peer of its socket, and searches for runc on its own PATH. It only
 // warns, since the daemon's owner chooses the daemon's runc.
 func CheckDaemonRunc(ctx context.Context, socket string, warn func(*diag.Diagnostic)) {
 	pid, err := peer(socket)
@@ -202,7 +202,7 @@ func peer(socket string) (int, error) {
 	return int(cred.Pid), nil
 }
 
-// runcFile identifies the file of a runc that has reported a safe version. Asking a runc
+// runcFile identifies the file of a runc that has reported a safe version. Querying a runc
 // takes longer than everything else that a command does before its first container, so
 // the version is cached until the file changes.
 type runcFile struct {
@@ -258,7 +258,7 @@ func checkRunc(ctx context.Context, dataDir, path string) (version string, safe 
 	}
 	if after, err := statRunc(path); err == nil && after == now {
 		if content, err := json.Marshal(keptRunc{now, version}); err == nil {
-			_ = durable.WriteUnsynced(kept, content, 0o600) // on failure it is asked again
+			_ = durable.WriteUnsynced(kept, content, 0o600) // on failure it is queried again
 		}
 	}
 	return version, safe, nil

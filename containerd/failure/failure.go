@@ -42,7 +42,7 @@ func Join(a, b error) error {
 	return errors.Join(a, b)
 }
 
-// UnlessGone returns nil for an error that says that something does not exist.
+// UnlessGone returns nil for an error that reports that something does not exist.
 func UnlessGone(err error) error {
 	if errdefs.IsNotFound(err) {
 		return nil

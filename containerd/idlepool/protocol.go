@@ -41,7 +41,7 @@ type Worker struct {
 }
 
 // Message is a request or an answer. A request with a worker hands that over, with its files; one
-// without asks for a worker with the key. An answer without a worker means that there is none.
+// without requests a worker with the key. An answer without a worker means that there is none.
 type Message struct {
 	Format int     `json:"format"`
 	Key    string  `json:"key,omitempty"`
@@ -141,7 +141,7 @@ func (p Client) Put(w Worker, input, lock *os.File) bool {
 	if Send(c, Message{Worker: &w}, input, lock) != nil {
 		return false
 	}
-	// The message was sent, and cannot be undone. The answer says that the next command
+	// The message was sent, and cannot be undone. The answer reports that the next command
 	// will find the worker.
 	_, _, _, _ = Receive(c)
 	return true

@@ -147,7 +147,7 @@ func (store *Store) missing(ctx context.Context, ref string, err error) error {
 	return errNoImage(ref, store.nearest(ctx, ref))
 }
 
-// nearest returns the name of the local image that a reference was probably meant to
+// nearest returns the name of the local image that a reference was probably intended to
 // name, or "".
 func (store *Store) nearest(ctx context.Context, ref string) string {
 	name, dgst, err := normalize(ref)
@@ -177,7 +177,7 @@ func nearest(want string, names []string) string {
 	return words.Nearest(want, short)
 }
 
-// errNoImage returns the error for an image that is not here; near is the name that was probably meant.
+// errNoImage returns the error for an image that is not here; near is the name that was probably intended.
 func errNoImage(reference, near string) error {
 	d := diag.Errorf(fmt.Sprintf("No image %s on this machine", reference),
 		"Import it with `deployster image import FILE` (a tar of `docker save`), or create it from files with `deployster image pack`; "+

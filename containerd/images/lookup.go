@@ -56,7 +56,7 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 		switch {
 		case err == nil:
 		case diag.Is[*diag.Diagnostic](err), len(users) == 0, errdefs.IsUnavailable(err):
-			return nil, err // an unavailable containerd says nothing about users
+			return nil, err // an unavailable containerd reports nothing about users
 		default:
 			return nil, diag.Errorf("The user of a type block is not in its image",
 				"%s. The user of a type block can be a name that the image's /etc/passwd has, or a number, each also with a group: "+

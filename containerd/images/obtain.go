@@ -104,7 +104,7 @@ func (store *Store) checkHere(ctx context.Context, name string, record images.Im
 	return obtained(name, record), nil
 }
 
-// refresh asks the registry for the current digest of a tag, and fetches that image if it
+// refresh queries the registry for the current digest of a tag, and fetches that image if it
 // is not here.
 func (store *Store) refresh(ctx context.Context, name string, record images.Image, present bool, w runner.Wanted) (runner.Image, error) {
 	now, err := store.Remote(ctx, name)
@@ -123,7 +123,7 @@ func (store *Store) refresh(ctx context.Context, name string, record images.Imag
 	return store.checkHere(ctx, name, record, w)
 }
 
-// Remote asks the registry for the digest of a tag. It fetches nothing.
+// Remote queries the registry for the digest of a tag. It fetches nothing.
 func (store *Store) Remote(ctx context.Context, ref string) (string, error) {
 	name, dgst, err := normalize(ref)
 	if err != nil || dgst != "" {

@@ -153,7 +153,7 @@ func workdir(dir string) (string, error) {
 }
 
 // What is known of an image never changes for its digest, and finding it out takes a
-// dozen requests and two mounts. So it is cached in files beside the embedded
+// dozen requests and two mounts. So it is cached in files next to the embedded
 // containerd's, for the next command. A lost file costs only that time. A cached snapshot
 // that no longer exists is noticed when a container is to start from it; then the cached
 // file is removed.

@@ -30,7 +30,7 @@ func (store *Store) Unused(ctx context.Context, keep map[string]bool, all bool) 
 	return unused, nil
 }
 
-// Remove removes images, by name or by digest, and returns them. An image stays as long
+// Remove removes images, by name or by digest, and returns them. An image remains as long
 // as it has another name. Its content is removed unless other images share it.
 func (store *Store) Remove(ctx context.Context, refs []string) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)

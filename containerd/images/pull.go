@@ -160,7 +160,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 	return record, done(ctx)
 }
 
-// lookup asks the registry for the descriptor of a name.
+// lookup queries the registry for the descriptor of a name.
 func (p *puller) lookup(ctx context.Context) (ocispec.Descriptor, error) {
 	p.meter.Phase(imagestore.Resolving)
 	_, found, err := p.resolver.Resolve(ctx, p.ref)

@@ -47,7 +47,7 @@ func (shipper *Shipper) Shipment(ctx context.Context, dgst, arch string) (images
 	return s, shipper.fetchFor(store.conn.Context(ctx), record, s.Name, ocispec.Platform{OS: "linux", Architecture: arch})
 }
 
-// fetchFor fetches what another platform needs of an image. That content stays as long as the image.
+// fetchFor fetches what another platform needs of an image. That content remains as long as the image.
 func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name string, other ocispec.Platform) error {
 	store := shipper.store
 	manifest, err := images.Manifest(ctx, store.conn.Client.ContentStore(), record.Target, platforms.Only(other))

@@ -40,7 +40,7 @@ type imageSignature struct {
 }
 
 // verifySigned makes sure that an image has a signature that satisfies v, before any of
-// it is run. It stores the signatures that it finds, so that the registry is not asked
+// it is run. It stores the signatures that it finds, so that the registry is not queried
 // again.
 func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.Digest, v runner.Verify) error {
 	keys, err := cosign.ParseKeys(v.Keys)

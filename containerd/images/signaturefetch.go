@@ -29,8 +29,8 @@ const (
 	maxSignatureSize = 1 << 20
 )
 
-// findSignatures asks the registry for all signatures of an image, in both forms. Finding
-// none is no error.
+// findSignatures queries the registry for all signatures of an image, in both forms. Finding
+// none is not an error.
 func (store *Store) findSignatures(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
 	p := &puller{store: store, name: name, resolver: store.registries.Resolver(ctx), meter: transfer.NewMeter(transfer.Familiar(name), nil)}
 	return p.signatures(ctx, dgst)

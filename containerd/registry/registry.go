@@ -26,7 +26,7 @@ import (
 	"deployster/internal/runtime/runner/imagestore"
 )
 
-// Options say how registries are reached. Proxies come from the environment: HTTPS_PROXY,
+// Options declare how registries are reached. Proxies come from the environment: HTTPS_PROXY,
 // HTTP_PROXY, NO_PROXY.
 type Options struct {
 	// DockerConfig is docker's config.json, for credentials; it need not exist.
@@ -171,8 +171,8 @@ func (c *Client) CertDir(host string) string {
 }
 
 // hostsFile has the settings of a registry in which mistakes would go unnoticed:
-// containerd's library ignores a file that it cannot read, and then asks another host
-// than the user meant, or in another way.
+// containerd's library ignores a file that it cannot read, and then queries another host
+// than the user intended, or in another way.
 type hostsFile struct {
 	Server       string         `toml:"server"`
 	Capabilities []string       `toml:"capabilities"`

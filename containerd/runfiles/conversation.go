@@ -17,7 +17,7 @@ import (
 
 // Conversation has what a worker needs besides the standard files. Its stdin is a FIFO,
 // which ends when this client does, however that ends. Its stdout is a file, and a ledger
-// beside it lists the actions that were requested: so other clients can find out how they
+// next to it lists the actions that were requested: so other clients can find out how they
 // ended.
 type Conversation struct {
 	Input  *os.File

@@ -69,7 +69,7 @@ func NewPiped(runtimeDir, id string, s runner.Spec) (*Files, error) {
 // givenUpFile exists if the client of a run is alive but no longer supervises it.
 const givenUpFile = "given-up"
 
-// GiveUp tells all clients that this one no longer supervises the run.
+// GiveUp notifies all clients that this one no longer supervises the run.
 func (f *Files) GiveUp() error { return os.WriteFile(filepath.Join(f.Dir, givenUpFile), nil, 0o600) }
 
 // IsGivenUp reports whether a client has given up the run with this directory.
@@ -125,7 +125,7 @@ func IsQuiet(dir string, log int64) bool {
 	return true
 }
 
-// BeginFile is a file beside the standard files of a run: its start was about to be
+// BeginFile is a file next to the standard files of a run: its start was about to be
 // requested. Without it, the program never ran.
 const BeginFile = "begin"
 
@@ -137,7 +137,7 @@ const EndingLimit = 10 * time.Second
 func AwaitEnding(ctx context.Context, dir string, limit time.Duration) (e shim.Ending, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_ = layout.Poll(ctx, time.Millisecond, func() (bool, error) { // ok says whether it took too long
+	_ = layout.Poll(ctx, time.Millisecond, func() (bool, error) { // ok reports whether it took too long
 		e, ok = shim.ReadEnding(dir)
 		return ok, nil
 	})

@@ -13,7 +13,7 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// askedFile is a file beside the standard files of a worker: the requested actions that
+// askedFile is a file next to the standard files of a worker: the requested actions that
 // are not settled.
 const askedFile = "asked"
 
@@ -98,7 +98,7 @@ func (l *ledger) close() {
 }
 
 // ReadLedger returns the actions of a ledger that are not settled, by request. A run that
-// is no worker has no ledger, and no actions.
+// is not a worker has no ledger, and no actions.
 func ReadLedger(dir string) (map[int64]LedgerEntry, error) {
 	b, err := os.ReadFile(filepath.Join(dir, askedFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

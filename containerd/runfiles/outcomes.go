@@ -12,7 +12,7 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// Outcomes are kept for the client that adopts their actions, but not for ever: a project
+// Outcomes are kept for the client that adopts their actions, but not indefinitely: a project
 // may have been deleted.
 const (
 	outcomeAge  = 30 * 24 * time.Hour
@@ -100,7 +100,7 @@ func (o Outcomes) Prune() error {
 	for i, f := range files {
 		if i >= maxOutcomes || time.Since(f.at) > outcomeAge {
 			if err := os.WriteFile(filepath.Join(string(o), pruned), nil, 0o600); err != nil {
-				return err // otherwise a removed outcome would look as if it had never existed
+				return err // otherwise a removed outcome would appear as if it had never existed
 			}
 			errs = append(errs, os.Remove(filepath.Join(string(o), f.name)))
 		}

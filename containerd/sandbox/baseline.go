@@ -9,7 +9,7 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// baseline returns the confinement of every container, whatever its type block says. It
+// baseline returns the confinement of every container, whatever its type block declares. It
 // is written out here, not taken from a library, so that a library update cannot loosen
 // it unnoticed; TestBaseline_IsNotBelowContainerds fails if a library has become
 // stricter. spec.go adds the settings of the type.

@@ -90,7 +90,7 @@ func restAfter(look time.Duration) time.Duration {
 }
 
 // usage adds up the disk usage of files while a hostile program may change them: it never
-// follows a link, and opens each directory once, from its parent. A measurement goes on
+// follows a link, and opens each directory once, from its parent. A measurement continues
 // until it is known whether the limit is exceeded. It ends, because each name counts
 // something.
 type usage struct {

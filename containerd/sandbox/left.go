@@ -50,7 +50,7 @@ func Left(id string) (pids []int) {
 const endEvery = 2 * time.Millisecond
 
 // End ends every process in the cgroup of a container whose first process has ended, and waits
-// until the cgroup is empty. The error says that it is not, after the limit: then the container
+// until the cgroup is empty. The error reports that it is not, after the limit: then the container
 // may still run.
 func End(ctx context.Context, id string, limit time.Duration) error {
 	end := time.Now().Add(limit)

@@ -191,7 +191,7 @@ func (h host) bind(source, target string, writable bool) specs.Mount {
 // container was created. It also checks where links in the image have led the mounts.
 func CheckGrants(pid uint32, grants []Grant) error {
 	if len(grants) == 0 || os.Geteuid() != 0 {
-		return nil // only root may look into another user's container
+		return nil // only root may read another user's container
 	}
 	root, err := unix.Open(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -255,7 +255,7 @@ func errUnchecked(err error) error {
 }
 
 // Fingerprint identifies the files that mounts show, to notice when others have replaced
-// them: a running container goes on showing the old ones.
+// them: a running container continues showing the old ones.
 func (k *Maker) Fingerprint(grants []Grant) string {
 	var b strings.Builder
 	for _, g := range grants {

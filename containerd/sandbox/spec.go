@@ -20,7 +20,7 @@ import (
 	"deployster/internal/runtime/runner/machinegrant"
 )
 
-// Sandbox says how the container of an invocation is created.
+// Sandbox reports how the container of an invocation is created.
 type Sandbox struct {
 	Spec   *specs.Spec
 	IDs    *IDRange
@@ -37,7 +37,7 @@ func closeGrants(grants []Grant) {
 	}
 }
 
-// Program is what an image says about its program.
+// Program is what an image declares about its program.
 type Program struct {
 	Config ocispec.ImageConfig `json:"config"`
 	User   user.ExecUser       `json:"user"`
@@ -141,7 +141,7 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 	return spec
 }
 
-// readOnly reports whether the root file system of a container is read-only: as the type block says,
+// readOnly reports whether the root file system of a container is read-only: as the type block declares,
 // else as the label of the image does.
 func readOnly(p Program, s runner.Settings) bool {
 	return !s.WholeMachine && (s.ReadOnlyRootFS || !s.WritableRootFS && p.Config.Labels[imagestore.LabelReadOnly] == "true")

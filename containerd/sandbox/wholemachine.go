@@ -14,7 +14,7 @@ import (
 // MachineRoot is where a container that has the whole machine sees the machine's root file system.
 const MachineRoot = "/machine"
 
-// asRoot returns the program with the user that has the whole machine, whatever its image says.
+// asRoot returns the program with the user that has the whole machine, whatever its image declares.
 func asRoot(p Program) Program {
 	p.User = user.ExecUser{Home: "/root"}
 	return p

@@ -13,7 +13,7 @@ import (
 const maxWritten = 5
 
 // Written returns the first files and links that a program has left in its container's own files, sorted. The
-// places where something is mounted do not count: runc makes them. Where the files of the image cannot be told from
+// places where something is mounted do not count: runc makes them. Where the files of the image cannot be distinguished from
 // the others, there are none.
 func Written(rootfs []mount.Mount, mounted []specs.Mount) (paths []string) {
 	dir, whole := writableLayer(rootfs)

@@ -9,8 +9,8 @@ import (
 )
 
 // boundLog moves the content of a log that is too long to the old log: a server runs for
-// months beside a watch. The server and its shims append their output to the file, so
-// they go on at its new beginning.
+// months together with a watch. The server and its shims append their output to the file, so
+// they continue at its new beginning.
 func boundLog(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

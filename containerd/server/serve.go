@@ -80,7 +80,7 @@ func (l *instance) serve(ctx context.Context) error {
 		if err := boundLog(l.config.LogFile()); err != nil {
 			log.L.WithError(err).Warn("starting a new log")
 		}
-		// A client's file stays as long as any of its containers runs. Idle workers do
+		// A client's file remains as long as any of its containers runs. Idle workers do
 		// not keep the server running.
 		if len(l.pool.Others()) > 0 {
 			used = time.Now()

@@ -100,7 +100,7 @@ func own(ctx context.Context, c layout.Config) (f *os.File, owner string, err er
 }
 
 // removeHalfGone removes what the previous server had not finished removing: containerd
-// renames a task's directories to names with a leading dot, and never looks at those again.
+// renames a task's directories to names with a leading dot, and never reads those again.
 func removeHalfGone(c layout.Config) error {
 	var errs []error
 	for _, dir := range []string{c.State(), c.Root()} {
@@ -131,7 +131,7 @@ func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 	if err := layout.InstallProgram(filepath.Join(c.Bin(), shim.Name), shimProgram()); err != nil {
 		return nil, err
 	}
-	// Shims are found on PATH, and look there for the programs that runc needs.
+	// Shims are found on PATH, and search there for the programs that runc needs.
 	if err := os.Setenv("PATH", c.Bin()+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 			"io.containerd.server.v1.grpc":  map[string]any{"address": c.Socket()},
 			"io.containerd.server.v1.ttrpc": map[string]any{"address": c.TTRPC()},
 			"io.containerd.shim.v1.manager": map[string]any{"socket_dir": c.Shims()},
-			// Garbage is looked for once a second, where containerd would do that four times.
+			// Garbage is searched for once a second, where containerd would do that four times.
 			"io.containerd.gc.v1.scheduler": map[string]any{"pause_threshold": 0.005},
 		},
 		RequiredPlugins: []string{"io.containerd.grpc.v1.tasks", "io.containerd.grpc.v1.images"},

@@ -88,7 +88,7 @@ func (w *exitRecorder) Publish(ctx context.Context, topic string, event events.E
 	return errors.Join(err, w.Publisher.Publish(ctx, topic, event))
 }
 
-// endingFile is a file beside the standard files of a run. It says how the run ended, for
+// endingFile is a file next to the standard files of a run. It reports how the run ended, for
 // other processes if its client is dead, and is written by whichever process knows the
 // end first.
 const endingFile = "ending"

@@ -20,7 +20,7 @@ const collectPatience = 10 * time.Second
 
 var errPatience = errors.New("another process is collecting for too long")
 
-// HeldError says that another process has been collecting for too long, as one does that was
+// HeldError reports that another process has been collecting for too long, as one does that was
 // suspended meanwhile.
 type HeldError struct {
 	Path string // of the lock file

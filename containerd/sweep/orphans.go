@@ -21,8 +21,8 @@ import (
 // endOrphans ends the processes of a dead client's containers that containerd no longer
 // has a record of: their programs, and the shims that supervise them. They exist if the
 // client was killed while a container was being created: containerd gives up on that
-// after a while, but a shim that was started may go on for ever, with a program that was
-// never begun. starts says that a shim may still be started: then nothing shows yet what
+// after a while, but a shim that was started may continue indefinitely, with a program that was
+// never begun. starts reports that a shim may still be started: then nothing shows yet what
 // is to be ended.
 func (w Sweeper) endOrphans(client string) (starts bool, err error) {
 	starts, err = w.end(cgroupsOf(client), func(id string) bool { return strings.HasPrefix(id, client+"-") })
@@ -38,7 +38,7 @@ func (w Sweeper) endOrphans(client string) (starts bool, err error) {
 
 // EndOrphan ends what is left of one removed container of a living client: if its server
 // was killed while removing it, the next server may not know of a shim that was being
-// started, which would go on for as long as the client does.
+// started, which would continue for as long as the client does.
 func (w Sweeper) EndOrphan(id string) error {
 	groups := cgroupsWith(sandbox.CgroupPath(id))
 	starts, err := w.end(groups, func(of string) bool { return of == id })
@@ -48,7 +48,7 @@ func (w Sweeper) EndOrphan(id string) error {
 	return errors.Join(err, removeGroups(groups))
 }
 
-// end ends the programs in cgroups, and the shims of containers. starts says that a
+// end ends the programs in cgroups, and the shims of containers. starts reports that a
 // process is running that may still start a shim.
 func (w Sweeper) end(groups []string, of func(id string) bool) (starts bool, err error) {
 	var errs []error

@@ -194,7 +194,7 @@ func RemoveTask(ctx context.Context, c *client.Client, id string) error {
 		if err == nil || errdefs.IsUnavailable(err) {
 			return err
 		}
-		// Mostly an error means that it runs; the shims say so in words only. Killing
+		// Mostly an error means that it runs; the shims report it in words only. Killing
 		// again does no harm.
 		_, kerr := tasks.Kill(ctx, &taskapi.KillRequest{ContainerID: id, Signal: uint32(unix.SIGKILL), All: true})
 		select {

@@ -140,7 +140,7 @@ func Sweep(root string, gone func(client string) bool) error {
 	return errors.Join(errs...)
 }
 
-// noteFile is a file beside the standard files of an action: it says where the answer will be.
+// noteFile is a file next to the standard files of an action: it reports where the answer will be.
 const noteFile = "answer"
 
 // note is the content of noteFile.

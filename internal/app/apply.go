@@ -15,13 +15,13 @@ import (
 	"deployster/plan"
 )
 
-// ApplyOptions say what is applied, and who approves it.
+// ApplyOptions declare what is applied, and who approves it.
 type ApplyOptions struct {
 	workspace.Inputs      // Paths may be one saved plan
 	Destroy          bool // apply the plan of an empty manifest
 	Selection        plan.Selection
 	Parallelism      int  // as for PlanOptions
-	KeepGoing        bool // after a failure go on with the resources that do not depend on it
+	KeepGoing        bool // after a failure continue with the resources that do not depend on it
 	HostOptions
 	Report   string // the file for the report; "" = none
 	Approval approval.Options
@@ -36,7 +36,7 @@ func (o ApplyOptions) command() string {
 	return "apply"
 }
 
-// Apply applies a saved plan, or plans, asks and applies. The report is nil if nothing
+// Apply applies a saved plan, or plans, prompts and applies. The report is nil if nothing
 // was run. The report file is written in every case.
 func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Report, err error) {
 	r := reporter{command: e.command, file: o.Report}

@@ -18,7 +18,7 @@ import (
 	"deployster/plan/drift"
 )
 
-// DriftOptions say what to query, and which drift is known already.
+// DriftOptions declare what to query, and which drift is known already.
 type DriftOptions struct {
 	workspace.Inputs
 	Selection     plan.Selection

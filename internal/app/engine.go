@@ -19,16 +19,16 @@ import (
 // Runtime runs images. containerd.Runtime is one.
 type Runtime = machine.Runtime
 
-// UI shows a person the progress, and asks questions.
+// UI shows a person the progress, and shows questions.
 type UI = command.UI
 
 // Records keeps what was sent to images and what they answered.
 type Records = command.Records
 
-// Options say where an engine works, with what, and to whom it reports.
+// Options declare where an engine works, with what, and to whom it reports.
 type Options struct {
 	Workspace workspace.Options // its UI is that of these options
-	UI        UI                // nil = nothing is shown, and no question can be asked
+	UI        UI                // nil = nothing is shown, and no question can be shown
 	// Open connects to the container runtime, when it is first needed.
 	Open func(context.Context) (Runtime, error)
 	// Records starts the records of a run in a directory; nil = none are kept.

@@ -18,10 +18,10 @@ import (
 // DefaultParallelism is how many resources are worked on concurrently.
 const DefaultParallelism = draft.DefaultParallelism
 
-// HostOptions say how a command treats hosts.
+// HostOptions declare how a command treats hosts.
 type HostOptions = stage.HostOptions
 
-// PlanOptions say what to plan, and what to do with the plan.
+// PlanOptions declare what to plan, and what to do with the plan.
 type PlanOptions struct {
 	workspace.Inputs
 	Selection   plan.Selection

@@ -40,10 +40,10 @@ type Env struct {
 	Environ        []string
 	Dir            string // absolute: the working directory
 	Home           string
-	Interactive    bool                       // a person can be asked: stdin and stderr are a terminal
+	Interactive    bool                       // a person can be prompted: stdin and stderr are a terminal
 	Color          bool                       // stdout is a terminal
 	ErrColor       bool                       // stderr is a terminal
-	Size           func() (width, height int) // of the terminal on stderr, in cells; nil = stderr is no terminal
+	Size           func() (width, height int) // of the terminal on stderr, in cells; nil = stderr is not a terminal
 	Abort          <-chan struct{}            // closed at the second interrupt; the first cancels the context
 	Hangup         func() <-chan struct{}     // takes over SIGHUP, which otherwise is an interrupt; nil = there are no signals
 

@@ -52,7 +52,7 @@ func runConsole(c *cli.Context, s *session) error {
 // maxExpression is the maximum length of an expression, in bytes.
 const maxExpression = 1 << 20
 
-// pipe evaluates each line of stdin. It goes on after an invalid one, and returns an
+// pipe evaluates each line of stdin. It continues after an invalid one, and returns an
 // error at the end if there was any.
 func (k console) pipe(in io.Reader) error {
 	lines := bufio.NewScanner(in)

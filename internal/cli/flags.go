@@ -109,7 +109,7 @@ func parallelism(c *cli.Context) int {
 	return c.Int("parallelism")
 }
 
-// inputFlag returns the flag -input, of commands that ask for variables.
+// inputFlag returns the flag -input, of commands that prompt for variables.
 func inputFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "input", Value: true, Usage: "no prompts, neither for variables nor for approval, also on a terminal"}
 }
@@ -119,7 +119,7 @@ func explainFlag() cli.Flag {
 		Usage: "explain why the resource at `ADDRESS` changes; may be repeated"}
 }
 
-// approvalFlags returns the flags that say how changes are approved.
+// approvalFlags returns the flags that declare how changes are approved.
 func approvalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "auto-approve", Usage: "approve everything without a prompt"},

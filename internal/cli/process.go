@@ -11,7 +11,7 @@ import (
 )
 
 // Main runs the command line of this process and returns its exit code. Results go to
-// stdout, which is Stdout() except in tests. The first signal asks the command to stop,
+// stdout, which is Stdout() except in tests. The first signal stops the command,
 // the second one to stop at once, the third ends the process. A reader that closes stdout
 // does not end it.
 func Main(stdout io.Writer) int {

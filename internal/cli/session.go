@@ -89,7 +89,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	return s, err
 }
 
-// where returns the flags that say in which directory a command works, and on which state.
+// where returns the flags that declare in which directory a command works, and on which state.
 func where(c *cli.Context, e Env) (flags []string) {
 	dir := c.String("chdir")
 	if rel, err := filepath.Rel(e.Dir, dir); err == nil && filepath.IsLocal(rel) {

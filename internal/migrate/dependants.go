@@ -9,7 +9,7 @@ import (
 	"deployster/internal/migrate/layout"
 )
 
-// isNeeded reports whether something may have to be changed before a thing is destroyed:
+// isNeeded reports whether something may have to be changed before an object is destroyed:
 // another resource of the module, or dependants elsewhere, which refer to it by a local value,
 // a module or an output of a module. Nothing depends on the outputs of the root module.
 func (d *module) isNeeded(of *hclsyntax.Block) bool {
@@ -36,7 +36,7 @@ func (d *module) isNeeded(of *hclsyntax.Block) bool {
 	return false
 }
 
-// createFirst leaves out create_before_destroy if nothing depends on the thing, else it refuses it.
+// createFirst leaves out create_before_destroy if nothing depends on the object, else it refuses it.
 func (e *emitter) createFirst(of *hclsyntax.Block, it layout.Item) {
 	if e.module.isNeeded(of) {
 		e.refuse(it.At(), "create_before_destroy", "%s.%s has it, and is referred to: here the type replaces it, and destroys first.",

@@ -187,7 +187,7 @@ func (e *emitter) dependsOn(it layout.Item, more ...string) string {
 	return fmt.Sprintf("%sdepends_on = [%s]%s\n", it.Lead, strings.Join(edges, ", "), it.Trail)
 }
 
-// noteEdges says what became of a dependency on a value.
+// noteEdges reports what became of a dependency on a value.
 func (e *emitter) noteEdges(at hcl.Range, text string, edges []string, vars map[string]bool) {
 	switch {
 	case len(edges) > 0 && len(vars) > 0 && e.module.out != ".":

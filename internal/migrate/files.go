@@ -16,7 +16,7 @@ import (
 	"deployster/config"
 )
 
-// copyFiles copies the other files of a module whose manifests are written elsewhere: those beside its configuration
+// copyFiles copies the other files of a module whose manifests are written elsewhere: those next to its configuration
 // if it comes from elsewhere, and the files and directories that its expressions name.
 func (d *module) copyFiles(o Options) {
 	at, vendored := d.run.vendored[d.out]
@@ -119,7 +119,7 @@ func (d *module) copyFile(name string) error {
 	return err
 }
 
-// copyRead copies the files that the new manifests read and list, to where they look for them.
+// copyRead copies the files that the new manifests read and list, to where they search for them.
 func (m *migration) copyRead(o Options, src config.Sources) {
 	if filepath.Clean(o.out()) == filepath.Clean(o.Dir) {
 		return

@@ -17,7 +17,7 @@ import (
 	"deployster/state"
 )
 
-// memory is what the image of a provider keeps about a thing in its entry.
+// memory is what the image of a provider keeps about an object in its entry.
 type memory struct {
 	Kind    string          `json:"kind"`
 	Version int64           `json:"version"`

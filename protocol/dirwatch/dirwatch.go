@@ -84,7 +84,7 @@ func (w *Watcher) add(path, name string, mine *watch) error {
 	return nil
 }
 
-// addWatch asks the kernel for the events of a directory.
+// addWatch queries the kernel for the events of a directory.
 func (w *Watcher) addWatch(path string) (number int32, err error) {
 	raw, err := w.inotify.SyscallConn()
 	if err != nil {

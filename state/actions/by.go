@@ -11,7 +11,7 @@ import (
 // WatchCommand is the command that repairs unattended.
 const WatchCommand = "deployster watch"
 
-// By identifies the process that did something. It is shown to people, and tells whether
+// By identifies the process that did something. It is shown to people, and shows whether
 // the machine was restarted since.
 type By struct {
 	Command string `json:"command,omitempty"`

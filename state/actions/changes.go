@@ -13,7 +13,7 @@ func (u Unsettled) Started(plan string, by By, a Attempt) Unsettled {
 		before = &was
 	}
 	if u.Plan != plan {
-		// The image was asked for the state again since the actions of an earlier plan.
+		// The image was queried for the state again since the actions of an earlier plan.
 		u = Unsettled{Plan: plan}
 	}
 	u.Put, u.Was, u.By = nil, before, by
@@ -23,7 +23,7 @@ func (u Unsettled) Started(plan string, by By, a Attempt) Unsettled {
 }
 
 // Ended returns what is known after the last matching open action has ended. A nil exit
-// says that it was not started at all; an empty key matches any. spoke says that the
+// reports that it was not started at all; an empty key matches any. spoke reports that the
 // action reported its memory.
 func (u Unsettled) Ended(action, key string, exit *int, spoke bool) Unsettled {
 	u.Actions = slices.Clone(u.Actions)
@@ -44,7 +44,7 @@ func (u Unsettled) Ended(action, key string, exit *int, spoke bool) Unsettled {
 }
 
 // Settled returns what is known after another process found out how an open action ended,
-// and whether the action was open. A nil exit says that it was never begun.
+// and whether the action was open. A nil exit reports that it was never begun.
 func (u Unsettled) Settled(key string, exit *int, spoke bool) (next Unsettled, open bool) {
 	u.Actions, u.Held = slices.Clone(u.Actions), false
 	for i, a := range u.Actions {
@@ -59,7 +59,7 @@ func (u Unsettled) Settled(key string, exit *int, spoke bool) (next Unsettled, o
 	return u, open
 }
 
-// Judged returns what is known after a person has said how the open actions ended. The
+// Judged returns what is known after a person has stated how the open actions ended. The
 // state of the resource is still unknown.
 func (u Unsettled) Judged(as Verdict) Unsettled {
 	u.Actions, u.Held = slices.Clone(u.Actions), false

@@ -10,15 +10,15 @@ import (
 )
 
 // Unsettled is a resource on which actions were started since it was last seen VALID. It
-// stays unsettled until its image says VALID, until the thing no longer exists, or until
-// a person says how the actions ended.
+// stays unsettled until its image declares VALID, until the object no longer exists, or until
+// a person reports how the actions ended.
 type Unsettled struct {
 	Plan    string    `json:"plan"`
 	By      By        `json:"by"`
 	Actions []Attempt `json:"actions"`       // in the order in which they were started
 	Put     *Put      `json:"put,omitempty"` // of a publish
-	// Held says that its actions may still run on another machine, which has lost the
-	// state: deployster does nothing about the resource unless its image says VALID.
+	// Held reports that its actions may still run on another machine, which has lost the
+	// state: deployster does nothing about the resource unless its image declares VALID.
 	Held bool `json:"held,omitempty"`
 	// Was is what was unsettled before: what an earlier plan did, or the put before this one.
 	// It is what is known when the program of this one was never started.
@@ -32,11 +32,11 @@ type Attempt struct {
 	Started time.Time `json:"started"`
 	Exit    *int      `json:"exit,omitempty"` // nil = its end is unknown, or it has not ended
 
-	// Said is how a person says that the action ended, if its end was unknown; "" = no
-	// person has said so.
+	// Said is how a person reports that the action ended, if its end was unknown; "" = no
+	// person has stated it.
 	Said Verdict `json:"said,omitempty"`
 
-	// Silent says that its type has a memory and that the action has not reported it:
+	// Silent reports that its type has a memory and that the action has not reported it:
 	// what it made is unknown, however it ended.
 	Silent bool `json:"silent,omitempty"`
 }
@@ -48,11 +48,11 @@ type Put struct {
 	Sensitive []string        `json:"sensitive,omitempty"`
 	Info      artifact.Info   `json:"info"`
 	Answer    *artifact.Put   `json:"answer,omitempty"` // the answer of the image; nil = unknown
-	// NotBegun says that its program was never started, such as for lack of disk space.
+	// NotBegun reports that its program was never started, such as for lack of disk space.
 	NotBegun bool `json:"not_begun,omitempty"`
 }
 
-// Verdict is what a person says of an action.
+// Verdict is what a person reports about an action.
 type Verdict string
 
 // The verdicts: Done means success, as exit code 0; Failed means failure, and there is no
@@ -100,7 +100,7 @@ func (u Unsettled) Failed() bool {
 	return slices.ContainsFunc(u.Actions, func(a Attempt) bool { return a.Said == Failed || a.Exit != nil && *a.Exit != 0 })
 }
 
-// wordless reports whether an action is a successful put that did not say what it made.
+// wordless reports whether an action is a successful put that did not report what it made.
 func (u Unsettled) wordless(a Attempt) bool {
 	return u.Put != nil && u.Put.Answer == nil && !u.Put.NotBegun && a.Exit != nil && *a.Exit == 0 && a.Said == ""
 }

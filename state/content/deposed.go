@@ -9,11 +9,11 @@ import (
 	"deployster/state/moves"
 )
 
-// Deposed is, in a state file, an entry whose address another thing has taken. It is
-// stored inside the entry of that address, which is otherwise empty if no thing has taken
+// Deposed is, in a state file, an entry whose address another object has taken. It is
+// stored inside the entry of that address, which is otherwise empty if no object has taken
 // the address yet. Snapshot.Resources has it under a key of its own, see DeposedKey.
 type Deposed struct {
-	Number int `json:"number"` // tells the deposed entries of one address apart while they are recorded
+	Number int `json:"number"` // distinguishes the deposed entries of one address while they are recorded
 	Entry
 }
 

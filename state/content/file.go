@@ -11,7 +11,7 @@ import (
 	"deployster/internal/base/sharedlog"
 )
 
-// Restore tells the user what to do about an invalid state file.
+// Restore shows the user what to do about an invalid state file.
 const Restore = "It was not changed. `deployster state restore` restores one of the last copies, which are kept next to it. If none " +
 	"fits, move this one away: existing resources are found again, and only removals are forgotten."
 
@@ -79,7 +79,7 @@ func (s Snapshot) Canonical() (Snapshot, error) {
 	return s, nil
 }
 
-// movedAway returns an error if the file says that its state has moved.
+// movedAway returns an error if the file reports that its state has moved.
 func movedAway(path string, members map[string]json.RawMessage) error {
 	var to string
 	if members["moved_to"] == nil || json.Unmarshal(members["moved_to"], &to) != nil {

@@ -11,11 +11,11 @@ import (
 
 // EntryHash is the fingerprint of an entry: equal for equal content, however it is
 // written. It leaves out when the entry was found valid and acted upon, and its identity,
-// kind, defaults, memory and what its type was given: finding the same again is no change.
+// kind, defaults, memory and what its type was given: finding the same again is not a change.
 func EntryHash(e Entry) string {
 	e, err := e.Canonical()
 	if err != nil {
-		// Invalid JSON has no canonical form; its bytes still tell the entry apart.
+		// Invalid JSON has no canonical form; its bytes still distinguish the entry.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
 	e.ValidAt, e.Identity, e.Kind, e.Defaults, e.Acted, e.Seen, e.Memory, e.Given = time.Time{}, nil, "", nil, 0, nil, nil, nil
@@ -40,7 +40,7 @@ func (s Snapshot) Pin(addr string) string {
 }
 
 // Pin returns the EntryHash of an entry, the run that last acted on it, and when it was VALID:
-// a thing that was created again since is another object, with another memory, however equal.
+// an object that was created again since is another object, with another memory, however equal.
 func (e Entry) Pin() string {
 	return fmt.Sprintf("%s %d %s", EntryHash(e), e.Acted, e.ValidAt.UTC().Format(time.RFC3339Nano))
 }

@@ -45,7 +45,7 @@ type Snapshot struct {
 // needed to destroy it. An entry that an apply only began to create has no state.
 type Entry struct {
 	Type         string          `json:"type,omitempty"`   // the image, as the manifest named it; "" = only deposed entries
-	Digest       string          `json:"digest,omitempty"` // of the image that said VALID, or that began to create the resource
+	Digest       string          `json:"digest,omitempty"` // of the image that reported VALID, or that began to create the resource
 	Config       json.RawMessage `json:"config,omitempty"`
 	State        json.RawMessage `json:"state,omitempty"`        // left out if the resource was never VALID
 	Dependencies []string        `json:"dependencies,omitempty"` // addresses, to know the order of destruction
@@ -61,8 +61,8 @@ type Entry struct {
 	PreventDestroy bool                       `json:"prevent_destroy,omitempty"`
 	OnRemove       string                     `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
 	Sensitive      Sensitive                  `json:"sensitive,omitzero"`
-	Identity       []string                   `json:"identity,omitempty"` // pointers into Config that identify the thing
-	Kind           string                     `json:"kind,omitempty"`     // the kind of thing, as its image said
+	Identity       []string                   `json:"identity,omitempty"` // pointers into Config that identify the object
+	Kind           string                     `json:"kind,omitempty"`     // the kind of object, as its image reported
 	Defaults       map[string]json.RawMessage `json:"defaults,omitempty"` // by pointers of Identity, if Config leaves them out
 	// Acted is the serial of the run that last began an action on the resource. Seen has, for
 	// each resource that it subscribes to, the value of Acted when this one was last VALID.
@@ -71,22 +71,22 @@ type Entry struct {
 	// Given is what its type was given when it was last VALID: digests of its dependencies,
 	// by alias, and the facts of its host, by "host.FACT". None = it is not known.
 	Given map[string]string `json:"given,omitempty"`
-	// Adopted says that it existed before it was recorded: deployster did not create it.
+	// Adopted reports that it existed before it was recorded: deployster did not create it.
 	// Without Adopted deployster created it, or that is not known.
 	Adopted bool `json:"adopted,omitempty"`
-	// Dirty says that an action was started on the resource since it was last VALID, and
+	// Dirty reports that an action was started on the resource since it was last VALID, and
 	// that its present state was not seen: the entry may no longer be true.
 	Dirty bool `json:"touched,omitempty"`
 	// Memory is what its image must not forget, such as an id; opaque, and never shown.
 	Memory json.RawMessage `json:"memory,omitempty"`
 	// LastSeen is the last state that was seen, if it was not VALID; nil = it was VALID.
 	LastSeen *LastSeen `json:"found,omitempty"`
-	// Deposed are entries of this address whose things another one has replaced, and
+	// Deposed are entries of this address whose objects another one has replaced, and
 	// which are still to be destroyed. Only state files have them here.
 	Deposed []Deposed `json:"deposed,omitempty"`
 }
 
-// LastSeen is the state of a thing that was seen to differ from its entry.
+// LastSeen is the state of an object that was seen to differ from its entry.
 type LastSeen struct {
 	State     json.RawMessage `json:"state"`
 	Sensitive []string        `json:"sensitive,omitempty"` // JSON pointers into State
@@ -118,7 +118,7 @@ type Applied struct {
 	// InFlight are the actions that were running when the process was killed.
 	InFlight []InFlight `json:"in_flight,omitempty"`
 	// Done are the resources that a killed run had recorded, with the Pin of each, "" =
-	// removed. Moved says that it had made the moves of its plan. A command that resumes
+	// removed. Moved reports that it had made the moves of its plan. A command that resumes
 	// the plan does not repeat them.
 	Done  map[string]string `json:"done,omitempty"`
 	Moved bool              `json:"moved,omitempty"`
@@ -133,7 +133,7 @@ type Applied struct {
 type Status string
 
 // The statuses. StatusIncomplete is of a run that has left something, in which nothing failed;
-// StatusInterrupted is of a run that stopped by itself when asked;
+// StatusInterrupted is of a run that stopped by itself on a signal;
 // StatusDied is of one whose process was killed, so that its plan can be resumed.
 const (
 	StatusOK          Status = "ok"
@@ -174,7 +174,7 @@ func (s Snapshot) Repaired(addr string) bool {
 }
 
 // Incomplete reports whether an apply has begun to create the resource and it was never seen
-// VALID: the thing may exist completely, partly, or not at all. Such an entry has what is
+// VALID: the object may exist completely, partly, or not at all. Such an entry has what is
 // needed to destroy it, but neither a state nor a time of being VALID.
 func (e Entry) Incomplete() bool { return len(e.State) == 0 && e.ValidAt.IsZero() }
 

@@ -21,7 +21,7 @@ func (s Snapshot) Unexplained() (addresses []string) {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Unsettled)), func(addr string) bool { return len(s.Unsettled[addr].Names()) == 0 })
 }
 
-// Settled returns the state with the outcome of an action. A nil exit says that the
+// Settled returns the state with the outcome of an action. A nil exit reports that the
 // action was never begun. memory is the memory that it reported, null for none, nil if it
 // reported nothing.
 func (s Snapshot) Settled(addr, key string, exit *int, memory json.RawMessage) Snapshot {

@@ -30,7 +30,7 @@ func RecordedAt(key string) (addr string, number int) {
 	return key[:at], number
 }
 
-// Depose returns the first free key for a deposed entry of an address that another thing
+// Depose returns the first free key for a deposed entry of an address that another object
 // takes.
 func Depose(addr string, taken func(key string) bool) string {
 	for i := 1; ; i++ {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Move gives the entry of one address to another. It does not touch the thing itself.
+// Move gives the entry of one address to another. It does not touch the object itself.
 type Move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Why is the reason: "identity", "same config" (a guess) or "other" (another thing
+	// Why is the reason: "identity", "same config" (a guess) or "other" (another object
 	// takes its address); "" = a moved block, a flag, or count.
 	Why string `json:"why,omitempty"`
 }
@@ -22,7 +22,7 @@ type Move struct {
 // without instances the first instance.
 type Rule struct{ From, To string }
 
-// Error says why moves cannot be made.
+// Error reports why moves cannot be made.
 type Error struct {
 	From, To string
 	Rule     int // the index of the rule, or of the move, that caused the error

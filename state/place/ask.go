@@ -22,7 +22,7 @@ func InUse(p Place) (who string, inUse bool) {
 	return s.Use()
 }
 
-// Clear lists the files beside an encrypted state that are not encrypted: copies, and
+// Clear lists the files next to an encrypted state that are not encrypted: copies, and
 // state files that were moved aside. It is empty if the state itself is in clear text.
 func Clear(p Place) []string {
 	s, err := p.Find()

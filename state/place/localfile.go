@@ -17,8 +17,8 @@ import (
 	"deployster/internal/base/encryption"
 )
 
-// File is a state in a file on this machine. The lock, the journal and the copies lie
-// beside it. If File is a symbolic link, they lie beside its target, so that all names of
+// File is a state in a file on this machine. The lock, the journal and the copies are
+// next to it. If File is a symbolic link, they are next to its target, so that all names of
 // one state share them, even if the target does not exist yet.
 type File string
 
@@ -82,7 +82,7 @@ func (f localFile) copyPath(serial uint64) string { return filepath.Join(f.copie
 
 func copyName(serial uint64) string { return fmt.Sprintf("%010d.json", serial) }
 
-// serialOf returns the serial of a copy from the name of its file; false = it is no copy.
+// serialOf returns the serial of a copy from the name of its file; false = it is not a copy.
 func serialOf(name string) (serial uint64, ours bool) {
 	_, err := fmt.Sscanf(name, "%d.json", &serial)
 	return serial, err == nil && name == copyName(serial)

@@ -9,7 +9,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// Place is where a state lies. File and Remote are the two kinds.
+// Place is where a state is. File and Remote are the two kinds.
 type Place interface {
 	String() string       // what a person calls it
 	Find() (Found, error) // an error means that no state can be kept there
@@ -23,7 +23,7 @@ type Place interface {
 // and its earlier copies. It knows neither what they mean nor whether they are encrypted.
 // It returns os.ErrNotExist for what it does not have.
 type Backend interface {
-	// Lock waits as the options say; an exclusive lock keeps all others out. The lock
+	// Lock waits as the options declare; an exclusive lock keeps all others out. The lock
 	// ends with its process at the latest. Its errors are worded for the user.
 	Lock(ctx context.Context, exclusive bool, o Options) (Lock, error)
 
@@ -104,7 +104,7 @@ type Found struct {
 	Machine string // the id of this machine, if others use the state too; "" = only this one does
 }
 
-// Options say how a state is locked.
+// Options declare how a state is locked.
 type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
@@ -117,10 +117,10 @@ type Options struct {
 	Ended func(who string)
 }
 
-// MaxCopies is how many earlier state files are kept beside the state.
+// MaxCopies is how many earlier state files are kept next to the state.
 const MaxCopies = 10
 
-// These errors say what is wrong with a state in its place.
+// These errors report what is wrong with a state in its place.
 var (
 	ErrLocked  = errors.New("the state is locked")
 	ErrDamaged = errors.New("the state is damaged")

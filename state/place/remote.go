@@ -116,7 +116,7 @@ func (b *remote) fetch(s sharedlog.State) ([]byte, error) {
 }
 
 // Read reads the state. Who takes no lock keeps nobody from removing an object that
-// its view names: then it looks again, where the state is another one by now.
+// its view names: then it reads again, where the state is another one by now.
 func (b *remote) Read() ([]byte, error) {
 	const attempts = 10
 	gone := ""

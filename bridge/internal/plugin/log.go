@@ -60,7 +60,7 @@ func (t *tail) read() {
 
 // catchUp reads what is in the pipe. The caller holds the lock.
 func (t *tail) catchUp() {
-	_ = t.raw.Control(func(fd uintptr) { // an error says that everything was read
+	_ = t.raw.Control(func(fd uintptr) { // an error reports that everything was read
 		// What was written before is within the capacity of the pipe: a provider that
 		// continues to write does not keep this from its end.
 		for sum := 0; sum < pipeSize; {

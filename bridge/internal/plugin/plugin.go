@@ -102,7 +102,7 @@ func (p *Process) live(started chan<- error) {
 	if err != nil {
 		return
 	}
-	_ = p.cmd.Wait() // its log says how it ended
+	_ = p.cmd.Wait() // its log reports how it ended
 	// The log is not read to its end here: a process that the provider has left may keep it open.
 	close(p.gone)
 }
@@ -166,7 +166,7 @@ func (p *Process) Call(ctx context.Context, name string, in, out proto.Message) 
 	}
 }
 
-// Died says that a provider ended during a call.
+// Died reports that a provider ended during a call.
 type Died struct {
 	Call, Log string
 }

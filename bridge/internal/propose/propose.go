@@ -6,7 +6,7 @@ import (
 	"deployster/bridge/internal/schema"
 )
 
-// New returns the proposed new state of a block. prior is null if the thing does not exist:
+// New returns the proposed new state of a block. prior is null if the object does not exist:
 // then computed attributes are null, and the provider makes them unknown when it plans.
 func New(b *schema.Block, prior, config cty.Value) cty.Value {
 	if config.IsNull() || !config.IsKnown() {

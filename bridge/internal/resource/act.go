@@ -76,7 +76,7 @@ func (t *thing) destroy(ctx context.Context, in protocol.ActionInput, o observed
 }
 
 // apply has the provider carry out its plan. The call is never cancelled: the provider
-// would go on unseen.
+// would continue unseen.
 func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, p planned) (json.RawMessage, error) {
 	ty := t.schema.Block.Type()
 	req := tfplugin6.ApplyResourceChange_Request{TypeName: t.kind, PlannedPrivate: p.private}

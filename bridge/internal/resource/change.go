@@ -176,7 +176,7 @@ func parts(v cty.Value) map[string]cty.Value {
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // forecast returns the known part of the planned state: what changes, except for secrets, and
-// what stays of a thing that exists. mayDiffer = the provider may deviate from its plan.
+// what stays of an object that exists. mayDiffer = the provider may deviate from its plan.
 func (c *change) forecast(b *schema.Block) (known json.RawMessage, mayDiffer bool, err error) {
 	if c.to.state.IsNull() {
 		return nil, false, nil
@@ -268,7 +268,7 @@ func (c *change) actions(kind string, b *schema.Block) []protocol.Action {
 		first := action(deleteAction, "Destroy the "+kind+", "+why, "")
 		first.Destructive = true // so that a rule against destruction applies
 		anew := &change{from: cty.NullVal(c.from.Type()), to: planned{state: c.to.state}}
-		return []protocol.Action{first, action(createAction, "Create it anew", anew.digest(b))}
+		return []protocol.Action{first, action(createAction, "Create it again", anew.digest(b))}
 	case c.from.IsNull():
 		return []protocol.Action{action(createAction, "Create the "+kind, c.digest(b))}
 	}

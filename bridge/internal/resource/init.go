@@ -69,7 +69,7 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 	return a, err
 }
 
-// providerKind is no kind of things: it stands for the provider itself, so that a user can
+// providerKind is not a kind of objects: it stands for the provider itself, so that a user can
 // inspect its config, and whether it starts at all.
 const providerKind = "provider"
 

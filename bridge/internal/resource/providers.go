@@ -40,7 +40,7 @@ type Providers struct {
 
 	mu    sync.Mutex
 	open  map[string]*provider // by the JSON of its config
-	known *schema.Provider     // the schemas, as the first process has reported them; nil = none was asked
+	known *schema.Provider     // the schemas, as the first process has reported them; nil = none was queried
 }
 
 // provider is a process that has its config, or will get it.
@@ -63,7 +63,7 @@ type refused struct {
 }
 
 // refusedFor is how long a refused config is not tried again: otherwise every resource with
-// that config would try it, and a service that refuses a login may not accept so many attempts.
+// that config would try it, and a service that refuses a login may not accept that many attempts.
 const refusedFor = 10 * time.Second
 
 // Close stops all processes.
@@ -84,7 +84,7 @@ func (p *Providers) thrownAway() *thrownAway {
 }
 
 // Describe returns the schemas of the provider. If no process has reported them yet, it
-// starts one, asks it, and stops it.
+// starts one, queries it, and stops it.
 func (p *Providers) Describe(ctx context.Context) (*schema.Provider, error) {
 	p.mu.Lock()
 	known := p.known
@@ -100,7 +100,7 @@ func (p *Providers) Describe(ctx context.Context) (*schema.Provider, error) {
 	return p.schemas(ctx, process)
 }
 
-// schemas asks a process for its schemas, which many providers need as their first call.
+// schemas queries a process for its schemas, which many providers need as their first call.
 // All processes run the same program: only the first response is decoded.
 func (p *Providers) schemas(ctx context.Context, process *plugin.Process) (*schema.Provider, error) {
 	read, err := askSchemas(ctx, process)

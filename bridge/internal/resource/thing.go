@@ -213,7 +213,7 @@ type planned struct {
 	legacy  bool            // the provider may deviate from its plan
 }
 
-// plan asks the provider what it would change in the prior state.
+// plan returns what the provider would change in the prior state.
 func (t *thing) plan(ctx context.Context, prior cty.Value, private []byte) (planned, error) {
 	ty := t.schema.Block.Type()
 	proposed := propose.New(t.schema.Block, prior, t.config)

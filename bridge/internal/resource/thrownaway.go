@@ -29,7 +29,7 @@ func withPlug(text string) string {
 }
 
 // thrownAway finds the files that actions leave where they are thrown away with the container. It is
-// safe for concurrent use. The zero value looks nowhere.
+// safe for concurrent use. The zero value searches nowhere.
 type thrownAway struct {
 	dirs []string // whose files are thrown away, except for what is mounted below them
 

@@ -37,7 +37,7 @@ type Attribute struct {
 	Deprecated                                         bool
 }
 
-// Mode says how many blocks of a type are allowed, and how they are identified.
+// Mode reports how many blocks of a type are allowed, and how they are identified.
 type Mode int
 
 // The modes. A Group is a single block that always exists.

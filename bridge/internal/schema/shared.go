@@ -17,7 +17,7 @@ const MaxSize = 1 << 20
 const worthSharing = 160
 
 // Shared encodes a schema so that equal parts are in $defs only once, under a hash of their
-// content. tooLarge says that the result would still be longer than MaxSize: then the
+// content. tooLarge reports that the result would still be longer than MaxSize: then the
 // returned schema accepts any document, and marks it as secret if any part of it is.
 func Shared(s map[string]any) (text json.RawMessage, tooLarge bool, err error) {
 	h := sharer{defs: map[string]any{}, uses: map[string]int{}, done: map[uintptr]any{}}

@@ -22,7 +22,7 @@ const (
 	Leaves  = "file:"  // the rest is the path of a file, which is created too
 )
 
-// Imported is the revision of an imported thing.
+// Imported is the revision of an imported object.
 const Imported = "imported"
 
 func (p *Provider) block(kind string) *schema.Block { return p.known.Resources[kind].Block }
@@ -225,7 +225,7 @@ func (p *Provider) apply(in *tfplugin6.ApplyResourceChange_Request) (proto.Messa
 	return out, nil
 }
 
-// moved returns the anchor of a thing, on which chosen values depend.
+// moved returns the anchor of an object, on which chosen values depend.
 func moved(v cty.Value) string {
 	if anchor := v.GetAttr("anchor"); !anchor.IsNull() {
 		return anchor.AsString()

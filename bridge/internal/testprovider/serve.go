@@ -26,7 +26,7 @@ type Provider struct {
 	known    *schema.Provider
 	config   *tfplugin6.Schema
 	record   *os.File // nil: requests are not recorded
-	world    string   // URL of the service with the things of the kind Object
+	world    string   // URL of the service with the objects of the kind Object
 }
 
 // Serve serves until the process ends. TEST_PROTOCOL is 5 or 6, TEST_VERSION the version of
@@ -104,7 +104,7 @@ func (p *Provider) handle(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	name := method[strings.LastIndexByte(method, '/')+1:]
 	if strings.HasPrefix(method, "/plugin.GRPCController/") {
-		os.Exit(0) // the client asked it to end
+		os.Exit(0) // the client signalled it to end
 	}
 	if level := os.Getenv("TF_LOG"); level != "" {
 		_, _ = fmt.Fprintf(os.Stderr, "%s: %s was called\n", level, name) // a log

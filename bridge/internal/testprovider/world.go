@@ -17,7 +17,7 @@ import (
 	"deployster/bridge/internal/value"
 )
 
-// Object is the kind whose things are in a world: a service, whose URL is in the "world"
+// Object is the kind whose objects are in a world: a service, whose URL is in the "world"
 // attribute of the provider's config. The service chooses their ids.
 const Object = "test_object"
 
@@ -27,7 +27,7 @@ func objectSchema() *tfplugin6.Schema {
 	return s
 }
 
-// ask sends a request to the world; a nil result means that the thing does not exist.
+// ask sends a request to the world; a nil result means that the object does not exist.
 func (p *Provider) ask(method, id string, body map[string]string) (map[string]string, error) {
 	if p.world == "" {
 		return nil, errors.New("the config of the provider has no world")
@@ -53,13 +53,13 @@ func (p *Provider) ask(method, id string, body map[string]string) (map[string]st
 	case answer.StatusCode == http.StatusNotFound:
 		return nil, nil
 	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the world says %s", answer.Status)
+		return nil, fmt.Errorf("the world answers %s", answer.Status)
 	}
 	var out map[string]string
 	return out, json.Unmarshal(read, &out)
 }
 
-// readObject returns the state of a thing; null if it does not exist.
+// readObject returns the state of an object; null if it does not exist.
 func (p *Provider) readObject(was cty.Value) (cty.Value, error) {
 	if was.IsNull() || was.GetAttr("id").IsNull() {
 		return cty.NullVal(was.Type()), nil
@@ -77,7 +77,7 @@ func (p *Provider) readObject(was cty.Value) (cty.Value, error) {
 	return cty.ObjectVal(out), nil
 }
 
-// applyObject creates, changes or removes a thing.
+// applyObject creates, changes or removes an object.
 func (p *Provider) applyObject(b *schema.Block, prior, planned cty.Value) (proto.Message, error) {
 	var err error
 	made := planned

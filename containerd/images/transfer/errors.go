@@ -27,7 +27,7 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// ContentError says that the content from a registry does not have the requested digest.
+// ContentError reports that the content from a registry does not have the requested digest.
 type ContentError struct{ Digest digest.Digest }
 
 func (e *ContentError) Error() string {
@@ -76,7 +76,7 @@ func isPlainHTTP(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
-// Failure returns an error that says why an image could not be pulled, and what to do.
+// Failure returns an error that reports why an image could not be pulled, and what to do.
 func Failure(ctx context.Context, r *registry.Client, name string, err error) error {
 	if diag.Is[*diag.Diagnostic](err) || errors.Is(err, context.Canceled) {
 		return err
@@ -195,7 +195,7 @@ func Capitalised(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// pullReason says in a few words why an attempt failed.
+// pullReason reports in a few words why an attempt failed.
 func pullReason(err error) string {
 	if LeaseGone(err) {
 		return "another pull of the same image has ended"
@@ -206,12 +206,12 @@ func pullReason(err error) string {
 	return failure.Sentence(innermost(err))
 }
 
-// RefusedError says that an image cannot be used here, however well the network works.
+// RefusedError reports that an image cannot be used here, however well the network works.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
-// CheckPart checks what a manifest says of one of its parts before the part is fetched.
+// CheckPart checks what a manifest declares about one of its parts before the part is fetched.
 func CheckPart(d ocispec.Descriptor) error {
 	switch {
 	case d.Digest.Validate() != nil:

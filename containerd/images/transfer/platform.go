@@ -12,7 +12,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// PlatformError says that an image is for other platforms than this machine's.
+// PlatformError reports that an image is for other platforms than this machine's.
 type PlatformError struct {
 	Want string
 	Has  []string // the platforms of the image

@@ -1,5 +1,5 @@
 // Command shim supervises one container, and has no other use. The deployster program
-// itself can do the same, and does so if this program is not beside it: but two of these
+// itself can do the same, and does so if this program is not next to it: but two of these
 // processes start for every container, and initialising the rest of deployster takes
 // longer than all that they do.
 package main

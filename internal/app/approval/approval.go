@@ -14,15 +14,15 @@ import (
 	"deployster/state"
 )
 
-// Approval is what the options say about approvals.
+// Approval is what the options declare about approvals.
 type Approval struct {
 	confirm  string        // never, once, resource, action; "" = not given
 	deferred string        // apply, ask, stop; "" = not given
 	kinds    []plan.Change // approved without a question; nil = not given
 	machine  bool          // images may get a machine as a whole for the first time
-	Other    bool          // things may be destroyed through another path than today's
+	Other    bool          // objects may be destroyed through another path than today's
 	ask      bool          // there is a person to ask, and questions are allowed
-	saved    bool          // the plan was saved: it asks nothing by itself
+	saved    bool          // the plan was saved: it prompts for nothing by itself
 }
 
 // approvable returns the kinds of change that -approve takes.
@@ -40,10 +40,10 @@ func approveWords() []string {
 // that is not today's needs it, even if the plan is approved.
 const otherPath = "other-path"
 
-// Options say how approvals are given. A nil string is not given.
+// Options declare how approvals are given. A nil string is not given.
 type Options struct {
-	Auto     bool    // nothing is asked: Confirm is never
-	Confirm  *string // once (the default; a saved plan asks nothing), resource, action
+	Auto     bool    // nobody is prompted: Confirm is never
+	Confirm  *string // once (the default; a saved plan prompts for nothing), resource, action
 	Kinds    *string // the kinds of change that are approved without a question, separated by commas
 	Deferred *string // what apply does with what the plan could not show: apply, ask, stop
 	Ask      bool    // there is a person to ask, and questions are allowed
@@ -97,7 +97,7 @@ func New(o Options, saved bool) (Approval, error) {
 	return a, nil
 }
 
-// OtherPathOnly reads -approve of a plan command. A plan asks nothing, so only other-path
+// OtherPathOnly reads -approve of a plan command. A plan prompts for nothing, so only other-path
 // is allowed: it changes what is planned.
 func OtherPathOnly(kinds *string) (bool, error) {
 	if kinds != nil && *kinds != otherPath {
@@ -107,7 +107,7 @@ func OtherPathOnly(kinds *string) (bool, error) {
 	return kinds != nil, nil
 }
 
-// Mode returns the mode in effect: when apply asks.
+// Mode returns the mode in effect: when apply prompts.
 func (a Approval) Mode() string {
 	switch {
 	case a.confirm != "":
@@ -150,7 +150,7 @@ func (a Approval) answersForDeferred() bool {
 		slices.Contains(a.kinds, plan.Create) && slices.Contains(a.kinds, plan.Update)
 }
 
-// UI asks a person.
+// UI prompts a person.
 type UI interface {
 	Printf(format string, args ...any)
 	Confirm(ctx context.Context, question string, whole bool) (bool, error)

@@ -42,7 +42,7 @@ func granted(s *plan.Step, prior state.Snapshot) bool {
 	return false
 }
 
-// askAbout says which resources get a machine as a whole for the first time, before a question.
+// askAbout reports which resources get a machine as a whole for the first time, before a question.
 func askAbout(addrs []string) string {
 	return fmt.Sprintf("%s, for the first time: %s.\n", "These get "+runner.WholeMachine, words.List(addrs, 5))
 }

@@ -28,7 +28,7 @@ func otherPaths(p *plan.Plan, dir string) (list []string) {
 	return list
 }
 
-// RefuseOtherPaths is the error about things that would be destroyed through another path than today's.
+// RefuseOtherPaths is the error about objects that would be destroyed through another path than today's.
 func RefuseOtherPaths(p *plan.Plan, dir string) error {
 	lines := otherPaths(p, dir)
 	if len(lines) == 0 {

@@ -45,7 +45,7 @@ type Options struct {
 	Manifest *config.Manifest
 	Prior    state.Snapshot
 	Pins     func() map[string]artifacts.Pin // of the plan
-	Again    []string                        // addresses of publishes to put again, whatever the state says
+	Again    []string                        // addresses of publishes to put again, whatever the state reports
 	Warn     func(*diag.Diagnostic)
 	Withheld func(path string) string // why images must not get a path of this host; "" = they may; nil = all paths are allowed
 }
@@ -266,7 +266,7 @@ func (f *Front) isListed(ctx context.Context, p *plan.Plan, order artifact.Order
 	return f.has(ctx, order, pin.Info)
 }
 
-// has asks an image of the second protocol whether the source of an order still has its version.
+// has makes an image of the second protocol check whether the source of an order still has its version.
 func (f *Front) has(ctx context.Context, order artifact.Order, info artifact.Info) (bool, error) {
 	space := order.Recipe.Space
 	c, err := f.o.Client.Check(ctx, order.Target, info, artifact.CheckInput{Source: order.Recipe.Source, Space: space,

@@ -65,7 +65,7 @@ func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Typ
 // putAction is the one action of a publish.
 var putAction = protocol.Action{Name: artifact.StepPut, Description: "publish"}
 
-// decide reports whether a publish is valid. Only the state can say so, because a put is an
+// decide reports whether a publish is valid. Only the state can report it, because a put is an
 // event that leaves no state to query.
 func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.StateInput) (protocol.Answer, error) {
 	f.mu.Lock()
@@ -100,8 +100,8 @@ func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.Sta
 	return again(changed(in.LastConfig, in.Config))
 }
 
-// changed says how two configs of a publish differ: it names the inputs with another
-// version, or only says that they differ. The diff shows the rest.
+// changed reports how two configs of a publish differ: it names the inputs with another
+// version, or only reports that they differ. The diff shows the rest.
 func changed(was, now json.RawMessage) string {
 	before, _ := jsondoc.Object(member(was, "inputs")) // both are configs of the engine
 	after, _ := jsondoc.Object(member(now, "inputs"))

@@ -167,8 +167,8 @@ func (f *Front) finish(ctx context.Context, t typeclient.Target, info artifact.I
 
 // listed finds the newest of the created versions among those that the image lists from the
 // version that was published before. With the first protocol, whose put makes one version,
-// it lists from the created version: many images list no version that they were not asked
-// for. If the image lists nothing at all listed does not check again.
+// it lists from the created version: many images list no version that they were not requested.
+// If the image lists nothing at all listed does not check again.
 func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, created []artifact.Versioned,
 	before Published) (artifact.Versioned, bool) {
 	in := artifact.CheckInput{Source: member(config, "source"), Space: created[0].Space, Fresh: true}

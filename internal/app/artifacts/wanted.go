@@ -18,7 +18,7 @@ func Concern(m *config.Manifest, prior state.Snapshot) bool {
 
 // Wanted lists the artifacts that the chosen resources depend on, and for a whole plan also
 // those of outputs and check blocks. Artifacts whose files only a plug shows are found later,
-// when a type asks for the plug.
+// when a type requests the plug.
 func Wanted(m *config.Manifest, chosen func(string) bool, whole bool) ([]string, error) {
 	set := map[string]bool{}
 	add := func(names []string) {

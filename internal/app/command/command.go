@@ -20,7 +20,7 @@ import (
 	"deployster/state"
 )
 
-// UI shows a person the progress, and asks questions. It is called from many goroutines.
+// UI shows a person the progress, and shows questions. It is called from many goroutines.
 type UI interface {
 	workspace.UI
 	// Begin shows the progress of total resources, until end is called.
@@ -33,7 +33,7 @@ type UI interface {
 	Explain(*plan.Plan, []*explain.Explanation) // instead of Plan, with -explain
 	// Report shows how an apply ended; recorded is nil if it did not end well.
 	Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot)
-	// Confirm asks a question. With whole only the word yes counts as an approval.
+	// Confirm shows a question. With whole only the word yes counts as an approval.
 	Confirm(ctx context.Context, question string, whole bool) (bool, error)
 	Question(context.Context, apply.Question) (apply.Answer, error)
 }

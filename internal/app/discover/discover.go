@@ -25,7 +25,7 @@ import (
 	"deployster/state"
 )
 
-// Write asks the types that the root manifest declares which things exist, and writes the
+// Write queries the types that the root manifest declares for their objects, and writes the
 // file. If no thing is new it writes none.
 func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string) error {
 	if err := e.Workspace.CheckNewManifest(file); err != nil {
@@ -68,7 +68,7 @@ func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string)
 	return nil
 }
 
-// search asks images which things exist.
+// search queries images which things exist.
 type search struct {
 	engine   *app.Engine
 	manifest *config.Manifest
@@ -92,7 +92,7 @@ func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Sn
 	return &search{engine: e, manifest: m, prior: prior, client: client, plugs: plugs.New(m.Plugs(), nil, look)}, nil
 }
 
-// one asks one type, if its image has a discover action, and adds the new things to out.
+// one queries one type, if its image has a discover action, and adds the new things to out.
 func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (able bool, err error) {
 	if host := t.Settings.Host; host != nil && host.Address == "" {
 		s.engine.Workspace.Warn(diag.Warningf("Not queried on a host", "type.%s runs on %s, whose address is not known yet.",

@@ -1,4 +1,4 @@
-// Package discover asks types which things exist, and writes a resource block for each
-// thing that is neither declared nor recorded: the way to adopt a hundred existing
-// things. A manifest and the state come in, a manifest goes out.
+// Package discover queries types for their objects, and writes a resource block for each
+// object that is neither declared nor recorded: the way to adopt a hundred existing
+// objects. A manifest and the state come in, a manifest goes out.
 package discover

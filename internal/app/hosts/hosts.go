@@ -184,7 +184,7 @@ func (f Reached) Lost(on map[string]*Resident, prior state.Snapshot) []string {
 	return list
 }
 
-// way returns the settings that say how a host is reached, as JSON: two hosts with equal settings
+// way returns the settings that declare how a host is reached, as JSON: two hosts with equal settings
 // have the same way, also where a setting is a pointer.
 func way(h runner.Host) string {
 	h.Name, h.Machine = "", ""

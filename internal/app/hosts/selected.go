@@ -109,7 +109,7 @@ func Today(m *config.Manifest, prior state.Snapshot, addresses []string) []strin
 }
 
 // Placed returns a state in which each entry has the host that its machine is now, as a plan has it. An entry
-// whose machine does not answer keeps the recorded one: no other machine is asked for it.
+// whose machine does not answer keeps the recorded one: no other machine is queried.
 func Placed(m *config.Manifest, pins map[string]router.Pin, prior state.Snapshot) state.Snapshot {
 	next := things.HostsOf(m, pins).PlaceAll(prior)
 	for addr, entry := range next.Resources {

@@ -54,7 +54,7 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 }
 
 // WritePins writes the pinned versions of artifacts into the lock file of a directory,
-// beside the images in it. A file that has neither is removed.
+// next to the images in it. A file that has neither is removed.
 func WritePins(dir string, old *config.Lock, pins map[string]config.Pin) error {
 	now := &config.Lock{Artifacts: pins}
 	if old != nil {

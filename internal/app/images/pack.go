@@ -15,7 +15,7 @@ import (
 	"deployster/internal/runtime/runner/imagestore"
 )
 
-// PackOptions say what an image is made of.
+// PackOptions declare what an image is made of.
 type PackOptions struct {
 	Reference       string                   // the new image's name
 	Path            func(path string) string // makes a path of the user's absolute
@@ -135,7 +135,7 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 	return first, nil
 }
 
-// runnable returns an error if the image has nothing that can run, while it can still say
+// runnable returns an error if the image has nothing that can run, while it can still report
 // what is missing. An image of artifacts in Concourse's layout is run by the paths of its
 // programs, and needs no entrypoint.
 func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {

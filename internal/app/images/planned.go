@@ -90,7 +90,7 @@ func keysOf(v *runner.Verify) string {
 	return v.Repository + "\x00" + string(v.Keys)
 }
 
-// otherImages returns the images that a step runs beside its own.
+// otherImages returns the images that a step runs in addition to its own.
 func otherImages(s *plan.Step) (list []string) {
 	commands := []*protocol.Command{&s.Init.StateAction, s.Init.WatchAction, s.Init.DiscoverAction, s.Init.Worker}
 	for _, a := range s.Answer().Actions {
@@ -107,7 +107,7 @@ func otherImages(s *plan.Step) (list []string) {
 	return list
 }
 
-// ensure looks for one image here, and fetches it by one of its names. It checks all
+// ensure searches for one image here, and fetches it by one of its names. It checks all
 // signatures before it fetches the image without one. The state does not record whether
 // an image of an entry came from a registry.
 func ensure(ctx context.Context, r Runtime, p *plan.Plan, digest string, uses []use) error {

@@ -178,7 +178,7 @@ func sameVerify(a, b *runner.Verify) bool {
 }
 
 // one fetches one image, on each of the terms that resources need it on. The terms that
-// ask the registry come first, and the others take the digest of that.
+// query the registry come first, and the others take the digest of that.
 func (rs *Resolver) one(ctx context.Context, needs []need) (string, diag.Diagnostics) {
 	rank := map[runner.PullPolicy]int{runner.PullAlways: 0, runner.PullMissing: 1, "": 1, runner.PullNever: 2}
 	slices.SortStableFunc(needs, func(a, b need) int { return rank[a.resource.Pull] - rank[b.resource.Pull] })
@@ -186,7 +186,7 @@ func (rs *Resolver) one(ctx context.Context, needs []need) (string, diag.Diagnos
 	for _, n := range needs {
 		w := runner.Wanted{Reference: n.resource.TypeRef, Pull: n.resource.Pull, Verify: n.resource.Verify, Digest: digest}
 		if digest != "" && w.Pull == runner.PullAlways {
-			w.Pull = runner.PullMissing // the registry was asked already
+			w.Pull = runner.PullMissing // the registry was queried already
 		}
 		got, err := rs.obtain(ctx, w, n.full, n.digest, true)
 		if err != nil {
@@ -259,7 +259,7 @@ func (rs *Resolver) differs(full string, e *runner.DigestError) error {
 }
 
 // Use fetches an image that a resource runs in, on the terms of its type: another one
-// that its image asks for, or that of an instance that was not known at first.
+// that its image requests, or that of an instance that was not known at first.
 func (rs *Resolver) Use(ctx context.Context, u typeclient.Use) (string, error) {
 	full, inName, err := imagestore.FullName(u.Reference)
 	if err != nil {

@@ -107,7 +107,7 @@ func Remove(ctx context.Context, s Store, references []string, keep map[string]b
 	return removed, errors.Join(append(refused, err)...)
 }
 
-// Prune removes images that were shown as unused, by all of their names. Things may have
+// Prune removes images that were shown as unused, by all of their names. Conditions may have
 // changed while a person decided: a name that refers to another image now stays, and so
 // does an image that the workspace needs now.
 func Prune(ctx context.Context, s Store, w *workspace.Workspace, shown []imagestore.Image) ([]imagestore.Image, error) {

@@ -22,8 +22,8 @@ const (
 	certificatesDir = "/etc/ssl/certs/ca-certificates.crt"
 )
 
-// PlugsVariable is the environment variable of the image with the plugs that the bridge asks
-// for, as in NAME=PATH:rw,NAME=PATH.
+// PlugsVariable is the environment variable of the image with the plugs that the bridge requests,
+// as in NAME=PATH:rw,NAME=PATH.
 const PlugsVariable = "DEPLOYSTER_TF_PLUGS"
 
 // CheckPlugs refuses plugs that the bridge would not understand.

@@ -21,7 +21,7 @@ func Inspect(ctx context.Context, c command.Command, runtime Runtime, image stri
 	return found.Reference, ty, err
 }
 
-// ReadOnly reports whether an image asks for a read-only root file system.
+// ReadOnly reports whether an image requests a read-only root file system.
 func ReadOnly(ctx context.Context, runtime Runtime, digest string) (bool, error) {
 	labels, err := runtime.Labels(ctx, digest)
 	return labels[imagestore.LabelReadOnly] == "true", err

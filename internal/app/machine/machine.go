@@ -33,7 +33,7 @@ type Runtime interface {
 	Close() error
 }
 
-// Options say how a machine is opened.
+// Options declare how a machine is opened.
 type Options struct {
 	// Open connects to the container runtime.
 	Open func(context.Context) (Runtime, error)

@@ -55,7 +55,7 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool)
 	return append(changes, moved...), written || len(moved) > 0, err
 }
 
-// otherImages asks every image for its init answer, and so fetches the other images in
+// otherImages queries every image for its init answer, and so fetches the other images in
 // which its commands run.
 func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *config.Manifest, resolver *images.Resolver,
 	pins map[string]string) (map[string]string, error) {

@@ -21,10 +21,10 @@ import (
 	"deployster/state"
 )
 
-// ErrElsewhere says that the state is not the expected one: another command changed it, and nothing was done.
+// ErrElsewhere reports that the state is not the expected one: another command changed it, and nothing was done.
 var ErrElsewhere = errors.New("the state was changed by another command")
 
-// RepairOptions say what to repair, and what is approved for that.
+// RepairOptions declare what to repair, and what is approved for that.
 type RepairOptions struct {
 	Source    *Source
 	Prior     state.Snapshot // the expected state; Repair refuses another one

@@ -64,7 +64,7 @@ type Source struct {
 	images    draft.Images
 }
 
-// SourceOptions say where a Source comes from.
+// SourceOptions declare where a Source comes from.
 type SourceOptions struct {
 	workspace.Inputs // Paths may be one saved plan that was applied
 	Selection        plan.Selection

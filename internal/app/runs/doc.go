@@ -1,5 +1,5 @@
-// Package runs owns the records of what deployster did, for people who look into a run
-// later. The invocations, the events and the report of a run come in while it goes on;
+// Package runs owns the records of what deployster did, for people who read a run
+// later. The invocations, the events and the report of a run come in while it continues;
 // runs and steps go out when the records are read.
 //
 //	.deployster/runs/latest -> 20261121T035328.910Z-5f1c02

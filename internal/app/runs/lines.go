@@ -37,7 +37,7 @@ func (f *stepLine) text(name string) string {
 }
 
 // fitsLine reports whether an invocation may be recorded as a line. Failed ones get files,
-// where people look for them, and so do those whose content is too large or is not text.
+// where people search for them, and so do those whose content is too large or is not text.
 func fitsLine(i typeclient.Invocation) bool {
 	if i.Err != nil || i.Result.ExitCode != 0 {
 		return false

@@ -14,7 +14,7 @@ import (
 	"deployster/internal/base/encryption"
 )
 
-// NotFoundError says that no run has the name, or that the names of several runs start with it.
+// NotFoundError reports that no run has the name, or that the names of several runs start with it.
 type NotFoundError struct {
 	Name  string
 	Fits  []string // the runs whose names start with Name

@@ -140,7 +140,7 @@ func (r *Recorder) addFiles(dir string, step Step, files map[string][]byte) {
 }
 
 // writeFiles writes the files of an invocation, and returns their size in bytes. The
-// metadata is the last: an invocation without it was cut short, and is not listed.
+// metadata is the last: an invocation without it was interrupted, and is not listed.
 func (r *Recorder) writeFiles(dir string, step Step, files map[string][]byte) (written int64, err error) {
 	meta, err := json.Marshal(step)
 	files[metaName] = append(meta, '\n')

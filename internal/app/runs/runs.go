@@ -54,7 +54,7 @@ const (
 	Stderr = "stderr"
 )
 
-// Status says how a run ended, or that it is in progress.
+// Status reports how a run ended, or that it is in progress.
 type Status string
 
 // The statuses. Running and Died are determined when a run is read.

@@ -18,7 +18,7 @@ import (
 )
 
 // RequireSignature names the file of keys that plans must be signed with on this machine,
-// whatever the command line says.
+// whatever the command line declares.
 const RequireSignature = "DEPLOYSTER_REQUIRE_SIGNATURE"
 
 // maxKeyFile limits how much of a file of keys is read, in bytes.
@@ -33,7 +33,7 @@ type keyring struct {
 // Policy is what the operator demands of a plan before any of it is applied.
 type Policy struct {
 	digest  string    // "" = any
-	open    bool      // -deferred says what to do with what a plan leaves to its apply
+	open    bool      // -deferred reports what to do with what a plan leaves to its apply
 	signers []keyring // one key of each must have signed
 }
 
@@ -145,7 +145,7 @@ func (p Policy) CheckDigest(pl *plan.Plan) error {
 }
 
 // OnlyShown reports whether apply may run nothing but what the plan shows: its digest is
-// required, and no option says what to do with the rest.
+// required, and no option declares what to do with the rest.
 func (p Policy) OnlyShown() bool { return p.digest != "" && !p.open }
 
 func names(keys []ed25519.PublicKey) string {

@@ -45,7 +45,7 @@ type StateInUse struct {
 	Claim string    `json:"claim,omitempty"` // the claim to give to `state unlock`
 	Since time.Time `json:"since,omitzero"`
 	Heard time.Time `json:"heard,omitzero"` // when the last entry was written, by the clock of its machine
-	// EndedWithoutClose says that the command has ended, or was silent for so long that it can be
+	// EndedWithoutClose reports that the command has ended, or was silent for so long that it can be
 	// taken over, and has not released the state.
 	EndedWithoutClose bool `json:"ended_without_close,omitempty"`
 }
@@ -257,7 +257,7 @@ func leave(old *state.Store, from, to state.Place) error {
 	return nil
 }
 
-// putAside copies the content of a state file to a file beside it, unless an earlier try has done so.
+// putAside copies the content of a state file to a file next to it, unless an earlier try has done so.
 func putAside(path string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {

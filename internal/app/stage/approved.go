@@ -17,7 +17,7 @@ import (
 	"deployster/state"
 )
 
-// Approved is a plan that may be applied, with what has to be asked on the way.
+// Approved is a plan that may be applied, with what has to be prompted for on the way.
 type Approved struct {
 	Drafted
 	options apply.Options
@@ -35,12 +35,12 @@ func Approve(ctx context.Context, c command.Command, d Drafted, a approval.Appro
 // ApproveBy approves a plan for which everything was decided before: by a policy.
 func ApproveBy(d Drafted, o apply.Options) Approved { return Approved{d, o} }
 
-// RunOptions say how a plan is applied.
+// RunOptions declare how a plan is applied.
 type RunOptions struct {
 	Parallelism int  // 0 = DefaultParallelism, and more in workers
 	KeepGoing   bool // after a failure continue with the resources that do not depend on it
 	AtOnce      int  // how many hosts are worked on concurrently; 0 = order.Hosts
-	MaxFailed   int  // after so many failed hosts no further one is started; 0 = no limit
+	MaxFailed   int  // after that many failed hosts no further one is started; 0 = no limit
 }
 
 // Ran is the run of an approved plan.

@@ -19,11 +19,11 @@ import (
 	"deployster/state"
 )
 
-// HostOptions say how a command treats hosts.
+// HostOptions declare how a command treats hosts.
 type HostOptions struct {
 	FailUnreachable bool // an unreachable host is an error; else the resources on it are left unchanged
-	AtOnce          int  // so many hosts are worked on concurrently; 0 = order.Hosts
-	MaxFailed       int  // of an apply: after so many failed hosts it starts no further one; 0 = no limit
+	AtOnce          int  // that many hosts are worked on concurrently; 0 = order.Hosts
+	MaxFailed       int  // of an apply: after that many failed hosts it starts no further one; 0 = no limit
 }
 
 // Connected is a state whose machines are connected: this one, and the hosts. The ends of its

@@ -62,7 +62,7 @@ func LoadSaved(c command.Command, file string, check func(string, *plan.Plan, *p
 	return l, nil
 }
 
-// NamesPlan returns an error if the only path looks like a saved plan that does not exist.
+// NamesPlan returns an error if the only path reads like a saved plan that does not exist.
 func NamesPlan(w *workspace.Workspace, paths []string) error {
 	if len(paths) != 1 || workspace.IsManifest(paths[0]) {
 		return nil

@@ -31,7 +31,7 @@ func Copies(w *workspace.Workspace) ([]state.Copy, error) {
 }
 
 // Reencrypt rewrites the state file and its copies as the encryption block of the
-// manifests says, and returns how many files it wrote.
+// manifests declares, and returns how many files it wrote.
 func Reencrypt(ctx context.Context, w *workspace.Workspace) (written int, err error) {
 	place := w.StatePlaceAround()
 	store, err := w.OpenState(ctx, place, "state reencrypt")

@@ -135,7 +135,7 @@ func exitOf(out runner.Outcome) *int {
 	return &out.ExitCode
 }
 
-// answered returns the answer of a put that has ended; nil = it gave none, or the action is no put.
+// answered returns the answer of a put that has ended; nil = it gave none, or the action is not a put.
 func (f Finder) answered(s state.Snapshot, addr string, out runner.Outcome) *artifact.Put {
 	put := s.Unsettled[addr].Put
 	if put == nil || out.Fate != runner.Exited {
@@ -188,7 +188,7 @@ func (f Finder) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, wh
 	f.Command.Work.Warn(d)
 }
 
-// whyUnknown says why the end of an action is unknown. For an action on a host it returns
+// whyUnknown reports why the end of an action is unknown. For an action on a host it returns
 // why: only the host knows, whichever machine started the action.
 func whyUnknown(by actions.By, on *runner.Host, why string) string {
 	host, boot := by.Local()

@@ -43,7 +43,7 @@ func outlives(ctx context.Context, w *workspace.Workspace, connect func() (*rout
 func (f Finder) Ended(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt) (runs bool, out runner.Outcome, err error) {
 	runs, err = f.on(s, addr).Running(ctx, a.Key)
 	if diag.Is[*runner.HostError](err) && ctx.Err() == nil {
-		return false, runner.Outcome{Fate: runner.Unknown}, nil // its machine is unreachable, and may be gone for good
+		return false, runner.Outcome{Fate: runner.Unknown}, nil // its machine is unreachable, and may be lost for good
 	}
 	if err != nil || runs {
 		return runs, out, err

@@ -11,13 +11,13 @@ import (
 	"deployster/state"
 )
 
-// Checks say which versions of artifacts there are beside those in use.
+// Checks report which versions of artifacts there are in addition to those in use.
 type Checks struct {
 	Format    int       `json:"format"`
 	Artifacts []Checked `json:"artifacts"`
 }
 
-// Checked is what the image of an artifact says of newer versions.
+// Checked is what the image of an artifact reports about newer versions.
 type Checked struct {
 	Name     string            `json:"name"`
 	Type     string            `json:"type"` // The image, as the manifest names it.
@@ -41,7 +41,7 @@ type Version struct {
 // Moves reports whether the newest version is not the one in use.
 func (c Checked) Moves() bool { return !c.Newest.Is(c.InUse) }
 
-// Check asks images for newer versions. No names means all artifacts but those that are
+// Check queries images for newer versions. No names means all artifacts but those that are
 // only the target of publishes. It writes nothing.
 func (d *Desk) Check(ctx context.Context, names []string, parallelism int) (Checks, error) {
 	out := Checks{Format: Format, Artifacts: []Checked{}}

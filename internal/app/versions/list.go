@@ -10,7 +10,7 @@ import (
 // Format is the version of the documents.
 const Format = 1
 
-// Listed says which versions of artifacts are in use.
+// Listed reports which versions of artifacts are in use.
 type Listed struct {
 	Format    int    `json:"format"`
 	Artifacts []Used `json:"artifacts"`

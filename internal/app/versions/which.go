@@ -40,7 +40,7 @@ func (d *Desk) which(ctx context.Context, client artifact.Client, a config.Artif
 		return now, diag.Errorf("No version of artifact."+a.Name+" is in use", "None is recorded, and none is pinned. Name one by its "+
 			"parts, such as ref=c3d4: `deployster artifact versions %s` lists them.", a.Name)
 	case len(parts) == 0 && v1:
-		return now, nil // a check cannot say whether it still exists: a fetch finds out
+		return now, nil // a check cannot report whether it still exists: a fetch finds out
 	case len(parts) == 0:
 		parts = now.Version
 	}

@@ -5,11 +5,11 @@
 // the implementations of the interfaces here do.
 //
 // One goroutine owns everything that changes. Queries, the one repair and the
-// processes that watch run beside it, and send back their results:
+// processes that watch run with it, and send back their results:
 //
 //	generation   takes over the resources of a new generation
 //	start        starts the queries and the repair that are due
-//	looked       compares the result of a query with the last one
+//	`looked`     compares the result of a query with the last one
 //	repaired     handles the outcome of a repair; holds back the next
 //	read         reads what processes have reported: one note for each, however many events
 package watch

@@ -136,7 +136,7 @@ func (w *watcher) reconsider(now time.Duration) {
 	clear(w.unapproved)
 }
 
-// outcome handles the outcome of one of the resources of a repair. righted says that one of
+// outcome handles the outcome of one of the resources of a repair. righted reports that one of
 // them is VALID again.
 func (w *watcher) outcome(it *item, o Outcome, righted bool, now time.Duration) {
 	switch o {

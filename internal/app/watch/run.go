@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options, generations <-chan Generation, tell fun
 	go func() { w.running.Wait(); close(ended) }()
 	for {
 		select {
-		case <-w.looks: // it was cut short, and its result does not count
+		case <-w.looks: // it was interrupted, and its result does not count
 		case r := <-w.repairs:
 			w.repaired(r)
 		case <-ended:
@@ -179,7 +179,7 @@ func (w *watcher) beat(now time.Duration) {
 	w.slept = slept
 }
 
-// generation takes over the resources of a new generation. What is equal in both goes on
+// generation takes over the resources of a new generation. What is equal in both continues
 // unchanged; back-off and counters stay with the addresses.
 func (w *watcher) generation(ctx context.Context, g Generation) {
 	first, now := w.gen.Looker == nil, w.now()

@@ -8,7 +8,7 @@ import (
 	"deployster/plan/drift"
 )
 
-// Looker queries one resource. An error says that the query failed, and the state is unknown.
+// Looker queries one resource. An error reports that the query failed, and the state is unknown.
 type Looker interface {
 	Look(ctx context.Context, addr string) (Look, error)
 }
@@ -32,7 +32,7 @@ type Repairer interface {
 	Repair(ctx context.Context, addrs []string) (map[string]Outcome, error)
 }
 
-// ErrElsewhere says that the state is no longer that of this generation: nothing was
+// ErrElsewhere reports that the state is no longer that of this generation: nothing was
 // repaired, and a new generation follows.
 var ErrElsewhere = errors.New("the state was changed by another command")
 
@@ -53,7 +53,7 @@ type Source interface {
 	Watch(ctx context.Context, addr string, tell func(SourceEvent)) error
 }
 
-// SourceEvent says that a resource has to be queried. It never says what changed.
+// SourceEvent reports that a resource has to be queried. It never reports what changed.
 type SourceEvent struct {
 	First  bool   // the process watches from now on
 	Busy   *bool  // true: work is in progress, and nothing counts as converged; false: it has ended
@@ -62,10 +62,10 @@ type SourceEvent struct {
 
 // Errors that a Source may return, wrapped.
 var (
-	// ErrPolled says that no process is available for a resource for now: it is polled,
+	// ErrPolled reports that no process is available for a resource for now: it is polled,
 	// which is reported once, and a process is tried again every five minutes.
 	ErrPolled = errors.New("it is polled")
-	// ErrAnew says that the process has to be started again, through no fault of its own.
+	// ErrAnew reports that the process has to be started again, through no fault of its own.
 	ErrAnew = errors.New("it starts again")
 )
 
@@ -79,7 +79,7 @@ type Resource struct {
 	Watched  bool          // the Source reports its changes
 	Repair   bool          // drift is repaired; otherwise it is only reported
 	Cold     bool          // its query starts a container: at most Generation.Cold of these start concurrently
-	Request  string        // a digest of the inputs of its process, which goes on while that is equal
+	Request  string        // a digest of the inputs of its process, which continues while that is equal
 	Recorded string        // a digest of the entry that it is compared with; if that changes it is queried again
 }
 
@@ -215,11 +215,11 @@ type Righted struct {
 	Took    time.Duration // since the first event or query that showed the drift
 }
 
-// Settled says, after a while, that there is nothing to do but due polls, or, at once,
+// Settled reports, after a while, that there is nothing to do but due polls, or, at once,
 // that there is something to do.
 type Settled struct{ Converged bool }
 
-// Loaded says that a new generation is watched from now on.
+// Loaded reports that a new generation is watched from now on.
 type Loaded struct {
 	First  bool
 	Counts Counts

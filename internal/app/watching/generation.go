@@ -30,7 +30,7 @@ import (
 
 // The longest time between two queries of a resource, if no option gives another.
 const (
-	pollBeside = time.Hour       // beside a process that reports changes
+	pollBeside = time.Hour       // next to a process that reports changes
 	pollFast   = time.Minute     // where a worker or a shared container answers
 	pollCold   = 5 * time.Minute // where each query starts a container
 )

@@ -180,7 +180,7 @@ func outcomesOf(addrs []string, done repairs.Repaired) map[string]watch.Outcome 
 	for _, addr := range addrs {
 		out[addr] = watch.NotApproved // it, or what it depends on
 		switch {
-		case slices.Contains(done.Planned, addr): // nothing to do, unless the report says otherwise
+		case slices.Contains(done.Planned, addr): // nothing to do, unless the report declares otherwise
 			out[addr] = watch.Right
 		case done.Refused[addr] == "" && (done.Broken != nil || slices.Contains(done.Later, addr)):
 			out[addr] = watch.Failed // it is tried again
@@ -206,7 +206,7 @@ func outcomesOf(addrs []string, done repairs.Repaired) map[string]watch.Outcome 
 }
 
 // repairRun is the run of a repair. It begins when there is something to record: a repair
-// that finds nothing to do is no run.
+// that finds nothing to do is not a run.
 type repairRun struct {
 	w     *watcher
 	addrs []string

@@ -132,7 +132,7 @@ func (w *watcher) bottom() string {
 		words.Count(c.Resources, "resource"), c.Resources-c.Drifted-c.Failed, c.Drifted, c.Failed, c.ByEvents, text))
 }
 
-// settled sends an event that says whether there is something to do.
+// settled sends an event that reports whether there is something to do.
 func (w *watcher) settled(t watch.Settled) {
 	s, text := Unconverged, "changes are needed"
 	if t.Converged {
@@ -169,7 +169,7 @@ func (w *watcher) loaded(t watch.Loaded) {
 	}
 }
 
-// how says how often which resources are queried.
+// how reports how often which resources are queried.
 func (g *generation) how() string {
 	every := map[time.Duration]int{}
 	var order []time.Duration

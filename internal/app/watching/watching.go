@@ -27,7 +27,7 @@ import (
 	"deployster/state/actions"
 )
 
-// Options say what is watched, and what is approved.
+// Options declare what is watched, and what is approved.
 type Options struct {
 	repairs.SourceOptions
 	Approve     string         // kinds of change, separated by commas, or "none"
@@ -79,11 +79,11 @@ type watcher struct {
 	letGo   time.Time  // when a repair ended
 	read    time.Time  // when everything was read
 
-	applying atomic.Bool // the manifests are being applied, which must not be cut short
+	applying atomic.Bool // the manifests are being applied, which must not be interrupted
 
 	printing sync.Mutex // keeps lines whole
 
-	mu      sync.Mutex // guards the rest; nothing is printed while it is held: the terminal asks for its last line
+	mu      sync.Mutex // guards the rest; nothing is printed while it is held: the terminal requests its last line
 	current *generation
 	counts  watch.Counts
 	repairs []string          // the resources that are being repaired

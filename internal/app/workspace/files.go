@@ -18,7 +18,7 @@ func IsManifest(name string) bool {
 }
 
 // CheckNewManifest returns an error if no manifest can be written under a name, before
-// images are asked for its content.
+// images are queried for its content.
 func (o Options) CheckNewManifest(file string) error {
 	_, err := os.Lstat(o.Path(file))
 	switch {

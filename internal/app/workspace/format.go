@@ -14,7 +14,7 @@ import (
 	"deployster/internal/base/durable"
 )
 
-// FormatOptions say what to do with files that are not in the canonical format.
+// FormatOptions declare what to do with files that are not in the canonical format.
 type FormatOptions struct {
 	Stdin     io.Reader // read for the argument -
 	Recursive bool      // also in subdirectories

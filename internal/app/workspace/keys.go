@@ -34,7 +34,7 @@ func (w *Workspace) useKeys(m *config.Manifest) {
 }
 
 // loadKeys finds the keys that the encryption block and the environment name. A missing
-// one is no error as long as another key works.
+// one is not an error as long as another key works.
 func loadKeys(o Options, e config.Encryption) (encryption.Keys, error) {
 	keys := encryption.Keys{Recipients: e.Recipients}
 	file := func(path string) ([]byte, error) {

@@ -16,7 +16,7 @@ import (
 type Inputs struct {
 	Paths     []string         // manifests and directories of them, which may be only a part; none = the whole workspace
 	Variables []config.VarFlag // later ones override earlier ones
-	Ask       bool             // ask the UI for variables that have no value
+	Ask       bool             // prompt the UI for variables that have no value
 }
 
 // load is config.Load or config.Check.
@@ -60,7 +60,7 @@ func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Man
 	return w.Manifest(ctx, in)
 }
 
-// NeededManifest reads the manifests of the workspace for a command that asks what they
+// NeededManifest reads the manifests of the workspace for a command that queries what they
 // need; nil = there are none.
 func (w *Workspace) NeededManifest() (*config.Manifest, error) {
 	sources, diags := config.Find(w.Dir, nil, nil)
@@ -113,7 +113,7 @@ func wrongState(w *Workspace, m *config.Manifest) diag.Diagnostics {
 	return nil
 }
 
-// askVariables asks for the values of variables that have none, if these are the only
+// askVariables prompts for the values of variables that have none, if these are the only
 // errors.
 func (w *Workspace) askVariables(ctx context.Context, m *config.Manifest, diags diag.Diagnostics) ([]config.VarInput, error) {
 	wanted := m.Variables().Missing()

@@ -16,7 +16,7 @@ type OutputDocument struct {
 }
 
 // OutputDocuments returns what `output -json` prints: the keys are those of `terraform
-// output -json`. Sensitive outputs have their values: programs that ask for them need
+// output -json`. Sensitive outputs have their values: programs that request them need
 // them. The web page, events and records never have them.
 func OutputDocuments(s state.Snapshot) (map[string]OutputDocument, error) {
 	all := make(map[string]OutputDocument, len(s.Outputs))

@@ -14,7 +14,7 @@ import (
 	"deployster/state/actions"
 )
 
-// The variables that say how long a command waits for a store, and for a host.
+// The variables that declare how long a command waits for a store, and for a host.
 const (
 	patienceVariable = "DEPLOYSTER_STATE_PATIENCE"
 	hostVariable     = "DEPLOYSTER_HOST_PATIENCE"
@@ -76,7 +76,7 @@ func HostPatience(o Options) (time.Duration, error) {
 	return patience(o, hostVariable, router.DefaultPatience, "a host is waited for whose connection was lost")
 }
 
-// patience reads a variable that says how long to wait for something.
+// patience reads a variable that sets how long to wait for something.
 func patience(o Options, variable string, usual time.Duration, what string) (time.Duration, error) {
 	text := o.Env(variable)
 	if text == "" {

@@ -99,7 +99,7 @@ func repairs(w *Workspace, err error, o *state.Options) bool {
 	return true
 }
 
-// heldBy returns the command that holds a state, from the error that says that it is locked; "" = unknown.
+// heldBy returns the command that holds a state, from the error that reports that it is locked; "" = unknown.
 func heldBy(err error) string {
 	if locked, ok := errors.AsType[*durable.LockedError](err); ok && locked.Holder != nil {
 		return locked.Holder.Command
@@ -117,7 +117,7 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 	if err != nil || recovery == nil {
 		return snapshot, err
 	}
-	// What looks like an apply that was killed may be one in progress.
+	// What reads like an apply that was killed may be one in progress.
 	if who, inUse := stateplace.InUse(place); inUse {
 		w.Note("An apply is in progress (%s); showing what it has recorded so far.", who)
 		return snapshot, nil
@@ -141,7 +141,7 @@ func Hide(w *Workspace, s state.Snapshot) {
 	}
 }
 
-// WarnClear warns of files in clear text beside an encrypted state.
+// WarnClear warns of files in clear text next to an encrypted state.
 func (w *Workspace) WarnClear(place state.Place) {
 	files := stateplace.Clear(place)
 	if len(files) == 0 {

@@ -22,7 +22,7 @@ const DefaultState = "deployster.state.json"
 // Std is the name of a plan or a report on stdin or stdout.
 const Std = "-"
 
-// Options say where a workspace is, and to whom it reports.
+// Options declare where a workspace is, and to whom it reports.
 type Options struct {
 	Dir         string   // absolute
 	Home        string   // the home directory of the user; "" = none
@@ -48,7 +48,7 @@ type UI interface {
 	Diagnostics(diag.Diagnostics)
 	// Printf prints a remark.
 	Printf(format string, args ...any)
-	// AskVariable asks for the value of a variable.
+	// AskVariable prompts for the value of a variable.
 	AskVariable(context.Context, config.Missing) (string, error)
 }
 

@@ -46,6 +46,6 @@ func StayLong(gogc string, resources int) {
 	debug.FreeOSMemory()
 }
 
-// ResourcesIn returns how many resources a manifest or a plan file of so many bytes can
+// ResourcesIn returns how many resources a manifest or a plan file of that many bytes can
 // have at most.
 func ResourcesIn(bytes int) int { return bytes / resourceSize }

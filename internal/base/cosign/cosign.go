@@ -94,7 +94,7 @@ func (k Keys) verifiers() []signature.Verifier {
 	return all
 }
 
-// payload is the content that a signature stored beside an image signs.
+// payload is the content that a signature stored next to an image signs.
 type payload struct {
 	Critical struct {
 		Type     string `json:"type"`
@@ -109,9 +109,9 @@ type payload struct {
 
 const payloadType = "cosign container image signature"
 
-// VerifyPayload verifies a signature stored beside an image: signed, in base64, must be
+// VerifyPayload verifies a signature stored next to an image: signed, in base64, must be
 // by one of the keys, and the content that it signs must name this digest and this
-// repository. So nobody can put a signature beside another image, or the image under
+// repository. So nobody can put a signature next to another image, or the image under
 // another name.
 func (k Keys) VerifyPayload(signed string, content []byte, digest, repository string) error {
 	raw, err := base64.StdEncoding.DecodeString(signed)

@@ -9,7 +9,7 @@ import (
 const crashFrames = 8
 
 // Crash returns a diagnostic for a bug in deployster: the value of the panic, and where
-// it happened. Stack is the result of debug.Stack in the function that recovered. Said is
+// it happened. Stack is the result of debug.Stack in the function that recovered. said is
 // what the reader should do or know, in sentences.
 func Crash(panicked any, stack []byte, said string) *Diagnostic {
 	var places []string

@@ -75,7 +75,7 @@ type Value struct {
 	Text string `json:"statement"`
 }
 
-// Diagnostic is one thing to tell the user.
+// Diagnostic is one message for the user.
 type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	Summary  string   `json:"summary"`           // what happened, in a few words

@@ -8,7 +8,7 @@ import (
 
 // Visible makes text from an image, a registry, a file or another process safe
 // to show: control characters, terminal escapes, characters that turn the
-// direction of text, and bytes that are no UTF-8 are written out as \x1b or
+// direction of text, and bytes that are not UTF-8 are written out as \x1b or
 // \u202e. Newlines and tabs stay.
 func Visible(s string) string {
 	if plain(s) {

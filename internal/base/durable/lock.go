@@ -100,7 +100,7 @@ func forReading(path string, cannot error) (*os.File, error) {
 	return f, err
 }
 
-// pollInterval is how often WaitLock tries again: short beside the 100 ms that a person
+// pollInterval is how often WaitLock tries again: short compared with the 100 ms that a person
 // notices.
 const pollInterval = 20 * time.Millisecond
 
@@ -155,7 +155,7 @@ func (l *Lock) InPlace() bool {
 // From then on another process may hold the lock.
 func (l *Lock) Remove() error { return errors.Join(os.Remove(l.f.Name()), l.Unlock()) }
 
-// writeHolder writes the holder for those who find the lock held. It is no part of the
+// writeHolder writes the holder for those who find the lock held. It is not part of the
 // locking, so its failures are ignored.
 func writeHolder(f *os.File, command string) {
 	host, err := os.Hostname()

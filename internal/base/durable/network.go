@@ -9,7 +9,7 @@ import (
 
 // shared names the file systems that several machines may mount at the same time, by the
 // magic numbers of statfs(2). There a flock may hold on one machine only, and an fsync
-// may reach the server later than it says.
+// may reach the server later than it reports.
 var shared = map[int64]string{
 	0x6969:     "NFS",
 	0x517b:     "SMB",

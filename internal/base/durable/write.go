@@ -187,7 +187,7 @@ func discard(temp string) error {
 	return nil
 }
 
-// Remove deletes a file and makes that durable. A file that does not exist is no error.
+// Remove deletes a file and makes that durable. A file that does not exist is not an error.
 func Remove(path string) error {
 	return remove(system(), path)
 }

@@ -13,7 +13,7 @@
 //
 // key is an age file that holds the data key, in base64. The two lines of the
 // head are authenticated with the content, so that a plan cannot stand in the
-// place of a state. The hash at the end tells a damaged file from a wrong key
+// place of a state. The hash at the end distinguishes a damaged file from a wrong key
 // without having any key.
 package encryption
 

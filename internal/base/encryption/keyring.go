@@ -138,7 +138,7 @@ func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 	return d, nil
 }
 
-// advice tells where the user can give a key, for messages.
+// advice shows where the user can give a key, for messages.
 func advice(wrapped []byte) string {
 	if byPassphrase(wrapped) {
 		return "Give the passphrase in DEPLOYSTER_PASSPHRASE, or in a file that DEPLOYSTER_PASSPHRASE_FILE or the encryption block of " +

@@ -171,11 +171,11 @@ func (s *Set) head(target string) []byte {
 	}
 	defer opened.Close()
 	buf := make([]byte, 256)
-	n, _ := io.ReadFull(opened, buf) // a short file is no error
+	n, _ := io.ReadFull(opened, buf) // a short file is not an error
 	return buf[:n]
 }
 
-// Interpreter returns the program that a script's first line names; "" if the file is no
+// Interpreter returns the program that a script's first line names; "" if the file is not a
 // script or does not exist.
 func (s *Set) Interpreter(target string) string {
 	line, _, _ := strings.Cut(string(s.head(target)), "\n")

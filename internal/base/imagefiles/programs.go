@@ -65,8 +65,8 @@ func linkerOf(path string) (string, error) {
 // linkerLimit is how long the dynamic linker may take to look up libraries.
 const linkerLimit = time.Minute
 
-// librariesOf asks the dynamic linker which libraries a program needs. It looks
-// them up, and does not run the program.
+// librariesOf queries the dynamic linker for the libraries of a program. It finds
+// them, and does not run the program.
 func librariesOf(ctx context.Context, linker, path string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, linkerLimit)
 	defer cancel()

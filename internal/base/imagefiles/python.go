@@ -82,7 +82,7 @@ func (s *Set) addStandard(dir string) error {
 		case d.IsDir() && (slices.Contains(unneeded, d.Name()) || strings.HasPrefix(d.Name(), "config-")):
 			return fs.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
-			// Its target may lie elsewhere, so the file itself is added in place of the link.
+			// Its target may be elsewhere, so the file itself is added in place of the link.
 			if real, err := filepath.EvalSymlinks(filepath.Join(dir, name)); err == nil {
 				return s.addFile(real, path.Join(dir, name), along)
 			}

@@ -16,7 +16,7 @@ func Shown(line []byte) string {
 // escape begins every code for a terminal.
 const escape = 0x1b
 
-// colourless returns a line without the codes that change how characters look (ESC [ ... m), that
+// colourless returns a line without the codes that change how characters appear (ESC [ ... m), that
 // erase a part of the line (ESC [ ... K), or that select the usual characters (ESC ( B). A code
 // that could change other lines, such as one that moves the cursor, is kept.
 func colourless(line []byte) []byte {

@@ -33,7 +33,7 @@ func serve(work <-chan func(), done chan<- struct{}) {
 }
 
 // RunOrAbandon runs f and waits until it ends. Meanwhile it calls wait at the given
-// interval; when wait returns false, RunOrAbandon returns and f goes on in its goroutine.
+// interval; when wait returns false, RunOrAbandon returns and f continues in its goroutine.
 // The caller may read what f has written only if ended is true.
 func (p *Pool) RunOrAbandon(f func(), every time.Duration, wait func() bool) (ended bool) {
 	r, _ := p.idle.Get().(*runner)

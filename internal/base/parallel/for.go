@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// least is the number of things from which on a goroutine of their own pays off.
+// least is the number of items from which on a goroutine of their own pays off.
 const least = 100
 
-// For divides n things, numbered from 0, into parts and calls do for each part, with the
-// numbers from <= i < to. Each processor gets a part; few things are one part. It returns
+// For divides n items, numbered from 0, into parts and calls do for each part, with the
+// numbers from <= i < to. Each processor gets a part; few items are one part. It returns
 // when all parts are done; if one panicked, For then panics with its value.
 func For(n int, do func(from, to int)) {
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))

@@ -37,7 +37,7 @@ type Claim struct {
 	done chan struct{}
 }
 
-// TakenError says who has taken over the log.
+// TakenError reports who has taken over the log.
 type TakenError struct {
 	By By
 	At time.Time

@@ -38,7 +38,7 @@ func (System) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Timing says how patient a log is. Safety does not depend on it.
+// Timing reports how patient a log is. Safety does not depend on it.
 type Timing struct {
 	Alive    time.Duration // how often a holder appends an entry at least; 0 = only when it has records
 	Gone     time.Duration // a holder that appended nothing for so long can be taken over

@@ -19,7 +19,7 @@ const (
 	endsKilled = 10 * time.Second
 )
 
-// AliveError says that an earlier holder of a log on this machine is alive, and could not be ended.
+// AliveError reports that an earlier holder of a log on this machine is alive, and could not be ended.
 type AliveError struct {
 	Holder Holder
 	Err    error
@@ -89,7 +89,7 @@ func (h Holder) kill() error {
 	}
 	fd, err := unix.PidfdOpen(h.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
-		return nil // the lock of its file says whether that is so
+		return nil // the lock of its file reports whether that is so
 	}
 	if err != nil {
 		return err

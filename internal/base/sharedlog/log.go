@@ -39,7 +39,7 @@ func lasting(err error) bool {
 }
 
 // call makes one call of the store, limited to Timing.Call. patience is how long the caller
-// tries again; 0 = not at all. An error after ctx has ended says nothing about the store.
+// tries again; 0 = not at all. An error after ctx has ended reports nothing about the store.
 func (l *Log) call(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, l.Timing.Call)
 	defer cancel()

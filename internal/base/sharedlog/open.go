@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Options say how to open a log for writing.
+// Options declare how to open a log for writing.
 type Options struct {
 	By   By
 	Wait time.Duration // how long to wait while another claim holds the log; 0 = not at all
@@ -37,7 +37,7 @@ func (o Options) holds(n uint64) error {
 	return o.Holds(n)
 }
 
-// HeldError says who holds the log.
+// HeldError reports who holds the log.
 type HeldError struct{ View *View }
 
 func (e *HeldError) Error() string { return fmt.Sprintf("the log is held by %s", e.View.Tip.By) }
@@ -45,7 +45,7 @@ func (e *HeldError) Error() string { return fmt.Sprintf("the log is held by %s",
 // Is reports whether target is ErrHeld.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
-// MovedError says where the log has moved to.
+// MovedError reports where the log has moved to.
 type MovedError struct{ To string }
 
 func (e *MovedError) Error() string { return "the log has moved to " + e.To }
@@ -53,7 +53,7 @@ func (e *MovedError) Error() string { return "the log has moved to " + e.To }
 // Is reports whether target is ErrMoved.
 func (e *MovedError) Is(target error) bool { return target == ErrMoved }
 
-// LeftError says why a log could not be opened, and that the new claim may still hold it.
+// LeftError reports why a log could not be opened, and that the new claim may still hold it.
 type LeftError struct{ Err error }
 
 func (e *LeftError) Error() string { return e.Err.Error() }
@@ -69,7 +69,7 @@ func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
 	if w.Claim == "" {
 		w.Claim = NewID()
 	}
-	var v *View // what was seen at the last look
+	var v *View // what was seen at the last check
 	for {
 		now, err := l.viewOr(ctx, v, o.Salvage)
 		if errors.Is(err, ErrUnreachable) && w.left() > 0 {
@@ -132,7 +132,7 @@ func (l *Log) silence(tip string) time.Duration {
 	return now - l.seen
 }
 
-// forgetTip starts the silence of the tip anew.
+// forgetTip starts the silence of the tip again.
 func (l *Log) forgetTip() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,7 +184,7 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 		return nil, &LeftError{err}
 	}
 	marked := o.holds(e.N)
-	// Rule 3, look after opening: a late open may have filled a gap that compaction
+	// Rule 3, check after opening: a late open may have filled a gap that compaction
 	// left. Then there are entries with higher numbers.
 	now, failed, err := l.lookAfter(ctx, o.Salvage)
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *Shown) End(held bool) {
 		return
 	}
 	if !held {
-		_ = os.Remove(s.path) // a file that stays says only that its process is dead
+		_ = os.Remove(s.path) // a file that stays reports only that its process is dead
 	}
 	_ = s.file.Close()
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// ErrNoLocks says that a store ignores the condition of Create, or does not list what exists.
+// ErrNoLocks reports that a store ignores the condition of Create, or does not list what exists.
 var ErrNoLocks = errors.New("this store does not hold locks")
 
 // Probe tests, as far as possible, whether the store does what Store promises: some
@@ -42,7 +42,7 @@ func (l *Log) Probe(ctx context.Context) error {
 	return unprobed(err)
 }
 
-// unprobed says of an error that it is not known whether the store holds locks; nil stays nil.
+// unprobed reports about an error that it is not known whether the store holds locks; nil stays nil.
 func unprobed(err error) error {
 	if err == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 // Store keeps objects that are created once and never changed. It is safe for
 // concurrent use. A key is ASCII, at most 200 bytes, and may have slashes.
 type Store interface {
-	// Create makes an object, which is durable when Create returns nil. ErrExists says
+	// Create makes an object, which is durable when Create returns nil. ErrExists reports
 	// that an object with this key exists, whoever created it. After any other error
 	// the object may exist, now or later.
 	Create(ctx context.Context, key string, data []byte) error
@@ -17,7 +17,7 @@ type Store interface {
 	// List returns the keys that begin with prefix, sorted. It has all objects that
 	// were created before List began and still exist.
 	List(ctx context.Context, prefix string) ([]string, error)
-	// Delete removes an object. It is no error if there is none.
+	// Delete removes an object. It is not an error if there is none.
 	Delete(ctx context.Context, key string) error
 	// Close releases connections.
 	Close() error

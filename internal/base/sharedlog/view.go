@@ -19,7 +19,7 @@ type View struct {
 	Journal []byte // the records that follow the state
 	Run     string // the run that wrote these records
 
-	// Salvaged says that the log is damaged, and that this is what of it can be read: Journal has gaps.
+	// Salvaged reports that the log is damaged, and that this is what of it can be read: Journal has gaps.
 	Salvaged bool
 
 	marks []string         // keys of the marks
@@ -48,7 +48,7 @@ func (v *View) MovedTo() string {
 // LastHeard returns how long ago the holder wrote its last entry, by the two machines' clocks.
 func (v *View) LastHeard(now time.Time) time.Duration { return max(now.Sub(v.Tip.Time), 0) }
 
-// errAgain says that an entry was compacted while the log was read.
+// errAgain reports that an entry was compacted while the log was read.
 var errAgain = errors.New("the log was compacted meanwhile")
 
 // View reads the log. It changes nothing, and does not block writers.

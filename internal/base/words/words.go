@@ -72,7 +72,7 @@ func ThereAre(names []string) string {
 	}
 }
 
-// DidYouMean returns a sentence that suggests the name that was probably meant, with a
+// DidYouMean returns a sentence that suggests the name that was probably intended, with a
 // space before it, or "".
 func DidYouMean(wrong string, names []string) string { return Guess(Nearest(wrong, names)) }
 
@@ -87,7 +87,7 @@ func Guess(name string) string {
 	return fmt.Sprintf(" Did you mean %q?", name)
 }
 
-// Nearest returns the name that was probably meant, the first by name of equally near
+// Nearest returns the name that was probably intended, the first by name of equally near
 // ones, or "".
 func Nearest(wrong string, names []string) string {
 	best, least := "", -1

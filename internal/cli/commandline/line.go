@@ -114,7 +114,7 @@ func completing(app *cli.App, args []string) Line {
 	return line
 }
 
-// Help reports whether the user asks only for the help of the command.
+// Help reports whether the user requests only the help of the command.
 func (l Line) Help() bool { return l.Bool("help") || l.Bool("h") }
 
 // standingArgs is the environment variable with flags for all commands; with _COMMAND

@@ -13,7 +13,7 @@ import (
 	"deployster/plan/order"
 )
 
-// UnreachableFlag returns the flag that says what to do with resources on hosts that cannot be reached.
+// UnreachableFlag returns the flag that declares what to do with resources on hosts that cannot be reached.
 func UnreachableFlag() cli.Flag {
 	return &cli.StringFlag{Name: "unreachable", Value: "leave",
 		Usage: "`WHAT` to do when a host cannot be reached: skip its resources (leave), or fail",

@@ -35,7 +35,7 @@ type Runtime interface {
 }
 
 // Serve serves one client on stdin and stdout. When the connection is lost, the process
-// exits at once, with the code lost: actions in progress go on, and the next client
+// exits at once, with the code lost: actions in progress continue, and the next client
 // adopts them. A cleanup would end them, or wait for them.
 func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})

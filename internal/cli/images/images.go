@@ -20,7 +20,7 @@ import (
 type Session struct {
 	Engine      *app.Engine
 	Out, Err    terminal.Printer // Out is for results, Err for everything else
-	Interactive bool             // a person can be asked on the terminal
+	Interactive bool             // a person can be prompted on the terminal
 	Confirm     func(ctx context.Context, question string, whole bool) (bool, error)
 	// Store connects to the containerd whose images a command uses.
 	Store func(context.Context) (images.Store, error)

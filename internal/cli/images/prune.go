@@ -87,7 +87,7 @@ func pruneImages(c *cli.Context, s Session) error {
 	return err
 }
 
-// confirmPrune asks for approval to remove images.
+// confirmPrune prompts for approval to remove images.
 func confirmPrune(ctx context.Context, s Session, unused []imagestore.Image) error {
 	printImages(s.Err, unused)
 	s.Err.Printf("\n%s", lostWarning(unused))
@@ -102,7 +102,7 @@ func confirmPrune(ctx context.Context, s Session, unused []imagestore.Image) err
 	return err
 }
 
-// lostWarning returns a sentence that says whether all the images can be pulled again.
+// lostWarning returns a sentence that reports whether all the images can be pulled again.
 func lostWarning(list []imagestore.Image) string {
 	lost := 0
 	for _, i := range list {

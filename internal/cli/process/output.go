@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Output is stdout, and records the first error of writing there. Printing goes on after
+// Output is stdout, and records the first error of writing there. Printing continues after
 // an error: an apply must not stop because it has no readers output.
 type Output struct {
 	To io.Writer

@@ -17,7 +17,7 @@ func Interrupts(exit int) (ctx context.Context, abort chan struct{}, hangup func
 	signal.Ignore(syscall.SIGPIPE)
 	signals, hangups := make(chan os.Signal, 3), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // ignored with nohup: the user wants the command to go on
+	if !signal.Ignored(syscall.SIGHUP) { // ignored with nohup: the user wants the command to continue
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -43,7 +43,7 @@ func Aborted(abort <-chan struct{}) bool {
 	}
 }
 
-// takeHangups returns a channel that receives each SIGHUP, which is no interrupt from then on.
+// takeHangups returns a channel that receives each SIGHUP, which is not an interrupt from then on.
 func takeHangups(signals, hangups chan os.Signal) <-chan struct{} {
 	signal.Notify(hangups, syscall.SIGHUP)
 	signal.Stop(signals)

@@ -90,7 +90,7 @@ func expanded(m *config.Manifest, scope config.States) *config.Manifest {
 	}
 }
 
-// recordedConfig returns the config with which a thing needs no change: paths of
+// recordedConfig returns the config with which an object needs no change: paths of
 // ignore_changes and values that are unknown here are taken from the state.
 func recordedConfig(m *config.Manifest, address string, scope config.States, t Object) (config.Resolved, diag.Diagnostics) {
 	out, diags := m.Config(address, scope)

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Place says where the text from one line of a new file on was in Terraform's file.
+// Place reports where the text from one line of a new file on was in Terraform's file.
 type Place struct {
 	Line       int // in the new file
 	First, End int // lines in the old file
@@ -23,7 +23,7 @@ var marks = regexp.MustCompile("\x00([0-9]+) ([0-9]+)\x00")
 // removes it.
 func mark(at hcl.Range) string { return fmt.Sprintf("\x00%d %d\x00", at.Start.Line, at.End.Line) }
 
-// Unmark removes all marks from a text, and returns what they say.
+// Unmark removes all marks from a text, and returns what they report.
 func Unmark(text string) (clean string, places []Place) {
 	var b strings.Builder
 	line, at := 1, 0

@@ -49,7 +49,7 @@ func (m Module) namesFile(n hclsyntax.Node, seen map[string]bool) bool {
 	return w.found
 }
 
-// pathWalk looks for path.module and path.root.
+// pathWalk searches for path.module and path.root.
 type pathWalk struct {
 	module Module
 	seen   map[string]bool // local values

@@ -51,7 +51,7 @@ type Target struct {
 	PutTimeout   time.Duration // 0 = none
 }
 
-// Info says which protocol an image has, and its commands.
+// Info reports which protocol an image has, and its commands.
 type Info struct {
 	Protocol   Protocol          `json:"protocol"`
 	Reference  string            `json:"reference"` // as the manifest names it
@@ -85,8 +85,8 @@ type Checked struct {
 	Spaces   map[string]Space // those with a version, by name
 	Newest   []Versioned      // of the selected space, oldest first
 
-	// Silent: a v1 image listed no version, even when it was asked from the start. By its
-	// convention the version that it was asked from, if any, is still the newest.
+	// Silent: a v1 image listed no version, even when it was queried from the start. By its
+	// convention the version that it was queried from, if any, is still the newest.
 	Silent bool
 }
 
@@ -100,7 +100,7 @@ func (c Checked) Found() (Versioned, bool) {
 type Space struct {
 	Last      Versioned // the last one listed: the newest
 	Count     int
-	Continues bool // the version that was asked from still exists
+	Continues bool // the version that was queried from still exists
 }
 
 // GetInput is the input of a get, which writes the files of a version into a directory of the run.

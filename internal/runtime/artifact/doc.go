@@ -3,5 +3,5 @@
 // images share, the recipe by which files are found again, and two interfaces: Client
 // runs images, Store keeps files. Questions with a source and params as JSON come in;
 // versions, and directories that are held, go out. How to talk to an image, and how files
-// lie on a disk, is up to the implementations.
+// are on a disk, is up to the implementations.
 package artifact

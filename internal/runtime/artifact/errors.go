@@ -19,7 +19,7 @@ const (
 	TimedOut    Class = "timeout"     // its timeout expired
 	Unclear     Class = "unknown"     // it is unknown how it ended
 	Interrupted Class = "interrupted" // by the user
-	Foreign     Class = "foreign"     // it is no artifact image
+	Foreign     Class = "foreign"     // it is not an artifact image
 	Other       Class = "other"       // a fault of this machine: no image, no container, no disk
 )
 

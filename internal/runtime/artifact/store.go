@@ -39,7 +39,7 @@ type Held struct {
 // processes.
 type Store interface {
 	// Fetch returns the files of a recipe, and fetches them if they are not here: once
-	// for each key, however many callers ask at the same time.
+	// for each key, however many callers query at the same time.
 	Fetch(ctx context.Context, o Order) (Held, error)
 
 	// Look returns the entry of files that are here, and holds nothing.

@@ -61,7 +61,7 @@ var order = []string{
 	checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
-// titles say what is true when a check passes.
+// titles declare what is true when a check passes.
 var titles = map[string]string{
 	checkInit:        "init describes the image",
 	checkInitAgain:   "init answers a second query alike",

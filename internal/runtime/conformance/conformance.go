@@ -13,7 +13,7 @@ import (
 	"deployster/protocol"
 )
 
-// Options say what to test, and how.
+// Options declare what to test, and how.
 type Options struct {
 	Runner    runner.Runner
 	Launcher  runner.Launcher // starts watch programs; nil = the watch is not tested
@@ -28,7 +28,7 @@ type Options struct {
 	Workspace string          // the working directory
 	Verbose   bool
 
-	Replace bool // a thing that exists already may be changed and removed
+	Replace bool // an object that exists already may be changed and removed
 	Keep    bool // the resource is not removed at the end
 
 	// About is called with the image's answer to init, before anything in the world is
@@ -79,7 +79,7 @@ type Report struct {
 	Passed     int     `json:"passed"`
 	Failed     int     `json:"failed"`
 	Skipped    int     `json:"skipped"`
-	LeftBehind bool    `json:"left_behind"` // a thing that the test made exists or may exist
+	LeftBehind bool    `json:"left_behind"` // an object that the test made exists or may exist
 	Millis     int64   `json:"duration_ms"`
 	Checks     []Check `json:"checks"`
 }
@@ -98,8 +98,8 @@ func (r *Report) Add(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// Run tests an image. The error says why the test could not be carried out: an image or
-// a plug is missing, a thing exists already, or an interrupt. Faults of the image are
+// Run tests an image. The error reports why the test could not be carried out: an image or
+// a plug is missing, an object exists already, or an interrupt. Faults of the image are
 // in the report, which has the checks up to that point.
 func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Name == "" {
@@ -189,7 +189,7 @@ func (e *engine) all(ctx context.Context) error {
 	return nil
 }
 
-// refuseExisting returns an error if the test would change or remove a thing that it did not make.
+// refuseExisting returns an error if the test would change or remove an object that it did not make.
 func refuseExisting(first protocol.Answer, ty protocol.Type, o Options) error {
 	there := first.Status != protocol.Missing
 	touched := ty.Absent || first.Status != protocol.Valid || o.Then != nil
@@ -213,7 +213,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	e.image.recorder.BeginCheck()
 	out := f(ctx)
 	if ctx.Err() != nil {
-		return false // an interrupt is no verdict on the image
+		return false // an interrupt is not a verdict on the image
 	}
 	if out.err != nil {
 		e.failed = out.err

@@ -12,7 +12,7 @@ import (
 const fixDiscover = "Print one JSON object per line for each existing object, {\"config\": {...}, \"name\": \"...\"}, each once, and " +
 	"change nothing. docs/protocol.md, section 8.1."
 
-// listsObject asks which things exist, while the resource's thing does. The type gets the
+// listsObject queries which objects exist, while the resource's object does. The type gets the
 // defaults that a block of it may have: the config without the identity.
 func listsObject(ctx context.Context, i *image) outcome {
 	var defaults json.RawMessage
@@ -42,7 +42,7 @@ func listsObject(ctx context.Context, i *image) outcome {
 	return fail(fixDiscover, "It listed the created one %d times.", ours)
 }
 
-// namesSame reports whether a listed config describes the same thing as config: by the
+// namesSame reports whether a listed config describes the same object as config: by the
 // identity that config has, or by the whole config if the type has no identity.
 func namesSame(identity []string, config, listed json.RawMessage) (bool, error) {
 	if len(identity) == 0 {

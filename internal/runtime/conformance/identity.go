@@ -29,7 +29,7 @@ func declaresIdentity(i *image) outcome {
 			return fail(fixIdentity, "%s is not a property of the config_schema.", pointer)
 		case p.WriteOnly:
 			return fail(fixIdentity, "%s is writeOnly: a secret cannot be an identity.", pointer)
-		case !p.Always && !i.ty.Memory: // a memory identifies the thing where the config does not
+		case !p.Always && !i.ty.Memory: // a memory identifies the object where the config does not
 			return fail(fixIdentity, "%s may be missing: it must be required or have a default.", pointer)
 		}
 	}
@@ -38,7 +38,7 @@ func declaresIdentity(i *image) outcome {
 
 const fixOther = "Another value of the identity is another object: find exactly the object that the values of \"identity\" name."
 
-// askOther queries a thing with another identity, while the first thing exists.
+// askOther queries an object with another identity, while the first object exists.
 func askOther(ctx context.Context, e *engine) outcome {
 	if len(e.image.ty.Identity) == 0 {
 		return skip("it declares no identity")
@@ -67,8 +67,8 @@ func askOther(ctx context.Context, e *engine) outcome {
 	return e.image.sameAnswer(ctx, present(e.o.Config), e.valid, fixOther)
 }
 
-// askChanged queries the same thing with each other property changed in turn. If the
-// thing is not found, that property belongs to its identity too.
+// askChanged queries the same object with each other property changed in turn. If the
+// object is not found, that property belongs to its identity too.
 func askChanged(ctx context.Context, e *engine) outcome {
 	if len(e.image.ty.Identity) == 0 {
 		return skip("it declares no identity")

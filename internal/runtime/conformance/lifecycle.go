@@ -254,7 +254,7 @@ func (e *engine) askWithLastState(ctx context.Context) outcome {
 const fixRenamed = "Find the object by its config or by \"last_state\", not by the \"name\" next to the config, which a moved block of " +
 	"a manifest changes."
 
-// rename queries the same thing under another resource name. A type may find its things
+// rename queries the same object under another resource name. A type may find its objects
 // by that name only: then its users cannot rename resources.
 func (e *engine) rename(ctx context.Context) outcome {
 	before := e.image.target.Address

@@ -9,7 +9,7 @@ import (
 const fixRefresh = "With \"refresh\": true in its input, state returns VALID, or STALE with the actions that reload. After these it is " +
 	"queried without it, and must return VALID."
 
-// acceptsRefresh tells a type that a resource it subscribes to was acted on, and runs the
+// acceptsRefresh notifies a type that a resource it subscribes to was acted on, and runs the
 // actions of its answer.
 func acceptsRefresh(ctx context.Context, e *engine) outcome {
 	if !e.image.ty.Refresh {

@@ -11,9 +11,9 @@ import (
 const fixUnsettled = "Where \"unsettled\" names the action that creates it and there is no memory, it may exist: find it by other " +
 	"means, or answer with an error of the class \"unsettled\". docs/protocol.md, section 4.5."
 
-// createsOnce queries a thing that was just created as if its actions had been killed at
+// createsOnce queries an object that was just created as if its actions had been killed at
 // their end, so that their answers are unknown. The test does not really kill actions:
-// that could leave things that it could not remove.
+// that could leave objects that it could not remove.
 func createsOnce(ctx context.Context, e *engine) outcome {
 	kept := e.image.memory
 	if kept == nil {

@@ -190,7 +190,7 @@ func (w *watch) watchesMany(ctx context.Context) outcome {
 	return pass("%d concurrently", manyWatches)
 }
 
-// reply returns the next reply of a worker, or says why there is none.
+// reply returns the next reply of a worker, or reports why there is none.
 func (p *spoken) reply(ctx context.Context, limit <-chan time.Time) (r protocol.WorkerReply, problem string) {
 	line, ok := p.nextLine(ctx, limit)
 	if !ok {

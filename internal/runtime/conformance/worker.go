@@ -108,7 +108,7 @@ type reply struct {
 	exit           *int
 }
 
-// readReplies parses the stdout of a worker. problem says how it breaks the protocol.
+// readReplies parses the stdout of a worker. problem reports how it breaks the protocol.
 func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
 	answers = map[int64]*reply{}
 	for line := range bytes.Lines(stdout) {

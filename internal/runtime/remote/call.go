@@ -87,7 +87,7 @@ func (c *Client) Ship(ctx context.Context, s imagestore.Shipment, from imagestor
 }
 
 // Bring sends the files of an artifact if the host lacks them. It reads the archive
-// only as far as the host asks for it.
+// only as far as the host requests it.
 func (c *Client) Bring(ctx context.Context, f Files, archive io.Reader) error {
 	_, err := c.ask(ctx, kindBring, f, watchers{contents: &sequence{from: archive}})
 	return err
@@ -123,7 +123,7 @@ func (c *Client) ask(ctx context.Context, k frame.Kind, body any, w watchers) (a
 type watchers struct {
 	stdout, stderr io.Writer
 	running        func()
-	contents       imagestore.Contents // source of the pieces that the host asks for
+	contents       imagestore.Contents // source of the pieces that the host requests
 	stdin          *output             // the input of a launched program
 }
 
@@ -180,7 +180,7 @@ func (c *Client) follow(ctx context.Context, in *inbox, k frame.Kind, body any, 
 	}
 }
 
-// show writes output to the watcher of its stream, and tells the host that it may send more.
+// show writes output to the watcher of its stream, and notifies the host that it may send more.
 func (c *Client) show(call uint32, body []byte, w watchers) error {
 	if len(body) == 0 {
 		return fmt.Errorf("the host sends output of an unknown stream")

@@ -10,7 +10,7 @@ import (
 	"deployster/internal/runtime/remote/frame"
 )
 
-// LostError says that the connection to a host was lost during a call. What the call
+// LostError reports that the connection to a host was lost during a call. What the call
 // has begun may still run there.
 type LostError struct {
 	Err    error
@@ -22,13 +22,13 @@ func (e *LostError) Error() string { return "the connection to the host is lost:
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// PlaceError says that the host could not reach the place where a call was to be carried out. The
+// PlaceError reports that the host could not reach the place where a call was to be carried out. The
 // call has begun nothing; what an earlier one has begun there may still run.
 type PlaceError struct{ Reason string }
 
 func (e *PlaceError) Error() string { return e.Reason }
 
-// RefusedError says that the host refuses this client, or runs another build.
+// RefusedError reports that the host refuses this client, or runs another build.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/runtime/remote/frame"
 )
 
-// Timing says when a connection counts as lost.
+// Timing reports when a connection counts as lost.
 type Timing struct {
 	Ping    time.Duration // how often each end sends kindPing
 	Silence time.Duration // a connection on which nothing was read for so long is lost

@@ -30,7 +30,7 @@ const (
 	kindDone     frame.Kind = 14 // host: the call's end
 	kindRefused  frame.Kind = 15 // host: why it refuses the client
 	kindShip     frame.Kind = 16 // client: offers an image
-	kindWant     frame.Kind = 17 // host: asks for a piece of a content that it lacks
+	kindWant     frame.Kind = 17 // host: requests a piece of a content that it lacks
 	kindPiece    frame.Kind = 18 // client: that piece
 	kindLook     frame.Kind = 19 // client: plugs; kindDone has where each leads
 	kindBring    frame.Kind = 20 // client: offers files of an artifact
@@ -79,7 +79,7 @@ func newRunRequest(s runner.Spec) runRequest {
 	return r
 }
 
-// ending says how a run ended.
+// ending reports how a run ended.
 type ending struct {
 	Result *runner.Result `json:"result,omitempty"` // nil in a kindDone: the Result of the kindEnded before it
 	Error  *failure       `json:"error,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/runtime/runner/imagestore"
 )
 
-// want is the body of kindWant: the host asks for a piece of a content.
+// want is the body of kindWant: the host requests a piece of a content.
 type want struct {
 	Number uint32 `json:"number"` // of the piece, in its call
 	Digest string `json:"digest"`
@@ -98,7 +98,7 @@ func (p *pieces) put(body []byte) error {
 	return nil
 }
 
-// give sends the piece that the host asks for.
+// give sends the piece that the host requests.
 func (c *Client) give(ctx context.Context, m frame.Message, from imagestore.Contents) error {
 	w, err := decode[want](m)
 	if err != nil {

@@ -36,7 +36,7 @@ type Place interface {
 
 // Serve lets the client at the other end of the stream run images at a place. It
 // returns nil when the client has closed the stream and no call is in progress. It
-// returns an error when the connection is lost. What runs then goes on, and the process
+// returns an error when the connection is lost. What runs then continues, and the process
 // must end at once, as a killed command does: the next client adopts its actions.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) error {
 	s := &server{conn: newConn(stream, t), at: at, calls: map[uint32]*served{}}
@@ -239,7 +239,7 @@ func (s *server) serves(ctx context.Context, call *served, m frame.Message) (fun
 	}
 }
 
-// run carries out an invocation. If the client asks for kindEnded, run sends it before
+// run carries out an invocation. If the client requests kindEnded, run sends it before
 // kindDone, and the proof of the end stays until the client has recorded it.
 func (s *server) run(ctx context.Context, call *served, id uint32, r runRequest) ending {
 	if r.Spec.Kind == runner.Action {
@@ -279,7 +279,7 @@ func (s *server) adopt(ctx context.Context, call *served, id uint32, action stri
 	return answer{Outcome: &out, Error: encodeError(err)}
 }
 
-// answer carries out the calls that only look something up or discard an action.
+// answer carries out the calls that only read something or discard an action.
 func (s *server) answer(ctx context.Context, m frame.Message) answer {
 	switch m.Kind {
 	case kindIsOpen:

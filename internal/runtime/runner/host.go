@@ -96,7 +96,7 @@ func (h Host) Data() string {
 	return h.DataDir
 }
 
-// HostError says that a host cannot be used, or that the connection to it was lost.
+// HostError reports that a host cannot be used, or that the connection to it was lost.
 type HostError struct {
 	Host Host
 	Err  error

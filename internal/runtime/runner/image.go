@@ -2,7 +2,7 @@ package runner
 
 import "fmt"
 
-// PullPolicy says when deployster asks a registry for an image.
+// PullPolicy reports when deployster queries a registry for an image.
 type PullPolicy string
 
 // The policies. "" is PullMissing.
@@ -12,7 +12,7 @@ const (
 	PullNever   PullPolicy = "never"   // never
 )
 
-// Verify says whose signature an image must carry.
+// Verify reports whose signature an image must carry.
 type Verify struct {
 	Keys       []byte `json:"keys"`                 // one or more public keys in PEM; a signature by any of them suffices
 	KeyName    string `json:"name"`                 // where the keys come from, for messages
@@ -28,8 +28,8 @@ type Wanted struct {
 	Force     bool    // if the name refers to another image here, point it to Digest
 }
 
-// DigestError says that the name of an image refers to another digest than the one that
-// was asked for.
+// DigestError reports that the name of an image refers to another digest than the one that
+// was requested.
 type DigestError struct {
 	Reference  string
 	Have, Want string // digests

@@ -46,7 +46,7 @@ func (l *Log) Write(p []byte) (int, error) {
 }
 
 // Bytes returns everything that was written, or the head and the tail with a
-// line between them that says how much was left out.
+// line between them that reports how much was left out.
 func (l *Log) Bytes() []byte {
 	out := append([]byte(nil), l.head...)
 	if left := l.total - int64(len(l.head)+len(l.tail)); left > 0 {

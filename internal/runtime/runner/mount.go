@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// NoSourceError says that the source of a mount does not exist, or cannot be reached.
+// NoSourceError reports that the source of a mount does not exist, or cannot be reached.
 type NoSourceError struct {
 	Target string // in the container
 	Source string
@@ -57,7 +57,7 @@ func MountsIn(dir string, mounts []Mount) []Mount {
 	return out
 }
 
-// ErrReplaced says that the source of a mount of a running program is another file now, or does
+// ErrReplaced reports that the source of a mount of a running program is another file now, or does
 // not exist any more: the program still sees the old file, which nobody else sees.
 var ErrReplaced = errors.New("a plug of it was replaced")
 

@@ -11,8 +11,8 @@ import (
 type Adopter interface {
 	// Adopt waits for the end of an action that still runs, and returns its outcome.
 	// For an action that has ended it returns at once, however often it is called. When
-	// ctx ends, Adopt returns and the action goes on. The error never describes the
-	// action: it says why its outcome could not be determined.
+	// ctx ends, Adopt returns and the action continues. The error never describes the
+	// action: it reports why its outcome could not be determined.
 	Adopt(ctx context.Context, id string, w Watch) (Outcome, error)
 
 	// Discard removes the traces that Adopt reads. The action must have ended, and its
@@ -27,7 +27,7 @@ type Watch struct {
 	Stdout, Stderr io.Writer // its output, from its beginning; see Spec
 }
 
-// Fate says how an action ended.
+// Fate reports how an action ended.
 type Fate string
 
 // The fates.

@@ -44,7 +44,7 @@ type Launcher interface {
 
 // Process is a running program.
 type Process interface {
-	// Stdin is the program's input. Closing it asks the program to end.
+	// Stdin is the program's input. Closing it signals the program to end.
 	Stdin() io.WriteCloser
 
 	// Stdout is the program's output. It ends after the program has ended. The program
@@ -87,7 +87,7 @@ type Process interface {
 	Kill()
 }
 
-// LongLineError says that a Process printed a line of more than so many bytes.
+// LongLineError reports that a Process printed a line of more than that many bytes.
 type LongLineError int
 
 func (most LongLineError) Error() string {
@@ -116,7 +116,7 @@ func ReadLine(in *bufio.Reader, most int) ([]byte, error) {
 	}
 }
 
-// WorkerError says that a worker ended, or had to be ended, while it carried out an
+// WorkerError reports that a worker ended, or had to be ended, while it carried out an
 // invocation. The invocation has ended too, and what it did before is unknown.
 type WorkerError struct {
 	Reason string // a sentence without its full stop

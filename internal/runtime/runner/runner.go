@@ -19,7 +19,7 @@ type Runner interface {
 	// whenever the program ran and ended by itself, whatever its exit code. When ctx is cancelled
 	// the program gets SIGTERM, the grace time, then SIGKILL, and the error wraps
 	// context.Cause(ctx). Other errors are *TimeoutError, *OutputError, *DiskError, *UnknownError,
-	// ErrNoImage, or say what the container runtime could not do. The Result is filled in as far
+	// ErrNoImage, or report what the container runtime could not do. The Result is filled in as far
 	// as it is known, even when there is an error.
 	Run(ctx context.Context, s Spec) (Result, error)
 }
@@ -31,7 +31,7 @@ type Image struct {
 	Pulled    bool   // it came from a registry and can be pulled again
 }
 
-// Kind says what an invocation may do to the world.
+// Kind reports what an invocation may do to the world.
 type Kind string
 
 // The kinds: a query changes nothing, and may be cancelled and repeated at any time; an
@@ -130,28 +130,28 @@ type Mount struct {
 	Files *Files `json:"-"`
 }
 
-// Result says how an invocation ended.
+// Result reports how an invocation ended.
 type Result struct {
 	ExitCode int
 	Stdout   []byte // complete for a query; for an action head and tail, like Stderr
-	Stderr   []byte // the first and the last KeepLog/2 bytes, with a line between that says how much was left out
+	Stderr   []byte // the first and the last KeepLog/2 bytes, with a line between that reports how much was left out
 	OOM      bool   // the kernel killed it because memory ran out
 	Duration time.Duration
 
 	// Answer is the content of the file for an action's answer; nil = the file does not
-	// exist. A failed action may have one too. Fault says why the file cannot be read.
+	// exist. A failed action may have one too. Fault reports why the file cannot be read.
 	Answer []byte `json:",omitempty"`
 	Fault  string `json:",omitempty"`
 
-	// Wrote has the first files that it left in its own files, sorted, if Spec.ListWrites asks for them and
+	// Wrote has the first files that it left in its own files, sorted, if Spec.ListWrites requests them and
 	// the runner can see them. They are thrown away.
 	Wrote []string `json:",omitempty"`
 }
 
-// ErrNoImage says that this machine does not have an image.
+// ErrNoImage reports that this machine does not have an image.
 var ErrNoImage = errors.New("image not found")
 
-// TimeoutError says that a program was ended because its time limit was exceeded.
+// TimeoutError reports that a program was ended because its time limit was exceeded.
 type TimeoutError struct {
 	After  time.Duration
 	Killed bool // it ignored SIGTERM
@@ -164,7 +164,7 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("timed out after %s", e.After)
 }
 
-// OutputError says that a program was killed because it printed too much.
+// OutputError reports that a program was killed because it printed too much.
 type OutputError struct {
 	Limit int64 // bytes
 }
@@ -173,7 +173,7 @@ func (e *OutputError) Error() string {
 	return fmt.Sprintf("printed more than %d bytes on stdout and was killed", e.Limit)
 }
 
-// DiskError says that a program was killed because its own files exceeded the limit, or
+// DiskError reports that a program was killed because its own files exceeded the limit, or
 // could not be measured.
 type DiskError struct {
 	Limit   int64 // bytes
@@ -187,7 +187,7 @@ func (e *DiskError) Error() string {
 	return fmt.Sprintf("filled more than %d bytes of its own files and was killed", e.Limit)
 }
 
-// UnknownError says that the container runtime was lost while a program ran: the
+// UnknownError reports that the container runtime was lost while a program ran: the
 // program may have ended or may still run, and its exit code is unknown. It must never
 // be taken for a failure of the program.
 type UnknownError struct {
@@ -204,7 +204,7 @@ func (e *UnknownError) Error() string {
 // Unwrap returns the cause.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// MachineError says that an image may not have the whole machine.
+// MachineError reports that an image may not have the whole machine.
 type MachineError struct {
 	Reference string
 	Why       string // part of a sentence

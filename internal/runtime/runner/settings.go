@@ -17,7 +17,7 @@ const (
 	NoNetwork   Network = "none"
 )
 
-// UserNS says to which users of the host a container's users are mapped.
+// UserNS reports to which users of the host a container's users are mapped.
 type UserNS string
 
 // The user namespaces: the host's (the default), in which root is root, or one of the
@@ -27,7 +27,7 @@ const (
 	AutoUserNS UserNS = "auto"
 )
 
-// Settings say how to run the containers of a type. The zero value is the default.
+// Settings declare how to run the containers of a type. The zero value is the default.
 type Settings struct {
 	Host           *Host             `json:"host,omitempty"`    // nil = this machine
 	Network        Network           `json:"network,omitempty"` // "" = host
@@ -47,7 +47,7 @@ type Settings struct {
 	// WholeMachine: its processes see the machine as root on it does, and nothing confines them.
 	WholeMachine bool `json:"whole_machine,omitempty"`
 
-	// WritableRootFS: the root file system is writable even where the image asks for a read-only one.
+	// WritableRootFS: the root file system is writable even where the image requests a read-only one.
 	WritableRootFS bool `json:"writable_rootfs,omitempty"`
 
 	// The limits of an image's output, and of the time for init. 0 = the default of the
@@ -172,7 +172,7 @@ func (c Capabilities) Added() []string {
 	return slices.DeleteFunc(c.Effective(), func(name string) bool { return slices.Contains(usual, name) })
 }
 
-// Named returns the effective capabilities that Add asks for, by name or with ALL,
+// Named returns the effective capabilities that Add requests, by name or with ALL,
 // sorted.
 func (c Capabilities) Named() []string {
 	return slices.DeleteFunc(c.Effective(), func(name string) bool {

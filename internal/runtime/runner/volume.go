@@ -33,7 +33,7 @@ type Answer struct {
 	Read func(io.Reader) error `json:"-"`
 }
 
-// AnswerError says that an answer exists but cannot be read.
+// AnswerError reports that an answer exists but cannot be read.
 type AnswerError struct {
 	Reason string // "is a symbolic link"
 }

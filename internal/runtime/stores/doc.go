@@ -2,5 +2,5 @@
 //
 // It owns the URLs of shared states: what they may contain, and what they must not. A
 // URL comes in; a sharedlog.Store that has not connected yet goes out, or an error that
-// says why the URL is not valid.
+// reports why the URL is not valid.
 package stores

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"go/ast"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"deployster/internal/testkit/gosource"
 )
 
 // unplain are words that are avoided in messages and pages, and what to write instead.
@@ -67,6 +70,64 @@ func unplainIn(text string) (found string) {
 	return found
 }
 
+// otherModules are the modules that people install.
+var otherModules = []string{"bridge", "release"}
+
+// moduleFiles returns the product files of the other modules.
+func moduleFiles(t *testing.T) (list []gosource.File) {
+	t.Helper()
+	for _, module := range otherModules {
+		files, err := gosource.Read(module)
+		if err != nil || len(files) < 3 {
+			t.Fatalf("only %d Go files of %s were found: %v", len(files), module, err)
+		}
+		for _, f := range files {
+			if f.Path = module + "/" + f.Path; !f.IsTest() && !ast.IsGenerated(f.Syntax) {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}
+
+// Comments have plain words too, but for names of the code.
+func TestWords_OfCommentsArePlain(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for _, f := range slices.Concat(productFiles(t), moduleFiles(t)) {
+		if busy.MatchString(f.Path) {
+			continue
+		}
+		names := map[string]bool{}
+		ast.Inspect(f.Syntax, func(n ast.Node) bool {
+			if name, ok := n.(*ast.Ident); ok {
+				names[name.Name] = true
+			}
+			return true
+		})
+		for _, group := range f.Syntax.Comments {
+			seen++
+			text := word.ReplaceAllStringFunc(strings.Join(strings.Fields(group.Text()), " "), func(w string) string {
+				if names[w] && unplainWords.MatchString(w) {
+					return "_"
+				}
+				return w
+			})
+			if found := unplainIn(text); found != "" {
+				t.Errorf("%s: avoid %s", f.Positions.Position(group.Pos()), found)
+			}
+		}
+	}
+	if seen < 5000 {
+		t.Errorf("only %d comments were read", seen)
+	}
+}
+
+// busy are packages whose comments are not plain yet.
+var busy = regexp.MustCompile(`^(apply|plan|machine)/`)
+
+var word = regexp.MustCompile(`\w+`)
+
 // Messages of the program, help among them, and the pages for users have plain words.
 func TestWords_ArePlain(t *testing.T) {
 	t.Parallel()
@@ -81,7 +142,7 @@ func TestWords_ArePlain(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range productFiles(t) {
+	for _, f := range slices.Concat(productFiles(t), moduleFiles(t)) {
 		for _, text := range sentences(f.Syntax) {
 			if found := unplainIn(text); found != "" {
 				t.Errorf("%s: avoid %s", f.Path, found)

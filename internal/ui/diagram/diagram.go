@@ -24,7 +24,7 @@ type Node struct {
 	Group []string // the modules that it is in, outermost first
 }
 
-// Edge says that From depends on To: the arrow points at To, which comes first. Edges of
+// Edge reports that From depends on To: the arrow points at To, which comes first. Edges of
 // nodes that do not exist are left out.
 type Edge struct {
 	From, To string
@@ -57,7 +57,7 @@ func legendWord(kind int) string {
 	return "unchanged"
 }
 
-// kindIndex returns the index of a kind in kinds; an unknown kind looks plain.
+// kindIndex returns the index of a kind in kinds; an unknown kind is shown plainly.
 func kindIndex(name string) int {
 	for i, k := range kinds {
 		if k.name == name {

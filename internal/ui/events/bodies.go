@@ -59,7 +59,7 @@ const (
 // ResourceDecided reports which change the plan has for a resource.
 type ResourceDecided struct {
 	Resource string       `json:"resource"`
-	Status   apply.Status `json:"status"` // ok, or error: a diagnostic says why
+	Status   apply.Status `json:"status"` // ok, or error: a diagnostic reports why
 	Change   plan.Change  `json:"change,omitempty"`
 }
 
@@ -83,7 +83,7 @@ type PlannedChange struct {
 	Expected  plan.Change       `json:"expected,omitempty"`
 	MovedWhy  string            `json:"moved_why,omitempty"`
 	Adopted   bool              `json:"adopted,omitempty"`
-	Made      bool              `json:"made,omitempty"` // an apply that was cut short created it, and it is only recorded now
+	Made      bool              `json:"made,omitempty"` // an apply that was interrupted created it, and it is only recorded now
 	Edited    []jsondoc.Edit    `json:"config_changed,omitempty"`
 	Notes     []string          `json:"notes,omitempty"`
 	Drifted   bool              `json:"drifted,omitempty"`

@@ -26,7 +26,7 @@ type Value struct {
 type Op byte
 
 // The operations. Same and Gap are for lines only: a Gap replaces lines that are not
-// shown, and says how many.
+// shown, and reports how many.
 const (
 	Add    Op = '+'
 	Remove Op = '-'

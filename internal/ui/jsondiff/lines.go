@@ -213,7 +213,7 @@ func countChanges(edits []edit) int {
 	return n
 }
 
-// gap returns the line that replaces n things that are not shown.
+// gap returns the line that replaces n items that are not shown.
 func gap(n int, what, note string) Line {
 	text := words.Count(n, what)
 	if note != "" {

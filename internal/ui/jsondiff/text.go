@@ -196,7 +196,7 @@ func wholeRunes(text string) string {
 // quote escapes every control and format character.
 func quote(text string) string { return diag.Visible(strconv.Quote(text)) }
 
-// scalar renders a scalar that is no string.
+// scalar renders a scalar that is not a string.
 func scalar(leaf any) string {
 	switch leaf := leaf.(type) {
 	case nil:
@@ -217,7 +217,7 @@ func cutPlain(text string) string {
 	return text[:maxLine/2] + fmt.Sprintf("... (%s digits in all)", words.Thousands(len(text)))
 }
 
-// Key renders an attribute's name, quoted if it is no plain word.
+// Key renders an attribute's name, quoted if it is not a plain word.
 func Key(k string) string {
 	for i, r := range k {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'

@@ -6,7 +6,7 @@ import (
 )
 
 // Declared returns a drawing of the declarations in manifests. A block whose instances
-// are unknown yet is one node; so is an artifact, although it is no step of a plan.
+// are unknown yet is one node; so is an artifact, although it is not a step of a plan.
 func Declared(m *config.Manifest) diagram.Diagram {
 	d := diagram.Diagram{Title: "deployster"}
 	for _, a := range m.Artifacts() {

@@ -152,7 +152,7 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	return list
 }
 
-// addChanges adds the diff, with the image's remarks beside their values.
+// addChanges adds the diff, with the image's remarks next to their values.
 func (v *view) addChanges(b *body, s *plan.Step) {
 	diff, notes := v.page.Changes(s)
 	b.More, b.Unchanged = diff.More, diff.Unchanged

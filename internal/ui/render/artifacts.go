@@ -170,7 +170,7 @@ func AboutArtifact(p artifacts.Pin) string {
 	return strings.Join(parts, "; ")
 }
 
-// Lock returns the change of a locked digest; an empty one is none.
+// Lock returns the change of a locked digest; an empty one stands for none.
 func Lock(name, was, now string) string {
 	switch {
 	case now == "":

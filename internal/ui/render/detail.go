@@ -221,7 +221,7 @@ func reasons(s *plan.Step, many bool) []string {
 }
 
 // InputsChanged returns sentences about what the type of a step is given that has changed.
-// The diff shows a changed config, and a note says of what it is notified.
+// The diff shows a changed config, and a note reports about what it is notified.
 func InputsChanged(s *plan.Step) []string {
 	list := inputs.Words(inputs.Without(s.Inputs(), inputs.Config, inputs.Pending, inputs.Notified))
 	for i, text := range list {

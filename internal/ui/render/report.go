@@ -126,7 +126,7 @@ type result struct {
 	change         plan.Change
 	actions, words string
 	least, most    time.Duration
-	failed         bool // it is printed at the end, where people look
+	failed         bool // it is printed at the end, where people read
 	paint          func(string) string
 }
 

@@ -12,8 +12,8 @@ import (
 	"deployster/protocol"
 )
 
-// Step returns one resource in full, in the form of a plan: apply shows it when it asks
-// for approval of one step.
+// Step returns one resource in full, in the form of a plan: apply shows it when it prompts for
+// approval of one step.
 func Step(addr string, s *plan.Step, o Options) string {
 	var b strings.Builder
 	newBlock(addr, s, new(detailOf(s, o))).write(&b, o)

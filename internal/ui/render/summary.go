@@ -10,7 +10,7 @@ import (
 	"deployster/plan"
 )
 
-// adopts and mayChange are no changes of a step, but the summary counts them like changes.
+// adopts and mayChange are not changes of a step, but the summary counts them like changes.
 const (
 	adopts    plan.Change = "adopt"
 	mayChange plan.Change = "may_change"

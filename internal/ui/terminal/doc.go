@@ -1,4 +1,4 @@
-// Package terminal shows people what happens and asks them questions, on a terminal or in
+// Package terminal shows people what happens and prompts them, on a terminal or in
 // a log.
 //
 // It owns the bytes that reach a person: it hides secrets, and no output can control a

@@ -12,7 +12,7 @@ import (
 	"deployster/plan"
 )
 
-// heartbeatEvery is how often a waiting user is told what still runs.
+// heartbeatEvery is how often a waiting user is shown what still runs.
 const heartbeatEvery = 10 * time.Second
 
 // heartbeat records what is running, and prints it when it takes long: nobody should

@@ -58,7 +58,7 @@ func (h *history) Len() int { return len(h.lines) }
 // At returns a line, counted back from the last one.
 func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
-// close writes the lines to the file. It ignores a failure: that is no reason to end a
+// close writes the lines to the file. It ignores a failure: that is not a reason to end a
 // session with an error.
 func (h *history) close() {
 	if h.file == "" || !h.added {

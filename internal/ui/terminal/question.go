@@ -13,7 +13,7 @@ import (
 	"deployster/protocol"
 )
 
-// Confirm asks a person for approval. y or yes approves; if whole is set, only yes does.
+// Confirm prompts a person for approval. y or yes approves; if whole is set, only yes does.
 // An empty answer and the end of the input decline.
 func (u *UI) Confirm(ctx context.Context, question string, whole bool) (bool, error) {
 	p, choices := Printer{Out: u.stderr}, "[y/N]"
@@ -32,7 +32,7 @@ func (u *UI) Confirm(ctx context.Context, question string, whole bool) (bool, er
 	return err == nil && (word == "yes" || word == "y" && !whole), nil
 }
 
-// Question asks for approval of one resource or one action, in the middle of an apply. It
+// Question prompts for approval of one resource or one action, in the middle of an apply. It
 // shows the change in the form of a plan. Other output waits until the question is
 // answered.
 func (u *UI) Question(ctx context.Context, q apply.Question) (apply.Answer, error) {
@@ -81,7 +81,7 @@ func answers() map[string]apply.Answer {
 		"a": apply.All, "all": apply.All, "q": apply.Quit, "quit": apply.Quit}
 }
 
-// isFirst reports whether an action is the first one of its step to be asked about: then
+// isFirst reports whether an action is the first one of its step to be prompted for: then
 // the question shows the whole step.
 func isFirst(s *plan.Step, a *protocol.Action) bool {
 	first := s.Answer().Shutdown

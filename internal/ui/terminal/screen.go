@@ -122,7 +122,7 @@ func (s *screen) end() {
 	s.ended.Wait()
 }
 
-// hold removes the region while a question is asked, until release is called.
+// hold removes the region while a question is shown, until release is called.
 func (s *screen) hold() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,7 +32,7 @@ type Options struct {
 	Compact         bool
 }
 
-// UI shows on stderr what happens, and asks questions there. It is safe for concurrent
+// UI shows on stderr what happens, and shows questions there. It is safe for concurrent
 // use.
 type UI struct {
 	Out, Err Printer // Out is for results, Err for everything else
@@ -163,7 +163,7 @@ func (u *UI) Explain(p *plan.Plan, list []*explain.Explanation) {
 }
 
 // Report shows the report of an apply; recorded is the state afterwards, nil if its outputs
-// were not recorded. The last line of an apply that did not end well says so.
+// were not recorded. The last line of an apply that did not end well reports it.
 func (u *UI) Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot) {
 	if r.Status == apply.OK {
 		u.Out.Report(p, r, u.took.all())
@@ -177,7 +177,7 @@ func (u *UI) Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot) {
 	}
 }
 
-// AskVariable asks for the value of a variable.
+// AskVariable prompts for the value of a variable.
 func (u *UI) AskVariable(ctx context.Context, v config.Missing) (string, error) {
 	u.Err.Printf("%s", paint.Bold("var."+v.Name))
 	if v.Type != "" {

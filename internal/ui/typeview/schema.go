@@ -144,7 +144,7 @@ func (w *schemaWalker) typeOf(s map[string]any) string {
 	return w.types[id]
 }
 
-// nameOf returns what typeOf returns for a schema that is asked for the first time.
+// nameOf returns what typeOf returns for a schema that is requested the first time.
 func (w *schemaWalker) nameOf(s map[string]any) string {
 	var names []string
 	switch kind := s["type"].(type) {

@@ -40,7 +40,7 @@ type Document struct {
 	Worker       *protocol.Command               `json:"worker,omitempty"`
 	Reuse        bool                            `json:"reuse"`
 	Cache        bool                            `json:"cache"`
-	// ReadOnly: its containers have a read-only root file system, unless the type block says otherwise.
+	// ReadOnly: its containers have a read-only root file system, unless the type block declares otherwise.
 	ReadOnly      bool `json:"read_only_rootfs,omitempty"`
 	configOpen    bool
 	configUnknown bool // there is no schema
@@ -119,7 +119,7 @@ func Print(p terminal.Printer, t Document) {
 	}
 }
 
-// identityText returns which values of a config identify the thing.
+// identityText returns which values of a config identify the object.
 func identityText(t Document) string {
 	text := strings.Join(t.Identity, ", ")
 	if text == "" {

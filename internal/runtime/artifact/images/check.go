@@ -70,7 +70,7 @@ func (c *Client) checkV2(ctx context.Context, t artifact.Target, i artifact.Info
 	return l.checked(), nil
 }
 
-// checkV1 checks with a v1 image. If it lists no version from the given one it is asked
+// checkV1 checks with a v1 image. If it lists no version from the given one it is queried
 // once more from the start: git-resource lists none when the history was rewritten.
 func (c *Client) checkV1(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.CheckInput) (artifact.Checked, error) {
 	out, err := c.askV1(ctx, t, i, in, in.From[""])

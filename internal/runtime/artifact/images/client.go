@@ -42,7 +42,7 @@ func New(o Options) *Client {
 }
 
 // once is the answer to a question, shared by all who ask the same at the same time or
-// later. After a failure the next one asks again.
+// later. After a failure the next one queries again.
 type once[T any] struct {
 	done  chan struct{}
 	value T

@@ -69,7 +69,7 @@ func (c *Client) info(ctx context.Context, t artifact.Target, digest string) (ar
 	return i, nil
 }
 
-// foreign is the error about an image that is no artifact image.
+// foreign is the error about an image that is not an artifact image.
 func foreign(t artifact.Target, cause error, why string, args ...any) error {
 	cause = &artifact.Error{Class: artifact.Foreign, Err: cause}
 	return typeclient.Failed(target(t), artifact.StepInfo, cause, "The image does not provide artifacts",
@@ -80,7 +80,7 @@ func foreign(t artifact.Target, cause error, why string, args ...any) error {
 
 var errNoArtifacts = errors.New("it has no \"artifacts\"")
 
-// readInfo reads the answer to info. For an answer without artifacts, or one that is no
+// readInfo reads the answer to info. For an answer without artifacts, or one that is not
 // JSON, it returns errNoArtifacts.
 func readInfo(answer []byte) (i artifact.Info, keep bool, err error) {
 	o, err := jsondoc.Object(answer)

@@ -65,7 +65,7 @@ type listed struct {
 }
 
 // Limits of the number of spaces: of those that a check may list, and of those whose
-// versions are kept while the selected space is unknown, or that are reported beside it.
+// versions are kept while the selected space is unknown, or that are reported next to it.
 const (
 	maxSpaces = 100_000
 	toldOf    = 1000
@@ -192,7 +192,7 @@ func (l *listed) checked() artifact.Checked {
 	return l.out
 }
 
-// errNothing says that the answer to put names no version.
+// errNothing reports that the answer to put names no version.
 var errNothing = errors.New("put printed no version")
 
 // putLines reads the answer to put. With an error it also returns what was read before.

@@ -19,7 +19,7 @@ import (
 	"deployster/internal/runtime/artifact/tree"
 )
 
-// meta is the file beside the files of an entry. Of the recipe it has only the version:
+// meta is the file next to the files of an entry. Of the recipe it has only the version:
 // sources hold secrets.
 type meta struct {
 	Format   int               `json:"format"` // metaFormat
@@ -160,7 +160,7 @@ func syncAll(dir string) error {
 	return nil
 }
 
-// refusal says why the files that an image fetched are refused.
+// refusal reports why the files that an image fetched are refused.
 func refusal(o artifact.Order, err error) error {
 	var refused *tree.RefusedError
 	if !errors.As(err, &refused) {

@@ -99,7 +99,7 @@ func (s *Store) sweep() error {
 	return errors.Join(errs...)
 }
 
-// discard removes directories that are no entries, as no crash leaves them: no limit counts
+// discard removes directories that are not entries, as no crash leaves them: no limit counts
 // them, and nothing else would remove them.
 func (s *Store) discard() error {
 	keys, _ := s.present() // prune returns its error

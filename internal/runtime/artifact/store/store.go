@@ -25,10 +25,10 @@ const DefaultMax = 20 << 30
 // inUse is how long an entry stays after its last use, whatever the limit.
 const inUse = time.Hour
 
-// perFile is how many bytes a file counts, beside its content.
+// perFile is how many bytes a file counts, in addition to its content.
 const perFile = 4 << 10
 
-// Options say where files are kept, and how they are fetched.
+// Options declare where files are kept, and how they are fetched.
 type Options struct {
 	Dir     string // the store; its volumes are on the same file system
 	Client  artifact.Client

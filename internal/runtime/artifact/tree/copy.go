@@ -111,7 +111,7 @@ func (c copier) all() error {
 	return nil
 }
 
-// one copies a file that is no directory.
+// one copies a file that is not a directory.
 func (c copier) one(name, as string, info fs.FileInfo) error {
 	to := filepath.Join(c.to, as)
 	if kind := special(info.Mode()); kind != "" {

@@ -27,7 +27,7 @@ const (
 	MaxPath    = 4 << 10 // bytes
 )
 
-// RefusedError says which file of a tree is refused.
+// RefusedError reports which file of a tree is refused.
 type RefusedError struct {
 	Path   string // below the root; "." is the root
 	Reason string // "is a FIFO"
@@ -54,7 +54,7 @@ type entry struct {
 // Measure returns the Sum of a tree, which must not change meanwhile.
 func Measure(ctx context.Context, dir string) (Sum, error) { return measure(ctx, dir, MaxEntries) }
 
-// measure is Measure of a tree of at most so many entries.
+// measure is Measure of a tree of at most that many entries.
 func measure(ctx context.Context, dir string, most int) (s Sum, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func measure(ctx context.Context, dir string, most int) (s Sum, err error) {
 	return s, err
 }
 
-// batchSize is how many files are read in parallel before the walk goes on.
+// batchSize is how many files are read in parallel before the walk continues.
 const batchSize = 1024
 
 // sumContents hashes the regular files.
@@ -154,7 +154,7 @@ func (e *entry) writeTo(h hash.Hash) {
 }
 
 // walk visits the entries of a tree in the order of their paths, a directory before its
-// content. It refuses a tree of more than so many entries. The root is ".".
+// content. It refuses a tree of more than that many entries. The root is ".".
 func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error) error {
 	n := 1 // all that are known, with the root and what is not visited yet
 	var into func(dir string) error
@@ -201,7 +201,7 @@ func walk(ctx context.Context, root *os.Root, most int, visit func(*entry) error
 	return see(".")
 }
 
-// namesIn lists a directory, up to so many names, sorted.
+// namesIn lists a directory, up to that many names, sorted.
 func namesIn(root *os.Root, dir string, most int) ([]string, error) {
 	f, err := root.Open(dir)
 	if err != nil {

@@ -24,14 +24,14 @@ type fence struct {
 	Turn    uint64 `json:"turn,omitempty"`
 	Acted   bool   `json:"acted,omitempty"` // it has begun an action here, which its state has on record
 	Process string `json:"process"`         // describes the client, for people
-	PID     int    `json:"pid"`             // of the far end that serves the client
+	PID     int    `json:"pid"`             // of the agent that serves the client
 	Started string `json:"started"`         // when that process was started: pids are reused
 }
 
-// killLimit is how long a killed far end may take to end.
+// killLimit is how long a killed agent may take to end.
 const killLimit = 10 * time.Second
 
-// enter makes a client the one that acts for its state, and kills the far end of the
+// enter makes a client the one that acts for its state, and kills the agent of the
 // client before it. It refuses a client whose state is older.
 func (m *Machine) enter(ctx context.Context, h remote.Hello) error {
 	path, err := m.fencePath(h)
@@ -170,7 +170,7 @@ func readFence(path string) (fence, error) {
 	return f, nil
 }
 
-// end kills the far end of the client before, if it still runs, and waits for its end.
+// end kills the agent of the client before, if it still runs, and waits for its end.
 func end(before fence) error {
 	if before.PID == 0 || before.PID == os.Getpid() || before.Started == "" || proc.Of(before.PID).Since() != before.Started {
 		return nil

@@ -17,7 +17,7 @@ const (
 // headerSize is the size of a frame's header in bytes: its length, kind and call.
 const headerSize = 4 + 1 + 4
 
-// Kind says what a message means.
+// Kind reports what a message means.
 type Kind uint8
 
 // part is the kind of a frame with the next piece of a message that does not fit into one frame.
@@ -51,7 +51,7 @@ func (w *Writer) Write(m Message) error {
 	return w.frame(m.Kind, m.Call, body)
 }
 
-// Fits says why the body of a message cannot be sent; nil means that it can.
+// Fits reports why the body of a message cannot be sent; nil means that it can.
 func Fits(body []byte) error {
 	if len(body) > MaxMessage {
 		return fmt.Errorf("a message of %d bytes is too large: %d is the limit", len(body), MaxMessage)

@@ -22,7 +22,7 @@ func once(to io.Writer) io.Writer {
 	return &live{to: to}
 }
 
-// fromBegin tells w that the next bytes are the action's output from its beginning.
+// fromBegin notifies w that the next bytes are the action's output from its beginning.
 func fromBegin(w io.Writer) {
 	if l, is := w.(*live); is {
 		if l.at = 0; l.passed > mostAgain {

@@ -29,7 +29,7 @@ func (p Pin) Check(name string, w remote.Welcome) error {
 
 // SameMachine returns an error if two names lead to one machine: deployster could not
 // order the actions under one name with those under the other. It takes a clone for its
-// original, since it could not say which of the two has the resources of the state file.
+// original, since it could not report which of the two has the resources of the state file.
 func SameMachine(pins map[string]Pin) error {
 	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(pins)) {

@@ -216,7 +216,7 @@ func (p *Places) host(h runner.Host) *host {
 	return found
 }
 
-// Known registers hosts as a manifest or plan has them, before they are asked for as the state file has them.
+// Known registers hosts as a manifest or plan has them, before they are requested as the state file has them.
 func (p *Places) Known(hosts []runner.Host) {
 	for _, h := range hosts {
 		p.host(h)
@@ -240,7 +240,7 @@ type host struct {
 	sent   map[string]*sending // over this connection, by digest of an image or key of files
 }
 
-// OtherMachineError says that another machine answers than before in this command.
+// OtherMachineError reports that another machine answers than before in this command.
 type OtherMachineError struct{ Host string }
 
 func (e *OtherMachineError) Error() string {
@@ -313,7 +313,7 @@ func (h *host) dial(ctx context.Context, before bool) (*remote.Client, error) {
 }
 
 // again calls do with the connection, and again with a new one when the connection is
-// lost. A call that ran for longer than the patience starts the count of losses anew: an
+// lost. A call that ran for longer than the patience starts the count of losses again: an
 // adopted action may take hours over a bad network.
 func again[T any](ctx context.Context, h *host, do func(*remote.Client) (T, error)) (T, error) {
 	var all losses

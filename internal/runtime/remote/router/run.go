@@ -79,7 +79,7 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 	case err != nil:
 		return unknown(fmt.Errorf("%w; %w", lost, err))
 	case out.NoTrace && h.sameBoot(boot):
-		return false, res, nil // the far end has ended, and would have left a trace of the action
+		return false, res, nil // the agent has ended, and would have left a trace of the action
 	case out.Fate == runner.Unknown:
 		return true, runner.Result{}, h.unknown(s, fmt.Errorf("%w, and %s", lost, out.Why), true)
 	case out.Fate == runner.NotBegun:

@@ -141,7 +141,7 @@ func Machine(arch string) string { return cmp.Or(machines[arch], arch) }
 func otherName(arch string) string { return "deployster-linux-" + arch + ".bundle" }
 
 // others returns the bundles for other architectures that find knows, by the name that
-// uname -m prints. Each bundle has a file with its checksum beside it.
+// uname -m prints. Each bundle has a file with its checksum next to it.
 func others(find func(name string) string) (map[string]Bundle, error) {
 	found := map[string]Bundle{}
 	for arch, machine := range machines {

@@ -12,15 +12,15 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// The lines that the script and the far end print before the far end speaks in messages.
+// The lines that the script and the agent print before the agent speaks in messages.
 const (
 	sayHave  = "DEPLOYSTER-HAVE"
 	sayNeed  = "DEPLOYSTER-NEED "
-	Ready    = "DEPLOYSTER-READY" // the far end's first line; after it come messages
+	Ready    = "DEPLOYSTER-READY" // the agent's first line; after it come messages
 	sayWrong = "DEPLOYSTER-WRONG "
 )
 
-// The limits of the exchange before the far end speaks.
+// The limits of the exchange before the agent speaks.
 const (
 	greeting   = 30 * time.Second // until the host prints the next of these lines
 	installing = 10 * time.Minute
@@ -66,13 +66,13 @@ func InUse(ctx context.Context, program string, every time.Duration) {
 	}
 }
 
-// UnreachableError says that a host could not be reached, or could not be made ready.
+// UnreachableError reports that a host could not be reached, or could not be made ready.
 // No action was begun there.
 type UnreachableError struct{ Reason string }
 
 func (e *UnreachableError) Error() string { return e.Reason }
 
-// Options say how to reach hosts.
+// Options declare how to reach hosts.
 type Options struct {
 	Command []string // replaces ssh; nil = ssh
 	Bundle  func(context.Context) (Bundle, error)
@@ -82,7 +82,7 @@ type Options struct {
 }
 
 // Dial connects to a host, installs the program if it is missing, and returns a client
-// of the far end. The caller must close the client. The error is an *UnreachableError,
+// of the agent. The caller must close the client. The error is an *UnreachableError,
 // a *remote.RefusedError, or the context's.
 func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remote.Client, error) {
 	bundles, err := others(o.Find)

@@ -15,7 +15,7 @@ import (
 	"deployster/internal/base/loglines"
 )
 
-// begin sends the program if the host lacks it, and waits until the far end is ready. A login
+// begin sends the program if the host lacks it, and waits until the agent is ready. A login
 // profile may print anything before, also on the same line.
 func (s *session) begin(bundles map[string]Bundle, own string) error {
 	limit := time.AfterFunc(greeting, s.kill)
@@ -92,7 +92,7 @@ func cause(lines []string) string {
 	return lines[len(lines)-1]
 }
 
-// said returns what the host printed before the far end was ready, in one line; "" = nothing.
+// said returns what the host printed before the agent was ready, in one line; "" = nothing.
 func (s *session) said() string {
 	var lines []string
 	w := loglines.New(func(line string) {

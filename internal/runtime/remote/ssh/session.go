@@ -31,7 +31,7 @@ type session struct {
 	ended chan struct{} // closed when the process has ended
 	once  sync.Once
 
-	heard   int         // bytes that were read before the far end was ready
+	heard   int         // bytes that were read before the agent was ready
 	printed *runner.Log // those of them that are not of the script
 }
 
@@ -94,14 +94,14 @@ func inMemory(text string) (*os.File, error) {
 	return file, nil
 }
 
-// Read and Write exchange bytes with the far end.
+// Read and Write exchange bytes with the agent.
 func (s *session) Read(p []byte) (int, error)  { return s.out.Read(p) }
 func (s *session) Write(p []byte) (int, error) { return s.in.Write(p) }
 
-// Close closes the far end's input, and kills ssh if it does not end in time.
+// Close closes the agent's input, and kills ssh if it does not end in time.
 func (s *session) Close() error {
 	s.once.Do(func() {
-		_ = s.in.Close() // the far end ends then
+		_ = s.in.Close() // the agent ends then
 		go func() {
 			select {
 			case <-s.ended:
@@ -115,7 +115,7 @@ func (s *session) Close() error {
 	return nil
 }
 
-// kill kills ssh and the processes that it has started. A far end whose connection is lost ends too.
+// kill kills ssh and the processes that it has started. An agent whose connection is lost ends too.
 func (s *session) kill() {
 	select {
 	case <-s.ended: // its pid may be reused
@@ -136,10 +136,10 @@ func (n *noise) Write(p []byte) (int, error) {
 	return n.log.Write(p)
 }
 
-// failed begins the far end's error message when it cannot serve: the next line has the details.
+// failed begins the agent's error message when it cannot serve: the next line has the details.
 const failed = "Error: "
 
-// last returns the far end's error message if there is one, and otherwise the last line.
+// last returns the agent's error message if there is one, and otherwise the last line.
 func (n *noise) last() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

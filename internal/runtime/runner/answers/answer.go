@@ -145,7 +145,7 @@ const maxName = 128
 // maxEffects is the size limit of the effects of an action, in bytes.
 const maxEffects = 256 << 10
 
-// properName reports whether a name looks the same wherever it is shown: it is on one
+// properName reports whether a name appears the same wherever it is shown: it is on one
 // line, and has no invisible characters and none that change the direction of text.
 func properName(s string) bool {
 	return len(s) <= maxName && !strings.ContainsAny(s, "\n\t") && diag.Visible(s) == s

@@ -194,7 +194,7 @@ func readBatch(f *Fields, ty *protocol.Type) {
 	}
 }
 
-// maxIdentity is how many values may identify a thing together.
+// maxIdentity is how many values may identify an object together.
 const maxIdentity = 8
 
 func readPlugs(f *Fields, ty *protocol.Type) {

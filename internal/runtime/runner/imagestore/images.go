@@ -16,10 +16,10 @@ type Image struct {
 }
 
 // LabelReadOnly is the label of an image whose containers have a read-only root file system unless
-// the type block says otherwise: what its programs write outside of plugs must not be taken for made.
+// the type block declares otherwise: what its programs write outside of plugs must not be taken for made.
 const LabelReadOnly = "org.deployster.read-only"
 
-// PackOptions say how to build a new image.
+// PackOptions declare how to build a new image.
 type PackOptions struct {
 	Reference string          // the new image's name
 	Dir       string          // the directory with its files; "" = none

@@ -13,7 +13,7 @@ import (
 // digestPrefix is the prefix of the digest of an image.
 const digestPrefix = "sha256:"
 
-// kindPattern matches the text after the # of a name: the kind of thing, for an image
+// kindPattern matches the text after the # of a name: the kind of object, for an image
 // that has several kinds.
 var kindPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 

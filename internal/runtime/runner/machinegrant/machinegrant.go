@@ -32,7 +32,7 @@ type List struct {
 	err      error // it cannot be read: then no image may
 }
 
-// Default returns the list of a machine whose owner says nothing.
+// Default returns the list of a machine whose owner declares nothing.
 func Default() List { return List{patterns: []string{imagestore.Own + "*"}, from: "the default"} }
 
 // Any returns a list that allows every image: another list decides.
@@ -131,7 +131,7 @@ func (l List) Check(ref string) error {
 			"file.", diag.Visible(ref), l.why(), diag.Visible(Repository(ref)), Variable, File)
 }
 
-// why says whom the list allows, as part of a sentence.
+// why reports whom the list allows, as part of a sentence.
 func (l List) why() string {
 	l = l.orDefault()
 	allowed := "no image may"

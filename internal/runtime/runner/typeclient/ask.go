@@ -10,7 +10,7 @@ import (
 	"deployster/protocol"
 )
 
-// StepInfo is the step that asks an image which artifacts it supports.
+// StepInfo is the step that queries an image for the artifacts that it supports.
 const StepInfo = "info"
 
 // Ask is one invocation of an image in the artifact protocol. Another package owns the
@@ -57,7 +57,7 @@ func (a Ask) call(t Target) call {
 	return k
 }
 
-// AskInfo asks an image what it is, as Init does, and returns the bytes of the answer. It caches an answer if mayKeep allows it.
+// AskInfo queries an image for what it is, as Init does, and returns the bytes of the answer. It caches an answer if mayKeep allows it.
 func (c *Client) AskInfo(ctx context.Context, t Target, digest string, mayKeep func(answer []byte) bool) ([]byte, error) {
 	k := initOf(t, digest)
 	key := c.o.cacheKey(t, digest, k.settings)

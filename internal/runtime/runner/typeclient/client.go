@@ -60,7 +60,7 @@ type Options struct {
 }
 
 // Use is the use of an image by a resource: the image of its type, or another one that
-// the type asks for.
+// the type requests.
 type Use struct {
 	Step      string // init, if the use is for all resources of the type
 	Reference string // as the user wrote it

@@ -14,20 +14,20 @@ import (
 	"deployster/protocol"
 )
 
-// StepDiscover is the step that asks a type which things exist.
+// StepDiscover is the step that queries a type for its objects.
 const StepDiscover = "discover"
 
 // maxDiscovered is the size limit of one line of the answer, in bytes.
 const maxDiscovered = 1 << 20
 
-// Discovered is one thing that a type has found: the config of a resource for it, and a
+// Discovered is one object that a type has found: the config of a resource for it, and a
 // suggested name.
 type Discovered struct {
 	Config json.RawMessage
 	Name   string // "" = the type suggests no name
 }
 
-// Discover asks a type with a discover_action which things exist; nil = none. The
+// Discover queries a type with a discover_action for its objects; nil = none. The
 // configs are completed with defaults. The plugs of the type are read-only.
 func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defaults json.RawMessage) ([]Discovered, error) {
 	k := call{target: t, step: StepDiscover, kind: runner.Query, command: *ty.DiscoverAction, mounts: slices.Clone(t.Mounts),

@@ -14,14 +14,14 @@ import (
 	"deployster/protocol"
 )
 
-// ProtocolError says that an image's answer breaks the protocol.
+// ProtocolError reports that an image's answer breaks the protocol.
 type ProtocolError struct {
 	Message string
 }
 
 func (e *ProtocolError) Error() string { return "protocol error: " + e.Message }
 
-// ExitError says that a program ended with an exit code other than zero.
+// ExitError reports that a program ended with an exit code other than zero.
 type ExitError struct {
 	Code int
 	Tail string // its last lines, safe to show

@@ -54,7 +54,7 @@ func (o Options) cacheKey(t Target, digest string, s runner.Settings) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Init asks an image what it is. Its container gets no mounts and no network. Init runs an image once
+// Init queries an image for what it is. Its container gets no mounts and no network. Init runs an image once
 // for each name and settings, unless the image forbids caching its answer.
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 	digest, err := t.Digest, error(nil)

@@ -42,7 +42,7 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 	return s, err
 }
 
-// WatchEnded returns the error of a watch program that ended without being asked to, or could not be
+// WatchEnded returns the error of a watch program that ended without a signal, or could not be
 // started. The caller has hidden the secrets in the result, of which a part is shown.
 func WatchEnded(address, reference, digest string, r runner.Result, err error) error {
 	k := call{target: Target{Address: address, Reference: reference}, step: StepWatch, digest: digest}
@@ -65,7 +65,7 @@ func WatchEnded(address, reference, digest string, r runner.Result, err error) e
 		diag.Visible(reference), e.Code, reason, lines)
 }
 
-// inotifyUsedUp reports whether a log says that inotify_init or inotify_add_watch
+// inotifyUsedUp reports whether a log reports that inotify_init or inotify_add_watch
 // failed because a limit of this machine was reached.
 func inotifyUsedUp(log string) bool {
 	text := strings.ToLower(log)

@@ -8,7 +8,7 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Property is what a config schema says about the value at a JSON pointer.
+// Property is what a config schema declares about the value at a JSON pointer.
 type Property struct {
 	Always    bool            // the value and all objects around it are required or have a default
 	Default   json.RawMessage // nil = none
@@ -68,7 +68,7 @@ func (s *Schemas) PropertyNames(schema json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// take adds what one part of a property's schema says.
+// take adds what one part of a property's schema declares.
 func (p *Property) take(part map[string]any) {
 	if value, there := part["default"]; there && value != nil {
 		if raw, err := jsondoc.Encode(value); err == nil {

@@ -88,7 +88,7 @@ func (v *verdict) collect(e *jsonschema.ValidationError, conditional bool) []Vio
 
 // alternatives handles anyOf and oneOf. It returns no violation if one of the
 // alternatives may still match. If all fail, it returns the violations of the
-// alternative with the fewest, which is most likely the one that was meant.
+// alternative with the fewest, which is most likely the one that was intended.
 func (v *verdict) alternatives(e *jsonschema.ValidationError, conditional bool) []Violation {
 	if len(e.Causes) == 0 {
 		if v.above(e.InstanceLocation) {

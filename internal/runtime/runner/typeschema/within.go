@@ -16,7 +16,7 @@ const (
 )
 
 // runWithin returns the result of f, unless f takes too long. f cannot be stopped from
-// outside: it then goes on in its goroutine until it is complete or the process ends,
+// outside: it then continues in its goroutine until it is complete or the process ends,
 // and its result is dropped. This is acceptable, because only a hostile or badly broken
 // schema takes so long, and the command fails then.
 func runWithin[T any](goroutines *parallel.Pool, limit time.Duration, f func() T) (result T, inTime bool) {

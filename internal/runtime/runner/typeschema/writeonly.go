@@ -12,7 +12,7 @@ import (
 )
 
 // WriteOnly returns the parts of a config or a state that its schema marks writeOnly:
-// values such as passwords, which are sensitive whatever the manifest says. It returns
+// values such as passwords, which are sensitive whatever the manifest declares. It returns
 // their JSON pointers, sorted. If the schema needs too many steps to search, WriteOnly
 // returns the whole document.
 func (s *Schemas) WriteOnly(schema, document json.RawMessage) []string {
@@ -106,7 +106,7 @@ func (w *markFinder) find(value any) []string {
 }
 
 // whole returns a value that may have a mark somewhere. It is hidden, but it is recorded:
-// without its config a thing cannot be destroyed.
+// without its config an object cannot be destroyed.
 func (w *markFinder) whole(pointer string) []string {
 	if w.keyword == writeOnly {
 		return []string{pointer}

@@ -17,7 +17,7 @@ const DefaultMax = 32
 // endGrace is how long a process may take to end after its stdin is closed, before SIGTERM.
 const endGrace = time.Second
 
-// Event says that the caller must read the state of a resource.
+// Event reports that the caller must read the state of a resource.
 type Event struct {
 	First  bool   // the watch has begun
 	Busy   *bool  // whether a change to it is in progress; nil = not reported

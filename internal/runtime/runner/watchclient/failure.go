@@ -18,7 +18,7 @@ var (
 	errEndless = errors.New("it did not end a watch within ten seconds")
 )
 
-// endError says how a program ended, or why it could not be started.
+// endError reports how a program ended, or why it could not be started.
 type endError struct {
 	result runner.Result
 	err    error

@@ -30,7 +30,7 @@ func (m *meter) expect() {
 	m.credit++
 }
 
-// line counts one line, and reports whether the caller may read it. The error says that
+// line counts one line, and reports whether the caller may read it. The error reports that
 // lines exceeded the rate for too long.
 func (m *meter) line(now time.Time) (read bool, err error) {
 	m.mu.Lock()

@@ -175,7 +175,7 @@ func (p *program) blame(why error) {
 	}
 }
 
-// ended returns the error that says why the program has ended.
+// ended returns the error that reports why the program has ended.
 func (p *program) ended() error {
 	if why := p.reason(); why != nil && !errors.Is(why, context.Canceled) {
 		return why

@@ -14,7 +14,7 @@ import (
 	"deployster/protocol"
 )
 
-// errClosing says that a process accepts no more requests, and did not get this one.
+// errClosing reports that a process accepts no more requests, and did not get this one.
 var errClosing = errors.New("the process is ending")
 
 // keepStderr is how many bytes of the log of one resource are kept.

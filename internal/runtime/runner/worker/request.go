@@ -195,10 +195,10 @@ func (w *worker) neverBegun(q *request) bool {
 	}
 }
 
-// errDraining says that the worker accepts no more requests, and did not get this one.
+// errDraining reports that the worker accepts no more requests, and did not get this one.
 var errDraining = errors.New("the worker is ending")
 
-// withdraw removes a request that was not written to the worker. stuck says that the
+// withdraw removes a request that was not written to the worker. stuck reports that the
 // worker does not read its stdin.
 func (w *worker) withdraw(id int64, q *request, stuck bool) {
 	w.mu.Lock()

@@ -19,7 +19,7 @@ import (
 	"deployster/internal/base/sharedlog"
 )
 
-// Options say where the objects are.
+// Options declare where the objects are.
 type Options struct {
 	Bucket, Prefix string
 	Endpoint       string // host and port; "" = the endpoint of AWS
@@ -74,7 +74,7 @@ func (s *Store) Create(ctx context.Context, key string, data []byte) error {
 	o := minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"}
 	o.SetMatchETagExcept("*")
 	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(data), int64(len(data)), o)
-	// 409 says that another request for the same object was in progress. The result of
+	// 409 reports that another request for the same object was in progress. The result of
 	// that request is unknown.
 	if minio.ToErrorResponse(err).StatusCode == http.StatusPreconditionFailed {
 		return sharedlog.ErrExists
@@ -129,7 +129,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// missing returns fs.ErrNotExist if an error says that the object does not exist.
+// missing returns fs.ErrNotExist if an error reports that the object does not exist.
 func missing(err error) error {
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return fs.ErrNotExist
