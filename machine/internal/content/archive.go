@@ -27,7 +27,7 @@ type ArchiveConfig struct {
 }
 
 var archiveDocs = map[string]string{
-	"path":     "The path of the link that leads to what is unpacked: PATH-CHECKSUM beside it.",
+	"path":     "The path of the link that leads to what is unpacked: PATH-CHECKSUM next to it.",
 	"url":      "Where the archive is fetched: tar, also with gzip, bzip2, xz or zstd, or zip.",
 	"source":   "A file that is the archive, in place of url: of a plug or an artifact, below /plugs/, or else of the machine.",
 	"sha256":   "The checksum of the archive, as 64 hexadecimal digits.",

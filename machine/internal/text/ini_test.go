@@ -73,7 +73,7 @@ func TestINI_AmbiguousIsRefused(t *testing.T) {
 	k.Fails(config{"path": "/etc/x", "section": " a", "key": "k", "value": "3"}, "config", "/section", "blanks")
 }
 
-func TestINI_DriftAndMissingAreSaid(t *testing.T) {
+func TestINI_ReportsDriftAndMissingKeys(t *testing.T) {
 	t.Parallel()
 	m := file(t, "[a]\nk=1\n")
 	k := kindtest.New(t, text.NewINI(m))

@@ -53,7 +53,7 @@ func TestJSON_Edits(t *testing.T) {
 	}
 }
 
-func TestJSON_WhatIsNoJSONIsRefused(t *testing.T) {
+func TestJSON_RefusesInvalidText(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		"{\"a\": 1\n":          "is not JSON",

@@ -103,7 +103,7 @@ func (t *jsonTree) object(pointer string) (o *hujson.Object, left []string, dept
 			}
 			i, err := strconv.Atoi(left[0])
 			if err != nil || i < 0 || i >= len(v.Elements) || strconv.Itoa(i) != left[0] {
-				return nil, nil, 0, t.fails("%q in %s is in a list of %d elements, and is none of them", left[0], pointer, len(v.Elements))
+				return nil, nil, 0, t.fails("%q in %s is in a list of %d elements, and is not one of them", left[0], pointer, len(v.Elements))
 			}
 			at = &v.Elements[i]
 		default:
