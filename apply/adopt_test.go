@@ -11,8 +11,8 @@ func never(name string, config ...string) string {
 	return replaced(thing(name, config...), "  config", "  lifecycle {\n    adopt = false\n  }\n  config")
 }
 
-// TestAdopt plans a resource that exists and is recorded nowhere.
-func TestAdopt(t *testing.T) {
+// TestAdopt_RecordsAnExistingObject plans a resource that exists and is recorded nowhere.
+func TestAdopt_RecordsAnExistingObject(t *testing.T) {
 	t.Parallel()
 	const byDefault = "deployster {\n  adopt = false\n}\n"
 	for name, c := range map[string]struct{ source, there, want string }{

@@ -178,7 +178,7 @@ func TestApproval_OfWhatMayChange(t *testing.T) {
 
 // Where each resource or action is asked about, one thing is done at a time. A
 // no leaves what depends on it, and the others are asked about all the same.
-func TestConfirming(t *testing.T) {
+func TestConfirm_ARefusalSkipsDependantsOnly(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		confirm apply.Confirm

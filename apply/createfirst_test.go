@@ -23,8 +23,8 @@ func first(name, id, lifecycle, v string) string {
 
 const createFirst = "create_before_destroy = true"
 
-// TestCreateFirst replaces things by others that are made before the old ones go.
-func TestCreateFirst(t *testing.T) {
+// TestCreateFirst_ReplacesBeforeItDestroys replaces things by others that are made before the old ones go.
+func TestCreateFirst_ReplacesBeforeItDestroys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, then string

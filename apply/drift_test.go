@@ -35,7 +35,7 @@ func (e *engine) drift(t *testing.T, source string, s plan.Selection) (string, *
 
 // What drifted is told from what the manifest changed, and nobody is taken to
 // have drifted because something else did.
-func TestDrift(t *testing.T) {
+func TestDrift_IsDistinguishedFromAChangedManifest(t *testing.T) {
 	all := func(net, db string) string {
 		return thing("net", "v", net, "pass", `"hunter22"`) + thing("db", "v", db, "on", "resource.net.state.v") + thing("app", "on", "resource.db.state.v") +
 			each("node", "{ for k in [\"a\"] : k => resource.net.state.v }")
@@ -87,7 +87,7 @@ func TestDrift(t *testing.T) {
 }
 
 // Known drift is ignored until it changes.
-func TestDriftBaseline(t *testing.T) {
+func TestDriftBaseline_IgnoresKnownDriftUntilItChanges(t *testing.T) {
 	source := thing("a", "v", "1") + thing("b", "v", "1") + "variable \"p\" {\n  default   = \"hunter22\"\n  sensitive = true\n}\n" + thing("s", "pass", "var.p")
 	e := newEngine(t.TempDir())
 	e.do(t, source)
@@ -139,7 +139,7 @@ func TestDriftBaseline(t *testing.T) {
 }
 
 // One that cannot be asked does not hide the drift of others, and is an error.
-func TestDriftThatCannotBeQueried(t *testing.T) {
+func TestDrift_ReportsAFailedQueryAndTheOtherResources(t *testing.T) {
 	e := newEngine(t.TempDir())
 	source := thing("a", "v", "1") + thing("b", "v", "1")
 	e.do(t, source)

@@ -39,9 +39,9 @@ func (e *engine) careless(keyed bool) func(ctx context.Context, s runner.Spec, s
 	}
 }
 
-// TestEdited: a config that changed to no effect is told, and what a type without a key
+// TestEdited_ReportsAnEditWithoutEffect: a config that changed to no effect is told, and what a type without a key
 // may have left behind.
-func TestEdited(t *testing.T) {
+func TestEdited_ReportsAnEditWithoutEffect(t *testing.T) {
 	t.Parallel()
 	const mayStay = "The type declares no identity; the object of the previous config may remain."
 	for name, c := range map[string]struct {

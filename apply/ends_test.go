@@ -119,7 +119,7 @@ func TestRemoval_TakesAnotherWithIt(t *testing.T) {
 
 // What identifies a resource is known only in apply: the end of what turns out to be
 // its object waits for it, and neither is begun.
-func TestLateIdentity(t *testing.T) {
+func TestLateIdentity_DestroyAndCreateOfOneObjectAreRefused(t *testing.T) {
 	t.Parallel()
 	from := one("known", "late", "resource.p.state.v", "1")
 	for name, c := range map[string]struct {

@@ -40,7 +40,7 @@ func forecasting(w *runnertest.World) runnertest.Program {
 
 // What a resource will be after its update is forecast, unknown, or expected to stay;
 // who refers to it as one of a for_each sees the same.
-func TestExpectedStates(t *testing.T) {
+func TestExpectedState_IsForecastUnknownOrUnchanged(t *testing.T) {
 	source := func(v string) string {
 		return "resource \"many\" {\n  type = \"test/told:1\"\n  for_each = toset([\"x\"])\n  config = {\n    v = " + v +
 			"\n    ip = \"10.0.0.1\"\n    zone = \"a\"\n  }\n}\n"
@@ -112,7 +112,7 @@ func TestExpectedChanges_AreCounted(t *testing.T) {
 
 // What is recorded and deferred is expected to be updated where its config is known to
 // be another, whatever the rest of it will be.
-func TestExpectedUpdates(t *testing.T) {
+func TestExpectedUpdate_FollowsTheKnownPartOfAConfig(t *testing.T) {
 	source := func(v string, config ...string) string {
 		return replaced(thing("s", "v", v, "ip", `"10.0.0.1"`), "test/thing:1", "test/told:1") + thing("dep", config...)
 	}

@@ -48,9 +48,9 @@ func (e *engine) byID(ctx context.Context, s runner.Spec, stdin io.Reader, stdou
 	return e.world.Program(ctx, s, bytes.NewReader(named), stdout, stderr)
 }
 
-// TestIdentity applies two manifests, one after the other: what is declared in the
+// TestIdentity_TheSecondManifestIsInPlace applies two manifests, one after the other: what is declared in the
 // second is there then, and what was done is what was wanted.
-func TestIdentity(t *testing.T) {
+func TestIdentity_TheSecondManifestIsInPlace(t *testing.T) {
 	t.Parallel()
 	one := func(name, id, more string) string {
 		return fmt.Sprintf("resource %q {\n  type = \"test/known:1\"\n%s\n  config = {\n    id = %q\n  }\n}\n", name, more, id)

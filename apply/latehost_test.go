@@ -104,7 +104,7 @@ func withVM(t *testing.T) (e *engine, ip *string) {
 
 // A host that is made of states is reached at the turn of what is on it, or nothing of
 // that is done.
-func TestLateHost(t *testing.T) {
+func TestLateHost_IsConnectedAtTheTurnOfItsResources(t *testing.T) {
 	t.Parallel()
 	const ip = "resource.vm.state.ip"
 	for name, c := range map[string]struct {

@@ -109,7 +109,7 @@ func TestMoves_StayWhenTheRestFails(t *testing.T) {
 }
 
 // A plan that moves is stale once one of the two addresses was recorded anew.
-func TestMovesOfAStalePlan(t *testing.T) {
+func TestMoves_AreStaleAfterAChangeOfEitherAddress(t *testing.T) {
 	t.Parallel()
 	for name, between := range map[string]string{
 		"the old address":   thing("a", "v", "2"),
@@ -164,7 +164,7 @@ check "small" {
 }
 `
 
-func TestConditionsInAnApply(t *testing.T) {
+func TestConditions_AreCheckedDuringApply(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		v         int
@@ -204,7 +204,7 @@ func TestConditionsInAnApply(t *testing.T) {
 
 // While what it depends on is only to be updated, a precondition is not held
 // against what is there now.
-func TestPreconditionsOfWhatMayChange(t *testing.T) {
+func TestPreconditions_WaitForAnUpdateOfADependency(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	e.do(t, thing("base", "v", "1")+thing("top", "v", "1"))

@@ -13,7 +13,7 @@ import (
 )
 
 // What a plan mounts must still be what it was.
-func TestPlugsOfAPlan(t *testing.T) {
+func TestPlugs_MustMatchThePlan(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

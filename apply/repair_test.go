@@ -70,7 +70,7 @@ func TestRun_ARepairThatBecameAnother(t *testing.T) {
 }
 
 // What a plan shows of a resource is a repair only if nothing about it is new.
-func TestAnswered(t *testing.T) {
+func TestAnswered_ARepairHasNothingNew(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t.TempDir())
 	e.fake.Add("test/other:1", e.world.Program)

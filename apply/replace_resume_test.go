@@ -114,7 +114,7 @@ func (r remaking) Removed(addr string) error {
 
 // What somebody else has made again by the time of its turn, just as it was
 // recorded, is recorded again: its entry went with the old one.
-func TestReplacedBySomebodyElse(t *testing.T) {
+func TestReplace_RecordsAnObjectThatSomebodyElseCreated(t *testing.T) {
 	e := newEngine(t.TempDir())
 	source := thing("a", "v", "1")
 	e.do(t, source)

@@ -13,7 +13,7 @@ import (
 // What -replace names is destroyed and made again: after all that lets go of it,
 // before all that still depends on it, and of two that depend on each other the
 // dependant is destroyed first and made last.
-func TestReplace(t *testing.T) {
+func TestReplace_RunsInTheOrderOfDependencies(t *testing.T) {
 	chain := thing("net", "v", "1") + thing("db", "v", "1", "on", "resource.net.state.v") + thing("app", "v", "1", "on", "resource.db.state.v")
 	for name, c := range map[string]struct {
 		now, then string
@@ -93,7 +93,7 @@ func TestReplace_IsRefused(t *testing.T) {
 
 // A replacement that comes to a stop half-way is never told as done, and is made
 // whole by the next apply.
-func TestReplaceHalfWay(t *testing.T) {
+func TestReplace_IsCompletedByTheNextApply(t *testing.T) {
 	e := newEngine(t.TempDir())
 	e.opts.Parallelism = 1
 	source := thing("a", "v", "1") + thing("b", "v", "1", "on", "resource.a.state.v")

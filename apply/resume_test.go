@@ -138,7 +138,7 @@ func twoSteps(e *engine, spoiled *bool) func() []string {
 
 // What is half-way is gone on with when its image wants just the rest of what
 // was shown, and refused when it wants anything else.
-func TestHalfWay(t *testing.T) {
+func TestHalfWay_ResumesOnlyTheRemainingActions(t *testing.T) {
 	for _, spoils := range []bool{false, true} {
 		e, spoiled := newEngine(t.TempDir()), false
 		log := twoSteps(e, &spoiled)

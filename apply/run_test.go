@@ -171,7 +171,7 @@ func TestRun_WithoutKeepGoing(t *testing.T) {
 }
 
 // Independent resources run at the same time, up to the limit and no further.
-func TestParallelism(t *testing.T) {
+func TestParallelism_ReachesItsLimitAndNoMore(t *testing.T) {
 	for _, limit := range []int64{1, 3} {
 		e := newEngine(t.TempDir())
 		var now, most atomic.Int64

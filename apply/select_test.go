@@ -129,7 +129,7 @@ func each(name, over string) string {
 
 // A for_each that is made of the state of something that is not asked for keeps
 // its instances as they are recorded.
-func TestForEachOfUnselectedStates(t *testing.T) {
+func TestForEach_OfAnUnselectedStateKeepsItsInstances(t *testing.T) {
 	source := func(keys string) string {
 		return thing("src", "keys", keys) + each("node", "{ for k in resource.src.state.keys : k => 1 }") + thing("other", "v", "1") +
 			"output \"count\" {\n  value = length(resource.node)\n}\noutput \"o\" {\n  value = resource.other.state.v\n}\n"

@@ -19,7 +19,7 @@ func action() protocol.Action {
 }
 
 // What runs is what was shown: only the description may be another.
-func TestSameActions(t *testing.T) {
+func TestSameActions_OnlyTheDescriptionMayDiffer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*protocol.Action)
@@ -81,7 +81,7 @@ func TestApproval_Covers(t *testing.T) {
 }
 
 // An entry is as the plan knows it if nobody but a run of this plan has changed it.
-func TestPinned(t *testing.T) {
+func TestPinned_AnEntryMatchesUnlessAnotherRunChangedIt(t *testing.T) {
 	t.Parallel()
 	valid := func(v string) state.Entry {
 		return state.Entry{Type: "thing:1", Config: json.RawMessage(`{"v":` + v + `}`), State: json.RawMessage(`{}`)}
@@ -130,7 +130,7 @@ func TestPinned(t *testing.T) {
 
 // What a run that died has left of the actions is gone on with: by the same plan, and
 // where just the end of what was shown is left.
-func TestResumes(t *testing.T) {
+func TestResumes_OnlyTheSamePlanOrTheEndOfTheActions(t *testing.T) {
 	t.Parallel()
 	lay, raise, clear := protocol.Action{Name: "lay"}, protocol.Action{Name: "raise"}, protocol.Action{Name: "clear"}
 	step := &plan.Step{Part: &change.Update{Answer: change.Answer{Actions: []protocol.Action{lay, raise}}}}

@@ -68,7 +68,7 @@ func site(text, port string) string {
 }
 
 // A subscriber is told once of what was done, and not of what was there before it.
-func TestSubscribe(t *testing.T) {
+func TestSubscribe_NotifiesOnceAfterEachChange(t *testing.T) {
 	t.Parallel()
 	s := newDaemon(t)
 	for _, c := range []struct{ name, source, want string }{

@@ -7,9 +7,9 @@ import (
 	"deployster/apply"
 )
 
-// TestTriggers: a resource is replaced when what it names in replace_triggered_by
+// TestTriggers_ReplaceAfterAChangeOfTheTrigger: a resource is replaced when what it names in replace_triggered_by
 // changes, and not when something else does.
-func TestTriggers(t *testing.T) {
+func TestTriggers_ReplaceAfterAChangeOfTheTrigger(t *testing.T) {
 	t.Parallel()
 	by := func(triggers string) string {
 		return replaced(thing("b", "v", "1"), "  config", "  lifecycle {\n    replace_triggered_by = ["+triggers+"]\n  }\n  config")

@@ -7,9 +7,9 @@ import (
 	"deployster/plan/order"
 )
 
-// TestDependantsFirst: whichever way an edge leads, what depends on a resource
+// TestDependantsFirst_FollowsEdgesEitherWay: whichever way an edge leads, what depends on a resource
 // comes before it.
-func TestDependantsFirst(t *testing.T) {
+func TestDependantsFirst_FollowsEdgesEitherWay(t *testing.T) {
 	t.Parallel()
 	p := &Plan{Resources: map[string]*Step{"app": {}, "db": {}, "disk": {}, "gone": {}, "left": {}},
 		Edges: []Edge{

@@ -11,7 +11,7 @@ import (
 	"deployster/protocol"
 )
 
-func TestDifferences(t *testing.T) {
+func TestDifferences_NameEachDeviationFromThePlan(t *testing.T) {
 	t.Parallel()
 	action := func(name string, args ...string) protocol.Action {
 		return protocol.Action{Name: name, Command: protocol.Command{Args: args}}

@@ -23,7 +23,7 @@ func service(addr, config string) Node {
 		AutoEdges: []protocol.AutoEdge{{Kind: "file", By: "/files"}, {Kind: "package", By: "/package"}}}}
 }
 
-func TestFind(t *testing.T) {
+func TestFind_ReturnsEdgesToNamedPaths(t *testing.T) {
 	t.Parallel()
 	elsewhere := file("elsewhere", "/etc/app/conf")
 	elsewhere.Host = "far"

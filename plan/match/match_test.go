@@ -86,7 +86,7 @@ func is(t match.Type, lines string) (in match.Input) {
 	return in
 }
 
-func TestMatch(t *testing.T) {
+func TestMatch_PairsResourcesWithEntries(t *testing.T) {
 	t.Parallel()
 	a, b, c, a2 := `{"path":"a"}`, `{"path":"b"}`, `{"path":"c"}`, `{"path":"a","text":"2"}`
 	old := match.Type{Repository: "docker.io/acme/old"}
@@ -466,7 +466,7 @@ func TestMatch_OldTypeOnAnotherHost(t *testing.T) {
 	}
 }
 
-func TestOrder(t *testing.T) {
+func TestOrder_PutsEndsBeforeBegins(t *testing.T) {
 	t.Parallel()
 	g := func(text string) graph.Graph {
 		g := graph.Graph{}

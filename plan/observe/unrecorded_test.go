@@ -9,7 +9,7 @@ import (
 	"deployster/state"
 )
 
-func TestRecordable(t *testing.T) {
+func TestRecordable_OmitsUnrecordedValues(t *testing.T) {
 	t.Parallel()
 	ty := protocol.Type{ConfigSchema: json.RawMessage(`{"properties":{"name":{},"word":{"writeOnly":true,"x-unrecorded":true},
 		"pin":{"writeOnly":true},"users":{"type":"array","items":{"$ref":"#/$defs/user"}}},

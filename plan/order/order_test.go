@@ -58,7 +58,7 @@ func TestPlan_Nodes(t *testing.T) {
 	}
 }
 
-func TestOfNode(t *testing.T) {
+func TestOfNode_ReturnsAddressAndKind(t *testing.T) {
 	t.Parallel()
 	for node, want := range map[string]string{"a": "a 0", `a["x:1"]`: `a["x:1"] 0`, order.OldNode("a"): "a 1", "a (again)": "a 2",
 		"barrier:1": "barrier:1 3", "known:2": "known:2 3", "doubt:3": "doubt:3 3", "a (deposed 1)": "a (deposed 1) 0"} {
@@ -71,7 +71,7 @@ func TestOfNode(t *testing.T) {
 
 // What may be the same thing waits for ends that succeed; a barrier that nothing waits
 // for, and after which nothing is asked, is left out.
-func TestBarriers(t *testing.T) {
+func TestBarriers_WaitForEndsOfOneClass(t *testing.T) {
 	t.Parallel()
 	o := match.Order(graph.Graph{"e": nil, "b": nil, "d": nil, "f": nil}, nil,
 		[]match.Begin{{Node: "b", Class: "c"}, {Node: "d", Class: "c"}}, []match.Finish{{Node: "e", Class: "c"}, {Node: "f", Class: "z"}})

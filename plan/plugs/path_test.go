@@ -9,7 +9,7 @@ import (
 	"deployster/config"
 )
 
-func TestLead(t *testing.T) {
+func TestLead_RefusesLinksWithinWritablePlugs(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"deployster/protocol"
 )
 
-func TestGrant(t *testing.T) {
+func TestGrant_RequiresPlugAndRequest(t *testing.T) {
 	patterns := func(p ...string) (list []*regexp.Regexp) {
 		for _, s := range p {
 			list = append(list, regexp.MustCompile("^(?:"+s+")"))
@@ -119,7 +119,7 @@ func TestRequiredResources_OfProtocol1(t *testing.T) {
 
 // Between protocols 1 and 2 dependencies could be optional, and no others were
 // allowed.
-func TestDependenciesThatAnImageNames(t *testing.T) {
+func TestDependencies_OfAnOlderImageAreChecked(t *testing.T) {
 	ty := protocol.Type{RequiredResources: map[string]string{"net": "acme/net"}, OptionalResources: map[string]string{"dns": "acme/dns"}, OnlyThese: true}
 	types := map[string]string{"a": "acme/net:1", "b": "acme/dns:1"}
 	for _, c := range []struct {
@@ -139,7 +139,7 @@ func TestDependenciesThatAnImageNames(t *testing.T) {
 	}
 }
 
-func TestUntagged(t *testing.T) {
+func TestUntagged_DropsTagAndDigest(t *testing.T) {
 	for ref, want := range map[string]string{"a/b": "a/b", "a/b:1": "a/b", "host:5000/b": "host:5000/b", "host:5000/b:1@sha256:x": "host:5000/b",
 		"a/b:1#kind": "a/b#kind", "a/b@sha256:x#kind": "a/b#kind"} {
 		if got := Untagged(ref); got != want {

@@ -13,7 +13,7 @@ import (
 	"deployster/protocol"
 )
 
-func TestPortable(t *testing.T) {
+func TestPortable_KeepsRelativePlugsRelative(t *testing.T) {
 	t.Parallel()
 	root := runner.RealDir(t.TempDir())
 	base, link := filepath.Join(root, "project"), filepath.Join(root, "link")

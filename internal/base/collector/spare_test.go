@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSpare(t *testing.T) {
+func TestSpare_LowersTheGCPercent(t *testing.T) {
 	const usual = 400
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	for name, c := range map[string]struct {
