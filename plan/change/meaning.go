@@ -2,6 +2,7 @@ package change
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"deployster/internal/base/secret"
@@ -111,4 +112,10 @@ func (s *Step) OrLeft(why *reason.Reason, err error) (*Step, error) {
 	}
 	s.Part, s.Reason = &Left{}, why.With(reason.New(reason.KeptConfined, refused.Why))
 	return s, nil
+}
+
+// Remarks returns the notes without those on edges that types declare: these are an order, as of
+// depends_on.
+func (s *Step) Remarks() []*reason.Reason {
+	return slices.DeleteFunc(slices.Clone(s.Notes), func(n *reason.Reason) bool { return n.Code == reason.AutoEdge })
 }

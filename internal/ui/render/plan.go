@@ -13,7 +13,6 @@ import (
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
-	"deployster/plan/reason"
 )
 
 // Plan returns the text of a plan, for a person who decides about it.
@@ -164,10 +163,7 @@ func writeCompact(b *strings.Builder, p *plan.Plan, addrs []string) {
 		symbol, _ := mark(s)
 		line := fmt.Sprintf("%s %s  %s", symbol, paint.Fill(paint.Bold(diag.Visible(addr)), width), paint.Dim(outline(s)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
-		for _, note := range s.Notes {
-			if note.Code == reason.AutoEdge {
-				continue // an order, as by depends_on, which is not shown here
-			}
+		for _, note := range s.Remarks() {
 			fmt.Fprintf(b, "    %s\n", oneLine(note.Words()))
 		}
 	}

@@ -5,7 +5,6 @@ package accounts
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -27,51 +26,34 @@ func userOf(t *testing.T) *kindtest.Resource  { return kindtest.New(t, NewUser(h
 func groupOf(t *testing.T) *kindtest.Resource { return kindtest.New(t, NewGroup(here)) }
 func keyOf(t *testing.T) *kindtest.Resource   { return kindtest.New(t, NewKey(here)) }
 
-func shell(t *testing.T, script string) string {
-	t.Helper()
-	out, err := exec.Command("sh", "-c", script).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 func forget(t *testing.T, users ...string) {
 	t.Helper()
 	t.Cleanup(func() {
 		for _, name := range users {
-			shell(t, "pkill -KILL -u "+name+" 2>/dev/null; sleep 0.05; userdel -rf "+name+" 2>/dev/null; groupdel "+name+" "+
+			kindtest.Shell(t, "pkill -KILL -u "+name+" 2>/dev/null; sleep 0.05; userdel -rf "+name+" 2>/dev/null; groupdel "+name+" "+
 				"2>/dev/null; rm -rf /home/"+name+"; true")
 		}
 	})
-}
-
-func valid(t *testing.T, r *kindtest.Resource, c config) {
-	t.Helper()
-	if a := r.State(c); a.Status != protocol.Valid {
-		text, _ := json.Marshal(a)
-		t.Errorf("%v is %s", c, text)
-	}
 }
 
 func TestUser_IsMadeChangedAndRemoved(t *testing.T) {
 	forget(t, "ann")
 	r := userOf(t)
 	r.Apply(config{"name": "ann"})
-	if line := shell(t, "getent passwd ann; stat -c %U /home/ann; ls -A /home/ann | head -1; id -gn ann"); line !=
+	if line := kindtest.Shell(t, "getent passwd ann; stat -c %U /home/ann; ls -A /home/ann | head -1; id -gn ann"); line !=
 		"ann:x:1000:1000::/home/ann:/bin/sh\nann\n.bash_logout\nann" {
 		t.Errorf("it is %q", line)
 	}
 	full := config{"name": "ann", "uid": 1234, "shell": "/bin/bash", "comment": "Ann Ähm, x", "group": "users", "expires": "2031-12-31"}
 	r.Apply(full)
-	if line := shell(t, "getent passwd ann; getent shadow ann | cut -d: -f8"); line != "ann:x:1234:100:Ann Ähm, "+
+	if line := kindtest.Shell(t, "getent passwd ann; getent shadow ann | cut -d: -f8"); line != "ann:x:1234:100:Ann Ähm, "+
 		"x:/home/ann:/bin/bash\n22644" {
 		t.Errorf("it is %q", line)
 	}
-	valid(t, r, full)
-	valid(t, r, config{"name": "ann"}) // what the config leaves out is not managed
+	r.Valid(full)
+	r.Valid(config{"name": "ann"}) // what the config leaves out is not managed
 	r.Apply(config{"name": "ann", "expires": "never"})
-	if days := shell(t, "getent shadow ann | cut -d: -f8"); days != "" {
+	if days := kindtest.Shell(t, "getent shadow ann | cut -d: -f8"); days != "" {
 		t.Errorf("it expires at %s", days)
 	}
 	gone := r.Destroy(config{"name": "ann"})
@@ -88,10 +70,10 @@ func TestUser_ExpiresAtTheDeclaredDay(t *testing.T) {
 	forget(t, "ann")
 	defer os.Unsetenv("TZ")
 	for _, zone := range []string{"Pacific/Kiritimati", "America/Los_Angeles", "UTC"} {
-		shell(t, "echo "+zone+" >/etc/timezone; ln -sf /usr/share/zoneinfo/"+zone+" /etc/localtime")
+		kindtest.Shell(t, "echo "+zone+" >/etc/timezone; ln -sf /usr/share/zoneinfo/"+zone+" /etc/localtime")
 		r := userOf(t)
 		r.Apply(config{"name": "ann", "expires": "2031-12-31"})
-		if days := shell(t, "getent shadow ann | cut -d: -f8"); days != "22644" {
+		if days := kindtest.Shell(t, "getent shadow ann | cut -d: -f8"); days != "22644" {
 			t.Errorf("in %s it is day %s", zone, days)
 		}
 		r.Destroy(config{"name": "ann"})
@@ -100,25 +82,25 @@ func TestUser_ExpiresAtTheDeclaredDay(t *testing.T) {
 
 func TestUser_NeverLosesGroupsByDefault(t *testing.T) {
 	forget(t, "ann")
-	shell(t, "useradd -m -G audio,video ann")
+	kindtest.Shell(t, "useradd -m -G audio,video ann")
 	r := userOf(t)
 	a := r.Apply(config{"name": "ann", "groups": []string{"cdrom"}})
-	if groups := shell(t, "id -Gn ann"); groups != "ann cdrom audio video" {
+	if groups := kindtest.Shell(t, "id -Gn ann"); groups != "ann cdrom audio video" {
 		t.Errorf("its groups are %s", groups)
 	}
 	if !strings.Contains(string(a.Forecast), `"groups":["audio","cdrom","video"]`) {
 		t.Errorf("the forecast is %s", a.Forecast)
 	}
-	valid(t, r, config{"name": "ann", "groups": []string{"video", "audio"}})
+	r.Valid(config{"name": "ann", "groups": []string{"video", "audio"}})
 	r.Apply(config{"name": "ann", "groups": []string{"video"}, "membership": "inclusive"})
-	if groups := shell(t, "id -Gn ann"); groups != "ann video" {
+	if groups := kindtest.Shell(t, "id -Gn ann"); groups != "ann video" {
 		t.Errorf("its groups are %s", groups)
 	}
 	r.Apply(config{"name": "ann", "groups": []string{}, "membership": "inclusive"})
-	if groups := shell(t, "id -Gn ann"); groups != "ann" {
+	if groups := kindtest.Shell(t, "id -Gn ann"); groups != "ann" {
 		t.Errorf("its groups are %s", groups)
 	}
-	valid(t, r, config{"name": "ann", "groups": []string{}})
+	r.Valid(config{"name": "ann", "groups": []string{}})
 }
 
 func TestUser_HashesAreTextAndNeverShown(t *testing.T) {
@@ -127,13 +109,13 @@ func TestUser_HashesAreTextAndNeverShown(t *testing.T) {
 	r := userOf(t)
 	r.Fails(config{"name": "ann", "password_hash": "in the clear"}, "config", "/password_hash")
 	r.Apply(config{"name": "ann", "password_hash": one})
-	if hash := shell(t, "getent shadow ann | cut -d: -f2"); hash != one {
+	if hash := kindtest.Shell(t, "getent shadow ann | cut -d: -f2"); hash != one {
 		t.Errorf("the hash is %q", hash)
 	}
-	valid(t, r, config{"name": "ann", "password_hash": one})
-	valid(t, r, config{"name": "ann", "password_hash": one, "comment": ""})
+	r.Valid(config{"name": "ann", "password_hash": one})
+	r.Valid(config{"name": "ann", "password_hash": one, "comment": ""})
 	r.Apply(config{"name": "ann", "password_hash": two})
-	shell(t, "usermod -p '"+one+"' ann")
+	kindtest.Shell(t, "usermod -p '"+one+"' ann")
 	a := r.Apply(config{"name": "ann", "password_hash": two})
 	text, _ := json.Marshal(a)
 	if !strings.Contains(string(text), "another hash") || strings.Contains(string(text), "hash\":\"$") ||
@@ -149,16 +131,16 @@ func TestUser_HomeIsMovedOnlyIfDeclared(t *testing.T) {
 	forget(t, "ann")
 	r := userOf(t)
 	r.Apply(config{"name": "ann"})
-	shell(t, "touch /home/ann/mine")
+	kindtest.Shell(t, "touch /home/ann/mine")
 	r.Apply(config{"name": "ann", "home": "/srv/ann"})
-	if out := shell(t, "ls /home/ann; stat -c %U:%a /srv/ann"); out != "mine\nann:700" {
+	if out := kindtest.Shell(t, "ls /home/ann; stat -c %U:%a /srv/ann"); out != "mine\nann:700" {
 		t.Errorf("%q", out)
 	}
-	shell(t, "usermod -d /home/ann ann")
+	kindtest.Shell(t, "usermod -d /home/ann ann")
 	r.Fails(config{"name": "ann", "home": "/srv/ann", "move_home": true}, "config", "/move_home", "exists already")
-	shell(t, "rmdir /srv/ann")
+	kindtest.Shell(t, "rmdir /srv/ann")
 	r.Apply(config{"name": "ann", "home": "/srv/ann", "move_home": true})
-	if out := shell(t, "ls /srv/ann; ls -d /home/ann 2>/dev/null || true"); out != "mine" {
+	if out := kindtest.Shell(t, "ls /srv/ann; ls -d /home/ann 2>/dev/null || true"); out != "mine" {
 		t.Errorf("%q", out)
 	}
 	if a := r.Destroy(config{"name": "ann", "remove_home": true}); !a.Actions[0].Destructive {
@@ -173,20 +155,20 @@ func TestUser_HomeOfOthersIsNotRemoved(t *testing.T) {
 	forget(t, "ann")
 	r := userOf(t)
 	r.Apply(config{"name": "ann", "home": "/srv/shared"})
-	shell(t, "chown daemon /srv/shared")
+	kindtest.Shell(t, "chown daemon /srv/shared")
 	r.DestroyFails(config{"name": "ann", "remove_home": true}, "config", "/remove_home", "is not removed")
-	shell(t, "getent passwd ann; rm -r /srv/shared")
+	kindtest.Shell(t, "getent passwd ann; rm -r /srv/shared")
 	r.Destroy(config{"name": "ann", "remove_home": true})
 }
 
 func TestUser_OfTheSystemHasNoHomeUnlessGiven(t *testing.T) {
 	forget(t, "daemon1", "daemon2")
 	userOf(t).Apply(config{"name": "daemon1", "system": true, "shell": "/usr/sbin/nologin"})
-	if out := shell(t, "test $(id -u daemon1) -lt 1000; ls -d /home/daemon1 2>/dev/null || true"); out != "" {
+	if out := kindtest.Shell(t, "test $(id -u daemon1) -lt 1000; ls -d /home/daemon1 2>/dev/null || true"); out != "" {
 		t.Errorf("%q", out)
 	}
 	userOf(t).Apply(config{"name": "daemon2", "system": true, "home": "/srv/daemon2"})
-	if out := shell(t, "ls -A /srv/daemon2; stat -c %U /srv/daemon2; rmdir /srv/daemon2"); out != "daemon2" {
+	if out := kindtest.Shell(t, "ls -A /srv/daemon2; stat -c %U /srv/daemon2; rmdir /srv/daemon2"); out != "daemon2" {
 		t.Errorf("%q", out)
 	}
 }
@@ -195,12 +177,12 @@ func TestUser_RemovalNamesWhatStillRuns(t *testing.T) {
 	forget(t, "ann")
 	r := userOf(t)
 	r.Apply(config{"name": "ann"})
-	shell(t, "setsid -f su ann -c 'exec sleep 1000' </dev/null >/dev/null 2>&1; sleep 0.3")
+	kindtest.Shell(t, "setsid -f su ann -c 'exec sleep 1000' </dev/null >/dev/null 2>&1; sleep 0.3")
 	if a := r.State(config{"name": "ann"}); a.Status != protocol.Valid {
 		t.Errorf("%+v", a)
 	}
 	r.DestroyFails(config{"name": "ann"}, "still runs", "(sleep)")
-	shell(t, "pkill -KILL -u ann; sleep 0.1")
+	kindtest.Shell(t, "pkill -KILL -u ann; sleep 0.1")
 	r.Destroy(config{"name": "ann"})
 }
 
@@ -213,7 +195,7 @@ func TestUser_MissingGroupsAreReported(t *testing.T) {
 	r.Fails(c, "comes-later", "does not exist")
 	groupOf(t).Apply(config{"name": "comes-later", "system": true})
 	r.Apply(c)
-	shell(t, "userdel -r ann 2>/dev/null; groupdel comes-later")
+	kindtest.Shell(t, "userdel -r ann 2>/dev/null; groupdel comes-later")
 }
 
 // The tools lock the files, and fail if another one has them.
@@ -226,14 +208,14 @@ func TestUsers_AreMadeSideBySide(t *testing.T) {
 		all.Go(func() { r.Apply(config{"name": name, "groups": []string{"audio"}}) })
 	}
 	all.Wait()
-	if n := shell(t, "getent group audio | tr , '\\n' | grep -c u"); n != "6" {
+	if n := kindtest.Shell(t, "getent group audio | tr , '\\n' | grep -c u"); n != "6" {
 		t.Errorf("%s of them are in the group", n)
 	}
 }
 
 func TestUser_LocksOfOthersAreWaitedFor(t *testing.T) {
 	forget(t, "ann")
-	shell(t, "echo 1 >/etc/passwd.lock") // as an editor of the file has it
+	kindtest.Shell(t, "echo 1 >/etc/passwd.lock") // as an editor of the file has it
 	time.AfterFunc(1500*time.Millisecond, func() { _ = os.Remove("/etc/passwd.lock") })
 	userOf(t).Apply(config{"name": "ann"})
 }
@@ -242,48 +224,48 @@ func TestGroup_IsMadeChangedAndRemoved(t *testing.T) {
 	r := groupOf(t)
 	r.Apply(config{"name": "staff2", "gid": 4321})
 	r.Apply(config{"name": "staff2", "gid": 4322})
-	if line := shell(t, "getent group staff2"); line != "staff2:x:4322:" {
+	if line := kindtest.Shell(t, "getent group staff2"); line != "staff2:x:4322:" {
 		t.Errorf("it is %s", line)
 	}
-	valid(t, r, config{"name": "staff2"})
-	shell(t, "useradd -g staff2 ann")
+	r.Valid(config{"name": "staff2"})
+	kindtest.Shell(t, "useradd -g staff2 ann")
 	r.DestroyFails(config{"name": "staff2"}, "primary group", "ann")
-	shell(t, "userdel ann")
+	kindtest.Shell(t, "userdel ann")
 	r.Destroy(config{"name": "staff2"})
 	r.Fails(config{"name": "staff2", "gid": 0}, "already exists")
 }
 
 func TestKey_OpensTheAccount(t *testing.T) {
 	forget(t, "ann")
-	shell(t, "useradd -m ann; rm -f /root/k /root/k.pub; ssh-keygen -q -t ed25519 -N '' -C me@here -f /root/k")
-	pub := strings.Fields(shell(t, "cat /root/k.pub"))
+	kindtest.Shell(t, "useradd -m ann; rm -f /root/k /root/k.pub; ssh-keygen -q -t ed25519 -N '' -C me@here -f /root/k")
+	pub := strings.Fields(kindtest.Shell(t, "cat /root/k.pub"))
 	key := pub[0] + " " + pub[1]
 	r := keyOf(t)
 	r.Fails(config{"user": "ann", "key": key + " me@here"}, "config", "/key", "comment")
 	r.Apply(config{"user": "ann", "key": key, "comment": "me"})
-	address := strings.Fields(shell(t, "cat /etc/ssh/sshd_config.d/listen.conf"))[1]
+	address := strings.Fields(kindtest.Shell(t, "cat /etc/ssh/sshd_config.d/listen.conf"))[1]
 	host, port, _ := strings.Cut(address, ":")
 	login := "ssh -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -i /root/k " +
 		"-p " + port + " ann@" + host + " id -un"
-	if who := shell(t, login); who != "ann" {
+	if who := kindtest.Shell(t, login); who != "ann" {
 		t.Errorf("%q has logged in", who)
 	}
-	if out := shell(t, "stat -c %U:%G:%a /home/ann/.ssh /home/ann/.ssh/authorized_keys; cat /home/ann/.ssh/authorized_keys"); out !=
+	if out := kindtest.Shell(t, "stat -c %U:%G:%a /home/ann/.ssh /home/ann/.ssh/authorized_keys; cat /home/ann/.ssh/authorized_keys"); out !=
 		"ann:ann:700\nann:ann:600\n"+key+" me" {
 		t.Errorf("%q", out)
 	}
-	valid(t, r, config{"user": "ann", "key": key})
-	shell(t, "chmod 666 /home/ann/.ssh/authorized_keys; ! "+login+" 2>/dev/null")
+	r.Valid(config{"user": "ann", "key": key})
+	kindtest.Shell(t, "chmod 666 /home/ann/.ssh/authorized_keys; ! "+login+" 2>/dev/null")
 	if a := r.Apply(config{"user": "ann", "key": key}); !strings.Contains(a.Reasons[0].Message, "sshd ignores it") {
 		t.Errorf("%+v", a.Reasons)
 	}
 	r.Apply(config{"user": "ann", "key": key, "options": []string{`command="echo no"`}})
-	if who := shell(t, login); who != "no" {
+	if who := kindtest.Shell(t, login); who != "no" {
 		t.Errorf("it is allowed %q", who)
 	}
-	shell(t, "echo '"+keyB+" other' >>/home/ann/.ssh/authorized_keys")
+	kindtest.Shell(t, "echo '"+keyB+" other' >>/home/ann/.ssh/authorized_keys")
 	r.Destroy(config{"user": "ann", "key": key})
-	if out := shell(t, "cat /home/ann/.ssh/authorized_keys"); out != keyB+" other" {
+	if out := kindtest.Shell(t, "cat /home/ann/.ssh/authorized_keys"); out != keyB+" other" {
 		t.Errorf("%q is left", out)
 	}
 }
@@ -291,13 +273,13 @@ func TestKey_OpensTheAccount(t *testing.T) {
 // The user owns the directory, and could lead root anywhere.
 func TestKey_FollowsNoLinks(t *testing.T) {
 	forget(t, "ann")
-	shell(t, "useradd -m ann; mkdir -p /srv/victim; rm -f /srv/victim/*; ln -s /srv/victim /home/ann/.ssh")
+	kindtest.Shell(t, "useradd -m ann; mkdir -p /srv/victim; rm -f /srv/victim/*; ln -s /srv/victim /home/ann/.ssh")
 	r := keyOf(t)
 	r.Fails(config{"user": "ann", "key": keyA}, "is a link, which is not followed")
-	shell(t, "rm /home/ann/.ssh; mkdir /home/ann/.ssh; echo "+keyA+" >/srv/victim/keys; ln -s /srv/victim/keys "+
+	kindtest.Shell(t, "rm /home/ann/.ssh; mkdir /home/ann/.ssh; echo "+keyA+" >/srv/victim/keys; ln -s /srv/victim/keys "+
 		"/home/ann/.ssh/authorized_keys")
 	r.Fails(config{"user": "ann", "key": keyA}, "is a link, which is not followed")
-	if out := shell(t, "ls /srv/victim; cat /srv/victim/keys"); out != "keys\n"+keyA {
+	if out := kindtest.Shell(t, "ls /srv/victim; cat /srv/victim/keys"); out != "keys\n"+keyA {
 		t.Errorf("%q", out)
 	}
 }
@@ -314,7 +296,7 @@ func TestKey_WaitsForItsUser(t *testing.T) {
 
 func TestAccounts_AreWatched(t *testing.T) {
 	forget(t, "ann")
-	shell(t, "useradd -m ann")
+	kindtest.Shell(t, "useradd -m ann")
 	for name, one := range map[string]struct {
 		r      *kindtest.Resource
 		config config
@@ -325,7 +307,7 @@ func TestAccounts_AreWatched(t *testing.T) {
 		"ssh_key": {keyOf(t), config{"user": "ann", "key": keyA}, "mkdir /home/ann/.ssh; sleep 0.1; echo x >/home/ann/.ssh/authorized_keys"},
 	} {
 		events := one.r.Watch(one.config)
-		shell(t, one.change)
+		kindtest.Shell(t, one.change)
 		select {
 		case <-events:
 		case <-time.After(5 * time.Second):
@@ -336,7 +318,7 @@ func TestAccounts_AreWatched(t *testing.T) {
 
 func TestAccounts_AreDiscovered(t *testing.T) {
 	forget(t, "ann")
-	shell(t, "useradd -m -G audio -c 'Ann' ann; mkdir -m 700 /home/ann/.ssh; echo '"+keyA+" me' "+
+	kindtest.Shell(t, "useradd -m -G audio -c 'Ann' ann; mkdir -m 700 /home/ann/.ssh; echo '"+keyA+" me' "+
 		">/home/ann/.ssh/authorized_keys; chown -R ann /home/ann/.ssh")
 	for name, r := range map[string]*kindtest.Resource{"user": userOf(t), "group": groupOf(t), "ssh_key": keyOf(t)} {
 		found := 0
@@ -347,7 +329,7 @@ func TestAccounts_AreDiscovered(t *testing.T) {
 		for _, c := range r.Discover(defaults) {
 			if c["name"] == "ann" || c["user"] == "ann" {
 				found++
-				valid(t, r, c)
+				r.Valid(c)
 			}
 		}
 		if found != 1 {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"deployster/machine/internal/kindtest"
 )
 
 // Whatever config follows another one: it is valid after its actions, and what was forecast is so.
@@ -34,9 +36,9 @@ func TestUser_RandomEdits(t *testing.T) {
 			}
 		}
 		r.Apply(c)
-		valid(t, r, c)
+		r.Valid(c)
 	}
-	shell(t, "userdel -rf ann 2>/dev/null; rm -rf /srv/ann2 /srv/ann3; true")
+	kindtest.Shell(t, "userdel -rf ann 2>/dev/null; rm -rf /srv/ann2 /srv/ann3; true")
 }
 
 func TestGroup_RandomEdits(t *testing.T) {
@@ -55,14 +57,14 @@ func TestGroup_RandomEdits(t *testing.T) {
 			continue
 		}
 		r.Apply(c)
-		valid(t, r, c)
+		r.Valid(c)
 	}
 	r.Destroy(config{"name": "edited"})
 }
 
 func TestKey_RandomEdits(t *testing.T) {
 	forget(t, "ann")
-	shell(t, "useradd -m ann")
+	kindtest.Shell(t, "useradd -m ann")
 	random := rand.New(rand.NewPCG(5, 6))
 	r := keyOf(t)
 	for i := range 200 {
@@ -78,9 +80,9 @@ func TestKey_RandomEdits(t *testing.T) {
 			r.Destroy(c)
 			continue
 		case 1:
-			shell(t, fmt.Sprintf("mkdir -p /home/ann/.ssh; echo '%s %d' >>/home/ann/.ssh/authorized_keys", []string{keyA, keyB}[i%2], i))
+			kindtest.Shell(t, fmt.Sprintf("mkdir -p /home/ann/.ssh; echo '%s %d' >>/home/ann/.ssh/authorized_keys", []string{keyA, keyB}[i%2], i))
 		}
 		r.Apply(c)
-		valid(t, r, c)
+		r.Valid(c)
 	}
 }

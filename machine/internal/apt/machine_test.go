@@ -4,7 +4,6 @@ package apt
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,7 +18,6 @@ import (
 	"deployster/internal/testkit/machines"
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/kindtest"
-	"deployster/protocol"
 )
 
 //go:embed testdata/repository.sh
@@ -53,19 +51,10 @@ func pkg(t *testing.T) *kindtest.Resource {
 	return kindtest.New(t, NewPackage(&access.Machine{Root: "/"}))
 }
 
-func shell(t *testing.T, script string) string {
-	t.Helper()
-	out, err := exec.Command("sh", "-c", script).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // fresh removes the packages of the repository, and makes the indexes new.
 func fresh(t *testing.T) {
 	t.Helper()
-	shell(t, `rm -f /run/fails /run/slow; dpkg --configure -a >/dev/null
+	kindtest.Shell(t, `rm -f /run/fails /run/slow; dpkg --configure -a >/dev/null
 		names=$(sed -n 's/^Package: //p' /srv/repository/Packages | sort -u)
 		apt-mark unhold $names >/dev/null
 		DEBIAN_FRONTEND=noninteractive dpkg --purge --force-all $names 2>/dev/null
@@ -74,24 +63,8 @@ func fresh(t *testing.T) {
 
 func version(t *testing.T, name string) string {
 	t.Helper()
-	return strings.TrimSpace(strings.ReplaceAll(shell(t, "dpkg-query -W -f '${Version} ${db:Status-Status}' "+name+" "+
+	return strings.TrimSpace(strings.ReplaceAll(kindtest.Shell(t, "dpkg-query -W -f '${Version} ${db:Status-Status}' "+name+" "+
 		"2>/dev/null || true"), "not-installed", ""))
-}
-
-func names(a protocol.StateAnswer) string {
-	var list []string
-	for _, one := range a.Actions {
-		list = append(list, one.Name)
-	}
-	return strings.Join(list, " ")
-}
-
-func valid(t *testing.T, r *kindtest.Resource, c config) {
-	t.Helper()
-	if a := r.State(c); a.Status != protocol.Valid {
-		text, _ := json.Marshal(a)
-		t.Errorf("%v is %s", c, text)
-	}
 }
 
 func TestPackage_IsInstalledAndRemoved(t *testing.T) {
@@ -104,7 +77,7 @@ func TestPackage_IsInstalledAndRemoved(t *testing.T) {
 	if d := first.Actions[0].Description; d != "Install hello 2.0: also installs hello-data 2.0, hello-doc 2.0" {
 		t.Errorf("the plan says %q", d)
 	}
-	valid(t, r, c)
+	r.Valid(c)
 	gone := r.Destroy(c)
 	if gone.Actions[0].Destructive || version(t, "hello") != "" {
 		t.Errorf("%+v, and then %q", gone.Actions, version(t, "hello"))
@@ -123,15 +96,15 @@ func TestPackage_VersionIsExactOrAPattern(t *testing.T) {
 	fresh(t)
 	r := pkg(t)
 	r.Apply(config{"name": "hello", "version": "1.0"})
-	valid(t, r, config{"name": "hello", "version": "1.*"})
-	valid(t, r, config{"name": "hello"}) // latest does not exist: there is what there is
+	r.Valid(config{"name": "hello", "version": "1.*"})
+	r.Valid(config{"name": "hello"}) // latest does not exist: there is what there is
 	r.Apply(config{"name": "hello", "version": "1.1*"})
 	if v := version(t, "hello"); v != "1.1 installed" {
 		t.Errorf("it is %s", v)
 	}
 	down := r.Apply(config{"name": "hello", "version": "1.0"})
-	if names(down) != "downgrade" || version(t, "hello") != "1.0 installed" {
-		t.Errorf("%s, and it is %s", names(down), version(t, "hello"))
+	if kindtest.Names(down) != "downgrade" || version(t, "hello") != "1.0 installed" {
+		t.Errorf("%s, and it is %s", kindtest.Names(down), version(t, "hello"))
 	}
 	r.Fails(config{"name": "hello", "version": "3.*"}, "config", "/version", "2.0, 1.1, 1.0")
 }
@@ -146,11 +119,11 @@ func TestPackage_UnknownNameIsAnError(t *testing.T) {
 // A name that old indexes do not have may be in new ones: they are updated by the action.
 func TestPackage_UnknownNameUpdatesOldIndexes(t *testing.T) {
 	fresh(t)
-	shell(t, `cd /srv/repository && mkdir -p late/DEBIAN && printf 'Package: late\nVersion: 1\nArchitecture: all\nMaintainer: N <n@example.org>\nDescription: t\n' >late/DEBIAN/control &&
+	kindtest.Shell(t, `cd /srv/repository && mkdir -p late/DEBIAN && printf 'Package: late\nVersion: 1\nArchitecture: all\nMaintainer: N <n@example.org>\nDescription: t\n' >late/DEBIAN/control &&
 		dpkg-deb --build -Znone late late_1.deb >/dev/null && cp Packages Packages.before &&
 		{ dpkg-deb -f late_1.deb; printf 'Filename: ./late_1.deb\nSize: %s\nSHA256: %s\n\n' $(stat -c %s late_1.deb) $(sha256sum late_1.deb | cut -d' ' -f1); } >>Packages
 		touch -d '30 minutes ago' /var/lib/apt/periodic/update-success-stamp`)
-	defer shell(t, "cd /srv/repository && mv Packages.before Packages && dpkg --purge late && apt-get update")
+	defer kindtest.Shell(t, "cd /srv/repository && mv Packages.before Packages && dpkg --purge late && apt-get update")
 	first := pkg(t).Apply(config{"name": "late"})
 	if !strings.Contains(first.Actions[0].Description, "are updated before") {
 		t.Errorf("the plan says %q", first.Actions[0].Description)
@@ -159,18 +132,18 @@ func TestPackage_UnknownNameUpdatesOldIndexes(t *testing.T) {
 
 func TestPackage_OldIndexesForecastNothing(t *testing.T) {
 	fresh(t)
-	shell(t, "touch -d '2 hours ago' /var/lib/apt/periodic/update-success-stamp /etc/apt/sources.list.d /etc/apt/sources.list")
+	kindtest.Shell(t, "touch -d '2 hours ago' /var/lib/apt/periodic/update-success-stamp /etc/apt/sources.list.d /etc/apt/sources.list")
 	r, c := pkg(t), config{"name": "hello"}
-	before := shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp")
+	before := kindtest.Shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp")
 	first := r.State(c)
 	if strings.Contains(string(first.Forecast), "version") || !strings.Contains(first.Actions[0].Description, "known only then") {
 		t.Errorf("forecast %s: %s", first.Forecast, first.Actions[0].Description)
 	}
-	if after := shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp"); after != before {
+	if after := kindtest.Shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp"); after != before {
 		t.Error("a query updated the indexes")
 	}
 	r.Apply(c)
-	if after := shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp"); after == before {
+	if after := kindtest.Shell(t, "stat -c %Y /var/lib/apt/periodic/update-success-stamp"); after == before {
 		t.Error("the action did not update the indexes")
 	}
 }
@@ -207,13 +180,13 @@ func refused(t *testing.T, members []member, more string) {
 	t.Helper()
 	m := &access.Machine{Root: "/"}
 	g := manager{m, &reader{machine: m}}
-	before := shell(t, "dpkg -l | md5sum")
+	before := kindtest.Shell(t, "dpkg -l | md5sum")
 	for i, err := range g.transact(t.Context(), members, t.Output(), func(int) { t.Error("a member was begun") }) {
 		if err == nil || !strings.Contains(err.Error(), more+", which the plan did not show: nothing was changed") {
 			t.Errorf("%s: %v, want %s", members[i].name, err, more)
 		}
 	}
-	if after := shell(t, "dpkg -l | md5sum"); after != before {
+	if after := kindtest.Shell(t, "dpkg -l | md5sum"); after != before {
 		t.Error("packages were changed")
 	}
 }
@@ -236,7 +209,7 @@ func TestPackage_AddsOnlyWhatWasShown(t *testing.T) {
 		t.Fatalf("alone they add %v and %v", choosy.shown.Adds, picky.shown.Adds)
 	}
 	refused(t, []member{many, choosy, picky}, "install or change second")
-	shell(t, "apt-get install -y picky")
+	kindtest.Shell(t, "apt-get install -y picky")
 	refused(t, []member{choosy}, "install or change second")
 }
 
@@ -268,31 +241,31 @@ func TestPackage_VirtualNameIsResolved(t *testing.T) {
 		t.Errorf("it is still %s", v)
 	}
 	r.Fails(config{"name": "paint"}, "config", "blue-paint, red-paint")
-	shell(t, "apt-get install -y red-paint")
-	valid(t, r, config{"name": "paint"})
+	kindtest.Shell(t, "apt-get install -y red-paint")
+	r.Valid(config{"name": "paint"})
 }
 
 func TestPackage_HoldIsKept(t *testing.T) {
 	fresh(t)
 	r := pkg(t)
-	if first := r.Apply(config{"name": "hello", "version": "1.0", "hold": true}); names(first) != "install hold" {
-		t.Errorf("the plan has %s", names(first))
+	if first := r.Apply(config{"name": "hello", "version": "1.0", "hold": true}); kindtest.Names(first) != "install hold" {
+		t.Errorf("the plan has %s", kindtest.Names(first))
 	}
 	r.Fails(config{"name": "hello", "version": "1.1"}, "config", "held at 1.0")
-	if first := r.Apply(config{"name": "hello", "version": "1.1", "hold": true}); names(first) != "install hold" {
-		t.Errorf("the plan has %s", names(first))
+	if first := r.Apply(config{"name": "hello", "version": "1.1", "hold": true}); kindtest.Names(first) != "install hold" {
+		t.Errorf("the plan has %s", kindtest.Names(first))
 	}
-	if held := shell(t, "apt-mark showhold"); held != "hello" || version(t, "hello") != "1.1 installed" {
+	if held := kindtest.Shell(t, "apt-mark showhold"); held != "hello" || version(t, "hello") != "1.1 installed" {
 		t.Errorf("%q is held, and it is %s", held, version(t, "hello"))
 	}
-	if first := r.Apply(config{"name": "hello", "version": "2.0", "hold": false}); names(first) != "unhold install" {
-		t.Errorf("the plan has %s", names(first))
+	if first := r.Apply(config{"name": "hello", "version": "2.0", "hold": false}); kindtest.Names(first) != "unhold install" {
+		t.Errorf("the plan has %s", kindtest.Names(first))
 	}
-	valid(t, r, config{"name": "hello"})
-	shell(t, "apt-mark hold hello")
+	r.Valid(config{"name": "hello"})
+	kindtest.Shell(t, "apt-mark hold hello")
 	r.DestroyFails(config{"name": "hello"}, "held at 2.0 by somebody else")
-	if a := r.Destroy(config{"name": "hello", "hold": true}); names(a) != "unhold remove" {
-		t.Errorf("the plan has %s", names(a))
+	if a := r.Destroy(config{"name": "hello", "hold": true}); kindtest.Names(a) != "unhold remove" {
+		t.Errorf("the plan has %s", kindtest.Names(a))
 	}
 }
 
@@ -300,9 +273,9 @@ func TestPackage_PromptsForNothing(t *testing.T) {
 	fresh(t)
 	r := pkg(t)
 	r.Apply(config{"name": "asks", "version": "1.0"})
-	shell(t, "echo mine >/etc/asks.conf")
+	kindtest.Shell(t, "echo mine >/etc/asks.conf")
 	r.Apply(config{"name": "asks", "version": "2.0"})
-	if text := shell(t, "cat /etc/asks.conf"); text != "mine" {
+	if text := kindtest.Shell(t, "cat /etc/asks.conf"); text != "mine" {
 		t.Errorf("the file has %q", text)
 	}
 	r.Destroy(config{"name": "asks"})
@@ -320,27 +293,27 @@ func TestPackage_PromptsForNothing(t *testing.T) {
 // What dpkg was interrupted in belongs to packages that no plan shows: an action of its own.
 func TestPackage_InterruptedDpkgIsMendedFirst(t *testing.T) {
 	fresh(t)
-	shell(t, "touch /run/fails; ! apt-get install -y fails >/dev/null 2>&1; rm /run/fails")
+	kindtest.Shell(t, "touch /run/fails; ! apt-get install -y fails >/dev/null 2>&1; rm /run/fails")
 	r := pkg(t)
 	first := r.Apply(config{"name": "hello"})
-	if names(first) != "configure install" || !strings.Contains(first.Actions[0].Description, "fails") {
+	if kindtest.Names(first) != "configure install" || !strings.Contains(first.Actions[0].Description, "fails") {
 		t.Errorf("the plan has %+v", first.Actions)
 	}
 	if v := version(t, "fails"); v != "1.0 installed" {
 		t.Errorf("the interrupted package is %s", v)
 	}
-	shell(t, "touch /run/fails; dpkg --purge fails; ! apt-get install -y fails >/dev/null 2>&1")
+	kindtest.Shell(t, "touch /run/fails; dpkg --purge fails; ! apt-get install -y fails >/dev/null 2>&1")
 	own := pkg(t)
 	own.Fails(config{"name": "fails"}, "configure failed", "fails")
-	shell(t, "rm /run/fails")
-	if a := own.Apply(config{"name": "fails"}); names(a) != "configure" {
+	kindtest.Shell(t, "rm /run/fails")
+	if a := own.Apply(config{"name": "fails"}); kindtest.Names(a) != "configure" {
 		t.Errorf("the plan has %+v", a.Actions)
 	}
 }
 
 func TestPackage_KilledInTheActionIsFinished(t *testing.T) {
 	fresh(t)
-	shell(t, "touch /run/slow; (timeout -s KILL 3 setsid apt-get install -y slow >/dev/null 2>&1; pkill -KILL -f "+
+	kindtest.Shell(t, "touch /run/slow; (timeout -s KILL 3 setsid apt-get install -y slow >/dev/null 2>&1; pkill -KILL -f "+
 		"'slow.postins[t]'; pkill -KILL dpkg; rm -f /run/slow) || true; sleep 0.5")
 	if v := version(t, "slow"); !strings.Contains(v, "half-configured") && !strings.Contains(v, "unpacked") {
 		t.Fatalf("the package is %q", v)
@@ -355,7 +328,7 @@ func TestPackage_LocksAreWaitedFor(t *testing.T) {
 	for _, path := range locks {
 		t.Run(path, func(t *testing.T) {
 			fresh(t)
-			shell(t, "touch -d '2 hours ago' /var/lib/apt/periodic/update-success-stamp /etc/apt/sources.list.d /etc/apt/sources.list")
+			kindtest.Shell(t, "touch -d '2 hours ago' /var/lib/apt/periodic/update-success-stamp /etc/apt/sources.list.d /etc/apt/sources.list")
 			release := hold(t, path)
 			var early bool
 			time.AfterFunc(1500*time.Millisecond, func() {
@@ -401,7 +374,7 @@ func TestTransact_ManyAreOne(t *testing.T) {
 	fresh(t)
 	m := &access.Machine{Root: "/"}
 	g := manager{m, &reader{machine: m}}
-	before := shell(t, "grep -c ^Start-Date /var/log/apt/history.log || true")
+	before := kindtest.Shell(t, "grep -c ^Start-Date /var/log/apt/history.log || true")
 	begun := map[int]bool{}
 	var members []member
 	for _, name := range []string{"many-a", "many-b", "many-c", "many-d"} {
@@ -412,14 +385,15 @@ func TestTransact_ManyAreOne(t *testing.T) {
 			t.Errorf("%s: %v", members[i].name, err)
 		}
 	}
-	if n := shell(t, "expr $(grep -c ^Start-Date /var/log/apt/history.log) - "+before); n != "1" {
+	if n := kindtest.Shell(t, "expr $(grep -c ^Start-Date /var/log/apt/history.log) - "+before); n != "1" {
 		t.Errorf("%s transactions", n)
 	}
 	if len(begun) != len(members) {
 		t.Errorf("%d members were begun, want %d", len(begun), len(members))
 	}
 	clear(begun)
-	errs := g.transact(t.Context(), []member{wanting(t, "hello"), {verb: "install", name: "impossible", shown: effects{Open: true}}}, t.Output(),
+	impossible := member{verb: "install", name: "impossible", shown: effects{Open: true}}
+	errs := g.transact(t.Context(), []member{wanting(t, "hello"), impossible}, t.Output(),
 		func(i int) { begun[i] = true })
 	if errs[0] != nil || errs[1] == nil || version(t, "hello") != "2.0 installed" {
 		t.Errorf("%v, and hello is %s", errs, version(t, "hello"))
@@ -434,7 +408,7 @@ func TestPackage_IsWatched(t *testing.T) {
 	r, c := pkg(t), config{"name": "hello"}
 	r.Apply(c)
 	events := r.Watch(c)
-	shell(t, "dpkg -r hello")
+	kindtest.Shell(t, "dpkg -r hello")
 	select {
 	case <-events:
 	case <-time.After(5 * time.Second):
@@ -479,24 +453,24 @@ func TestPackage_RandomEdits(t *testing.T) {
 			continue
 		}
 		r.Apply(c)
-		valid(t, r, c)
+		r.Valid(c)
 	}
 }
 
 func TestPackage_FullDiskIsReported(t *testing.T) {
 	fresh(t)
-	shell(t, "mount -t tmpfs -o size=8k tmpfs /var/cache/apt/archives && mkdir /var/cache/apt/archives/partial")
+	kindtest.Shell(t, "mount -t tmpfs -o size=8k tmpfs /var/cache/apt/archives && mkdir /var/cache/apt/archives/partial")
 	r := pkg(t)
 	r.Fails(config{"name": "hello"}, "install failed", "free space")
 	if v := version(t, "hello"); v != "" {
 		t.Errorf("it is %s", v)
 	}
-	shell(t, "umount /var/cache/apt/archives")
+	kindtest.Shell(t, "umount /var/cache/apt/archives")
 	r.Apply(config{"name": "hello"})
 }
 
 func TestPackage_NeedsApt(t *testing.T) {
-	shell(t, "mv /usr/bin/apt-get /usr/bin/apt-get.away; touch /usr/bin/dnf")
-	defer shell(t, "mv /usr/bin/apt-get.away /usr/bin/apt-get; rm /usr/bin/dnf")
+	kindtest.Shell(t, "mv /usr/bin/apt-get /usr/bin/apt-get.away; touch /usr/bin/dnf")
+	defer kindtest.Shell(t, "mv /usr/bin/apt-get.away /usr/bin/apt-get; rm /usr/bin/dnf")
 	pkg(t).Fails(config{"name": "hello"}, "config", "this machine has dnf")
 }

@@ -22,14 +22,14 @@ func src(t *testing.T) *kindtest.Resource {
 // signedBy makes a repository that a key has signed, and removes its sources at the end.
 func signedBy(t *testing.T, key string) (uri string) {
 	t.Helper()
-	shell(t, "mkdir -p /srv/signed")
+	kindtest.Shell(t, "mkdir -p /srv/signed")
 	for name, text := range map[string]string{"Packages": embedded(t, "Packages"), "InRelease": embedded(t, "InRelease."+key)} {
 		if err := os.WriteFile("/srv/signed/"+name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Cleanup(func() {
-		shell(t, "rm -rf /srv/signed /etc/apt/sources.list.d/*; apt-get update; touch /var/lib/apt/periodic/update-success-stamp")
+		kindtest.Shell(t, "rm -rf /srv/signed /etc/apt/sources.list.d/*; apt-get update; touch /var/lib/apt/periodic/update-success-stamp")
 	})
 	return "copy:/srv/signed"
 }
@@ -45,7 +45,7 @@ func TestSource_IsAddedWithItsIndexes(t *testing.T) {
 	if a := r.State(c); a.Status != protocol.Valid {
 		t.Errorf("%+v", a)
 	}
-	if out := shell(t, "apt-cache policy from-source | grep Candidate; stat -c %a:%U /etc/apt/sources.list.d/signed.sources; "+
+	if out := kindtest.Shell(t, "apt-cache policy from-source | grep Candidate; stat -c %a:%U /etc/apt/sources.list.d/signed.sources; "+
 		"ls /run/deployster-machine | grep source || true"); out != "Candidate: 1.0\n644:root" {
 		t.Errorf("apt has %q", out)
 	}
@@ -60,7 +60,7 @@ func TestSource_IsAddedWithItsIndexes(t *testing.T) {
 		t.Errorf("a package from elsewhere is %+v", a)
 	}
 	r.Destroy(c)
-	if out := shell(t, "apt-cache policy from-source"); out != "" {
+	if out := kindtest.Shell(t, "apt-cache policy from-source"); out != "" {
 		t.Errorf("after its removal apt has %q", out)
 	}
 }
@@ -78,7 +78,7 @@ func TestSource_DriftByHandIsSeen(t *testing.T) {
 		"echo '# hello' >>$f":                   "other lines",
 		"ln -sf /dev/null $f":                   "is a link to /dev/null",
 	} {
-		shell(t, "f=/etc/apt/sources.list.d/signed.sources; "+change)
+		kindtest.Shell(t, "f=/etc/apt/sources.list.d/signed.sources; "+change)
 		a := r.Apply(c)
 		if len(a.Reasons) != 1 || a.Reasons[0].Path != want && !strings.Contains(a.Reasons[0].Message, want) {
 			t.Errorf("%s: %+v", change, a.Reasons)
@@ -105,7 +105,7 @@ func TestSource_ThatDoesNotWorkIsNeverThere(t *testing.T) {
 	r.Fails(with("key", "hello"), "config", "/key", "BEGIN PGP")
 	r.Fails(config{"name": "signed", "uris": []string{uri}, "suites": []string{"stable"}}, "config", "/suites/0", "components")
 	r.Fails(config{"name": "signed", "uris": []string{uri}, "suites": []string{"./"}, "components": []string{"main"}}, "config", "/suites/0")
-	if out := shell(t, "ls /etc/apt/sources.list.d; apt-get update 2>&1 | grep -E '^[WE]:' || true"); out != "" {
+	if out := kindtest.Shell(t, "ls /etc/apt/sources.list.d; apt-get update 2>&1 | grep -E '^[WE]:' || true"); out != "" {
 		t.Errorf("%q is left", out)
 	}
 }
@@ -113,10 +113,10 @@ func TestSource_ThatDoesNotWorkIsNeverThere(t *testing.T) {
 func TestSource_TwoFilesOfOneRepositoryAreRefused(t *testing.T) {
 	fresh(t)
 	uri := signedBy(t, "good")
-	shell(t, "echo 'deb [trusted=yes] "+uri+"/ ./' >/etc/apt/sources.list.d/old.list; cp -p /etc/apt/sources.list.d/old.list /tmp/old.list")
+	kindtest.Shell(t, "echo 'deb [trusted=yes] "+uri+"/ ./' >/etc/apt/sources.list.d/old.list; cp -p /etc/apt/sources.list.d/old.list /tmp/old.list")
 	c := config{"name": "signed", "uris": []string{uri}, "suites": []string{"./"}, "key": embedded(t, "good.asc")}
 	src(t).Fails(c, "config", "/uris/0", "/etc/apt/sources.list.d/old.list has this repository already")
-	shell(t, "rm /etc/apt/sources.list.d/old.list")
+	kindtest.Shell(t, "rm /etc/apt/sources.list.d/old.list")
 	src(t).Apply(c)
 }
 
@@ -146,7 +146,7 @@ func TestSource_KeyIsFetchedOnceByItsChecksum(t *testing.T) {
 	if fetched != 1 {
 		t.Errorf("it was fetched %d times", fetched)
 	}
-	shell(t, "sed -i 's/^ mDME/ mDMF/' /etc/apt/sources.list.d/signed.sources")
+	kindtest.Shell(t, "sed -i 's/^ mDME/ mDMF/' /etc/apt/sources.list.d/signed.sources")
 	if a := r.Apply(c); fetched != 2 {
 		t.Errorf("it was fetched %d times for %+v", fetched, a.Reasons)
 	}
@@ -165,7 +165,7 @@ func TestSource_IsWatchedAndDiscovered(t *testing.T) {
 		t.Errorf("%v is %+v", found[0], a)
 	}
 	events := r.Watch(c)
-	shell(t, "rm /etc/apt/sources.list.d/signed.sources")
+	kindtest.Shell(t, "rm /etc/apt/sources.list.d/signed.sources")
 	select {
 	case <-events:
 	case <-time.After(5 * time.Second):
@@ -176,7 +176,7 @@ func TestSource_IsWatchedAndDiscovered(t *testing.T) {
 func TestPackage_WaitsForItsSource(t *testing.T) {
 	fresh(t)
 	a := pkg(t).State(config{"name": "from-source", "from": "signed"})
-	if a.Status != protocol.Stale || names(a) != "install" || !strings.Contains(a.Actions[0].Description, "after the apt_source signed") {
+	if a.Status != protocol.Stale || kindtest.Names(a) != "install" || !strings.Contains(a.Actions[0].Description, "after the apt_source signed") {
 		t.Errorf("%+v", a)
 	}
 }

@@ -3,9 +3,7 @@
 package systemd
 
 import (
-	"encoding/json"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -24,15 +22,6 @@ var here = &access.Machine{Root: "/"}
 
 func service(t *testing.T) *kindtest.Resource { return kindtest.New(t, NewService(here)) }
 
-func shell(t *testing.T, script string) string {
-	t.Helper()
-	out, err := exec.Command("sh", "-c", script).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // made writes a unit that lives until the end of the test.
 func made(t *testing.T, unit, text string) {
 	t.Helper()
@@ -40,9 +29,9 @@ func made(t *testing.T, unit, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	shell(t, "systemctl daemon-reload")
+	kindtest.Shell(t, "systemctl daemon-reload")
 	t.Cleanup(func() {
-		shell(t, "systemctl disable --now "+unit+" 2>/dev/null; systemctl unmask "+unit+" 2>/dev/null; systemctl reset-failed "+
+		kindtest.Shell(t, "systemctl disable --now "+unit+" 2>/dev/null; systemctl unmask "+unit+" 2>/dev/null; systemctl reset-failed "+
 			""+unit+" 2>/dev/null; rm -rf "+path+" "+path+".d; systemctl daemon-reload")
 	})
 }
@@ -51,23 +40,7 @@ const sleeper = "[Service]\nExecStart=/bin/sleep 10000\n[Install]\nWantedBy=mult
 
 func is(t *testing.T, unit string) string {
 	t.Helper()
-	return shell(t, "systemctl is-active "+unit+" || true; systemctl is-enabled "+unit+" 2>/dev/null || true")
-}
-
-func names(a protocol.StateAnswer) string {
-	var list []string
-	for _, one := range a.Actions {
-		list = append(list, one.Name)
-	}
-	return strings.Join(list, " ")
-}
-
-func valid(t *testing.T, r *kindtest.Resource, c config) {
-	t.Helper()
-	if a := r.State(c); a.Status != protocol.Valid {
-		text, _ := json.Marshal(a)
-		t.Errorf("%v is %s", c, text)
-	}
+	return kindtest.Shell(t, "systemctl is-active "+unit+" || true; systemctl is-enabled "+unit+" 2>/dev/null || true")
 }
 
 func TestService_RunningAndEnabledAreTwoFacts(t *testing.T) {
@@ -86,17 +59,17 @@ func TestService_RunningAndEnabledAreTwoFacts(t *testing.T) {
 		{config{"name": "sleeper"}, "", "inactive\ndisabled"},
 	} {
 		a := r.Apply(c.config)
-		if names(a) != c.actions || is(t, "sleeper") != c.want {
-			t.Errorf("%v: %q, and it is %q", c.config, names(a), is(t, "sleeper"))
+		if kindtest.Names(a) != c.actions || is(t, "sleeper") != c.want {
+			t.Errorf("%v: %q, and it is %q", c.config, kindtest.Names(a), is(t, "sleeper"))
 		}
-		valid(t, r, c.config)
+		r.Valid(c.config)
 	}
 	r.Apply(config{"name": "sleeper", "running": true, "enabled": true})
-	if a := r.Destroy(config{"name": "sleeper", "running": true}); names(a) != "stop" || is(t, "sleeper") != "inactive\nenabled" {
-		t.Errorf("%q, and it is %q", names(a), is(t, "sleeper"))
+	if a := r.Destroy(config{"name": "sleeper", "running": true}); kindtest.Names(a) != "stop" || is(t, "sleeper") != "inactive\nenabled" {
+		t.Errorf("%q, and it is %q", kindtest.Names(a), is(t, "sleeper"))
 	}
-	if a := r.Destroy(config{"name": "sleeper", "running": true, "enabled": true}); names(a) != "disable" {
-		t.Errorf("%q", names(a))
+	if a := r.Destroy(config{"name": "sleeper", "running": true, "enabled": true}); kindtest.Names(a) != "disable" {
+		t.Errorf("%q", kindtest.Names(a))
 	}
 }
 
@@ -104,7 +77,7 @@ func TestService_StaticIsNotDisabled(t *testing.T) {
 	made(t, "static.service", "[Service]\nExecStart=/bin/sleep 10000\n")
 	made(t, "indirect.service", "[Service]\nExecStart=/bin/sleep 10000\n[Install]\nAlso=static.service\n")
 	made(t, "masked.service", sleeper)
-	shell(t, "mv /etc/systemd/system/masked.service /run/systemd/system/; systemctl daemon-reload; systemctl mask masked.service")
+	kindtest.Shell(t, "mv /etc/systemd/system/masked.service /run/systemd/system/; systemctl daemon-reload; systemctl mask masked.service")
 	for name, word := range map[string]string{"static": "static", "indirect": "indirect"} {
 		for _, value := range []bool{true, false} {
 			service(t).Fails(config{"name": name, "enabled": value}, "config", "/enabled", word)
@@ -112,14 +85,14 @@ func TestService_StaticIsNotDisabled(t *testing.T) {
 	}
 	service(t).Fails(config{"name": "masked", "enabled": true}, "config", "/enabled", "masked", "unmask")
 	service(t).Fails(config{"name": "masked", "running": true}, "config", "/running", "masked", "unmask")
-	valid(t, service(t), config{"name": "masked", "enabled": false, "running": false})
+	service(t).Valid(config{"name": "masked", "enabled": false, "running": false})
 	service(t).Apply(config{"name": "static", "running": true})
 }
 
 func TestService_GeneratedIsNotDisabled(t *testing.T) {
-	shell(t, "printf '#!/bin/sh\\n### BEGIN INIT INFO\\n# Provides: old\\n# Default-Start: 2\\n### END INIT INFO\\nexit "+
+	kindtest.Shell(t, "printf '#!/bin/sh\\n### BEGIN INIT INFO\\n# Provides: old\\n# Default-Start: 2\\n### END INIT INFO\\nexit "+
 		"0\\n' >/etc/init.d/old && chmod 755 /etc/init.d/old && systemctl daemon-reload")
-	defer shell(t, "rm /etc/init.d/old && systemctl daemon-reload")
+	defer kindtest.Shell(t, "rm /etc/init.d/old && systemctl daemon-reload")
 	service(t).Fails(config{"name": "old", "enabled": true}, "config", "/enabled", "generated")
 }
 
@@ -139,22 +112,22 @@ func TestService_FailedStartShowsItsJournal(t *testing.T) {
 func TestService_StartLimitIsReset(t *testing.T) {
 	made(t, "limited.service", "[Unit]\nStartLimitIntervalSec=1000\nStartLimitBurst=2\n[Service]\nExecStart=/bin/sh -c 'test "+
 		"-e /run/allowed && exec sleep 10000'\n")
-	shell(t, "for i in 1 2 3 4; do systemctl start limited; sleep 0.1; done; true")
-	shell(t, "touch /run/allowed; ! systemctl start limited")
+	kindtest.Shell(t, "for i in 1 2 3 4; do systemctl start limited; sleep 0.1; done; true")
+	kindtest.Shell(t, "touch /run/allowed; ! systemctl start limited")
 	service(t).Apply(config{"name": "limited", "running": true})
 }
 
 func TestService_ReloadsSystemdOnlyIfNeeded(t *testing.T) {
 	made(t, "changed.service", sleeper)
-	stamp := func() string { return shell(t, "systemctl show -p UnitsLoadTimestampMonotonic --value") }
+	stamp := func() string { return kindtest.Shell(t, "systemctl show -p UnitsLoadTimestampMonotonic --value") }
 	before := stamp()
 	service(t).Apply(config{"name": "changed", "running": true})
 	if stamp() != before {
 		t.Error("systemd was reloaded without need")
 	}
-	shell(t, "sed -i s/10000/20000/ /etc/systemd/system/changed.service")
+	kindtest.Shell(t, "sed -i s/10000/20000/ /etc/systemd/system/changed.service")
 	service(t).Refresh(config{"name": "changed", "running": true})
-	if stamp() == before || !strings.Contains(shell(t, "systemctl show -p ExecStart changed"), "20000") {
+	if stamp() == before || !strings.Contains(kindtest.Shell(t, "systemctl show -p ExecStart changed"), "20000") {
 		t.Error("systemd was not reloaded")
 	}
 }
@@ -162,7 +135,7 @@ func TestService_ReloadsSystemdOnlyIfNeeded(t *testing.T) {
 func TestService_RefreshReloadsOrRestarts(t *testing.T) {
 	made(t, "plain.service", sleeper)
 	made(t, "reloads.service", "[Service]\nExecStart=/bin/sleep 10000\nExecReload=/bin/touch /run/reloaded\n")
-	shell(t, "systemctl start plain reloads")
+	kindtest.Shell(t, "systemctl start plain reloads")
 	for _, c := range []struct {
 		config config
 		want   string
@@ -174,12 +147,12 @@ func TestService_RefreshReloadsOrRestarts(t *testing.T) {
 		{config{"name": "plain", "running": false}, "stop"},
 	} {
 		r := service(t)
-		pid := shell(t, "systemctl show -p MainPID --value "+c.config["name"].(string))
+		pid := kindtest.Shell(t, "systemctl show -p MainPID --value "+c.config["name"].(string))
 		a := r.Refresh(c.config)
-		if names(a) != c.want {
-			t.Errorf("%v: %q, and must be %q", c.config, names(a), c.want)
+		if kindtest.Names(a) != c.want {
+			t.Errorf("%v: %q, and must be %q", c.config, kindtest.Names(a), c.want)
 		}
-		if now := shell(t, "systemctl show -p MainPID --value "+c.config["name"].(string)); (now != pid) != (c.want == "restart" ||
+		if now := kindtest.Shell(t, "systemctl show -p MainPID --value "+c.config["name"].(string)); (now != pid) != (c.want == "restart" ||
 			c.want == "stop") {
 			t.Errorf("%v: process %s is %s now", c.config, pid, now)
 		}
@@ -191,7 +164,7 @@ func TestService_RefreshReloadsOrRestarts(t *testing.T) {
 
 func TestService_MissingUnitIsPlanned(t *testing.T) {
 	r := service(t)
-	if a := r.State(config{"name": "later", "running": true, "enabled": true}); names(a) != "enable start" ||
+	if a := r.State(config{"name": "later", "running": true, "enabled": true}); kindtest.Names(a) != "enable start" ||
 		!strings.Contains(a.Reasons[0].Message, "no unit later.service") {
 		t.Errorf("%+v", a)
 	}
@@ -201,7 +174,7 @@ func TestService_MissingUnitIsPlanned(t *testing.T) {
 
 func TestService_IsWatched(t *testing.T) {
 	made(t, "watched.service", sleeper)
-	shell(t, "systemctl start watched")
+	kindtest.Shell(t, "systemctl start watched")
 	r := service(t)
 	events := r.Watch(config{"name": "watched", "running": true})
 	for _, change := range []string{"systemctl stop watched", "systemctl start watched; pkill -f '[s]leep 10000'",
@@ -210,7 +183,7 @@ func TestService_IsWatched(t *testing.T) {
 			<-events
 		}
 		begin := time.Now()
-		shell(t, change)
+		kindtest.Shell(t, change)
 		select {
 		case <-events:
 			t.Logf("%s: an event after %s", change, time.Since(begin))
@@ -230,7 +203,7 @@ func TestService_IsDiscovered(t *testing.T) {
 		t.Errorf("ssh is %v of %v", c, found)
 	}
 	for _, c := range found {
-		valid(t, service(t), c)
+		service(t).Valid(c)
 	}
 }
 
@@ -251,7 +224,7 @@ func TestUnit_IsVerifiedBeforeItIsThere(t *testing.T) {
 			t.Fatalf("%q was written", content)
 		}
 	}
-	if left := shell(t, "ls /run/deployster-machine | grep verify || true"); left != "" {
+	if left := kindtest.Shell(t, "ls /run/deployster-machine | grep verify || true"); left != "" {
 		t.Errorf("%s is left", left)
 	}
 }
@@ -259,7 +232,7 @@ func TestUnit_IsVerifiedBeforeItIsThere(t *testing.T) {
 func TestUnit_IsWrittenReadAndRemoved(t *testing.T) {
 	r := kindtest.New(t, NewUnit(here))
 	r.Apply(config{"name": "tick", "content": tick})
-	if text := shell(t, "systemctl cat tick | tail -n +2; stat -c %a:%U /etc/systemd/system/tick.service; systemctl show -p "+
+	if text := kindtest.Shell(t, "systemctl cat tick | tail -n +2; stat -c %a:%U /etc/systemd/system/tick.service; systemctl show -p "+
 		"NeedDaemonReload --value tick"); text != strings.TrimSpace(tick)+"\n644:root\nno" {
 		t.Errorf("systemd has %q", text)
 	}
@@ -268,21 +241,21 @@ func TestUnit_IsWrittenReadAndRemoved(t *testing.T) {
 	if a := r.Apply(c); a.Reasons[0].Path != "/sections" {
 		t.Errorf("the reasons are %+v", a.Reasons)
 	}
-	valid(t, r, c)
+	r.Valid(c)
 	service(t).Apply(config{"name": "tick", "running": true, "enabled": true})
-	shell(t, "echo '# by hand' >>/etc/systemd/system/tick.service")
-	if a := r.Apply(c); names(a) != "update" {
-		t.Errorf("%q", names(a))
+	kindtest.Shell(t, "echo '# by hand' >>/etc/systemd/system/tick.service")
+	if a := r.Apply(c); kindtest.Names(a) != "update" {
+		t.Errorf("%q", kindtest.Names(a))
 	}
 	r.Destroy(c)
-	if state := shell(t, "systemctl show -p LoadState --value tick; ls "+
+	if state := kindtest.Shell(t, "systemctl show -p LoadState --value tick; ls "+
 		"/etc/systemd/system/multi-user.target.wants/tick.service 2>/dev/null; pgrep -f '[s]leep 10000' || true"); state != "not-found" {
 		t.Errorf("after its removal: %s", state)
 	}
 }
 
 func TestUnit_AMaskIsReplacedAndReported(t *testing.T) {
-	shell(t, "ln -s /dev/null /etc/systemd/system/tick.service; systemctl daemon-reload")
+	kindtest.Shell(t, "ln -s /dev/null /etc/systemd/system/tick.service; systemctl daemon-reload")
 	r := kindtest.New(t, NewUnit(here))
 	if a := r.Apply(config{"name": "tick", "content": tick}); !strings.Contains(a.Reasons[0].Message, "masks the unit") {
 		t.Errorf("%+v", a.Reasons)
@@ -301,8 +274,8 @@ func TestDropIn_AddsToAUnit(t *testing.T) {
 	r, c := kindtest.New(t, NewDropIn(here)), config{"unit": "base", "name": "limits", "content": "[Service]\nLimitNOFILE=4321"}
 	r.Fails(config{"unit": "base", "name": "limits", "content": "[Service]\nLimitNOFLE=1"}, "does not accept", "LimitNOFLE")
 	r.Apply(c)
-	valid(t, r, c)
-	if got := shell(t, "systemctl show -p LimitNOFILE --value base"); got != "4321" {
+	r.Valid(c)
+	if got := kindtest.Shell(t, "systemctl show -p LimitNOFILE --value base"); got != "4321" {
 		t.Errorf("systemd has %s", got)
 	}
 	r.Destroy(c)
@@ -316,17 +289,17 @@ func TestTimer_BringsItsService(t *testing.T) {
 	c := config{"name": "clock", "command": []string{"/bin/sh", "-c", `echo "$0 $A" >/run/clock`, "50% off"},
 		"calendar": []string{"*-*-* 04:00:00"}, "environment": map[string]string{"A": "b c"}}
 	r.Apply(c)
-	valid(t, r, c)
-	if text := shell(t, "systemctl start clock.service; cat /run/clock"); text != "50% off b c" {
+	r.Valid(c)
+	if text := kindtest.Shell(t, "systemctl start clock.service; cat /run/clock"); text != "50% off b c" {
 		t.Errorf("it has written %q", text)
 	}
 	c["calendar"] = []string{"2099-01-01"}
 	r.Apply(c)
-	if next := shell(t, "systemctl show -p NextElapseUSecRealtime --value clock.timer"); !strings.Contains(next, "2099-01-01") {
+	if next := kindtest.Shell(t, "systemctl show -p NextElapseUSecRealtime --value clock.timer"); !strings.Contains(next, "2099-01-01") {
 		t.Errorf("it waits for %s", next)
 	}
 	events := r.Watch(c)
-	shell(t, "systemctl disable --now clock.timer")
+	kindtest.Shell(t, "systemctl disable --now clock.timer")
 	select {
 	case <-events:
 	case <-time.After(5 * time.Second):
@@ -336,7 +309,7 @@ func TestTimer_BringsItsService(t *testing.T) {
 		t.Errorf("%+v", a.Reasons)
 	}
 	r.Destroy(c)
-	if left := shell(t, "ls /etc/systemd/system | grep clock; systemctl show -p LoadState --value clock.timer "+
+	if left := kindtest.Shell(t, "ls /etc/systemd/system | grep clock; systemctl show -p LoadState --value clock.timer "+
 		"clock.service"); left != "not-found\n\nnot-found" {
 		t.Errorf("after its removal: %q", left)
 	}

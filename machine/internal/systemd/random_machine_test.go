@@ -26,12 +26,12 @@ func TestService_RandomEdits(t *testing.T) {
 			r.Destroy(c)
 			continue
 		case 1:
-			shell(t, "systemctl stop edited")
+			kindtest.Shell(t, "systemctl stop edited")
 		case 2:
-			shell(t, "systemctl enable --now edited 2>/dev/null")
+			kindtest.Shell(t, "systemctl enable --now edited 2>/dev/null")
 		}
 		r.Apply(c)
-		valid(t, r, c)
+		r.Valid(c)
 	}
 }
 
@@ -50,13 +50,13 @@ func TestTimer_RandomEdits(t *testing.T) {
 			}
 		}
 		r.Apply(last)
-		valid(t, r, last)
+		r.Valid(last)
 	}
 	r.Destroy(last)
 }
 
 func TestService_NeedsSystemd(t *testing.T) {
-	shell(t, "mv /run/systemd/system /run/systemd/system.away")
-	defer shell(t, "mv /run/systemd/system.away /run/systemd/system")
+	kindtest.Shell(t, "mv /run/systemd/system /run/systemd/system.away")
+	defer kindtest.Shell(t, "mv /run/systemd/system.away /run/systemd/system")
 	service(t).Fails(config{"name": "ssh", "running": true}, "config", "does not run systemd")
 }
