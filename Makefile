@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: release test-release house man docs-check subjects test-bare test-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: release test-release house man docs-check subjects test-bare test-machines test-machines-kills bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -118,6 +118,12 @@ test-machines: build
 	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
 	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts
 
+# The client, the type, or what runs it is killed COUNT times at a random moment of an apply to a
+# machine. SEED chooses others.
+test-machines-kills: build
+	.ci/setup machines
+	DEPLOYSTER_MACHINE_KILLS=$${COUNT:-500} DEPLOYSTER_MACHINE_SEED=$${SEED:-1} go test -vet=off -tags machines -count=1 -timeout 12h -v -run '^TestKills$$' ./machine
+
 # The script tests and the containers too under the race detector: slow.
 race: build
 	.ci/setup test
@@ -157,6 +163,13 @@ bench: build
 	.ci/setup bench
 	@go run ./internal/testkit/bench -pairs $${PAIRS:-5} -scale $${SCALE:-1} -rows "$$ROWS" -svg "$$SVG" -results "$(if $(SCALE),$(RESULTS),$(or $(RESULTS),bench/results))"
 	go test -count=1 -run '^TestPage_' ./internal/testkit/bench -update
+	$(if $(ROWS),,$(MAKE) bench-machines)
+
+# Deployster beside ansible on three machines each: twenty-three things on each, made and found right.
+# RUNS is how often it is run without changes.
+bench-machines: build
+	.ci/setup bench
+	@go run ./internal/testkit/machines/booted 9 bench/machines/run.sh
 
 # The engine without containers, with its allocations, in the form that benchstat
 # compares: COUNT=10 make bench-engine >old.txt. ONLY chooses, as Load/1000$$.

@@ -1,5 +1,3 @@
-//go:build machines
-
 package main
 
 import (
@@ -8,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"deployster/internal/testkit/machines"
+	"deployster/machine/internal/access"
 )
 
 // site is a workspace that configures one machine by the real command.
@@ -22,21 +22,49 @@ type site struct {
 // newSite boots a machine. The image is the one that `make build` has packed.
 func newSite(t *testing.T) site {
 	t.Helper()
-	return site{t, machines.Start(t), t.TempDir()}
+	s := site{t, machines.Start(t), t.TempDir()}
+	t.Cleanup(s.end)
+	return s
 }
 
-// run runs deployster, and returns what it printed.
-func (s site) run(args ...string) string {
+// end waits until no process works in the directory.
+func (s site) end() {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		left := ""
+		for _, file := range commands {
+			if line, failed := os.ReadFile(file); failed == nil && strings.Contains(string(line), s.dir) {
+				left = string(line)
+			}
+		}
+		if err != nil || left == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Errorf("%q is left", left)
+			return
+		}
+	}
+}
+
+// command returns a run of deployster.
+func (s site) command(args ...string) *exec.Cmd {
 	s.t.Helper()
 	bin, err := filepath.Abs("../bin")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := exec.CommandContext(s.t.Context(), filepath.Join(bin, "deployster"), args...)
+	c := exec.Command(filepath.Join(bin, "deployster"), args...)
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "DEPLOYSTER_DATA_DIR="+filepath.Join(s.dir, "data"),
+	c.Env = append(os.Environ(), "DEPLOYSTER_DATA_DIR="+filepath.Join(s.dir, "data"), "DEPLOYSTER_IDLE_EXIT=2s", "DEPLOYSTER_KEEP=0s",
 		"PATH="+bin+":"+os.Getenv("PATH"))
-	out, err := c.CombinedOutput()
+	return c
+}
+
+// run runs deployster, and returns what it printed.
+func (s site) run(args ...string) string {
+	s.t.Helper()
+	out, err := s.command(args...).CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("deployster %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -114,25 +142,101 @@ resource "exec" {
   type       = "${type.machine}#exec"
   config     = { name = "copy", unless = "cmp -s /srv/app/greeting /srv/copy", command = "cp /srv/app/greeting /srv/copy", undo = "rm /srv/copy" }
 }
+resource "group" {
+  host   = host.m
+  type   = "${type.machine}#group"
+  config = { name = "app", gid = 2000 }
+}
+resource "user" {
+  host   = host.m
+  type   = "${type.machine}#user"
+  config = { name = "app", group = "app", shell = "/bin/bash", remove_home = true }
+}
+resource "key" {
+  host   = host.m
+  type   = "${type.machine}#ssh_key"
+  config = { user = "app", key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1QGGcHyYwJkfSBzsGTMjoI7e8B1cXHEv2oDxO5sNyo" }
+}
+resource "source" {
+  host   = host.m
+  type   = "${type.machine}#apt_source"
+  config = { name = "local", uris = ["copy:/srv/repository"], suites = ["./"], trusted = true }
+}
+resource "package" {
+  for_each = toset(["hello", "hello-data"])
+  host     = host.m
+  type     = "${type.machine}#package"
+  config   = { name = each.key, from = "local" }
+}
+resource "unit" {
+  host   = host.m
+  type   = "${type.machine}#unit"
+  config = { name = "app", content = "[Service]\nUser=app\nExecStart=/bin/sleep 10000\n[Install]\nWantedBy=multi-user.target\n" }
+}
+resource "drop_in" {
+  host   = host.m
+  type   = "${type.machine}#drop_in"
+  config = { unit = "app", name = "limits", sections = { Service = { LimitNOFILE = 4096 } } }
+}
+resource "service" {
+  host       = host.m
+  type       = "${type.machine}#service"
+  depends_on = [resource.user]
+  subscribe  = [resource.unit, resource.drop_in]
+  config     = { name = "app", running = true, enabled = true }
+}
+resource "timer" {
+  host   = host.m
+  type   = "${type.machine}#timer"
+  config = { name = "clean", command = ["/bin/true"], calendar = ["daily"] }
+}
 `
 
-// TestStandardTypes_ConfigureAMachine takes a Debian machine through the life of its resources.
+// repository makes two packages in the machine, which apt has no source of yet.
+const repository = `set -eu
+mkdir -p /srv/repository && cd /srv/repository && : >/etc/apt/sources.list
+for p in hello hello-data; do
+	mkdir -p tree/DEBIAN
+	printf 'Package: %s\nVersion: 1.0\nArchitecture: all\nMaintainer: N <n@example.org>\nDescription: t\n' $p >tree/DEBIAN/control
+	[ $p = hello-data ] || echo 'Depends: hello-data' >>tree/DEBIAN/control
+	dpkg-deb --build -Znone --root-owner-group tree $p.deb >/dev/null
+	rm -r tree
+	dpkg-deb -f $p.deb
+	printf 'Filename: ./%s.deb\nSize: %s\nSHA256: %s\n\n' $p "$(stat -c %s $p.deb)" "$(sha256sum $p.deb | cut -d' ' -f1)"
+done >Packages
+apt-get update`
+
+// TestStandardTypes_ConfigureAMachine takes a Debian machine through the life of its resources: of
+// each kind one, and two of one transaction.
 func TestStandardTypes_ConfigureAMachine(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	text := strings.NewReplacer("NAME", s.machine.Name, "SSH", s.machine.SSHFile()).Replace(manifest)
 	if err := os.WriteFile(filepath.Join(s.dir, "main.hcl"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	seen := `stat -c '%n %a %U %G' /srv/app /srv/app/greeting; cat /srv/app/greeting /srv/copy; readlink /srv/app/current
-grep -c '^X11Forwarding no$' /etc/ssh/sshd_config; grep -A1 BEGIN /etc/hosts; cat /proc/sys/kernel/domainname; ls /etc/sysctl.d | grep -c deployster`
-	want := "/srv/app 750 root adm\n/srv/app/greeting 640 daemon root\nhello\nhello\ngreeting\n1\n# BEGIN deployster cluster\n10.0.0.1 db\nexample\n1"
+	for name := range kinds(&access.Machine{}) {
+		if !strings.Contains(manifest, "#"+name+"\"") {
+			t.Errorf("nothing is of the kind %s", name)
+		}
+	}
+	if _, err := s.machine.Shell(repository); err != nil {
+		t.Fatal(err)
+	}
+	const seen = `stat -c '%n %a %U %G' /srv/app /srv/app/greeting; cat /srv/app/greeting /srv/copy; readlink /srv/app/current
+grep -c '^X11Forwarding no$' /etc/ssh/sshd_config; grep -A1 BEGIN /etc/hosts; cat /proc/sys/kernel/domainname; ls /etc/sysctl.d | grep -c deployster
+id app; cut -d' ' -f1 /home/app/.ssh/authorized_keys; dpkg-query -W hello hello-data
+systemctl is-active app clean.timer; systemctl is-enabled app; systemctl show -p User,LimitNOFILE --value app`
+	want := "/srv/app 750 root adm\n/srv/app/greeting 640 daemon root\nhello\nhello\ngreeting\n1\n# BEGIN deployster cluster\n10.0.0.1 db\nexample\n1\n" +
+		"uid=1000(app) gid=2000(app) groups=2000(app)\nssh-ed25519\nhello\t1.0\nhello-data\t1.0\nactive\nactive\nenabled\n4096\napp"
 
-	s.prints([]string{"plan"}, "6 to create, 1 to update", "whole machine")
-	s.prints([]string{"apply", "-auto-approve"}, "6 created, 1 updated")
+	s.prints([]string{"plan"}, "to create", "whole machine")
+	s.prints([]string{"apply", "-auto-approve"}, "15 created, 2 updated")
 	s.holds(seen, want)
 	s.prints([]string{"apply", "-auto-approve"}, "No changes")
 	const drift = `chmod 777 /srv/app/greeting; echo by hand >/etc/hosts; rm /srv/app/current
-sed -i 's/^X11Forwarding no/X11Forwarding yes/' /etc/ssh/sshd_config; echo other >/proc/sys/kernel/domainname`
+sed -i 's/^X11Forwarding no/X11Forwarding yes/' /etc/ssh/sshd_config; echo other >/proc/sys/kernel/domainname
+systemctl disable --now -q app clean.timer; rm /home/app/.ssh/authorized_keys; dpkg -r hello hello-data >/dev/null`
 	if _, err := s.machine.Shell(drift); err != nil {
 		t.Fatal(err)
 	}
@@ -141,5 +245,6 @@ sed -i 's/^X11Forwarding no/X11Forwarding yes/' /etc/ssh/sshd_config; echo other
 	s.run("apply", "-auto-approve", "-var", "greeting=hi there")
 	s.holds("cat /srv/app/greeting /srv/copy", "hi there\nhi there")
 	s.run("destroy", "-auto-approve")
-	s.holds("ls /srv; ls /etc/sysctl.d | grep -c deployster; grep -c '^X11Forwarding' /etc/ssh/sshd_config; cat /etc/hosts", "0\n0\nby hand")
+	s.holds("ls /srv; ls /etc/sysctl.d | grep -c deployster; grep -c '^X11Forwarding' /etc/ssh/sshd_config; cat /etc/hosts", "repository\n0\n0\nby hand")
+	s.holds("getent passwd app; getent group app; dpkg -l | grep hello; ls -d /home/app /etc/systemd/system/app* /etc/apt/sources.list.d/* 2>/dev/null; true", "")
 }

@@ -31,8 +31,8 @@ func (b base) hostKey() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// openBase returns the base in the cache directory. The first run makes it, which takes two
-// minutes, and others wait for it. Another recipe or mirror is another base.
+// openBase returns the base in the cache directory. The first run makes it, which takes half a
+// minute, and others wait for it. Another recipe or mirror is another base.
 func openBase() (base, error) {
 	mirror, err := mirror()
 	if err != nil {
@@ -59,7 +59,7 @@ func openBase() (base, error) {
 	return b, b.make(mirror)
 }
 
-// make makes the base beside its place, and renames it. Mounts of debootstrap are in a namespace.
+// make makes the base beside its place, and renames it. Its mounts are in a namespace.
 func (b base) make(mirror string) error {
 	part := b.dir + ".part"
 	if err := os.RemoveAll(part); err != nil {
@@ -72,7 +72,7 @@ func (b base) make(mirror string) error {
 	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	c.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
 	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("making a Debian by debootstrap: %w\n%s", err, tail(out))
+		return fmt.Errorf("making a Debian by mmdebstrap: %w\n%s", err, tail(out))
 	}
 	return os.Rename(part, b.dir)
 }

@@ -4,7 +4,8 @@ set -eu
 base=$1/made
 mkdir "$base"
 mount -t tmpfs -o mode=755 tmpfs "$base"
-debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,openssh-server,ca-certificates,iproute2,kmod,procps "$3" "$base" "$2"
+mmdebstrap --quiet --mode=root --variant=apt --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr --include=usr-is-merged,systemd,systemd-sysv,dbus \
+	--include=openssh-server,ca-certificates,iproute2,kmod,procps,passwd,login,mount,tzdata "$3" "$base" "$2"
 # Each machine has an id of its own, and all have one host key, since they live shortly and here alone.
 rm -f "$base/etc/ssh/ssh_host_"* "$base/etc/machine-id" "$base/var/lib/dbus/machine-id" "$base"/var/cache/apt/archives/*.deb
 ssh-keygen -q -t ed25519 -N '' -C '' -f "$base/etc/ssh/ssh_host_ed25519_key"

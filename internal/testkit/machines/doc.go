@@ -3,5 +3,5 @@
 //
 // It owns their processes, mounts and cgroups, and a Debian in the user's cache directory that all
 // of them share. A test, or another program, gets a Machine, and all that it changed is forgotten
-// with it. It needs root, debootstrap and systemd-nspawn.
+// with it. It needs root, mmdebstrap and systemd-nspawn.
 package machines
