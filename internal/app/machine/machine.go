@@ -33,6 +33,12 @@ type Runtime interface {
 	Close() error
 }
 
+// Place is where images run: this machine, or this machine and hosts.
+type Place interface {
+	runner.Runner
+	runner.Launcher
+}
+
 // Options declare how a machine is opened.
 type Options struct {
 	// Open connects to the container runtime.

@@ -25,8 +25,10 @@ import (
 
 // Session is the session of one test.
 type Session struct {
-	Engine   *app.Engine
-	Out, Err terminal.Printer
+	Engine      *app.Engine
+	Out, Err    terminal.Printer
+	Interactive bool // a person can be asked
+	Confirm     func(ctx context.Context, question string, whole bool) (bool, error)
 }
 
 // The exit codes of a test.
@@ -48,6 +50,9 @@ func Flags() []cli.Flag {
 		&cli.DurationFlag{Name: "timeout", Usage: "`TIME` limit of each run of the image, such as 30s (default: as in an apply)"},
 		&cli.BoolFlag{Name: "keep", Usage: "keep the resource at the end"},
 		&cli.BoolFlag{Name: "replace", Usage: "allow to change and destroy a resource that exists already"},
+		&cli.BoolFlag{Name: "whole-machine", Usage: "the image gets the whole machine, as a type with whole_machine"},
+		&cli.StringFlag{Name: "host", Usage: "with -whole-machine: the host `NAME` of the manifests, in place of this machine"},
+		&cli.BoolFlag{Name: "auto-approve", Usage: "with -whole-machine: do not ask"},
 		&cli.BoolFlag{Name: "json", Usage: "print the report as JSON"},
 		&cli.StringFlag{Name: "source", Usage: "test an image of artifacts: `FILE` with its source"},
 		&cli.StringFlag{Name: "put", Usage: "with -source: `FILE` with the params of a put, which really publishes"},
@@ -74,10 +79,11 @@ func Run(c *cli.Context, s Session) (int, error) {
 	if !asJSON {
 		o.Done = func(c conformance.Check) { checked(s.Out, c) }
 	}
-	runtime, err := s.Engine.Runtime(c.Context)
+	runtime, end, err := place(c, s, &o)
 	if err != nil {
 		return failed, err
 	}
+	defer end()
 	report, err := conform(c.Context, s.Engine.Command(), runtime, o, asJSON)
 	if asJSON && len(report.Checks) > 0 {
 		if err := s.Out.Document(report); err != nil {
@@ -148,13 +154,13 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 	default:
 		return wrong("-network is host or none, not %q.", c.String("network"))
 	}
-	return o, nil
+	return o, wholeMachine(c, &o)
 }
 
 // conform tests whether an image keeps the protocol. It sets those of the options
 // that the command decides. It calls their About once the secrets of the configs are
 // known. Without quiet it shows the output of the image.
-func conform(ctx context.Context, c command.Command, runtime machine.Runtime, o conformance.Options,
+func conform(ctx context.Context, c command.Command, runtime machine.Place, o conformance.Options,
 	quiet bool) (conformance.Report, error) {
 	w := c.Work
 	o.Runner, o.Launcher, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, w.Version, w.Dir, w.Verbose, w.Secrets.Hide

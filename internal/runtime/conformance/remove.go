@@ -19,6 +19,9 @@ const fixUnreached = "Answer MISSING only where you have seen that the object do
 // network.
 func (e *engine) askUnreached(ctx context.Context) outcome {
 	target := e.image.target
+	if target.Settings.WholeMachine {
+		return skip("it works on its machine, and not by a network")
+	}
 	if target.Settings.Network == runner.NoNetwork {
 		return skip("its containers never have a network")
 	}

@@ -96,7 +96,7 @@ func (i *image) runWorker(ctx context.Context, stdin []byte) (runner.Result, err
 	if limit == 0 {
 		limit = typeclient.InitTimeout
 	}
-	return i.recorder.Run(ctx, runner.Spec{Name: i.o.Name + "/worker", Kind: runner.Query, Digest: digest,
+	return i.recorder.Run(ctx, runner.Spec{Name: i.o.Name + "/worker", Kind: runner.Query, Digest: digest, Reference: i.o.Image,
 		Entrypoint: i.ty.Worker.Entrypoint,
 		Args:       i.ty.Worker.Args, Stdin: stdin, Mounts: i.target.Mounts, Settings: i.target.Settings, Timeout: limit,
 		MaxStdout: typeclient.MaxAnswer})
