@@ -18,7 +18,7 @@ func (e *engine) drift(t *testing.T, source string, s plan.Selection) (string, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, diags := plan.Drift(t.Context(), m, e.recorded(t), e.client(nil), plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Selection: s})
+	r, diags := drift.Find(t.Context(), m, e.recorded(t), e.client(nil), plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Selection: s})
 	if r == nil {
 		return diags.Err().Error(), nil, diags
 	}

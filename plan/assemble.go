@@ -24,13 +24,14 @@ type assembler struct{ *builder }
 // frame returns a plan with the steps decided so far.
 func (b assembler) frame() *Plan {
 	// The plan's id covers the time, which is fine enough that no two plans have the same id.
-	p := &Plan{Format: Format, Deployster: b.observer.options.Version, Created: b.observer.options.Now.UTC().Truncate(time.Microsecond),
-		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.observer.options.Workspace,
-		Images: b.observer.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection,
-		LeftOut: b.leftOut(), Unreached: b.unreached(), Variables: b.Manifest.Variables().Values(),
-		SensitiveVariables: b.Manifest.Variables().Sensitive(), VariableOrigins: b.Manifest.Variables().Origins(),
+	p := &Plan{Format: Format, Deployster: b.session.Options.Version, Created: b.session.Options.Now.UTC().Truncate(time.Microsecond),
+		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.session.Options.Workspace,
+		Images: b.session.Prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection,
+		LeftOut: b.leftOut(), Unreached: b.unreached(),
+		Variables: b.Manifest.Variables().Values(), SensitiveVariables: b.Manifest.Variables().Sensitive(),
+		VariableOrigins: b.Manifest.Variables().Origins(),
 		Sources: b.Manifest.Sources(), Edges: b.edges()}
-	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.observer.options.Artifacts.Found(), b.observer.options.Hosts
+	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.session.Options.Artifacts.Found(), b.session.Options.Hosts
 	for addr, step := range p.Resources {
 		if at, number := moves.RecordedAt(addr); number > 0 {
 			step.Deposed = at
@@ -71,7 +72,7 @@ func (b assembler) assemble(ctx context.Context) *Plan {
 	}
 	p.Layers = layers
 	for _, ref := range slices.Sorted(maps.Keys(p.Images)) {
-		if b.observer.options.FromRegistry != nil && b.observer.options.FromRegistry(ref) {
+		if b.session.Options.FromRegistry != nil && b.session.Options.FromRegistry(ref) {
 			p.Pulled = append(p.Pulled, ref)
 		}
 	}

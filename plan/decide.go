@@ -31,9 +31,9 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	if b.Report(r, "", diags); diags.HasErrors() {
 		return nil
 	}
-	step := b.observer.newStep(r, resolved)
-	b.observer.secret(step)
-	violations := b.observer.prober.CheckConfig(step.Init, step.Config, step.Unknown)
+	step := b.session.NewStep(r, resolved)
+	b.session.Secret(step)
+	violations := b.session.Prober.CheckConfig(step.Init, step.Config, step.Unknown)
 	if b.Report(r, "", subject.Violations(b.Manifest, r.Address, violations)); len(violations) > 0 {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 
 // answered puts an answer about the state of a resource, and what follows from it, into the step.
 func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput, o observe.Observation) {
-	entry, known := b.observer.recorded(r.Address, step)
+	entry, known := b.session.Recorded(r.Address, step)
 	step.Take(o)
 	b.compareWithPrior(r.Address, step, in)
 	if p, publishes := step.Part.(*change.Publish); publishes && known && len(entry.Config) > 0 {
@@ -137,7 +137,7 @@ func answered(b *builder, r *config.Resource, step *Step, in protocol.StateInput
 func queried(ctx context.Context, b *builder, r *config.Resource, s *Step) (q observe.Query, o observe.Observation, ok bool) {
 	q, o = stateOf(ctx, b, r, s, false)
 	if o.Err != nil {
-		list := b.observer.plugs.Blame(diag.From("Cannot read the state", o.Err), o.Err, s.Init)
+		list := b.session.Plugs.Blame(diag.From("Cannot read the state", o.Err), o.Err, s.Init)
 		b.Report(r, "", subject.Locate(b.Manifest, r.Address, list, o.Err))
 		return q, o, false
 	}
@@ -146,14 +146,14 @@ func queried(ctx context.Context, b *builder, r *config.Resource, s *Step) (q ob
 
 // stateOf queries the image for the state, and notes which actions the image is notified of.
 func stateOf(ctx context.Context, b *builder, r *config.Resource, s *Step, once bool) (observe.Query, observe.Observation) {
-	entry, known := b.observer.recorded(r.Address, s)
-	q, around := b.observer.query(r.Address, s, entry), observe.Scope{Prior: b.Prior, View: b.look, Acts: updates(b)}
+	entry, known := b.session.Recorded(r.Address, s)
+	q, around := b.session.Query(r.Address, s, entry), observe.Scope{Prior: b.Prior, View: b.look, Acts: updates(b)}
 	q.Target.Once = once
 	own := &entry
 	if !known || s.Another {
 		own = nil
 	}
-	o := b.observer.observe(ctx, &q, own, around)
+	o := b.session.Observe(ctx, &q, own, around)
 	if q.Input.Refresh {
 		s.Notes = append(s.Notes, observe.Notification(&q.Step, &entry, around))
 	}
@@ -209,7 +209,7 @@ const unfinished = "an apply began to make it and did not finish"
 // compareWithPrior notes what follows from the entry in the state file: that the resource
 // is adopted, that it has drifted, or that its config was changed without effect.
 func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput) {
-	entry, known := b.observer.recorded(addr, s)
+	entry, known := b.session.Recorded(addr, s)
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
 	switch p := s.Part.(type) {
@@ -218,14 +218,14 @@ func (b *builder) compareWithPrior(addr string, s *Step, in protocol.StateInput)
 		p.Made = p.Adopted && known && !entry.Adopted
 	case *change.Create:
 		if completed {
-			p.Since = b.observer.since(addr, s, in, nil)
+			p.Since = b.session.Since(addr, s, in, nil)
 		}
 	case *change.Update:
 		p.Adopted = !s.ReadOnly && !known
 		if completed && in.Refresh {
-			p.Since = b.observer.since(addr, s, in, owed(b, s, entry))
+			p.Since = b.session.Since(addr, s, in, owed(b, s, entry))
 		} else if completed {
-			p.Since = b.observer.since(addr, s, in, nil)
+			p.Since = b.session.Since(addr, s, in, nil)
 		}
 		if known && entry.Incomplete() && s.Reason == nil {
 			s.Reason = reason.New(reason.Unfinished)
@@ -249,7 +249,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 	p := &change.Deferred{}
 	s.Part = p
 	entry, known := b.Prior.Completed(r.Address)
-	entry = observe.Completed(b.observer.prober, s.Init, entry, s.Config)
+	entry = observe.Completed(b.session.Prober, s.Init, entry, s.Config)
 	switch {
 	case known && !s.Another:
 		p.Was = &change.Was{State: entry.Config, Sensitive: entry.Sensitive.Config}

@@ -172,7 +172,7 @@ func (b assembler) hold(nodes ...string) bool {
 			b.holdOld(addr, step)
 			continue
 		}
-		left := recordedStep(b.builder, b.Prior.Resources[addr])
+		left := b.session.RecordedStep(b.Prior.Resources[addr])
 		left.Part, left.Init = &change.Left{}, step.Init
 		left.Reason = reason.New(reason.LateIdentity)
 		b.steps[addr] = left
@@ -229,7 +229,7 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 			continue
 		}
 		addr = cmp.Or(from, addr)
-		ty, err := b.observer.prober.Init(ctx, recordedStep(b.builder, entry).Target(addr))
+		ty, err := b.session.Prober.Init(ctx, b.session.RecordedStep(entry).Target(addr))
 		if err != nil {
 			for _, end := range o.EndsOf(class) {
 				at, _ := order.OfNode(end)

@@ -79,7 +79,7 @@ func (b *builder) matchInput() (in match.Input) {
 		for i := from; i < to; i++ {
 			e := &in.Recorded[i]
 			entry := b.Prior.Resources[e.Key]
-			entry.Mounts = runner.MountsIn(b.workdir, entry.Mounts)
+			entry.Mounts = runner.MountsIn(b.session.Workdir, entry.Mounts)
 			if e.Thing = things.Recorded(entry); entry.ReadOnly {
 				e.Role = match.ReadOnly
 			}
@@ -95,8 +95,8 @@ func declared(b *builder, r *config.Resource, views func(addr string) observe.Vi
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 	d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), New: r.New, Ignored: r.Ignored,
 		Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
-		Thing: things.Declared(b.observer.prober, r.TypeRef, ty, resolved.Value, r.Settings,
-			runner.MountsIn(b.workdir, b.Types.Mounts(r.Address)))}
+		Thing: things.Declared(b.session.Prober, r.TypeRef, ty, resolved.Value, r.Settings,
+			runner.MountsIn(b.session.Workdir, b.Types.Mounts(r.Address)))}
 	if r.ReadOnly {
 		d.Role = match.ReadOnly
 	}
@@ -181,7 +181,7 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	if b.identified.result.Pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
 		return true
 	}
-	now := things.Declared(b.observer.prober, r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
+	now := things.Declared(b.session.Prober, r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.session.Workdir, s.Mounts))
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
 	if b.identified.result.Means(r.Address, now) {
@@ -227,7 +227,7 @@ func (b *builder) guessed(addr string) bool {
 func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, q observe.Query, answer protocol.Answer) bool {
 	from := b.identified.result.Pair(r.Address).From
 	q.Target, q.Secrets = s.Target(from), nil
-	o := observe.Observe(ctx, b.observer.prober, q)
+	o := observe.Observe(ctx, b.session.Prober, q)
 	was, stale := o.Answer, answer.Status == protocol.Stale
 	if o.Err != nil || was.Status != answer.Status || stale && !jsondoc.Same(was.StaleState, answer.StaleState) {
 		b.withdraw(r.Address, true)

@@ -18,15 +18,15 @@ import (
 // a resource: everything that its image would be asked with equals what it was asked
 // with when the resource was VALID, and nothing says that the state has changed since.
 func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) bool {
-	entry, known := b.observer.recorded(r.Address, s)
-	doubt := slices.Contains(b.observer.options.Doubt, r.Address)
+	entry, known := b.session.Recorded(r.Address, s)
+	doubt := slices.Contains(b.session.Options.Doubt, r.Address)
 	if !b.Selection.NoRefresh || doubt || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
 	if r.Publish != nil || entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !jsondoc.Same(entry.Config, s.Config) ||
 		!maps.Equal(entry.Aliases, r.Aliases) || len(refresh.Owed(r.Subscribes, entry, b.Prior, updates(b))) > 0 ||
 		!jsondoc.SameValue(entry.Settings, s.Settings) || !slices.Equal(
-		runner.MountsIn(b.workdir, entry.Mounts), runner.MountsIn(b.workdir, s.Mounts)) {
+		runner.MountsIn(b.session.Workdir, entry.Mounts), runner.MountsIn(b.session.Workdir, s.Mounts)) {
 		return false
 	}
 	for _, addr := range before {
@@ -60,7 +60,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 		if dep == nil {
 			return false
 		}
-		if entry, _ := b.observer.recorded(addr, dep); !jsondoc.Same(dep.Config, entry.Config) || !b.sameConfigs(dep.Aliases, seen) {
+		if entry, _ := b.session.Recorded(addr, dep); !jsondoc.Same(dep.Config, entry.Config) || !b.sameConfigs(dep.Aliases, seen) {
 			return false
 		}
 	}
@@ -69,14 +69,14 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 
 // useRecorded makes a step valid with the recorded state.
 func (b *builder) useRecorded(addr string, s *Step, entry state.Entry) {
-	q := b.observer.query(addr, s, entry)
+	q := b.session.Query(addr, s, entry)
 	s.Part = &change.Valid{Answer: change.Answer{State: entry.State, Hidden: q.Secrets.In(&q.Step, entry.State)}, Unrefreshed: true}
 }
 
 // recordOnly changes a step into what a plan with -refresh-only does: what was found
 // is written to the state file, and no action is left that could be run.
 func (b *builder) recordOnly(addr string, s *Step) {
-	entry, known := b.observer.recorded(addr, s)
+	entry, known := b.session.Recorded(addr, s)
 	a := *s.Answer()
 	a.Actions, a.Shutdown, a.Forecast, s.MayChange = nil, nil, nil, false
 	record := &change.Record{Answer: a}

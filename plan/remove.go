@@ -21,7 +21,7 @@ import (
 // remove a thing is lost with its block.
 func (b *builder) removeAll(ctx context.Context) {
 	var group errgroup.Group
-	group.SetLimit(max(1, b.observer.options.Parallelism))
+	group.SetLimit(max(1, b.session.Options.Parallelism))
 	open := slices.DeleteFunc(b.Removed(), func(addr string) bool { return !b.Wanted(addr) || b.steps[addr] != nil || b.failed[addr] })
 	for _, addr := range open {
 		entry := b.Prior.Resources[addr]
@@ -34,7 +34,7 @@ func (b *builder) removeAll(ctx context.Context) {
 				return nil
 			}
 			b.steps[addr] = step
-			b.observer.progress(Decided{addr, step.Shown()})
+			b.session.Progress(Decided{Address: addr, Change: step.Shown()})
 			return nil
 		})
 	}
@@ -43,7 +43,7 @@ func (b *builder) removeAll(ctx context.Context) {
 
 // remove decides about one entry that no manifest declares.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
-	step := recordedStep(b, entry)
+	step := b.session.RecordedStep(entry)
 	step.Part = &change.Forget{}
 	block := b.RemovedBlock(addr)
 	end, why := b.identified.ends[addr], b.Selection.WhyEnds()
@@ -61,8 +61,8 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.ReadOnly = entry.ReadOnly
 		step.Reason = reason.New(reason.RemovedBlock, block.Range.String()).With(reason.New(reason.KeptByBlock), leftover(entry))
 		return step, nil
-	case b.observer.hosts.Away(entry) != nil:
-		step.Reason = why.With(reason.New(reason.KeptOutOfReach).With(b.observer.hosts.Away(entry)), leftover(entry))
+	case b.session.Hosts.Away(entry) != nil:
+		step.Reason = why.With(reason.New(reason.KeptOutOfReach).With(b.session.Hosts.Away(entry)), leftover(entry))
 		return step, nil
 	case entry.OnRemove == "forget" && block == nil && !entry.ReadOnly: // nothing is destroyed, so prevent_destroy does not apply
 		step.Reason = why.With(b.Selection.WhyForgotten(addr), leftover(entry))
@@ -79,7 +79,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.ReadOnly, step.Reason = true, why.With(reason.New(reason.KeptReadOnly))
 		return step, nil
 	}
-	ty, err := b.observer.prober.Init(ctx, step.Target(addr))
+	ty, err := b.session.Prober.Init(ctx, step.Target(addr))
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Part = &change.Destroy{}
-	q := b.observer.query(addr, step, entry)
-	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
+	q := b.session.Query(addr, step, entry)
+	o := b.session.Observe(ctx, &q, &entry, b.asRecorded())
 	if o.Err != nil {
 		return step.OrLeft(why, o.Err)
 	}
@@ -104,7 +104,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Reason, p.NotMade = why, entry.Adopted
-	p.Today, step.Notes = b.observer.plugs.Compare(ctx, b.workdir, step.Settings.Host, step.Mounts, step.Init)
+	p.Today, step.Notes = b.session.Plugs.Compare(ctx, b.session.Workdir, step.Settings.Host, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = reason.New(reason.RemovedBlock, block.Range.String())
 	}

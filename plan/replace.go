@@ -11,7 +11,6 @@ import (
 	"deployster/plan/plugs"
 	"deployster/plan/reason"
 	"deployster/plan/things"
-	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -31,7 +30,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	entry := b.Prior.Resources[r.Address]
 	why := things.Changed(pair.Differences, step.Sensitive, entry.Sensitive.Config)
 	step.Another = true // only the removal is asked with the old state
-	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.observer.hosts.Away(entry)); stays != nil {
+	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.session.Hosts.Away(entry)); stays != nil {
 		step.Notes = append(step.Notes, things.Left(why, stays))
 		return true
 	}
@@ -69,7 +68,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		old.Settings, old.Mounts, old.SecretEnv = entry.Settings, entry.Mounts, entry.Sensitive.Env
 	}
 	if old.Init.Digest != step.Init.Digest || old.Init.Reference != step.Init.Reference {
-		ty, err := b.observer.prober.Init(ctx, old.Target(r.Address))
+		ty, err := b.session.Prober.Init(ctx, old.Target(r.Address))
 		if err != nil {
 			b.Report(r, "", diag.From("Cannot replace", err))
 			return false
@@ -85,8 +84,8 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 			"to init. Destroy the object outside of deployster, and plan without -replace: it will be created again.", old.Type)
 	}
 	old.Part = &change.Destroy{}
-	q := b.observer.query(r.Address, old, entry)
-	o := b.observer.observe(ctx, &q, &entry, b.asRecorded())
+	q := b.session.Query(r.Address, old, entry)
+	o := b.session.Observe(ctx, &q, &entry, b.asRecorded())
 	if o.Err != nil {
 		b.Report(r, "", diag.From("Cannot replace", o.Err))
 		return false
@@ -97,7 +96,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		}
 		return true
 	}
-	today, notes := b.observer.plugs.Compare(ctx, b.workdir, old.Settings.Host, old.Mounts, old.Init)
+	today, notes := b.session.Plugs.Compare(ctx, b.session.Workdir, old.Settings.Host, old.Mounts, old.Init)
 	old.Reason, old.Part = why, &change.Destroy{Answer: change.AnswerOf(o.Answer, o.Hidden), NotMade: entry.Adopted || !known, Today: today}
 	step.Part, step.Reason, step.Notes, step.Another = &change.Replace{Old: old}, why, append(step.Notes, notes...), false
 	return true
@@ -115,28 +114,14 @@ func oldOf(b *builder, step *Step, entry state.Entry, known bool) *Step {
 	case !known:
 		return old
 	case plugs.Untagged(entry.Type) != plugs.Untagged(step.Type):
-		return recordedStep(b, entry)
+		return b.session.RecordedStep(entry)
 	}
 	old.Config, old.Sensitive, old.Aliases = entry.Config, entry.Sensitive.Config, entry.Aliases
 	return old
 }
 
-// recordedStep returns RecordedStep with the signature that its image must carry today.
-func recordedStep(b *builder, entry state.Entry) *Step {
-	step := RecordedStep(entry)
-	if b.observer.options.Signed != nil {
-		step.Verify = b.observer.options.Signed(entry.Type)
-	}
-	return step
-}
-
-// RecordedStep returns a step with what an entry says of how to remove its thing.
-func RecordedStep(entry state.Entry) *Step {
-	return &Step{Type: entry.Type, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
-		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
-		Timeouts: change.Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type,
-			Digest: entry.Digest}}
-}
+// RecordedStep returns a step with what an entry holds of how to remove its object.
+func RecordedStep(entry state.Entry) *Step { return change.RecordedStep(entry) }
 
 // replaceEdges returns the edges by which the old thing of a replaced resource is removed
 // only after all its recorded dependants are removed, or changed so that they no longer

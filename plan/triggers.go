@@ -22,7 +22,7 @@ func (b *builder) triggered(r *config.Resource) bool {
 		}
 		step := b.step(t.To)
 		if step != nil {
-			was = observe.Completed(b.observer.prober, step.Init, was, step.Config)
+			was = observe.Completed(b.session.Prober, step.Init, was, step.Config)
 		}
 		if !known || step == nil || len(t.Path) == 0 && !changes(step, was) ||
 			len(t.Path) > 0 && !step.View().Differs(t.Path, was, step.Unknown) {

@@ -6,9 +6,12 @@ import (
 	"sync"
 
 	"deployster/config"
+	"deployster/plan/inputs"
 	"deployster/plan/observe"
 	"deployster/plan/reason"
+	"deployster/plan/refresh"
 	"deployster/plan/subject"
+	"deployster/state"
 )
 
 // decided is what a Build has decided so far.
@@ -67,4 +70,15 @@ func (d *decided) finally() config.States {
 		d.finalScope = observe.States(slices.Collect(maps.Keys(d.steps)), d.outlook, d.subject.Prior)
 	}
 	return d.finalScope
+}
+
+// asRecorded returns the scope of the query of an object with its recorded config: of its
+// dependencies the recorded states are sent, and else what a finished step lets expect.
+func (d *decided) asRecorded() observe.Scope {
+	return observe.Scope{Prior: d.subject.Prior, View: observe.RecordedViews(d.subject.Prior, d.look)}
+}
+
+// owed returns what a resource is to be notified of.
+func owed(b *builder, s *Step, entry state.Entry) []inputs.Change {
+	return inputs.Refresh(refresh.Owed(s.Subscribes, entry, b.Prior, updates(b)), b.Prior, updates(b))
 }

@@ -23,7 +23,7 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		resources[r.Address] = r
 		before[r.Address] = slices.DeleteFunc(subject.Predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
 	}
-	b.observer.visit(ctx, resources, before, func(r *config.Resource) bool {
+	b.session.Visit(ctx, resources, before, func(r *config.Resource) bool {
 		step, pin := b.decideAndTell(ctx, r), b.Recorded.Pin(r.Address)
 		b.decided.mu.Lock()
 		defer b.decided.mu.Unlock()
@@ -45,9 +45,9 @@ func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 	if step == nil && b.isOpen(r.Address) {
 		return nil // matching starts again
 	} else if step == nil {
-		b.observer.progress(Failed{r.Address})
+		b.session.Progress(Failed{Address: r.Address})
 	} else {
-		b.observer.progress(Decided{r.Address, step.Shown()})
+		b.session.Progress(Decided{Address: r.Address, Change: step.Shown()})
 	}
 	return step
 }

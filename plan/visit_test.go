@@ -9,6 +9,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/runtime/runner/typeclient"
+	"deployster/plan/drift"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -93,7 +94,7 @@ func TestBuild_QueriesManyInWorkers(t *testing.T) {
 	} {
 		for name, ask := range map[string]func(Prober) int{
 			"plan":  func(p Prober) int { _, diags := Build(t.Context(), m, recorded, p, o.options); return len(diags) },
-			"drift": func(p Prober) int { _, diags := Drift(t.Context(), m, recorded, p, o.options); return len(diags) },
+			"drift": func(p Prober) int { _, diags := drift.Find(t.Context(), m, recorded, p, o.options); return len(diags) },
 		} {
 			c := &crowd{expected: map[bool]int{false: o.cold, true: o.warm}, open: map[bool]int{}, most: map[bool]int{}, all: newMeeting()}
 			if failed := ask(c); failed > 0 {

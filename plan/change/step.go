@@ -52,6 +52,14 @@ type Step struct {
 	Part Part `json:"-"` // what it has for its change only
 }
 
+// RecordedStep returns a step with what an entry holds of how to remove its object.
+func RecordedStep(entry state.Entry) *Step {
+	return &Step{Type: entry.Type, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
+		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
+		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type,
+			Digest: entry.Digest}}
+}
+
 // Timeouts are the timeouts in the resource's block; 0 = not set.
 type Timeouts struct {
 	State  state.Duration `json:"state,omitempty"`

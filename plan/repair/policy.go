@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/drift"
 	"deployster/plan/inputs"
 	"deployster/protocol"
 	"deployster/state"
@@ -21,10 +22,10 @@ type Policy struct {
 	Place     state.Place
 	Selection plan.Selection // selects what is watched
 	Prior     state.Snapshot
-	Addresses []string      // the resources that drifted
-	Whole     bool          // repair all that the manifest declares and the state has, as an apply does, and not Addresses
-	Kinds     []plan.Change // the approved kinds of change
-	Looker    *plan.Looker  // of the watched resources: only they are repaired with what drifted; nil with Whole
+	Addresses []string       // the resources that drifted
+	Whole     bool           // repair all that the manifest declares and the state has, as an apply does, and not Addresses
+	Kinds     []plan.Change  // the approved kinds of change
+	Looker    *drift.Checker // of the watched resources: only they are repaired with what drifted; nil with Whole
 }
 
 // Select returns what is planned: what drifted and its dependants, or everything with

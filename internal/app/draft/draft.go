@@ -130,7 +130,7 @@ func (p Planner) Drift(ctx context.Context, in Inputs) (*drift.Report, diag.Diag
 	if err != nil {
 		return nil, nil, err
 	}
-	report, diags := plan.Drift(ctx, m, in.Prior, asked, o)
+	report, diags := drift.Find(ctx, m, in.Prior, asked, o)
 	return report, diags, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
+	"deployster/plan/drift"
 	"deployster/plan/observe"
 	"deployster/plan/repair"
 	"deployster/state"
@@ -31,7 +32,7 @@ type RepairOptions struct {
 	Addresses []string       // what drifted
 	Whole     bool           // instead of Addresses: all resources that the manifest declares and the state has, as in an apply
 	Kinds     []plan.Change  // the kinds of change that are approved
-	Looker    *plan.Looker   // of the watch: nothing else queries the resources that drifted
+	Looker    *drift.Checker // of the watch: nothing else queries the resources that drifted
 	Ended     func()         // called when the state is written, and before any other command can change it
 }
 

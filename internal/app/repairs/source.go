@@ -22,6 +22,7 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/events"
 	"deployster/plan"
+	"deployster/plan/drift"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -167,8 +168,8 @@ func wasApplied(s state.Snapshot, id string) bool {
 // WatchSpec returns how to run the program of a type that reports changes to a resource.
 type WatchSpec func(context.Context, typeclient.Target, protocol.Type, protocol.StateInput) (runner.Spec, error)
 
-// Looker returns a plan.Looker, which queries single resources of a source.
-func (k Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*plan.Looker, WatchSpec, error) {
+// Looker returns a drift.Checker, which queries single resources of a source.
+func (k Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*drift.Checker, WatchSpec, error) {
 	p, in := k.planner(), s.inputs(prior)
 	o := p.Options(in)
 	asked, m, err := p.Recorded(ctx, in, s.images, &o)
@@ -178,7 +179,7 @@ func (k Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*p
 	if files := k.Machine.Files.Store; files != nil { // what only earlier states needed may be pruned: a watch runs for months
 		_ = files.Release(func(key string) bool { _, needed := prior.Pins[key]; return needed })
 	}
-	l, diags := plan.NewLooker(ctx, m, prior, asked, o)
+	l, diags := drift.NewChecker(ctx, m, prior, asked, o)
 	if l == nil {
 		return nil, nil, k.Command.Work.Secrets.Diagnostics(diags)
 	}

@@ -21,7 +21,6 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/watchclient"
-	"deployster/plan"
 	"deployster/plan/drift"
 	"deployster/plan/observe"
 	"deployster/plan/refresh"
@@ -101,7 +100,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	seen := g.look.seen()
 	g.Looker, g.Repairer, g.Places, g.Cold = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}, w.Parallelism
 	g.Source = heard{repairs.WatchSource{Client: w.told, Request: w.request}, func(addr string) { w.metrics.Event(w.typeOf(addr)) }}
-	for addr, d := range seen.Unasked {
+	for addr, d := range seen.Skipped {
 		g.left[addr] = d.Reason
 	}
 	for _, r := range seen.Resources {
@@ -186,7 +185,7 @@ type looker struct {
 	source *repairs.Source
 
 	// Guarded by w.mu.
-	looker *plan.Looker
+	looker *drift.Checker
 	spec   repairs.WatchSpec
 	prior  state.Snapshot
 	by     map[string]*config.Resource
@@ -208,7 +207,7 @@ func (l *looker) with(ctx context.Context, prior state.Snapshot) error {
 	return nil
 }
 
-func (l *looker) seen() *plan.Looker {
+func (l *looker) seen() *drift.Checker {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	return l.looker
@@ -253,7 +252,7 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	if r == nil {
 		return watch.Look{Status: drift.Undeclared, Reason: "it is no longer recorded"}, nil
 	}
-	found := seen.Look(ctx, r)
+	found := seen.Check(ctx, r)
 	if found.Status == drift.Failed {
 		return watch.Look{}, errors.New(found.Reason)
 	}

@@ -117,7 +117,7 @@ type watcher struct {
 	close   func()
 	source  *repairs.Source
 	prior   state.Snapshot
-	looker  *plan.Looker
+	looker  *drift.Checker
 	refused map[string]string // a finding that was not approved since something was last right again, by address
 	wrong   map[string]string // what the last look found
 }
@@ -262,7 +262,7 @@ func (w *watcher) look() (wrong map[string]string, unasked bool) {
 		if w.looker.Changed(r) != "" || r.ReadOnly {
 			continue
 		}
-		look := w.looker.Look(context.Background(), r)
+		look := w.looker.Check(context.Background(), r)
 		switch {
 		case look.Status == drift.Failed:
 			unasked = true

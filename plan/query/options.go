@@ -1,0 +1,70 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/typeschema"
+	"deployster/plan/artifacts"
+	"deployster/plan/observe"
+	"deployster/plan/plugs"
+	"deployster/plan/subject"
+	"deployster/protocol"
+)
+
+// Prober queries images and cannot change anything. Its errors are diagnostics that name
+// the resource. *typeclient.Client is one.
+type Prober interface {
+	typeschema.Reader
+	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
+	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
+	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
+	Images() map[string]string // the references resolved so far, with their digests
+}
+
+// Options are the settings of a session.
+type Options struct {
+	Version     string
+	Workspace   string // absolute
+	Parallelism int    // images queried at a time
+	InWorkers   int    // the same for types with a worker; 0 = Parallelism limits both
+	Selection   subject.Selection
+	Doubt       []string      // addresses that are queried even where Selection says NoRefresh
+	Plugs       []config.Plug // plugs beside those of the manifest, which is empty for destroy
+	// Signed returns whose signature the image of an entry must carry; nil = no signature is needed.
+	Signed func(reference string) *runner.Verify
+	Now    time.Time
+	Secret func([]string) // gets each sensitive value before an image sees it; may be nil
+	// FromRegistry reports whether the image of a reference came from a registry,
+	// from which it can be pulled again; nil = none did.
+	FromRegistry func(reference string) bool
+	Progress     func(Event)         // called from many goroutines; may be nil
+	Artifacts    *artifacts.Resolver // finds the versions of the manifest's artifacts; nil = it has none
+	Look         plugs.Look          // finds where plugs lead on hosts; nil = there are no hosts
+	Hosts        map[string]router.Pin
+	HostsAtOnce  int // hosts worked on at a time; 0 = order.Hosts
+}
+
+// Event is something that happened in a session.
+type Event interface{ event() }
+
+// Asking reports that the image of a resource is being queried for the state.
+type Asking struct{ Address string }
+
+// Decided reports which change was decided for a resource.
+type Decided struct {
+	Address string
+	Change  observe.Change
+}
+
+// Failed reports that nothing could be decided about a resource.
+type Failed struct{ Address string }
+
+func (Asking) event()  {}
+func (Failed) event()  {}
+func (Decided) event() {}
