@@ -13,52 +13,44 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/plan/autoedge"
 	"deployster/plan/change"
+	"deployster/plan/decide"
+	"deployster/plan/query"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
 	"deployster/state/moves"
 )
 
-// assembler puts the plan together from what a builder has decided.
-type assembler struct{ *builder }
+// assembly puts a plan together from what was decided.
+type assembly struct {
+	session   *query.Session
+	subject   *subject.Subject
+	decisions *decide.Decisions
+	steps     map[string]*Step
+}
 
-// frame returns a plan with the steps decided so far.
-func (b assembler) frame() *Plan {
-	// The plan's id covers the time, which is fine enough that no two plans have the same id.
-	p := &Plan{Format: Format, Deployster: b.session.Options.Version, Created: b.session.Options.Now.UTC().Truncate(time.Microsecond),
-		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.session.Options.Workspace,
-		Images: b.session.Prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection,
-		LeftOut: b.leftOut(), Unreached: b.unreached(),
-		Variables: b.Manifest.Variables().Values(), SensitiveVariables: b.Manifest.Variables().Sensitive(),
-		VariableOrigins: b.Manifest.Variables().Origins(),
-		Sources: b.Manifest.Sources(), Edges: b.edges()}
-	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.session.Options.Artifacts.Found(), b.session.Options.Hosts
-	for addr, step := range p.Resources {
-		if at, number := moves.RecordedAt(addr); number > 0 {
-			step.Deposed = at
-		} else {
-			step.MovedFrom, step.MovedWhy = b.MovedFrom(addr)
+func assemblyOf(x *query.Session, d *decide.Decisions) assembly {
+	return assembly{session: x, subject: x.Subject, decisions: d, steps: d.Steps()}
+}
+
+// whole puts a whole plan together. cycles are the resources for which an automatic edge
+// would close a cycle, by address.
+func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles map[string][]string) *Plan {
+	a := assemblyOf(x, d)
+	a.noteDependants()
+	a.noteAutoEdges(cycles)
+	p := a.frame()
+	for x.Findings.Errors() == 0 {
+		held := removals{session: x, decisions: a.decisions, plan: p}.order(ctx)
+		if len(held) == 0 {
+			break
 		}
-	}
-	return p
-}
-
-// chosenMoves returns the moves of the resources that the plan covers: what the plan
-// leaves out keeps its address too.
-func (b assembler) chosenMoves() []moves.Move {
-	return slices.DeleteFunc(slices.Clone(b.Moves), func(m moves.Move) bool { return b.steps[m.To] == nil })
-}
-
-// assemble puts a whole plan together.
-func (b assembler) assemble(ctx context.Context) *Plan {
-	b.noteDependants()
-	p := b.frame()
-	for b.Errors() == 0 && b.putInOrder(ctx, p) {
-		p = b.frame()
+		a = assemblyOf(x, a.decisions.Hold(held))
+		p = a.frame()
 	}
 	p.Summary = summarize(p.Resources)
-	for _, r := range b.Manifest.Resources() {
+	for _, r := range a.subject.Manifest.Resources() {
 		if d := artifacts.FeedsItself(r, p.Artifacts); d != nil {
-			b.Report(r, "", diag.Diagnostics{d})
+			x.Findings.Report(r, "", diag.Diagnostics{d})
 		}
 	}
 	layers, err := p.Before().Layers()
@@ -66,81 +58,93 @@ func (b assembler) assemble(ctx context.Context) *Plan {
 		_, err = p.Nodes().Layers()
 	}
 	if err != nil {
-		b.Report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",
+		x.Findings.Report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",
 			"%s. Remove them in two applies.", err)})
 		return nil
 	}
 	p.Layers = layers
 	for _, ref := range slices.Sorted(maps.Keys(p.Images)) {
-		if b.session.Options.FromRegistry != nil && b.session.Options.FromRegistry(ref) {
+		if x.Options.FromRegistry != nil && x.Options.FromRegistry(ref) {
 			p.Pulled = append(p.Pulled, ref)
 		}
 	}
-	p.Outputs = b.outputs()
-	p.Checks = b.checks()
-	p.Entries = b.entries(p)
+	final := a.decisions.Final()
+	p.Outputs = a.outputs(final)
+	checks, diags := a.subject.Manifest.Checks(final)
+	x.Findings.Report(nil, "", diags)
+	p.Checks = checks
+	p.Entries = a.entries(p)
 	p.ID = Fingerprint(p)
 	return p
 }
 
-// edges lists which resource waits for which, sorted.
-func (b assembler) edges() []Edge {
-	edges := []Edge{}
-	for _, r := range b.Manifest.Resources() {
-		if b.steps[r.Address] == nil {
-			continue
-		}
-		if s := b.steps[r.Address]; s.Change() != Valid {
-			s.Notes = append(s.Notes, autoedge.Notes(r.Edges, b.circles[r.Address])...)
-		}
-		for _, e := range r.Edges {
-			edges = append(edges, Edge{From: e.To, To: r.Address, Origin: string(e.Origin)})
+// frame returns a plan with the steps.
+func (a assembly) frame() *Plan {
+	m, s, o := a.subject.Manifest, a.subject, a.session.Options
+	// The plan's id covers the time, which is fine enough that no two plans have the same id.
+	p := &Plan{Format: Format, Deployster: o.Version, Created: o.Now.UTC().Truncate(time.Microsecond),
+		Lineage: s.Prior.Lineage, Serial: s.Prior.Serial, Workspace: o.Workspace,
+		Images: a.session.Prober.Images(), Resources: a.steps, Moves: a.moves(), Selection: s.Selection,
+		LeftOut: a.leftOut(), Unreached: a.unreached(),
+		Variables: m.Variables().Values(), SensitiveVariables: m.Variables().Sensitive(), VariableOrigins: m.Variables().Origins(),
+		Sources: m.Sources(), Edges: a.edges()}
+	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, o.Artifacts.Found(), o.Hosts
+	for addr, step := range p.Resources {
+		if at, number := moves.RecordedAt(addr); number > 0 {
+			step.Deposed = at
+		} else {
+			step.MovedFrom, step.MovedWhy = s.MovedFrom(addr)
 		}
 	}
-	edges = append(edges, b.removalEdges()...)
-	edges = append(edges, b.replaceEdges()...)
-	edges = append(edges, b.createFirstEdges()...)
-	slices.SortFunc(edges, compareEdges)
-	return slices.CompactFunc(edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
+	return p
+}
+
+// moves returns the moves of the resources that the plan covers: what the plan
+// leaves out keeps its address too.
+func (a assembly) moves() []moves.Move {
+	return slices.DeleteFunc(slices.Clone(a.subject.Moves), func(m moves.Move) bool { return a.steps[m.To] == nil })
 }
 
 // entries returns the fingerprint of the entry of every resource of the plan, also
 // under the address that it had. Most were computed when the resource was decided,
 // while other resources waited for answers.
-func (b assembler) entries(p *Plan) map[string]string {
+func (a assembly) entries(p *Plan) map[string]string {
 	pins := make(map[string]string, len(p.Resources))
 	var addresses []string
 	for addr := range p.Resources {
-		if pin, known := b.pins[addr]; known {
+		if pin, known := a.decisions.Pin(addr); known {
 			pins[addr] = pin
 		} else {
 			addresses = append(addresses, addr)
 		}
 	}
-	for i, pin := range parallel.Map(addresses, b.Recorded.Pin) {
+	for i, pin := range parallel.Map(addresses, a.subject.Recorded.Pin) {
 		pins[addresses[i]] = pin
 	}
 	for _, m := range p.Moves {
-		pins[m.From] = b.Recorded.Pin(m.From)
+		pins[m.From] = a.subject.Recorded.Pin(m.From)
 	}
 	return pins
 }
 
 // incomplete returns a plan of what could be decided, when something could not: it
 // shows what else there is to do, and what else is wrong.
-func (b assembler) incomplete() *Plan {
-	for _, r := range b.Manifest.Resources() {
-		if b.steps[r.Address] == nil && b.Wanted(r.Address) {
-			b.steps[r.Address] = b.undecided(r)
+func incomplete(x *query.Session, d *decide.Decisions, cycles map[string][]string) *Plan {
+	a := assemblyOf(x, d)
+	a.steps = maps.Clone(a.steps)
+	for _, r := range a.subject.Manifest.Resources() {
+		if a.steps[r.Address] == nil && a.subject.Wanted(r.Address) {
+			a.steps[r.Address] = a.undecided(r)
 		}
 	}
-	for _, addr := range b.Removed() {
-		if entry := b.Prior.Resources[addr]; b.steps[addr] == nil && b.Wanted(addr) {
-			b.steps[addr] = &Step{Type: entry.Type, Config: json.RawMessage("{}"), Reason: reason.New(reason.Failed, b.FirstError(addr)),
-				Part: &change.ReadFailed{}}
+	for _, addr := range a.subject.Removed() {
+		if entry := a.subject.Prior.Resources[addr]; a.steps[addr] == nil && a.subject.Wanted(addr) {
+			a.steps[addr] = &Step{Type: entry.Type, Config: json.RawMessage("{}"), Part: &change.ReadFailed{},
+				Reason: reason.New(reason.Failed, x.Findings.FirstError(addr))}
 		}
 	}
-	p := b.frame()
+	a.noteAutoEdges(cycles)
+	p := a.frame()
 	p.Errored, p.Outputs = true, map[string]Output{}
 	p.Layers, _ = p.Before().Layers() // a plan without an order can still be shown
 	p.Summary = summarize(p.Resources)
@@ -148,15 +152,15 @@ func (b assembler) incomplete() *Plan {
 }
 
 // undecided returns the step of a resource about which nothing was decided.
-func (b assembler) undecided(r *config.Resource) *Step {
-	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.TypeOf(r.Address)}
-	if b.failed[r.Address] {
-		step.Part, step.Reason = &change.ReadFailed{}, reason.New(reason.Failed, b.FirstError(r.Address))
+func (a assembly) undecided(r *config.Resource) *Step {
+	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: a.session.Types.TypeOf(r.Address)}
+	if a.decisions.Failed(r.Address) {
+		step.Part, step.Reason = &change.ReadFailed{}, reason.New(reason.Failed, a.session.Findings.FirstError(r.Address))
 		return step
 	}
 	step.Part, step.Reason = &change.Deferred{}, reason.New(reason.EndedWithErrors)
 	for _, addr := range subject.Predecessors(r) {
-		if b.failed[addr] {
+		if a.decisions.Failed(addr) {
 			step.Reason = reason.New(reason.Unknown, addr)
 			break
 		}
@@ -165,20 +169,30 @@ func (b assembler) undecided(r *config.Resource) *Step {
 }
 
 // noteDependants notes at each resource that is destroyed or replaced which recorded
-// dependants are only forgotten: their things stay, without what they depend on.
-func (b assembler) noteDependants() {
+// dependants are only forgotten: their objects stay, without what they depend on.
+func (a assembly) noteDependants() {
 	var forgotten []string
-	for addr, left := range b.steps {
+	for addr, left := range a.steps {
 		if left.Change() == Forget && !left.Gone() {
 			forgotten = append(forgotten, addr)
 		}
 	}
 	slices.Sort(forgotten)
 	for _, dependant := range forgotten {
-		for _, addr := range b.Prior.Resources[dependant].Dependencies {
-			if s := b.steps[addr]; s != nil && (s.Change() == Destroy || s.Change() == Replace) {
+		for _, addr := range a.subject.Prior.Resources[dependant].Dependencies {
+			if s := a.steps[addr]; s != nil && (s.Change() == Destroy || s.Change() == Replace) {
 				s.Notes = append(s.Notes, reason.New(reason.DependantForgotten, dependant))
 			}
+		}
+	}
+}
+
+// noteAutoEdges notes at each changed resource what it waits for because its type declares
+// it, and what not because that would close a cycle.
+func (a assembly) noteAutoEdges(cycles map[string][]string) {
+	for _, r := range a.subject.Manifest.Resources() {
+		if s := a.steps[r.Address]; s != nil && s.Change() != Valid {
+			s.Notes = append(s.Notes, autoedge.Notes(r.Edges, cycles[r.Address])...)
 		}
 	}
 }

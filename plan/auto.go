@@ -8,22 +8,25 @@ import (
 	"deployster/plan/autoedge"
 	"deployster/plan/observe"
 	"deployster/plan/plugs"
+	"deployster/plan/query"
 	"deployster/plan/subject"
 )
 
 // addAutoEdges adds edges that types declare, where the manifest has auto_edges: they only
 // order resources. Values that come from other resources are the recorded ones, as in
-// matching.
-func addAutoEdges(b *builder) {
-	if !b.Manifest.Settings().AutoEdges {
-		return
+// matching. It returns, by address, the resources for which such an edge would close a cycle.
+func addAutoEdges(x *query.Session) (cycles map[string][]string) {
+	s := x.Subject
+	if !s.Manifest.Settings().AutoEdges {
+		return nil
 	}
 	var nodes []autoedge.Node
-	before, views := graph.Graph{}, observe.Recorded(b.Prior)
-	for _, r := range b.Matched() {
-		ty := b.TypeOf(r.Address)
+	before, views := graph.Graph{}, observe.Recorded(s.Prior)
+	for _, r := range s.Matched() {
+		ty := x.Types.TypeOf(r.Address)
 		before[r.Address] = subject.Predecessors(r)
-		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, before[r.Address], views))
+		scope := observe.States(append(subject.Predecessors(r), r.Address), views, s.Prior)
+		resolved, diags := s.Manifest.Config(r.Address, scope)
 		n := autoedge.Node{Address: r.Address, Kind: cmp.Or(ty.Kind, plugs.Untagged(r.TypeRef)), Type: ty}
 		if r.Settings.Host != nil {
 			n.Host = r.Settings.Host.Name
@@ -33,15 +36,15 @@ func addAutoEdges(b *builder) {
 		}
 		nodes = append(nodes, n)
 	}
-	edges, circles := autoedge.Find(nodes, before)
-	b.circles = circles
+	edges, cycles := autoedge.Find(nodes, before)
 	if len(edges) == 0 {
-		return
+		return cycles
 	}
-	next, diags := config.WithAutoEdges(b.Manifest, edges)
-	if b.Report(nil, "", diags); diags.HasErrors() {
-		return
+	next, diags := config.WithAutoEdges(s.Manifest, edges)
+	if x.Findings.Report(nil, "", diags); diags.HasErrors() {
+		return cycles
 	}
-	b.Manifest = config.Converting(next, b.TypeOf)
-	b.Narrow()
+	s.Manifest = config.Converting(next, x.Types.TypeOf)
+	s.Narrow()
+	return cycles
 }

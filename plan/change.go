@@ -3,6 +3,7 @@ package plan
 import (
 	"deployster/plan/change"
 	"deployster/plan/observe"
+	"deployster/state"
 )
 
 // Change is what a plan says of one resource.
@@ -30,6 +31,9 @@ func Changes() []Change {
 
 // Step is what the plan says of one resource, and what is needed to do it.
 type Step = change.Step
+
+// RecordedStep returns a step with what an entry holds of how to remove its object.
+func RecordedStep(entry state.Entry) *Step { return change.RecordedStep(entry) }
 
 // Was is the recorded or last found state of a resource, or its recorded config.
 type Was = change.Was

@@ -10,26 +10,26 @@ import (
 
 // outputs evaluates the manifest's outputs with what the plan expects. Outputs
 // that use something that the plan leaves out keep their recorded values.
-func (b assembler) outputs() map[string]Output {
-	values, diags := b.Manifest.Outputs(b.finally())
-	kept, more := b.keptOutputs()
-	b.Report(nil, "", append(diags, more...))
+func (a assembly) outputs(final config.States) map[string]Output {
+	values, diags := a.subject.Manifest.Outputs(final)
+	kept, more := a.keptOutputs()
+	a.session.Findings.Report(nil, "", append(diags, more...))
 	outputs := make(map[string]Output, len(values))
 	for _, v := range values {
-		prior, known := b.Prior.Outputs[v.Name]
-		if kept[v.Name] || b.Selection.RefreshOnly && len(v.Unknown) > 0 {
+		prior, known := a.subject.Prior.Outputs[v.Name]
+		if kept[v.Name] || a.subject.Selection.RefreshOnly && len(v.Unknown) > 0 {
 			outputs[v.Name] = keptOutput(prior, known)
 			continue
 		}
 		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive,
 			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value) || prior.Sensitive != v.Sensitive}
 	}
-	for name, prior := range b.Prior.Outputs {
+	for name, prior := range a.subject.Prior.Outputs {
 		if _, declared := outputs[name]; declared {
 			continue
 		}
 		outputs[name] = Output{Value: []byte("null"), Sensitive: prior.Sensitive, Changed: true, Removed: true}
-		if b.Partial() {
+		if a.subject.Partial() {
 			outputs[name] = keptOutput(prior, true)
 		}
 	}
@@ -45,45 +45,38 @@ func keptOutput(prior state.Output, known bool) Output {
 }
 
 // keptOutputs returns the names of the outputs that use something that the plan leaves out.
-func (b assembler) keptOutputs() (map[string]bool, diag.Diagnostics) {
+func (a assembly) keptOutputs() (map[string]bool, diag.Diagnostics) {
 	kept := map[string]bool{}
-	if !b.Partial() {
+	if !a.subject.Partial() {
 		return kept, nil
 	}
-	reach, diags := b.Manifest.OutputReach()
+	reach, diags := a.subject.Manifest.OutputReach()
 	for name, r := range reach {
-		kept[name] = len(r.WaitsFor) > 0 || slices.ContainsFunc(r.Resources, func(addr string) bool { return b.steps[addr] == nil })
+		kept[name] = len(r.WaitsFor) > 0 || slices.ContainsFunc(r.Resources, func(addr string) bool { return a.steps[addr] == nil })
 	}
 	return kept, diags
 }
 
 // leftOut lists what the plan leaves out, sorted: resources of the manifest and
 // of the state file, and blocks whose instances are not known.
-func (b assembler) leftOut() []string {
-	if !b.Partial() {
+func (a assembly) leftOut() []string {
+	if !a.subject.Partial() {
 		return nil
 	}
 	from := map[string]bool{}
-	for _, m := range b.chosenMoves() {
+	for _, m := range a.moves() {
 		from[m.From] = true
 	}
-	return slices.DeleteFunc(b.Addresses(), func(addr string) bool { return b.steps[addr] != nil || from[addr] })
+	return slices.DeleteFunc(a.subject.Addresses(), func(addr string) bool { return a.steps[addr] != nil || from[addr] })
 }
 
 // unreached returns what the plan leaves out because of hosts, with the reasons.
-func (b assembler) unreached() map[string]string {
+func (a assembly) unreached() map[string]string {
 	left := map[string]string{}
-	for _, addr := range b.leftOut() {
-		if why := b.Left[addr]; why != "" {
+	for _, addr := range a.leftOut() {
+		if why := a.subject.Left[addr]; why != "" {
 			left[addr] = why
 		}
 	}
 	return left
-}
-
-// checks evaluates the check blocks with the values that are known.
-func (b assembler) checks() []config.CheckResult {
-	results, diags := b.Manifest.Checks(b.finally())
-	b.Report(nil, "", diags)
-	return results
 }

@@ -25,4 +25,7 @@ func TestBuild_PinsEntries(t *testing.T) {
 	if pin := entry.Pin(); len(built.Entries) != 3 || built.Entries["kept"] != pin || built.Entries["gone"] != pin || built.Entries["made"] != "" {
 		t.Errorf("%q, where %q is the pin of what is recorded", built.Entries, pin)
 	}
+	if built.Edges == nil {
+		t.Error("a plan without edges has null in the place of a list")
+	}
 }

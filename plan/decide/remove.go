@@ -1,7 +1,6 @@
-package plan
+package decide
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -9,7 +8,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/plan/change"
-	"deployster/plan/order"
+	"deployster/plan/query"
 	"deployster/plan/reason"
 	"deployster/plan/things"
 	"deployster/state"
@@ -19,22 +18,25 @@ import (
 // removeAll decides about the entries in the state file that no manifest declares.
 // All that it needs is in the entries, so that neither protection nor the way to
 // remove a thing is lost with its block.
-func (b *builder) removeAll(ctx context.Context) {
+func (d *Decisions) removeAll(ctx context.Context) {
 	var group errgroup.Group
-	group.SetLimit(max(1, b.session.Options.Parallelism))
-	open := slices.DeleteFunc(b.Removed(), func(addr string) bool { return !b.Wanted(addr) || b.steps[addr] != nil || b.failed[addr] })
+	x := d.session
+	group.SetLimit(max(1, x.Options.Parallelism))
+	open := slices.DeleteFunc(x.Subject.Removed(), func(addr string) bool {
+		return !x.Subject.Wanted(addr) || d.steps[addr] != nil || d.failed[addr]
+	})
 	for _, addr := range open {
-		entry := b.Prior.Resources[addr]
+		entry := x.Subject.Prior.Resources[addr]
 		group.Go(func() error {
-			step, err := b.remove(ctx, addr, entry)
-			b.decided.mu.Lock()
-			defer b.decided.mu.Unlock()
-			if b.failed[addr] = err != nil; err != nil {
-				b.Report(nil, "", diag.From("Cannot remove resource "+addr, err))
+			step, err := d.remove(ctx, addr, entry)
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.failed[addr] = err != nil; err != nil {
+				x.Findings.Report(nil, "", diag.From("Cannot remove resource "+addr, err))
 				return nil
 			}
-			b.steps[addr] = step
-			b.session.Progress(Decided{Address: addr, Change: step.Shown()})
+			d.steps[addr] = step
+			x.Progress(query.Decided{Address: addr, Change: step.Shown()})
 			return nil
 		})
 	}
@@ -42,16 +44,17 @@ func (b *builder) removeAll(ctx context.Context) {
 }
 
 // remove decides about one entry that no manifest declares.
-func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
-	step := b.session.RecordedStep(entry)
+func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) (*change.Step, error) {
+	x, selection := d.session, d.session.Subject.Selection
+	step := x.RecordedStep(entry)
 	step.Part = &change.Forget{}
-	block := b.RemovedBlock(addr)
-	end, why := b.identified.ends[addr], b.Selection.WhyEnds()
+	block := x.Subject.RemovedBlock(addr)
+	end, why := d.Matched.End(addr), selection.WhyEnds()
 	if was, number := moves.RecordedAt(addr); number > 0 {
 		why = reason.New(reason.AnotherObject, was)
 	}
 	switch {
-	case b.Selection.RefreshOnly:
+	case selection.RefreshOnly:
 		step.Part, step.Reason = &change.Left{}, reason.New(reason.Undeclared).With(reason.New(reason.OnlyRecords))
 		return step, nil
 	case end.Forget && end.Owner != "":
@@ -61,16 +64,16 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.ReadOnly = entry.ReadOnly
 		step.Reason = reason.New(reason.RemovedBlock, block.Range.String()).With(reason.New(reason.KeptByBlock), leftover(entry))
 		return step, nil
-	case b.session.Hosts.Away(entry) != nil:
-		step.Reason = why.With(reason.New(reason.KeptOutOfReach).With(b.session.Hosts.Away(entry)), leftover(entry))
+	case x.Hosts.Away(entry) != nil:
+		step.Reason = why.With(reason.New(reason.KeptOutOfReach).With(x.Hosts.Away(entry)), leftover(entry))
 		return step, nil
 	case entry.OnRemove == "forget" && block == nil && !entry.ReadOnly: // nothing is destroyed, so prevent_destroy does not apply
-		step.Reason = why.With(b.Selection.WhyForgotten(addr), leftover(entry))
+		step.Reason = why.With(selection.WhyForgotten(addr), leftover(entry))
 		return step, nil
 	case entry.PreventDestroy:
 		protected := "it was last applied with prevent_destroy = true"
 		if entry.Incomplete() {
-			protected = unfinished + ", with prevent_destroy = true, so a part of it may exist"
+			protected = reason.New(reason.Unfinished).Words() + ", with prevent_destroy = true, so a part of it may exist"
 		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
 			Detail: "It would be destroyed, because " + why.Words() + ", but " + protected + ". Put its block back as it was; to remove it, " +
@@ -79,7 +82,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.ReadOnly, step.Reason = true, why.With(reason.New(reason.KeptReadOnly))
 		return step, nil
 	}
-	ty, err := b.session.Prober.Init(ctx, step.Target(addr))
+	ty, err := x.Prober.Init(ctx, step.Target(addr))
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +92,8 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Part = &change.Destroy{}
-	q := b.session.Query(addr, step, entry)
-	o := b.session.Observe(ctx, &q, &entry, b.asRecorded())
+	q := x.Query(addr, step, entry)
+	o := x.Observe(ctx, &q, &entry, d.recordedScope())
 	if o.Err != nil {
 		return step.OrLeft(why, o.Err)
 	}
@@ -104,7 +107,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Reason, p.NotMade = why, entry.Adopted
-	p.Today, step.Notes = b.session.Plugs.Compare(ctx, b.session.Workdir, step.Settings.Host, step.Mounts, step.Init)
+	p.Today, step.Notes = x.Plugs.Compare(ctx, x.Workdir, step.Settings.Host, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = reason.New(reason.RemovedBlock, block.Range.String())
 	}
@@ -120,29 +123,4 @@ func leftover(entry state.Entry) *reason.Reason {
 		return nil
 	}
 	return reason.New(reason.Leftover)
-}
-
-// removalEdges returns the edges by which a thing is removed only after its recorded
-// dependants are removed, or changed so that they no longer depend on it.
-func (b assembler) removalEdges() []Edge {
-	gone := map[string]bool{}
-	for _, addr := range b.Removed() {
-		gone[addr] = b.steps[addr] != nil
-	}
-	var edges []Edge
-	for dependant, entry := range b.Prior.Resources {
-		if _, planned := b.steps[dependant]; !planned {
-			continue
-		}
-		for _, dependency := range entry.Dependencies {
-			if gone[dependency] {
-				edges = append(edges, Edge{From: dependant, To: dependency, Origin: order.Removal})
-			}
-		}
-	}
-	return edges
-}
-
-func compareEdges(a, b Edge) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Origin, b.Origin))
 }

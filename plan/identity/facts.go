@@ -1,0 +1,152 @@
+package identity
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"deployster/config"
+	"deployster/internal/base/parallel"
+	"deployster/internal/runtime/runner"
+	"deployster/plan/match"
+	"deployster/plan/observe"
+	"deployster/plan/order"
+	"deployster/plan/query"
+	"deployster/plan/reason"
+	"deployster/plan/subject"
+	"deployster/plan/things"
+	"deployster/state/moves"
+)
+
+// Facts are what is known of the objects that resources and entries mean. While resources
+// are decided, many goroutines may add facts; they have no effect before the next Match.
+type Facts struct {
+	first  map[string]bool           // resources with create_before_destroy, and their dependencies
+	doubts map[string]*reason.Reason // address of a resource whose object a removal may destroy -> why
+
+	mu       sync.Mutex // guards the fields below
+	input    match.Input
+	triggers map[string]*reason.Reason // address of a resource that replace_triggered_by replaces -> why
+	open     map[string]bool           // resources of which something was learned since the last Match
+}
+
+// None returns a Matched without any facts: no resource has an entry of its own yet.
+func None() *Matched { return &Matched{Facts: &Facts{}} }
+
+// Gather describes the resources and the entries of the whole manifest and state, or only those of
+// the plan with Selection.Apart. Values that come from other resources are the recorded ones.
+func Gather(x *query.Session) *Facts {
+	s := x.Subject
+	f := &Facts{first: order.First(s.Manifest), doubts: map[string]*reason.Reason{}, triggers: map[string]*reason.Reason{},
+		open: map[string]bool{}}
+	views, resources := observe.Recorded(s.Prior), s.Matched()
+	f.input.Declared = parallel.Map(resources, func(r *config.Resource) match.Declared { return declared(x, r, views) })
+	f.input.Recorded = make([]match.Recorded, 0, len(s.Prior.Resources))
+	for _, addr := range slices.Sorted(maps.Keys(s.Prior.Resources)) {
+		at, number := moves.RecordedAt(addr)
+		if s.Aside(at) || s.PendingAbove(addr) != "" {
+			continue
+		}
+		f.input.Recorded = append(f.input.Recorded, match.Recorded{Key: addr, Address: at, Deposed: number > 0})
+	}
+	ignoring := slices.ContainsFunc(resources, func(r *config.Resource) bool { return len(r.Ignored) > 0 })
+	parallel.For(len(f.input.Recorded), func(from, to int) {
+		for i := from; i < to; i++ {
+			e := &f.input.Recorded[i]
+			entry := s.Prior.Resources[e.Key]
+			entry.Mounts = runner.MountsIn(x.Workdir, entry.Mounts)
+			if e.Thing = things.Recorded(entry); entry.ReadOnly {
+				e.Role = match.ReadOnly
+			}
+			e.Leaves = ignoring && s.RemovedBlock(e.Address) != nil
+		}
+	})
+	return f
+}
+
+// declared describes a resource, with the recorded states of the resources that it uses.
+func declared(x *query.Session, r *config.Resource, views func(addr string) observe.View) match.Declared {
+	ty, scope := x.Types.TypeOf(r.Address), append(subject.Predecessors(r), r.Address)
+	resolved, diags := x.Subject.Manifest.Config(r.Address, observe.States(scope, views, x.Subject.Prior))
+	d := match.Declared{Address: r.Address, Replace: x.Subject.Replaces(r.Address), New: r.New, Ignored: r.Ignored,
+		Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
+		Thing: things.Declared(x.Prober, r.TypeRef, ty, resolved.Value, r.Settings,
+			runner.MountsIn(x.Workdir, x.Types.Mounts(r.Address)))}
+	if r.ReadOnly {
+		d.Role = match.ReadOnly
+	}
+	return d
+}
+
+// Open reports whether something was learned of a resource, which must be matched again.
+func (f *Facts) Open(addr string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open[addr]
+}
+
+// Settled reports whether nothing was learned since the last Match.
+func (f *Facts) Settled() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.open) == 0
+}
+
+// learn notes the object that a resource turns out to mean.
+func (f *Facts) learn(addr string, object match.Thing) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.input.Learn(addr, object)
+	f.open[addr] = f.open[addr] || err == nil
+	return err
+}
+
+// Trigger has a resource replaced because of a change of another one.
+func (f *Facts) Trigger(addr string, why *reason.Reason) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.triggers[addr] = why
+	f.input.Replace(addr)
+	f.open[addr] = true
+}
+
+// Triggered returns why replace_triggered_by has a resource replaced; nil = it has not, so far.
+func (f *Facts) Triggered(addr string) *reason.Reason {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.triggers[addr]
+}
+
+// Asked returns what asks for the replacement of a resource whose identity stays the same.
+func (f *Facts) Asked(addr string) *reason.Reason {
+	return cmp.Or(f.Triggered(addr), reason.New(reason.Asked))
+}
+
+// Withdraw withdraws the guess about a resource, which nothing can confirm.
+func (f *Facts) Withdraw(addr string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open[addr] = true
+	f.input.Withdraw(addr)
+}
+
+// Refute withdraws the guess about a resource, which is wrong, with all about its image.
+func (f *Facts) Refute(addr string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open[addr] = true
+	f.input.Refute(addr)
+}
+
+// First reports whether a resource is created before what it replaces is destroyed.
+func (f *Facts) First(addr string) bool { return f.first[addr] }
+
+// Doubts returns why a removal of the plan may destroy the object of a resource; nil = none does.
+func (f *Facts) Doubts(addr string) *reason.Reason { return f.doubts[addr] }
+
+// Declared are the resources as they were matched.
+func (f *Facts) Declared() []match.Declared { return f.input.Declared }
+
+// Recorded are the entries as they were matched.
+func (f *Facts) Recorded() []match.Recorded { return f.input.Recorded }
