@@ -5,6 +5,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/reason"
 	"deployster/state"
 )
 
@@ -71,10 +72,10 @@ func (a assembly) leftOut() []string {
 }
 
 // unreached returns what the plan leaves out because of hosts, with the reasons.
-func (a assembly) unreached() map[string]string {
-	left := map[string]string{}
+func (a assembly) unreached() map[string]*reason.Reason {
+	left := map[string]*reason.Reason{}
 	for _, addr := range a.leftOut() {
-		if why := a.subject.Left[addr]; why != "" {
+		if why := a.subject.Left[addr]; why != nil {
 			left[addr] = why
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/plan/begins"
 	"deployster/plan/order"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state/moves"
@@ -52,7 +53,7 @@ type Plan struct {
 
 	// Unreached are those in LeftOut that nobody has left out: a host cannot be reached, or
 	// they wait for what is on such a host. Each has the reason.
-	Unreached map[string]string `json:"unreached,omitempty"`
+	Unreached map[string]*reason.Reason `json:"unreached,omitempty"`
 
 	// Errored says that the plan is incomplete because of errors: it can be shown,
 	// but neither saved nor applied.

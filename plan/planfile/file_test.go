@@ -55,7 +55,7 @@ func samplePlan() *plan.Plan {
 		Summary:   plan.Summary{Update: 1, Deferred: 1, Move: 1},
 		Checks:    []config.CheckResult{{Name: "c", Status: config.CheckFail, Messages: []string{"m"}}},
 		Moves:     []moves.Move{{From: "old", To: "conf"}},
-		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"}, Unreached: map[string]string{"x": "it waits for y, which was left"},
+		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"}, Unreached: map[string]*reason.Reason{"x": reason.New(reason.DependencyLeft, "y")},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Artifacts: map[string]artifacts.Pin{"site": samplePin()},
 		Hosts:     map[string]router.Pin{"db": {Address: "db1", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "db1", Machine: "m1"}}},

@@ -31,6 +31,11 @@ func validate(p *plan.Plan) string {
 			}
 		}
 	}
+	for _, why := range p.Unreached {
+		if why == nil || why.Invalid() {
+			return "a reason is not known"
+		}
+	}
 	for _, e := range p.Edges {
 		if p.Resources[e.From] == nil || p.Resources[e.To] == nil {
 			return "an edge has no target"

@@ -23,6 +23,15 @@ const (
 	EndedWithErrors Code = "ended_with_errors"
 )
 
+// Why a resource is left out because of an unreachable host.
+const (
+	HostUnreachable  Code = "host_unreachable" // a host, the error
+	UnknownInstances Code = "instances_unknown"
+	MachineLost      Code = "machine_lost"
+	MayRun           Code = "may_run"
+	DependencyLeft   Code = "dependency_left" // the address
+)
+
 // Why something ends, or stays.
 const (
 	DestroyCommand Code = "destroy_command"

@@ -35,6 +35,12 @@ var texts = map[Code]string{
 	Failed:          "{0}",
 	EndedWithErrors: "the plan has ended with errors before {its|their} state was read",
 
+	HostUnreachable:  "host.{0} cannot be reached: {1}",
+	UnknownInstances: "their number follows from facts of unreachable hosts",
+	MachineLost:      "its machine answers under no name",
+	MayRun:           "an action may still run there, and its host cannot be queried",
+	DependencyLeft:   "it waits for {0}, which was left",
+
 	DestroyCommand: "you ran destroy",
 	Undeclared:     "{it is|they are} no longer in the configuration",
 	AnotherObject:  "{@0} is another object",
@@ -112,6 +118,18 @@ func (r *Reason) Words() string { return r.words(false) }
 
 // OfMany returns a reason of several resources in words.
 func (r *Reason) OfMany() string { return r.words(true) }
+
+// Lines returns a line for each of these reasons, with the first most addresses that have it.
+func Lines(of map[string]*Reason, most int) []string { return words.Reasons(WordsOf(of), most) }
+
+// WordsOf returns reasons by address in words.
+func WordsOf(of map[string]*Reason) map[string]string {
+	all := make(map[string]string, len(of))
+	for addr, r := range of {
+		all[addr] = r.Words()
+	}
+	return all
+}
 
 // Words returns reasons in words.
 func Words(list []*Reason) (all []string) {

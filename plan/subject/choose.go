@@ -8,6 +8,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/reason"
 	"deployster/state"
 	"deployster/state/moves"
 )
@@ -42,10 +43,10 @@ func (s *Subject) Narrow() {
 // leave takes from the chosen addresses those that are left out because of hosts, with all that
 // waits for them, and keeps the reason of each.
 func (s *Subject) leave(g nodes) {
-	s.Left = map[string]string{}
+	s.Left = map[string]*reason.Reason{}
 	var open []string
 	for _, addr := range slices.Sorted(maps.Keys(g.before)) {
-		if why := s.unreached(addr); why != "" && s.chosen[addr] {
+		if why := s.unreached(addr); why != nil && s.chosen[addr] {
 			s.Left[addr] = why
 			open = append(open, addr)
 		}
@@ -55,7 +56,7 @@ func (s *Subject) leave(g nodes) {
 		open = open[1:]
 		for _, next := range g.after[addr] {
 			if _, known := s.Left[next]; !known && s.chosen[next] {
-				s.Left[next] = "it waits for " + addr + ", which was left"
+				s.Left[next] = reason.New(reason.DependencyLeft, addr)
 				open = append(open, next)
 			}
 		}
@@ -65,17 +66,17 @@ func (s *Subject) leave(g nodes) {
 	}
 }
 
-// unreached returns why an address is left out because of a host; "" = it is not.
-func (s *Subject) unreached(addr string) string {
+// unreached returns why an address is left out because of a host; nil = it is not.
+func (s *Subject) unreached(addr string) *reason.Reason {
 	if len(s.Selection.Unreached) == 0 {
-		return ""
+		return nil
 	}
 	for above := range moves.Covering(addr) {
-		if why := s.Selection.Unreached[above]; why != "" {
+		if why := s.Selection.Unreached[above]; why != nil {
 			return why
 		}
 	}
-	return ""
+	return nil
 }
 
 // excludeHosts excludes the known resources on excluded hosts, and on those that cannot be
@@ -93,7 +94,7 @@ func (s *Subject) excludeHosts() {
 		case h == nil:
 		case hosts[h.Name]:
 			list = append(list, r.Address)
-		case s.Selection.UnreachedHosts[h.Name] != "" && left[r.Address] == "":
+		case s.Selection.UnreachedHosts[h.Name] != nil && left[r.Address] == nil:
 			left[r.Address] = s.Selection.UnreachedHosts[h.Name]
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/reason"
 	"deployster/state/moves"
 )
 
@@ -39,8 +40,8 @@ type Selection struct {
 	// Unreached are the addresses that are left out because a host cannot be reached, with
 	// the reason, and UnreachedHosts the names of such hosts: what turns out to be on them is
 	// left out too. Nobody has excluded these, so an apply is incomplete without them.
-	Unreached      map[string]string `json:"-"`
-	UnreachedHosts map[string]string `json:"-"`
+	Unreached      map[string]*reason.Reason `json:"-"`
+	UnreachedHosts map[string]*reason.Reason `json:"-"`
 	// Apart says that what the plan leaves out is not matched with what it covers: so
 	// an entry never moves between the two.
 	Apart bool `json:"-"`

@@ -6,6 +6,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/reason"
 	"deployster/state"
 	"deployster/state/moves"
 )
@@ -19,7 +20,7 @@ type Subject struct {
 	Prior     state.Snapshot // Placed, with the present addresses
 	Moves     []moves.Move   // from the addresses in Placed to those in Prior
 	Selection Selection
-	Left      map[string]string // the addresses that are left out because of hosts, with the reason
+	Left      map[string]*reason.Reason // the addresses that are left out because of hosts, with the reason
 
 	stated  state.Snapshot  // Placed, with the addresses that the manifest states
 	written []moves.Move    // from the addresses in Placed to those in stated
@@ -75,7 +76,7 @@ func (s *Subject) Matched() []*config.Resource {
 // dependants are not included.
 func (s *Subject) Picked(addr string) bool {
 	return (len(s.Selection.Targets) == 0 || covered(s.Selection.Targets, addr)) && !covered(s.Selection.Excludes, addr) &&
-		s.unreached(addr) == ""
+		s.unreached(addr) == nil
 }
 
 // Replaces reports whether -replace names an address.

@@ -15,6 +15,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/latehost"
 	"deployster/plan/observe"
+	"deployster/plan/reason"
 	"deployster/state"
 	"deployster/state/actions"
 )
@@ -76,14 +77,14 @@ func Connect(ctx context.Context, w *workspace.Workspace, at *router.Places, o S
 	if s.Unreached, err = unreached(w, facts, o, s.Excludes, found, on); err != nil {
 		return Connected{}, err
 	}
-	s.UnreachedHosts = map[string]string{}
+	s.UnreachedHosts = map[string]*reason.Reason{}
 	for _, name := range sorted(found.Pins) {
 		if found.Pins[name].Unreachable != "" {
 			s.UnreachedHosts[name] = Because(name, found.Pins[name])
 		}
 	}
 	for _, addr := range Today(facts, o.Prior, found.Open(o.Open, o.Prior)) {
-		s.Unreached[addr] = cmp.Or(s.Unreached[addr], MayRun)
+		s.Unreached[addr] = cmp.Or(s.Unreached[addr], reason.New(reason.MayRun))
 	}
 	return Connected{Manifest: facts, Selection: s, Pins: found.Pins}, nil
 }
@@ -91,22 +92,22 @@ func Connect(ctx context.Context, w *workspace.Workspace, at *router.Places, o S
 // unreached returns the resources that are left out because hosts are unreachable, with the
 // reason, and reports them.
 func unreached(w *workspace.Workspace, m *config.Manifest, o Subject, excludes []string, found Reached,
-	on map[string]*Resident) (map[string]string, error) {
+	on map[string]*Resident) (map[string]*reason.Reason, error) {
 	var diags diag.Diagnostics
-	why := map[string]string{}
+	why := map[string]*reason.Reason{}
 	left := slices.Clone(excludes)
-	leave := func(list []string, because string) {
+	leave := func(list []string, because *reason.Reason) {
 		for _, addr := range list {
 			why[addr] = cmp.Or(why[addr], because)
 		}
 		left = append(left, list...)
 	}
 	for _, name := range sorted(found.Pins) {
-		if reason := found.Pins[name].Unreachable; reason != "" {
+		if wrong := found.Pins[name].Unreachable; wrong != "" {
 			there := Today(m, o.Prior, on[name].Addresses)
 			leave(there, Because(name, found.Pins[name]))
 			d := diag.Warningf("A host is unreachable", "%s (%s): %s. Its resources and their dependants are skipped: %s.",
-				name, found.Pins[name].Address, reason, words.All(there))
+				name, found.Pins[name].Address, wrong, words.All(there))
 			if o.Fail {
 				d.Severity = diag.Error
 			}
@@ -119,12 +120,12 @@ func unreached(w *workspace.Workspace, m *config.Manifest, o Subject, excludes [
 	if blind := notIn(found.Blind(m), left); len(blind) > 0 {
 		diags = append(diags, diag.Warningf("Instances are not known", "%s: their number follows from facts of unreachable hosts. They "+
 			"are skipped.", words.All(blind)))
-		leave(blind, "their number follows from facts of unreachable hosts")
+		leave(blind, reason.New(reason.UnknownInstances))
 	}
 	if lost := notIn(Today(m, o.Prior, found.Lost(on, o.Prior)), left); len(lost) > 0 {
 		diags = append(diags, diag.Warningf("A machine may be unreachable", "%s: its machine answers under no name. It may be one of "+
 			"the unreachable hosts, so it is skipped.", words.All(lost)))
-		leave(lost, "its machine answers under no name")
+		leave(lost, reason.New(reason.MachineLost))
 	}
 	w.Diagnostics(diags)
 	return why, nil

@@ -3,7 +3,6 @@ package hosts
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/plugs"
+	"deployster/plan/reason"
 )
 
 // Reacher connects to hosts that become known while a plan is applied.
@@ -68,22 +68,18 @@ func checkPlugs(ctx context.Context, at *router.Places, p *plan.Plan, on *Reside
 	return nil
 }
 
-// MayRun is why a resource is left whose action may still run on a machine that cannot be asked.
-const MayRun = "an action may still run there, and its host cannot be queried"
-
 // Because returns why a resource is left that is on an unreachable host.
-func Because(name string, pin router.Pin) string {
-	return "host." + name + " cannot be reached: " + pin.Unreachable
+func Because(name string, pin router.Pin) *reason.Reason {
+	return reason.New(reason.HostUnreachable, name, pin.Unreachable)
 }
 
-// Left returns what an apply of a plan leaves because of hosts, with the reasons. open are the
+// Left returns what an apply of a plan leaves because of hosts, with the reasons in words. open are the
 // resources with an action that may still run on an unreachable machine.
 func Left(p *plan.Plan, open []string) map[string]string {
-	left := map[string]string{}
-	maps.Copy(left, p.Unreached)
+	left := reason.WordsOf(p.Unreached)
 	for _, addr := range open {
 		if p.Resources[addr] == nil && !slices.Contains(p.LeftOut, addr) {
-			left[addr] = MayRun
+			left[addr] = reason.New(reason.MayRun).Words()
 		}
 	}
 	return left

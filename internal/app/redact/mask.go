@@ -31,6 +31,10 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	for addr, step := range p.Resources {
 		shown.Resources[addr] = spelled(r.Step(step))
 	}
+	shown.Unreached = maps.Clone(p.Unreached)
+	for addr, why := range p.Unreached {
+		shown.Unreached[addr] = why.Map(r.Hide).Spelled()
+	}
 	r.artifacts(&shown)
 	shown.Checks = r.Checks(p.Checks)
 	shown.Outputs = maps.Clone(p.Outputs)

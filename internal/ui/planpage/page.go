@@ -15,6 +15,7 @@ import (
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/order"
+	"deployster/plan/reason"
 )
 
 // Page is the content of a page.
@@ -201,14 +202,14 @@ func (v *view) warnings() []text {
 	if p.Selection.RefreshOnly {
 		list = append(list, "It records the current state, and changes nothing else (-refresh-only).")
 	}
-	if left := slices.DeleteFunc(slices.Clone(p.LeftOut), func(addr string) bool { return p.Unreached[addr] != "" }); len(left) > 0 {
+	if left := slices.DeleteFunc(slices.Clone(p.LeftOut), func(addr string) bool { return p.Unreached[addr] != nil }); len(left) > 0 {
 		list = append(list, words.Count(len(left), "resource")+" left out: "+strings.Join(left, ", ")+".")
 	}
 	if len(p.Unreached) > 0 {
 		list = append(list, "An apply of it is incomplete: "+words.Count(len(p.Unreached), "resource")+
 			" skipped, because of unreachable hosts.")
 	}
-	for _, line := range words.Reasons(p.Unreached, len(p.Unreached)) {
+	for _, line := range reason.Lines(p.Unreached, len(p.Unreached)) {
 		list = append(list, "Left: "+line+".")
 	}
 	return v.clippedAll(list)

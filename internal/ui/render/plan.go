@@ -51,7 +51,7 @@ func writeUnreachable(b *strings.Builder, p *plan.Plan) {
 	if len(p.Unreached) > 0 {
 		b.WriteString("  An apply of this plan is incomplete. Left unchanged:\n")
 	}
-	for _, line := range words.Reasons(p.Unreached, 10) {
+	for _, line := range reason.Lines(p.Unreached, 10) {
 		fmt.Fprintf(b, "    %s\n", line)
 	}
 	if some {
