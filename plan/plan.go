@@ -133,6 +133,11 @@ func (p *Plan) order() order.Plan {
 	return order.Plan{Resources: slices.Sorted(maps.Keys(p.Resources)), Replaced: p.replaced, Edges: p.Edges, Barriers: p.Barriers}
 }
 
+// InvalidOrder returns what is wrong with the order of a plan that was read from a file, or "".
+func (p *Plan) InvalidOrder() string {
+	return p.order().Invalid(p.Layers, func(addr string) bool { _, other := p.Others[addr]; return other })
+}
+
 // Needs returns, for every resource, what it depends on: its edges without those that
 // only make a removal wait for the dependants. Each list is sorted.
 func (p *Plan) Needs() map[string][]string {

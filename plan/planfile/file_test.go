@@ -156,6 +156,7 @@ func TestPlanFilesThat_DoNotHangTogetherAreRefused(t *testing.T) {
 		"layers":                            func(p *plan.Plan) { p.Layers = [][]string{{"conf", "ghost"}, {"svc"}} },
 		"no layers":                         func(p *plan.Plan) { p.Layers = nil },
 		"edge":                              func(p *plan.Plan) { p.Edges[0].To = "ghost" },
+		"reason of what is left out":        func(p *plan.Plan) { p.Unreached["x"].Code = "ghost" },
 		"barrier after nothing":             func(p *plan.Plan) { p.Barriers[0].After = []string{"ghost"} },
 		"barrier before nothing":            func(p *plan.Plan) { p.Barriers[0].Before = []string{"conf (old)"} },
 		"barrier with a name of a resource": func(p *plan.Plan) { p.Barriers[0].Name = "conf" },
