@@ -89,8 +89,7 @@ func mark(s *plan.Step) (symbol, words string) {
 
 func counts(s plan.Summary) map[plan.Change]int {
 	return map[plan.Change]int{plan.Create: s.Create, plan.Update: s.Update, plan.Destroy: s.Destroy, plan.Forget: s.Forget,
-		plan.Publish:  s.Publish,
-		plan.Deferred: s.Deferred, adopts: s.Adopt - s.Made, mayChange: s.MayChange,
+		plan.Publish: s.Publish, plan.Deferred: s.Deferred, adopts: s.Adopt - s.Made, mayChange: s.MayChange,
 		plan.Replace: s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record + s.Made, plan.Left: s.Left}
 }
 
