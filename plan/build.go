@@ -49,10 +49,10 @@ func build(ctx context.Context, x *query.Session) *Plan {
 	if f.Report(nil, "", s.Check()); f.Errors() > errors {
 		return nil
 	}
-	if x.Types.Ask(ctx, s.Wanted); f.Errors() > errors {
+	if x.Types.Query(ctx, s.Wanted); f.Errors() > errors {
 		return nil
 	}
-	x.Types.AskOthers(ctx)
+	x.Types.QueryOthers(ctx)
 	cycles := addAutoEdges(x)
 	decisions := decide.All(ctx, x, expanded)
 	f.Report(nil, "", s.Overruled())

@@ -75,7 +75,7 @@ func (a assembly) leftOut() []string {
 func (a assembly) unreached() map[string]*reason.Reason {
 	left := map[string]*reason.Reason{}
 	for _, addr := range a.leftOut() {
-		if why := a.subject.Left[addr]; why != nil {
+		if why := a.subject.LeftOut[addr]; why != nil {
 			left[addr] = why
 		}
 	}

@@ -29,7 +29,7 @@ func (r removals) order(ctx context.Context) (held []string) {
 	var ends []match.Finish
 	late := map[string]bool{}
 	for _, e := range r.decisions.Matched.Removals(p.Resources) {
-		node := match.Finish{Node: all.End(e.Address), Class: e.Class, Anew: e.Old && r.again(e.Address)}
+		node := match.Finish{Node: all.End(e.Address), Class: e.Class, Recreated: e.Old && r.again(e.Address)}
 		if e.Old {
 			node.Of = e.Address
 		} else if addr, number := moves.RecordedAt(e.Address); number > 0 && r.decisions.Matched.Facts.First(addr) {
@@ -77,8 +77,8 @@ func (r removals) beginnings() []match.Begin {
 			late = !things.Known(step.Init, step.Unknown)
 		}
 		list = append(list, match.Begin{Node: d.Address, Class: declared[d.Address],
-			Late: late && len(r.session.Types.TypeOf(d.Address).Identity) > 0,
-			Anew: step != nil && step.Change() == Replace && r.again(d.Address), LeftOut: step == nil})
+			Late:      late && len(r.session.Types.TypeOf(d.Address).Identity) > 0,
+			Recreated: step != nil && step.Change() == Replace && r.again(d.Address), LeftOut: step == nil})
 	}
 	return list
 }

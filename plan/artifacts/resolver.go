@@ -109,15 +109,15 @@ func (r *Resolver) Found() map[string]Pin {
 			continue
 		}
 		if e, here := r.o.Store.Look(p.Key); here {
-			p.know(e)
+			p.fill(e)
 			pins[name] = p
 		}
 	}
 	return pins
 }
 
-// know copies what the store knows of the fetched files.
-func (p *Pin) know(e artifact.Entry) {
+// fill copies what the store knows of the fetched files.
+func (p *Pin) fill(e artifact.Entry) {
 	p.Tree, p.Files, p.Bytes = e.Tree, e.Files, e.Bytes
 	if p.Info.Protocol == artifact.Concourse1 {
 		p.Metadata = e.Metadata
@@ -144,13 +144,13 @@ func (r *Resolver) Resolve(ctx context.Context, name string) (Pin, error) {
 	defer close(c.done)
 	a := r.declared[name]
 	if c.pin, c.err = r.resolve(ctx, a); c.err != nil {
-		c.err = r.at(a, c.err)
+		c.err = r.located(a, c.err)
 	}
 	return c.pin, c.err
 }
 
-// at adds to an error the address of an artifact, and where it is declared.
-func (r *Resolver) at(a config.Artifact, err error) error {
+// located adds to an error the address of an artifact, and where it is declared.
+func (r *Resolver) located(a config.Artifact, err error) error {
 	list := diag.From("Cannot find the version of an artifact", err)
 	for _, d := range list {
 		if d.Address == "" {
@@ -270,7 +270,7 @@ func (r *Resolver) files(ctx context.Context, p *Pin, a config.Artifact) error {
 	if !here {
 		return nil
 	}
-	p.know(e)
+	p.fill(e)
 	if p.Info.Protocol == artifact.Concourse1 {
 		if s, ok := p.Spaces[p.Recipe.Space]; ok && maps.Equal(s.Version, p.Recipe.Version) {
 			s.Metadata = e.Metadata.Map()

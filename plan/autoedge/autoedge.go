@@ -23,9 +23,9 @@ type Node struct {
 type place struct{ host, kind, name string }
 
 // Find returns, by address, what resources must come after, in addition to before. It leaves
-// out an edge that would close a cycle, and returns it among the circles instead.
-func Find(nodes []Node, before graph.Graph) (edges, circles map[string][]string) {
-	edges, circles = map[string][]string{}, map[string][]string{}
+// out an edge that would close a cycle, and returns it among the cycles instead.
+func Find(nodes []Node, before graph.Graph) (edges, cycles map[string][]string) {
+	edges, cycles = map[string][]string{}, map[string][]string{}
 	known, configs := map[place]string{}, make([]any, len(nodes))
 	for i, n := range nodes {
 		configs[i], _ = jsondoc.Value(n.Config) // a config that is not known gives nil, in which nothing is found
@@ -39,11 +39,11 @@ func Find(nodes []Node, before graph.Graph) (edges, circles map[string][]string)
 	for i, n := range nodes {
 		for _, e := range n.Type.AutoEdges {
 			for _, value := range texts(jsondoc.At(configs[i], jsondoc.Pointer(e.By))) {
-				to := nearest(known, n, e, value)
+				to := nearestObject(known, n, e, value)
 				switch {
 				case to == "" || reaches(n.Address, to, before):
 				case reaches(to, n.Address, before):
-					circles[n.Address] = append(circles[n.Address], to)
+					cycles[n.Address] = append(cycles[n.Address], to)
 				default:
 					before[n.Address] = append(before[n.Address], to)
 					edges[n.Address] = append(edges[n.Address], to)
@@ -51,7 +51,7 @@ func Find(nodes []Node, before graph.Graph) (edges, circles map[string][]string)
 			}
 		}
 	}
-	return edges, circles
+	return edges, cycles
 }
 
 // texts returns a string as a list of one, and the strings of a list.
@@ -69,8 +69,8 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// nearest returns the address of the thing with a name or, with Parents, of its nearest parent; "" = none.
-func nearest(known map[place]string, n Node, e protocol.AutoEdge, name string) string {
+// nearestObject returns the address of the thing with a name or, with Parents, of its nearest parent; "" = none.
+func nearestObject(known map[place]string, n Node, e protocol.AutoEdge, name string) string {
 	if to := known[place{n.Host, e.Kind, name}]; to != "" && to != n.Address {
 		return to
 	}

@@ -32,9 +32,9 @@ func TestFind_ReturnsEdgesToNamedPaths(t *testing.T) {
 	two := file("two", "/etc/app")
 	two.Type.Identity = []string{"/path", "/owner"} // more than the path names it
 	for name, c := range map[string]struct {
-		nodes          []Node
-		before         graph.Graph
-		edges, circles map[string][]string
+		nodes         []Node
+		before        graph.Graph
+		edges, cycles map[string][]string
 	}{
 		"nearest above":        {nodes: []Node{file("conf", "/etc/app/d/conf"), file("etc", "/etc/"), file("app", "/etc/app")}, edges: map[string][]string{"conf": {"app"}, "app": {"etc"}}},
 		"named with a slash":   {nodes: []Node{within, file("app", "/etc/app"), file("etc", "/etc")}, edges: map[string][]string{"within": {"app"}, "app": {"etc"}}},
@@ -43,20 +43,20 @@ func TestFind_ReturnsEdgesToNamedPaths(t *testing.T) {
 		"another host":         {nodes: []Node{elsewhere, file("app", "/etc/app")}},
 		"two values name it":   {nodes: []Node{file("conf", "/etc/app/conf"), two}},
 		"known already":        {nodes: []Node{file("conf", "/etc/conf"), file("etc", "/etc")}, before: graph.Graph{"conf": {"x"}, "x": {"etc"}}},
-		"it would be a circle": {nodes: []Node{file("conf", "/etc/conf"), file("etc", "/etc")}, before: graph.Graph{"etc": {"x"}, "x": {"conf"}}, circles: map[string][]string{"conf": {"etc"}}},
+		"it would be a circle": {nodes: []Node{file("conf", "/etc/conf"), file("etc", "/etc")}, before: graph.Graph{"etc": {"x"}, "x": {"conf"}}, cycles: map[string][]string{"conf": {"etc"}}},
 	} {
 		before := c.before
 		if before == nil {
 			before = graph.Graph{}
 		}
-		edges, circles := Find(c.nodes, before)
-		for _, want := range []*map[string][]string{&c.edges, &c.circles} {
+		edges, cycles := Find(c.nodes, before)
+		for _, want := range []*map[string][]string{&c.edges, &c.cycles} {
 			if *want == nil {
 				*want = map[string][]string{}
 			}
 		}
-		if !reflect.DeepEqual(edges, c.edges) || !reflect.DeepEqual(circles, c.circles) {
-			t.Errorf("%s: %v, circles %v: want %v, %v", name, edges, circles, c.edges, c.circles)
+		if !reflect.DeepEqual(edges, c.edges) || !reflect.DeepEqual(cycles, c.cycles) {
+			t.Errorf("%s: %v, cycles %v: want %v, %v", name, edges, cycles, c.edges, c.cycles)
 		}
 	}
 }
@@ -78,11 +78,11 @@ func TestFind_NoCircles(t *testing.T) {
 				before[addr] = []string{fmt.Sprint("n", r.IntN(i))}
 			}
 		}
-		edges, circles := Find(nodes, before)
+		edges, cycles := Find(nodes, before)
 		if _, err := before.Layers(); err != nil {
 			t.Fatalf("seed %d: %v: %v", seed, err, before)
 		}
-		for addr, list := range circles { // none was left out for nothing
+		for addr, list := range cycles { // none was left out for nothing
 			for _, to := range list {
 				if !reaches(to, addr, before) || slices.Contains(edges[addr], to) {
 					t.Fatalf("seed %d: %s after %s would be no circle: %v", seed, addr, to, before)

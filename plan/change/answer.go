@@ -20,7 +20,7 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 		now.Part = &Destroy{Answer: AnswerOf(a, hidden), NotMade: p.NotMade, Today: p.Today}
 		return &now
 	}
-	now.Reason, now.Part = nil, partWith(observe.Of(a.Status, s.Intent(), s.Publishes), AnswerOf(a, hidden))
+	now.Reason, now.Part = nil, partWith(observe.ChangeOf(a.Status, s.Intent(), s.Publishes), AnswerOf(a, hidden))
 	if p, updates := now.Part.(*Update); updates {
 		p.NotMade = s.NotMade()
 	}

@@ -30,8 +30,8 @@ type Decisions struct {
 	failed map[string]bool   // addresses about which nothing could be decided
 }
 
-// none returns Decisions about nothing.
-func none(x *query.Session) *Decisions {
+// noDecisions returns Decisions about nothing.
+func noDecisions(x *query.Session) *Decisions {
 	size := len(x.Subject.Manifest.Resources())
 	return &Decisions{Matched: identity.None(), session: x, steps: make(map[string]*change.Step, size), pins: make(map[string]string, size),
 		failed: map[string]bool{}}
@@ -140,8 +140,8 @@ func (d *Decisions) acts(addr string) bool {
 	return true
 }
 
-// changes reports whether actions will be run for a resource, as far as is known.
-func (d *Decisions) changes(addr string) bool {
+// willChange reports whether actions will be run for a resource, as far as is known.
+func (d *Decisions) willChange(addr string) bool {
 	s := d.step(addr)
 	return s != nil && s.Change() != observe.Valid && !s.ReadOnly && d.acts(addr)
 }

@@ -18,7 +18,7 @@ import (
 // instances of these blocks become known. It repeats this until all blocks are expanded,
 // as one may use the instances of another. What is decided here is not queried again.
 func Expand(ctx context.Context, x *query.Session) *Decisions {
-	d, f := none(x), x.Findings
+	d, f := noDecisions(x), x.Findings
 	for {
 		open := d.open()
 		if len(open) == 0 {
@@ -31,7 +31,7 @@ func Expand(ctx context.Context, x *query.Session) *Decisions {
 			return d
 		}
 		wanted := func(addr string) bool { return ready[addr] }
-		if x.Types.Ask(ctx, wanted); f.Failed() {
+		if x.Types.Query(ctx, wanted); f.Failed() {
 			return d
 		}
 		if d.decideAll(ctx, wanted); f.Failed() {

@@ -25,11 +25,11 @@ func (d *decision) triggered() bool {
 		if key := d.matched.Deposed(t.To); key != "" {
 			was, known = d.subject.Prior.Completed(key)
 		}
-		step := d.others.step(t.To)
+		step := d.decisions.step(t.To)
 		if step != nil {
 			was = observe.Completed(d.session.Prober, step.Init, was, step.Config)
 		}
-		if !known || step == nil || len(t.Path) == 0 && !changes(step, was) ||
+		if !known || step == nil || len(t.Path) == 0 && !mayTrigger(step, was) ||
 			len(t.Path) > 0 && !step.View().Differs(t.Path, was, step.Unknown) {
 			continue
 		}
@@ -39,8 +39,8 @@ func (d *decision) triggered() bool {
 	return false
 }
 
-// changes reports whether the step updates or replaces a recorded resource, or may do so, or the resource means another object.
-func changes(s *change.Step, was state.Entry) bool {
+// mayTrigger reports whether the step updates or replaces a recorded resource, or may do so, or the resource means another object.
+func mayTrigger(s *change.Step, was state.Entry) bool {
 	return s.Change() == observe.Update || s.Change() == observe.Replace || s.Replaces != "" || s.Another ||
 		s.Change() == observe.Deferred && (len(s.Unknown) > 0 || string(was.Config) != string(s.Config))
 }

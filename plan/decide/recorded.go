@@ -24,17 +24,17 @@ func (d *decision) mayUseRecorded() bool {
 		return false
 	}
 	if r.Publish != nil || entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !sameConfig(entry, s) ||
-		!maps.Equal(entry.Aliases, r.Aliases) || len(refresh.Owed(r.Subscribes, entry, d.subject.Prior, d.others.changes)) > 0 ||
+		!maps.Equal(entry.Aliases, r.Aliases) || len(refresh.Owed(r.Subscribes, entry, d.subject.Prior, d.decisions.willChange)) > 0 ||
 		!jsondoc.SameValue(entry.Settings, s.Settings) || !slices.Equal(
 		runner.MountsIn(d.session.Workdir, entry.Mounts), runner.MountsIn(d.session.Workdir, s.Mounts)) {
 		return false
 	}
 	for _, addr := range d.before {
-		if dep := d.others.step(addr); dep.Change() != observe.Valid || !sameState(d.subject.Prior.Resources[addr], dep.Answer().State) {
+		if dep := d.decisions.step(addr); dep.Change() != observe.Valid || !sameState(d.subject.Prior.Resources[addr], dep.Answer().State) {
 			return false
 		}
 	}
-	return !seesDependencies(&s.Init) || d.others.sameConfigs(r.Aliases, map[string]bool{})
+	return !seesDependencies(&s.Init) || d.decisions.sameConfigs(r.Aliases, map[string]bool{})
 }
 
 // sameConfig reports whether an entry has the config of a step.

@@ -58,14 +58,14 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 		step.Part, step.Reason = &change.Left{}, reason.New(reason.Undeclared).With(reason.New(reason.OnlyRecords))
 		return step, nil
 	case end.Forget && end.Owner != "":
-		step.Reason = reason.New(reason.ObjectOwned).With(things.IsOf(end.Owner, end.Unsure))
+		step.Reason = reason.New(reason.ObjectOwned).With(things.OwnedBy(end.Owner, end.Unsure))
 		return step, nil
 	case block != nil && !block.Destroy:
 		step.ReadOnly = entry.ReadOnly
 		step.Reason = reason.New(reason.RemovedBlock, block.Range.String()).With(reason.New(reason.KeptByBlock), leftover(entry))
 		return step, nil
-	case x.Hosts.Away(entry) != nil:
-		step.Reason = why.With(reason.New(reason.KeptOutOfReach).With(x.Hosts.Away(entry)), leftover(entry))
+	case x.Hosts.OutOfReach(entry) != nil:
+		step.Reason = why.With(reason.New(reason.KeptOutOfReach).With(x.Hosts.OutOfReach(entry)), leftover(entry))
 		return step, nil
 	case entry.OnRemove == "forget" && block == nil && !entry.ReadOnly: // nothing is destroyed, so prevent_destroy does not apply
 		step.Reason = why.With(selection.WhyForgotten(addr), leftover(entry))

@@ -28,9 +28,9 @@ func (d *decision) replacePair(ctx context.Context) bool {
 	}
 	why := things.Changed(d.pair.Differences, step.Sensitive, d.recorded.Sensitive.Config)
 	step.Another = true // only the removal is queried with the old state
-	away := d.session.Hosts.Away(d.recorded)
-	if stays := things.Stays(d.pair, d.recorded, step.Type, step.Init, d.subject.Selection.OtherPath, away); stays != nil {
-		step.Notes = append(step.Notes, things.Left(why, stays))
+	away := d.session.Hosts.OutOfReach(d.recorded)
+	if stays := things.WhyKept(d.pair, d.recorded, step.Type, step.Init, d.subject.Selection.OtherPath, away); stays != nil {
+		step.Notes = append(step.Notes, things.KeptNote(why, stays))
 		return true
 	}
 	return d.replace(ctx, why)
@@ -81,7 +81,7 @@ func (d *decision) replace(ctx context.Context, why *reason.Reason) bool {
 	}
 	if !old.Init.Absent {
 		if step.Another {
-			step.Notes = append(step.Notes, things.Left(why, reason.New(reason.Unremovable)))
+			step.Notes = append(step.Notes, things.KeptNote(why, reason.New(reason.Unremovable)))
 			return true
 		}
 		d.report(diag.Diagnostics{diag.Errorf("Resource cannot be replaced", "Its type %s cannot remove objects: its image has no \"absent\" "+
@@ -91,7 +91,7 @@ func (d *decision) replace(ctx context.Context, why *reason.Reason) bool {
 	}
 	old.Part = &change.Destroy{}
 	q := d.session.Query(d.r.Address, old, entry)
-	o := d.session.Observe(ctx, &q, &entry, d.others.recordedScope())
+	o := d.session.Observe(ctx, &q, &entry, d.decisions.recordedScope())
 	if o.Err != nil {
 		d.report(diag.From("Cannot replace", o.Err))
 		return false
@@ -120,7 +120,7 @@ func (d *decision) irreplaceable(why *reason.Reason) *diag.Diagnostic {
 	case d.recorded.PreventDestroy:
 		return things.Protected("It was last applied with prevent_destroy = true", why)
 	case d.matched.Facts.First(d.r.Address):
-		return things.NotFirst("the existing and the declared object are one, which cannot exist twice", why)
+		return things.CannotCreateFirst("the existing and the declared object are one, which cannot exist twice", why)
 	}
 	return nil
 }

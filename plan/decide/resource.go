@@ -24,10 +24,10 @@ import (
 
 // decision is the work on one resource, whose dependencies are all decided.
 type decision struct {
-	others  *Decisions // about what it waits for
-	session *query.Session
-	subject *subject.Subject
-	matched *identity.Matched
+	decisions *Decisions // about what it waits for
+	session   *query.Session
+	subject   *subject.Subject
+	matched   *identity.Matched
 
 	r      *config.Resource
 	before []string // what it waits for
@@ -42,7 +42,7 @@ type decision struct {
 // decision returns the work on a resource, before anything is done.
 func (d *Decisions) decision(r *config.Resource) *decision {
 	recorded, known := d.session.Subject.Prior.Resources[r.Address]
-	return &decision{others: d, session: d.session, subject: d.session.Subject, matched: d.Matched, r: r, before: subject.Predecessors(r),
+	return &decision{decisions: d, session: d.session, subject: d.session.Subject, matched: d.Matched, r: r, before: subject.Predecessors(r),
 		pair: d.Matched.Pair(r.Address), recorded: recorded, known: known}
 }
 
@@ -86,12 +86,12 @@ func (d *decision) decide(ctx context.Context) *change.Step {
 func (d *decision) prepare() bool {
 	m, addr := d.subject.Manifest, d.r.Address
 	if conditional, _ := m.Conditional(addr); conditional && !d.subject.Selection.RefreshOnly {
-		if _, diags := m.Preconditions(addr, d.scope(d.others.forecast)); diags.HasErrors() {
+		if _, diags := m.Preconditions(addr, d.scope(d.decisions.forecast)); diags.HasErrors() {
 			d.report(diags) // apply checks those with unknown values right before its actions
 			return false
 		}
 	}
-	resolved, diags := m.Config(addr, d.scope(d.others.view))
+	resolved, diags := m.Config(addr, d.scope(d.decisions.view))
 	if d.report(diags); diags.HasErrors() {
 		return false
 	}
@@ -167,7 +167,7 @@ func (d *decision) answered(in protocol.StateInput, o observe.Observation) {
 	if p, publishes := s.Part.(*change.Publish); publishes && d.known && len(d.entry.Config) > 0 {
 		p.Was = &change.Was{State: d.entry.Config, Sensitive: d.entry.Sensitive.Config}
 	}
-	note := things.Lost(d.entry, s.Type, s.Config, s.Init.Identity)
+	note := things.RecreatedNote(d.entry, s.Type, s.Config, s.Init.Identity)
 	if d.own() && s.Change() == observe.Create && note != nil {
 		s.Notes = append(s.Notes, note)
 	}
@@ -187,15 +187,15 @@ func (d *decision) queried(ctx context.Context) (q observe.Query, o observe.Obse
 // query queries the image for the state, and notes which actions the image is notified of.
 func (d *decision) query(ctx context.Context, once bool) (observe.Query, observe.Observation) {
 	q := d.session.Query(d.r.Address, d.step, d.entry)
-	around := observe.Scope{Prior: d.subject.Prior, View: d.others.view, Acts: d.others.changes}
+	scope := observe.Scope{Prior: d.subject.Prior, View: d.decisions.view, Acts: d.decisions.willChange}
 	q.Target.Once = once
 	own := &d.entry
 	if !d.own() {
 		own = nil
 	}
-	o := d.session.Observe(ctx, &q, own, around)
+	o := d.session.Observe(ctx, &q, own, scope)
 	if q.Input.Refresh {
-		d.step.Notes = append(d.step.Notes, observe.Notification(&q.Step, &d.entry, around))
+		d.step.Notes = append(d.step.Notes, observe.Notification(&q.Step, &d.entry, scope))
 	}
 	return q, o
 }
@@ -222,7 +222,7 @@ func (d *decision) noteDestroyed() diag.Diagnostics {
 	case d.r.PreventDestroy:
 		return diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)}
 	case d.matched.Facts.First(d.r.Address):
-		return diag.Diagnostics{things.NotFirst("its type replaces it, and destroys what exists first", why)}
+		return diag.Diagnostics{things.CannotCreateFirst("its type replaces it, and destroys what exists first", why)}
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (d *decision) postconditions() diag.Diagnostics {
 		if addr == d.r.Address {
 			return d.step.View()
 		}
-		return d.others.view(addr)
+		return d.decisions.view(addr)
 	}))
 	return diags
 }
@@ -286,5 +286,5 @@ func (d *decision) noteMayStay() {
 // owed returns what the resource is to be notified of.
 func (d *decision) owed() []inputs.Change {
 	prior := d.subject.Prior
-	return inputs.Refresh(refresh.Owed(d.step.Subscribes, d.entry, prior, d.others.changes), prior, d.others.changes)
+	return inputs.Refresh(refresh.Owed(d.step.Subscribes, d.entry, prior, d.decisions.willChange), prior, d.decisions.willChange)
 }

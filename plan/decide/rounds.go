@@ -36,7 +36,7 @@ func rounds(ctx context.Context, x *query.Session, d *Decisions) *Decisions {
 		if d = d.under(m); x.Findings.Errors() > errors {
 			return d
 		}
-		if x.Types.Ask(ctx, x.Subject.Wanted); x.Findings.Errors() > errors {
+		if x.Types.Query(ctx, x.Subject.Wanted); x.Findings.Errors() > errors {
 			return d
 		}
 		if d.decideAll(ctx, x.Subject.Wanted); ctx.Err() != nil {

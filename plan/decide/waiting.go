@@ -30,7 +30,8 @@ func (d *decision) beforeItsTurn(ctx context.Context) *change.Step {
 		d.recordOnly()
 		return s
 	case !d.onlyInOrder():
-		if note := things.Twice(s.Init, s.Unknown, d.recorded, s.Another || s.ReadOnly, d.matched.Facts.First(d.r.Address)); note != nil {
+		first := d.matched.Facts.First(d.r.Address)
+		if note := things.TwoAppliesNote(s.Init, s.Unknown, d.recorded, s.Another || s.ReadOnly, first); note != nil {
 			s.Notes = append(s.Notes, note)
 		}
 		d.expect()
@@ -55,13 +56,14 @@ func (d *decision) beforeItsTurn(ctx context.Context) *change.Step {
 // onlyInOrder reports whether nothing but the order keeps a resource from being done now: its type
 // can be queried ahead, its config is known, and it takes nothing from what this plan changes.
 func (d *decision) onlyInOrder() bool {
-	return d.step.Init.Unknowns && d.fixed() && !subject.Takes(d.r, d.others.acts)
+	return d.step.Init.Unknowns && d.fixed() && !subject.TakesValues(d.r, d.decisions.acts)
 }
 
 // independent reports whether what a resource waits for cannot change it: its config is known, with each
 // value in a forecast that it takes from a changed resource, and its type is independent, or nothing acts.
 func (d *decision) independent() bool {
-	return (d.step.Init.Independent || !slices.ContainsFunc(d.before, d.others.acts)) && d.fixed() && !subject.Sees(d.r, d.others.acts)
+	acts := d.decisions.acts
+	return (d.step.Init.Independent || !slices.ContainsFunc(d.before, acts)) && d.fixed() && !subject.SeesMore(d.r, acts)
 }
 
 // fixed reports whether the config of a resource, its host and what it means are known for certain.
@@ -71,21 +73,21 @@ func (d *decision) fixed() bool {
 
 // hostKnown reports whether the host of the resource is known; its errors are reported elsewhere.
 func (d *decision) hostKnown() bool {
-	open, _ := latehost.Open(d.subject.Manifest, d.step.Settings.Host, d.scope(d.others.view))
+	open, _ := latehost.WhyUnknown(d.subject.Manifest, d.step.Settings.Host, d.scope(d.decisions.view))
 	return open == nil
 }
 
 // mustWait returns why a resource cannot be queried yet, or nil. Not ok = an error was reported.
 func (d *decision) mustWait() (why *reason.Reason, ok bool) {
-	open, diags := latehost.Open(d.subject.Manifest, d.step.Settings.Host, d.scope(d.others.view))
+	open, diags := latehost.WhyUnknown(d.subject.Manifest, d.step.Settings.Host, d.scope(d.decisions.view))
 	d.report(diags)
 	return cmp.Or(d.whyDeferred(), open), !diags.HasErrors()
 }
 
 func (d *decision) whyDeferred() *reason.Reason {
 	why := reason.Common(d.before, func(addr string) reason.Code {
-		if s := d.others.step(addr); s.Change() != observe.Left || s.Answer().Stale == nil {
-			return opens[s.Change()]
+		if s := d.decisions.step(addr); s.Change() != observe.Left || s.Answer().Stale == nil {
+			return deferring[s.Change()]
 		}
 		return ""
 	})
@@ -101,14 +103,14 @@ func (d *decision) whyDeferred() *reason.Reason {
 	return nil
 }
 
-// opens says, by the change of a resource, why what depends on it cannot be queried yet.
-var opens = map[observe.Change]reason.Code{observe.Create: reason.NotCreated, observe.Publish: reason.ToPublish,
+// deferring says, by the change of a resource, why what depends on it cannot be queried yet.
+var deferring = map[observe.Change]reason.Code{observe.Create: reason.NotCreated, observe.Publish: reason.ToPublish,
 	observe.Replace: reason.ToReplace, observe.Forget: reason.DependencyGone, observe.Left: reason.Unreadable,
 	observe.Deferred: reason.Deferred}
 
 func (d *decision) whyMayChange() *reason.Reason {
 	return reason.Common(d.before, func(addr string) reason.Code {
-		switch s := d.others.step(addr); {
+		switch s := d.decisions.step(addr); {
 		case s.Change() == observe.Update:
 			return reason.ToUpdate
 		case s.MayChange:

@@ -74,9 +74,9 @@ func NewChecker(ctx context.Context, m *config.Manifest, prior state.Snapshot, p
 	}
 	checked := func(addr string) bool {
 		_, known := s.Prior.Completed(addr)
-		return known && s.Picked(addr)
+		return known && s.Named(addr)
 	}
-	k.session.Types.Ask(ctx, checked)
+	k.session.Types.Query(ctx, checked)
 	declared := slices.Clone(s.Manifest.Resources())
 	k.Resources = slices.DeleteFunc(declared, func(r *config.Resource) bool { return !checked(r.Address) })
 	k.Skipped = k.skipped()
@@ -99,7 +99,7 @@ func (k *Checker) Step(r *config.Resource, c config.Resolved) *change.Step {
 // Changed says how the manifest's resource differs from what was applied, or "".
 func (k *Checker) Changed(r *config.Resource) string {
 	resolved, diags := k.recordedConfig(r)
-	return k.otherwise(r, k.session.Subject.Prior.Resources[r.Address], resolved, diags)
+	return k.changedReason(r, k.session.Subject.Prior.Resources[r.Address], resolved, diags)
 }
 
 // recordedConfig evaluates the config of a resource with the recorded states of others.
@@ -137,7 +137,7 @@ func (k *Checker) expandRecorded() {
 func (k *Checker) skipped() map[string]*Resource {
 	list := map[string]*Resource{}
 	for addr, entry := range k.session.Subject.Prior.Resources {
-		if !k.session.Subject.Picked(addr) {
+		if !k.session.Subject.Named(addr) {
 			continue
 		}
 		if block := k.session.Subject.PendingAbove(addr); block != "" {
@@ -151,7 +151,7 @@ func (k *Checker) skipped() map[string]*Resource {
 		}
 	}
 	for _, r := range k.session.Subject.Manifest.Resources() {
-		if _, known := k.session.Subject.Prior.Completed(r.Address); known || !k.session.Subject.Picked(r.Address) {
+		if _, known := k.session.Subject.Prior.Completed(r.Address); known || !k.session.Subject.Named(r.Address) {
 			continue
 		}
 		list[r.Address] = &Resource{Status: Unrecorded, Type: r.TypeRef, Reason: "it was never applied"}
@@ -171,7 +171,7 @@ func (k *Checker) driftOf(ctx context.Context, r *config.Resource) *Resource {
 		return out
 	}
 	resolved, diags := k.recordedConfig(r)
-	if out.Reason = k.otherwise(r, entry, resolved, diags); out.Reason != "" {
+	if out.Reason = k.changedReason(r, entry, resolved, diags); out.Reason != "" {
 		out.Status = Changed
 		return out
 	}
@@ -201,8 +201,8 @@ func (k *Checker) driftOf(ctx context.Context, r *config.Resource) *Resource {
 	return out
 }
 
-// otherwise says how the manifest's resource differs from what was applied, or "".
-func (k *Checker) otherwise(r *config.Resource, entry state.Entry, now config.Resolved, diags diag.Diagnostics) string {
+// changedReason says how the manifest's resource differs from what was applied, or "".
+func (k *Checker) changedReason(r *config.Resource, entry state.Entry, now config.Resolved, diags diag.Diagnostics) string {
 	switch {
 	case diags.HasErrors():
 		return "the manifest has changed: with what is recorded its config cannot be worked out"

@@ -38,14 +38,14 @@ func None() *Matched { return &Matched{Facts: &Facts{}} }
 // the plan with Selection.Apart. Values that come from other resources are the recorded ones.
 func Gather(x *query.Session) *Facts {
 	s := x.Subject
-	f := &Facts{first: order.First(s.Manifest), doubts: map[string]*reason.Reason{}, triggers: map[string]*reason.Reason{},
+	f := &Facts{first: order.CreatedFirst(s.Manifest), doubts: map[string]*reason.Reason{}, triggers: map[string]*reason.Reason{},
 		open: map[string]bool{}}
 	views, resources := observe.Recorded(s.Prior), s.Matched()
 	f.input.Declared = parallel.Map(resources, func(r *config.Resource) match.Declared { return declared(x, r, views) })
 	f.input.Recorded = make([]match.Recorded, 0, len(s.Prior.Resources))
 	for _, addr := range slices.Sorted(maps.Keys(s.Prior.Resources)) {
 		at, number := moves.RecordedAt(addr)
-		if s.Aside(at) || s.PendingAbove(addr) != "" {
+		if s.Unmatched(at) || s.PendingAbove(addr) != "" {
 			continue
 		}
 		f.input.Recorded = append(f.input.Recorded, match.Recorded{Key: addr, Address: at, Deposed: number > 0})
@@ -59,7 +59,7 @@ func Gather(x *query.Session) *Facts {
 			if e.Thing = things.Recorded(entry); entry.ReadOnly {
 				e.Role = match.ReadOnly
 			}
-			e.Leaves = ignoring && s.RemovedBlock(e.Address) != nil
+			e.Removed = ignoring && s.RemovedBlock(e.Address) != nil
 		}
 	})
 	return f

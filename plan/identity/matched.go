@@ -64,7 +64,7 @@ func (m *Matched) duplicates(x *query.Session) (list []string) {
 	for _, r := range x.Subject.Manifest.Resources() {
 		places[r.Address] = r
 	}
-	for _, t := range m.result.Twice {
+	for _, t := range m.result.Duplicates {
 		first, second := places[t.First], places[t.Second]
 		if !x.Subject.Wanted(t.First) && !x.Subject.Wanted(t.Second) {
 			continue
@@ -82,7 +82,7 @@ func (m *Matched) duplicates(x *query.Session) (list []string) {
 // needs no such key.
 func (m *Matched) createdFirst(p match.Pair, taken map[string]match.Role, otherPath bool) bool {
 	return p.Replaced && m.Facts.first[p.Address] && p.Why != match.Identity &&
-		p.Owner == "" && !(match.OnlyPaths(p.Differences) && !otherPath) && taken[p.Recorded] != match.ReadOnly
+		p.Owner == "" && !(match.OnlyPathsDiffer(p.Differences) && !otherPath) && taken[p.Recorded] != match.ReadOnly
 }
 
 // freeKey takes the first free key for a deposed entry of an address.

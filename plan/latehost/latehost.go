@@ -15,8 +15,8 @@ func Recorded(m *config.Manifest, prior state.Snapshot) map[string]runner.Host {
 	return Known(m, observe.RecordedViews(prior, func(string) observe.View { return observe.View{} }), prior)
 }
 
-// Known returns, by name, the late hosts that are known with the states that look gives.
-func Known(m *config.Manifest, look func(addr string) observe.View, prior state.Snapshot) map[string]runner.Host {
+// Known returns, by name, the late hosts that are known with the states that view gives.
+func Known(m *config.Manifest, view func(addr string) observe.View, prior state.Snapshot) map[string]runner.Host {
 	var scope config.States
 	found := map[string]runner.Host{}
 	for _, h := range m.Hosts() {
@@ -28,7 +28,7 @@ func Known(m *config.Manifest, look func(addr string) observe.View, prior state.
 			for _, r := range m.Resources() {
 				addresses = append(addresses, r.Address)
 			}
-			scope = observe.States(addresses, look, prior)
+			scope = observe.States(addresses, view, prior)
 		}
 		if host, open, _, diags := config.LateHost(m, h.Name, scope); !diags.HasErrors() && len(open) == 0 {
 			found[h.Name] = host
@@ -37,9 +37,9 @@ func Known(m *config.Manifest, look func(addr string) observe.View, prior state.
 	return found
 }
 
-// Open returns why the resources on a host cannot be queried yet; nil = they can. on is the host
+// WhyUnknown returns why the resources on a host cannot be queried yet; nil = they can. on is the host
 // as it was known before any image was asked; nil = this machine.
-func Open(m *config.Manifest, on *runner.Host, scope config.States) (why *reason.Reason, diags diag.Diagnostics) {
+func WhyUnknown(m *config.Manifest, on *runner.Host, scope config.States) (why *reason.Reason, diags diag.Diagnostics) {
 	if on == nil {
 		return nil, nil
 	}

@@ -205,7 +205,7 @@ func (a *applying) isDone(recorded string) bool {
 
 // stays reports whether the old side of a replacement is left: it is another's, or
 // it differs in the path of a plug alone.
-func stays(s match.Pair) bool { return s.Owner != "" || match.OnlyPaths(s.Differences) }
+func stays(s match.Pair) bool { return s.Owner != "" || match.OnlyPathsDiffer(s.Differences) }
 
 // gone reports whether an end is through, and was not held.
 func (a *applying) gone(node string) bool { return a.done[node] && !a.held[node] }

@@ -49,7 +49,7 @@ func (f *Finder) Find(t Thing, is func(addr string, other Thing) bool) string {
 }
 
 func (s *typeIndex) add(addr string, t Thing) {
-	if values, known := t.values(today(s.as, t.Type).Names); known {
+	if values, known := t.values(currentType(s.as, t.Type).Names); known {
 		id := join(values...)
 		s.addresses[id] = append(s.addresses[id], addr)
 	}

@@ -7,21 +7,21 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// alike are resources and entries that differ only in ignored values, by index.
-type alike struct{ declared, recorded []int }
+// ignoringGroup are resources and entries that differ only in ignored values, by index.
+type ignoringGroup struct{ declared, recorded []int }
 
-// butIgnored pairs a resource with an entry of another address, from which it differs only
+// exceptIgnored pairs a resource with an entry of another address, from which it differs only
 // in what ignore_changes names: those values stay as recorded. It does so only where one
 // resource and one entry fit each other and no others.
-func (m *matcher) butIgnored() {
+func (m *matcher) exceptIgnored() {
 	open := m.ignoring()
 	if len(open) == 0 {
 		return
 	}
-	free, groups, looked := m.unowned(), map[string]*alike{}, map[string]bool{}
-	group := func(rest string) *alike {
+	free, groups, looked := m.unowned(), map[string]*ignoringGroup{}, map[string]bool{}
+	group := func(rest string) *ignoringGroup {
 		if groups[rest] == nil {
-			groups[rest] = &alike{}
+			groups[rest] = &ignoringGroup{}
 		}
 		return groups[rest]
 	}
@@ -61,7 +61,7 @@ func (m *matcher) ignoring() []int {
 	m.open(func(i int, d Declared) {
 		_, here := m.standing[d.Address]
 		switch {
-		case !d.travels():
+		case !d.movable():
 		case d.Late:
 			for _, group := range d.Thing.Type.groups() {
 				late[group] = true
@@ -80,7 +80,7 @@ func (m *matcher) ignoring() []int {
 func (m *matcher) unowned() map[string][]int {
 	free, owners := map[string][]int{}, m.ownersOf()
 	for at, e := range m.in.Recorded {
-		if m.taken[at] || e.Deposed || e.Leaves || !e.travels() {
+		if m.taken[at] || e.Deposed || e.Removed || !e.movable() {
 			continue
 		}
 		if owner, _ := owners.of(e.Thing, ""); owner == "" {

@@ -56,9 +56,9 @@ func (t Thing) identity(as Type, names []Name) string {
 	return join(as.view(), join(values...), t.surroundings())
 }
 
-// NamedAlike reports whether two descriptions by one type have the same identity, or both
+// SameNames reports whether two descriptions by one type have the same identity, or both
 // have none.
-func NamedAlike(a, b Thing) bool {
+func SameNames(a, b Thing) bool {
 	return a.identity(a.Type, a.Type.Names) == b.identity(b.Type, b.Type.Names)
 }
 
@@ -74,7 +74,7 @@ func (x index) recorded(t Thing) []string {
 			} else {
 				seen[id] = true
 			}
-			ty := today(view, t.Type)
+			ty := currentType(view, t.Type)
 			if compareKinds(view, ty) != Equal || !comparable(view, ty) {
 				continue
 			}

@@ -38,7 +38,7 @@ type Recorded struct {
 	Thing   Thing
 	Role    Role
 	Deposed bool // another resource has taken its address
-	Leaves  bool // a removed block covers it
+	Removed bool // a removed block covers it
 }
 
 // Input is all that Match needs to decide. Both lists cover the whole manifest and the

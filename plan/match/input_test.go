@@ -44,8 +44,8 @@ func TestOrder_CreatedAgainIsLinear(t *testing.T) {
 		for i := range n {
 			node := fmt.Sprint("r", i)
 			before[node], before[node+" (old)"] = []string{node + " (old)"}, nil
-			begins = append(begins, match.Begin{Node: node, Class: "c", Late: true, Anew: true})
-			ends = append(ends, match.Finish{Node: node + " (old)", Class: "c", Of: node, Anew: true})
+			begins = append(begins, match.Begin{Node: node, Class: "c", Late: true, Recreated: true})
+			ends = append(ends, match.Finish{Node: node + " (old)", Class: "c", Of: node, Recreated: true})
 		}
 		var was, is runtime.MemStats
 		runtime.ReadMemStats(&was)

@@ -21,19 +21,19 @@ func Match(in Input) Result {
 	for i, d := range in.Declared {
 		m.pairs[i].Address, m.identities[i] = d.Address, d.identity()
 	}
-	m.sameThing()
+	m.sameObject()
 	for _, p := range m.pairs {
 		m.exact = append(m.exact, p.Why == Identity)
 	}
-	m.otherAround()
-	m.otherThing()
+	m.otherSurroundings()
+	m.otherObject()
 	m.unchanged()
 	m.guess()
 	m.sameAddress()
-	m.butIgnored()
+	m.exceptIgnored()
 	owners := m.ownersOf()
 	m.replacements(owners)
-	return Result{Pairs: m.pairs, Ends: m.ends(owners), Twice: m.twice(), in: in}
+	return Result{Pairs: m.pairs, Ends: m.ends(owners), Duplicates: m.duplicates(), in: in}
 }
 
 // matcher pairs declared resources with entries. A paired one takes part in no later rule.
@@ -57,8 +57,8 @@ func (m *matcher) open(visit func(i int, d Declared)) {
 	}
 }
 
-// own returns the entry at the address of a declared resource, where it is not paired yet.
-func (m *matcher) own(d Declared) (at int, e Recorded, ok bool) {
+// entryAt returns the entry at the address of a declared resource, where it is not paired yet.
+func (m *matcher) entryAt(d Declared) (at int, e Recorded, ok bool) {
 	if at, ok = m.standing[d.Address]; !ok || m.taken[at] {
 		return 0, Recorded{}, false
 	}
@@ -84,34 +84,34 @@ func (d Declared) compare(e Recorded, here bool) (Relation, []Difference) {
 	return Compare(t, e.Thing, here)
 }
 
-// travels reports whether a resource may get the entry of another address by its identity.
-func (d Declared) travels() bool { return d.Role == Managed && !d.Thing.Type.Memory }
+// movable reports whether a resource may get the entry of another address by its identity.
+func (d Declared) movable() bool { return d.Role == Managed && !d.Thing.Type.Memory }
 
-// travels reports whether an entry may go to another address by its identity.
-func (e Recorded) travels() bool { return e.Role == Managed && !e.Thing.Type.Memory }
+// movable reports whether an entry may go to another address by its identity.
+func (e Recorded) movable() bool { return e.Role == Managed && !e.Thing.Type.Memory }
 
-// sameThing pairs a resource with an entry of equal identity, first at its own address, then at any.
-func (m *matcher) sameThing() {
-	byIdentity := m.travelling(func(t Thing) Thing { return t })
+// sameObject pairs a resource with an entry of equal identity, first at its own address, then at any.
+func (m *matcher) sameObject() {
+	byIdentity := m.movableEntries(func(t Thing) Thing { return t })
 	m.open(func(i int, d Declared) {
 		if d.Role == Publish {
 			return
 		}
-		if at, e, ok := m.own(d); ok && (d.Role == ReadOnly || e.Role == Managed) {
+		if at, e, ok := m.entryAt(d); ok && (d.Role == ReadOnly || e.Role == Managed) {
 			if relation, _ := d.compare(e, true); relation == Equal {
 				m.take(i, at, Identity)
 				return
 			}
 		}
-		m.fetch(i, d, m.identities[i], byIdentity)
+		m.pairElsewhere(i, d, m.identities[i], byIdentity)
 	})
 }
 
-// travelling returns the free entries that may go to another address, by their identities.
-func (m *matcher) travelling(as func(Thing) Thing) map[string][]int {
+// movableEntries returns the free entries that may go to another address, by their identities.
+func (m *matcher) movableEntries(as func(Thing) Thing) map[string][]int {
 	byIdentity := map[string][]int{}
 	for i, e := range m.in.Recorded {
-		if !m.taken[i] && e.travels() {
+		if !m.taken[i] && e.movable() {
 			for _, id := range m.index.recorded(as(e.Thing)) {
 				byIdentity[id] = append(byIdentity[id], i)
 			}
@@ -120,9 +120,9 @@ func (m *matcher) travelling(as func(Thing) Thing) map[string][]int {
 	return byIdentity
 }
 
-// fetch pairs a resource with an entry of its object at any address.
-func (m *matcher) fetch(declared int, d Declared, id string, byIdentity map[string][]int) {
-	if id == "" || !d.travels() {
+// pairElsewhere pairs a resource with an entry of its object at any address.
+func (m *matcher) pairElsewhere(declared int, d Declared, id string, byIdentity map[string][]int) {
+	if id == "" || !d.movable() {
 		return
 	}
 	for _, at := range byIdentity[id] {
@@ -133,30 +133,30 @@ func (m *matcher) fetch(declared int, d Declared, id string, byIdentity map[stri
 	}
 }
 
-// otherAround pairs a resource with an entry of equal kind, names and place but another env, network
+// otherSurroundings pairs a resource with an entry of equal kind, names and place but another env, network
 // or read-only plug, first at its own address, then at any. It is unknown whether these name the thing
 // too, so the image is asked with the present ones, and nothing is destroyed.
-func (m *matcher) otherAround() {
+func (m *matcher) otherSurroundings() {
 	m.open(func(i int, d Declared) {
-		if at, e, ok := m.own(d); ok && d.travels() && e.travels() && !d.Late && MayBe(d.Thing, e.Thing) {
+		if at, e, ok := m.entryAt(d); ok && d.movable() && e.movable() && !d.Late && MayBe(d.Thing, e.Thing) {
 			m.take(i, at, Address)
 			if string(d.Thing.Config) == string(e.Thing.Config) {
 				m.pairs[i].Why = Same
 			}
 		}
 	})
-	byIdentity := m.travelling(Thing.bare)
+	byIdentity := m.movableEntries(Thing.bare)
 	m.open(func(i int, d Declared) {
 		d.Thing = d.Thing.bare()
-		m.fetch(i, d, d.identity(), byIdentity)
+		m.pairElsewhere(i, d, d.identity(), byIdentity)
 	})
 }
 
-// otherThing pairs a resource with the entry at its address where both are known to be
+// otherObject pairs a resource with the entry at its address where both are known to be
 // different things: it is replaced. Both must be Managed.
-func (m *matcher) otherThing() {
+func (m *matcher) otherObject() {
 	m.open(func(i int, d Declared) {
-		at, e, ok := m.own(d)
+		at, e, ok := m.entryAt(d)
 		if !ok || d.Late || !bothKnown(d.Thing, e.Thing) {
 			return
 		}
@@ -176,13 +176,13 @@ func (m *matcher) replace(declared, recorded int, differences []Difference) {
 // address if the configs are equal.
 func (m *matcher) unchanged() {
 	m.open(func(i int, d Declared) {
-		at, e, ok := m.own(d)
+		at, e, ok := m.entryAt(d)
 		if !ok || d.Late || d.Role == Publish || e.Role == Publish || string(d.Thing.Config) != string(e.Thing.Config) {
 			return
 		}
 		if relation, _ := d.compare(e, true); relation == Unclear {
 			m.take(i, at, Same)
-			m.pairs[i].MayStay = d.travels() && d.Thing.place() != e.Thing.place()
+			m.pairs[i].MayStay = d.movable() && d.Thing.place() != e.Thing.place()
 		}
 	})
 }
@@ -194,19 +194,19 @@ func (m *matcher) guess() {
 	byConfig, refuted := map[string][]int{}, map[string]bool{}
 	for _, d := range m.in.Declared {
 		if m.in.Refuted[d.Address] {
-			refuted[d.guesses()] = true
+			refuted[d.guessGroup()] = true
 		}
 	}
 	for i, e := range m.in.Recorded {
 		if !m.taken[i] && e.Role == Managed {
-			byConfig[e.Thing.likeness()] = append(byConfig[e.Thing.likeness()], i)
+			byConfig[e.Thing.guessKey()] = append(byConfig[e.Thing.guessKey()], i)
 		}
 	}
 	m.open(func(i int, d Declared) {
-		if d.Late || d.New || d.Role != Managed || refuted[d.guesses()] || m.in.Withdrawn[d.Address] {
+		if d.Late || d.New || d.Role != Managed || refuted[d.guessGroup()] || m.in.Withdrawn[d.Address] {
 			return
 		}
-		for _, at := range byConfig[d.Thing.likeness()] {
+		for _, at := range byConfig[d.Thing.guessKey()] {
 			if m.taken[at] {
 				continue
 			}
@@ -218,19 +218,19 @@ func (m *matcher) guess() {
 	})
 }
 
-// guesses names the guesses that are withdrawn together when one of them does not hold:
+// guessGroup names the guesses that are withdrawn together when one of them does not hold:
 // those about one image, as either all its things are named by address or none is.
-func (d Declared) guesses() string { return d.Thing.Type.image() }
+func (d Declared) guessGroup() string { return d.Thing.Type.image() }
 
-// likeness returns what must be equal for a guess, besides the kind.
-func (t Thing) likeness() string { return join(t.place(), string(t.Config)) }
+// guessKey returns what must be equal for a guess, besides the kind.
+func (t Thing) guessKey() string { return join(t.place(), string(t.Config)) }
 
 // sameAddress pairs the resources that are left with the entries at their addresses. Where
 // the identity is unclear, another kind, host or writable plug makes it another thing; any
 // other difference does not.
 func (m *matcher) sameAddress() {
 	m.open(func(i int, d Declared) {
-		at, e, ok := m.own(d)
+		at, e, ok := m.entryAt(d)
 		if !ok || (d.Role == Publish) != (e.Role == Publish) {
 			return
 		}
@@ -242,7 +242,7 @@ func (m *matcher) sameAddress() {
 			return
 		}
 		m.take(i, at, Address)
-		m.pairs[i].MayStay = d.travels() && e.travels() && d.mayLeave(e)
+		m.pairs[i].MayStay = d.movable() && e.movable() && d.mayLeave(e)
 	})
 }
 
@@ -262,7 +262,7 @@ func (d Declared) mayLeave(e Recorded) bool {
 // bothKnown reports whether the values that name the thing are known for both things.
 func bothKnown(declared, recorded Thing) bool {
 	_, known := declared.values(declared.Type.Names)
-	_, too := recorded.values(today(declared.Type, recorded.Type).Names)
+	_, too := recorded.values(currentType(declared.Type, recorded.Type).Names)
 	return known && too
 }
 

@@ -65,7 +65,7 @@ func note(r match.Result) string {
 		}
 		lines = append(lines, line)
 	}
-	for _, t := range r.Twice {
+	for _, t := range r.Duplicates {
 		lines = append(lines, "twice "+t.First+" "+t.Second)
 	}
 	return strings.Join(lines, "\n")
@@ -237,8 +237,8 @@ func TestMatch_TwiceAcrossImages(t *testing.T) {
 		"one that says it, and one that does": {of(ty("acme", "", "/path", `"b"`), a), of(ty("acme", "", "/path", `"a"`), `{}`), true},
 	} {
 		r := match.Match(match.Input{Declared: []match.Declared{{Address: "x", Thing: test.first}, {Address: "y", Thing: test.second}}})
-		if got := len(r.Twice) == 1; got != test.want {
-			t.Errorf("%s: %v", name, r.Twice)
+		if got := len(r.Duplicates) == 1; got != test.want {
+			t.Errorf("%s: %v", name, r.Duplicates)
 		}
 	}
 }
@@ -372,7 +372,7 @@ func TestMatch_Ignored(t *testing.T) {
 		"only looked at":       {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Declared[0].Role = match.ReadOnly }, "b new\n- a"},
 		"only looked at then":  {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Role = match.ReadOnly }, "b new\n- a forgotten"},
 		"it was deposed":       {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Deposed = true }, "b new\n- a, deposed"},
-		"it is said to leave":  {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Leaves = true }, "b new\n- a"},
+		"it is said to leave":  {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Removed = true }, "b new\n- a"},
 		"nothing of it":        {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Declared[0].Ignored = []string{"/pat"} }, "b new\n- a"},
 		"another type":         {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Thing.Type.Repository = "docker.io/acme/x" }, "b new\n- a"},
 		"what it is remembers": {file(), `b {"path":"2"}` + "\n" + `a  <- {"path":"1"}`, func(in *match.Input) { in.Recorded[0].Thing.Type.Memory = true }, "b new\n- a"},

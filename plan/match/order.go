@@ -14,8 +14,8 @@ type Begin struct {
 	Class string // of its thing, see Classes
 	Late  bool   // the identity is known only when all nodes before this one are done
 
-	Anew    bool // this plan destroys its thing, and creates it again
-	LeftOut bool // the plan leaves it out: if it is late, its identity stays unknown
+	Recreated bool // this plan destroys its thing, and creates it again
+	LeftOut   bool // the plan leaves it out: if it is late, its identity stays unknown
 }
 
 // Finish is a node that destroys a thing. Things of types with memory have no such
@@ -24,7 +24,7 @@ type Finish struct {
 	Node        string
 	Class       string
 	Of          string // the Begin whose old thing it destroys; "" = the entry is left over
-	Anew        bool   // its object is created again
+	Recreated   bool   // its object is created again
 	CreateFirst bool   // it comes after the beginning that replaces it
 }
 
@@ -102,9 +102,9 @@ func (o *orderer) release(edges []Edge) {
 	if len(edges) == 0 {
 		return
 	}
-	circle := o.before.Cycles()
+	cycle := o.before.Cycles()
 	for _, e := range edges {
-		if circle[e.Node] == circle[e.After] {
+		if cycle[e.Node] == cycle[e.After] {
 			o.before[e.Node] = slices.DeleteFunc(o.before[e.Node], func(n string) bool { return n == e.After })
 		}
 	}
@@ -118,7 +118,7 @@ func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
 	var waits [][2]string
 	for _, end := range ends {
 		lates := o.lates[end.Class]
-		needless := func(b Begin) bool { return b.Node == end.Of || end.Anew && b.Anew }
+		needless := func(b Begin) bool { return b.Node == end.Of || end.Recreated && b.Recreated }
 		if !slices.ContainsFunc(lates, func(b Begin) bool { return !needless(b) }) {
 			continue
 		}
@@ -143,9 +143,9 @@ func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
 	if len(waits) == 0 {
 		return
 	}
-	circle := o.before.Cycles()
+	cycle := o.before.Cycles()
 	for _, w := range waits {
-		if circle[w[0]] == circle[w[1]] {
+		if cycle[w[0]] == cycle[w[1]] {
 			o.held[w[0]] = true
 			o.before[w[0]] = slices.DeleteFunc(o.before[w[0]], func(n string) bool { return n == w[1] })
 		}
@@ -210,9 +210,9 @@ func (o *orderer) beginAfter(barriers map[string]string, begins []Begin) {
 			o.before[b.Node] = append(o.before[b.Node], at)
 		}
 	}
-	circle := o.before.Cycles()
+	cycle := o.before.Cycles()
 	for _, b := range begins {
-		if at := barriers[b.Class]; at != "" && !b.LeftOut && circle[at] == circle[b.Node] {
+		if at := barriers[b.Class]; at != "" && !b.LeftOut && cycle[at] == cycle[b.Node] {
 			o.before[b.Node] = slices.DeleteFunc(o.before[b.Node], func(n string) bool { return n == at })
 			o.loose = append(o.loose, b.Node)
 		}

@@ -27,7 +27,7 @@ func (m *matcher) ownersOf() owners {
 			o.bare[id] = append(o.bare[id], d.Address)
 		}
 		if m.pairs[i].Why == SameConfig {
-			like := d.Thing.likeness()
+			like := d.Thing.guessKey()
 			o.guessed[like] = append(o.guessed[like], d)
 		}
 	}
@@ -59,7 +59,7 @@ func (o owners) of(t Thing, address string) (owner string, sure bool) {
 	if d, there := o.unsaid[t.bare().unsaid()]; there && compareKinds(d.Thing.Type, t.Type) == Unclear {
 		return d.Address, d.Thing.surroundings() == t.surroundings()
 	}
-	for _, d := range o.guessed[t.likeness()] {
+	for _, d := range o.guessed[t.guessKey()] {
 		if relation, _ := d.compare(Recorded{Thing: t}, false); relation != Differs {
 			return d.Address, true
 		}

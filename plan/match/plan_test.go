@@ -101,8 +101,8 @@ func build(w *identity.World, before entries, c identity.Command) (planned, erro
 		in.Recorded = append(in.Recorded, r)
 	}
 	p.in, p.Result = in, match.Match(in)
-	if len(p.Twice) > 0 {
-		return p, fmt.Errorf("two blocks, one thing: %v", p.Twice)
+	if len(p.Duplicates) > 0 {
+		return p, fmt.Errorf("two blocks, one thing: %v", p.Duplicates)
 	}
 	p.confirm(w)
 	p.choose(c.Target)

@@ -57,14 +57,14 @@ type End struct {
 	Deposed bool
 }
 
-// Twice is a thing that two blocks declare.
-type Twice struct{ First, Second string }
+// Duplicate is a thing that two blocks declare.
+type Duplicate struct{ First, Second string }
 
 // Result is what Match decides.
 type Result struct {
-	Pairs []Pair  // of every declared resource, sorted by address
-	Ends  []End   // sorted by key
-	Twice []Twice // errors: Duplicate object
+	Pairs      []Pair      // of every declared resource, sorted by address
+	Ends       []End       // sorted by key
+	Duplicates []Duplicate // errors: Duplicate object
 
 	in Input
 }
@@ -83,5 +83,5 @@ func (r Result) Pair(address string) Pair {
 // thing as its config names it.
 func (r Result) Means(address string, t Thing) bool {
 	at, known := slices.BinarySearchFunc(r.in.Declared, address, func(d Declared, addr string) int { return strings.Compare(d.Address, addr) })
-	return known && !r.in.Declared[at].Late && NamedAlike(t, r.in.Declared[at].Thing)
+	return known && !r.in.Declared[at].Late && SameNames(t, r.in.Declared[at].Thing)
 }

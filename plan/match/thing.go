@@ -78,7 +78,7 @@ type Difference struct {
 // kind of the declared type count, so that another version of a type, with other names,
 // replaces nothing.
 func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
-	recorded.Type = today(declared.Type, recorded.Type)
+	recorded.Type = currentType(declared.Type, recorded.Type)
 	var found []Difference
 	kinds := compareKinds(declared.Type, recorded.Type)
 	if kinds == Differs || kinds == Unclear && !here {
@@ -131,9 +131,9 @@ func decided(otherwise Relation, found []Difference) (Relation, []Difference) {
 	return otherwise, nil
 }
 
-// today returns the type of an entry as the declared resource's image describes it now,
+// currentType returns the type of an entry as the declared resource's image describes it now,
 // where both are of the same repository.
-func today(declared, recorded Type) Type {
+func currentType(declared, recorded Type) Type {
 	if declared.Repository == recorded.Repository && declared.Fragment == recorded.Fragment {
 		return declared
 	}
@@ -193,8 +193,8 @@ func otherPaths(declared, recorded []Plug) []Difference {
 	return found
 }
 
-// OnlyPaths reports whether two things differ in nothing but the paths of plugs.
-func OnlyPaths(list []Difference) bool {
+// OnlyPathsDiffer reports whether two things differ in nothing but the paths of plugs.
+func OnlyPathsDiffer(list []Difference) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(d Difference) bool { return !strings.HasPrefix(d.What, "plug ") })
 }
 

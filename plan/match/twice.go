@@ -1,9 +1,9 @@
 package match
 
-// twice finds the things that two blocks declare, even with different images. Only
+// duplicates finds the things that two blocks declare, even with different images. Only
 // Managed resources count.
-func (m *matcher) twice() []Twice {
-	var found []Twice
+func (m *matcher) duplicates() []Duplicate {
+	var found []Duplicate
 	alike := map[string][]Declared{} // by values and surroundings; the kinds may differ
 	for i, d := range m.in.Declared {
 		if m.identities[i] == "" || d.Role != Managed {
@@ -12,7 +12,7 @@ func (m *matcher) twice() []Twice {
 		values, _ := d.Thing.values(d.Thing.Type.Names)
 		id := join(join(values...), d.Thing.surroundings())
 		if other := d.among(alike[id]); other != "" {
-			found = append(found, Twice{other, d.Address})
+			found = append(found, Duplicate{other, d.Address})
 		} else {
 			alike[id] = append(alike[id], d)
 		}

@@ -11,8 +11,8 @@ import (
 	"deployster/state"
 )
 
-// Of returns the change of an object with a status: that its image is asked for the intent.
-func Of(status protocol.Status, intent protocol.Intent, publishes bool) Change {
+// ChangeOf returns the change of an object with a status: that its image is asked for the intent.
+func ChangeOf(status protocol.Status, intent protocol.Intent, publishes bool) Change {
 	switch {
 	case intent == protocol.Absent && status == protocol.Missing:
 		return Forget
@@ -61,7 +61,7 @@ func Observe(ctx context.Context, c Client, q Query) Observation {
 	if err != nil {
 		return Observation{Answer: answer, Err: err}
 	}
-	o := Observation{Answer: answer, Change: Of(answer.Status, q.Intent, q.Publishes)}
+	o := Observation{Answer: answer, Change: ChangeOf(answer.Status, q.Intent, q.Publishes)}
 	if q.Secrets != nil {
 		found := answer.State
 		if found == nil {
@@ -74,12 +74,12 @@ func Observe(ctx context.Context, c Client, q Query) Observation {
 	return o
 }
 
-// Notified queries the state of an object, and queries it again with a notification if it has missed one.
+// ObserveNotified queries the state of an object, and queries it again with a notification if it has missed one.
 // It is never notified where acts is false: then no action is run. known reports whether an entry has it.
-func Notified(ctx context.Context, c Client, q *Query, acts, known bool, around Scope) Observation {
+func ObserveNotified(ctx context.Context, c Client, q *Query, acts, known bool, scope Scope) Observation {
 	q.Input.Refresh = q.Input.Refresh && acts
 	o := Observe(ctx, c, *q)
-	if !acts || known || o.Err != nil || !Overlooks(&q.Step, o.Answer, around) {
+	if !acts || known || o.Err != nil || !Overlooks(&q.Step, o.Answer, scope) {
 		return o
 	}
 	q.Input.Refresh = true

@@ -36,15 +36,15 @@ type Scope struct {
 // Request returns the input of a query. entry is the entry of the step's object, with the values
 // that are not recorded as they are in the config; nil = the object has none. Fields that the
 // type did not ask for are left out when the input is written.
-func Request(s *Step, entry *state.Entry, around Scope) (protocol.StateInput, error) {
-	deps, err := Dependencies(*s.Type, s.Aliases, around.View)
+func Request(s *Step, entry *state.Entry, scope Scope) (protocol.StateInput, error) {
+	deps, err := Dependencies(*s.Type, s.Aliases, scope.View)
 	in := protocol.StateInput{Config: s.Config, Intent: s.Intent, Dependencies: deps}
 	if entry != nil {
 		addr := s.Target.Address
-		in.LastState, in.Memory, in.Unsettled = entry.State, entry.Memory, around.Prior.Unsettled[addr].Names()
-		if around.Acts != nil {
+		in.LastState, in.Memory, in.Unsettled = entry.State, entry.Memory, scope.Prior.Unsettled[addr].Names()
+		if scope.Acts != nil {
 			in.LastConfig = entry.Config
-			notify(&in, s, entry, around)
+			notify(&in, s, entry, scope)
 		}
 	}
 	SetUnknown(&in, s.Unknown)
@@ -53,26 +53,26 @@ func Request(s *Step, entry *state.Entry, around Scope) (protocol.StateInput, er
 
 // notify puts into an input that a subscribed resource was acted on, and what has changed in
 // the config, if the type asks for that.
-func notify(in *protocol.StateInput, s *Step, entry *state.Entry, around Scope) {
+func notify(in *protocol.StateInput, s *Step, entry *state.Entry, scope Scope) {
 	if !s.Type.Refresh || in.Intent != protocol.Present {
 		return
 	}
 	if !entry.Incomplete() { // it was VALID with the config of the entry
 		in.Changed = changed(entry.Config, in.Config)
 	}
-	in.Refresh = len(refresh.Owed(s.Subscribes, *entry, around.Prior, around.Acts)) > 0
+	in.Refresh = len(refresh.Owed(s.Subscribes, *entry, scope.Prior, scope.Acts)) > 0
 }
 
 // Overlooks reports whether an object without an entry exists, by the answer about it, and a subscribed
 // resource was or will be acted on: nobody has notified it, and it may run with what those were before.
-func Overlooks(s *Step, answer protocol.Answer, around Scope) bool {
+func Overlooks(s *Step, answer protocol.Answer, scope Scope) bool {
 	return s.Type.Refresh && s.Intent == protocol.Present && (answer.Status == protocol.Valid || answer.StaleState != nil) &&
-		len(refresh.Owed(s.Subscribes, state.Entry{}, around.Prior, around.Acts)) > 0
+		len(refresh.Owed(s.Subscribes, state.Entry{}, scope.Prior, scope.Acts)) > 0
 }
 
 // Notification is the note about an input with Refresh: which of the subscribed resources were acted on.
-func Notification(s *Step, entry *state.Entry, around Scope) *reason.Reason {
-	return reason.New(reason.Notified, refresh.Owed(s.Subscribes, *entry, around.Prior, around.Acts)...)
+func Notification(s *Step, entry *state.Entry, scope Scope) *reason.Reason {
+	return reason.New(reason.Notified, refresh.Owed(s.Subscribes, *entry, scope.Prior, scope.Acts)...)
 }
 
 // changed lists the JSON pointers of the values in a config that differ from those in the

@@ -30,12 +30,12 @@ type View struct {
 }
 
 // RecordedViews returns how a removed resource sees its dependencies: as the state file has
-// them, because they are removed later, or stay. Without an entry, look is used.
-func RecordedViews(s state.Snapshot, look func(addr string) View) func(addr string) View {
+// them, because they are removed later, or stay. Without an entry, view is used.
+func RecordedViews(s state.Snapshot, view func(addr string) View) func(addr string) View {
 	return func(addr string) View {
 		e, ok := s.Resources[addr]
 		if !ok {
-			return look(addr)
+			return view(addr)
 		}
 		if e.Incomplete() {
 			return View{Type: e.Type, Config: e.Config, Status: protocol.Missing, Partial: true, Aliases: e.Aliases}
@@ -70,10 +70,10 @@ func Overlay(base, top json.RawMessage) json.RawMessage {
 
 // States returns the states that expressions may use of the given resources. prior is the
 // recorded state, for the values that ignore_changes keeps.
-func States(addresses []string, look func(addr string) View, prior state.Snapshot) config.States {
+func States(addresses []string, view func(addr string) View, prior state.Snapshot) config.States {
 	scope := config.States{}
 	for _, addr := range addresses {
-		v := look(addr)
+		v := view(addr)
 		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema,
 			Expected: v.Stays, Unknown: v.Unknown, MayChange: v.Staying}
 		if entry, ok := prior.Completed(addr); ok { // ignore_changes keeps no values of an incomplete entry
@@ -91,12 +91,12 @@ const maxTree = 10_000
 // Dependencies returns what an image is told of the resources behind its aliases: in
 // protocol 1 with the resources behind their aliases, and so on; in protocol 2 nothing,
 // unless the type asks for it, and then only the resources behind its own aliases.
-func Dependencies(ty protocol.Type, aliases map[string]string, look func(addr string) View) (map[string]protocol.Dependency, error) {
+func Dependencies(ty protocol.Type, aliases map[string]string, view func(addr string) View) (map[string]protocol.Dependency, error) {
 	if ty.Protocol != 1 && !ty.Dependencies {
 		return nil, nil
 	}
 	left := maxTree
-	deps := dependencies(aliases, look, ty.Protocol == 1, &left)
+	deps := dependencies(aliases, view, ty.Protocol == 1, &left)
 	if left < 0 {
 		return nil, diag.Errorf("Too many dependencies",
 			"Version 1 of the protocol sends an image all direct and indirect dependencies of its resource, and these are more than %d "+
@@ -105,19 +105,19 @@ func Dependencies(ty protocol.Type, aliases map[string]string, look func(addr st
 	return deps, nil
 }
 
-func dependencies(aliases map[string]string, look func(addr string) View, deep bool, left *int) map[string]protocol.Dependency {
+func dependencies(aliases map[string]string, view func(addr string) View, deep bool, left *int) map[string]protocol.Dependency {
 	if *left -= len(aliases); *left < 0 || len(aliases) == 0 {
 		return nil
 	}
 	deps := make(map[string]protocol.Dependency, len(aliases))
 	for alias, addr := range aliases {
-		v := look(addr)
+		v := view(addr)
 		name, _ := moves.RecordedAt(addr)
 		known := jsondoc.Without(v.State, v.Unknown) // a list with an element that is not known yet is not known
 		d := protocol.Dependency{Name: name, Type: v.Type, Config: v.Config, State: known, Properties: known, Status: v.Status,
 			Actions: v.Actions}
 		if deep {
-			d.Dependencies = dependencies(v.Aliases, look, deep, left)
+			d.Dependencies = dependencies(v.Aliases, view, deep, left)
 		}
 		deps[alias] = d
 	}

@@ -6,9 +6,9 @@ import (
 	"deployster/plan/subject"
 )
 
-// First returns the resources with create_before_destroy, and all that they depend on: what
+// CreatedFirst returns the resources with create_before_destroy, and all that they depend on: what
 // is created first needs its dependencies created first too.
-func First(m *config.Manifest) map[string]bool {
+func CreatedFirst(m *config.Manifest) map[string]bool {
 	before, first := graph.Graph{}, map[string]bool{}
 	for _, r := range m.Resources() {
 		before[r.Address] = subject.Predecessors(r)

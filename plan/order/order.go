@@ -141,7 +141,7 @@ func (p Plan) Nodes() graph.Graph {
 		}
 	}
 	for _, b := range p.Barriers {
-		p.bar(g, b)
+		p.addBarrier(g, b)
 	}
 	p.holdDependants(g)
 	return g
@@ -155,9 +155,9 @@ func (p Plan) End(addr string) string {
 	return addr
 }
 
-// bar adds a barrier and the queries after it. A resource that waits for the barrier is
+// addBarrier adds a barrier and the queries after it. A resource that waits for the barrier is
 // asked before it begins, any other after it is done.
-func (p Plan) bar(g graph.Graph, b Barrier) {
+func (p Plan) addBarrier(g graph.Graph, b Barrier) {
 	g[b.Name] = slices.Clone(b.After)
 	waits := make(map[string]bool, len(b.Before))
 	for _, node := range b.Before {

@@ -14,8 +14,8 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// Look returns where plugs lead on a host, in the order of the list.
-type Look func(ctx context.Context, h runner.Host, list []config.Plug) ([]Led, error)
+// Resolve returns where plugs lead on a host, in the order of the list.
+type Resolve func(ctx context.Context, h runner.Host, list []config.Plug) ([]Led, error)
 
 // Led is where a plug leads.
 type Led struct {
@@ -37,8 +37,8 @@ func OnHosts(list []config.Plug) (asked []config.Plug) {
 
 func onHosts(p config.Plug) string { return cmp.Or(p.Home, p.Path) }
 
-// seen says where all plugs lead on one host.
-type seen struct {
+// hostPaths says where all plugs lead on one host.
+type hostPaths struct {
 	once  sync.Once
 	paths map[string]Led // by the plug's name
 	err   error
@@ -56,7 +56,7 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 	if host.Address == "" {
 		return onHosts(plug), nil // where it leads is found when the host is known
 	}
-	led, err := p.sees(ctx, host, plug.Name)
+	led, err := p.resolveOn(ctx, host, plug.Name)
 	switch {
 	case err != nil:
 		return "", diag.Diagnostics{plugError(r, "Cannot query a host", "The target of the plug %q there is unknown: %s.", plug.Name, err)}
@@ -66,22 +66,22 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 	return led.Path, nil
 }
 
-// sees returns where a plug leads on a host. It asks each host once, for all plugs.
-func (p *Plugs) sees(ctx context.Context, host runner.Host, name string) (Led, error) {
+// resolveOn returns where a plug leads on a host. It asks each host once, for all plugs.
+func (p *Plugs) resolveOn(ctx context.Context, host runner.Host, name string) (Led, error) {
 	p.mu.Lock()
 	s := p.hosts[host.Name]
 	if s == nil {
-		s = &seen{paths: map[string]Led{}}
+		s = &hostPaths{paths: map[string]Led{}}
 		p.hosts[host.Name] = s
 	}
 	p.mu.Unlock()
 	s.once.Do(func() {
-		if p.look == nil {
+		if p.resolve == nil {
 			s.err = errors.New("hosts cannot be reached here")
 			return
 		}
 		list := OnHosts(slices.SortedFunc(maps.Values(p.byName), func(a, b config.Plug) int { return strings.Compare(a.Name, b.Name) }))
-		led, err := p.look(ctx, host, list)
+		led, err := p.resolve(ctx, host, list)
 		if s.err = err; err != nil {
 			return
 		}

@@ -20,11 +20,11 @@ import (
 type Plugs struct {
 	byName    map[string]config.Plug
 	artifacts *artifacts.Resolver // nil = there are no artifacts
-	look      Look
+	resolve   Resolve
 
 	mu    sync.Mutex
-	paths map[string]plugPath // by the plug's name
-	hosts map[string]*seen    // by the host's name
+	paths map[string]plugPath   // by the plug's name
+	hosts map[string]*hostPaths // by the host's name
 }
 
 type plugPath struct {
@@ -35,8 +35,9 @@ type plugPath struct {
 // New returns the plugs that a manifest declares. files finds the versions of the
 // artifacts whose files they show; nil = there are no artifacts. look finds where plugs
 // lead on hosts; nil = hosts cannot be reached.
-func New(list []config.Plug, files *artifacts.Resolver, look Look) *Plugs {
-	p := &Plugs{byName: map[string]config.Plug{}, artifacts: files, look: look, paths: map[string]plugPath{}, hosts: map[string]*seen{}}
+func New(list []config.Plug, files *artifacts.Resolver, resolve Resolve) *Plugs {
+	p := &Plugs{byName: map[string]config.Plug{}, artifacts: files, resolve: resolve, paths: map[string]plugPath{},
+		hosts: map[string]*hostPaths{}}
 	for _, plug := range list {
 		p.byName[plug.Name] = plug
 	}

@@ -86,7 +86,7 @@ func (p *Plugs) today(ctx context.Context, host *runner.Host, plug config.Plug) 
 		}
 		return source
 	}
-	led, err := p.sees(ctx, *host, plug.Name)
+	led, err := p.resolveOn(ctx, *host, plug.Name)
 	if err != nil {
 		return ""
 	}

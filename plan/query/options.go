@@ -45,7 +45,7 @@ type Options struct {
 	FromRegistry func(reference string) bool
 	Progress     func(Event)         // called from many goroutines; may be nil
 	Artifacts    *artifacts.Resolver // finds the versions of the manifest's artifacts; nil = it has none
-	Look         plugs.Look          // finds where plugs lead on hosts; nil = there are no hosts
+	PlugPaths    plugs.Resolve       // finds where plugs lead on hosts; nil = there are no hosts
 	Hosts        map[string]router.Pin
 	HostsAtOnce  int // hosts worked on at a time; 0 = order.Hosts
 }

@@ -38,7 +38,7 @@ func New(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *Session
 	hosts, s := things.HostsOf(m, o.Hosts), subject.New(m, prior, o.Selection)
 	s.Placed = hosts.PlaceAll(prior)
 	f := findings.New(s)
-	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.Look)
+	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.PlugPaths)
 	known := types.New(s, f, p, granted, o.Parallelism)
 	return &Session{Subject: s, Findings: f, Types: known, Plugs: granted, Hosts: hosts, Prober: p, Options: o,
 		Workdir: runner.RealDir(o.Workspace)}
@@ -98,14 +98,14 @@ func (x *Session) Query(addr string, s *change.Step, entry state.Entry) observe.
 
 // Observe queries the state of an object. entry is the entry of the object, and not of another one
 // at its address; nil = none.
-func (x *Session) Observe(ctx context.Context, q *observe.Query, entry *state.Entry, around observe.Scope) observe.Observation {
+func (x *Session) Observe(ctx context.Context, q *observe.Query, entry *state.Entry, scope observe.Scope) observe.Observation {
 	x.Progress(Asking{q.Target.Address})
 	var err error
-	if q.Input, err = observe.Request(&q.Step, entry, around); err != nil {
+	if q.Input, err = observe.Request(&q.Step, entry, scope); err != nil {
 		return observe.Observation{Err: err}
 	}
 	acts := !x.Subject.Selection.RefreshOnly // a plan that only records runs no action
-	return observe.Notified(ctx, x.Prober, q, acts, entry != nil, around)
+	return observe.ObserveNotified(ctx, x.Prober, q, acts, entry != nil, scope)
 }
 
 // Recorded returns the entry of a resource, with the values that are not recorded as they are

@@ -49,8 +49,8 @@ func News(m *config.Manifest, prior state.Snapshot) map[string][]string {
 	return news
 }
 
-// CanBeTold refuses the subscriptions of a resource whose type does not accept notifications.
-func CanBeTold(r *config.Resource, ty *protocol.Type) diag.Diagnostics {
+// CheckSubscriptions refuses the subscriptions of a resource whose type does not accept notifications.
+func CheckSubscriptions(r *config.Resource, ty *protocol.Type) diag.Diagnostics {
 	if ty.Refresh || len(r.Subscribes) == 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ type Policy struct {
 	Addresses []string       // the resources that drifted
 	Whole     bool           // repair all that the manifest declares and the state has, as an apply does, and not Addresses
 	Kinds     []plan.Change  // the approved kinds of change
-	Looker    *drift.Checker // of the watched resources: only they are repaired with what drifted; nil with Whole
+	Checker   *drift.Checker // of the watched resources: only they are repaired with what drifted; nil with Whole
 }
 
 // Select returns what is planned: what drifted and its dependants, or everything with
@@ -64,7 +64,7 @@ func (p Policy) onlyDrift() bool {
 // without a resource has none of its dependants either, whether or not they may be repaired.
 func (p Policy) targets(refused map[string]string) []string {
 	after, watched := Dependants(p.Manifest), map[string]*config.Resource{}
-	for _, r := range p.Looker.Resources {
+	for _, r := range p.Checker.Resources {
 		watched[r.Address] = r
 	}
 	var reach func(addr string, into map[string]bool, also func(addr string) bool)
@@ -111,7 +111,7 @@ func (p Policy) Later(addr string, planned []string) bool {
 // follows reports whether a dependant of a repaired resource may be planned too. One that
 // the manifest has changed is left to people, where nothing beyond drift is approved.
 func (p Policy) follows(r *config.Resource) bool {
-	return r != nil && !(p.onlyDrift() && p.Looker.Changed(r) != "")
+	return r != nil && !(p.onlyDrift() && p.Checker.Changed(r) != "")
 }
 
 // OnHold returns the resources of a plan on which another machine may still run an action,

@@ -37,17 +37,17 @@ func (s *Subject) Narrow() {
 	maps.DeleteFunc(s.chosen, func(addr string, _ bool) bool {
 		return out[addr] || len(selected.Only) > 0 && !covered(selected.Only, addr)
 	})
-	s.leave(g)
+	s.leaveOut(g)
 }
 
-// leave takes from the chosen addresses those that are left out because of hosts, with all that
+// leaveOut takes from the chosen addresses those that are left out because of hosts, with all that
 // waits for them, and keeps the reason of each.
-func (s *Subject) leave(g nodes) {
-	s.Left = map[string]*reason.Reason{}
+func (s *Subject) leaveOut(g nodes) {
+	s.LeftOut = map[string]*reason.Reason{}
 	var open []string
 	for _, addr := range slices.Sorted(maps.Keys(g.before)) {
 		if why := s.unreached(addr); why != nil && s.chosen[addr] {
-			s.Left[addr] = why
+			s.LeftOut[addr] = why
 			open = append(open, addr)
 		}
 	}
@@ -55,13 +55,13 @@ func (s *Subject) leave(g nodes) {
 		addr := open[0]
 		open = open[1:]
 		for _, next := range g.after[addr] {
-			if _, known := s.Left[next]; !known && s.chosen[next] {
-				s.Left[next] = reason.New(reason.DependencyLeft, addr)
+			if _, known := s.LeftOut[next]; !known && s.chosen[next] {
+				s.LeftOut[next] = reason.New(reason.DependencyLeft, addr)
 				open = append(open, next)
 			}
 		}
 	}
-	for addr := range s.Left {
+	for addr := range s.LeftOut {
 		delete(s.chosen, addr)
 	}
 }

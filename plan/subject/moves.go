@@ -34,7 +34,7 @@ func (s *Subject) Move() diag.Diagnostics {
 		return diag.From("Cannot move", err)
 	}
 	s.setMoves(chain(written, implied))
-	s.stated, s.written, s.ties = s.Prior, s.Moves, nil
+	s.stated, s.written, s.identityMoves = s.Prior, s.Moves, nil
 	s.blocks = make(map[string]bool, len(written))
 	for _, m := range written {
 		s.blocks[m.From] = true
@@ -56,7 +56,7 @@ func (s *Subject) Identify(found []moves.Move) diag.Diagnostics {
 	if err != nil {
 		return diag.From("Cannot move", err)
 	}
-	s.Prior, s.ties = prior, found
+	s.Prior, s.identityMoves = prior, found
 	s.setMoves(chain(s.written, found))
 	s.Narrow()
 	return nil
@@ -66,7 +66,7 @@ func (s *Subject) Identify(found []moves.Move) diag.Diagnostics {
 // their entries, or their new addresses, to others.
 func (s *Subject) Overruled() (diags diag.Diagnostics) {
 	leaves, takes := map[string]moves.Move{}, map[string]moves.Move{}
-	for _, m := range s.ties {
+	for _, m := range s.identityMoves {
 		leaves[m.From], takes[m.To] = m, m
 	}
 	for _, m := range s.written {

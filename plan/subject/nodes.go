@@ -46,7 +46,7 @@ func (s *Subject) everyNode() nodes {
 			}
 		}
 	}
-	for _, m := range s.ties {
+	for _, m := range s.identityMoves {
 		n.before[m.From] = append(n.before[m.From], m.To)
 		n.before[m.To] = append(n.before[m.To], m.From)
 	}

@@ -20,13 +20,13 @@ type Subject struct {
 	Prior     state.Snapshot // Placed, with the present addresses
 	Moves     []moves.Move   // from the addresses in Placed to those in Prior
 	Selection Selection
-	Left      map[string]*reason.Reason // the addresses that are left out because of hosts, with the reason
+	LeftOut   map[string]*reason.Reason // the addresses that are left out because of hosts, with the reason
 
-	stated  state.Snapshot  // Placed, with the addresses that the manifest states
-	written []moves.Move    // from the addresses in Placed to those in stated
-	blocks  map[string]bool // addresses in Placed that moved blocks move
-	ties    []moves.Move    // moves by identity: both addresses of one are selected together
-	chosen  map[string]bool // the addresses that the plan covers; nil = all
+	stated        state.Snapshot  // Placed, with the addresses that the manifest states
+	written       []moves.Move    // from the addresses in Placed to those in stated
+	blocks        map[string]bool // addresses in Placed that moved blocks move
+	identityMoves []moves.Move    // moves by identity: both addresses of one are selected together
+	chosen        map[string]bool // the addresses that the plan covers; nil = all
 
 	from    map[string]moves.Move     // Moves, by the present address
 	removed map[string]config.Removed // the removed blocks, by what they remove
@@ -60,8 +60,8 @@ func (s *Subject) Partial() bool { return s.chosen != nil }
 // instances are not known yet.
 func (s *Subject) Wanted(addr string) bool { return s.chosen == nil || s.chosen[addr] }
 
-// Aside reports whether an address that the plan leaves out is left out of matching too.
-func (s *Subject) Aside(addr string) bool { return s.Selection.Apart && !s.Wanted(addr) }
+// Unmatched reports whether an address that the plan leaves out is left out of matching too.
+func (s *Subject) Unmatched(addr string) bool { return s.Selection.Apart && !s.Wanted(addr) }
 
 // Matched lists the declared resources that are matched with entries.
 func (s *Subject) Matched() []*config.Resource {
@@ -69,12 +69,12 @@ func (s *Subject) Matched() []*config.Resource {
 	if !s.Selection.Apart {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(r *config.Resource) bool { return s.Aside(r.Address) })
+	return slices.DeleteFunc(slices.Clone(all), func(r *config.Resource) bool { return s.Unmatched(r.Address) })
 }
 
-// Picked reports whether the flags name an address themselves: its dependencies and
+// Named reports whether the flags name an address themselves: its dependencies and
 // dependants are not included.
-func (s *Subject) Picked(addr string) bool {
+func (s *Subject) Named(addr string) bool {
 	return (len(s.Selection.Targets) == 0 || covered(s.Selection.Targets, addr)) && !covered(s.Selection.Excludes, addr) &&
 		s.unreached(addr) == nil
 }

@@ -6,17 +6,17 @@ import (
 	"deployster/config"
 )
 
-// Takes reports whether a resource takes values from one that acts, by its address. One that
+// TakesValues reports whether a resource takes values from one that acts, by its address. One that
 // it subscribes to is none: the resource is notified in its query.
-func Takes(r *config.Resource, acts func(addr string) bool) bool {
+func TakesValues(r *config.Resource, acts func(addr string) bool) bool {
 	return slices.ContainsFunc(r.Edges, func(e config.Edge) bool {
 		return !e.Origin.OrderOnly() && e.Origin != config.FromSubscribe && acts(e.To)
 	})
 }
 
-// Sees reports whether a resource sees more of one that acts than values in its config: it
+// SeesMore reports whether a resource sees more of one that acts than values in its config: it
 // subscribes to it, or it reads only, and waits for it in order.
-func Sees(r *config.Resource, acts func(addr string) bool) bool {
+func SeesMore(r *config.Resource, acts func(addr string) bool) bool {
 	return slices.ContainsFunc(r.Edges, func(e config.Edge) bool {
 		return (e.Origin == config.FromSubscribe || r.ReadOnly && e.Origin.OrderOnly()) && acts(e.To)
 	})

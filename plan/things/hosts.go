@@ -81,9 +81,9 @@ func (h Hosts) PlaceAll(s state.Snapshot) state.Snapshot {
 	return s
 }
 
-// Away returns why the machine of an entry cannot be reached: another machine answers in its
+// OutOfReach returns why the machine of an entry cannot be reached: another machine answers in its
 // place, or will; nil = it can be reached. The entry must come from Place.
-func (h Hosts) Away(e state.Entry) *reason.Reason {
+func (h Hosts) OutOfReach(e state.Entry) *reason.Reason {
 	on := e.Settings.Host
 	if on == nil || on.Machine == "" || h.pins[on.Name].Machine == on.Machine {
 		return nil

@@ -13,15 +13,15 @@ func Protected(because string, why *reason.Reason) *diag.Diagnostic {
 		"with prevent_destroy = false, and nothing else changed.", because, why.Words())
 }
 
-// NotFirst returns the error for a resource that must be created first but cannot.
-func NotFirst(because string, why *reason.Reason) *diag.Diagnostic {
+// CannotCreateFirst returns the error for a resource that must be created first but cannot.
+func CannotCreateFirst(because string, why *reason.Reason) *diag.Diagnostic {
 	return diag.Errorf("The new object cannot be created first", "It has create_before_destroy = true, or a dependant has, but %s "+
 		"(%s). Without create_before_destroy, it is destroyed first.", because, why.Words())
 }
 
-// Twice returns the note that a resource may take two applies: it has an entry, and whether it means another thing becomes
+// TwoAppliesNote returns the note that a resource may take two applies: it has an entry, and whether it means another thing becomes
 // known only during apply. apart says that the entry does not matter, first that the new thing is to be created first.
-func Twice(ty protocol.Type, unknown map[string]string, entry state.Entry, apart, first bool) *reason.Reason {
+func TwoAppliesNote(ty protocol.Type, unknown map[string]string, entry state.Entry, apart, first bool) *reason.Reason {
 	if apart || entry.Type == "" || entry.ReadOnly || Known(ty, unknown) {
 		return nil
 	}

@@ -10,17 +10,17 @@ import (
 	"deployster/state"
 )
 
-// Stays returns why the recorded thing of a resource that means another thing now is left as
+// WhyKept returns why the recorded thing of a resource that means another thing now is left as
 // it is; nil = it is destroyed. reference and ty are those of the resource. If the things
 // differ only in where plugs lead, the recorded one is destroyed only with otherPath. away
 // is why its host cannot be reached; nil = it can.
-func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, otherPath bool, away *reason.Reason) *reason.Reason {
+func WhyKept(p match.Pair, entry state.Entry, reference string, ty protocol.Type, otherPath bool, away *reason.Reason) *reason.Reason {
 	switch {
 	case away != nil:
 		return away
 	case p.Owner != "":
-		return reason.New(reason.KeptAsOwned).With(IsOf(p.Owner, p.Unsure))
-	case match.OnlyPaths(p.Differences) && !otherPath:
+		return reason.New(reason.KeptAsOwned).With(OwnedBy(p.Owner, p.Unsure))
+	case match.OnlyPathsDiffer(p.Differences) && !otherPath:
 		return reason.New(reason.OtherPath)
 	case entry.OnRemove == "forget":
 		return reason.New(reason.OnRemove)
@@ -30,23 +30,23 @@ func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, 
 	return nil
 }
 
-// IsOf returns which resource owns a recorded thing, or may own it if that is unsure.
-func IsOf(owner string, unsure bool) *reason.Reason {
+// OwnedBy returns which resource owns a recorded thing, or may own it if that is unsure.
+func OwnedBy(owner string, unsure bool) *reason.Reason {
 	if unsure {
 		return reason.New(reason.MayBeOwned, owner)
 	}
 	return reason.New(reason.Owned, owner)
 }
 
-// Left returns the note about a recorded thing that stays: how the resource's thing
+// KeptNote returns the note about a recorded thing that stays: how the resource's thing
 // differs from it, and why it stays.
-func Left(differs, stays *reason.Reason) *reason.Reason {
+func KeptNote(differs, stays *reason.Reason) *reason.Reason {
 	return reason.New(reason.Replaced).With(differs, stays)
 }
 
-// Lost returns the note about a recorded resource that does not exist, if the recorded thing
+// RecreatedNote returns the note about a recorded resource that does not exist, if the recorded thing
 // may be another one, which then stays; nil = it is the same thing.
-func Lost(entry state.Entry, ty string, config json.RawMessage, identity []string) *reason.Reason {
+func RecreatedNote(entry state.Entry, ty string, config json.RawMessage, identity []string) *reason.Reason {
 	switch {
 	case plugs.Untagged(entry.Type) != plugs.Untagged(ty):
 		return reason.New(reason.CreatedByType, entry.Type)

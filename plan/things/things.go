@@ -22,8 +22,8 @@ import (
 // Declared describes the thing that a declared resource stands for.
 func Declared(schemas typeschema.Reader, reference string, ty protocol.Type, config json.RawMessage, settings runner.Settings,
 	mounts []runner.Mount) match.Thing {
-	t := around(config, settings, mounts)
-	t.Type = named(reference, ty.Kind, ty.Identity)
+	t := surroundingsOf(config, settings, mounts)
+	t.Type = typeNamed(reference, ty.Kind, ty.Identity)
 	t.Type.Memory = ty.Memory
 	for i := range t.Type.Names {
 		name := &t.Type.Names[i]
@@ -36,8 +36,8 @@ func Declared(schemas typeschema.Reader, reference string, ty protocol.Type, con
 
 // Recorded describes the thing that an entry of the state stands for.
 func Recorded(e state.Entry) match.Thing {
-	t := around(e.Config, e.Settings, e.Mounts)
-	t.Type = named(e.Type, e.Kind, e.Identity)
+	t := surroundingsOf(e.Config, e.Settings, e.Mounts)
+	t.Type = typeNamed(e.Type, e.Kind, e.Identity)
 	t.Type.Memory = e.Memory != nil
 	for i := range t.Type.Names {
 		t.Type.Names[i].Default = e.Defaults[t.Type.Names[i].Pointer]
@@ -80,8 +80,8 @@ func Known(ty protocol.Type, unknown map[string]string) bool {
 	return true
 }
 
-// named describes a type by its image reference, its kind and its identity.
-func named(reference, kind string, pointers []string) match.Type {
+// typeNamed describes a type by its image reference, its kind and its identity.
+func typeNamed(reference, kind string, pointers []string) match.Type {
 	reference, fragment, _ := strings.Cut(reference, "#")
 	t := match.Type{Repository: plugs.Untagged(reference), Fragment: fragment, Kind: kind}
 	for _, p := range pointers {
@@ -90,8 +90,8 @@ func named(reference, kind string, pointers []string) match.Type {
 	return t
 }
 
-// around describes a thing without its type.
-func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
+// surroundingsOf describes a thing without its type.
+func surroundingsOf(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
 	t := match.Thing{Config: config, Network: string(settings.Network)}
 	if settings.Host != nil {
 		t.Host, t.Machine = settings.Host.Name, settings.Host.Machine // the way to reach the host may change, so it is left out

@@ -108,14 +108,14 @@ func TestHosts_Place(t *testing.T) {
 	} {
 		e := state.Entry{Settings: runner.Settings{Host: &runner.Host{Name: c.recorded, Machine: c.machine}}}
 		got := hosts.Place(e)
-		if at := got.Settings.Host; at.Name != c.name || at.Machine != c.is || (hosts.Away(got) != nil) != c.away {
-			t.Errorf("%+v is on %+v, away: %q", c, at, hosts.Away(got).Words())
+		if at := got.Settings.Host; at.Name != c.name || at.Machine != c.is || (hosts.OutOfReach(got) != nil) != c.away {
+			t.Errorf("%+v is on %+v, away: %q", c, at, hosts.OutOfReach(got).Words())
 		}
 		if e.Settings.Host.Name != c.recorded {
 			t.Errorf("%+v was changed in place", c)
 		}
 	}
-	if got := hosts.Place(state.Entry{}); got.Settings.Host != nil || hosts.Away(got) != nil {
+	if got := hosts.Place(state.Entry{}); got.Settings.Host != nil || hosts.OutOfReach(got) != nil {
 		t.Error("what is here is on a host")
 	}
 }

@@ -46,12 +46,12 @@ func New(s *subject.Subject, f *findings.List, p Prober, granted *plugs.Plugs, p
 		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size)}
 }
 
-// Ask asks the images of the selected resources for their types, and grants plugs. No
+// Query asks the images of the selected resources for their types, and grants plugs. No
 // resource is asked twice, and all types are known before any state is asked for.
 // Of the resources of one type, the first by address is asked before the others:
 // the image says whether its answer holds for the others too, and that must not
 // depend on which resource is quicker.
-func (d *Types) Ask(ctx context.Context, wanted func(addr string) bool) {
+func (d *Types) Query(ctx context.Context, wanted func(addr string) bool) {
 	var first, others []*config.Resource
 	seen, typeOf := map[string]bool{}, make(map[string]string, len(d.subject.Manifest.Resources()))
 	for _, r := range d.subject.Manifest.Resources() {
@@ -71,21 +71,21 @@ func (d *Types) Ask(ctx context.Context, wanted func(addr string) bool) {
 	d.subject.Manifest = config.Converting(d.subject.Manifest, d.TypeOf)
 	for _, r := range slices.Concat(first, others) {
 		if ty, ok := d.types[r.Address]; ok {
-			d.findings.Report(r, "", refresh.CanBeTold(r, ty))
+			d.findings.Report(r, "", refresh.CheckSubscriptions(r, ty))
 			d.findings.Report(r, "", plugs.RequireAliases(r, *ty, func(addr string) string { return typeOf[addr] }))
 		}
 	}
 }
 
-// AskOthers asks the images of the resources that a partial plan leaves out for their
+// QueryOthers asks the images of the resources that a partial plan leaves out for their
 // types, unless Selection.Apart is set: matching covers all resources. Their errors are
 // not reported.
-func (d *Types) AskOthers(ctx context.Context) {
+func (d *Types) QueryOthers(ctx context.Context) {
 	if !d.subject.Partial() || d.subject.Selection.Apart {
 		return
 	}
 	quiet := d.clone()
-	quiet.Ask(ctx, func(string) bool { return true })
+	quiet.Query(ctx, func(string) bool { return true })
 	d.types, d.typeCache, d.mounts = quiet.types, quiet.typeCache, quiet.mounts
 }
 

@@ -88,7 +88,7 @@ func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Sn
 		return nil, err
 	}
 	at.Places.Known(hosts.Reachable(m))
-	client, look := at.Client(e.Command(), at.Places, prior, nil, resolver), draft.Looker(at.Places)
+	client, look := at.Client(e.Command(), at.Places, prior, nil, resolver), draft.PlugPaths(at.Places)
 	return &search{engine: e, manifest: m, prior: prior, client: client, plugs: plugs.New(m.Plugs(), nil, look)}, nil
 }
 
@@ -206,7 +206,7 @@ func onHost(s runner.Settings, host *runner.Host) runner.Settings {
 // the whole config.
 func same(ty protocol.Type, a, b match.Thing) bool {
 	if len(ty.Identity) > 0 {
-		return match.NamedAlike(a, b)
+		return match.SameNames(a, b)
 	}
 	return jsondoc.Same(a.Config, b.Config)
 }

@@ -72,14 +72,14 @@ func (p Planner) Options(in Inputs) plan.Options {
 	resources, workers := Limits(in.Parallelism)
 	w := p.Command.Work
 	return plan.Options{Version: w.Version, Workspace: w.Dir, Selection: in.Selection, Parallelism: resources, InWorkers: workers,
-		Now: w.Started, Progress: p.Command.Planning, Secret: w.Secrets.Learn, Look: Looker(p.Places), Hosts: in.Hosts,
+		Now: w.Started, Progress: p.Command.Planning, Secret: w.Secrets.Learn, PlugPaths: PlugPaths(p.Places), Hosts: in.Hosts,
 		HostsAtOnce: in.AtOnce}
 }
 
-// Looker returns a function that resolves plugs on hosts.
-func Looker(at *router.Places) plugs.Look {
+// PlugPaths returns a function that resolves plugs on hosts.
+func PlugPaths(at *router.Places) plugs.Resolve {
 	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
-		return hosts.Look(ctx, at, h, list)
+		return hosts.ResolvePlugs(ctx, at, h, list)
 	}
 }
 

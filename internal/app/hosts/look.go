@@ -23,11 +23,11 @@ type Reacher struct{ *router.Places }
 
 // Look implements apply.Reacher.
 func (r Reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
-	return Look(ctx, r.Places, h, list)
+	return ResolvePlugs(ctx, r.Places, h, list)
 }
 
-// Look resolves the paths of plugs on a host.
-func Look(ctx context.Context, p *router.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+// ResolvePlugs resolves the paths of plugs on a host.
+func ResolvePlugs(ctx context.Context, p *router.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
 	asked := make([]remote.Plug, len(list))
 	for i, plug := range list {
 		asked[i] = remote.Plug{Name: plug.Name, Path: plug.Path, ReadOnly: plug.ReadOnly}
@@ -52,7 +52,7 @@ func checkPlugs(ctx context.Context, at *router.Places, p *plan.Plan, on *Reside
 			if _, _, versioned := artifact.ParseMount(mount.Source); versioned {
 				continue // it is an artifact, which is fetched
 			}
-			led, err := Look(ctx, at, on.Host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
+			led, err := ResolvePlugs(ctx, at, on.Host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
 			switch {
 			case err != nil:
 				return err

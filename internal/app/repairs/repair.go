@@ -32,7 +32,7 @@ type RepairOptions struct {
 	Addresses []string       // what drifted
 	Whole     bool           // instead of Addresses: all resources that the manifest declares and the state has, as in an apply
 	Kinds     []plan.Change  // the kinds of change that are approved
-	Looker    *drift.Checker // of the watch: nothing else queries the resources that drifted
+	Checker   *drift.Checker // of the watch: nothing else queries the resources that drifted
 	Ended     func()         // called when the state is written, and before any other command can change it
 }
 
@@ -70,7 +70,7 @@ func (k Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	defer connected.Close()
 	done.Snapshot = connected.Prior // with the ends that were found out
 	t := attempt{connected, k, o.Source, repair.Policy{Manifest: o.Source.Manifest, Place: o.Source.Place, Selection: o.Source.Selection,
-		Prior: done.Snapshot, Addresses: o.Addresses, Whole: o.Whole, Kinds: o.Kinds, Looker: o.Looker}}
+		Prior: done.Snapshot, Addresses: o.Addresses, Whole: o.Whole, Kinds: o.Kinds, Checker: o.Checker}}
 	if !o.Whole {
 		believed := t.planner().Options(t.source.inputs(done.Snapshot))
 		_, m, err := t.planner().Recorded(ctx, t.source.inputs(done.Snapshot), o.Source.images, &believed)

@@ -97,13 +97,13 @@ func TestRepair_IsPlannedWithWhatWasFoundOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	looker, _, err := keeper.Looker(t.Context(), source, prior)
+	looker, _, err := keeper.Checker(t.Context(), source, prior)
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked = nil
 	done, err := keeper.Repair(t.Context(), RepairOptions{Source: source, Prior: prior, Addresses: []string{"a"}, Kinds: []plan.Change{repair.Kind},
-		Looker: looker, Ended: func() {}})
+		Checker: looker, Ended: func() {}})
 	if err != nil || len(asked) == 0 {
 		t.Fatalf("%v, asked %d times", err, len(asked))
 	}
@@ -151,7 +151,7 @@ func TestLooker_ReleasesWhatTheStateNeedsNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	prior.Pins = map[string]state.Pin{"now": {}}
-	if _, _, err := keeper.Looker(t.Context(), source, prior); err != nil {
+	if _, _, err := keeper.Checker(t.Context(), source, prior); err != nil {
 		t.Fatal(err)
 	}
 	if len(files.released) != 1 || files.released[0] != "old" {

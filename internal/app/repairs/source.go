@@ -168,8 +168,8 @@ func wasApplied(s state.Snapshot, id string) bool {
 // WatchSpec returns how to run the program of a type that reports changes to a resource.
 type WatchSpec func(context.Context, typeclient.Target, protocol.Type, protocol.StateInput) (runner.Spec, error)
 
-// Looker returns a drift.Checker, which queries single resources of a source.
-func (k Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*drift.Checker, WatchSpec, error) {
+// Checker returns a drift.Checker, which queries single resources of a source.
+func (k Keeper) Checker(ctx context.Context, s *Source, prior state.Snapshot) (*drift.Checker, WatchSpec, error) {
 	p, in := k.planner(), s.inputs(prior)
 	o := p.Options(in)
 	asked, m, err := p.Recorded(ctx, in, s.images, &o)

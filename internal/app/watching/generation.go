@@ -193,7 +193,7 @@ type looker struct {
 
 // with sets the state that resources are compared with from now on.
 func (l *looker) with(ctx context.Context, prior state.Snapshot) error {
-	next, spec, err := l.w.engine.Looker(ctx, l.source, prior)
+	next, spec, err := l.w.engine.Checker(ctx, l.source, prior)
 	if err != nil {
 		return err
 	}

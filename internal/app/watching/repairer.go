@@ -108,7 +108,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	prior, seen := r.look.prior, r.look.looker
 	r.w.mu.Unlock()
 	done, err := e.Repair(ctx, repairs.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Whole: r.whole, Kinds: w.kinds,
-		Looker: seen, Ended: func() { w.mark, w.letGo = w.marked(r.source), time.Now() }})
+		Checker: seen, Ended: func() { w.mark, w.letGo = w.marked(r.source), time.Now() }})
 	if err != nil && done.Report == nil {
 		status := apply.Error
 		if errors.Is(err, context.Canceled) {

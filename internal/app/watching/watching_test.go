@@ -30,13 +30,13 @@ resource "b" {
 	if err != nil {
 		t.Fatal(err)
 	}
-	looker, _, err := e.Looker(t.Context(), source, prior)
+	looker, _, err := e.Checker(t.Context(), source, prior)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.dumb["a"] = true
 	kinds, _ := approved("drift")
-	done, err := e.Repair(t.Context(), repairs.RepairOptions{Source: source, Prior: prior, Addresses: []string{"a", "b"}, Kinds: kinds, Looker: looker,
+	done, err := e.Repair(t.Context(), repairs.RepairOptions{Source: source, Prior: prior, Addresses: []string{"a", "b"}, Kinds: kinds, Checker: looker,
 		Ended: func() {}})
 	if err != nil || done.Broken == nil || done.Report != nil || !slices.Equal(done.Planned, []string{"b"}) {
 		t.Fatalf("%+v, %v", done, err)

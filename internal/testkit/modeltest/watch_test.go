@@ -228,7 +228,7 @@ func (ex *execution) starts(s *Step) (*watcher, error) {
 
 // see makes what looks, for the state as it is known.
 func (w *watcher) see() (err error) {
-	w.looker, _, err = w.engine.Looker(context.Background(), w.source, w.prior)
+	w.looker, _, err = w.engine.Checker(context.Background(), w.source, w.prior)
 	return err
 }
 
@@ -246,7 +246,7 @@ func (w *watcher) late() error {
 		all = append(all, r.Address)
 	}
 	_, err := w.engine.Repair(context.Background(), repairs.RepairOptions{Source: slow.source, Prior: slow.prior, Addresses: all, Kinds: []plan.Change{repair.Kind},
-		Looker: slow.looker, Ended: func() {}})
+		Checker: slow.looker, Ended: func() {}})
 	if !errors.Is(err, repairs.ErrElsewhere) || len(w.tracer.calls) > began {
 		return failf("watch", "another has changed the state, and it was repaired by what was known before: %v, %d calls", err,
 			len(w.tracer.calls)-began)
@@ -291,7 +291,7 @@ func (w *watcher) repair(wrong map[string]string) (crashed bool, err error) {
 	t.died = func() { left = w.files() }
 	t.mu.Unlock()
 	done, err := w.engine.Repair(ctx, repairs.RepairOptions{Source: w.source, Prior: w.prior, Addresses: slices.Sorted(maps.Keys(wrong)),
-		Kinds: []plan.Change{repair.Kind}, Looker: w.looker, Ended: func() {}})
+		Kinds: []plan.Change{repair.Kind}, Checker: w.looker, Ended: func() {}})
 	t.mu.Lock()
 	t.applying, t.died, crashed = false, nil, t.dead
 	calls := t.calls[began:]
