@@ -231,6 +231,7 @@ var ranks = map[string]int{
 	"plan":                                   34,
 	"plan/identity":                          30,
 	"plan/decide":                            31,
+	"machine/internal/git":                   13,
 }
 
 // owners: these libraries are known to one package only, so that they can be

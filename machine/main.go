@@ -13,6 +13,7 @@ import (
 	"deployster/machine/internal/content"
 	"deployster/machine/internal/etc"
 	"deployster/machine/internal/files"
+	"deployster/machine/internal/git"
 	"deployster/machine/internal/settings"
 	"deployster/machine/internal/sysctl"
 	"deployster/machine/internal/text"
@@ -30,6 +31,7 @@ func kinds(m *access.Machine) map[string]protocol.Kind {
 		"exec":          command.New(m),
 		"file":          files.NewFile(m),
 		"hosts_entry":   text.NewHosts(m),
+		"git":           git.New(m),
 		"hostname":      settings.NewHostname(m),
 		"ini":           text.NewINI(m),
 		"json":          text.NewJSON(m),
