@@ -232,6 +232,7 @@ var ranks = map[string]int{
 	"plan/identity":                          30,
 	"plan/decide":                            31,
 	"machine/internal/git":                   13,
+	"machine/internal/nftables":              14,
 }
 
 // owners: these libraries are known to one package only, so that they can be

@@ -4,6 +4,7 @@ import (
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/accounts"
 	"deployster/machine/internal/apt"
+	"deployster/machine/internal/nftables"
 	"deployster/machine/internal/settings"
 	"deployster/machine/internal/systemd"
 	"deployster/protocol"
@@ -18,6 +19,7 @@ func system(m *access.Machine) map[string]protocol.Kind {
 		"group":      accounts.NewGroup(m),
 		"locale":     settings.NewLocale(m),
 		"mount":      systemd.NewMount(m),
+		"nftables":   nftables.New(m),
 		"package":    apt.NewPackage(m),
 		"service":    systemd.NewService(m),
 		"ssh_key":    accounts.NewKey(m),
