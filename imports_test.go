@@ -233,6 +233,7 @@ var ranks = map[string]int{
 	"plan/decide":                            31,
 	"machine/internal/git":                   13,
 	"machine/internal/nftables":              14,
+	"machine/internal/containers":            14,
 }
 
 // owners: these libraries are known to one package only, so that they can be

@@ -4,6 +4,7 @@ import (
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/accounts"
 	"deployster/machine/internal/apt"
+	"deployster/machine/internal/containers"
 	"deployster/machine/internal/nftables"
 	"deployster/machine/internal/settings"
 	"deployster/machine/internal/systemd"
@@ -15,6 +16,7 @@ import (
 func system(m *access.Machine) map[string]protocol.Kind {
 	return map[string]protocol.Kind{
 		"apt_source": apt.NewSource(m),
+		"container":  containers.New(m),
 		"drop_in":    systemd.NewDropIn(m),
 		"group":      accounts.NewGroup(m),
 		"locale":     settings.NewLocale(m),

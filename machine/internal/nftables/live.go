@@ -23,7 +23,8 @@ func difference(have, want string) protocol.Reason {
 }
 
 func (k Table) nft(ctx context.Context, out io.Writer, args ...string) error {
-	err := k.machine.Run(ctx, access.Command{Args: append([]string{"nft"}, args...), Stdout: out, Description: "nft " + strings.Join(args, " ")})
+	err := k.machine.Run(ctx, access.Command{Args: append([]string{"nft"}, args...), Stdout: out,
+		Description: "nft " + strings.Join(args, " ")})
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("%w: install the package nftables first", err)
 	}
@@ -34,7 +35,8 @@ func (k Table) nft(ctx context.Context, out io.Writer, args ...string) error {
 func (k Table) load(ctx context.Context, beside, as string, flags ...string) error {
 	err := k.nft(ctx, nil, append(flags, "-f", k.machine.Path(beside))...)
 	if exit, ok := errors.AsType[*access.ExitError](err); ok {
-		return fmt.Errorf("nft does not accept the rules, and nothing was changed:\n%s", strings.ReplaceAll(exit.Output, k.machine.Path(beside), as))
+		return fmt.Errorf("nft does not accept the rules, and nothing was changed:\n%s",
+			strings.ReplaceAll(exit.Output, k.machine.Path(beside), as))
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package systemd
 import (
 	"context"
 	"io"
+	"strings"
 
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/files"
@@ -74,6 +75,11 @@ func (u OwnUnit) Write(ctx context.Context, log io.Writer) error {
 // Up starts the unit, or restarts one that runs. An error has the end of its journal.
 func (u OwnUnit) Up(ctx context.Context) error { return u.control.up(ctx, "restart", u.Name) }
 
+// Explained adds to an error what the unit has written last.
+func (u OwnUnit) Explained(ctx context.Context, err error) error {
+	return u.control.explained(ctx, u.Name, err)
+}
+
 // Remove stops and disables the unit, and removes its file.
 func (u OwnUnit) Remove(ctx context.Context) error {
 	if err := u.control.stopAndDisable(ctx, u.Name); err != nil {
@@ -89,4 +95,13 @@ func (u OwnUnit) Watch(ctx context.Context, tell func(detail string)) error {
 		func(ctx context.Context, tell func(string)) error {
 			return files.Watch(ctx, u.control.machine, u.file().path, tell)
 		})
+}
+
+// Words returns a command of a unit, whose words nothing is special in.
+func Words(words []string) string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = quoted(strings.ReplaceAll(word, "$", "$$"))
+	}
+	return strings.Join(list, " ")
 }
