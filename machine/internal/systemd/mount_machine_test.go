@@ -10,16 +10,33 @@ import (
 	"time"
 
 	"deployster/machine/internal/kindtest"
+	"deployster/protocol"
 )
+
+func inMachine(t *testing.T, script string) string {
+	t.Helper()
+	out, err := exec.Command("sh", "-c", script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func isValid(t *testing.T, r *kindtest.Resource, c config) {
+	t.Helper()
+	if a := r.State(c); a.Status != protocol.Valid {
+		t.Errorf("%v: %+v", c, a)
+	}
+}
 
 // disk returns a loop device with a file system; a machine has no disks of its own.
 func disk(t *testing.T) string {
 	t.Helper()
-	device := shell(t, `test -e /dev/loop-control || mknod /dev/loop-control c 10 237
+	device := inMachine(t, `test -e /dev/loop-control || mknod /dev/loop-control c 10 237
 image=$(mktemp /srv/disk.XXXXXX); truncate -s 16M $image
 n=$(losetup -f | tr -dc 0-9); test -e /dev/loop$n || mknod -m 660 /dev/loop$n b 7 $n
 losetup /dev/loop$n $image; rm $image; mkfs.ext4 -q /dev/loop$n; echo /dev/loop$n`)
-	t.Cleanup(func() { shell(t, "umount -A "+device+" 2>/dev/null; losetup -d "+device) })
+	t.Cleanup(func() { inMachine(t, "umount -A "+device+" 2>/dev/null; losetup -d "+device) })
 	return device
 }
 
@@ -28,22 +45,22 @@ func TestMount_LiveAndBootAreTwoFacts(t *testing.T) {
 	r := kindtest.New(t, NewMount(here))
 	c := config{"path": "/srv/a-b c", "source": device, "fstype": "ext4", "options": []string{"noexec"}}
 	r.Apply(c)
-	valid(t, r, c)
+	isValid(t, r, c)
 	facts := func() string {
-		return shell(t, `findmnt -no SOURCE,FSTYPE "/srv/a-b c"; systemctl is-enabled 'srv-a\x2db\x20c.mount' 2>/dev/null || true`)
+		return inMachine(t, `findmnt -no SOURCE,FSTYPE "/srv/a-b c"; systemctl is-enabled 'srv-a\x2db\x20c.mount' 2>/dev/null || true`)
 	}
 	if got := facts(); got != device+" ext4\nenabled" {
 		t.Errorf("%s", got)
 	}
-	shell(t, "umount '/srv/a-b c'")
+	inMachine(t, "umount '/srv/a-b c'")
 	if a := r.Apply(c); len(a.Reasons) != 1 || a.Reasons[0].Path != "/mounted" {
 		t.Errorf("%+v", a.Reasons)
 	}
-	shell(t, `systemctl disable 'srv-a\x2db\x20c.mount'`)
+	inMachine(t, `systemctl disable 'srv-a\x2db\x20c.mount'`)
 	if a := r.Apply(c); len(a.Reasons) != 1 || a.Reasons[0].Path != "/boot" {
 		t.Errorf("%+v", a.Reasons)
 	}
-	shell(t, "mount -o remount,ro,exec '/srv/a-b c'")
+	inMachine(t, "mount -o remount,ro,exec '/srv/a-b c'")
 	if a := r.Apply(c); len(a.Reasons) != 1 || a.Reasons[0].Message != "it is not mounted with noexec, rw" {
 		t.Errorf("%+v", a.Reasons)
 	}
@@ -68,27 +85,27 @@ func TestMount_IsNeverStacked(t *testing.T) {
 	if a := r.Apply(config{"path": "/srv/one", "source": second, "options": []string{"ro"}}); len(a.Reasons) != 2 || a.Reasons[0].Path != "/source" {
 		t.Errorf("%+v", a.Reasons)
 	}
-	if got := shell(t, "findmnt -no SOURCE /srv/one; findmnt -no OPTIONS /srv/one | cut -c1-2"); got != second+"\nro" {
+	if got := inMachine(t, "findmnt -no SOURCE /srv/one; findmnt -no OPTIONS /srv/one | cut -c1-2"); got != second+"\nro" {
 		t.Errorf("%s", got)
 	}
-	shell(t, "mount "+first+" /srv/one")
+	inMachine(t, "mount "+first+" /srv/one")
 	r.Fails(config{"path": "/srv/one", "source": second, "options": []string{"ro"}}, "config", "2 file systems are mounted on top of each other")
-	shell(t, "umount /srv/one")
+	inMachine(t, "umount /srv/one")
 	r.Destroy(config{"path": "/srv/one", "source": second})
-	shell(t, "mkdir -p /srv/theirs; mount -t tmpfs tmpfs /srv/theirs")
-	defer shell(t, "umount /srv/theirs")
+	inMachine(t, "mkdir -p /srv/theirs; mount -t tmpfs tmpfs /srv/theirs")
+	defer inMachine(t, "umount /srv/theirs")
 	theirs := kindtest.New(t, NewMount(here))
 	theirs.Fails(config{"path": "/srv/theirs", "source": first}, "config", "/path", "tmpfs of type tmpfs is mounted at /srv/theirs by somebody else")
 	theirs.Destroy(config{"path": "/srv/theirs", "source": first})
-	if got := shell(t, "findmnt -no FSTYPE /srv/theirs"); got != "tmpfs" {
+	if got := inMachine(t, "findmnt -no FSTYPE /srv/theirs"); got != "tmpfs" {
 		t.Errorf("the mount of somebody else is %q", got)
 	}
-	shell(t, "mkdir -p /srv/full; touch /srv/full/x")
+	inMachine(t, "mkdir -p /srv/full; touch /srv/full/x")
 	if a := theirs.State(config{"path": "/srv/full", "source": first}); !strings.Contains(a.Reasons[0].Message, "is hidden") {
 		t.Errorf("%+v", a.Reasons)
 	}
-	shell(t, "printf '%s\\n' '"+first+` /srv/f\040stab ext4 defaults 0 0' >>/etc/fstab`)
-	defer shell(t, "sed -i /040stab/d /etc/fstab")
+	inMachine(t, "printf '%s\\n' '"+first+` /srv/f\040stab ext4 defaults 0 0' >>/etc/fstab`)
+	defer inMachine(t, "sed -i /040stab/d /etc/fstab")
 	theirs.Fails(config{"path": "/srv/f stab", "source": first}, "config", "/path", "/etc/fstab has an entry")
 }
 
@@ -103,18 +120,18 @@ func TestMount_BusyNamesWhoUsesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.DestroyFails(c, "/srv/busy is busy, and is not unmounted: sleep", "cwd /srv/busy")
-	valid(t, r, c)
+	isValid(t, r, c)
 	_ = user.Process.Kill()
 	_ = user.Wait()
 	r.Destroy(c)
 }
 
 func TestMount_OtherKindsOfSources(t *testing.T) {
-	shell(t, "mkdir -p /srv/from; touch /srv/from/x")
+	inMachine(t, "mkdir -p /srv/from; touch /srv/from/x")
 	bind := kindtest.New(t, NewMount(here))
 	c := config{"path": "/srv/to", "source": "/srv/from", "options": []string{"bind"}}
 	bind.Apply(c)
-	valid(t, bind, c)
+	isValid(t, bind, c)
 	if _, err := os.Stat("/srv/to/x"); err != nil {
 		t.Error(err)
 	}
@@ -126,7 +143,7 @@ func TestMount_OtherKindsOfSources(t *testing.T) {
 	c = config{"path": "/srv/memory", "source": "tmpfs", "fstype": "tmpfs", "options": []string{"size=1m", "mode=0700"}}
 	memory.Apply(c)
 	events := memory.Watch(c)
-	shell(t, "umount /srv/memory")
+	inMachine(t, "umount /srv/memory")
 	select {
 	case <-events:
 	case <-time.After(5 * time.Second):
@@ -135,7 +152,7 @@ func TestMount_OtherKindsOfSources(t *testing.T) {
 	memory.Apply(c)
 	c["options"] = []string{"size=2m", "mode=0700"}
 	memory.Apply(c)
-	if got := shell(t, "findmnt -no OPTIONS /srv/memory"); !strings.Contains(got, "size=2048k") {
+	if got := inMachine(t, "findmnt -no OPTIONS /srv/memory"); !strings.Contains(got, "size=2048k") {
 		t.Errorf("%s", got)
 	}
 	memory.Destroy(c)
@@ -151,18 +168,18 @@ func TestSwap_FileIsMadeUsedAndRemoved(t *testing.T) {
 	r := kindtest.New(t, NewSwap(here))
 	c := config{"path": "/srv/swap/file", "size": "2M", "priority": 5}
 	r.Apply(c)
-	valid(t, r, c)
+	isValid(t, r, c)
 	facts := func() string {
-		return shell(t, "awk '/srv.swap/ {print $1, $2, $5}' /proc/swaps; stat -c '%a %s' /srv/swap/file; systemctl is-enabled srv-swap-file.swap")
+		return inMachine(t, "awk '/srv.swap/ {print $1, $2, $5}' /proc/swaps; stat -c '%a %s' /srv/swap/file; systemctl is-enabled srv-swap-file.swap")
 	}
 	if got := facts(); got != "/srv/swap/file file 5\n600 2097152\nenabled" {
 		t.Errorf("%s", got)
 	}
-	shell(t, "swapoff /srv/swap/file")
+	inMachine(t, "swapoff /srv/swap/file")
 	if a := r.Apply(c); len(a.Reasons) != 1 || a.Reasons[0].Message != "the kernel does not swap to it" {
 		t.Errorf("%+v", a.Reasons)
 	}
-	shell(t, "chmod 644 /srv/swap/file; systemctl disable srv-swap-file.swap")
+	inMachine(t, "chmod 644 /srv/swap/file; systemctl disable srv-swap-file.swap")
 	if a := r.Apply(c); len(a.Reasons) != 2 {
 		t.Errorf("%+v", a.Reasons)
 	}
@@ -174,13 +191,13 @@ func TestSwap_FileIsMadeUsedAndRemoved(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	r.Destroy(c)
-	if got := shell(t, "cat /proc/swaps | grep -c srv; ls -A /srv/swap; ls /etc/systemd/system | grep -c swap$; true"); got != "0\nlost+found\n0" {
+	if got := inMachine(t, "cat /proc/swaps | grep -c srv; ls -A /srv/swap; ls /etc/systemd/system | grep -c swap$; true"); got != "0\nlost+found\n0" {
 		t.Errorf("%s", got)
 	}
-	shell(t, "echo precious >/srv/swap/data")
+	inMachine(t, "echo precious >/srv/swap/data")
 	data := kindtest.New(t, NewSwap(here))
 	data.Fails(config{"path": "/srv/swap/data", "size": "2M"}, "config", "/path", "exists and holds no swap")
-	if got := shell(t, "cat /srv/swap/data"); got != "precious" {
+	if got := inMachine(t, "cat /srv/swap/data"); got != "precious" {
 		t.Errorf("%s", got)
 	}
 	at.Destroy(mount)
