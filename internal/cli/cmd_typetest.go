@@ -18,7 +18,9 @@ func testType(c *cli.Context, s *session) error {
 	if !c.IsSet("source") {
 		s.keep = 0 // the test needs fresh containers
 	}
-	code, err := typetest.Run(c, typetest.Session{Engine: s.engine, Out: s.out, Err: s.err, Interactive: s.env.Interactive, Confirm: s.ui.Confirm})
+	code, err := typetest.Run(c, typetest.Session{
+		Engine: s.engine, Out: s.out, Err: s.err, Interactive: s.env.Interactive, Confirm: s.ui.Confirm,
+	})
 	if err == nil && code != exitDone {
 		return exitStatus(code)
 	}

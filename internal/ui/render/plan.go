@@ -13,6 +13,7 @@ import (
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
+	"deployster/plan/reason"
 )
 
 // Plan returns the text of a plan, for a person who decides about it.
