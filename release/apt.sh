@@ -11,8 +11,10 @@ apt() {
 	apt-get -qq -o APT::Architecture="$arch" -o APT::Architectures::="$arch" -o Dir::State::lists="$dir/lists" -o Dir::State::status="$dir/status" \
 		-o Dir::Cache="$dir" -o Dir::Cache::archives="$dir/archives" -o APT::Sandbox::User=root "$@" >&2
 }
-apt update
+[ -e "$dir/updated" ] || apt update # what was fetched before counts: others may have newer packages by now
+: >"$dir/updated"
 apt -y -d --no-install-recommends install "$@"
+rm -rf --one-file-system "$dir/root"
 for name in bin sbin lib lib64; do # as the merged /usr of an installation
 	mkdir -p "$dir/root/usr/$name"
 	ln -sfn "usr/$name" "$dir/root/$name"

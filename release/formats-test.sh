@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs each package by its own tool in a root of its architecture: Debian's dpkg and rpm, for another
 # architecture by qemu, and apk if there is one here. Usage: formats-test.sh DIR OLD NEW
-# OLD and NEW are the files of two versions. DIR keeps what was fetched.
+# OLD and NEW are the files of two versions. DIR is replaced.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
@@ -9,10 +9,9 @@ dir=$(realpath "$1") old=$(realpath "$2") new=$(realpath "$3")
 own=$(dpkg --print-architecture)
 for arch in amd64 arm64; do
 	ls "$new"/*_"$arch".deb >/dev/null 2>&1 || { echo "formats-test: $arch was not built"; continue; }
+	rm -rf --one-file-system "$dir/$arch"
 	mkdir -p "$dir/$arch"
-	rm -rf --one-file-system "$dir/$arch/root"
 	sh "$here/apt.sh" "$arch" "$dir" busybox-static dash dpkg libc-bin tar rpm >"$dir/$arch/packages"
-	rm -rf "$dir/$arch/files"
 	mkdir "$dir/$arch/files" "$dir/$arch/files/old" "$dir/$arch/files/new"
 	case $arch in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac
 	for version in old new; do

@@ -52,12 +52,12 @@ func (r *release) image(trees []tree) (packages []string, err error) {
 	b, manifests := blobs{}, []object{}
 	applets := ""
 	for _, t := range trees {
-		list, err := r.output(".", "sh", append([]string{"apt.sh", t.arch, filepath.Join(r.work, "image")}, inImage...)...)
+		list, err := r.output(".", "sh", append([]string{"apt.sh", t.arch, filepath.Join(r.debian, "image")}, inImage...)...)
 		if err != nil {
 			return nil, err
 		}
 		packages = append(packages, strings.Split(list, "\n")...)
-		root := filepath.Join(r.work, "image", t.arch, "root")
+		root := filepath.Join(r.debian, "image", t.arch, "root")
 		if native, _ := r.native(); strings.Contains(native, "/"+t.arch+"/") {
 			if applets, err = r.output(".", filepath.Join(root, "bin", "busybox"), "--list"); err != nil {
 				return nil, err
@@ -65,7 +65,7 @@ func (r *release) image(trees []tree) (packages []string, err error) {
 		}
 	}
 	for _, t := range trees {
-		root := filepath.Join(r.work, "image", t.arch, "root")
+		root := filepath.Join(r.debian, "image", t.arch, "root")
 		if err := finishRoot(root, strings.Fields(applets)); err != nil {
 			return nil, err
 		}

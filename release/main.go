@@ -23,6 +23,7 @@ type release struct {
 	date    time.Time // of the commit: all files get it
 	root    string    // of the checkout
 	work    string    // for files that are not published
+	debian  string    // what was fetched of Debian, "" = below work
 	out     string
 	key     string // a private key of ed25519, "" = none
 }
@@ -35,6 +36,7 @@ func main() {
 	manual := flag.String("language", "", "only write the man page of the language into this `directory`")
 	flag.StringVar(&r.version, "version", "", "the version, as 1.2.3 or 1.2.3-rc.1")
 	flag.StringVar(&r.out, "out", "dist", "the `directory` for the files")
+	flag.StringVar(&r.debian, "debian", "", "keep what is fetched of Debian in this `directory`, and use what another release has kept there")
 	flag.StringVar(&r.key, "key", "", "the private key that signs, a `file` of ed25519 in PEM")
 	only := flag.String("arch", "", "only this `architecture`, for tests; default: "+strings.Join(architectures, " and "))
 	flag.Parse()
@@ -68,6 +70,11 @@ func (r *release) run() error {
 	}
 	defer func() { _ = os.RemoveAll(work) }() // at worst files in the temporary directory are left
 	r.work = work
+	if r.debian == "" {
+		r.debian = work
+	} else if r.debian, err = filepath.Abs(r.debian); err != nil {
+		return err
+	}
 	if err := errors.Join(os.RemoveAll(r.out), os.MkdirAll(r.out, 0o755)); err != nil {
 		return err
 	}
@@ -204,7 +211,7 @@ func (r *release) build(arch string) error {
 			return fmt.Errorf("building %s for %s: %w", p.name, arch, err)
 		}
 	}
-	c := exec.Command("sh", "runc.sh", arch, r.binary(arch, "runc"), filepath.Join(r.work, "runc"))
+	c := exec.Command("sh", "runc.sh", arch, r.binary(arch, "runc"), filepath.Join(r.debian, "runc"))
 	c.Stdout, c.Stderr = os.Stderr, os.Stderr
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("building runc for %s: %w", arch, err)

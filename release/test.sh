@@ -23,14 +23,16 @@ build() {
 	rm -rf "$dir/clone-$name"
 	git clone -q --no-checkout "$here/.." "$dir/clone-$name"
 	git -C "$dir/clone-$name" checkout -q --detach "$commit"
-	(cd "$dir/clone-$name/release" && go run . -version "$version" -key "$dir/key" -out "$dir/$name" "$@")
+	(cd "$dir/clone-$name/release" && go run . -version "$version" -key "$dir/key" -debian "$dir/debian" -out "$dir/$name" "$@")
 	rm -rf "$dir/clone-$name"
 }
+rm -rf --one-file-system "$dir/debian" # both have the same packages of Debian
 build 0.0.1-test.1 old -arch "$arch"
 build 0.0.1-test.1 again -arch "$arch"
 diff -r "$dir/old" "$dir/again" || { echo 'the same commit gave other bytes' >&2; exit 1; }
 rm -rf "$dir/again"
 build 0.0.1-test.2 new
+rm -rf --one-file-system "$dir/debian"
 (
 	cd "$dir/new"
 	openssl pkey -in "$dir/key" -pubout -out deployster.pub

@@ -178,7 +178,7 @@ func (r *release) licences() ([]byte, error) {
 		}
 	}
 	for _, name := range []string{"libseccomp-dev", "libc6"} { // in runc
-		content, err := os.ReadFile(filepath.Join(r.work, "runc", architectures[0], "root", "usr", "share", "doc", name, "copyright"))
+		content, err := os.ReadFile(filepath.Join(r.debian, "runc", architectures[0], "root", "usr", "share", "doc", name, "copyright"))
 		if err != nil {
 			return nil, err
 		}
