@@ -42,11 +42,16 @@ apk)
 	;;
 apk-read)
 	# As apk does: the control files are hidden, and its scripts are run from the root.
-	install() { tar -C / -xzf "$1" && sh /.post-install; }
-	list() { tar -tzf /srv/new/apk | sed -n 's|^usr/|/usr/|p'; }
+	package=
+	names() { tar -tzf "$package" | sed -n 's|^usr/|/usr/|p'; }
+	unpacked() {
+		[ -z "$package" ] || names | grep -v '/$' | while read -r name; do rm -f "$name"; done
+	}
+	install() { unpacked; package=$1; tar -C / -xzf "$1" && sh /.post-install; }
+	list() { names; }
 	remove() {
 		sh /.pre-deinstall 0
-		tar -tzf /srv/new/apk | grep -v '/$' | while read -r name; do rm -f "/$name"; done
+		unpacked
 		find /usr/lib/deployster /usr/share/doc/deployster -depth -type d -exec rmdir {} + 2>/dev/null || true
 	}
 	;;
