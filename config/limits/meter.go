@@ -147,23 +147,23 @@ func (wrapper) Enter(hclsyntax.Node) hcl.Diagnostics { return nil }
 func (wrapper) Exit(n hclsyntax.Node) hcl.Diagnostics {
 	switch n := n.(type) {
 	case *hclsyntax.ForExpr:
-		n.ValExpr = metered{kept(n.ValExpr), countResult}
+		n.ValExpr = metered{kept(n.ValExpr), eachElement}
 		if n.KeyExpr != nil {
-			n.KeyExpr = metered{kept(n.KeyExpr), countResult}
+			n.KeyExpr = metered{kept(n.KeyExpr), eachElement}
 		}
 		if n.CondExpr != nil {
-			n.CondExpr = metered{kept(n.CondExpr), countResult}
+			n.CondExpr = metered{kept(n.CondExpr), eachElement}
 		}
 	case *hclsyntax.SplatExpr:
-		n.Each = metered{kept(n.Each), countResult}
+		n.Each = metered{kept(n.Each), eachElement}
 	case *hclsyntax.FunctionCallExpr:
 		for i, arg := range n.Args {
-			n.Args[i] = metered{kept(arg), countStep}
+			n.Args[i] = metered{kept(arg), argument}
 		}
 	case *hclsyntax.BinaryOpExpr:
-		n.LHS, n.RHS = metered{kept(n.LHS), operand(n.Op)}, metered{kept(n.RHS), operand(n.Op)}
+		n.LHS, n.RHS = metered{kept(n.LHS), operandOf(n.Op)}, metered{kept(n.RHS), operandOf(n.Op)}
 	case *hclsyntax.UnaryOpExpr:
-		n.Val = metered{kept(n.Val), operand(n.Op)}
+		n.Val = metered{kept(n.Val), operandOf(n.Op)}
 	}
 	return nil
 }
@@ -173,7 +173,26 @@ func (wrapper) Exit(n hclsyntax.Node) hcl.Diagnostics {
 // tree finds it.
 type metered struct {
 	*hclsyntax.ParenthesesExpr
-	value func(hclsyntax.Expression, *hcl.EvalContext) (cty.Value, hcl.Diagnostics)
+	role role
+}
+
+// role says what is counted or checked when an expression is evaluated.
+type role int
+
+const (
+	eachElement   role = iota // it is evaluated for each element: its result
+	argument                  // of a function call: a step, since functions take time
+	operand                   // of an operator: whether it is a number that could be written
+	numberOperand             // of an operator that converts its operands to numbers
+)
+
+// operandOf returns the role of an operand. An operator converts text to a number without a
+// check, and numbers grow; a number of a hundred million digits cannot be written.
+func operandOf(op *hclsyntax.Operation) role {
+	if op.Impl.Params()[0].Type == cty.Number {
+		return numberOperand
+	}
+	return operand
 }
 
 // kept returns an expression in parentheses, at the same place.
@@ -186,61 +205,47 @@ func (e metered) UnwrapExpression() hcl.Expression { return e.Expression }
 
 // Value evaluates the expression.
 func (e metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	return e.value(e.Expression, ctx)
-}
-
-// countResult evaluates an expression that is evaluated for each element, and counts its
-// result.
-func countResult(e hclsyntax.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	m := meterOf(ctx)
-	if m == nil {
-		return e.Value(ctx)
+	switch {
+	case e.role >= operand:
+		return e.checkedOperand(ctx)
+	case m == nil:
+		return e.Expression.Value(ctx)
 	}
 	m.step()
-	v, diags := e.Value(ctx)
-	if o, ok := Overran(diags); ok {
-		m.stop("%s", o.Why)
+	v, diags := e.Expression.Value(ctx)
+	if e.role == eachElement {
+		if o, ok := Overran(diags); ok {
+			m.stop("%s", o.Why)
+		}
+		m.count(v)
 	}
-	m.count(v)
 	return v, diags
 }
 
-// countStep evaluates an argument of a function call, and counts a step, since functions
-// take time.
-func countStep(e hclsyntax.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if m := meterOf(ctx); m != nil {
-		m.step()
-	}
-	return e.Value(ctx)
-}
-
-// operand returns how an operand of an operator is evaluated: with an error for a number
-// that could not be written. An operator converts text to a number without a check, and
-// numbers grow; a number of a hundred million digits cannot be written.
-func operand(op *hclsyntax.Operation) func(hclsyntax.Expression, *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	numbers := op.Impl.Params()[0].Type == cty.Number // it converts its operands to numbers
-	return func(e hclsyntax.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-		v, diags := e.Value(ctx)
-		if diags.HasErrors() {
-			return v, diags
-		}
-		if err := checkOperand(v, numbers); err != nil {
-			r := e.Range()
-			return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unusable value",
-				Detail: fmt.Sprintf("This value cannot be used: %s.", err), Subject: &r}}
-		}
+// checkedOperand evaluates the expression, and returns an error for a number that could
+// not be written.
+func (e metered) checkedOperand(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, diags := e.Expression.Value(ctx)
+	if diags.HasErrors() {
 		return v, diags
 	}
+	if err := e.check(v); err != nil {
+		r := e.Range()
+		return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unusable value",
+			Detail: fmt.Sprintf("This value cannot be used: %s.", err), Subject: &r}}
+	}
+	return v, diags
 }
 
-func checkOperand(v cty.Value, number bool) error {
+func (e metered) check(v cty.Value) error {
 	v, _ = v.Unmark()
 	switch {
 	case !v.IsKnown() || v.IsNull():
 		return nil
 	case v.Type() == cty.Number:
 		return CheckNumber(v.AsBigFloat())
-	case v.Type() == cty.String && number:
+	case v.Type() == cty.String && e.role == numberOperand:
 		return CheckNumberText(v.AsString())
 	}
 	return nil
