@@ -23,7 +23,7 @@ func write(t *testing.T, dir, name string, content []byte) {
 }
 
 // What docs/install.md has a reader do finds a changed byte, in a file, in the checksums and in their signature.
-func TestSignature_IsVerifiedAsThePageSays(t *testing.T) {
+func TestSignature_IsVerifiedByTheCommandOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../docs/install.md")
 	if err != nil {
 		t.Fatal(err)

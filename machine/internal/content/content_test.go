@@ -251,7 +251,7 @@ func TestArchive_HostileOnesAreRefused(t *testing.T) {
 		"hard link":      {packed(t, "x", "=>../../etc/passwd"), "leads out of its directory"},
 		"fifo":           {packed(t, "x", "fifo"), "neither a file, a directory nor a link"},
 		"bomb":           {bomb.Bytes(), "more than 2M unpacked"},
-		"twice":          {packed(t, "x", "1", "x", "2"), "there twice"},
+		"twice":          {packed(t, "x", "1", "x", "2"), "has it twice"},
 		"half of one":    {packed(t, "x", strings.Repeat("y", 2000))[:1500], "unexpected EOF"},
 		"text":           {[]byte("<html>"), "neither a zip nor a tar file"},
 		"nothing":        {packed(t), "neither a zip nor a tar file"},
@@ -273,7 +273,7 @@ func TestArchive_ChecksumIsComparedBeforeItIsUnpacked(t *testing.T) {
 	m := machine(t)
 	url, _ := server(t, map[string][]byte{"/x": packed(t, "x", "1")})
 	r := kindtest.New(t, content.NewArchive(m))
-	r.Fails(config{"path": "/srv/app", "url": url + "/x", "sha256": sum(nil)}, "and the config wants", "nothing was changed")
+	r.Fails(config{"path": "/srv/app", "url": url + "/x", "sha256": sum(nil)}, "and the config declares", "nothing was changed")
 	if got := listing(t, m.Path("/srv")); len(got) != 0 {
 		t.Errorf("%q is there", got)
 	}

@@ -85,7 +85,7 @@ func (v *verified) Read(p []byte) (int, error) {
 	v.sum.Write(p[:n])
 	if errors.Is(err, io.EOF) {
 		if got := hex.EncodeToString(v.sum.Sum(nil)); got != v.want {
-			return n, fmt.Errorf("%s has the sha256 %s, and the config wants %s: nothing was changed", v.origin, got, v.want)
+			return n, fmt.Errorf("%s has the sha256 %s, and the config declares %s: nothing was changed", v.origin, got, v.want)
 		}
 	}
 	return n, err

@@ -81,7 +81,7 @@ func (k Tree) Write(ctx context.Context, c *treeCall) error {
 	return p.settle(ctx, r, gone, was.directories().names(), want.directories)
 }
 
-// settle removes what is to go, and writes the record of what is there.
+// settle removes what is to go, and writes the record of the files.
 func (p planter) settle(ctx context.Context, r record, gone, former, keep []string) error {
 	if err := p.remove(gone, keep); err != nil {
 		return err

@@ -208,7 +208,7 @@ func (u *unpacker) file(e entry) error {
 	}
 	to, err := u.to.OpenFile(e.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
-		return errors.New("it is there twice: it is refused")
+		return errors.New("the archive has it twice: it is refused")
 	}
 	if err != nil {
 		return err

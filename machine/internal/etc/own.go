@@ -54,7 +54,7 @@ func (f ownFile) read() (found, error) {
 	return found{there: true, text: string(text), mode: stat.Mode & 0o7777, owner: fmt.Sprintf("%d:%d", stat.Uid, stat.Gid)}, err
 }
 
-// differences returns how what is there differs from the file with a text, at a JSON pointer of
+// differences returns how the file that was found differs from one with a text, at a JSON pointer of
 // the config.
 func (f ownFile) differences(h found, text, pointer string) (list []protocol.Reason) {
 	switch {

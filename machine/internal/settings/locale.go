@@ -176,7 +176,7 @@ func (k Locale) Read(ctx context.Context, c *localeCall) (*LocaleState, error) {
 	if lines := k.charsets(); lines != nil {
 		for _, one := range s.Missing {
 			if lines[one] == "" {
-				return nil, protocol.Errorf(protocol.ConfigError, "", "%s has no locale %q: write it as it is there", supported, one)
+				return nil, protocol.Errorf(protocol.ConfigError, "", "%s has no locale %q: write it as that file has it", supported, one)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func (k Locale) Plan(_ context.Context, c *localeCall, have *LocaleState) (*prot
 	return plan, nil
 }
 
-// Write generates locales that are missing, and writes the file: one that does not exist is not there.
+// Write generates locales that are missing, and writes the file: one that does not exist is left out.
 func (k Locale) Write(ctx context.Context, c *localeCall) error {
 	missing, err := k.missing(ctx, c.Config)
 	if err != nil {

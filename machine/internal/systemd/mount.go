@@ -167,7 +167,7 @@ func sources(list []*mountinfo.Info) string {
 
 // Plan compares what is mounted, what is mounted at boot, and the unit.
 func (k Mount) Plan(_ context.Context, c *mountCall, have *MountState) (*protocol.Plan, error) {
-	plan := &protocol.Plan{Actions: []protocol.Action{called("update", "Have it mounted as declared")},
+	plan := &protocol.Plan{Actions: []protocol.Action{called("update", "Have it mounted like the config")},
 		Forecast: map[string]any{"mounted": c.Config.Mounted, "boot": c.Config.Boot}, Unknown: []string{"/source"}}
 	if c.Config.Mounted && !c.IsUnknown("/source") {
 		plan.Forecast.(map[string]any)["source"] = c.Config.Source
@@ -176,7 +176,7 @@ func (k Mount) Plan(_ context.Context, c *mountCall, have *MountState) (*protoco
 		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: path, Message: fmt.Sprintf(format, args...)})
 	}
 	if have == nil {
-		plan.Actions[0] = called("create", "Mount it, now and at boot, as declared")
+		plan.Actions[0] = called("create", "Mount it, now and at boot, like the config")
 		if entries, err := os.ReadDir(k.machine.Path(c.Config.Path)); err == nil && len(entries) > 0 && c.Config.Mounted {
 			because("/path", "%s is not empty: what it holds is hidden while something is mounted there", c.Config.Path)
 		}

@@ -109,7 +109,7 @@ func (k Swap) Read(ctx context.Context, c *swapCall) (*SwapState, error) {
 
 // Plan compares the file, its use now, and its use at boot.
 func (k Swap) Plan(_ context.Context, c *swapCall, have *SwapState) (*protocol.Plan, error) {
-	plan := &protocol.Plan{Actions: []protocol.Action{called("update", "Have it used as declared")},
+	plan := &protocol.Plan{Actions: []protocol.Action{called("update", "Have it used like the config")},
 		Forecast: map[string]any{"active": true, "boot": true}, Unknown: []string{"/priority", "/size"}}
 	if have == nil {
 		plan.Actions[0].Name = "create"
@@ -130,7 +130,7 @@ func (k Swap) Plan(_ context.Context, c *swapCall, have *SwapState) (*protocol.P
 	case c.Config.Size != "" && have.Size == "":
 		because("/size", "the file does not exist")
 	case c.Config.Size != "" && bytesOf(have.Size) != bytesOf(c.Config.Size):
-		because("/size", "the file has %s, and is made again with %s: it is not used meanwhile", have.Size, c.Config.Size)
+		because("/size", "the file has %s, and is replaced by one with %s: it is not used meanwhile", have.Size, c.Config.Size)
 	}
 	if have.mode.IsRegular() && have.Size != "" && have.mode.Perm() != swapMode {
 		because("/path", "the file has the mode %04o, so that others may read what was in memory", have.mode.Perm())

@@ -74,7 +74,7 @@ func (t *jsonTree) member(o *hujson.Object, name string) (int, error) {
 			continue
 		}
 		if at >= 0 {
-			return 0, t.fails("the name %q is there more than once in one object: remove all but one", name)
+			return 0, t.fails("the name %q is more than once in one object: remove all but one", name)
 		}
 		at = i
 	}
