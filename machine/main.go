@@ -49,7 +49,7 @@ func kinds(m *access.Machine) map[string]protocol.Kind {
 
 func main() {
 	m := &access.Machine{}
-	if len(os.Args) > 1 { // init is asked without the machine
+	if len(os.Args) > 1 { // init is queried without the machine
 		var err error
 		if m, err = access.Enter(); err != nil {
 			_, _ = fmt.Fprintln(os.Stderr, err)

@@ -29,7 +29,7 @@ type Machine struct {
 // Path returns where a path of the machine is for this process.
 func (m *Machine) Path(path string) string { return filepath.Join(m.Root, path) }
 
-// DataDirectory is deployster's own: what it keeps there is no one else's to change.
+// DataDirectory is deployster's own: what it keeps there is nobody else's to change.
 const DataDirectory = "/var/lib/deployster"
 
 // CheckPath returns a config error at a JSON pointer unless path is an absolute one that a
@@ -145,7 +145,7 @@ func (m *Machine) getent(ctx context.Context, database, name string) []byte {
 // Command is a command of the machine.
 type Command struct {
 	Args        []string
-	Env         []string // beside searchPath and a neutral locale
+	Env         []string // in addition to searchPath and a neutral locale
 	Directory   string   // "" = /
 	Stdin       io.Reader
 	Stdout      io.Writer // nil = with Stderr in the error, if it fails
@@ -157,7 +157,7 @@ type Command struct {
 // searchPath is that of a root shell.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// killDelay is how long a command may go on after it was asked to end, and how long its output
+// killDelay is how long a command may continue after it was signalled to end, and how long its output
 // is read after it has ended, where a process that it started in the background still has it.
 const killDelay = 2 * time.Second
 

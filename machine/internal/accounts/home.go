@@ -147,7 +147,7 @@ func (h *home) write(ctx context.Context, text string) error {
 		GID: &h.user.gid})
 }
 
-// faults says what keeps sshd from taking the keys: it ignores files that others could change.
+// faults reports what keeps sshd from taking the keys: it ignores files that others could change.
 func (h *home) faults() (list []string) {
 	check := func(path string, stat unix.Stat_t) {
 		switch {

@@ -207,7 +207,7 @@ func missing(d *databases, c *userCall) (reasons []protocol.Reason) {
 	return reasons
 }
 
-// PlanAbsence says what stays, and what still runs.
+// PlanAbsence reports what stays, and what still runs.
 func (k User) PlanAbsence(_ context.Context, c *userCall, have *UserState) (*protocol.Plan, error) {
 	remove := protocol.Action{Name: "delete", Description: "Remove the user, and keep its home " + have.Home}
 	if with, err := k.removesHome(c, have.UID, have.Home); err != nil {

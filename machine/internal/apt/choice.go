@@ -80,7 +80,7 @@ func (k Package) choice(ctx context.Context, c *packageCall, have *PackageState)
 	return action, &step{name: bare(x.name), to: x.version}, nil
 }
 
-// described says in words what an installation does.
+// described reports in words what an installation does.
 func described(name string, x member, would transaction) string {
 	text := "Install "
 	if s, ok := would.of(x.name); ok {
@@ -100,7 +100,7 @@ func described(name string, x member, would transaction) string {
 	return text
 }
 
-// later says what must happen before the version can be known; "" = nothing.
+// later reports what must happen before the version can be known; "" = nothing.
 func (k Package) later(c *packageCall) (string, error) {
 	if c.IsUnknown("/version") {
 		return "after other actions", nil
@@ -178,7 +178,7 @@ func (k Package) wanted(ctx context.Context, c *packageCall, have *PackageState)
 	return x, k.noVersion(c, p)
 }
 
-// noVersion says what can be had instead of what the config names.
+// noVersion reports what is available instead of what the config names.
 func (k Package) noVersion(c *packageCall, p policy) error {
 	var names []string
 	for _, v := range p.versions {

@@ -12,8 +12,8 @@ import (
 	"deployster/protocol"
 )
 
-// stanzas returns the stanzas of a deb822 file as fields. A value of several lines has them as they
-// were meant: without the blank at their begin, and an empty line for a dot.
+// stanzas returns the stanzas of a deb822 file as fields. A value of several lines has them as they were
+// intended: without the blank at their begin, and an empty line for a dot.
 func stanzas(text string) (all []map[string]string) {
 	fields, name := map[string]string{}, ""
 	end := func() {

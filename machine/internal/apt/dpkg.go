@@ -39,7 +39,7 @@ func (p installed) broken() bool {
 	return true
 }
 
-// database is all that dpkg knows at one time.
+// database is all that dpkg knows at a time.
 type database struct {
 	packages []installed
 	native   string // the architecture of dpkg itself

@@ -49,7 +49,7 @@ func shownEffects(raw json.RawMessage) (e effects, err error) {
 	return e, nil
 }
 
-// staleError says that a transaction would do what no plan has shown.
+// staleError reports that a transaction would do what no plan has shown.
 type staleError struct{ adds, removes []string }
 
 func (e *staleError) Error() string {

@@ -21,7 +21,7 @@ const (
 	sourceList = "/etc/apt/sources.list"
 )
 
-// indexes say how old the package indexes of a machine are.
+// indexes report how old the package indexes of a machine are.
 type indexes struct {
 	at time.Time // of the last update; zero = there are none
 }

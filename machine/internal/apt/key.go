@@ -26,7 +26,7 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-// checkKey returns an error for a key that is none.
+// checkKey returns an error for a key that is not one.
 func (k Source) checkKey(c *sourceCall) error {
 	key := strings.TrimSpace(c.Config.Key)
 	given := func(name string, value string) bool { return value != "" || c.IsUnknown("/"+name) }
@@ -93,7 +93,7 @@ func (k Source) key(ctx context.Context, c *sourceCall) (string, error) {
 }
 
 // expiry returns the first day on which a key cannot be used any more, the last one of several keys;
-// "" = the text is no key, or is a path.
+// "" = the text is not a key, or is a path.
 func expiry(block string) string {
 	ends, err := keyEnds(block)
 	if err != nil {

@@ -19,7 +19,7 @@ var locks = []string{"/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/
 
 const (
 	lockPoll = 250 * time.Millisecond
-	lockSays = 30 * time.Second // how often the log says what is waited for
+	lockSays = 30 * time.Second // how often the log reports what is waited for
 )
 
 // holder is a process that has a lock.
@@ -63,7 +63,7 @@ func nameOf(pid int) string {
 	return strings.TrimSpace(string(name))
 }
 
-// free waits until nobody has one of the locks, and says in the log for whom it waits.
+// free waits until nobody has one of the locks, and reports in the log for whom it waits.
 func free(ctx context.Context, m *access.Machine, log io.Writer) error {
 	var last time.Time
 	for {
@@ -83,11 +83,11 @@ func free(ctx context.Context, m *access.Machine, log io.Writer) error {
 	}
 }
 
-// quiet has no program ask a question.
+// quiet has no program prompt for an answer.
 var quiet = []string{"DEBIAN_FRONTEND=noninteractive", "DEBIAN_PRIORITY=critical", "NEEDRESTART_MODE=l", "NEEDRESTART_SUSPEND=1",
 	"APT_LISTCHANGES_FRONTEND=none", "APT_LISTBUGS_FRONTEND=none", "UCF_FORCE_CONFFOLD=1"}
 
-// aptGet runs apt-get when its locks are free. Somebody may take one between the look and the
+// aptGet runs apt-get when its locks are free. Somebody may take one between the check and the
 // start: then it waits again.
 func aptGet(ctx context.Context, m *access.Machine, log io.Writer, args ...string) error {
 	all := append([]string{"apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=-1", "-o", "Dpkg::Options::=--force-confdef",

@@ -16,7 +16,7 @@ const (
 	keyFooter = "-----END PGP PUBLIC KEY BLOCK-----"
 )
 
-// The kinds of packets and subpackets that are looked at.
+// The kinds of packets and subpackets that are read.
 const (
 	signaturePacket = 2
 	keyPacket       = 6
@@ -159,7 +159,7 @@ func length(data []byte) (n, used int, ok bool) {
 	return 0, 0, false
 }
 
-// lifetime returns how long a key lasts by a signature of version 4 or later; 0 = it does not say.
+// lifetime returns how long a key lasts by a signature of version 4 or later; 0 = it does not declare that.
 func lifetime(body []byte) time.Duration {
 	if len(body) < 6 || body[0] != 4 {
 		return 0

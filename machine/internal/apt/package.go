@@ -112,7 +112,7 @@ func validity(c *packageCall) (time.Duration, error) {
 	return d, nil
 }
 
-// The actions beside those that have a name in the protocol.
+// The actions in addition to those that have a name in the protocol.
 const (
 	finishAction    = "configure"
 	installAction   = "install"
@@ -283,7 +283,7 @@ func (k Package) Watch(ctx context.Context, _ *packageCall, tell func(detail str
 	return files.Watch(ctx, k.machine, statusFile, tell)
 }
 
-// Discover lists the packages that somebody has asked for.
+// Discover lists the packages that somebody has requested.
 func (k Package) Discover(ctx context.Context, _ *packageCall, tell func(PackageConfig, string) error) error {
 	if err := check(k.machine); err != nil {
 		return err

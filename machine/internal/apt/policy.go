@@ -23,7 +23,7 @@ type available struct {
 	uris    []string // the repositories that have it; none: only the machine itself
 }
 
-// policyOf asks apt for a name.
+// policyOf queries apt for a name.
 func policyOf(ctx context.Context, m *access.Machine, name string) (policy, error) {
 	text, err := output(ctx, m, "apt-cache", "policy", "--", name)
 	if err != nil {

@@ -79,7 +79,7 @@ func (t transaction) removed(but ...string) (names []string) {
 	return names
 }
 
-// others says in words what comes and goes beside a package; "" = nothing.
+// others says in words what comes and goes next to a package; "" = nothing.
 func (t transaction) others(name string) string {
 	bare, _, _ := strings.Cut(name, ":")
 	var parts []string

@@ -134,7 +134,7 @@ func (x member) done(db *database) bool {
 	case x.verb == "remove":
 		return p == nil || p.status == "not-installed" || p.status == "config-files"
 	case x.reinstall:
-		return false // nothing says whether it was
+		return false // nothing reports whether it was
 	}
 	return p != nil && p.there() && (x.version == "" || p.version == x.version)
 }

@@ -181,7 +181,7 @@ func (k Archive) Plan(ctx context.Context, c *archiveCall, have *ArchiveState) (
 	return plan, nil
 }
 
-// Write unpacks the archive beside its place, and switches the link when that is complete.
+// Write unpacks the archive next to its place, and switches the link when that is complete.
 func (k Archive) Write(ctx context.Context, c *archiveCall) error {
 	have, err := k.Read(ctx, c)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // record is what a resource has put into a directory: what it knows of each name when it was
-// written. It is a file beside the directory, so that what others put there is told apart.
+// written. It is a file next to the directory, so that files of others are distinguished.
 type record map[string]string
 
 // recordPath returns where the record of a directory is.

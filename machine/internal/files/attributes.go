@@ -101,7 +101,7 @@ func edges() []protocol.AutoEdge {
 		{Kind: "linux/group", By: "/group"}}
 }
 
-// kindOf says what lies at a path, for errors.
+// kindOf reports what is at a path, for errors.
 func kindOf(info fs.FileInfo) string {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -120,12 +120,12 @@ func kindOf(info fs.FileInfo) string {
 	return "not a file"
 }
 
-// lstat returns what lies at a path of the machine, without following a link; nil = nothing.
+// lstat returns what is at a path of the machine, without following a link; nil = nothing.
 func lstat(m *access.Machine, path string) (fs.FileInfo, error) {
 	return absentIsNil(os.Lstat(m.Path(path)))
 }
 
-// stat returns what lies at a path of the machine or where links there lead; nil = nothing.
+// stat returns what is at a path of the machine or where links there lead; nil = nothing.
 func stat(m *access.Machine, path string) (fs.FileInfo, error) {
 	return absentIsNil(os.Stat(m.Path(path)))
 }

@@ -88,7 +88,7 @@ func (d Directory) Read(ctx context.Context, c *directoryCall) (*DirectoryState,
 	return &DirectoryState{Path: c.Config.Path, had: describe(ctx, d.Machine, info, c.Config.Attributes)}, nil
 }
 
-// dangling returns an error for a link that leads nowhere: it would be in the way.
+// dangling returns an error for a link that has no target: it would be in the way.
 func (d Directory) dangling(c *directoryCall) error {
 	if info, err := lstat(d.Machine, c.Config.Path); info != nil && c.Intent == protocol.Present {
 		return protocol.Errorf(protocol.ConfigError, "/path", "%s is a link whose target does not exist: remove it first, or choose another path",

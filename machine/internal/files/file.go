@@ -218,7 +218,7 @@ func forecastOf(of any) map[string]any {
 	return map[string]any{}
 }
 
-// Write makes the file what the config says.
+// Write makes the file what the config declares.
 func (f File) Write(ctx context.Context, c *fileCall) error {
 	path, err := f.check(c)
 	if err != nil {

@@ -38,7 +38,7 @@ func Temporary(name string) bool { return filepath.Ext(name) == temporaryEnd }
 // has left is removed by the next write.
 func temporary(name string) string { return "." + name + temporaryEnd }
 
-// File makes the change at a path, which is no link, or one that is to be replaced. The
+// File makes the change at a path, which is not a link, or one that is to be replaced. The
 // caller holds its lock.
 func File(ctx context.Context, m *access.Machine, path string, c Change) (err error) {
 	parent, err := openParent(m, path)
@@ -67,7 +67,7 @@ type writer struct {
 	had    unix.Stat_t
 }
 
-// openOld opens the file at the path, and refuses what is no file. A link counts as none: it
+// openOld opens the file at the path, and refuses what is not a file. A link counts as none: it
 // is replaced.
 func (w *writer) openOld() error {
 	err := unix.Fstatat(w.parent, w.name, &w.had, unix.AT_SYMLINK_NOFOLLOW) // opening a device may act on it

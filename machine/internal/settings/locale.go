@@ -72,7 +72,7 @@ func (k Locale) check(c *localeCall) error {
 
 var localeName = regexp.MustCompile(`^[A-Za-z0-9_.@:-]+$`)
 
-// wanted returns the locales of the config that are no part of the C library itself.
+// wanted returns the locales of the config that are not part of the C library itself.
 func (c LocaleConfig) wanted() (list []string) {
 	all := []string{c.Lang}
 	for _, name := range slices.Sorted(maps.Keys(c.Variables)) {

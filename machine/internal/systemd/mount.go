@@ -214,7 +214,7 @@ func (k Mount) Plan(_ context.Context, c *mountCall, have *MountState) (*protoco
 	return plan, nil
 }
 
-// Write makes the mount what the config says, and never mounts over another mount.
+// Write makes the mount what the config declares, and never mounts over another mount.
 func (k Mount) Write(ctx context.Context, c *mountCall) error {
 	have, err := k.Read(ctx, c)
 	if err != nil {
@@ -272,7 +272,7 @@ func (k Mount) unmount(ctx context.Context, c MountConfig) error {
 	return fmt.Errorf("%s is not unmounted: %w", c.Path, errors.Join(stop))
 }
 
-// PlanAbsence says what else a removal does.
+// PlanAbsence reports what else a removal does.
 func (k Mount) PlanAbsence(context.Context, *mountCall, *MountState) (*protocol.Plan, error) {
 	return &protocol.Plan{Actions: []protocol.Action{called("delete", "Unmount it, and do not mount it at boot; the directory stays")}}, nil
 }

@@ -257,7 +257,7 @@ func (k Service) Act(ctx context.Context, c *serviceCall) error {
 	return fmt.Errorf("a service has no action %q", c.Action)
 }
 
-// settleTime is how long a program that tells systemd nothing must run for its start to count.
+// settleTime is how long a program that reports nothing to systemd must run for its start to count.
 const settleTime = 200 * time.Millisecond
 
 // stays returns an error if a unit that was started has ended already.

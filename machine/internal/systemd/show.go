@@ -14,10 +14,10 @@ import (
 	"deployster/protocol"
 )
 
-// properties are those of a unit that kinds look at.
+// properties are those of a unit that kinds read.
 type properties map[string]string
 
-// shown are the properties that show asks for.
+// shown are the properties that show prints.
 var shown = []string{"Id", "LoadState", "LoadError", "ActiveState", "SubState", "UnitFileState", "NeedDaemonReload", "CanReload", "Type",
 	"RemainAfterExit", "Result", "FragmentPath", "InvocationID"}
 
@@ -129,7 +129,7 @@ func (k control) up(ctx context.Context, verb, unit string) error {
 const unitDir = "/etc/systemd/system"
 
 // verify has systemd read a unit before its file exists: files by their paths below unitDir. What
-// it says of a program that does not exist yet is only logged.
+// it reports about a program that does not exist yet is only logged.
 func (k control) verify(ctx context.Context, unit string, files map[string]string, log io.Writer) (err error) {
 	if err := os.MkdirAll(k.machine.Path("/run/deployster-machine"), 0o700); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (k control) verify(ctx context.Context, unit string, files map[string]strin
 }
 
 // faultsIn returns what systemd-analyze has against a unit and its files in a directory, and logs
-// what is no fault of theirs.
+// what is not a fault of theirs.
 func faultsIn(text, unit, dir string, log io.Writer) (faults []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -196,7 +196,7 @@ func (k Swap) Write(ctx context.Context, c *swapCall) error {
 	return k.machine.Run(ctx, access.Command{Args: append(args, "--", c.Config.Path)})
 }
 
-// PlanAbsence says what else a removal does.
+// PlanAbsence reports what else a removal does.
 func (k Swap) PlanAbsence(_ context.Context, c *swapCall, _ *SwapState) (*protocol.Plan, error) {
 	about := "Have it not used any more"
 	if c.Config.Size != "" {

@@ -178,7 +178,7 @@ func (k Timer) Write(ctx context.Context, c *timerCall) error {
 	return k.up(ctx, "restart", timer.name()) // a timer that waits already does so for its old time
 }
 
-// PlanAbsence says what else a removal does.
+// PlanAbsence reports what else a removal does.
 func (k Timer) PlanAbsence(context.Context, *timerCall, *TimerState) (*protocol.Plan, error) {
 	return &protocol.Plan{Actions: []protocol.Action{called("delete",
 		"Stop and disable the timer, stop its service, and remove both files")}}, nil

@@ -20,7 +20,7 @@ func keys(m map[string]map[string]any) iter.Seq[string] { return maps.Keys(m) }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// text is what a config says of the content of a unit's file, in one of two ways.
+// text is what a config declares about the content of a unit's file, in one of two ways.
 type text struct {
 	Content  string                    `json:"content,omitempty"`
 	Sections map[string]map[string]any `json:"sections,omitempty"`
@@ -144,7 +144,7 @@ func (k Unit) Write(ctx context.Context, c *unitCall) error {
 	return k.write(ctx, []unitFile{{k.path(c), content}})
 }
 
-// PlanAbsence says what else a removal does.
+// PlanAbsence reports what else a removal does.
 func (k Unit) PlanAbsence(context.Context, *unitCall, *UnitState) (*protocol.Plan, error) {
 	return &protocol.Plan{Actions: []protocol.Action{called("delete", "Stop and disable it, and remove its file")}}, nil
 }

@@ -49,7 +49,7 @@ func (d document) find(fits func(text string) bool) (at []int) {
 }
 
 // splice returns the document with n lines at i replaced by texts. Whether the file ends with
-// a newline stays as it was; one that had no lines gets one.
+// a newline is unchanged; one that had no lines gets one.
 func (d document) splice(i, n int, texts ...string) document {
 	open := len(d) > 0 && d[len(d)-1].end == "" // its last line has no newline
 	out := make(document, 0, len(d)+len(texts))

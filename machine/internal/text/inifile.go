@@ -73,7 +73,7 @@ func iniKey(c INIConfig, d document) (int, error) {
 	return at[0], nil
 }
 
-// continued reports whether the value of a line goes on below it.
+// continued reports whether the value of a line continues below it.
 func continued(d document, i int) bool {
 	if strings.HasSuffix(d[i].text, `\`) {
 		return true
