@@ -119,7 +119,7 @@ type ActionInput struct {
 	ShownEffects   json.RawMessage `json:"shown_effects,omitempty"` // Action.Effects as the plan has shown this action
 }
 
-// Command reports how to run an image, by docker's rules: an empty Command runs the
+// Command is how to run an image, by docker's rules: an empty Command runs the
 // image's Entrypoint and Cmd; Args replace Cmd; an Entrypoint drops Cmd.
 type Command struct {
 	Image      string   `json:"image,omitempty"` // default: the type's own
@@ -133,7 +133,7 @@ type Action struct {
 	Description string `json:"description,omitempty"` // default: the name
 	Destructive bool   `json:"destructive,omitempty"` // it destroys the real object, for example to create it again
 	Command
-	// Effects is what the action does next to, in a form of the type's own. Deployster does not compare
+	// Effects is what the action does in addition, in a form of the type's own. Deployster does not compare
 	// it, but passes it to the action as it was shown, so that the type can refuse to do more.
 	Effects json.RawMessage `json:"effects,omitempty"`
 }
@@ -186,7 +186,7 @@ type Type struct {
 	Memory            bool                   `json:"memory,omitempty"`          // needs memory and unsettled in the input
 	Unknowns          bool                   `json:"unknowns,omitempty"`        // accepts config values that are not known yet
 	Independent       bool                   `json:"independent,omitempty"`     // its resources change only with their own config
-	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs its resources only where they report it
+	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs its resources only where they declare that
 	Worker            *Command               `json:"worker,omitempty"`
 	Batch             *Batch                 `json:"batch,omitempty"` // actions that the worker carries out together
 	Reuse             bool                   `json:"reuse,omitempty"`
