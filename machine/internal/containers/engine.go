@@ -161,7 +161,7 @@ func (c Config) service(engine, image, spec string) string {
 	}
 	return fmt.Sprintf(`[Unit]
 Description=Container %s of %s
-Wants=network-online.target
+Requires=network-online.target
 After=%s
 
 [Service]

@@ -131,7 +131,7 @@ func (r *runner) reference(ctx context.Context) (name, id string, err error) {
 	r.tree = "" // a tree may lead elsewhere by what it configures
 	lines, err := r.list(ctx, "ls-remote", "--", r.config.URL)
 	if r.tree = tree; err != nil {
-		return "", "", protocol.Errorf(protocol.TransientError, "/url", "the repository cannot be asked for %s: %s", revision, err)
+		return "", "", protocol.Errorf(protocol.TransientError, "/url", "the repository cannot be queried for %s: %s", revision, err)
 	}
 	refs := map[string]string{}
 	for _, line := range lines {
@@ -149,7 +149,7 @@ func (r *runner) reference(ctx context.Context) (name, id string, err error) {
 	case len(found) == 0:
 		return "", "", protocol.Errorf(protocol.ConfigError, "/revision", "%s has neither a branch nor a tag %q", r.config.URL, revision)
 	case len(found) > 1:
-		return "", "", protocol.Errorf(protocol.ConfigError, "/revision", "%q is several things in %s: write one of %s", revision, r.config.URL,
+		return "", "", protocol.Errorf(protocol.ConfigError, "/revision", "%q is ambiguous in %s: write one of %s", revision, r.config.URL,
 			strings.Join(found, ", "))
 	}
 	id = refs[found[0]]

@@ -140,13 +140,13 @@ func TestGit_TagsCommitsAndDepth(t *testing.T) {
 	}
 	repo.git("branch", "v1")
 	c["revision"] = "v1"
-	r.Fails(c, "config", "/revision", "several things", "refs/heads/v1, refs/tags/v1")
+	r.Fails(c, "config", "/revision", "ambiguous", "refs/heads/v1, refs/tags/v1")
 	c["revision"] = "none"
 	r.Fails(c, "config", "/revision", "neither a branch nor a tag")
 	c["revision"] = one[:12]
 	r.Fails(c, "config", "/revision", "all its 40 digits")
 	c["revision"], c["url"] = "main", "file:///no/such"
-	r.Fails(c, "transient", "/url", "cannot be asked")
+	r.Fails(c, "transient", "/url", "cannot be queried")
 	c["url"] = "https://me:secret@example.org/x"
 	r.Fails(c, "config", "/url", "a password")
 }
@@ -210,7 +210,7 @@ func TestGit_TreeOfAnotherUserIsRefused(t *testing.T) {
 	r.Fails(c, "config", "/user", "belongs to daemon", "set user to that")
 }
 
-func TestGit_WhatIsNoTreeIsKept(t *testing.T) {
+func TestGit_OtherDirectoriesAreKept(t *testing.T) {
 	t.Parallel()
 	m, repo, r, c := made(t)
 	repo.commit("one")

@@ -30,7 +30,7 @@ func TestTable_RulesStayInTheirTable(t *testing.T) {
 	}
 }
 
-func TestTable_CountsAreNoDrift(t *testing.T) {
+func TestTable_CountsDoNotMakeDrift(t *testing.T) {
 	t.Parallel()
 	one := `{"nftables":[{"metainfo":{"version":"1"}},{"table":{"family":"inet","name":"x","handle":4}},{"rule":{"handle":5,"expr":[{"counter":{"packets":1,
 "bytes":60}},{"accept":null}]}},{"set":{"name":"s","flags":["dynamic"],"elem":["1.2.3.4"]}}]}`

@@ -80,7 +80,7 @@ Description=Table %s of nftables
 DefaultDependencies=no
 After=local-fs.target nftables.service
 Before=network-pre.target shutdown.target
-Wants=network-pre.target
+Requires=network-pre.target
 Conflicts=shutdown.target
 
 [Service]
