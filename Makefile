@@ -181,7 +181,7 @@ functions-table:
 	go test -count=1 -timeout 1h -run '^TestFunctions_AgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
 
 # Takes out each check of apply (apply/testdata/mutants.txt), what keeps a put from being done
-# twice, what hides secrets, and each rule of batches, and wants its test to fail.
+# twice, what hides secrets, each rule of batches, and what some standard types check, and wants its test to fail.
 checks:
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content
 
