@@ -19,7 +19,8 @@ func testType(c *cli.Context, s *session) error {
 		s.keep = 0 // the test needs fresh containers
 	}
 	code, err := typetest.Run(c, typetest.Session{
-		Engine: s.engine, Out: s.out, Err: s.err, Interactive: s.env.Interactive, Confirm: s.ui.Confirm,
+		Engine: s.engine, Out: s.out, Err: s.err, Interactive: s.env.Interactive,
+		Confirm: s.ui.Confirm,
 	})
 	if err == nil && code != exitDone {
 		return exitStatus(code)

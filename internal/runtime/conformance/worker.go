@@ -98,8 +98,8 @@ func (i *image) runWorker(ctx context.Context, stdin []byte) (runner.Result, err
 	}
 	return i.recorder.Run(ctx, runner.Spec{Name: i.o.Name + "/worker", Kind: runner.Query, Digest: digest, Reference: i.o.Image,
 		Entrypoint: i.ty.Worker.Entrypoint,
-		Args:       i.ty.Worker.Args, Stdin: stdin, Mounts: i.target.Mounts, Settings: i.target.Settings, Timeout: limit,
-		MaxStdout: typeclient.MaxAnswer})
+		Args:       i.ty.Worker.Args, Stdin: stdin, Mounts: i.target.Mounts, Settings: i.target.Settings,
+		Timeout: limit, MaxStdout: typeclient.MaxAnswer})
 }
 
 // reply collects all replies of a worker to one request.
