@@ -122,7 +122,7 @@ test-machines: build
 # machine. SEED chooses others.
 test-machines-kills: build
 	.ci/setup machines
-	DEPLOYSTER_MACHINE_KILLS=$${COUNT:-500} DEPLOYSTER_MACHINE_SEED=$${SEED:-1} go test -vet=off -tags machines -count=1 -timeout 12h -v -run '^TestKills$$' ./machine
+	DEPLOYSTER_MACHINE_KILLS=$${COUNT:-500} DEPLOYSTER_MACHINE_SEED=$${SEED:-1} go test -vet=off -tags machines -count=1 -timeout 12h -v -run '^TestApply_KilledOnAMachine$$' ./machine
 
 # The script tests and the containers too under the race detector: slow.
 race: build

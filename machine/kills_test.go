@@ -62,10 +62,10 @@ resource "exec" {
 }
 `
 
-// TestKills kills the client, the type or what runs it at a random moment of an apply, and applies
+// TestApply_KilledOnAMachine kills the client, the type or what runs it at a random moment of an apply, and applies
 // again: nothing is lost, nothing is there or running twice, and no half of a file is left.
 // DEPLOYSTER_MACHINE_KILLS is how often, and DEPLOYSTER_MACHINE_SEED chooses others.
-func TestKills(t *testing.T) {
+func TestApply_KilledOnAMachine(t *testing.T) {
 	count := number(t, "DEPLOYSTER_MACHINE_KILLS", 3)
 	seed := number(t, "DEPLOYSTER_MACHINE_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
