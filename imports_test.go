@@ -158,10 +158,6 @@ var ranks = map[string]int{
 	"plan/planfile":                          35,
 	"plan/repair":                            35,
 	"apply":                                  40,
-	"apply/compare":                          39,
-	"apply/fresh":                            39,
-	"apply/facts":                            39,
-	"apply/turns":                            39,
 	"internal/app/watch":                     42,
 	"internal/app/watch/metrics":             43,
 	"internal/migrate":                       26,
@@ -234,6 +230,15 @@ var ranks = map[string]int{
 	"machine/internal/git":                   13,
 	"machine/internal/nftables":              14,
 	"machine/internal/containers":            14,
+	"apply/compare":                          36,
+	"apply/entries":                          38,
+	"apply/facts":                            36,
+	"apply/fresh":                            36,
+	"apply/identity":                         38,
+	"apply/latehost":                         38,
+	"apply/query":                            37,
+	"apply/report":                           37,
+	"apply/turns":                            36,
 }
 
 // owners: these libraries are known to one package only, so that they can be
@@ -588,16 +593,4 @@ var (
 
 // tooLarge are the types, packages and wrappers above their limits, with their sizes of
 // today: none may grow, and none may be added.
-var tooLarge = map[string]int{
-	"apply":                    27,
-	"apply.asker":              42,
-	"apply.doubts":             42,
-	"apply.identities":         49,
-	"apply.lateHosts":          45,
-	"apply.run":                50,
-	"lines of apply":           2986,
-	"wrapper apply.asker":      1,
-	"wrapper apply.doubts":     1,
-	"wrapper apply.identities": 1,
-	"wrapper apply.lateHosts":  1,
-}
+var tooLarge = map[string]int{}

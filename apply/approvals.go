@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"deployster/apply/compare"
+	"deployster/apply/report"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -71,7 +72,7 @@ func (a *approvals) forget(ctx context.Context, step *plan.Step, out *outcome) b
 	if a.options.Confirm == ConfirmPlan || slices.Contains(a.options.Kinds, plan.Forget) {
 		return true
 	}
-	return a.ask(ctx, out, Question{Address: out.addr, Now: step})
+	return a.ask(ctx, out, Question{Address: out.Addr, Now: step})
 }
 
 // ask asks a person, one question at a time. If the answer is no, the outcome says so.
@@ -85,10 +86,10 @@ func (a *approvals) ask(ctx context.Context, out *outcome, q Question) bool {
 	if answer == All || answer == Quit {
 		a.standing = answer
 	}
-	left := out.report.Planned[min(len(out.report.Completed), len(out.report.Planned)):]
+	left := out.Report.Planned[min(len(out.Report.Completed), len(out.Report.Planned)):]
 	switch {
 	case ctx.Err() != nil:
-		out.report.Status, out.report.Reason, out.report.NotAttempted = Interrupted, "interrupted at the approval prompt", left
+		out.Report.Status, out.Report.Reason, out.Report.NotAttempted = Interrupted, "interrupted at the approval prompt", left
 		return false
 	case err == nil && (answer == Yes || answer == All):
 		return true
@@ -97,15 +98,15 @@ func (a *approvals) ask(ctx context.Context, out *outcome, q Question) bool {
 	default:
 		out.decline("not approved")
 	}
-	out.report.NotAttempted = left
+	out.Report.NotAttempted = left
 	return false
 }
 
 // decline marks a resource as not approved. What does not depend on it continues.
 func (o *outcome) decline(why string) {
 	o.declined = true
-	o.report.Status, o.report.Reason, o.report.NotAttempted = NotStarted, why, o.report.Planned
-	if len(o.report.Completed) > 0 {
-		o.report.Status, o.report.Failed = Error, failedApproval
+	o.Report.Status, o.Report.Reason, o.Report.NotAttempted = NotStarted, why, o.Report.Planned
+	if len(o.Report.Completed) > 0 {
+		o.Report.Status, o.Report.Failed = Error, report.FailedApproval
 	}
 }

@@ -39,13 +39,13 @@ const (
 
 // approve decides whether the actions that a resource needs now may be run. asked says
 // that a person was asked, and that the world may have changed meanwhile.
-func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
+func (r *stepRunner) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	found protocol.Answer) (asked, ok bool) {
 	approved := r.approvals.of(step)
-	shown := approved.Covers(found) || out.again && compare.Shown(step).Rest(found) || follows(r, step, out.addr, found) ||
-		r.resumes(step, out.addr, found)
+	shown := approved.Covers(found) || out.again && compare.Shown(step).Rest(found) || follows(r, step, out.Addr, found) ||
+		r.resumes(step, out.Addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
-	declared := r.manifest.Resource(out.addr)
+	declared := r.manifest.Resource(out.Addr)
 	stays := step.Protect || declared != nil && declared.CreateFirst // it must not be destroyed, or not before the new one exists
 	if stays && !shown && step.WithAnswer(in.Config, sensitive, found, nil).Kind() == plan.Replace {
 		r.notShown(step, out, found)
@@ -54,13 +54,13 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
 		return false, true // the usual case: no question is needed
 	}
-	if o := r.options.Allowed; o != nil && !o(out.addr, found.Actions) {
+	if o := r.options.Allowed; o != nil && !o(out.Addr, found.Actions) {
 		r.notShown(step, out, found)
 		return false, false
 	}
-	now := inQuestion(r, step, out.addr, in, sensitive, found)
+	now := inQuestion(r, step, out.Addr, in, sensitive, found)
 	deferred := step.Change() == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
-	drifted := slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in, r.prior.Resources[out.addr])
+	drifted := slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in, r.prior.Resources[out.Addr])
 	kind := slices.Contains(r.options.Kinds, now.Kind()) || (deferred || drifted) && now.Kind() != plan.Replace
 	switch {
 	case approved.Confirmed && same:
@@ -79,7 +79,7 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 		r.notShown(step, out, found)
 		return false, false
 	}
-	if !r.approvals.ask(ctx, out, Question{Address: out.addr, Now: now, Late: !same}) {
+	if !r.approvals.ask(ctx, out, Question{Address: out.Addr, Now: now, Late: !same}) {
 		return true, false
 	}
 	r.approvals.set(step, found)
@@ -87,9 +87,9 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 }
 
 // inQuestion returns a step as a person is asked about it.
-func inQuestion(r *run, step *plan.Step, addr string, in protocol.StateInput, sensitive []string, found protocol.Answer) *plan.Step {
+func inQuestion(r *stepRunner, step *plan.Step, addr string, in protocol.StateInput, sensitive []string, found protocol.Answer) *plan.Step {
 	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, addr, in.Config, found, sensitive))
-	was := recorded(r, step, addr)
+	was := r.queries.Recorded(step, addr)
 	now.SetNotMade(now.NotMade() || now.Kind() == plan.Replace && found.StaleState != nil && (was == nil || was.Adopted))
 	return now
 }
@@ -105,7 +105,7 @@ func announced(step *plan.Step, now *plan.Step) bool {
 // follows reports whether an answer needs the actions that were shown to come after a
 // shutdown_first, which has run. The resource is deferred and was asked with unknown values:
 // these are known now, so only the arguments of the actions may differ.
-func follows(r *run, step *plan.Step, addr string, found protocol.Answer) bool {
+func follows(r *stepRunner, step *plan.Step, addr string, found protocol.Answer) bool {
 	_, stopped := r.facts.AfterShutdown(addr)
 	return stopped && step.Change() == plan.Deferred && found.ShutdownFirst == nil && found.StaleState == nil &&
 		len(step.Answer().Actions) > 0 && slices.EqualFunc(step.Answer().Actions, found.Actions, compare.SameButArguments)
@@ -120,26 +120,26 @@ func (a *approvals) onlyDrift(step *plan.Step) bool {
 }
 
 // approveAction asks a person about one action, with ConfirmAction.
-func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, found protocol.Answer,
+func (r *stepRunner) approveAction(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, found protocol.Answer,
 	a protocol.Action) bool {
 	if r.options.Confirm != ConfirmAction {
 		return true
 	}
-	now := inQuestion(r, step, out.addr, in, step.Sensitive, found)
+	now := inQuestion(r, step, out.Addr, in, step.Sensitive, found)
 	if slices.Contains(r.options.Kinds, now.Kind()) {
 		return true
 	}
-	return r.approvals.ask(ctx, out, Question{Address: out.addr, Now: now, Late: !r.approvals.of(step).Covers(found), Action: &a})
+	return r.approvals.ask(ctx, out, Question{Address: out.Addr, Now: now, Late: !r.approvals.of(step).Covers(found), Action: &a})
 }
 
 // notShown declines changes that the plan could not show, because nobody may approve
 // them or can be asked.
-func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
+func (r *stepRunner) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 	out.decline("not approved: the plan could not show what is to be done")
 	detail := fmt.Sprintf("Now its image answers %s with the actions [%s], which the plan could not show, because %s.\n", found.Status,
 		compare.Spell(found.Actions), step.Reason.Words())
 	if step.Change() != plan.Deferred {
-		out.report.Stale = r.differences(step, out.addr, found)
+		out.Report.Stale = r.differences(step, out.Addr, found)
 		why := "The plan showed that it may change, because %s, and it has.\n%s"
 		switch {
 		case step.Again:
@@ -147,16 +147,16 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 		case step.Early:
 			why = "Its image was queried early for the plan (%s), and returned other actions now.\n%s"
 		}
-		detail = fmt.Sprintf(why, step.Reason.Words(), compare.SideBySide(out.report.Stale))
+		detail = fmt.Sprintf(why, step.Reason.Words(), compare.SideBySide(out.Report.Stale))
 	}
-	out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not approved: the plan could not show these changes", Address: out.addr,
+	out.Problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not approved: the plan could not show these changes", Address: out.Addr,
 		Detail: detail + "Neither it nor its dependants were run. To run it, plan and apply again, which shows it now; or allow it with " +
 			"-deferred=apply."}
 }
 
 // hiddenBoth lists pointers, into whichever state an answer has, to values that must
 // not be shown.
-func (r *run) hiddenBoth(step *plan.Step, addr string, config json.RawMessage, found protocol.Answer, sensitive []string) []string {
-	return slices.Concat(step.Answer().Hidden, r.hiddenIn(step, addr, config, found.StaleState, sensitive),
-		r.hiddenIn(step, addr, config, found.State, sensitive))
+func (r *stepRunner) hiddenBoth(step *plan.Step, addr string, config json.RawMessage, found protocol.Answer, sensitive []string) []string {
+	return slices.Concat(step.Answer().Hidden, r.queries.Hidden(step, addr, config, found.StaleState, sensitive),
+		r.queries.Hidden(step, addr, config, found.State, sensitive))
 }

@@ -4,80 +4,81 @@ import (
 	"bytes"
 	"fmt"
 
+	"deployster/apply/fresh"
+	"deployster/apply/report"
 	"deployster/plan"
 	"deployster/plan/observe"
-	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
 )
 
-// asker asks resources again after removals.
-type asker struct{ *run }
-
 // askAgain asks again for the state of a resource that was valid before others of its kind
 // were destroyed. Another state than before is recorded, also one that is no longer valid, so
 // that no later plan takes the resource for unchanged.
-func (r asker) askAgain(out *outcome) {
-	out.report.Status = Unchanged
-	if !r.facts.AskAgain(out.addr) {
+func (r *stepRunner) askAgain(out *outcome) {
+	out.Report.Status = Unchanged
+	if !r.facts.AskAgain(out.Addr) {
 		return // none was destroyed after all
 	}
-	step, in, err := r.asRecorded(out.addr)
+	step, in, err := r.queries.AsValid(out.Addr)
 	if err != nil {
-		out.fail(failedConfig, err)
+		out.fail(report.FailedConfig, err)
 		return
 	}
-	r.options.event(Checking{Address: out.addr, After: true})
-	o := r.queries.state(step, out.addr, in)
-	answer, err := o.Answer, o.Err
-	if err != nil {
-		out.failQuery(err)
+	r.options.event(Checking{Address: out.Addr, After: true})
+	found := r.queries.State(step, out.Addr, in, step.Sensitive)
+	if found.Err != nil {
+		out.failQuery(found.Err)
 		return
 	}
-	v, reached := r.facts.Reached(out.addr)
+	answer := found.Answer
+	v, reached := r.facts.Reached(out.Addr)
 	if answer.Status == protocol.Valid {
-		r.facts.SetAnswered(out.addr, answer) // its own step may still be to come
+		r.facts.SetAnswered(out.Addr, answer) // its own step may still be to come
 		if reached && !bytes.Equal(answer.State, v.State) {
-			r.keep(step, out, in, answer, step.Sensitive, r.options.Now())
+			r.keep(step, out, in, r.found(found, step.Sensitive))
 		}
 		return
 	}
-	out.report.Status, out.report.Failed = Error, failedRemoval
-	out.report.Reason = fmt.Sprintf("its image returned %s after others of its kind were destroyed", answer.Status)
-	entry, known := r.prior.Completed(out.addr)
+	out.Report.Status, out.Report.Failed = Error, report.FailedRemoval
+	out.Report.Reason = fmt.Sprintf("its image returned %s after others of its kind were destroyed", answer.Status)
+	entry, known := r.prior.Completed(out.Addr)
 	if reached {
-		entry = r.entry(step, out.addr, in, step.Sensitive)
+		entry = r.entries.Of(step, out.Addr, in, step.Sensitive)
 		entry.State, entry.Sensitive.State, entry.ValidAt, known = v.State, v.Hidden, r.options.Now(), true
 	}
 	if !known {
 		return
 	}
-	hidden := r.hiddenIn(step, out.addr, in.Config, answer.StaleState, step.Sensitive)
-	entry.LastSeen = &state.LastSeen{State: answer.StaleState, Sensitive: hidden, At: r.options.Now()}
-	if err := r.journal.Valid(out.addr, entry); err != nil {
+	entry.LastSeen = &state.LastSeen{State: answer.StaleState, Sensitive: found.Hidden, At: r.options.Now()}
+	if err := r.journal.Valid(out.Addr, entry); err != nil {
 		out.failJournal(err)
 	}
 }
 
-// asRecorded returns the step and the input to ask for a valid resource: as the plan has
-// it, as it was reached in this apply, or from its entry, where the plan leaves it out.
-func (r asker) asRecorded(addr string) (*plan.Step, protocol.StateInput, error) {
-	step, planned := r.plan.Resources[addr]
-	if !planned {
-		entry := things.HostsOf(r.manifest, r.plan.Hosts).Place(r.prior.Resources[addr])
-		step = plan.RecordedStep(entry)
-		step.Init = r.plan.Others[addr]
-		of := step.Observed(addr)
-		in, err := observe.Request(&of, &entry, observe.Scope{Prior: r.prior, View: observe.RecordedViews(r.prior, r.facts.Look)})
-		return step, in, err
+// still asks the state of a resource that runs no action, and refuses its step if the
+// image answers another status than when the plan was made.
+func (r *stepRunner) still(step *plan.Step, out *outcome, want protocol.Status) (found observe.Observation, ok bool) {
+	as := step
+	if !r.plan.Selection.RefreshOnly {
+		as = step.Absent() // the plan asked for its absence: no manifest declares it
 	}
-	config := step.Config
-	if v, reached := r.facts.Reached(addr); reached {
-		config = v.Config
+	in, err := r.queries.Request(as, out.Addr, step.Config, nil)
+	if err != nil {
+		out.fail(report.FailedConfig, err)
+		return found, false
 	}
-	in, err := r.request(step, addr, config, nil)
-	if v, reached := r.facts.Reached(addr); reached {
-		in.LastState = v.State
+	r.options.event(Checking{Address: out.Addr})
+	found = r.queries.State(as, out.Addr, in, step.Sensitive)
+	if found.Err != nil {
+		out.failQuery(found.Err)
+		return found, false
 	}
-	return step, in, err
+	if found.Answer.Status != want {
+		d := fresh.Stale(fmt.Sprintf("the image returned %s, and %s when the plan was made", found.Answer.Status, want), whatNow)
+		out.fail(report.FailedState, d)
+		out.Report.Reason = d.Summary
+		return found, false
+	}
+	return found, true
 }

@@ -11,7 +11,7 @@ import (
 // calls out.leaveBatch at the end of the attempt.
 func (o *outcome) enterBatch(all *turns.Batches, step *plan.Step, c Confirm) {
 	o.leaveBatch = func() {}
-	t := step.Target(o.addr)
+	t := step.Target(o.Addr)
 	if step.Init.Batch == nil || o.again || c != ConfirmPlan || t.Settings.Workers == runner.NoWorkers {
 		return // each action goes alone
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"deployster/apply/compare"
+	"deployster/apply/report"
 	"deployster/internal/base/diag"
 	"deployster/plan"
-	"deployster/plan/observe"
 	"deployster/plan/repair"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -16,42 +16,41 @@ import (
 // confirmState asks the state of a resource right before its actions, and decides what
 // may be run. After a person was asked, it asks the state again. It returns false when
 // nothing is to be run; the outcome says why.
-func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (protocol.Answer,
-	bool) {
+func (r *stepRunner) confirmState(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput,
+	sensitive []string) (protocol.Answer, bool) {
 	for {
-		r.options.event(Checking{Address: out.addr})
-		o := r.queries.state(step, out.addr, in)
-		answer, err := o.Answer, o.Err
-		if err != nil {
-			out.failQuery(err)
+		r.options.event(Checking{Address: out.Addr})
+		found := r.queries.State(step, out.Addr, in, sensitive)
+		answer := found.Answer
+		if found.Err != nil {
+			out.failQuery(found.Err)
 			return answer, false
 		}
-		of, around := step.Observed(out.addr), observe.Scope{Prior: r.prior, Acts: r.facts.Acted}
-		if !in.Refresh && !out.again && recorded(r, step, out.addr) == nil && observe.Overlooks(&of, answer, around) {
+		if !in.Refresh && !out.again && r.queries.Overlooks(step, out.Addr, answer) {
 			in.Refresh = true
 			continue
 		}
-		if err := subject.Exists(step.New, step.Replaces, out.again || recorded(r, step, out.addr) != nil, answer.Status); err != nil {
-			out.report.NotAttempted = out.report.Planned
-			out.fail(failedState, err)
+		if err := subject.Exists(step.New, step.Replaces, out.again || r.queries.Recorded(step, out.Addr) != nil, answer.Status); err != nil {
+			out.Report.NotAttempted = out.Report.Planned
+			out.fail(report.FailedState, err)
 			return answer, false
 		}
-		if reached(step, answer) {
-			if !out.again && r.approvals.onlyDrift(step) && !repair.Only(step, in, r.prior.Resources[out.addr]) &&
+		if reached(found) {
+			if !out.again && r.approvals.onlyDrift(step) && !repair.Only(step, in, r.prior.Resources[out.Addr]) &&
 				!slices.Contains(r.options.Kinds, plan.Update) {
 				r.notShown(step, out, answer) // nobody has approved that its config differs from the recorded one
 				return answer, false
 			}
-			out.report.Status = Skipped
-			if u, begun := r.prior.Unsettled[out.addr]; out.again || begun && u.Plan == r.plan.ID {
-				out.report.Status = OK // an earlier attempt, or the killed run of this plan, has done it
+			out.Report.Status = Skipped
+			if u, begun := r.prior.Unsettled[out.Addr]; out.again || begun && u.Plan == r.plan.ID {
+				out.Report.Status = OK // an earlier attempt, or the killed run of this plan, has done it
 			} else if len(step.Answer().Actions) == 0 {
-				out.report.Status = Unchanged
+				out.Report.Status = Unchanged
 			}
-			r.record(step, out, in, answer, sensitive, r.options.Now())
+			r.record(step, out, in, r.found(found, sensitive))
 			return answer, false
 		}
-		if r.completed(out.addr) {
+		if r.completed(out.Addr) {
 			out.changedSince()
 			return answer, false
 		}
@@ -69,14 +68,14 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 // permitted reports whether the actions in an answer may be run: those that the plan
 // showed may, others only where the plan left them open. It returns the answer with
 // the actions that are to be run.
-func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (protocol.Answer, bool) {
+func (r *stepRunner) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (protocol.Answer, bool) {
 	if step.ReadOnly {
-		out.fail(failedState, diag.Errorf("Read-only resource differs from its config",
+		out.fail(report.FailedState, diag.Errorf("Read-only resource differs from its config",
 			"It is read_only and was not changed, but its image returned %s.", answer.Status))
 		return answer, false
 	}
 	approved := r.approvals.of(step)
-	after, stopped := r.facts.AfterShutdown(out.addr)
+	after, stopped := r.facts.AfterShutdown(out.Addr)
 	if stopped && (after == nil || after.ShutdownFirst != nil) {
 		answer.ShutdownFirst = nil // it was run; else something has started the resource again since
 	}
@@ -88,16 +87,16 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 	}
 	switch {
 	case step.Flexible() || step.Early:
-		out.report.Planned = names(answer.Actions)
-	case !approved.Covers(answer) && !r.resumes(step, out.addr, answer) && !(out.again && compare.Shown(step).Rest(answer)):
-		out.drifted(r.differences(step, out.addr, answer))
+		out.Report.Planned = report.Names(answer.Actions)
+	case !approved.Covers(answer) && !r.resumes(step, out.Addr, answer) && !(out.again && compare.Shown(step).Rest(answer)):
+		out.drifted(r.differences(step, out.Addr, answer))
 		return answer, false
 	}
 	return answer, true
 }
 
 // differences lists how an answer differs from the one that the plan showed.
-func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) []compare.Difference {
+func (r *stepRunner) differences(step *plan.Step, addr string, answer protocol.Answer) []compare.Difference {
 	hidden := r.hiddenBoth(step, addr, step.Config, answer, step.Sensitive)
 	return compare.Answers(step, answer, compare.Secrets{Hidden: hidden, Hide: r.options.Hide})
 }

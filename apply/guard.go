@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 
+	"deployster/apply/report"
 	"deployster/internal/base/diag"
 	"deployster/plan/order"
 )
@@ -12,36 +13,34 @@ import (
 // new is started; what else runs may finish. An action that was in progress then may
 // still run.
 func (r *run) guarded(ctx context.Context, node string) (out outcome) {
-	out.node = node
-	out.addr, out.what = order.OfNode(node)
-	out.old = out.what == order.Old
+	out.Node = node
+	out.Addr, out.What = order.OfNode(node)
 	defer func() {
 		p := recover()
 		if p == nil {
 			return
 		}
-		out.fail(failedInternal, diag.Crash(p, debug.Stack(), "Nothing new was started. What was done is in the state file."))
-		out.report.NotAttempted = out.report.Planned[min(len(out.report.Completed), len(out.report.Planned)):]
+		out.fail(report.FailedInternal, diag.Crash(p, debug.Stack(), "Nothing new was started. What was done is in the state file."))
+		out.Report.NotAttempted = out.Report.Planned[min(len(out.Report.Completed), len(out.Report.Planned)):]
 		if out.running != "" {
-			out.report.Status, out.report.Failed = Unknown, out.running
+			out.Report.Status, out.Report.Failed = Unknown, out.running
 		}
-		out.fatal = true
+		out.Fatal = true
 		r.stops.fail(&out)
 	}()
-	switch out.what {
+	switch out.What {
 	case order.Wait:
-		out.declined = !identities{r}.pass(r.barriers[node])
+		out.declined = !r.steps.identities.Pass(r.barriers[node])
 		r.facts.Pass(r.barriers[node])
 	case order.Again:
-		asker{r}.askAgain(&out)
+		r.steps.askAgain(&out)
 	default:
-		if r.resource(ctx, &out); out.begun() {
+		if r.steps.resource(ctx, &out); out.Begun() {
 			r.facts.SetBegun(node)
 		}
 	}
-	if out.failed() {
+	if out.Failed() {
 		r.stops.fail(&out)
 	}
-	out.incomplete = nil // all outcomes are kept until the end, and the entry is large
 	return out
 }

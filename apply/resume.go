@@ -7,6 +7,7 @@ import (
 
 	"deployster/apply/compare"
 	"deployster/apply/fresh"
+	"deployster/apply/report"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
@@ -35,28 +36,14 @@ func actionKey(lineage, plan, addr string, a protocol.Action, at place) string {
 
 // resumes reports whether a killed run of this plan had started a resource, and the answer
 // now needs just the rest of the actions that were shown.
-func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool {
+func (r *stepRunner) resumes(step *plan.Step, addr string, answer protocol.Answer) bool {
 	u, started := r.prior.Unsettled[addr]
 	return started && u.Plan == r.plan.ID && compare.Shown(step).Rest(answer)
 }
 
-// begun reports whether the entry of a resource is the one that a killed run of this plan
-// began, in place of an entry that was removed, released, or given another address.
-func begun(r *run, step *plan.Step, addr string) bool {
-	_, done := r.died.Done[addr]
-	return done || step.Another && r.prior.Unsettled[addr].Plan == r.plan.ID
-}
-
-// letsGo reports whether the next action of a step is the first on its thing, and the entry
-// at its address is of another thing, which stays: the entry is released when the action starts.
-func letsGo(r *run, step *plan.Step, addr string) bool {
-	_, known := r.prior.Resources[addr]
-	return known && step.Another && !begun(r, step, addr) && !r.facts.Acted(addr)
-}
-
 // completed reports whether a killed run of this plan has finished a resource: its
 // actions are not run again.
-func (r *run) completed(addr string) bool {
+func (r *stepRunner) completed(addr string) bool {
 	hash, done := r.died.Done[addr]
 	if step := r.plan.Resources[addr]; hash == "" && (step.Change() == plan.Replace || step.Another) {
 		return false // only the old thing was destroyed, or its entry released
@@ -64,11 +51,21 @@ func (r *run) completed(addr string) bool {
 	return done && r.prior.Pin(addr) == hash
 }
 
+// endedBefore reports whether a killed run of this plan had destroyed the old thing of a
+// resource: what exists now is not the old thing any more.
+func (r *stepRunner) endedBefore(addr string) bool {
+	hash, done := r.died.Done[addr]
+	if done && hash == "" {
+		r.facts.SetGone(addr)
+	}
+	return done
+}
+
 // changedSince refuses a resource that a killed run had finished, and that is no longer
 // as that run left it.
 func (o *outcome) changedSince() {
-	o.report.NotAttempted = o.report.Planned
-	o.fail(failedState, fresh.Stale("it was done by the run that died, and was changed since", whatNow))
+	o.Report.NotAttempted = o.Report.Planned
+	o.fail(report.FailedState, fresh.Stale("it was done by the run that died, and was changed since", whatNow))
 }
 
 // Resumed returns the addresses that a killed run of the plan has done, sorted, and

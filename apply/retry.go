@@ -32,24 +32,24 @@ func (r retries) do(ctx context.Context, out *outcome, attempt func() (again boo
 	pause, failed := r.Delay, outcome{}
 	for n := 1; ; n++ {
 		again := attempt()
-		if n > 1 && (out.declined || out.report.Stale != nil) {
+		if n > 1 && (out.declined || out.Report.Stale != nil) {
 			*out = failed // report the earlier failure: what the image needs now is not approved
-			out.problem.Detail += " It was not tried again: the actions that its image needs now were not approved."
+			out.Problem.Detail += " It was not tried again: the actions that its image needs now were not approved."
 			return
 		}
-		if out.acted && n > 1 {
-			out.report.Attempts = n
+		if out.Acted && n > 1 {
+			out.Report.Attempts = n
 		}
 		if !again || n >= r.Attempts || !out.repeatable() || ctx.Err() != nil {
 			return
 		}
-		r.retrying(Retrying{Address: out.addr, Attempt: n + 1, Of: r.Attempts, Pause: pause, Reason: out.report.Reason})
+		r.retrying(Retrying{Address: out.Addr, Attempt: n + 1, Of: r.Attempts, Pause: pause, Reason: out.Report.Reason})
 		if !r.pause(ctx, pause) {
 			return
 		}
 		pause, failed = min(2*pause, maxPause), *out
 		*out = first
-		out.acted, out.again, out.report.Planned = true, true, failed.report.Planned
+		out.Acted, out.again, out.Report.Planned = true, true, failed.Report.Planned
 	}
 }
 
@@ -69,5 +69,5 @@ func (r retries) pause(ctx context.Context, d time.Duration) bool {
 // repeatable reports whether another attempt may correct the failure of this one: not if it is
 // unknown how an action ended or what it made, or if a person has stopped or declined it.
 func (o *outcome) repeatable() bool {
-	return o.report.Status == Error && !o.fatal && !o.silent && !o.declined
+	return o.Report.Status == Error && !o.Fatal && !o.silent && !o.declined
 }

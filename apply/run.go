@@ -2,25 +2,26 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"deployster/apply/compare"
+	"deployster/apply/entries"
 	"deployster/apply/facts"
+	"deployster/apply/identity"
+	"deployster/apply/latehost"
+	"deployster/apply/query"
+	"deployster/apply/report"
 	"deployster/apply/turns"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
-	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan"
 	"deployster/plan/order"
-	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
 	"deployster/state/moves"
@@ -28,9 +29,7 @@ import (
 
 // Executor asks images for states, and runs their actions. *typeclient.Client is one.
 type Executor interface {
-	typeschema.Reader
-	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
-	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
+	query.Client
 	// ActNotify runs an action, and reports to told how it ended, while other
 	// clients can still find that out.
 	ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
@@ -80,7 +79,7 @@ type Options struct {
 // errAborted is the cause with which running work is ended at the second interrupt.
 var errAborted = fmt.Errorf("interrupted: %w", context.Canceled)
 
-// run is one apply in progress.
+// run is one apply in progress: a loop over what is ready. A stepRunner does each step.
 type run struct {
 	plan     *plan.Plan
 	prior    state.Snapshot
@@ -88,62 +87,14 @@ type run struct {
 	manifest *config.Manifest // of the plan's own sources
 	journal  Journal
 	exec     Executor
-	queries  queries
 	options  Options
-	before   graph.Graph
-	needs    map[string][]string // the dependencies of each resource
-	recheck  map[string]bool     // dependencies of resources with actions: their states are asked again
-	barriers map[string]order.Barrier
-	workdir  string          // its path has no symbolic links
 	work     context.Context // of running actions: outlives the first interrupt, ends at the second
+	barriers map[string]order.Barrier
+	facts    *facts.Facts
+	stops    *stops
+	steps    *stepRunner // nil until moves are made
 
-	news       map[string][]string // by subscribed resource: subscribers whose entries lack the subscription
-	facts      *facts.Facts
-	owners     owners
-	approvals  *approvals
-	semaphores turns.Semaphores
-	batches    *turns.Batches
-	remade     remade
-
-	shutdownMu sync.Mutex
-	shutdowns  []ShutdownReport // of the shutdown_first actions that were run; guarded by shutdownMu
-
-	stops *stops
-
-	ended []outcome // written only by the goroutine that owns the order
-}
-
-// outcome is what a worker reports about a node.
-type outcome struct {
-	addr    string
-	node    string // its name in plan.Nodes
-	what    order.What
-	old     bool // the node is the end of the old thing of a replaced resource
-	report  ResourceReport
-	problem *diag.Diagnostic
-	fatal   bool   // the journal or this program failed: nothing new may start
-	silent  bool   // an action returned no memory, though its type has one
-	acted   bool   // an action was started
-	again   bool   // this is not the first attempt
-	running string // the action in progress
-
-	incomplete *state.Entry // the entry recorded with its first action; nil = there is an entry already
-
-	gone     bool // its host could not be used
-	declined bool // it was not approved: what does not depend on it continues
-
-	batchGroup string // the resources whose actions may be carried out together with its own; "" = none
-	leaveBatch func() // notes that it does not join a batch any more
-}
-
-// begun reports whether a node was carried out, or a part of it.
-func (o *outcome) begun() bool {
-	return o.acted || o.report.Status == OK || o.report.Status == Skipped
-}
-
-// failed reports whether nothing that depends on the node may start.
-func (o *outcome) failed() bool {
-	return o.report.Status == Error || o.report.Status == Interrupted || o.report.Status == Unknown
+	ended []report.Ended // written only by the goroutine that owns the order
 }
 
 // Run carries out the plan. When ctx is cancelled it starts nothing new and lets running
@@ -162,12 +113,8 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	if o.Confirm != ConfirmPlan {
 		o.Parallelism = 1
 	}
-	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
-	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, queries: queries{work, x}, options: o, work: work,
-		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: facts.New(p),
-		approvals: &approvals{options: o, given: map[*plan.Step]compare.Approved{}}, semaphores: turns.NewSemaphores(m.Semaphores()),
-		batches:  turns.NewBatches(),
-		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
+	sum := &Report{Format: report.Format, Status: OK, Resources: map[string]*ResourceReport{}}
+	r := &run{plan: p, prior: prior, journal: j, exec: x, options: o, work: work, facts: facts.New(p), barriers: map[string]order.Barrier{}}
 	r.manifest = config.Converting(m, func(addr string) protocol.Type {
 		if step := p.Resources[addr]; step != nil {
 			return step.Init
@@ -175,12 +122,12 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 		return protocol.Type{}
 	})
 	r.died, _ = prior.Died(p.ID)
-	r.stops = &stops{r: r, hosts: turns.NewHosts(p, prior, o.MaxFailedHosts, func(addr string) string { return hostOf(p, addr) })}
+	r.stops = &stops{plan: p, journal: j, keepGoing: o.KeepGoing, hosts: turns.NewHosts(p, prior, o.MaxFailedHosts)}
 	for _, b := range p.Barriers {
 		r.barriers[b.Name] = b
 	}
-	err := r.all(ctx, report)
-	return report, err
+	err := r.all(ctx, sum)
+	return sum, err
 }
 
 // all runs all phases of the apply. It fills in the report even if this program
@@ -189,19 +136,29 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			d := diag.Crash(p, debug.Stack(), "Nothing new was started. What was done is in the state file.")
-			r.collect(report)
-			leave(r, report)
+			outcomes := r.outcomes()
+			_ = outcomes.Collect(report)
+			outcomes.Leave(report)
 			report.Fail(d)
 			err = errors.Join(err, d)
 		}
 	}()
-	if err = r.move(report); err == nil {
-		r.news = refresh.News(r.manifest, r.prior)
-		if r.shutdownPhase(ctx) {
-			r.layers(ctx)
-		}
+	err = r.move(report)
+	r.steps = r.stepRunner()
+	if err == nil && r.shutdownPhase(ctx) {
+		r.layers(ctx)
 	}
 	return r.conclude(ctx, report, err)
+}
+
+// stepRunner returns what does the steps of the plan, with the state after the moves.
+func (r *run) stepRunner() *stepRunner {
+	queries := query.New(r.work, query.Of{Plan: r.plan, Prior: r.prior, Died: r.died, Manifest: r.manifest, Facts: r.facts, Client: r.exec})
+	return &stepRunner{plan: r.plan, prior: r.prior, died: r.died, manifest: r.manifest, journal: r.journal, exec: r.exec, options: r.options,
+		work: r.work, facts: r.facts, hosts: r.stops.hosts, queries: queries, entries: entries.New(queries), identities: identity.New(queries),
+		late: latehost.New(r.work, queries, r.options.Reacher), recheck: dependenciesOfWork(r.plan),
+		approvals:  &approvals{options: r.options, given: map[*plan.Step]compare.Approved{}},
+		semaphores: turns.NewSemaphores(r.manifest.Semaphores()), batches: turns.NewBatches()}
 }
 
 // move gives entries their new addresses, before anything is done with the resources
@@ -267,70 +224,27 @@ func (r *run) layers(ctx context.Context) {
 			done = nil
 			stop(true)
 		case out := <-pool.Results():
-			limits.Ended(out.node)
-			if out.acted {
-				limits.Begin(out.node)
+			limits.Ended(out.Node)
+			if out.Acted {
+				limits.Begin(out.Node)
 			}
-			if out.what != order.Wait {
-				r.ended = append(r.ended, out)
+			if out.What != order.Wait {
+				r.ended = append(r.ended, out.Ended)
 			}
 			switch {
 			case out.declined:
-				frontier.Drop(out.node)
-			case out.failed():
-				frontier.Drop(out.node)
-				if r.stops.after(&out, limits) {
+				frontier.Drop(out.Node)
+			case out.Failed():
+				frontier.Drop(out.Node)
+				if host, all := r.stops.after(&out, limits); all {
 					stop(false)
+				} else if host != "" {
+					r.options.event(Stopping{Where: host, Running: limits.Running()})
 				}
 			default:
-				frontier.Done(out.node)
+				frontier.Done(out.Node)
 			}
 		}
-	}
-}
-
-// resource does the step of one resource, or of its old thing; out says how that ended.
-func (r *run) resource(ctx context.Context, out *outcome) {
-	start := r.options.Now()
-	step := r.plan.Resources[out.addr]
-	if out.old {
-		step = step.Old()
-	}
-	out.report.Host, out.report.Planned = hostOf(r.plan, out.addr), names(step.Answer().Actions)
-	switch {
-	case out.old && r.endedBefore(out.addr):
-		out.report.Status = Skipped
-	case r.stops.holds(step, out):
-	case step.Change() == plan.Forget:
-		if r.approvals.forget(ctx, step, out) {
-			r.forget(step, out)
-		}
-	case step.Change() == plan.Left:
-		out.report.Status = Kept
-	case step.Change() == plan.Valid && r.plan.Selection.RefreshOnly:
-		out.report.Status = Unchanged
-	case step.Change() == plan.Record:
-		r.recordFound(step, out)
-	default:
-		r.perform(ctx, step, out)
-	}
-	if out.old && !out.failed() && !out.declined {
-		return // the event is sent when the new thing is done
-	}
-	r.options.event(ResourceEnded{Address: out.addr, Change: step.Shown(), Report: out.report, Took: r.options.Now().Sub(start)})
-}
-
-// forget removes the entry of a resource from the state file and changes nothing else. A
-// thing that is forgotten because it does not exist must still not exist.
-func (r *run) forget(step *plan.Step, out *outcome) {
-	if r.plan.Selection.RefreshOnly || step.Gone() {
-		if _, ok := (doubts{r}).still(step, out, protocol.Missing); !ok {
-			return
-		}
-	}
-	out.report.Status = OK
-	if err := r.journal.Removed(out.addr); err != nil {
-		out.failJournal(err)
 	}
 }
 

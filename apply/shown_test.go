@@ -149,7 +149,7 @@ func TestResumes_OnlyTheSamePlanOrTheEndOfTheActions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &run{plan: &plan.Plan{ID: "p"}}
+			r := &stepRunner{plan: &plan.Plan{ID: "p"}}
 			if c.by != "" {
 				r.prior.Unsettled = map[string]actions.Unsettled{"a": {Plan: c.by}}
 			}

@@ -3,6 +3,8 @@ package apply
 import (
 	"context"
 
+	"deployster/apply/report"
+	"deployster/apply/turns"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -18,20 +20,21 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 		if step.Answer().Shutdown == nil {
 			continue
 		}
-		out := outcome{addr: addr, report: ResourceReport{Host: hostName(step), Planned: names(step.Answer().Actions)}}
+		out := outcome{Ended: report.Ended{Addr: addr}}
+		out.Report.Host, out.Report.Planned = turns.HostName(step), report.Names(step.Answer().Actions)
 		if ctx.Err() != nil {
-			out.report.Status, out.report.Reason = Interrupted, "interrupted before "+step.Answer().Shutdown.Name
-		} else if r.shutdownOne(ctx, step, &out) {
+			out.Report.Status, out.Report.Reason = Interrupted, "interrupted before "+step.Answer().Shutdown.Name
+		} else if r.steps.shutdownOne(ctx, step, &out) {
 			continue
 		}
-		out.report.NotAttempted = out.report.Planned
-		if out.failed() {
+		out.Report.NotAttempted = out.Report.Planned
+		if out.Failed() {
 			r.stops.fail(&out)
 		} else if out.declined {
 			r.stops.declined = addr
 		}
-		r.options.event(ResourceEnded{Address: addr, Change: step.Shown(), Report: out.report})
-		r.ended = append(r.ended, out)
+		r.options.event(ResourceEnded{Address: addr, Change: step.Shown(), Report: out.Report})
+		r.ended = append(r.ended, out.Ended)
 		return false
 	}
 	return true
@@ -39,22 +42,22 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 
 // shutdownOne checks one resource before its shutdown, as before any action. It returns
 // false when the resource, and with it the apply, must not continue.
-func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bool {
-	in, err := r.request(step, out.addr, step.Config, step.Unknown)
+func (r *stepRunner) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bool {
+	in, err := r.queries.Request(step, out.Addr, step.Config, step.Unknown)
 	if err != nil {
-		out.fail(failedConfig, err)
+		out.fail(report.FailedConfig, err)
 		return false
 	}
-	out.incomplete = r.incomplete(step, out.addr, in, step.Sensitive)
+	out.incomplete = r.entries.Incomplete(step, out.Addr, in, step.Sensitive)
 	for {
-		r.options.event(Checking{Address: out.addr})
-		o := r.queries.state(step, out.addr, in)
-		answer, err := o.Answer, o.Err
-		if err != nil {
-			out.failQuery(err)
+		r.options.event(Checking{Address: out.Addr})
+		found := r.queries.State(step, out.Addr, in, step.Sensitive)
+		if found.Err != nil {
+			out.failQuery(found.Err)
 			return false
 		}
-		if reached(step, answer) || answer.ShutdownFirst == nil {
+		answer := found.Answer
+		if reached(found) || answer.ShutdownFirst == nil {
 			return true // nothing needs a shutdown; perform asks the state again
 		}
 		answer, ok := r.permitted(step, out, answer)
@@ -74,30 +77,30 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 // runShutdown runs the shutdown_first action of an answer, if the user has not interrupted
 // meanwhile. It keeps the answer of the image after that: if a later answer differs from it,
 // the shutdown is not the cause.
-func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer,
+func (r *stepRunner) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer,
 	late bool) bool {
 	action := *answer.ShutdownFirst
 	if out.interrupted(ctx, action, answer.Actions) || !r.approveAction(ctx, step, out, in, answer, action) {
 		return false
 	}
-	if !awaitRoom(ctx, r, step, out, in, action, answer.Actions) {
+	if !r.awaitRoom(ctx, step, out, in, action, answer.Actions) {
 		return false
 	}
 	at := place{first: true, late: late, memory: answer.Memory}
 	ok := r.runAction(step, out, in, answer.StaleState, action, at)
-	report := ShutdownReport{Resource: out.addr, Action: action.Name, Status: OK, Late: late}
+	ended := ShutdownReport{Resource: out.Addr, Action: action.Name, Status: OK, Late: late}
 	var after *protocol.Answer
 	if !ok {
-		report.Status = out.report.Status
+		ended.Status = out.Report.Status
 	} else if !late {
-		r.facts.TellMemory(&in, out.addr)
-		if o := r.queries.state(step, out.addr, in); o.Err == nil {
+		r.facts.TellMemory(&in, out.Addr)
+		if o := r.queries.State(step, out.Addr, in, step.Sensitive); o.Err == nil {
 			after = &o.Answer
 		}
 	}
-	r.facts.SetShutdown(out.addr, after)
+	r.facts.SetShutdown(out.Addr, after)
 	r.shutdownMu.Lock()
 	defer r.shutdownMu.Unlock()
-	r.shutdowns = append(r.shutdowns, report)
+	r.shutdowns = append(r.shutdowns, ended)
 	return ok
 }

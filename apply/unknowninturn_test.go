@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deployster/apply/facts"
+	"deployster/apply/report"
 	"deployster/config"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
@@ -59,7 +60,9 @@ func unknownRun(t *testing.T) (*run, *plan.Step, *outcome) {
 	}
 	step := &plan.Step{Part: &change.Deferred{}}
 	p := &plan.Plan{Resources: map[string]*plan.Step{"b": step}}
-	return &run{plan: p, manifest: m, exec: typeclient.New(typeclient.Options{}), facts: facts.New(p)}, step, &outcome{addr: "b"}
+	r := &run{plan: p, manifest: m, exec: typeclient.New(typeclient.Options{}), facts: facts.New(p), stops: &stops{plan: p}, work: t.Context()}
+	r.steps = r.stepRunner()
+	return r, step, &outcome{Ended: report.Ended{Addr: "b"}}
 }
 
 // What is not known at the turn of a resource is never passed over.
@@ -70,32 +73,32 @@ func TestRun_WhatIsStillNotKnown(t *testing.T) {
 		want string
 	}{
 		"a config": {func(r *run, step *plan.Step, out *outcome) bool {
-			_, _, ok := r.resolve(step, out)
+			_, _, ok := r.steps.resolve(step, out)
 			return ok
 		}, "config: /v in its config comes from resource.a"},
 		"a host": {func(r *run, step *plan.Step, out *outcome) bool {
 			step.Settings.Host = &runner.Host{Name: "web"}
-			_, ok := lateHosts{r}.of(step, out)
-			return ok
+			r.steps.perform(t.Context(), step, out)
+			return !out.Failed()
 		}, "config: host.web is made of resource.a.state.ip"},
-		"a precondition": {(*run).preconditions, "precondition: It needs resource.a.state.v"},
+		"a precondition": {func(r *run, step *plan.Step, out *outcome) bool { return r.steps.preconditions(step, out) }, "precondition: It needs resource.a.state.v"},
 		"a postcondition": {func(r *run, step *plan.Step, out *outcome) bool {
 			r.facts.SetReached("b", observe.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
-			r.postconditions(step, out)
-			return !out.failed()
+			r.steps.postconditions(step, out)
+			return !out.Failed()
 		}, "postcondition: It needs resource.a.state.v"},
 		"the precondition of an output": {func(r *run, _ *plan.Step, out *outcome) bool {
 			report := &Report{Status: OK}
 			r.plan.Outputs = map[string]plan.Output{"o": {}}
-			out.report.Reason = fmt.Sprint(r.outputs(report), report.Problems)
+			out.Report.Reason = fmt.Sprint(r.outputs(report), report.Problems)
 			return report.Status == OK
 		}, "A precondition of the output o cannot be decided"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, step, out := unknownRun(t)
-			if passed := c.at(r, step, out); passed || !strings.Contains(out.report.Failed+": "+out.report.Reason, c.want) {
-				t.Errorf("passed %v, %s: %s; want %s", passed, out.report.Failed, out.report.Reason, c.want)
+			if passed := c.at(r, step, out); passed || !strings.Contains(out.Report.Failed+": "+out.Report.Reason, c.want) {
+				t.Errorf("passed %v, %s: %s; want %s", passed, out.Report.Failed, out.Report.Reason, c.want)
 			}
 		})
 	}
@@ -119,22 +122,24 @@ func TestRun_TooManyDependencies(t *testing.T) {
 		Part: &change.Update{Answer: change.Answer{Shutdown: &protocol.Action{Name: "stop"}}}}
 	p.Resources["b"] = step
 	for name, at := range map[string]func(*run, *outcome){
-		"at its turn":               func(r *run, out *outcome) { r.perform(t.Context(), step, out) },
-		"before its shutdown_first": func(r *run, out *outcome) { r.shutdownOne(t.Context(), step, out) },
+		"at its turn":               func(r *run, out *outcome) { r.steps.perform(t.Context(), step, out) },
+		"before its shutdown_first": func(r *run, out *outcome) { r.steps.shutdownOne(t.Context(), step, out) },
 		"before it is recorded": func(r *run, out *outcome) {
 			only := *r.plan
 			only.Selection.RefreshOnly = true
 			r.plan = &only
-			doubts{r}.still(step, out, protocol.Valid)
+			r.steps = r.stepRunner()
+			r.steps.still(step, out, protocol.Valid)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _, out := unknownRun(t)
 			r.plan, r.facts, r.exec = p, facts.New(p), nil // whoever asks it has gone too far
-			out.addr = "b2"
-			if at(r, out); out.report.Failed != failedConfig || !strings.Contains(out.report.Reason, "more than 10000") {
-				t.Errorf("%+v", out.report)
+			r.steps = r.stepRunner()
+			out.Addr = "b2"
+			if at(r, out); out.Report.Failed != report.FailedConfig || !strings.Contains(out.Report.Reason, "more than 10000") {
+				t.Errorf("%+v", out.Report)
 			}
 		})
 	}
@@ -148,8 +153,9 @@ func TestRun_RecordsThatAreNotThere(t *testing.T) {
 		t.Parallel()
 		r, step, out := unknownRun(t)
 		r.prior, r.journal = prior, nil // whoever writes has gone too far
-		if r.recordFound(step, out); out.failed() {
-			t.Errorf("%+v", out.report)
+		r.steps = r.stepRunner()
+		if r.steps.recordFound(step, out); out.Failed() {
+			t.Errorf("%+v", out.Report)
 		}
 	})
 	t.Run("a move to what is recorded already", func(t *testing.T) {

@@ -23,19 +23,18 @@ type Hosts struct {
 }
 
 // NewHosts returns what is known of the hosts before anything is started: those that a killed
-// run of the plan had begun are begun, and those that had failed in it have failed. hostOf
-// names the host of a resource; "" = this machine.
-func NewHosts(p *plan.Plan, prior state.Snapshot, most int, hostOf func(addr string) string) *Hosts {
+// run of the plan had begun are begun, and those that had failed in it have failed.
+func NewHosts(p *plan.Plan, prior state.Snapshot, most int) *Hosts {
 	h := &Hosts{most: most, begun: map[string]bool{}, failed: map[string]bool{}}
 	died, resumes := prior.Died(p.ID)
 	if !resumes {
 		return h
 	}
 	for _, addr := range died.Begun {
-		h.begun[hostOf(addr)] = true
+		h.begun[HostOf(p, addr)] = true
 	}
 	for _, addr := range slices.Concat(died.Failed, slices.Collect(maps.Keys(prior.Unsettled))) {
-		u, host := prior.Unsettled[addr], hostOf(addr)
+		u, host := prior.Unsettled[addr], HostOf(p, addr)
 		if host != "" && (u.Plan == p.ID && u.Failed() || slices.Contains(died.Failed, addr)) {
 			h.failed[host] = true
 		}

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/order"
 )
@@ -17,3 +18,14 @@ func Where(p *plan.Plan, node string) order.Where {
 	}
 	return order.At(&step.Init, &step.Settings)
 }
+
+// HostOf names the host of a resource; "" = this machine.
+func HostOf(p *plan.Plan, addr string) string {
+	if step := p.Resources[addr]; step != nil {
+		return HostName(step)
+	}
+	return ""
+}
+
+// HostName names the host of a step; "" = this machine.
+func HostName(s *plan.Step) string { return runner.NameOf(s.Settings.Host) }

@@ -138,6 +138,16 @@ func (ds Diagnostics) HasErrors() bool {
 	return false
 }
 
+// FirstError returns the first error of a list that contains one.
+func (ds Diagnostics) FirstError() *Diagnostic {
+	for _, d := range ds {
+		if d.Severity == Error {
+			return d
+		}
+	}
+	return ds[0]
+}
+
 // Err returns nil when the list contains no error, else the list.
 func (ds Diagnostics) Err() error {
 	if !ds.HasErrors() {

@@ -1,0 +1,100 @@
+package entries
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"deployster/apply/query"
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/plan"
+	"deployster/plan/inputs"
+	"deployster/plan/observe"
+	"deployster/plan/refresh"
+	"deployster/plan/things"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Entries makes the entries of an apply. It is safe for concurrent use.
+type Entries struct {
+	known *query.Queries
+	needs map[string][]string // the dependencies of each resource
+	news  map[string][]string // by subscribed resource: subscribers whose entries lack the subscription
+}
+
+// New returns the entries of an apply with what its queries know.
+func New(known *query.Queries) *Entries {
+	return &Entries{known: known, needs: known.Plan.Needs(), news: refresh.News(known.Manifest, known.Prior)}
+}
+
+// Subscribers are the resources whose entries get their subscription to a resource with its next action.
+func (e *Entries) Subscribers(addr string) []string { return e.news[addr] }
+
+// Of returns an entry without a state: all that is needed to destroy a step's thing.
+func (e *Entries) Of(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) state.Entry {
+	facts, client := e.known.Facts, e.known.Client
+	adopted := !facts.Created(addr) && !step.Publishes
+	if was := e.known.Recorded(step, addr); was != nil {
+		in.Memory, adopted = was.Memory, adopted && was.Adopted
+	}
+	facts.TellMemory(&in, addr)
+	return state.Entry{Memory: in.Memory, Adopted: adopted,
+		Type: step.Type, Digest: step.Init.Digest, Config: observe.Recordable(client, step.Init, in.Config),
+		Dependencies: e.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
+		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
+		Identity: step.Init.Identity, Kind: step.Init.Kind, Defaults: things.Defaults(client, step.Init, in.Config),
+		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
+		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv}}
+}
+
+// Incomplete returns the entry that is recorded when the first action of a resource starts:
+// if the action fails, or the process is killed, the thing that may exist then is not lost.
+// nil = the resource has an entry already, or is to be removed.
+func (e *Entries) Incomplete(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
+	_, known := e.known.Prior.Resources[addr]
+	if known && !step.Another && !e.known.Facts.IsGone(addr) || step.Intent() == protocol.Absent {
+		return nil
+	}
+	entry := e.Of(step, addr, in, sensitive)
+	return &entry
+}
+
+// Found is an object that was seen to be VALID.
+type Found struct {
+	State     json.RawMessage
+	Memory    json.RawMessage // of its answer; nil = none
+	Hidden    []string        // JSON pointers into State
+	Sensitive []string        // JSON pointers into the config of the input
+	Seen      time.Time
+}
+
+// Valid returns the entry of an object that was seen to be VALID, and whether it differs from the recorded one.
+func (e *Entries) Valid(step *plan.Step, addr string, in protocol.StateInput, found Found) (entry state.Entry, differs bool) {
+	prior, known := e.known.Prior.Resources[addr]
+	facts := e.known.Facts
+	entry = e.Of(step, addr, in, found.Sensitive)
+	entry.State, entry.ValidAt, entry.Seen = found.State, found.Seen.UTC(), prior.Seen
+	if !e.known.Plan.Selection.RefreshOnly {
+		entry.Seen = refresh.Seen(step.Subscribes, e.known.Prior, facts.Acted)
+	}
+	entry.Given = inputs.Given(step.Init, in.Dependencies, facts.Host(step.Settings.Host))
+	entry.Sensitive.State = found.Hidden
+	_, stopped := facts.AfterShutdown(addr)
+	same := bytes.Equal(prior.Memory, entry.Memory) && maps.Equal(prior.Seen, entry.Seen) && maps.Equal(prior.Given, entry.Given) &&
+		state.EntryHash(prior) == state.EntryHash(entry)
+	return entry, !known || facts.IsGone(addr) || stopped || !same
+}
+
+// Bytes is the most bytes that an action may return to be recorded.
+func Bytes(step *plan.Step, in protocol.StateInput) (most int64) {
+	if step.Init.Memory {
+		most += typeclient.MaxMemory
+	}
+	if step.Publishes {
+		most += artifact.MaxPutAnswer + int64(len(in.Config))
+	}
+	return most
+}
