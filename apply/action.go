@@ -33,7 +33,7 @@ func (r *stepRunner) act(ctx context.Context, step *plan.Step, out *outcome, in 
 		if !r.awaitRoom(ctx, step, out, in, action, answer.Actions[i:]) {
 			return false
 		}
-		at := place{after: answer.Actions[i+1:]}
+		at := place{after: answer.Actions[i+1:], stale: answer.StaleState}
 		if out.inBatch(step, action) {
 			at.batch = r.batches.Join(ctx, out.batchGroup, action.Name, step.Init.Batch.Max, out.leaveBatch)
 			if at.batch == nil && out.interrupted(ctx, action, answer.Actions[i:]) {
@@ -43,7 +43,7 @@ func (r *stepRunner) act(ctx context.Context, step *plan.Step, out *outcome, in 
 		if i == 0 && answer.ShutdownFirst == nil {
 			at.memory = answer.Memory
 		}
-		if !r.runAction(step, out, in, answer.StaleState, action, at) {
+		if !r.runAction(step, out, in, action, at) {
 			if !out.declined {
 				out.Report.NotAttempted = report.Names(answer.Actions[i+1:])
 			}
@@ -71,21 +71,21 @@ func (r *stepRunner) awaitRoom(ctx context.Context, step *plan.Step, out *outcom
 type place struct {
 	after       []protocol.Action // the actions after it
 	first, late bool              // it is shutdown_first; it runs only right before the others
+	stale       json.RawMessage   // the state before the actions; nil = there is no object
 	memory      json.RawMessage   // of the answer, for the first action: recorded before that starts
 	batch       *turns.Batch      // it is carried out together with the actions of others; nil = alone
 }
 
 // runAction runs one action between two durable records: its start is recorded
 // before it can have any effect.
-func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action,
-	at place) bool {
+func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateInput, a protocol.Action, at place) bool {
 	if out.held(r.hosts.Begin(turns.HostName(step))) {
 		at.batch.Withdraw()
 		return false
 	}
-	creates := in.Intent == protocol.Present && (stale == nil || a.Destructive)
+	creates := in.Intent == protocol.Present && (at.stale == nil || a.Destructive)
 	if out.incomplete != nil {
-		out.incomplete.Adopted = stale != nil // until a create ends well
+		out.incomplete.Adopted = at.stale != nil // until a create ends well
 	}
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.Node, out.Addr), a, at)
 	start := state.Start{Address: out.Addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
@@ -121,7 +121,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 		Late: at.late, Together: at.batch.Size(), Leads: leads, Kind: cmp.Or(step.Init.Kind, target.Reference)})
 	began := r.options.Now()
 	result, err := r.exec.ActNotify(r.work, target, step.Init, a,
-		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key,
+		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: at.stale, IdempotencyKey: key,
 			ShownEffects: r.approvals.of(step).EffectsOf(a)}, record)
 	out.running = ""
 	at.batch.End(diag.Is[*runner.UnknownError](err))

@@ -86,8 +86,8 @@ func (r *stepRunner) runShutdown(ctx context.Context, step *plan.Step, out *outc
 	if !r.awaitRoom(ctx, step, out, in, action, answer.Actions) {
 		return false
 	}
-	at := place{first: true, late: late, memory: answer.Memory}
-	ok := r.runAction(step, out, in, answer.StaleState, action, at)
+	at := place{first: true, late: late, memory: answer.Memory, stale: answer.StaleState}
+	ok := r.runAction(step, out, in, action, at)
 	ended := ShutdownReport{Resource: out.Addr, Action: action.Name, Status: OK, Late: late}
 	var after *protocol.Answer
 	if !ok {
