@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 
+	"deployster/apply/entries"
 	"deployster/apply/fresh"
 	"deployster/apply/report"
+	"deployster/apply/turns"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/plan/observe"
 	"deployster/protocol"
@@ -20,40 +23,68 @@ func (r *stepRunner) askAgain(out *outcome) {
 	if !r.facts.AskAgain(out.Addr) {
 		return // none was destroyed after all
 	}
-	step, in, err := r.queries.AsValid(out.Addr)
+	step, in, sensitive, err := r.queries.AsValid(out.Addr)
 	if err != nil {
 		out.fail(report.FailedConfig, err)
 		return
 	}
+	if answer, valid := r.again(step, out, in, sensitive, report.FailedRemoval, "after others of its kind were destroyed"); valid {
+		r.facts.SetAnswered(out.Addr, answer) // its own step may still be to come
+	}
+}
+
+// soaked queries a resource after the soak of a wave.
+func (r *stepRunner) soaked(out *outcome, wave int) {
+	step, in, sensitive, err := r.queries.AsValid(out.Addr)
+	if err == nil {
+		step, err = r.late.Of(step, out.Addr, whatNow)
+	}
+	if err != nil {
+		out.failHost(err)
+		return
+	}
+	when := fmt.Sprintf("after the soak of wave %d", wave)
+	if _, valid := r.again(step, out, in, sensitive, report.FailedSoak, when); !valid && out.Report.Failed == report.FailedSoak {
+		out.Problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not VALID after the soak", Address: out.Addr,
+			Detail: fmt.Sprintf("It was VALID, and %s. Its host %s has failed. Plan again to see what is to be done.", out.Report.Reason,
+				turns.HostName(step))}
+	}
+}
+
+// again queries a resource that was VALID. One that is not fails: failed is ResourceReport.Failed, and
+// when says since when.
+func (r *stepRunner) again(step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
+	failed, when string) (a protocol.Answer, valid bool) {
 	r.options.event(Checking{Address: out.Addr, After: true})
-	found := r.queries.State(step, out.Addr, in, step.Sensitive)
+	found := r.queries.State(step, out.Addr, in, sensitive)
+	answer := found.Answer
 	if found.Err != nil {
 		out.failQuery(found.Err)
-		return
+		return answer, false
 	}
-	answer := found.Answer
 	v, reached := r.facts.Reached(out.Addr)
 	if answer.Status == protocol.Valid {
-		r.facts.SetAnswered(out.Addr, answer) // its own step may still be to come
 		if reached && !bytes.Equal(answer.State, v.State) {
-			r.keep(step, out, in, r.found(found, step.Sensitive))
+			r.keep(step, out, in, r.found(found, sensitive))
 		}
-		return
+		return answer, true
 	}
-	out.Report.Status, out.Report.Failed = Error, report.FailedRemoval
-	out.Report.Reason = fmt.Sprintf("its image returned %s after others of its kind were destroyed", answer.Status)
+	out.Report.Status, out.Report.Failed = Error, failed
+	out.Report.Reason = fmt.Sprintf("its image returned %s %s", answer.Status, when)
 	entry, known := r.prior.Completed(out.Addr)
 	if reached {
-		entry = r.entries.Of(step, out.Addr, in, step.Sensitive)
-		entry.State, entry.Sensitive.State, entry.ValidAt, known = v.State, v.Hidden, r.options.Now(), true
+		was := entries.Found{State: v.State, Hidden: v.Hidden, Sensitive: sensitive, Seen: r.options.Now()}
+		entry, _ = r.entries.Valid(step, out.Addr, in, was)
+		known = true
 	}
 	if !known {
-		return
+		return answer, false
 	}
 	entry.LastSeen = &state.LastSeen{State: answer.StaleState, Sensitive: found.Hidden, At: r.options.Now()}
 	if err := r.journal.Valid(out.Addr, entry); err != nil {
 		out.failJournal(err)
 	}
+	return answer, false
 }
 
 // still asks the state of a resource that runs no action, and refuses its step if the

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"deployster/apply/report"
+	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/observe"
 	"deployster/state"
@@ -17,6 +19,7 @@ import (
 func (r *run) conclude(ctx context.Context, report *Report, err error) error {
 	outcomes := r.outcomes()
 	fatal := errors.Join(err, outcomes.Collect(report))
+	report.Problems = append(report.Problems, r.rollout.problems...)
 	outcomes.Sum(report, ctx.Err() != nil, fatal != nil)
 	if report.Whole() && fatal == nil {
 		fatal = r.outputs(report)
@@ -38,6 +41,9 @@ func (r *run) outcomes() *report.Outcomes {
 	all := &report.Outcomes{Plan: r.plan, Resumes: r.died.Plan != "", Ended: r.ended, IsGone: r.facts.IsGone, Why: r.stops.why, Left: left}
 	if r.steps != nil {
 		all.Shutdown = r.steps.shutdowns
+	}
+	if r.rollout != nil {
+		all.Waves, all.Soaked, all.Cut = r.rollout.waves, r.rollout.failed, r.rollout.cut
 	}
 	return all
 }
@@ -80,9 +86,15 @@ func (r *run) outputs(report *Report) error {
 	return err
 }
 
-// checks evaluates the check blocks with the present states. The state of a resource that
-// was not reached is not known, whatever the plan expected of it.
+// checks evaluates the check blocks with the present states.
 func (r *run) checks(report *Report) {
+	results, diags := r.checkResults()
+	report.Checks, report.Problems = results, append(report.Problems, diags...)
+}
+
+// checkResults evaluates the check blocks. The state of a resource that was not reached is not known,
+// whatever the plan expected of it.
+func (r *run) checkResults() ([]config.CheckResult, diag.Diagnostics) {
 	seen := func(addr string) observe.View {
 		v, step := r.facts.Look(addr), r.plan.Resources[addr]
 		if _, reached := r.facts.Reached(addr); !reached && !step.Settled() {
@@ -90,6 +102,5 @@ func (r *run) checks(report *Report) {
 		}
 		return v
 	}
-	results, diags := r.manifest.Checks(observe.States(slices.Sorted(maps.Keys(r.plan.Resources)), seen, r.prior))
-	report.Checks, report.Problems = results, append(report.Problems, diags...)
+	return r.manifest.Checks(observe.States(slices.Sorted(maps.Keys(r.plan.Resources)), seen, r.prior))
 }

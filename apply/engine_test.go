@@ -13,6 +13,7 @@ import (
 
 	"deployster/apply"
 	"deployster/apply/fresh"
+	"deployster/apply/turns"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/remote/router"
@@ -36,6 +37,7 @@ type engine struct {
 	only  plan.Selection
 	doubt []string
 	pins  map[string]router.Pin // of hosts
+	waves turns.Waves
 	// runner stands in for fake where a test wants to see or bend what is run.
 	runner runner.Runner
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is
@@ -129,6 +131,9 @@ func (e *engine) apply(ctx context.Context, p *plan.Plan) (*apply.Report, error)
 	facts := apply.Journal(journal)
 	if e.wrap != nil {
 		facts = e.wrap(journal)
+	}
+	if e.opts.Waves, err = turns.NewSchedule(e.waves, p, m, store.Snapshot()); err != nil {
+		return nil, err
 	}
 	report, err := apply.Run(ctx, p, m, store.Snapshot(), facts, e.client(p.Images), e.opts)
 	return report, errors.Join(err, journal.Finish(state.StatusOK))

@@ -1,8 +1,11 @@
 package apply
 
 import (
+	"fmt"
 	"time"
 
+	"deployster/apply/report"
+	"deployster/internal/base/words"
 	"deployster/plan"
 )
 
@@ -60,7 +63,35 @@ type Stopping struct {
 	Running     int
 }
 
+// WaveSoaking says that an apply waits after a wave of hosts.
+type WaveSoaking struct {
+	Number int
+	Hosts  []string // that were begun in it
+	Soak   time.Duration
+}
+
+// WaveEnded says how a wave of hosts ended.
+type WaveEnded struct {
+	Number int
+	Wave   report.Wave
+	Closed bool // a gate has failed: there is no further wave
+}
+
+// String returns how the wave ended, in one line.
+func (w WaveEnded) String() string {
+	text := fmt.Sprintf("Wave %d (%s): %s", w.Number, words.List(w.Wave.Hosts, 10), w.Wave.Status)
+	if len(w.Wave.FailedGates) > 0 {
+		text += ", failed gates: " + words.List(w.Wave.FailedGates, 10)
+	}
+	if w.Closed {
+		text += "; no further wave is started"
+	}
+	return text
+}
+
 func (Checking) applyEvent()      {}
+func (WaveSoaking) applyEvent()   {}
+func (WaveEnded) applyEvent()     {}
 func (ActionStarted) applyEvent() {}
 func (ActionEnded) applyEvent()   {}
 func (ResourceEnded) applyEvent() {}

@@ -58,6 +58,7 @@ type Options struct {
 	Hosts       int  // hosts worked on at a time; 0 = order.Hosts
 	// MaxFailedHosts is after how many failed hosts no further host is begun; 0 = no limit.
 	MaxFailedHosts int
+	Waves          *turns.Schedule     // begins hosts in waves; nil = as soon as Hosts allows it
 	Reacher        Reacher             // reaches hosts that become known only during apply; nil = there are none
 	Abort          <-chan struct{}     // when closed, running actions are ended too, by SIGTERM and then SIGKILL
 	Secret         func([]string)      // gets each sensitive value that becomes known, before an image sees it; may be nil
@@ -93,6 +94,7 @@ type run struct {
 	facts    *facts.Facts
 	stops    *stops
 	steps    *stepRunner // nil until moves are made
+	rollout  *rollout    // nil until moves are made
 
 	ended []report.Ended // written only by the goroutine that owns the order
 }
@@ -145,6 +147,7 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 	}()
 	err = r.move(report)
 	r.steps = r.stepRunner()
+	r.rollout = &rollout{schedule: r.options.Waves, steps: r.steps, stops: r.stops, checks: r.checkResults}
 	if err == nil && r.shutdownPhase(ctx) {
 		r.layers(ctx)
 	}
@@ -214,9 +217,13 @@ func (r *run) layers(ctx context.Context) {
 		}
 	}
 	done := ctx.Done()
+	r.rollout.begin(limits)
 	for frontier.Open() > 0 {
 		pool.Start(func() bool { return !stopping && ctx.Err() == nil })
 		if limits.Running() == 0 {
+			if !stopping && r.rollout.next(ctx, limits) {
+				continue
+			}
 			break
 		}
 		select {
@@ -245,6 +252,11 @@ func (r *run) layers(ctx context.Context) {
 				frontier.Done(out.Node)
 			}
 		}
+	}
+	if stopping {
+		r.rollout.stop(ctx)
+	} else {
+		r.rollout.end(ctx, limits, false)
 	}
 }
 

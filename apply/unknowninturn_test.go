@@ -83,7 +83,7 @@ func TestRun_WhatIsStillNotKnown(t *testing.T) {
 		}, "config: host.web is made of resource.a.state.ip"},
 		"a precondition": {func(r *run, step *plan.Step, out *outcome) bool { return r.steps.preconditions(step, out) }, "precondition: It needs resource.a.state.v"},
 		"a postcondition": {func(r *run, step *plan.Step, out *outcome) bool {
-			r.facts.SetReached("b", observe.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
+			r.facts.SetReached("b", observe.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid}, nil)
 			r.steps.postconditions(step, out)
 			return !out.Failed()
 		}, "postcondition: It needs resource.a.state.v"},

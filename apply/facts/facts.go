@@ -22,6 +22,8 @@ type Facts struct {
 
 	mu    sync.Mutex // guards the fields below
 	views map[string]observe.View
+	// sensitive are JSON pointers into the configs of the views.
+	sensitive map[string][]string
 	// memories come from actions and answers of this apply; null = the thing no longer exists.
 	memories map[string]json.RawMessage
 	began    map[string]bool // resources on which an action was started; true = one that creates it
@@ -39,7 +41,7 @@ type Facts struct {
 // New returns facts with what a plan says, and nothing more.
 func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
-		things: map[string]match.Thing{}, views: map[string]observe.View{}, gone: map[string]bool{},
+		things: map[string]match.Thing{}, views: map[string]observe.View{}, sensitive: map[string][]string{}, gone: map[string]bool{},
 		begun: map[string]bool{}, again: map[string]*protocol.Answer{},
 		stopped: map[string]*protocol.Answer{}, hosts: map[string]router.Pin{}}
 }
@@ -64,11 +66,18 @@ func (f *Facts) Reached(addr string) (observe.View, bool) {
 	return v, ok
 }
 
-// SetReached notes how a resource is, when it was reached.
-func (f *Facts) SetReached(addr string, v observe.View) {
+// SetReached notes how a resource is, when it was reached. Its config is sensitive at these JSON pointers.
+func (f *Facts) SetReached(addr string, v observe.View, sensitive []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.views[addr] = v
+	f.views[addr], f.sensitive[addr] = v, sensitive
+}
+
+// Sensitive returns the JSON pointers into the config of a reached resource to values that must not be shown.
+func (f *Facts) Sensitive(addr string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sensitive[addr]
 }
 
 // Acted reports whether an action was started on a resource.

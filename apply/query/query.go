@@ -147,24 +147,24 @@ func (q *Queries) Releases(step *plan.Step, addr string) bool {
 }
 
 // AsValid returns the step and the input to query a valid resource: as the plan has it, as it was
-// reached in this apply, or from its entry, where the plan leaves it out.
-func (q *Queries) AsValid(addr string) (*plan.Step, protocol.StateInput, error) {
+// reached in this apply, or from its entry, where the plan leaves it out. The config of the input is
+// sensitive at the JSON pointers.
+func (q *Queries) AsValid(addr string) (step *plan.Step, in protocol.StateInput, sensitive []string, err error) {
 	step, planned := q.Plan.Resources[addr]
 	if !planned {
 		entry := things.HostsOf(q.Manifest, q.Plan.Hosts).Place(q.Prior.Resources[addr])
 		step = plan.RecordedStep(entry)
 		step.Init = q.Plan.Others[addr]
 		of := step.Observed(addr)
-		in, err := observe.Request(&of, &entry, observe.Scope{Prior: q.Prior, View: observe.RecordedViews(q.Prior, q.Facts.Look)})
-		return step, in, err
+		in, err = observe.Request(&of, &entry, observe.Scope{Prior: q.Prior, View: observe.RecordedViews(q.Prior, q.Facts.Look)})
+		return step, in, step.Sensitive, err
 	}
-	config := step.Config
-	if v, reached := q.Facts.Reached(addr); reached {
-		config = v.Config
+	v, reached := q.Facts.Reached(addr)
+	if !reached {
+		in, err = q.Request(step, addr, step.Config, nil)
+		return step, in, step.Sensitive, err
 	}
-	in, err := q.Request(step, addr, config, nil)
-	if v, reached := q.Facts.Reached(addr); reached {
-		in.LastState = v.State
-	}
-	return step, in, err
+	in, err = q.Request(step, addr, v.Config, nil)
+	in.LastState, in.LastConfig, in.Refresh, in.Changed = v.State, v.Config, false, nil // as it was VALID last
+	return step, in, q.Facts.Sensitive(addr), err
 }

@@ -13,6 +13,7 @@ const (
 
 	FailedInternal = "internal" // a fault of this program
 	FailedApproval = "approval" // its next action was not approved
+	FailedSoak     = "soak"     // it was not VALID after the soak of its wave
 	FailedIdentity = "identity" // it turned out to mean the object of another resource
 
 	FailedPrecondition  = "precondition"

@@ -22,6 +22,9 @@ type Outcomes struct {
 	Resumes  bool // an earlier run of the plan has died, which may have removed what is skipped now
 	Ended    []Ended
 	Shutdown []ShutdownReport         // of the shutdown_first actions that were run
+	Waves    []Wave                   // in which hosts were begun
+	Soaked   []Ended                  // resources that were not VALID after a soak
+	Cut      bool                     // the user has interrupted a soak
 	IsGone   func(addr string) bool   // the recorded thing of a resource was destroyed
 	Why      func(addr string) string // why a resource was not started that waited for nothing
 	Left     map[string]Leaving       // what the plan leaves out because of hosts, by address
@@ -34,12 +37,9 @@ type Leaving struct{ Host, Why string }
 // The error is that of the journal, or of a failure of this program.
 func (o *Outcomes) Collect(report *Report) error {
 	var fatal error
-	report.Shutdown = o.Shutdown
-	ended := make([]*Ended, len(o.Ended)) // pointers are sorted, as an outcome is large
-	for i := range o.Ended {
-		ended[i] = &o.Ended[i]
-	}
-	for _, out := range ended {
+	report.Shutdown, report.Waves = o.Shutdown, o.Waves
+	ended, soaked := pointers(o.Ended), pointers(o.Soaked) // as an outcome is large
+	for _, out := range slices.Concat(ended, soaked) {
 		if out.Fatal {
 			fatal = out.Problem
 		}
@@ -58,9 +58,21 @@ func (o *Outcomes) Collect(report *Report) error {
 		}
 	}
 	o.tookWithIt(report, lost)
+	for _, out := range soaked {
+		report.Problems = append(report.Problems, out.Problem)
+		o.lose(report, out, out.Report.Reason)
+	}
 	o.halfReplaced(report)
 	report.AddNotStarted(o.Plan)
 	return fatal
+}
+
+func pointers(list []Ended) []*Ended {
+	out := make([]*Ended, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
 }
 
 // Sum completes a report that has the outcomes, and decides its status. interrupted reports that the
@@ -70,7 +82,7 @@ func (o *Outcomes) Sum(report *Report, interrupted, fatal bool) {
 	o.sumHosts(report)
 	o.Leave(report)
 	unseen := o.unseen(report)
-	stopped := interrupted && (report.Counts()[NotStarted] > 0 || unseen)
+	stopped := interrupted && (report.Counts()[NotStarted] > 0 || unseen || o.Cut)
 	report.Settle(stopped, fatal || failures(report))
 }
 

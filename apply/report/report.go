@@ -58,6 +58,8 @@ type Report struct {
 
 	// Hosts are the results of the plan's hosts, by name.
 	Hosts map[string]HostReport `json:"hosts,omitempty"`
+	// Waves are those in which hosts were begun, in their order.
+	Waves []Wave `json:"waves,omitempty"`
 	// Moves are the address changes that were made in the state file.
 	Moves []moves.Move `json:"moves,omitempty"`
 
@@ -74,6 +76,15 @@ type Report struct {
 type HostReport struct {
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"` // in one line
+}
+
+// Wave is how a wave of hosts ended: OK; Error, if one of its hosts has failed, also after the
+// soak; Incomplete, if a gate has failed and hosts waited for the next one, or nothing new could be
+// started; Interrupted, if what follows a wave was not done.
+type Wave struct {
+	Hosts       []string `json:"hosts"` // that were begun in it
+	Status      Status   `json:"status"`
+	FailedGates []string `json:"failed_gates,omitempty"` // checks
 }
 
 // ShutdownReport is one shutdown_first action.
@@ -95,7 +106,7 @@ type ResourceReport struct {
 
 	// Failed is what failed, or ended in an unknown way: the name of an action, or
 	// "precondition", "config", "state", "postcondition", "approval", "replace",
-	// "removal", "identity", "journal" or "internal".
+	// "removal", "soak", "identity", "journal" or "internal".
 	Failed    string   `json:"failed,omitempty"`
 	ExitCode  int      `json:"exit_code,omitempty"`  // of the failed action; 0 = it did not fail by its exit code
 	LastLines []string `json:"last_lines,omitempty"` // the last lines that it printed, safe to show

@@ -19,19 +19,21 @@ type Hosts struct {
 
 	mu     sync.Mutex
 	begun  map[string]bool // names of hosts on which an action was started
+	wave   map[string]bool // those of begun that TakeWave has not returned yet
+	closed string          // why no further host is begun; "" = see most
 	failed map[string]bool // names of hosts with failures
 }
 
 // NewHosts returns what is known of the hosts before anything is started: those that a killed
 // run of the plan had begun are begun, and those that had failed in it have failed.
 func NewHosts(p *plan.Plan, prior state.Snapshot, most int) *Hosts {
-	h := &Hosts{most: most, begun: map[string]bool{}, failed: map[string]bool{}}
+	h := &Hosts{most: most, begun: map[string]bool{}, wave: map[string]bool{}, failed: map[string]bool{}}
 	died, resumes := prior.Died(p.ID)
 	if !resumes {
 		return h
 	}
 	for _, addr := range died.Begun {
-		h.begun[HostOf(p, addr)] = true
+		h.begin(HostOf(p, addr))
 	}
 	for _, addr := range slices.Concat(died.Failed, slices.Collect(maps.Keys(prior.Unsettled))) {
 		u, host := prior.Unsettled[addr], HostOf(p, addr)
@@ -49,9 +51,31 @@ func (h *Hosts) Begin(host string) (why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if why = h.why(host); why == "" {
-		h.begun[host] = true
+		h.begin(host)
 	}
 	return why
+}
+
+func (h *Hosts) begin(host string) {
+	if host != "" && !h.begun[host] {
+		h.begun[host], h.wave[host] = true, true
+	}
+}
+
+// TakeWave returns the hosts that were begun since it was called last, sorted.
+func (h *Hosts) TakeWave() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	wave := slices.Sorted(maps.Keys(h.wave))
+	clear(h.wave)
+	return wave
+}
+
+// Close lets no further host begin.
+func (h *Hosts) Close(why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = why
 }
 
 // Why returns why no action may start on a host; "" = one may.
@@ -62,7 +86,12 @@ func (h *Hosts) Why(host string) string {
 }
 
 func (h *Hosts) why(host string) string {
-	if host == "" || h.begun[host] || h.most == 0 || len(h.failed) < h.most {
+	switch {
+	case host == "" || h.begun[host]:
+		return ""
+	case h.closed != "":
+		return h.closed
+	case h.most == 0 || len(h.failed) < h.most:
 		return ""
 	}
 	why := fmt.Sprintf("no further host was begun after %s had failed", words.Count(len(h.failed), "host"))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/source"
 )
@@ -14,6 +15,7 @@ type Check struct {
 	Name    string
 	at      hcl.Range
 	Asserts []Condition
+	Gate    bool // a failure lets no further wave of hosts begin
 }
 
 func (l *loader) check(b *hcl.Block) {
@@ -23,6 +25,7 @@ func (l *loader) check(b *hcl.Block) {
 		l.add(twice("check", v.Name, first.at, v.at))
 		return
 	}
+	l.constant(c.Attributes["gate"], cty.Bool, func(x cty.Value) { v.Gate = x.True() })
 	if len(c.Blocks) == 0 {
 		l.add(source.Failure(v.at, "Nothing is checked",
 			"A check has at least one assert block: assert { condition = ..., error_message = \"...\" }."))

@@ -22,7 +22,7 @@ var (
 	capabilitySchema = attributes("add", "drop")
 	plugSchema       = attributes("path", "artifact", "read_only", "resource_names", "resource_types")
 	hostSchema       = attributes("address!", "user", "port", "identity_file", "jump", "host_key", "ssh_options", "sudo", "data_dir",
-		"for_each", "count").hinting(hostHints, nil)
+		"labels", "for_each", "count").hinting(hostHints, nil)
 	outputSchema = attributes("value!", "description", "sensitive", "depends_on").with("precondition", conditionSchema).
 			hinting(valueHints, nil)
 	variableSchema = attributes("type", "default", "description", "sensitive", "nullable").
@@ -38,7 +38,7 @@ var (
 	watchSchema            = attributes("poll", "repair", "actions")
 	semaphoreSchema        = attributes("slots")
 	conditionSchema        = attributes("condition!", "error_message!")
-	checkSchema            = attributes().with("assert", conditionSchema)
+	checkSchema            = attributes("gate").with("assert", conditionSchema)
 	movedSchema            = attributes("from!", "to!")
 	removedSchema          = attributes("from!").with("lifecycle", removedLifecycleSchema)
 	removedLifecycleSchema = attributes("destroy")

@@ -56,7 +56,7 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 			s.Pending, s.Invalid, s.List = true, true, nil
 			return s, diags
 		}
-		s.List, s.Each = append(s.List, h), append(s.Each, instance.HostValue(h.Host, m.Modules.HostFacts))
+		s.List, s.Each = append(s.List, h), append(s.Each, instance.HostValue(&h, m.Modules.HostFacts))
 	}
 	s.Value.Value = s.Join(s.Each)
 	s.Value.Size = limits.TextSize(s.Value.Value)
@@ -101,11 +101,25 @@ func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnost
 	a.read("host_key", cty.String, func(v cty.Value) error { h.HostKey = v.AsString(); return checkHostKeys(h.HostKey) })
 	a.read("ssh_options", cty.List(cty.String), func(v cty.Value) (err error) { h.SSHOptions, err = sshOptions(v); return err })
 	a.read("sudo", cty.Bool, func(v cty.Value) error { h.Sudo = v.True(); return nil })
+	a.late = nil // labels say before anything is done which hosts are begun together
+	a.read("labels", cty.Map(cty.String), func(v cty.Value) (err error) { h.Labels, err = labelsOf(v); return err })
 	if known, found := m.LateHosts[h.Name]; found && e == nil && len(h.Late) > 0 {
 		h.Host = known
 	}
 	h.Machine = m.HostFacts[h.Name].Machine
 	return a.diags
+}
+
+// labelsOf decodes the labels of a host.
+func labelsOf(v cty.Value) (map[string]string, error) {
+	labels := map[string]string{}
+	for key, value := range v.AsValueMap() {
+		if value.IsNull() {
+			return nil, fmt.Errorf("the value of the label %q is null: leave it out", key)
+		}
+		labels[key] = value.AsString()
+	}
+	return labels, nil
 }
 
 // LateHost returns how to reach a host whose block depends on states, as far as they

@@ -16,9 +16,10 @@ import (
 type Host struct {
 	runner.Host // its name as plans print it: web, web["a"]; no address = unknown so far
 
-	Decl *decl.Block
-	At   Scope
-	Late []string // the attributes that depend on states, sorted
+	Decl   *decl.Block
+	At     Scope
+	Late   []string          // the attributes that depend on states, sorted
+	Labels map[string]string // they need no states
 }
 
 // HostSet holds the instances of one host block.
@@ -78,8 +79,16 @@ var factTypes = cty.Object(map[string]cty.Type{"hostname": cty.String, "os": cty
 	"kernel": cty.String, "cpus": cty.Number, "memory": cty.Number, "machine": cty.String})
 
 // HostValue returns a host as a value of expressions, with its facts if they are known.
-func HostValue(h runner.Host, found map[string]protocol.HostFacts) cty.Value {
+func HostValue(h *Host, found map[string]protocol.HostFacts) cty.Value {
 	attrs := map[string]cty.Value{"name": cty.StringVal(h.Name), "address": cty.StringVal(h.Address), "facts": cty.UnknownVal(factTypes)}
+	labels := make(map[string]cty.Value, len(h.Labels))
+	for key, value := range h.Labels {
+		labels[key] = cty.StringVal(value)
+	}
+	attrs["labels"] = cty.MapValEmpty(cty.String)
+	if len(labels) > 0 {
+		attrs["labels"] = cty.MapVal(labels)
+	}
 	if h.Address == "" { // a variable has no value yet
 		attrs["address"] = cty.UnknownVal(cty.String)
 	}

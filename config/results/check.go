@@ -26,6 +26,7 @@ const (
 type CheckResult struct {
 	Name     string      `json:"name"` // with its module: module.web.alive
 	Status   CheckStatus `json:"status"`
+	Gate     bool        `json:"gate,omitempty"`     // a failure starts no further wave of hosts
 	Messages []string    `json:"messages,omitempty"` // the messages of the assertions that failed
 }
 
@@ -42,7 +43,7 @@ func Checks(e *eval.Evaluator) (out []CheckResult, diags hcl.Diagnostics) {
 }
 
 func check(e *eval.Evaluator, c *decl.Check, mod *instance.Module) (CheckResult, hcl.Diagnostics) {
-	out := CheckResult{Name: mod.Join(c.Name), Status: CheckPass}
+	out := CheckResult{Name: mod.Join(c.Name), Status: CheckPass, Gate: c.Gate}
 	var diags hcl.Diagnostics
 	for _, a := range c.Asserts {
 		v, why := judge(e, a, mod.Scope())

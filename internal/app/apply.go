@@ -91,12 +91,16 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter) (*apply
 	if err != nil {
 		return nil, err
 	}
+	waves, err := stage.Schedule(drafted, o.Waves)
+	if err != nil {
+		return nil, err
+	}
 	approved, err := stage.Approve(ctx, e.command, drafted, rules.approval)
 	if err != nil {
 		return nil, err
 	}
 	ran, err := stage.Run(ctx, e.command, approved, stage.RunOptions{Parallelism: o.Parallelism, KeepGoing: o.KeepGoing, AtOnce: o.AtOnce,
-		MaxFailed: o.MaxFailed})
+		MaxFailed: o.MaxFailed, Waves: waves})
 	if err != nil {
 		return nil, err
 	}

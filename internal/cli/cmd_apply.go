@@ -34,11 +34,11 @@ func destroyCommand(e Env) *cli.Command {
 }
 
 func applyFlags() []cli.Flag {
-	return append(approvalFlags(), []cli.Flag{
+	return slices.Concat(approvalFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure, continue with everything that does not depend on it"},
 		&cli.StringFlag{Name: "report", Usage: "write the report to `FILE`, as JSON; - is stdout, and text goes to stderr"},
-		parallelismFlag(), hosts.UnreachableFlag(), hosts.AtOnceFlag(), hosts.MaxFailedFlag(), inputFlag(), compactFlag(),
-	}...)
+		parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(),
+	}, hosts.WaveFlags())
 }
 
 func runApply(c *cli.Context, s *session) error {
@@ -53,7 +53,7 @@ func runDestroy(c *cli.Context, s *session) error {
 
 func applyOptions(c *cli.Context, s *session) app.ApplyOptions {
 	return app.ApplyOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c), KeepGoing: c.Bool("keep-going"),
-		HostOptions: hosts.OptionsOf(c),
+		HostOptions: hosts.WavesOf(c),
 		Report:      c.String("report"), Approval: approvalOptions(c, s), Policy: policy(c)}
 }
 

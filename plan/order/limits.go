@@ -31,6 +31,7 @@ type Room struct {
 // Where says where the work of a node is done.
 type Where struct {
 	Host     string // "" = this machine
+	Group    string // of the host, where hosts are begun in waves
 	InWorker bool
 	Nowhere  bool // the node is only waited for, and its failure stops nothing else
 }
@@ -53,7 +54,7 @@ func Limits(f *graph.Frontier, room Room, at func(node string) Where) *graph.Lim
 	}
 	return graph.NewLanes(f, func(node string) graph.Lane {
 		w := at(node)
-		lane := graph.Lane{Place: "host " + w.Host, Host: w.Host != "", Kind: containerWork}
+		lane := graph.Lane{Place: "host " + w.Host, Host: w.Host != "", Group: w.Group, Kind: containerWork}
 		switch {
 		case w.Nowhere:
 			lane.Place = ""

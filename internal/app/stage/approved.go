@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/apply"
+	"deployster/apply/turns"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/command"
 	"deployster/internal/app/draft"
@@ -35,12 +36,18 @@ func Approve(ctx context.Context, c command.Command, d Drafted, a approval.Appro
 // ApproveBy approves a plan for which everything was decided before: by a policy.
 func ApproveBy(d Drafted, o apply.Options) Approved { return Approved{d, o} }
 
+// Schedule returns the waves in which a plan begins its hosts.
+func Schedule(d Drafted, w turns.Waves) (*turns.Schedule, error) {
+	return turns.NewSchedule(w, d.Plan, d.expanded.Applying(time.Now()), d.Prior)
+}
+
 // RunOptions declare how a plan is applied.
 type RunOptions struct {
-	Parallelism int  // 0 = DefaultParallelism, and more in workers
-	KeepGoing   bool // after a failure continue with the resources that do not depend on it
-	AtOnce      int  // how many hosts are worked on concurrently; 0 = order.Hosts
-	MaxFailed   int  // after that many failed hosts no further one is started; 0 = no limit
+	Parallelism int             // 0 = DefaultParallelism, and more in workers
+	KeepGoing   bool            // after a failure continue with the resources that do not depend on it
+	AtOnce      int             // how many hosts are worked on concurrently; 0 = order.Hosts
+	MaxFailed   int             // after that many failed hosts no further one is started; 0 = no limit
+	Waves       *turns.Schedule // nil = hosts begin without waves
 }
 
 // Ran is the run of an approved plan.
@@ -66,7 +73,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	}
 	o := a.options
 	o.Parallelism, o.InWorkers = draft.ApplyLimits(ro.Parallelism, a.Place)
-	o.Hosts, o.MaxFailedHosts = ro.AtOnce, ro.MaxFailed
+	o.Hosts, o.MaxFailedHosts, o.Waves = ro.AtOnce, ro.MaxFailed, ro.Waves
 	o.KeepGoing, o.Abort, o.Left = ro.KeepGoing, c.Abort, a.Left
 	o.Events, o.Now, o.Reacher = c.Applying, time.Now, hosts.Reacher{Places: a.Places}
 	o.Secret, o.Hide = c.Work.Secrets.Learn, c.Work.Secrets.Hide

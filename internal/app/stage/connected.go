@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"deployster/apply/turns"
 	"deployster/config"
 	"deployster/internal/app/command"
 	"deployster/internal/app/draft"
@@ -21,9 +22,10 @@ import (
 
 // HostOptions declare how a command treats hosts.
 type HostOptions struct {
-	FailUnreachable bool // an unreachable host is an error; else the resources on it are left unchanged
-	AtOnce          int  // that many hosts are worked on concurrently; 0 = order.Hosts
-	MaxFailed       int  // of an apply: after that many failed hosts it starts no further one; 0 = no limit
+	FailUnreachable bool        // an unreachable host is an error; else the resources on it are left unchanged
+	AtOnce          int         // that many hosts are worked on concurrently; 0 = order.Hosts
+	MaxFailed       int         // of an apply: after that many failed hosts it starts no further one; 0 = no limit
+	Waves           turns.Waves // of an apply: how many hosts are begun together, and what follows
 }
 
 // Connected is a state whose machines are connected: this one, and the hosts. The ends of its

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 
 	"deployster/internal/base/natural"
@@ -12,6 +13,7 @@ type Lane struct {
 	Place string
 	Host  bool // the place counts towards the limit of hosts in use at a time
 	Kind  int
+	Group string // the hosts that are begun together, in waves; "" = the place alone
 }
 
 // Limits decide which ready nodes of a frontier may start now: they bound how many nodes of each kind
@@ -23,16 +25,19 @@ type Limits struct {
 	most     []int
 	hosts    int // in use at a time; 0 = any number
 	places   map[string]*place
+	groups   map[string]*group
 	busy     []*place // the places with ready nodes, sorted by name
 	idle     []*place // the places that may have nothing to do any more
 	open     int      // the number of hosts in use
 	running  int
+	wave     *wave // nil = hosts are begun as soon as there is room
 }
 
 // place is a place where nodes run.
 type place struct {
 	name    string
 	host    bool
+	group   *group
 	ready   []ready // taken from the frontier, by kind
 	running []int
 	waiting int // the sum of ready
@@ -46,7 +51,7 @@ type place struct {
 // at a time: one host is finished, as far as the order allows, before the next is begun.
 // Begin notes that a host is begun.
 func NewLanes(f *Frontier, laneOf func(node string) Lane, hosts int, most ...int) *Limits {
-	return &Limits{frontier: f, laneOf: laneOf, most: most, hosts: hosts, places: map[string]*place{}}
+	return &Limits{frontier: f, laneOf: laneOf, most: most, hosts: hosts, places: map[string]*place{}, groups: map[string]*group{}}
 }
 
 // Take returns a node that may start, if any. Places in use come before hosts that were begun
@@ -60,6 +65,7 @@ func (l *Limits) Take() (node string, ok bool) {
 			p.open = false
 			l.open--
 		}
+		l.wave.leave(p.group)
 	}
 	l.idle = l.idle[:0]
 	for _, begun := range []func(*place) bool{
@@ -68,7 +74,7 @@ func (l *Limits) Take() (node string, ok bool) {
 		func(p *place) bool { return !p.open && p.host && !p.begun },
 	} {
 		for _, p := range l.busy {
-			if p.stopped || !begun(p) || p.host && !p.open && l.full() {
+			if p.stopped || !begun(p) || p.host && !p.open && l.full() || !l.wave.admits(p) {
 				continue
 			}
 			if kind := l.startable(p); kind >= 0 {
@@ -98,6 +104,10 @@ func (l *Limits) place(lane Lane) *place {
 	if p == nil {
 		p = &place{name: lane.Place, host: lane.Host, ready: make([]ready, len(l.most)), running: make([]int, len(l.most))}
 		l.places[lane.Place] = p
+		if lane.Host {
+			p.group = l.groupOf(cmp.Or(lane.Group, lane.Place))
+			p.group.places = append(p.group.places, p)
+		}
 	}
 	return p
 }
@@ -124,6 +134,7 @@ func (l *Limits) take(p *place, kind int) string {
 		p.open = true
 		l.open++
 	}
+	l.wave.join(p.group)
 	l.running++
 	p.at++
 	p.running[kind]++
@@ -155,7 +166,12 @@ func (l *Limits) Stop(node string) {
 }
 
 // Begin notes that something was changed at the place of this node.
-func (l *Limits) Begin(node string) { l.place(l.laneOf(node)).begun = true }
+func (l *Limits) Begin(node string) {
+	p := l.place(l.laneOf(node))
+	if p.begun = true; p.group != nil {
+		p.group.begun = true
+	}
+}
 
 // Running returns how many nodes have started and not ended.
 func (l *Limits) Running() (n int) { return l.running }

@@ -1,11 +1,13 @@
 package hosts
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/apply/turns"
 	"deployster/internal/app"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -31,6 +33,30 @@ func AtOnceFlag() cli.Flag {
 		"started")
 }
 
+// WaveFlags returns the flags of an apply for the hosts that it begins together.
+func WaveFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "hosts", Value: strconv.Itoa(order.Hosts), Usage: "work on `N` hosts concurrently: one is finished, as far as " +
+			"order allows, before the next is started; or in waves of so many, as 1,10%,50%",
+			Action: func(_ *cli.Context, list string) error {
+				if _, err := turns.ParseSizes(list); err != nil {
+					return diag.Errorf("Invalid flag value", "-hosts: %s.", err)
+				}
+				return nil
+			}},
+		&cli.StringFlag{Name: "hosts-by", Usage: "begin the hosts with the same value of the label `KEY` together; -hosts counts such groups, by " +
+			"default one"},
+		&cli.DurationFlag{Name: "soak", Usage: "after each wave of hosts wait for `DURATION`, and then query its resources again",
+			Action: func(_ *cli.Context, d time.Duration) error {
+				if d < 0 {
+					return diag.Errorf("Invalid flag value", "-soak must be at least 0s.")
+				}
+				return nil
+			}},
+		MaxFailedFlag(),
+	}
+}
+
 // MaxFailedFlag returns the flag for the number of failed hosts after which no other is begun.
 func MaxFailedFlag() cli.Flag {
 	return number("max-failed-hosts", 0, 0, "start no further host after `N` have failed; 0: start all")
@@ -38,7 +64,18 @@ func MaxFailedFlag() cli.Flag {
 
 // OptionsOf returns the options that these flags set.
 func OptionsOf(c *cli.Context) app.HostOptions {
-	return app.HostOptions{FailUnreachable: c.String("unreachable") == "fail", AtOnce: c.Int("hosts"), MaxFailed: c.Int("max-failed-hosts")}
+	return app.HostOptions{FailUnreachable: c.String("unreachable") == "fail", AtOnce: c.Int("hosts")}
+}
+
+// WavesOf returns the options that these flags and those of WaveFlags set.
+func WavesOf(c *cli.Context) app.HostOptions {
+	o := app.HostOptions{FailUnreachable: c.String("unreachable") == "fail", MaxFailed: c.Int("max-failed-hosts"),
+		Waves: turns.Waves{Soak: c.Duration("soak"), By: c.String("hosts-by")}}
+	if c.IsSet("hosts") {
+		o.Waves.Sizes, _ = turns.ParseSizes(c.String("hosts")) // its action has reported an error
+	}
+	o.AtOnce = o.Waves.AtOnce()
+	return o
 }
 
 // number returns a flag for a number of hosts, with its minimum.

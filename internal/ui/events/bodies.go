@@ -168,6 +168,22 @@ type Stopping struct {
 	Running     int    `json:"running"`        // the number of resources that are still in progress
 }
 
+// WaveSoaking reports that an apply waits after a wave of hosts.
+type WaveSoaking struct {
+	Wave  int      `json:"wave"`  // its number, from 1
+	Hosts []string `json:"hosts"` // that were begun in it
+	Soak  float64  `json:"soak_seconds"`
+}
+
+// WaveEnded reports how a wave of hosts ended.
+type WaveEnded struct {
+	Number      int          `json:"wave"`
+	Hosts       []string     `json:"hosts"`  // that were begun in it
+	Status      apply.Status `json:"status"` // ok, error, incomplete or interrupted
+	FailedGates []string     `json:"failed_gates,omitempty"`
+	Last        bool         `json:"no_further_wave,omitempty"` // because a gate failed
+}
+
 // Checks are the results of the check blocks.
 type Checks struct {
 	Checks []config.CheckResult `json:"checks"`
@@ -206,7 +222,7 @@ type End struct {
 func All() []Body {
 	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ArtifactChecked{}, ArtifactFetched{}, ResourceAsking{}, ResourceDecided{},
 		PlannedChange{}, PlanSummary{}, Drift{},
-		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{}, Watch{}, ResourceWatch{},
+		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{}, WaveSoaking{}, WaveEnded{}, Watch{}, ResourceWatch{},
 		WatchProcess{},
 		RepairStarted{}, RepairEnded{},
 		Checks{}, Outputs{}, Report{}, Dropped{}, End{}}

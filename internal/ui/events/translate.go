@@ -9,6 +9,7 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
@@ -62,6 +63,11 @@ func OfApply(e apply.Event) Event {
 		}
 		return newEvent(Warning, fmt.Sprintf("%s%s: nothing new is started%s, waiting for %d", why, where, where, e.Running),
 			Stopping{e.Interrupted, e.Where, e.Running})
+	case apply.WaveSoaking:
+		return newEvent(Info, fmt.Sprintf("Wave %d (%s): waiting %s", e.Number, words.List(e.Hosts, 10), e.Soak),
+			WaveSoaking{e.Number, e.Hosts, seconds(e.Soak)})
+	case apply.WaveEnded:
+		return newEvent(levelOf(e.Wave.Status), e.String(), WaveEnded{e.Number, e.Wave.Hosts, e.Wave.Status, e.Wave.FailedGates, e.Closed})
 	}
 	return ofUnknown(e)
 }

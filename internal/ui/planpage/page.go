@@ -221,7 +221,11 @@ func (v *view) checks() (list []check) {
 		if c.Status == config.CheckPass {
 			class = "pass"
 		}
-		list = append(list, check{class, v.text(c.Name), v.text(string(c.Status)), v.clippedAll(c.Messages)})
+		status := string(c.Status)
+		if c.Gate {
+			status += ", a gate between waves of hosts"
+		}
+		list = append(list, check{class, v.text(c.Name), v.text(status), v.clippedAll(c.Messages)})
 	}
 	return list
 }

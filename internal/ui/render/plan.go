@@ -233,7 +233,11 @@ func Checks(list []config.CheckResult) string {
 	fmt.Fprintf(&b, "Checks: %s.\n", strings.Join(parts, ", "))
 	for _, c := range list {
 		if c.Status == config.CheckFail {
-			fmt.Fprintf(&b, "  %s %s: %s\n", paint.Yellow("!"), c.Name, strings.Join(c.Messages, " "))
+			gate := ""
+			if c.Gate {
+				gate = " (gate)"
+			}
+			fmt.Fprintf(&b, "  %s %s%s: %s\n", paint.Yellow("!"), c.Name, gate, strings.Join(c.Messages, " "))
 		}
 	}
 	return b.String()
