@@ -285,6 +285,28 @@ func TestWaves_AreResumed(t *testing.T) {
 	}
 }
 
+// A host that has failed after its soak has failed also in the run that continues the killed one.
+func TestWaves_FailuresAreResumed(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "abc", "1,1")
+	f.engine.waves.Soak, f.opts.MaxFailedHosts = time.Millisecond, 1
+	f.after = func(apply.WaveSoaking) { f.world.Set("a2", `{"v":7}`) }
+	p, err := f.plan(f.source(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.dieAfter(t, 8, p) // three facts of each thing, what a2 is now, and that it has failed
+	f.after, f.waves = nil, nil
+	report, err := f.apply(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const why = "no further host was begun after 1 host had failed"
+	if res := report.Resources["c1"]; !strings.HasPrefix(res.Reason, why) || report.Hosts["a"].Status != apply.Error {
+		t.Errorf("c1: %s; a: %+v", encode(res), report.Hosts["a"])
+	}
+}
+
 // With a label, its values are what is counted.
 func TestWaves_ByALabel(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -66,6 +67,36 @@ func TestFlags_Least(t *testing.T) {
 		a.Writer, a.ErrWriter = io.Discard, io.Discard
 		if err := a.Run([]string{"deployster", arg}); (err != nil) != refused {
 			t.Errorf("%s: %v", arg, err)
+		}
+	}
+}
+
+func TestFlags_OfWaves(t *testing.T) {
+	t.Parallel()
+	for arg, want := range map[string]string{
+		"-hosts=1":             "1 [{1 false}] 0s ",
+		"-hosts=1,10%,50%":     "64 [{1 false} {10 true} {50 true}] 0s ",
+		"-hosts=1,200":         "200 [{1 false} {200 false}] 0s ",
+		"-hosts=0":             "",
+		"-hosts=0%":            "",
+		"-hosts=101%":          "",
+		"-hosts=1,,2":          "",
+		"-hosts=":              "",
+		"-soak=5m":             "64 [] 5m0s ",
+		"-soak=-5m":            "",
+		"-hosts-by=zone":       "64 [] 0s zone",
+		"-max-failed-hosts=-1": "",
+	} {
+		got := ""
+		a := cli.NewApp()
+		a.Flags, a.Action = WaveFlags(), func(c *cli.Context) error {
+			o := WavesOf(c)
+			got = fmt.Sprintf("%d %v %s %s", o.AtOnce, o.Waves.Sizes, o.Waves.Soak, o.Waves.By)
+			return nil
+		}
+		a.Writer, a.ErrWriter = io.Discard, io.Discard
+		if err := a.Run([]string{"deployster", arg}); (err != nil) != (want == "") || got != want {
+			t.Errorf("%s: %q, %v; want %q", arg, got, err, want)
 		}
 	}
 }
