@@ -28,6 +28,7 @@ func (r *stepRunner) askAgain(out *outcome) {
 		out.fail(report.FailedConfig, err)
 		return
 	}
+	r.options.event(Checking{Address: out.Addr, After: true})
 	if answer, valid := r.again(step, out, in, sensitive, report.FailedRemoval, "after others of its kind were destroyed"); valid {
 		r.facts.SetAnswered(out.Addr, answer) // its own step may still be to come
 	}
@@ -55,7 +56,6 @@ func (r *stepRunner) soaked(out *outcome, wave int) {
 // when says since when.
 func (r *stepRunner) again(step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	failed, when string) (a protocol.Answer, valid bool) {
-	r.options.event(Checking{Address: out.Addr, After: true})
 	found := r.queries.State(step, out.Addr, in, sensitive)
 	answer := found.Answer
 	if found.Err != nil {

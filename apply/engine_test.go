@@ -132,7 +132,7 @@ func (e *engine) apply(ctx context.Context, p *plan.Plan) (*apply.Report, error)
 	if e.wrap != nil {
 		facts = e.wrap(journal)
 	}
-	if e.opts.Waves, err = turns.NewSchedule(e.waves, p, m, store.Snapshot()); err != nil {
+	if e.opts.Waves, err = turns.NewSchedule(e.waves, p, m); err != nil {
 		return nil, err
 	}
 	report, err := apply.Run(ctx, p, m, store.Snapshot(), facts, e.client(p.Images), e.opts)

@@ -35,8 +35,12 @@ const (
 	Unreachable = report.Unreachable
 )
 
-// FailedReplace is ResourceReport.Failed of a resource that was destroyed and not created again.
-const FailedReplace = report.FailedReplace
+// Values of ResourceReport.Failed: a resource was destroyed and not created again, or was not VALID
+// after the soak of its wave.
+const (
+	FailedReplace = report.FailedReplace
+	FailedSoak    = report.FailedSoak
+)
 
 // Refused returns the report of an apply that was refused before anything was run. The
 // plan may be nil.

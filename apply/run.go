@@ -208,6 +208,9 @@ func (r *run) layers(ctx context.Context) {
 			limits.Begin(addr)
 		}
 	}
+	for _, s := range r.steps.shutdowns {
+		limits.Begin(s.Resource)
+	}
 	pool := graph.NewPool(limits, func(node string) outcome { return r.guarded(ctx, node) })
 	defer pool.Close()
 	stop := func(interrupted bool) {

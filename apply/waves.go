@@ -36,7 +36,7 @@ type rollout struct {
 // begin begins the first wave.
 func (w *rollout) begin(limits *graph.Limits) {
 	if w.schedule != nil {
-		limits.Wave(w.schedule.Next())
+		limits.Wave(w.schedule.First(w.stops.hosts.Begun()))
 	}
 }
 
@@ -148,6 +148,7 @@ func (w *rollout) query(ctx context.Context, limits *graph.Limits, number int, h
 		w.stops.fail(out)
 		w.stops.after(out, limits)
 		w.failed = append(w.failed, out.Ended)
+		w.steps.options.event(ResourceEnded{Address: out.Addr, Change: p.Resources[out.Addr].Shown(), Report: out.Report})
 	}
 }
 

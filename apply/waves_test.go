@@ -307,6 +307,32 @@ func TestWaves_FailuresAreResumed(t *testing.T) {
 	}
 }
 
+// A shutdown_first begins its host before all waves, which then is in the first.
+func TestWaves_ShutdownsBeginTheirHosts(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "abcd", "1,1")
+	world := newServices(f.engine)
+	svc := func(v int) string {
+		all := strings.ReplaceAll(f.source(v), "test/thing:1", "test/svc:1")
+		return strings.Replace(all, `"test/svc:1"`, `"test/thing:1"`, 1) // a1 needs no stop
+	}
+	f.hosts = "abc"
+	f.do(t, svc(1))
+	f.hosts, f.waves, f.engine.waves.Soak, world.log = "abcd", nil, time.Millisecond, nil
+	f.after = func(s apply.WaveSoaking) {
+		world.mu.Lock()
+		defer world.mu.Unlock()
+		if done := strings.Count(strings.Join(world.log, " "), "change "); s.Number == 1 && done != 5 {
+			t.Errorf("%d of 5 were changed at the soak: %q", done, world.log)
+		}
+	}
+	report := f.do(t, svc(2))
+	f.wants(t, report, "[[a b c] [d]]")
+	if len(report.Shutdown) != 5 {
+		t.Errorf("shutdowns: %+v", report.Shutdown)
+	}
+}
+
 // With a label, its values are what is counted.
 func TestWaves_ByALabel(t *testing.T) {
 	t.Parallel()

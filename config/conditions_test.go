@@ -188,7 +188,7 @@ func TestLifecycle_IsReadFromJSON(t *testing.T) {
 	a, _ := m.Config("a", scope)
 	b, _ := m.Config("b", scope)
 	got := fmt.Sprint(before[0].Detail, after[0].Detail, outputs[0].Detail, checks, string(a.Value), string(b.Value), m.Moved()[0].From, m.Removed()[0].Destroy)
-	want := `No 2.Not ok.z[{k fail [y]}]{"size":7,"tags":{"x":"old"}}{"size":7}z["k"]false`
+	want := `No 2.Not ok.z[{k fail false [y]}]{"size":7,"tags":{"x":"old"}}{"size":7}z["k"]false`
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

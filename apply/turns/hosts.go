@@ -71,6 +71,13 @@ func (h *Hosts) TakeWave() []string {
 	return wave
 }
 
+// Begun returns the hosts on which an action was started, sorted.
+func (h *Hosts) Begun() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(h.begun)), func(host string) bool { return host == "" })
+}
+
 // Close lets no further host begin.
 func (h *Hosts) Close(why string) {
 	h.mu.Lock()

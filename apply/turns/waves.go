@@ -13,7 +13,6 @@ import (
 	"deployster/internal/base/words"
 	"deployster/plan"
 	"deployster/plan/order"
-	"deployster/state"
 )
 
 // Waves say how many hosts each wave of an apply begins, and what follows each.
@@ -66,14 +65,13 @@ type Schedule struct {
 	Soak   time.Duration
 	AtOnce int // how many hosts are worked on concurrently
 	seats  []int
-	begun  int // groups that a killed run of the plan had begun
 	waves  int // that have begun
 	groups map[string]string
 }
 
 // NewSchedule returns the waves of a plan; nil = it begins its hosts without waves, as there is
 // one number of hosts and nothing to do between them.
-func NewSchedule(w Waves, p *plan.Plan, m *config.Manifest, prior state.Snapshot) (*Schedule, error) {
+func NewSchedule(w Waves, p *plan.Plan, m *config.Manifest) (*Schedule, error) {
 	plain := len(w.Sizes) == 0 || len(w.Sizes) == 1 && !w.Sizes[0].Percent
 	gated := slices.ContainsFunc(p.Checks, func(c config.CheckResult) bool { return c.Gate })
 	hosts := hostsOf(p)
@@ -100,14 +98,6 @@ func NewSchedule(w Waves, p *plan.Plan, m *config.Manifest, prior state.Snapshot
 		}
 		s.seats = append(s.seats, n)
 	}
-	begun := map[string]bool{}
-	died, _ := prior.Died(p.ID)
-	for _, addr := range died.Begun {
-		if host := HostOf(p, addr); host != "" {
-			begun[s.groups[host]] = true
-		}
-	}
-	s.begun = len(begun)
 	return s, nil
 }
 
@@ -163,17 +153,21 @@ func (s *Schedule) Group(host string) string {
 	return s.groups[host]
 }
 
-// Next returns how many groups the next wave may begin. The first wave continues the one in which
-// a killed run of the plan has ended.
-func (s *Schedule) Next() (seats int) {
-	size := func() int { return s.seats[min(s.waves, len(s.seats)-1)] }
-	first := s.waves == 0
-	seats = size()
-	for s.waves++; first && seats < s.begun; s.waves++ {
-		seats += size()
+// First returns how many groups the first wave may begin beside those of the hosts that are begun
+// already, as by a killed run of the plan: it continues the wave that these have reached.
+func (s *Schedule) First(begun []string) (seats int) {
+	groups := map[string]bool{}
+	for _, host := range begun {
+		groups[s.groups[host]] = true
 	}
-	if first {
-		seats -= s.begun
+	for seats = s.Next(); seats < len(groups); {
+		seats += s.Next()
 	}
-	return seats
+	return seats - len(groups)
+}
+
+// Next returns how many groups the next wave may begin.
+func (s *Schedule) Next() int {
+	s.waves++
+	return s.seats[min(s.waves, len(s.seats))-1]
 }

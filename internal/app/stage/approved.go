@@ -38,7 +38,7 @@ func ApproveBy(d Drafted, o apply.Options) Approved { return Approved{d, o} }
 
 // Schedule returns the waves in which a plan begins its hosts.
 func Schedule(d Drafted, w turns.Waves) (*turns.Schedule, error) {
-	return turns.NewSchedule(w, d.Plan, d.expanded.Applying(time.Now()), d.Prior)
+	return turns.NewSchedule(w, d.Plan, d.expanded.Applying(time.Now()))
 }
 
 // RunOptions declare how a plan is applied.

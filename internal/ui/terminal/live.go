@@ -113,6 +113,10 @@ func (l *live) Applying(e apply.Event) {
 	case apply.ActionEnded:
 		delete(l.tasks, e.Address)
 	case apply.ResourceEnded:
+		if e.Report.Failed == apply.FailedSoak { // it was done before
+			l.p.Failed++
+			return
+		}
 		if e.Change == plan.Valid && e.Report.Status == apply.Unchanged {
 			delete(l.tasks, e.Address)
 			return
