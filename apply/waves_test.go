@@ -111,13 +111,13 @@ func TestWaves_AsListed(t *testing.T) {
 // A host on which no action starts takes no place in a wave.
 func TestWaves_CountHostsWithActions(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, "ab", "1,1")
+	f := newFleet(t, "ab", "1,3")
 	f.do(t, f.source(1))
-	f.hosts, f.waves = "abcde", nil
-	for _, h := range "cde" {
+	f.hosts, f.waves = "abcdef", nil
+	for _, h := range "cdef" {
 		f.pins[string(h)] = router.Pin{Machine: "m" + string(h)}
 	}
-	f.wants(t, f.do(t, f.source(1)), "[[c] [d] [e]]")
+	f.wants(t, f.do(t, f.source(1)), "[[c] [d e f]]")
 }
 
 // What depends on other hosts waits for their waves, and its own has ended before.

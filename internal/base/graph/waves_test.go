@@ -88,8 +88,8 @@ func TestWaves_BeginNoMoreThanTheirSeats(t *testing.T) {
 	}
 }
 
-// Who is begun needs no seat, and a wave without seats begins nobody.
-func TestWaves_GoOnWithWhatIsBegun(t *testing.T) {
+// A host that is begun needs no seat, and a wave without seats begins no other.
+func TestWaves_ContinueWithHostsThatAreBegun(t *testing.T) {
 	t.Parallel()
 	f := NewFrontier(Graph{"a1": nil, "a2": nil, "b1": nil, "local": nil})
 	l := NewLanes(f, func(node string) Lane {
