@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"deployster/apply"
@@ -38,6 +39,7 @@ type engine struct {
 	doubt []string
 	pins  map[string]router.Pin // of hosts
 	waves turns.Waves
+	dead  atomic.Bool // the process has died in dies: what it does since is of no account
 	// runner stands in for fake where a test wants to see or bend what is run.
 	runner runner.Runner
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is

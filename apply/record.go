@@ -35,7 +35,7 @@ func (r *stepRunner) keep(step *plan.Step, out *outcome, in protocol.StateInput,
 	entry, differs := r.entries.Valid(step, out.Addr, in, found)
 	r.facts.SetReached(out.Addr, observe.View{Type: step.Type, Config: in.Config, State: found.State, Status: protocol.Valid,
 		Aliases: step.Aliases, Hidden: found.Hidden, Schema: step.Init.StateSchema}, found.Sensitive)
-	if out.Acted || differs { // else the entry is unchanged
+	if r.facts.Acted(out.Addr) || differs { // else the entry is unchanged
 		if err := r.journal.Valid(out.Addr, entry); err != nil {
 			out.failJournal(err)
 		}
