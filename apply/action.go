@@ -101,8 +101,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 		r.facts.SetMemory(out.Addr, at.memory)
 	}
 	r.facts.SetActed(out.Addr, creates)
-	// The end is recorded as soon as it is known, while other clients can still find
-	// it out: so it is never lost.
+	// The end is recorded as soon as it is known, while other clients can still find it out: so it is never lost.
 	recorded, jerr := false, error(nil)
 	record := func(result runner.Result, err error) error {
 		recorded = true

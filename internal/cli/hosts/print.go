@@ -44,8 +44,8 @@ func WaveFlags() []cli.Flag {
 				}
 				return nil
 			}},
-		&cli.StringFlag{Name: "hosts-by", Usage: "begin the hosts with the same value of the label `KEY` together; -hosts counts such groups, by " +
-			"default one"},
+		&cli.StringFlag{Name: "hosts-by", Usage: "begin the hosts with the same value of the label `KEY` together; -hosts counts " +
+			"such groups, by default one"},
 		&cli.DurationFlag{Name: "soak", Usage: "after each wave of hosts wait for `DURATION`, and then query its resources again",
 			Action: func(_ *cli.Context, d time.Duration) error {
 				if d < 0 {

@@ -222,7 +222,8 @@ type End struct {
 func All() []Body {
 	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ArtifactChecked{}, ArtifactFetched{}, ResourceAsking{}, ResourceDecided{},
 		PlannedChange{}, PlanSummary{}, Drift{},
-		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{}, WaveSoaking{}, WaveEnded{}, Watch{}, ResourceWatch{},
+		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{},
+		WaveSoaking{}, WaveEnded{}, Watch{}, ResourceWatch{},
 		WatchProcess{},
 		RepairStarted{}, RepairEnded{},
 		Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
