@@ -57,7 +57,7 @@ func (r *stepRunner) act(ctx context.Context, step *plan.Step, out *outcome, in 
 // awaitRoom waits until the disk has room for the outcome of an action. left are the actions that are not started otherwise.
 func (r *stepRunner) awaitRoom(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, a protocol.Action,
 	left []protocol.Action) bool {
-	err := r.journal.AwaitRoom(ctx, out.Addr, a.Name, entries.Bytes(step, in))
+	err := r.journal.AwaitSpace(ctx, out.Addr, a.Name, entries.Bytes(step, in))
 	switch {
 	case err == nil:
 		return true
