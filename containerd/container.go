@@ -20,12 +20,12 @@ import (
 
 	"deployster/containerd/ending"
 	"deployster/containerd/failure"
-	"deployster/containerd/images"
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
 	"deployster/containerd/sweep"
+	"deployster/containerd/unpacked"
 	"deployster/containerd/volumes"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
@@ -61,7 +61,7 @@ const (
 type container struct {
 	r       *Runtime
 	spec    runner.Spec
-	image   *images.Prepared
+	image   *unpacked.Prepared
 	id      string // id of the container, the task, the snapshot and the directory
 	box     *sandbox.Sandbox
 	files   *runfiles.Files

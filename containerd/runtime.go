@@ -18,6 +18,7 @@ import (
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
+	"deployster/containerd/unpacked"
 	"deployster/containerd/volumes"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/machinegrant"
@@ -26,7 +27,7 @@ import (
 // Runtime runs images. It implements runner.Runner, is safe for concurrent
 // use, and must be closed.
 type Runtime struct {
-	Images    *images.Store
+	Images    *unpacked.Images
 	shipper   *images.Shipper
 	conn      *daemon.Conn
 	sandboxes *sandbox.Maker
@@ -63,9 +64,9 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{conn: conn, Images: images.NewStore(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn, o.Machines)),
+	r := &Runtime{conn: conn, Images: unpacked.New(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn, o.Machines)),
 		keep: o.Keep, keepScope: o.KeepScope, private: o.Private, warn: o.warn}
-	r.shipper = images.NewShipper(r.Images)
+	r.shipper = images.NewShipper(r.Images.Store)
 	r.pool = idlepool.NewClient(conn.Config.PoolSocket())
 	r.actions = adopt.New(conn, r.sweeper())
 	r.closing = make(chan struct{})

@@ -12,10 +12,10 @@ import (
 
 	"deployster/containerd/agentconn"
 	"deployster/containerd/failure"
-	"deployster/containerd/images"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
+	"deployster/containerd/unpacked"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 )
@@ -125,7 +125,7 @@ func (w *sharedContainer) waits() bool {
 
 // newShared creates and starts a container for queries like s, or takes one that an
 // earlier command has left. Its first process, the agent, starts the programs.
-func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *images.Prepared) (*sharedContainer, error) {
+func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.Prepared) (*sharedContainer, error) {
 	file, err := r.agentFile(r.shared.agent)
 	if err != nil {
 		return nil, err

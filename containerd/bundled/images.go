@@ -16,7 +16,6 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/containerd/daemon"
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/imagestore"
@@ -24,12 +23,12 @@ import (
 
 // Images are the images that come with deployster.
 type Images struct {
-	conn *daemon.Conn
-	dirs []string // where their layouts may be, the first ones first
+	client *client.Client
+	dirs   []string // where their layouts may be, the first ones first
 }
 
 // New returns the images that come with this program.
-func New(c *daemon.Conn) Images {
+func New(c *client.Client) Images {
 	var dirs []string
 	if dir := os.Getenv("DEPLOYSTER_LIBEXEC"); dir != "" {
 		dirs = append(dirs, filepath.Join(dir, "images"))
@@ -37,7 +36,7 @@ func New(c *daemon.Conn) Images {
 	if self, err := os.Executable(); err == nil {
 		dirs = append(dirs, filepath.Join(filepath.Dir(self), "images"))
 	}
-	return Images{conn: c, dirs: append(dirs, "/usr/lib/deployster/images")}
+	return Images{client: c, dirs: append(dirs, "/usr/lib/deployster/images")}
 }
 
 // Ensure returns the record of a reserved name, which is made if it is missing or is that of
@@ -47,7 +46,7 @@ func (b Images) Ensure(ctx context.Context, name string) (images.Image, error) {
 	if err != nil {
 		return images.Image{}, err
 	}
-	service := b.conn.Client.ImageService()
+	service := b.client.ImageService()
 	record, err := service.Get(ctx, name)
 	if err == nil && record.Target.Digest == target.Digest || err != nil && !errdefs.IsNotFound(err) {
 		return record, err
@@ -113,7 +112,7 @@ func (b Images) load(ctx context.Context, name, dir string) error {
 		to.CloseWithError(err)
 	}()
 	defer from.Close()
-	_, err := b.conn.Client.Import(ctx, from,
+	_, err := b.client.Import(ctx, from,
 		client.WithAllPlatforms(true), // hosts may have another architecture
 		client.WithImageLabels(map[string]string{}),
 		client.WithImageRefTranslator(func(string) string { return name }),

@@ -13,10 +13,10 @@ import (
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/leases"
-	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/errdefs"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/contents"
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/containerd/shim"
@@ -34,7 +34,7 @@ type Options struct {
 
 // Conn is one client's connection to a containerd.
 type Conn struct {
-	Client      *client.Client
+	contents.Conn
 	Config      layout.Config
 	Snapshotter string
 	Runc        string // "" = the daemon's own
@@ -57,8 +57,10 @@ type Conn struct {
 // the embedded one if that does not run. Its errors are diagnostics.
 func Open(ctx context.Context, o Options) (*Conn, error) {
 	c := &Conn{Config: o.Config, Embedded: o.Address == "", ID: layout.NewID(), Socket: o.Socket()}
+	c.Namespace = o.Namespace
 	var err error
 	if c.ComeBack = c.awaitDaemon; c.Embedded {
+		c.Disk = o.DataDir
 		c.ComeBack = c.relaunch
 		err = c.openEmbedded(ctx, o)
 	} else {
@@ -162,17 +164,6 @@ func usableDir(dir string) (err error) {
 func Dial(socket, namespace string) (*client.Client, error) {
 	return client.New(socket, client.WithDefaultNamespace(namespace), client.WithDefaultRuntime(shim.Runtime),
 		client.WithTimeout(time.Second))
-}
-
-// Context adds the namespace to a context, for calls that bypass the client's own
-// handling of it.
-func (c *Conn) Context(ctx context.Context) context.Context {
-	return namespaces.WithNamespace(ctx, c.Config.Namespace)
-}
-
-// Detached returns a context for work that must be done even if the caller is gone.
-func (c *Conn) Detached(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(c.Context(context.WithoutCancel(ctx)), limit)
 }
 
 // Leased returns a context whose lease keeps new resources until something else refers to

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sort"
 
 	"github.com/containerd/containerd/v2/core/images"
@@ -12,7 +11,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 
 	"deployster/containerd/bundled"
-	"deployster/containerd/daemon"
+	"deployster/containerd/contents"
 	"deployster/containerd/failure"
 	"deployster/containerd/images/transfer"
 	"deployster/containerd/registry"
@@ -24,24 +23,24 @@ import (
 
 // Store is the images of a containerd, as one client sees them.
 type Store struct {
-	conn       *daemon.Conn
+	conn       contents.Conn
 	registries *registry.Client
-	cache      imageCache
+	runs       Preparer
 	bundled    bundled.Images
 }
 
-// NewStore returns the images of a connection.
-func NewStore(c *daemon.Conn, o registry.Options) *Store {
-	store := &Store{conn: c, bundled: bundled.New(c), registries: registry.New(o), cache: imageCache{snapshotter: c.Snapshotter}}
-	if c.Embedded {
-		store.cache.dir = filepath.Join(c.Config.DataDir, "images")
-	}
-	return store
+// Preparer makes images ready for containers.
+type Preparer interface {
+	// Prepare returns an error if the image with a digest, which has a record, cannot be run.
+	Prepare(ctx context.Context, digest string) error
+	// Forget drops what is known of an image. It is called when the image no longer exists.
+	Forget(d digest.Digest)
 }
 
-// Forget drops what is cached of an image. It is called when the image, or its files, no
-// longer exist.
-func (store *Store) Forget(d digest.Digest) { store.cache.forget(d) }
+// NewStore returns the images of a connection.
+func NewStore(c contents.Conn, p Preparer, o registry.Options) *Store {
+	return &Store{conn: c, bundled: bundled.New(c.Client), registries: registry.New(o), runs: p}
+}
 
 // An image has two records: one under its name, which may move to another image, and one
 // under its digest, by which plans and state entries refer to it.
@@ -76,6 +75,15 @@ func (store *Store) info(ctx context.Context, i images.Image) imagestore.Image {
 	// Parts for other platforms may be missing; Size counts what is here.
 	info.Size, _ = i.Size(ctx, store.conn.Client.ContentStore(), platform())
 	return info
+}
+
+// Record returns the record of the image with a digest.
+func (store *Store) Record(ctx context.Context, d digest.Digest) (images.Image, error) {
+	record, err := store.findDigest(ctx, d)
+	if err != nil {
+		return record, store.missing(ctx, d.String(), err)
+	}
+	return record, nil
 }
 
 // Resolve implements runner.Runner.

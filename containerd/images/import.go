@@ -91,7 +91,7 @@ func (m importing) leaveOut(ctx context.Context, elsewhere func(string, error)) 
 	for _, i := range m.imported {
 		err := transfer.CheckPlatform(ctx, m.store.conn.Client.ContentStore(), i.Target)
 		if err == nil {
-			if _, cerr := readConfig(ctx, m.store.conn.Client.ContentStore(), i); errors.Is(cerr, errNoFiles) {
+			if _, cerr := ReadConfig(ctx, m.store.conn.Client.ContentStore(), i); errors.Is(cerr, errNoFiles) {
 				err = cerr // a signature, for example, or another artifact in the form of an image
 			}
 		}
@@ -121,7 +121,7 @@ func (m importing) restore(ctx context.Context, list []images.Image) error {
 	}
 	var errs []error
 	for _, i := range list {
-		m.store.cache.forget(i.Target.Digest)
+		m.store.runs.Forget(i.Target.Digest)
 		var err error
 		if old, ok := had[i.Name]; ok {
 			_, err = m.store.conn.Client.ImageService().Update(ctx, old, "target", "labels")
@@ -142,7 +142,7 @@ func (m importing) check(ctx context.Context, list []images.Image) ([]imagestore
 	}
 	var infos []imagestore.Image
 	for _, i := range list {
-		if _, err := m.store.prepare(ctx, i.Target.Digest.String()); err != nil {
+		if err := m.store.runs.Prepare(ctx, i.Target.Digest.String()); err != nil {
 			return nil, failure.Of("The import", err)
 		}
 		if !imagestore.IsDigest(i.Name) || !named[i.Target.Digest] {

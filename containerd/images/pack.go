@@ -115,7 +115,7 @@ func (store *Store) packBase(ctx context.Context, base string) (c ocispec.Image,
 	}
 	record, err := store.findDigest(ctx, digest.Digest(i.Digest))
 	if err == nil {
-		c, err = readConfig(ctx, store.conn.Client.ContentStore(), record)
+		c, err = ReadConfig(ctx, store.conn.Client.ContentStore(), record)
 	}
 	if err != nil {
 		return c, m, failure.Of("Reading the base image "+base, err)
@@ -190,7 +190,7 @@ func (store *Store) writeImage(ctx context.Context, name string, c ocispec.Image
 		return record, err
 	}
 	// The name moves only to an image that can be run. This also unpacks it.
-	if _, err := store.prepare(ctx, target.Digest.String()); err != nil {
+	if err := store.runs.Prepare(ctx, target.Digest.String()); err != nil {
 		return record, err
 	}
 	if name == "" {

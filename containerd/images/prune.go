@@ -82,7 +82,7 @@ func (store *Store) removeUnnamed(ctx context.Context, dgst digest.Digest, insis
 			return nil
 		}
 	}
-	store.cache.forget(dgst)
+	store.runs.Forget(dgst)
 	return errors.Join(failure.UnlessGone(service.Delete(ctx, signaturesName(dgst))),
 		// Waits until the content is gone, so that the space is free.
 		failure.UnlessGone(service.Delete(ctx, dgst.String(), images.SynchronousDelete())))

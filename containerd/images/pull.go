@@ -219,7 +219,7 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 	}
 	manifest, err := images.Manifest(ctx, store, target, p.platform())
 	if err == nil && p.other == nil {
-		_, err = readConfig(ctx, store, images.Image{Target: target})
+		_, err = ReadConfig(ctx, store, images.Image{Target: target})
 	}
 	if err != nil {
 		return &transfer.RefusedError{Why: failure.Sentence(err)}
@@ -309,7 +309,7 @@ func (store *Store) record(ctx context.Context, name string, target ocispec.Desc
 	if err != nil {
 		return created, err
 	}
-	if _, err := store.prepare(ctx, target.Digest.String()); err != nil {
+	if err := store.runs.Prepare(ctx, target.Digest.String()); err != nil {
 		if fresh {
 			undo, cancel := store.conn.Detached(ctx, time.Minute)
 			defer cancel()

@@ -106,7 +106,7 @@ func (shipper *Shipper) ReadContent(ctx context.Context, dgst string, offset int
 func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
 	store := shipper.store
 	ctx = store.conn.Context(ctx)
-	if _, err := store.prepare(ctx, s.Digest); err == nil {
+	if err := store.runs.Prepare(ctx, s.Digest); err == nil {
 		return nil
 	}
 	target := ocispec.Descriptor{MediaType: s.MediaType, Digest: digest.Digest(s.Digest), Size: s.Size}

@@ -14,7 +14,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/containerd/daemon"
+	"deployster/containerd/contents"
 	"deployster/containerd/failure"
 	"deployster/containerd/images/transfer"
 	"deployster/containerd/layout"
@@ -109,7 +109,7 @@ var errNotSigned = errors.New("not signed")
 func signaturesName(dgst digest.Digest) string { return "signatures-of-" + dgst.Encoded() }
 
 // signatures are those that a containerd keeps of its images.
-type signatures struct{ conn *daemon.Conn }
+type signatures struct{ conn contents.Conn }
 
 // stored returns the stored signatures. They are verified again each time.
 func (s signatures) stored(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
@@ -140,10 +140,11 @@ func (s signatures) store(ctx context.Context, dgst digest.Digest, all []imageSi
 	if err != nil {
 		return err
 	}
-	leased, err := s.conn.Leased(ctx)
+	leased, done, err := s.conn.Client.WithLease(ctx)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = done(s.conn.Context(context.WithoutCancel(ctx))) }() // if it fails, the lease expires
 	target := ocispec.Descriptor{MediaType: signaturesType, Digest: digest.FromBytes(b), Size: int64(len(b))}
 	if err := content.WriteBlob(leased, s.conn.Client.ContentStore(), layout.NewID(), bytes.NewReader(b), target); err != nil {
 		return err

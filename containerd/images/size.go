@@ -25,17 +25,17 @@ func (p *puller) checkSize(m ocispec.Manifest) error {
 				"If it is to be trusted, raise DEPLOYSTER_MAX_IMAGE", words.Bytes(p.store.registries.Options.MaxImage))}
 		}
 	}
-	if !p.store.conn.Embedded {
+	if p.store.conn.Disk == "" {
 		return nil // it is unknown where a daemon stores its content
 	}
 	var disk unix.Statfs_t
-	if err := unix.Statfs(p.store.conn.Config.DataDir, &disk); err != nil {
+	if err := unix.Statfs(p.store.conn.Disk, &disk); err != nil {
 		return nil // writing will fail if there is no space
 	}
 	if free := int64(disk.Bavail) * disk.Bsize; size > free {
 		return &transfer.RefusedError{Why: fmt.Sprintf("the disk is too full: its layers have %s, and %s has %s left. "+
 			"Make room, for example with `deployster image prune`, or choose another disk with DEPLOYSTER_DATA_DIR",
-			words.Bytes(size), p.store.conn.Config.DataDir,
+			words.Bytes(size), p.store.conn.Disk,
 			words.Bytes(free))}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"deployster/config"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/settings"
 	"deployster/internal/ui/terminal"
 )
 
@@ -104,12 +105,9 @@ func (k console) answer(text string) (done, ok bool) {
 
 // historyFile returns the file in which the inputs of consoles are kept, "" if none.
 func (e Env) historyFile() string {
-	dir := e.get("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		if e.Home == "" {
-			return ""
-		}
-		dir = filepath.Join(e.Home, ".local", "state")
+	dir := settings.Lookup(e.get).StateDir(e.Home)
+	if dir == "" {
+		return ""
 	}
-	return filepath.Join(dir, "deployster", "console_history")
+	return filepath.Join(dir, "console_history")
 }

@@ -24,5 +24,5 @@ func (s *session) store(ctx context.Context) (appimages.Store, error) {
 	if _, err := s.engine.Runtime(ctx); err != nil {
 		return nil, err
 	}
-	return s.containerd.Images, nil
+	return s.images, nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
-	"deployster/containerd"
 	"deployster/internal/cli/flagvalues"
 	"deployster/internal/cli/standalone"
 )
@@ -18,7 +17,7 @@ func versionCommand(e Env) *cli.Command {
 				return err
 			}
 			w := s.engine.Workspace
-			return standalone.Describe(containerd.Versions(c.Context, w.DataDir, w.Env("DEPLOYSTER_RUNC"))).Print(s.out, c.Bool("json"))
+			return standalone.Describe(installed(c.Context, w.Options)).Print(s.out, c.Bool("json"))
 		}),
 	}
 }

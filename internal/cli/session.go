@@ -10,8 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/containerd"
+	"deployster/containerd/elsewhere"
 	"deployster/internal/app"
+	appimages "deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
@@ -28,8 +29,8 @@ type session struct {
 	ui       *terminal.UI
 	out, err terminal.Printer // out is for results, err for everything else
 
-	containerd *containerd.Runtime // set when the engine has opened a runtime
-	keep       time.Duration       // how long idle workers are kept for the next command
+	images appimages.Store // those of the runtime; set when the engine has opened one
+	keep   time.Duration   // how long idle workers are kept for the next command
 }
 
 // action makes a cli action of a function that runs in a session.
@@ -70,7 +71,8 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		LockTimeout: c.Duration("lock-timeout"), NoLock: c.IsSet("lock") && !c.Bool("lock"),
 		Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
 	in.Where = where(c, e)
-	in.State, in.DataDir = c.String("state"), cmp.Or(in.Env("DEPLOYSTER_DATA_DIR"), containerd.DefaultDataDir)
+	dirs := settings.Lookup(in.Env).Dirs(in.Home, address(c, in) != "" || runsHere())
+	in.State, in.DataDir, in.CacheDir = c.String("state"), dirs.Data, dirs.Cache
 	kept, err := settings.Lookup(in.Env).Size("DEPLOYSTER_MAX_ARTIFACTS")
 	if err != nil {
 		return nil, err
@@ -123,31 +125,34 @@ func (e Env) shownOn() (io.Writer, bool, error) {
 	return e.Stdout, e.Color, nil
 }
 
-// open connects to containerd, and starts the embedded one if necessary.
+// address returns the socket of the containerd that a person has named; "" = none.
+func address(c *cli.Context, in workspace.Options) string {
+	return cmp.Or(c.String("containerd-address"), in.Env("CONTAINERD_ADDRESS"))
+}
+
+// open opens what runs images: a containerd, or nothing here for who has none.
 func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error) {
+	if address(c, s.engine.Workspace.Options) != "" || runsHere() {
+		return s.openContainerd(ctx, c)
+	}
+	from, err := s.registries()
+	if err != nil {
+		return nil, err
+	}
+	away, err := elsewhere.Open(s.engine.Workspace.CacheDir, from)
+	if err != nil {
+		return nil, err
+	}
+	s.images = away.Images
+	return away, nil
+}
+
+// registries returns how registries are reached.
+func (s *session) registries() (elsewhere.RegistryOptions, error) {
 	env := settings.Lookup(s.engine.Workspace.Env)
 	maxImage, err := env.Size("DEPLOYSTER_MAX_IMAGE")
-	if err != nil {
-		return nil, err
-	}
-	s.containerd, err = containerd.Open(ctx, containerd.Options{
-		Address:      cmp.Or(c.String("containerd-address"), s.engine.Workspace.Env("CONTAINERD_ADDRESS")),
-		Namespace:    cmp.Or(c.String("containerd-namespace"), s.engine.Workspace.Env("CONTAINERD_NAMESPACE")),
-		DataDir:      s.engine.Workspace.Env("DEPLOYSTER_DATA_DIR"),
-		Runc:         s.engine.Workspace.Env("DEPLOYSTER_RUNC"),
-		AllowOldRunc: s.engine.Workspace.Env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
-		IdleExit:     env.IdleExit(),
-		Keep:         s.keep,
-		KeepScope:    s.engine.Workspace.Dir,
-		Private:      s.engine.Workspace.Secrets.Private,
-		Registries: containerd.RegistryOptions{CertDirs: env.CertDirs(), DockerConfig: s.dockerConfig(), MaxImage: maxImage,
-			Progress: s.engine.Pulling},
-		Machines: env.Machines(c.Command.Name == "far"), Warn: s.engine.Workspace.Warn,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.containerd, nil
+	return elsewhere.RegistryOptions{CertDirs: env.CertDirs(), DockerConfig: s.dockerConfig(), MaxImage: maxImage,
+		Progress: s.engine.Pulling}, err
 }
 
 // dockerConfig returns the file where docker keeps credentials for registries.

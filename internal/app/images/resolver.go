@@ -258,6 +258,16 @@ func (rs *Resolver) differs(full string, e *runner.DigestError) error {
 		e.Have, e.Want, where)
 }
 
+// Hosts returns the hosts of the resources of a type, in the order of the manifest.
+func (rs *Resolver) Hosts(reference string) (list []runner.Host) {
+	for _, r := range rs.manifest.Resources() {
+		if r.TypeRef == reference && r.Settings.Host != nil {
+			list = append(list, *r.Settings.Host)
+		}
+	}
+	return list
+}
+
 // Use fetches an image that a resource runs in, on the terms of its type: another one
 // that its image requests, or that of an instance that was not known at first.
 func (rs *Resolver) Use(ctx context.Context, u typeclient.Use) (string, error) {

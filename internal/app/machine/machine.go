@@ -33,6 +33,9 @@ type Runtime interface {
 	Close() error
 }
 
+// Elsewhere is a Runtime that may run nothing on this machine: then images are asked on hosts what they are.
+type Elsewhere interface{ RunsElsewhere() bool }
+
 // Place is where images run: this machine, or this machine and hosts.
 type Place interface {
 	runner.Runner
@@ -123,9 +126,13 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	r *images.Resolver) *typeclient.Client {
 	c.Learn(prior)
 	w := c.Work
-	return typeclient.New(typeclient.Options{Runner: at, Inspector: m.Runtime, Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
+	o := typeclient.Options{Runner: at, Inspector: m.Runtime, Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
 		Pins: pins, Obtain: r.Use, Log: c.Line, Secret: w.Secrets.Learn, Hide: w.Secrets.Hide, Record: c.Records().Add,
-		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts})
+		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts}
+	if away, is := m.Runtime.(Elsewhere); is && away.RunsElsewhere() {
+		o.InitOn = initOn(at, r.Hosts)
+	}
+	return typeclient.New(o)
 }
 
 // Resolver returns what fetches the images of a manifest as the lock file of a directory pins them.

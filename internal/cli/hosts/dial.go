@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -50,6 +49,5 @@ func bundle(ctx context.Context, o workspace.Options) (ssh.Bundle, error) {
 	} else if parts["runc"] == "" {
 		parts["runc"], _ = exec.LookPath("runc") // a host may have its own runc
 	}
-	data := cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
-	return ssh.MakeBundle(ctx, parts, filepath.Join(o.Path(data), "bundles"))
+	return ssh.MakeBundle(ctx, parts, filepath.Join(o.Path(o.CacheDir), "bundles"))
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
@@ -52,6 +53,20 @@ func (o Options) cacheKey(t Target, digest string, s runner.Settings) string {
 		_, _ = fmt.Fprintf(sum, "%d:%s", len(part), part) // a hash takes everything
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// NowhereError says that there is no machine on which an image can be asked what it is.
+type NowhereError struct {
+	Reference string   // the image
+	Tried     []string // why not on the hosts that were tried, a sentence each
+}
+
+func (e *NowhereError) Error() string {
+	why := "no host of it is known yet"
+	if len(e.Tried) > 0 {
+		why = strings.Join(e.Tried, "; ")
+	}
+	return fmt.Sprintf("no machine can run the init of %s: %s", e.Reference, why)
 }
 
 // Init queries an image for what it is. Its container gets no mounts and no network. Init runs an image once
@@ -132,6 +147,11 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	var err error
 	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
 		return protocol.Type{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
+	}
+	if c.o.InitOn != nil {
+		if k.settings.Host, err = c.o.InitOn(ctx, t); err != nil {
+			return protocol.Type{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
+		}
 	}
 	r, err := c.run(ctx, k)
 	if err != nil {

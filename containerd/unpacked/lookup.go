@@ -1,4 +1,4 @@
-package images
+package unpacked
 
 import (
 	"context"
@@ -34,12 +34,12 @@ type lookups struct {
 
 // PrepareFor returns an image for an invocation: with the user from the settings, if one
 // is set, by name or number as in docker, and with the targets of its mounts resolved.
-func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, error) {
-	p, err := store.prepare(ctx, s.Digest)
+func (x *Images) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, error) {
+	p, err := x.prepare(ctx, s.Digest)
 	if err != nil || s.Settings.User == "" && len(s.Mounts) == 0 {
 		return p, err
 	}
-	e := store.cache.entry(p.Digest)
+	e := x.cache.entry(p.Digest)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var users, places []string
@@ -52,7 +52,7 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 		}
 	}
 	if len(users)+len(places) > 0 {
-		found, err := store.lookUp(ctx, p, e.lookups, users, places, nil)
+		found, err := x.lookUp(ctx, p, e.lookups, users, places, nil)
 		switch {
 		case err == nil:
 		case diag.Is[*diag.Diagnostic](err), len(users) == 0, errdefs.IsUnavailable(err):
@@ -63,7 +63,7 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 					"\"1000\", \"app\", \"1000:1000\".", failure.Sentence(err))
 		}
 		e.lookups = found
-		store.cache.save(p, found)
+		x.cache.save(p, found)
 	}
 	for _, m := range s.Mounts {
 		if real := e.lookups.places[m.Target]; sandbox.KernelPath(real) {
@@ -81,7 +81,7 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 // each, and resolves the links in the image on the way to mount targets. It only reads
 // the files, by paths that cannot lead out of the image, and only up to a size limit. check,
 // if it is not nil, checks the files too.
-func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, users, places []string,
+func (x *Images) lookUp(ctx context.Context, p *Prepared, before lookups, users, places []string,
 	check func(*os.Root, *Prepared) error) (after lookups, err error) {
 	after = lookups{users: map[string]user.ExecUser{}, places: map[string]string{}}
 	maps.Copy(after.users, before.users)
@@ -91,7 +91,7 @@ func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, use
 		// Mounting needs root; a user by number needs no files.
 		return after, after.find("", "", users)
 	}
-	err = store.withFiles(ctx, p, func(dir string) error {
+	err = x.withFiles(ctx, p, func(dir string) error {
 		for _, place := range places {
 			real, err := securejoin.SecureJoin(dir, place)
 			if err != nil {
@@ -136,12 +136,12 @@ func (s *lookups) find(passwd, group string, users []string) error {
 }
 
 // Has implements runner.Inspector.
-func (store *Store) Has(ctx context.Context, digest string, paths ...string) (out []bool, err error) {
-	p, err := store.prepare(store.conn.Context(ctx), digest)
+func (x *Images) Has(ctx context.Context, digest string, paths ...string) (out []bool, err error) {
+	p, err := x.prepare(x.conn.Context(ctx), digest)
 	if err != nil {
 		return nil, err
 	}
-	e := store.cache.entry(p.Digest)
+	e := x.cache.entry(p.Digest)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if slices.ContainsFunc(paths, func(name string) bool { _, known := e.lookups.has[name]; return !known }) {
@@ -151,7 +151,7 @@ func (store *Store) Has(ctx context.Context, digest string, paths ...string) (ou
 		}
 		has := map[string]bool{}
 		maps.Copy(has, e.lookups.has)
-		err := store.withFiles(store.conn.Context(ctx), p, func(dir string) error {
+		err := x.withFiles(x.conn.Context(ctx), p, func(dir string) error {
 			for _, name := range paths {
 				real, err := securejoin.SecureJoin(dir, name)
 				if err == nil {
@@ -165,7 +165,7 @@ func (store *Store) Has(ctx context.Context, digest string, paths ...string) (ou
 			return nil, failure.Of("Reading the files of the image "+digest, err)
 		}
 		e.lookups.has = has
-		store.cache.save(p, e.lookups)
+		x.cache.save(p, e.lookups)
 	}
 	for _, name := range paths {
 		out = append(out, e.lookups.has[name])
@@ -174,19 +174,19 @@ func (store *Store) Has(ctx context.Context, digest string, paths ...string) (ou
 }
 
 // withFiles mounts the files of an image, read-only, while look runs.
-func (store *Store) withFiles(ctx context.Context, p *Prepared, look func(dir string) error) error {
-	ctx, err := store.conn.Leased(ctx)
+func (x *Images) withFiles(ctx context.Context, p *Prepared, look func(dir string) error) error {
+	ctx, err := x.conn.Leased(ctx)
 	if err != nil {
 		return err
 	}
-	snapshots := store.conn.Client.SnapshotService(store.conn.Snapshotter)
-	key := store.conn.NewContainerID() + "-look"
+	snapshots := x.conn.Client.SnapshotService(x.conn.Snapshotter)
+	key := x.conn.NewContainerID() + "-look"
 	mounts, err := snapshots.View(ctx, key, p.Chain)
 	if err != nil {
 		return err
 	}
-	err = mounted(filepath.Join(store.conn.IODir(), "look"), mounts, look)
-	ctx, cancel := store.conn.Detached(ctx, time.Minute)
+	err = mounted(filepath.Join(x.conn.IODir(), "look"), mounts, look)
+	ctx, cancel := x.conn.Detached(ctx, time.Minute)
 	defer cancel()
 	if rerr := snapshots.Remove(ctx, key); err == nil {
 		err = rerr

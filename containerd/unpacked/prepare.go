@@ -1,9 +1,8 @@
-package images
+package unpacked
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -12,16 +11,14 @@ import (
 	"sync"
 
 	"github.com/containerd/containerd/v2/client"
-	"github.com/containerd/containerd/v2/core/content"
 	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/errdefs"
-	"github.com/containerd/platforms"
 	"github.com/moby/sys/user"
 	digest "github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/identity"
-	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"deployster/containerd/failure"
+	stored "deployster/containerd/images"
 	"deployster/containerd/images/transfer"
 	"deployster/containerd/sandbox"
 	"deployster/internal/base/diag"
@@ -40,44 +37,41 @@ type Prepared struct {
 	sandbox.Program
 }
 
-// platform matches the images that run on this machine.
-func platform() platforms.MatchComparer { return transfer.Platform() }
-
 // prepare returns an image by its digest, unpacked and checked; it does that work only once.
-func (store *Store) prepare(ctx context.Context, ref string) (*Prepared, error) {
+func (x *Images) prepare(ctx context.Context, ref string) (*Prepared, error) {
 	dgst := digest.Digest(ref)
 	if err := dgst.Validate(); err != nil {
 		return nil, diag.Errorf("Not the digest of an image", "%q: %s", ref, err)
 	}
-	e := store.cache.entry(dgst)
+	e := x.cache.entry(dgst)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.image != nil {
 		return e.image, nil
 	}
-	record, err := store.findDigest(ctx, dgst)
-	if err != nil {
-		return nil, store.missing(ctx, ref, err)
-	}
-	if p, found, ok := store.cache.load(dgst); ok {
-		e.image, e.lookups = p, found
-		return p, nil
-	}
-	p, err := store.prepareImage(ctx, record)
+	record, err := x.Record(ctx, dgst)
 	if err != nil {
 		return nil, err
 	}
-	store.cache.save(p, e.lookups)
+	if p, found, ok := x.cache.load(dgst); ok {
+		e.image, e.lookups = p, found
+		return p, nil
+	}
+	p, err := x.prepareImage(ctx, record)
+	if err != nil {
+		return nil, err
+	}
+	x.cache.save(p, e.lookups)
 	e.image = p
 	return p, nil
 }
 
-func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Prepared, error) {
+func (x *Images) prepareImage(ctx context.Context, record images.Image) (*Prepared, error) {
 	p := &Prepared{Digest: record.Target.Digest}
 	broken := func(err error) error {
 		return diag.Because(err, "The image "+transfer.Familiar(record.Name)+" cannot be run", "%s.", failure.Sentence(err))
 	}
-	config, err := readConfig(ctx, store.conn.Client.ContentStore(), record)
+	config, err := stored.ReadConfig(ctx, x.conn.Client.ContentStore(), record)
 	if err != nil {
 		return nil, broken(err)
 	}
@@ -87,11 +81,11 @@ func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Pre
 	}
 	p.Chain = identity.ChainID(config.RootFS.DiffIDs).String()
 	unpack := func() (lookups, error) {
-		image := client.NewImageWithPlatform(store.conn.Client, record, platform())
-		if err := image.Unpack(ctx, store.conn.Snapshotter); err != nil {
+		image := client.NewImageWithPlatform(x.conn.Client, record, transfer.Platform())
+		if err := image.Unpack(ctx, x.conn.Snapshotter); err != nil {
 			return lookups{}, fmt.Errorf("unpacking it: %w", err)
 		}
-		return store.lookUp(ctx, p, lookups{}, []string{p.Config.User}, nil, checkScripts)
+		return x.lookUp(ctx, p, lookups{}, []string{p.Config.User}, nil, checkScripts)
 	}
 	found, err := unpack()
 	if errdefs.IsNotFound(err) {
@@ -104,42 +98,6 @@ func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Pre
 	}
 	p.User = found.users[p.Config.User]
 	return p, nil
-}
-
-// errNoFiles is the fault of an image that is not one of a program.
-var errNoFiles = errors.New("it has no files: its config names no layers")
-
-// readConfig reads the config of an image for this platform.
-func readConfig(ctx context.Context, cs content.Store, record images.Image) (c ocispec.Image, err error) {
-	if err := transfer.CheckPlatform(ctx, cs, record.Target); err != nil {
-		return c, err
-	}
-	desc, err := record.Config(ctx, cs, platform())
-	if errdefs.IsNotFound(err) {
-		return c, fmt.Errorf("it is not for the platform %s, or a part of it is missing (%w)", platforms.DefaultString(), err)
-	}
-	if err != nil {
-		return c, err
-	}
-	if desc.Size > transfer.MaxConfig {
-		return c, fmt.Errorf("its config has %d bytes; %d are allowed", desc.Size, transfer.MaxConfig)
-	}
-	b, err := content.ReadBlob(ctx, cs, desc)
-	if err != nil {
-		return c, err
-	}
-	if err := json.Unmarshal(b, &c); err != nil {
-		return c, fmt.Errorf("its config is broken: %w", err)
-	}
-	for _, variable := range c.Config.Env {
-		if name, _, ok := strings.Cut(variable, "="); !ok || name == "" {
-			return c, fmt.Errorf("its config has the environment entry %q, which is not NAME=VALUE", variable)
-		}
-	}
-	if len(c.RootFS.DiffIDs) == 0 {
-		return c, errNoFiles
-	}
-	return c, nil
 }
 
 // workdir checks the working directory in an image's config. One below /proc can give

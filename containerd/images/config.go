@@ -1,0 +1,56 @@
+package images
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/containerd/containerd/v2/core/content"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/errdefs"
+	"github.com/containerd/platforms"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"deployster/containerd/images/transfer"
+)
+
+// platform matches the images that run on this machine.
+func platform() platforms.MatchComparer { return transfer.Platform() }
+
+// errNoFiles is the fault of an image that is not one of a program.
+var errNoFiles = errors.New("it has no files: its config names no layers")
+
+// ReadConfig reads the config of an image for this platform.
+func ReadConfig(ctx context.Context, cs content.Store, record images.Image) (c ocispec.Image, err error) {
+	if err := transfer.CheckPlatform(ctx, cs, record.Target); err != nil {
+		return c, err
+	}
+	desc, err := record.Config(ctx, cs, platform())
+	if errdefs.IsNotFound(err) {
+		return c, fmt.Errorf("it is not for the platform %s, or a part of it is missing (%w)", platforms.DefaultString(), err)
+	}
+	if err != nil {
+		return c, err
+	}
+	if desc.Size > transfer.MaxConfig {
+		return c, fmt.Errorf("its config has %d bytes; %d are allowed", desc.Size, transfer.MaxConfig)
+	}
+	b, err := content.ReadBlob(ctx, cs, desc)
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("its config is broken: %w", err)
+	}
+	for _, variable := range c.Config.Env {
+		if name, _, ok := strings.Cut(variable, "="); !ok || name == "" {
+			return c, fmt.Errorf("its config has the environment entry %q, which is not NAME=VALUE", variable)
+		}
+	}
+	if len(c.RootFS.DiffIDs) == 0 {
+		return c, errNoFiles
+	}
+	return c, nil
+}

@@ -1,0 +1,40 @@
+package machine
+
+import (
+	"context"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+)
+
+// initOn returns what finds a host on which a type is asked what it is: the first of its hosts that
+// answers. hosts returns those of an image.
+func initOn(at *router.Places, hosts func(reference string) []runner.Host) func(context.Context, typeclient.Target) (*runner.Host, error) {
+	return func(ctx context.Context, t typeclient.Target) (*runner.Host, error) {
+		candidates := hosts(t.Reference)
+		if t.Settings.Host != nil { // what is no longer declared is on a host that only the state has
+			candidates = append(candidates, *t.Settings.Host)
+		} else if len(candidates) == 0 {
+			return nil, nil // it runs here
+		}
+		tried := map[string]bool{}
+		none := &typeclient.NowhereError{Reference: t.Reference}
+		for _, h := range candidates {
+			if h.Address == "" || tried[h.Name] {
+				continue
+			}
+			tried[h.Name] = true
+			_, err := at.Welcome(ctx, h)
+			if err == nil {
+				return &h, nil
+			}
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			none.Tried = append(none.Tried, h.Name+" cannot be reached: "+diag.Visible(err.Error()))
+		}
+		return nil, none
+	}
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/containerd"
+	"deployster/internal/app"
+	"deployster/internal/app/workspace"
+	"deployster/internal/cli/hosts"
+	"deployster/internal/cli/settings"
+	"deployster/internal/cli/standalone"
+)
+
+// runsHere reports whether this process can start a containerd of its own. One that cannot runs images on hosts alone.
+func runsHere() bool { return os.Geteuid() == 0 }
+
+// openContainerd connects to the containerd that is named, or to the embedded one.
+func (s *session) openContainerd(ctx context.Context, c *cli.Context) (app.Runtime, error) {
+	opened, err := s.dial(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s.images = opened.Images.Store
+	return opened, nil
+}
+
+// dial connects to a containerd, and starts the embedded one if necessary.
+func (s *session) dial(ctx context.Context, c *cli.Context) (*containerd.Runtime, error) {
+	w := s.engine.Workspace
+	from, err := s.registries()
+	if err != nil {
+		return nil, err
+	}
+	env := settings.Lookup(w.Env)
+	return containerd.Open(ctx, containerd.Options{
+		Address:      address(c, w.Options),
+		Namespace:    cmp.Or(c.String("containerd-namespace"), w.Env("CONTAINERD_NAMESPACE")),
+		DataDir:      w.Env("DEPLOYSTER_DATA_DIR"),
+		Runc:         w.Env("DEPLOYSTER_RUNC"),
+		AllowOldRunc: w.Env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
+		IdleExit:     env.IdleExit(),
+		Keep:         s.keep,
+		KeepScope:    w.Dir,
+		Private:      w.Secrets.Private,
+		Registries:   from,
+		Machines:     env.Machines(c.Command.Name == "far"), Warn: w.Warn,
+	})
+}
+
+// runFar serves one client.
+func runFar(c *cli.Context, s *session) error {
+	s.keep = 0 // no container of a client stays here
+	opened, err := s.dial(c.Context, c)
+	if err != nil {
+		return err
+	}
+	return hosts.Serve(c.Context, opened, s.engine.Workspace.Options, standalone.Version, exitError)
+}
+
+// installed returns the versions of the containerd and the runc that this program would use, and where that runc is.
+func installed(ctx context.Context, o workspace.Options) (daemon, runc, path string) {
+	return containerd.Versions(ctx, o.DataDir, o.Env("DEPLOYSTER_RUNC"))
+}
