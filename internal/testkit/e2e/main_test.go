@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 	case filepath.Base(os.Args[0]) == cutSSH:
 		os.Exit(cuttingSSH(os.Args[1], os.Args[2:]))
 	case filepath.Base(os.Args[0]) == "deployster":
+		dropRights()
 		os.Exit(cli.Main(kept())) // a script's command: it has nothing of the suite's
 	}
 	s, err := newSuite(m)
@@ -32,6 +33,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(s, map[string]func(){
-		"deployster": func() { os.Exit(cli.Main(kept())) },
+		"deployster": func() { dropRights(); os.Exit(cli.Main(kept())) },
 	})
 }

@@ -37,6 +37,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	canary nowhere [EXCEPT...]
 //	                        no file, data directory, host, store and process shows a secret in any form
 //	sshd                    start an sshd for hosts on loopback: SSH_PORT, SSH_KEY, SSH_HOST_KEY, HOSTS
+//	nobody                  the command is that of the user nobody from here on, with ssh alone on the PATH
 //	git-daemon DIR          serve the git repositories in DIR on loopback, and take pushes: GIT is where
 //	registry [password|token] [tls]
 //	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
@@ -127,6 +128,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"network":       setNetwork,
 			"files":         serveFiles,
 			"notify-socket": listenForNotes,
+			"nobody":        becomeNobody,
 		},
 	}
 }

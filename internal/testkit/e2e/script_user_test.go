@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// asUser is the variable that makes the command that of nobody. It has the directory of the script,
+// which then belongs to nobody.
+const asUser = "DEPLOYSTER_TEST_NOBODY"
+
+const nobody = 65534
+
+// becomeNobody makes the command of a script that of the user nobody from now on, who has only ssh on the
+// PATH and no data directory but that of a user.
+func becomeNobody(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: nobody")
+	}
+	ssh, err := exec.LookPath("ssh")
+	ts.Check(err)
+	path := ts.MkAbs(".path")
+	ts.Check(os.Mkdir(path, 0o755))
+	ts.Check(os.Symlink(ssh, filepath.Join(path, "ssh")))
+	// The programs for hosts are packed once for all scripts, as for root.
+	shared := filepath.Join(os.TempDir(), bundlesName, "nobody")
+	ts.Check(os.MkdirAll(filepath.Join(shared, bundlesName), 0o755))
+	ts.Check(os.Chown(filepath.Join(shared, bundlesName), nobody, nobody))
+	cache := ts.MkAbs("home/.cache/deployster")
+	ts.Check(os.MkdirAll(cache, 0o755))
+	ts.Check(os.Symlink(filepath.Join(shared, bundlesName), filepath.Join(cache, bundlesName)))
+	if runc := ts.Getenv("DEPLOYSTER_RUNC"); runc != "" { // it may be where only root gets
+		ts.Check(copyOnce(runc, filepath.Join(shared, "runc")))
+		ts.Setenv("DEPLOYSTER_RUNC", filepath.Join(shared, "runc"))
+	}
+	self, err := exec.LookPath("deployster")
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	ts.Check(err)
+	for _, path := range []string{self, os.Args[0], ts.MkAbs("x"), filepath.Join(shared, "x")} {
+		for dir := filepath.Dir(path); strings.HasPrefix(dir, filepath.Dir(os.TempDir())+"/"); dir = filepath.Dir(dir) {
+			ts.Check(letThrough(dir))
+		}
+	}
+	ts.Setenv(asUser, ts.MkAbs("."))
+}
+
+// letThrough lets other users look for what they know in a directory of these tests.
+func letThrough(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o011 == 0o011 {
+		return err
+	}
+	return os.Chmod(dir, info.Mode().Perm()|0o011)
+}
+
+// copyOnce copies a program, unless another script has.
+func copyOnce(from, to string) error {
+	program, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(program)
+	return errors.Join(err, f.Close())
+}
+
+// dropRights makes this process one of nobody, if the script wants that.
+func dropRights() {
+	dir := os.Getenv(asUser)
+	if dir == "" || os.Geteuid() != 0 {
+		return
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = os.Lchown(path, nobody, nobody)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // another command of the script has removed it
+		}
+		return err
+	})
+	err = errors.Join(err, syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody), os.Setenv("PATH", filepath.Join(dir, ".path")),
+		os.Unsetenv("DEPLOYSTER_DATA_DIR"))
+	if err == nil { // what a process of root becomes, it is as a whole only once it executes a program
+		err = syscall.Exec("/proc/self/exe", os.Args, os.Environ())
+	}
+	panic(err)
+}
