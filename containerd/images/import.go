@@ -13,7 +13,6 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/containerd/v2/pkg/archive/compression"
-	"github.com/containerd/platforms"
 	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 
@@ -56,7 +55,7 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 			return nil, context.Cause(ctx)
 		}
 		if errors.Is(err, images.ErrEmptyWalk) {
-			err = fmt.Errorf("there is no image for %s in it", platforms.DefaultString())
+			err = fmt.Errorf("there is no image for %s in it", foreign.Name())
 		}
 		return nil, errArchive(err)
 	}

@@ -3,6 +3,7 @@ package images
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,6 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"deployster/containerd/failure"
-	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
 	"deployster/internal/runtime/runner/imagestore"
@@ -69,7 +69,7 @@ func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagest
 		return imagestore.Image{}, failure.Of("Packing the image", err)
 	}
 	defer func() { _ = done(store.conn.Context(context.WithoutCancel(ctx))) }()
-	if err := content.WriteBlob(leased, store.conn.Client.ContentStore(), layout.NewID(), layer, desc); err != nil {
+	if err := content.WriteBlob(leased, store.conn.Client.ContentStore(), rand.Text(), layer, desc); err != nil {
 		return imagestore.Image{}, failure.Of("Packing the image", err)
 	}
 	record, err := store.writeImage(leased, name, base, manifest)
@@ -211,7 +211,7 @@ func (store *Store) writeJSON(ctx context.Context, mediaType string, v any, labe
 		return ocispec.Descriptor{}, err
 	}
 	desc := ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(b), Size: int64(len(b))}
-	err = content.WriteBlob(ctx, store.conn.Client.ContentStore(), layout.NewID(), bytes.NewReader(b), desc, content.WithLabels(labels))
+	err = content.WriteBlob(ctx, store.conn.Client.ContentStore(), rand.Text(), bytes.NewReader(b), desc, content.WithLabels(labels))
 	return desc, err
 }
 

@@ -3,6 +3,7 @@ package images
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"deployster/containerd/contents"
 	"deployster/containerd/failure"
 	"deployster/containerd/images/transfer"
-	"deployster/containerd/layout"
 	"deployster/internal/base/cosign"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
@@ -146,7 +146,7 @@ func (s signatures) store(ctx context.Context, dgst digest.Digest, all []imageSi
 	}
 	defer func() { _ = done(s.conn.Context(context.WithoutCancel(ctx))) }() // if it fails, the lease expires
 	target := ocispec.Descriptor{MediaType: signaturesType, Digest: digest.FromBytes(b), Size: int64(len(b))}
-	if err := content.WriteBlob(leased, s.conn.Client.ContentStore(), layout.NewID(), bytes.NewReader(b), target); err != nil {
+	if err := content.WriteBlob(leased, s.conn.Client.ContentStore(), rand.Text(), bytes.NewReader(b), target); err != nil {
 		return err
 	}
 	record := images.Image{Name: signaturesName(dgst), Target: target, Labels: map[string]string{labelSignatures: dgst.String()}}

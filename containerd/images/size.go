@@ -32,7 +32,7 @@ func (p *puller) checkSize(m ocispec.Manifest) error {
 	if err := unix.Statfs(p.store.conn.Disk, &disk); err != nil {
 		return nil // writing will fail if there is no space
 	}
-	if free := int64(disk.Bavail) * disk.Bsize; size > free {
+	if free := int64(disk.Bavail) * int64(disk.Bsize); size > free {
 		return &transfer.RefusedError{Why: fmt.Sprintf("the disk is too full: its layers have %s, and %s has %s left. "+
 			"Make room, for example with `deployster image prune`, or choose another disk with DEPLOYSTER_DATA_DIR",
 			words.Bytes(size), p.store.conn.Disk,

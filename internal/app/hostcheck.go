@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
 )
 
 // HostCheck is the result of checking a host.
@@ -32,11 +33,7 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	if err != nil {
 		return nil, err
 	}
-	prior, err := e.Workspace.ReadState(ctx, e.Workspace.StatePlace(m))
-	if err == nil {
-		m, _, err = hosts.WithLate(m, prior)
-	}
-	if err != nil {
+	if m, err = Located(ctx, e, m); err != nil {
 		return nil, err
 	}
 	on := map[string]*hosts.Resident{}
@@ -47,7 +44,7 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 		}
 	}
 	if len(on) == 0 {
-		return nil, diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
+		return nil, noHost(m)
 	}
 	found := hosts.Greet(ctx, machine.Places, on, 0)
 	if ctx.Err() != nil {
@@ -58,6 +55,62 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Condition: found.Conditions[name]})
 	}
 	return list, router.SameMachine(found.Pins)
+}
+
+// Located returns a manifest with the addresses of those hosts that recorded states define.
+func Located(ctx context.Context, e *Engine, m *config.Manifest) (*config.Manifest, error) {
+	if !slices.ContainsFunc(m.Hosts(), func(h config.Host) bool { return len(h.Late) > 0 }) {
+		return m, nil
+	}
+	prior, err := e.Workspace.ReadState(ctx, e.Workspace.StatePlace(m))
+	if err == nil {
+		m, _, err = hosts.WithLate(m, prior)
+	}
+	return m, err
+}
+
+// Host returns a declared host by its name, or the first one of a block with several.
+func Host(ctx context.Context, e *Engine, m *config.Manifest, name string) (runner.Host, error) {
+	m, err := Located(ctx, e, m)
+	if err != nil {
+		return runner.Host{}, err
+	}
+	for _, h := range m.Hosts() {
+		base, _, _ := strings.Cut(h.Name, "[")
+		switch {
+		case h.Name != name && base != name:
+		case h.Address == "":
+			return runner.Host{}, diag.Errorf("A host is not known yet", "host.%s needs values that are not recorded yet: apply them first, or "+
+				"name another host.", h.Name)
+		default:
+			return h.Host, nil
+		}
+	}
+	return runner.Host{}, noHost(m)
+}
+
+// RuntimeOn returns what runs images: this machine, or the declared host that is named.
+func RuntimeOn(ctx context.Context, e *Engine, in workspace.Inputs, name string) (Runtime, error) {
+	if name == "" {
+		return e.Runtime(ctx)
+	}
+	at, err := e.Machine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.Workspace.Manifest(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	h, err := Host(ctx, e, m, name)
+	if err != nil {
+		return nil, err
+	}
+	return at.There(h), nil
+}
+
+func noHost(m *config.Manifest) error {
+	return diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
 }
 
 func hostNames(m *config.Manifest) []string {

@@ -20,13 +20,14 @@ func initCommand(e Env) *cli.Command {
 			"Without a lock file, only saved plans pin digests.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "upgrade", Usage: "lock the digests that the names have now, in the registries and here"},
+			askOnFlag(),
 		}),
 		Action: e.action(runInit),
 	}
 }
 
 func runInit(c *cli.Context, s *session) error {
-	changes, written, err := pins.Init(c.Context, s.engine, inputs(c, s), c.Bool("upgrade"))
+	changes, written, err := pins.Init(c.Context, s.engine, inputs(c, s), c.Bool("upgrade"), c.String("host"))
 	for _, change := range changes {
 		s.out.Printf("%s", render.Lock(change.Name, change.Was, change.Now))
 	}

@@ -3,9 +3,11 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app"
 	"deployster/internal/app/machine"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/typeview"
@@ -18,10 +20,11 @@ func typeCommand(e Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "inspect", Usage: "show the config, the state, the plugs and the features of a type", ArgsUsage: "IMAGE",
 				Description: "It runs nothing but the image's init, without network and mounts.",
-				Flags: []cli.Flag{
+				Flags: slices.Concat([]cli.Flag{
 					&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 					&cli.BoolFlag{Name: "schema", Usage: "print only the JSON Schema of the config"},
-				},
+					askOnFlag(),
+				}, varFlags()),
 				Action: e.action(inspectType)},
 			testCommand(e),
 		},
@@ -33,7 +36,9 @@ func inspectType(c *cli.Context, s *session) error {
 		return diag.Errorf("Wrong number of arguments", "inspect takes one image: deployster type inspect acme/file:1")
 	}
 	s.keep = 0
-	runtime, err := s.engine.Runtime(c.Context)
+	in := inputs(c, s)
+	in.Paths = nil // the argument is an image
+	runtime, err := app.RuntimeOn(c.Context, s.engine, in, c.String("host"))
 	if err != nil {
 		return err
 	}

@@ -114,6 +114,11 @@ func inputFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "input", Value: true, Usage: "no prompts, neither for variables nor for approval, also on a terminal"}
 }
 
+// askOnFlag returns the flag for the host on which an image is run that is not run for a resource.
+func askOnFlag() cli.Flag {
+	return &cli.StringFlag{Name: "host", Usage: "run the image on the declared host `NAME`, and not on this machine"}
+}
+
 func explainFlag() cli.Flag {
 	return &cli.GenericFlag{Name: "explain", Value: &flagvalues.Words{},
 		Usage: "explain why the resource at `ADDRESS` changes; may be repeated"}

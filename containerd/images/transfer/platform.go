@@ -22,8 +22,17 @@ func (e *PlatformError) Error() string {
 	return fmt.Sprintf("it is not for the platform %s, but for %s", e.Want, strings.Join(e.Has, ", "))
 }
 
-// Platform matches the images that run on this machine.
-func Platform() platforms.MatchComparer { return platforms.Default() }
+// Platform matches the images that run on this machine, or on Linux hosts of its architecture if it is not Linux.
+func Platform() platforms.MatchComparer { return platforms.Only(here()) }
+
+// Name is the name of that platform.
+func Name() string { return platforms.FormatAll(here()) }
+
+func here() ocispec.Platform {
+	p := platforms.DefaultSpec()
+	p.OS = "linux"
+	return p
+}
 
 // CheckPlatform returns a PlatformError for an image that names platforms, but not this machine's. It
 // returns nil if a part of the image is missing here, or names no platform.
@@ -33,7 +42,7 @@ func CheckPlatform(ctx context.Context, from content.Provider, target ocispec.De
 
 // CheckPlatformFor is CheckPlatform for another machine's platform; nil = this machine's.
 func CheckPlatformFor(ctx context.Context, from content.Provider, target ocispec.Descriptor, other *ocispec.Platform) error {
-	matcher, want := Platform(), platforms.DefaultString()
+	matcher, want := Platform(), Name()
 	if other != nil {
 		matcher, want = platforms.Only(*other), platforms.Format(*other)
 	}

@@ -64,6 +64,7 @@ type Machine struct {
 	Places  *router.Places // this machine and hosts, for queries: hosts learn of no new holder
 	Files   *Files         // of artifacts
 	pool    *worker.Pool   // runs images with the runtime, in workers where it can
+	asks    *runner.Host   // where images are asked what they are; nil = here, or on a host that the type has
 	options Options
 	retry   time.Duration // how long a lost connection to a host is tried again
 }
@@ -129,7 +130,9 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	o := typeclient.Options{Runner: at, Inspector: m.Runtime, Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
 		Pins: pins, Obtain: r.Use, Log: c.Line, Secret: w.Secrets.Learn, Hide: w.Secrets.Hide, Record: c.Records().Add,
 		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts}
-	if away, is := m.Runtime.(Elsewhere); is && away.RunsElsewhere() {
+	if away, is := m.Runtime.(Elsewhere); m.asks != nil {
+		o.InitOn = initOn(at, func(string) []runner.Host { return []runner.Host{*m.asks} })
+	} else if is && away.RunsElsewhere() {
 		o.InitOn = initOn(at, r.Hosts)
 	}
 	return typeclient.New(o)

@@ -2,6 +2,7 @@ package pins
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"deployster/config"
@@ -16,9 +17,10 @@ import (
 )
 
 // Init fetches the images of all types, and pins their digests in the lock file. With
-// upgrade it pins the current digests of their names. It returns the changes of the lock
-// file, and whether it was written.
-func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool) (changes []images.LockChange, written bool, err error) {
+// upgrade it pins the current digests of their names. host names the host on which the images are asked
+// what they are; "" = here, or on a host of each. It returns the changes of the lock file, and whether it was written.
+func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool, host string) (changes []images.LockChange,
+	written bool, err error) {
 	m, err := e.Workspace.Manifest(ctx, in)
 	if err != nil {
 		return nil, false, err
@@ -34,6 +36,11 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool)
 	if err != nil {
 		return nil, false, err
 	}
+	if away, is := at.Runtime.(machine.Elsewhere); is && away.RunsElsewhere() {
+		if m, err = app.Located(ctx, e, m); err != nil {
+			return nil, false, err
+		}
+	}
 	resolver := images.NewResolver(at.Runtime, m, lock)
 	resolver.Pin, resolver.Upgrade = true, upgrade
 	pins, err := resolver.All(ctx)
@@ -45,7 +52,7 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool)
 			"%[1]s`, "+
 			"then `deployster init -upgrade`.", m.Name, m.Now, imagestore.WithDigest(m.Name, m.Was))
 	}
-	if pins, err = otherImages(ctx, e, at, m, resolver, pins); err != nil {
+	if pins, err = otherImages(ctx, e, at, m, resolver, pins, host); err != nil {
 		return nil, false, err
 	}
 	if changes, written, err = images.WriteLock(e.Workspace.Dir, lock, pins); err != nil {
@@ -58,9 +65,17 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool)
 // otherImages queries every image for its init answer, and so fetches the other images in
 // which its commands run.
 func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *config.Manifest, resolver *images.Resolver,
-	pins map[string]string) (map[string]string, error) {
+	pins map[string]string, host string) (map[string]string, error) {
+	if host != "" {
+		h, err := app.Host(ctx, e, m, host)
+		if err != nil {
+			return nil, err
+		}
+		at = at.AskingOn(h)
+	}
 	client := at.Client(e.Command(), at.Places, state.Snapshot{}, pins, resolver)
 	var diags diag.Diagnostics
+	asked := map[string]bool{} // and nothing could be asked: it is noted
 	for _, r := range m.Resources() {
 		if r.Publish != nil {
 			continue // it uses no image but its own
@@ -70,7 +85,13 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err != nil {
+		if nowhere, is := errors.AsType[*typeclient.NowhereError](err); is && host == "" {
+			if !asked[r.TypeRef] {
+				e.Workspace.Note("%s was not asked what it is: %s. Its configs are checked when it can be asked, with `deployster init "+
+					"-host=NAME` for example.", r.TypeRef, nowhere)
+			}
+			asked[r.TypeRef] = true
+		} else if err != nil {
 			diags = append(diags, resolver.At(r, diag.From("Cannot initialise "+r.TypeRef, err))...)
 		}
 	}

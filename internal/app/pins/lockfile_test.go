@@ -40,7 +40,7 @@ func TestLockFile_IsChangedByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = Init(t.Context(), another(0), workspace.Inputs{}, false)
+	_, _, err = Init(t.Context(), another(0), workspace.Inputs{}, false, "")
 	if err == nil || !strings.Contains(err.Error(), "The lock file is locked") || !strings.Contains(err.Error(), "deployster artifact unpin (process") {
 		t.Errorf("init beside it: %v", err)
 	}
@@ -50,7 +50,7 @@ func TestLockFile_IsChangedByOne(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		_, _, err := Init(context.Background(), another(time.Minute), workspace.Inputs{}, false)
+		_, _, err := Init(context.Background(), another(time.Minute), workspace.Inputs{}, false, "")
 		ended <- err
 	}()
 	if _, err := desk.Unpin("a"); err != nil {

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"deployster/config"
 	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
@@ -282,15 +280,6 @@ func (w *watcher) counted() watch.Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.counts
-}
-
-// slept returns how long the machine was suspended since it was started.
-func slept() time.Duration {
-	var up, awake unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) != nil {
-		return 0
-	}
-	return time.Duration(up.Nano() - awake.Nano())
 }
 
 // unwatched lists the resources that are not watched, sorted.

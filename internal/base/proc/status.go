@@ -1,10 +1,6 @@
 package proc
 
-import (
-	"fmt"
-	"os"
-	"strings"
-)
+import "strings"
 
 // Status is the status of a process when it was read. The zero Status means that the
 // process does not exist.
@@ -12,15 +8,6 @@ type Status struct {
 	Name    string // of its program, at most 15 bytes
 	Letter  byte   // of its state, such as T for a suspended one
 	Started string // in ticks since the machine was started: a process id that is used again has another time
-}
-
-// Of returns the status of a process.
-func Of(pid int) Status {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return Status{}
-	}
-	return parse(string(stat))
 }
 
 // parse parses a line of /proc/PID/stat. It returns the zero Status for any other text.

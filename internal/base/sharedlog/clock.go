@@ -3,8 +3,6 @@ package sharedlog
 import (
 	"context"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Clock is the time of this machine. It orders nothing between machines: a wrong clock
@@ -14,17 +12,8 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// System is the clock of the machine.
+// System is the clock of the machine, which continues while that is suspended.
 type System struct{}
-
-// Now reads CLOCK_BOOTTIME, which continues while the machine is suspended.
-func (System) Now() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
-		return time.Duration(time.Now().UnixNano())
-	}
-	return time.Duration(t.Nano())
-}
 
 // Sleep waits for d, or until ctx ends.
 func (System) Sleep(ctx context.Context, d time.Duration) error {

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"deployster/internal/base/proc"
 )
 
@@ -87,16 +85,5 @@ func (h Holder) kill() error {
 	if h.Namespace != namespace() {
 		return errors.New("it runs in another container, or in another process id namespace")
 	}
-	fd, err := unix.PidfdOpen(h.PID, 0)
-	if errors.Is(err, unix.ESRCH) {
-		return nil // the lock of its file reports whether that is so
-	}
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if h.gone() {
-		return nil
-	}
-	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	return h.end()
 }

@@ -82,11 +82,7 @@ func (p *Pending) reserve(n int64) error {
 	if p.f == nil {
 		return os.ErrClosed
 	}
-	err := unix.Fallocate(int(p.f.Fd()), unix.FALLOC_FL_KEEP_SIZE, p.written, n)
-	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.ENOSYS) {
-		return nil
-	}
-	return err
+	return allocate(p.f, p.written, n)
 }
 
 // write adds records. Its error matters only when the log cannot be written either:

@@ -26,9 +26,12 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 		if strings.HasPrefix(h.IdentityFile, "~/") {
 			h.IdentityFile = o.HomePath(h.IdentityFile)
 		}
-		return ssh.Dial(ctx, h, as, ssh.Options{Command: strings.Fields(o.Env(sshCommand)), Timing: remote.DefaultTiming(),
-			Arch: ssh.Machine(runtime.GOARCH), Find: programs.Find,
-			Bundle: func(ctx context.Context) (ssh.Bundle, error) { return bundle(ctx, o) }})
+		options := ssh.Options{Command: strings.Fields(o.Env(sshCommand)), Timing: remote.DefaultTiming(),
+			Arch: ssh.Machine(runtime.GOARCH), Find: programs.Find}
+		if runtime.GOOS == "linux" {
+			options.Bundle = func(ctx context.Context) (ssh.Bundle, error) { return bundle(ctx, o) }
+		}
+		return ssh.Dial(ctx, h, as, options)
 	}
 }
 

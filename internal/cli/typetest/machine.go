@@ -6,8 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app/machine"
-	"deployster/internal/app/workspace"
+	"deployster/internal/app"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/conformance"
 	"deployster/internal/runtime/runner"
@@ -18,8 +17,6 @@ func wholeMachine(c *cli.Context, o *conformance.Options) error {
 	wrong := func(detail string, args ...any) error { return diag.Errorf("Invalid arguments", detail, args...) }
 	whole := c.Bool("whole-machine")
 	switch {
-	case !whole && c.IsSet("host"):
-		return wrong("-host is for types that get a machine as a whole: add -whole-machine.")
 	case !whole:
 		return nil
 	case len(o.Plugs) > 0:
@@ -32,30 +29,21 @@ func wholeMachine(c *cli.Context, o *conformance.Options) error {
 }
 
 // place returns where the image runs, after a person has approved that it gets the machine there.
-func place(c *cli.Context, s Session, o *conformance.Options) (on machine.Place, end func(), err error) {
-	on, end = nil, func() {}
-	where := "this machine"
+func place(c *cli.Context, s Session, o *conformance.Options) (app.Runtime, error) {
+	host := c.String("host")
 	if o.Settings.WholeMachine {
-		if c.IsSet("host") {
-			where = "the host " + diag.Visible(c.String("host"))
+		where := "this machine"
+		if host != "" {
+			where = "the host " + diag.Visible(host)
 		}
 		if err := s.Engine.MayHaveMachine(o.Image); err != nil {
-			return nil, end, err
+			return nil, err
 		}
 		if err := approve(c, s, o.Image, where); err != nil {
-			return nil, end, err
+			return nil, err
 		}
 	}
-	if !c.IsSet("host") {
-		on, err = s.Engine.Runtime(c.Context)
-		return on, end, err
-	}
-	places, host, err := s.Engine.TestHost(c.Context, workspace.Inputs{}, c.String("host"))
-	if err != nil {
-		return nil, end, err
-	}
-	o.Settings.Host, o.Settings.Workers = host, runner.NoWorkers
-	return places, places.Close, nil
+	return app.RuntimeOn(c.Context, s.Engine, s.Inputs, host)
 }
 
 // approve warns of what the image may do, and asks a person.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +14,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/command"
 	"deployster/internal/app/machine"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/cli/flagvalues"
@@ -29,6 +31,7 @@ type Session struct {
 	Out, Err    terminal.Printer
 	Interactive bool // a person can be asked
 	Confirm     func(ctx context.Context, question string, whole bool) (bool, error)
+	Inputs      workspace.Inputs // of the manifests that declare the host of -host
 }
 
 // The exit codes of a test.
@@ -51,7 +54,6 @@ func Flags() []cli.Flag {
 		&cli.BoolFlag{Name: "keep", Usage: "keep the resource at the end"},
 		&cli.BoolFlag{Name: "replace", Usage: "allow to change and destroy a resource that exists already"},
 		&cli.BoolFlag{Name: "whole-machine", Usage: "the image gets the whole machine, as a type with whole_machine"},
-		&cli.StringFlag{Name: "host", Usage: "with -whole-machine: the host `NAME` of the manifests, in place of this machine"},
 		&cli.BoolFlag{Name: "auto-approve", Usage: "with -whole-machine: do not ask"},
 		&cli.BoolFlag{Name: "json", Usage: "print the report as JSON"},
 		&cli.StringFlag{Name: "source", Usage: "test an image of artifacts: `FILE` with its source"},
@@ -63,6 +65,9 @@ func Flags() []cli.Flag {
 // Run tests an image of a type, or with -source one of artifacts. It returns the exit code. The
 // runtime must keep no workers of earlier commands: the test needs fresh containers.
 func Run(c *cli.Context, s Session) (int, error) {
+	if c.IsSet("source") && c.IsSet("host") {
+		return failed, diag.Errorf("Conflicting flags", "An image of artifacts runs on this machine: leave out -host.")
+	}
 	if c.IsSet("source") {
 		env, err := flagvalues.Environment(c)
 		if err != nil {
@@ -79,11 +84,10 @@ func Run(c *cli.Context, s Session) (int, error) {
 	if !asJSON {
 		o.Done = func(c conformance.Check) { checked(s.Out, c) }
 	}
-	runtime, end, err := place(c, s, &o)
+	runtime, err := place(c, s, &o)
 	if err != nil {
 		return failed, err
 	}
-	defer end()
 	report, err := conform(c.Context, s.Engine.Command(), runtime, o, asJSON)
 	if asJSON && len(report.Checks) > 0 {
 		if err := s.Out.Document(report); err != nil {
@@ -137,10 +141,13 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 		if !ok || name == "" || path == "" {
 			return wrong("-plug takes NAME=PATH or NAME=PATH:ro, not %q.", pair)
 		}
-		path = s.Engine.Workspace.HomePath(path)
-		if _, err := os.Stat(path); err != nil {
-			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image "+
-				"sees it.", pair, path)
+		if c.IsSet("host") {
+			if !filepath.IsAbs(path) {
+				return wrong("-plug %s: a path on a host must be absolute.", pair)
+			}
+		} else if path = s.Engine.Workspace.HomePath(path); missing(path) {
+			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image sees "+
+				"it.", pair, path)
 		}
 		o.Plugs[name] = conformance.Plug{Path: path, ReadOnly: readOnly}
 	}
@@ -155,6 +162,11 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 		return wrong("-network is host or none, not %q.", c.String("network"))
 	}
 	return o, wholeMachine(c, &o)
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return err != nil
 }
 
 // conform tests whether an image keeps the protocol. It sets those of the options

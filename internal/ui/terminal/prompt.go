@@ -37,17 +37,17 @@ func hideInput(in io.Reader) (show func(), err error) {
 		return func() {}, nil
 	}
 	fd := int(file.Fd())
-	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	before, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
 		return nil, err
 	}
 	silent := *before
 	silent.Lflag &^= unix.ECHO
 	silent.Lflag |= unix.ICANON | unix.ISIG
-	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &silent); err != nil {
+	if err := unix.IoctlSetTermios(fd, setTermios, &silent); err != nil {
 		return nil, err
 	}
-	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, before) }, nil // a failure cannot be reported here
+	return func() { _ = unix.IoctlSetTermios(fd, setTermios, before) }, nil // a failure cannot be reported here
 }
 
 // readLine reads to the end of a line and not beyond: the next line answers another

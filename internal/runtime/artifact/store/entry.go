@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/runtime/artifact"
@@ -145,19 +143,6 @@ func (s *Store) commit(key string, m meta) error {
 		return err
 	}
 	return durable.SyncDir(s.o.Dir)
-}
-
-// syncAll syncs a whole file system: one call for any number of files.
-func syncAll(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := unix.Syncfs(int(f.Fd())); err != nil {
-		return &os.PathError{Op: "syncfs", Path: dir, Err: err}
-	}
-	return nil
 }
 
 // refusal reports why the files that an image fetched are refused.

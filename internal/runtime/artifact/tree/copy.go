@@ -144,7 +144,7 @@ func (c copier) one(name, as string, info fs.FileInfo) error {
 
 // content copies or shares the content of a file.
 func (c copier) content(out, in *os.File) error {
-	if unix.IoctlFileClone(int(out.Fd()), int(in.Fd())) == nil {
+	if clone(out, in) {
 		return nil
 	}
 	for {

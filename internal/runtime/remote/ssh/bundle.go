@@ -169,7 +169,9 @@ func others(find func(name string) string) (map[string]Bundle, error) {
 // choice returns the part of the script that selects the bundle for the host's architecture.
 func choice(bundles map[string]Bundle, own string) string {
 	if len(bundles) == 1 {
-		return "S=" + bundles[own].SHA256
+		for _, only := range bundles {
+			return "S=" + only.SHA256
+		}
 	}
 	var text strings.Builder
 	text.WriteString("case $(uname -m) in")

@@ -74,10 +74,10 @@ func (e *UnreachableError) Error() string { return e.Reason }
 
 // Options declare how to reach hosts.
 type Options struct {
-	Command []string // replaces ssh; nil = ssh
-	Bundle  func(context.Context) (Bundle, error)
-	Arch    string                   // of the bundle, as uname -m prints it
-	Find    func(name string) string // returns the path of a file that comes with this program; "" = there is none. nil: there are none
+	Command []string                              // replaces ssh; nil = ssh
+	Bundle  func(context.Context) (Bundle, error) // packs this program; nil = it is none for hosts
+	Arch    string                                // of the bundle, as uname -m prints it
+	Find    func(name string) string              // returns the path of a file that comes with this program; "" = there is none. nil: there are none
 	Timing  remote.Timing
 }
 
@@ -86,8 +86,11 @@ type Options struct {
 // a *remote.RefusedError, or the context's.
 func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remote.Client, error) {
 	bundles, err := others(o.Find)
-	if err == nil {
+	if err == nil && o.Bundle != nil {
 		bundles[o.Arch], err = o.Bundle(ctx)
+	}
+	if err == nil && len(bundles) == 0 {
+		err = fmt.Errorf("there is no %s beside this program", otherName("amd64"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the program for a host cannot be packed: %w", err)

@@ -3,7 +3,6 @@ package ssh
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/proc"
@@ -27,7 +24,7 @@ type session struct {
 	out   *bufio.Reader
 	pipe  *os.File // the source of out
 	noise *noise
-	keys  *os.File      // the known_hosts file, in memory; nil = ssh uses its own files
+	keys  *keysFile     // nil = ssh uses its own files
 	ended chan struct{} // closed when the process has ended
 	once  sync.Once
 
@@ -40,10 +37,10 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	keys := ""
 	if a.HostKey != "" {
 		var err error
-		if s.keys, err = inMemory(knownHosts(a)); err != nil {
+		if s.keys, err = writeKeys(knownHosts(a)); err != nil {
 			return nil, err
 		}
-		keys = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.keys.Fd())
+		keys = s.keys.path
 	}
 	command := o.Command
 	if len(command) == 0 {
@@ -74,24 +71,11 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	go func() {
 		_ = s.cmd.Wait() // the stream shows how it ended
 		if s.keys != nil {
-			_ = s.keys.Close() // it was only read
+			s.keys.close()
 		}
 		close(s.ended)
 	}()
 	return s, nil
-}
-
-// inMemory returns a file in memory only, which disappears when this process ends.
-func inMemory(text string) (*os.File, error) {
-	fd, err := unix.MemfdCreate("known_hosts", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("cannot keep the key of a host in memory: %w", err)
-	}
-	file := os.NewFile(uintptr(fd), "known_hosts")
-	if _, err := file.WriteString(text); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
 }
 
 // Read and Write exchange bytes with the agent.

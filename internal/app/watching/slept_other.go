@@ -1,0 +1,18 @@
+//go:build !linux
+
+package watching
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// slept returns how long the machine was suspended since it was started.
+func slept() time.Duration {
+	var up, awake unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &up) != nil || unix.ClockGettime(unix.CLOCK_UPTIME_RAW, &awake) != nil {
+		return 0
+	}
+	return time.Duration(up.Nano() - awake.Nano())
+}
