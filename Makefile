@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: release test-release house man docs-check subjects test-bare test-machines test-machines-kills bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -139,8 +139,14 @@ check:
 	cd bridge && go vet ./...
 	cd release && go vet ./...
 	go tool staticcheck ./...
+	$(MAKE) darwin
 	$(MAKE) docs-check
 	$(MAKE) subjects
+
+# The client for darwin is compiled, and what is there in place of Linux is vetted with its tests.
+darwin:
+	GOOS=darwin GOARCH=arm64 go build -o /dev/null .
+	GOOS=darwin GOARCH=arm64 go vet $$(grep -rl --include='*_other.go' '^//go:build !linux' . | xargs -n 1 dirname | sort -u)
 
 # The subjects of the last 50 commits, from the one on that brought the hook. Nothing is
 # checked where the history is missing: no clone, or a shallow one.

@@ -135,3 +135,11 @@ func (e *Engine) Pulling(p imagestore.Progress) {
 	}
 	e.command.UI.Pulling(p)
 }
+
+// MayHaveMachine returns why an image may not have the whole machine.
+func (e *Engine) MayHaveMachine(image string) error {
+	if e.options.MayHaveMachine == nil {
+		return nil
+	}
+	return e.options.MayHaveMachine(image)
+}

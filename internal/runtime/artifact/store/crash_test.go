@@ -15,8 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/runtime/artifact"
-	"deployster/internal/runtime/artifact/artifacttest"
 	"deployster/internal/testkit/crash"
 )
 
@@ -34,17 +32,6 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-}
-
-func newWorld() *artifacttest.World {
-	w := artifacttest.NewWorld()
-	w.AddImage("line", artifact.Artifacts2)
-	w.Change(`{"password":"hunter2"}`, func(l *artifacttest.Line) {
-		for _, ref := range []string{"1", "2", "3"} {
-			l.Spaces["main"] = append(l.Spaces["main"], artifact.Versioned{Space: "main", Version: artifact.Version{"ref": ref}})
-		}
-	})
-	return w
 }
 
 // crashed runs the subject with a fault, and then looks at what it left: an entry is whole

@@ -384,3 +384,14 @@ func FuzzMeta(f *testing.F) {
 		}
 	})
 }
+
+func newWorld() *artifacttest.World {
+	w := artifacttest.NewWorld()
+	w.AddImage("line", artifact.Artifacts2)
+	w.Change(`{"password":"hunter2"}`, func(l *artifacttest.Line) {
+		for _, ref := range []string{"1", "2", "3"} {
+			l.Spaces["main"] = append(l.Spaces["main"], artifact.Versioned{Space: "main", Version: artifact.Version{"ref": ref}})
+		}
+	})
+	return w
+}
