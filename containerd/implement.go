@@ -25,17 +25,17 @@ func (r *Runtime) Has(ctx context.Context, digest string, paths ...string) ([]bo
 
 // Shipment makes all contents available that a machine of the architecture needs.
 func (r *Runtime) Shipment(ctx context.Context, digest, arch string) (imagestore.Shipment, error) {
-	return r.shipper.Shipment(ctx, digest, arch)
+	return r.Images.Shipper.Shipment(ctx, digest, arch)
 }
 
 // ReadContent implements imagestore.Contents.
 func (r *Runtime) ReadContent(ctx context.Context, digest string, offset int64, n int) ([]byte, error) {
-	return r.shipper.ReadContent(ctx, digest, offset, n)
+	return r.Images.Shipper.ReadContent(ctx, digest, offset, n)
 }
 
 // Receive makes an image of the contents of another machine.
 func (r *Runtime) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
-	return r.shipper.Receive(ctx, s, from)
+	return r.Images.Shipper.Receive(ctx, s, from)
 }
 
 // Labels implements runner.Inspector.

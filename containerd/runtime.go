@@ -14,7 +14,6 @@ import (
 	"deployster/containerd/agentconn"
 	"deployster/containerd/daemon"
 	"deployster/containerd/idlepool"
-	"deployster/containerd/images"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
@@ -28,7 +27,6 @@ import (
 // use, and must be closed.
 type Runtime struct {
 	Images    *unpacked.Images
-	shipper   *images.Shipper
 	conn      *daemon.Conn
 	sandboxes *sandbox.Maker
 	keep      time.Duration // how long workers of this command are kept; 0 = not at all
@@ -66,7 +64,6 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	}
 	r := &Runtime{conn: conn, Images: unpacked.New(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn, o.Machines)),
 		keep: o.Keep, keepScope: o.KeepScope, private: o.Private, warn: o.warn}
-	r.shipper = images.NewShipper(r.Images.Store)
 	r.pool = idlepool.NewClient(conn.Config.PoolSocket())
 	r.actions = adopt.New(conn, r.sweeper())
 	r.closing = make(chan struct{})

@@ -92,22 +92,22 @@ func TestShipment_ForAnotherArchitecture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.shipper.ReadContent(ctx, layer, 0, 1); err == nil {
+	if _, err := r.Images.Shipper.ReadContent(ctx, layer, 0, 1); err == nil {
 		t.Error("what this machine does not need was fetched")
 	}
 	for range 2 {
-		if _, err := r.shipper.Shipment(ctx, image.Digest, "riscv64"); err != nil {
+		if _, err := r.Images.Shipper.Shipment(ctx, image.Digest, "riscv64"); err != nil {
 			t.Fatal(err)
 		}
-		content, err := r.shipper.ReadContent(ctx, layer, 0, 1<<20)
+		content, err := r.Images.Shipper.ReadContent(ctx, layer, 0, 1<<20)
 		if err != nil || !bytes.Equal(content, v.contents[layer]) || v.fetched[layer] != 1 {
 			t.Errorf("%d bytes, fetched %d times: %v", len(content), v.fetched[layer], err)
 		}
 	}
-	if _, err := r.shipper.Shipment(ctx, image.Digest, "s390x"); err == nil || !strings.Contains(err.Error(), "not for the platform linux/s390x, but for linux/") {
+	if _, err := r.Images.Shipper.Shipment(ctx, image.Digest, "s390x"); err == nil || !strings.Contains(err.Error(), "not for the platform linux/s390x, but for linux/") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := r.shipper.Shipment(ctx, image.Digest, runtime.GOARCH); err != nil {
+	if _, err := r.Images.Shipper.Shipment(ctx, image.Digest, runtime.GOARCH); err != nil {
 		t.Error(err)
 	}
 }

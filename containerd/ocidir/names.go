@@ -165,7 +165,8 @@ func (n *names) change(ctx context.Context, do func(map[string]images.Image) err
 	if err != nil {
 		return err
 	}
-	index := ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{}}
+	index := ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex,
+		Manifests: []ocispec.Descriptor{}}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		index.Manifests = append(index.Manifests, entry(all[name]))
 	}

@@ -14,6 +14,8 @@ import (
 // Images are the images of a containerd, unpacked for containers. Each is unpacked when it is stored.
 type Images struct {
 	*images.Store
+	Shipper *images.Shipper // to and from other machines
+
 	conn  *daemon.Conn
 	cache imageCache
 }
@@ -25,6 +27,7 @@ func New(c *daemon.Conn, o registry.Options) *Images {
 		x.cache.dir = filepath.Join(c.Config.DataDir, "images")
 	}
 	x.Store = images.NewStore(c.Conn, x, o)
+	x.Shipper = images.NewShipper(x.Store)
 	return x
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	appimages "deployster/internal/app/images"
 	"deployster/internal/cli/images"
 )
 
@@ -19,7 +18,7 @@ func imageCommand(e Env) *cli.Command {
 }
 
 // store connects to the containerd whose images a command uses.
-func (s *session) store(ctx context.Context) (appimages.Store, error) {
+func (s *session) store(ctx context.Context) (images.Store, error) {
 	s.keep = 0 // of these commands only a test of a type starts a container that lasts, and it needs a fresh one
 	if _, err := s.engine.Runtime(ctx); err != nil {
 		return nil, err

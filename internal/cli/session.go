@@ -12,11 +12,11 @@ import (
 
 	"deployster/containerd/elsewhere"
 	"deployster/internal/app"
-	appimages "deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/cli/hosts"
+	"deployster/internal/cli/images"
 	"deployster/internal/cli/settings"
 	"deployster/internal/cli/standalone"
 	"deployster/internal/ui/terminal"
@@ -29,8 +29,8 @@ type session struct {
 	ui       *terminal.UI
 	out, err terminal.Printer // out is for results, err for everything else
 
-	images appimages.Store // those of the runtime; set when the engine has opened one
-	keep   time.Duration   // how long idle workers are kept for the next command
+	images images.Store  // those of the runtime; set when the engine has opened one
+	keep   time.Duration // how long idle workers are kept for the next command
 }
 
 // action makes a cli action of a function that runs in a session.

@@ -16,14 +16,17 @@ import (
 	"deployster/internal/ui/terminal"
 )
 
+// Store has the images that a command manages.
+type Store = images.Store
+
 // Session is the session in which a command runs.
 type Session struct {
 	Engine      *app.Engine
 	Out, Err    terminal.Printer // Out is for results, Err for everything else
 	Interactive bool             // a person can be prompted on the terminal
 	Confirm     func(ctx context.Context, question string, whole bool) (bool, error)
-	// Store connects to the containerd whose images a command uses.
-	Store func(context.Context) (images.Store, error)
+	// Store connects to what has the images of a command.
+	Store func(context.Context) (Store, error)
 }
 
 // Run runs a command.

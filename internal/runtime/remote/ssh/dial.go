@@ -77,7 +77,7 @@ type Options struct {
 	Command []string                              // replaces ssh; nil = ssh
 	Bundle  func(context.Context) (Bundle, error) // packs this program; nil = it is none for hosts
 	Arch    string                                // of the bundle, as uname -m prints it
-	Find    func(name string) string              // returns the path of a file that comes with this program; "" = there is none. nil: there are none
+	Find    func(name string) string              // returns the path of a file beside this program; "" = there is none
 	Timing  remote.Timing
 }
 
