@@ -87,7 +87,7 @@ var ranks = map[string]int{
 	"containerd/volumes":                     12,
 	"containerd/contents":                    10,
 	"containerd/images":                      15,
-	"containerd/ocidir":                      12,
+	"containerd/ocidir":                      14,
 	"containerd/elsewhere":                   20,
 	"containerd/unpacked":                    16,
 	"containerd/images/transfer":             13,

@@ -186,7 +186,7 @@ type Type struct {
 	Memory            bool                   `json:"memory,omitempty"`          // needs memory and unsettled in the input
 	Unknowns          bool                   `json:"unknowns,omitempty"`        // accepts config values that are not known yet
 	Independent       bool                   `json:"independent,omitempty"`     // its resources change only with their own config
-	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs its resources only where they declare that
+	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs only resources that declare it
 	Worker            *Command               `json:"worker,omitempty"`
 	Batch             *Batch                 `json:"batch,omitempty"` // actions that the worker carries out together
 	Reuse             bool                   `json:"reuse,omitempty"`

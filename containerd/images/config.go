@@ -29,7 +29,7 @@ func ReadConfig(ctx context.Context, cs content.Store, record images.Image) (c o
 	}
 	desc, err := record.Config(ctx, cs, platform())
 	if errdefs.IsNotFound(err) {
-		return c, fmt.Errorf("it is not for the platform %s, or a part of it is missing (%w)", foreign.Name(), err)
+		return c, fmt.Errorf("it is not for the platform %s, or a part of it is missing (%w)", transfer.PlatformName(), err)
 	}
 	if err != nil {
 		return c, err

@@ -55,7 +55,7 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 			return nil, context.Cause(ctx)
 		}
 		if errors.Is(err, images.ErrEmptyWalk) {
-			err = fmt.Errorf("there is no image for %s in it", foreign.Name())
+			err = fmt.Errorf("there is no image for %s in it", transfer.PlatformName())
 		}
 		return nil, errArchive(err)
 	}

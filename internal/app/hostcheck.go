@@ -80,8 +80,8 @@ func Host(ctx context.Context, e *Engine, m *config.Manifest, name string) (runn
 		switch {
 		case h.Name != name && base != name:
 		case h.Address == "":
-			return runner.Host{}, diag.Errorf("A host is not known yet", "host.%s needs values that are not recorded yet: apply them first, or "+
-				"name another host.", h.Name)
+			return runner.Host{}, diag.Errorf("A host is not known yet", "host.%s needs values that are not recorded yet: apply them "+
+				"first, or name another host.", h.Name)
 		default:
 			return h.Host, nil
 		}

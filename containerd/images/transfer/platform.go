@@ -25,8 +25,8 @@ func (e *PlatformError) Error() string {
 // Platform matches the images that run on this machine, or on Linux hosts of its architecture if it is not Linux.
 func Platform() platforms.MatchComparer { return platforms.Only(here()) }
 
-// Name is the name of that platform.
-func Name() string { return platforms.FormatAll(here()) }
+// PlatformName is the name of that platform.
+func PlatformName() string { return platforms.FormatAll(here()) }
 
 func here() ocispec.Platform {
 	p := platforms.DefaultSpec()
@@ -42,7 +42,7 @@ func CheckPlatform(ctx context.Context, from content.Provider, target ocispec.De
 
 // CheckPlatformFor is CheckPlatform for another machine's platform; nil = this machine's.
 func CheckPlatformFor(ctx context.Context, from content.Provider, target ocispec.Descriptor, other *ocispec.Platform) error {
-	matcher, want := Platform(), Name()
+	matcher, want := Platform(), PlatformName()
 	if other != nil {
 		matcher, want = platforms.Only(*other), platforms.Format(*other)
 	}

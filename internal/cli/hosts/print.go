@@ -36,8 +36,8 @@ func AtOnceFlag() cli.Flag {
 // WaveFlags returns the flags of an apply for the hosts that it begins together.
 func WaveFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "hosts", Value: strconv.Itoa(order.Hosts), Usage: "work on `N` hosts concurrently: one is finished, as far as " +
-			"order allows, before the next is started; or in waves, such as 1,10%,50%",
+		&cli.StringFlag{Name: "hosts", Value: strconv.Itoa(order.Hosts), Usage: "work on `N` hosts concurrently: one is finished, as far " +
+			"as order allows, before the next is started; or in waves, such as 1,10%,50%",
 			Action: func(_ *cli.Context, list string) error {
 				if _, err := turns.ParseSizes(list); err != nil {
 					return diag.Errorf("Invalid flag value", "-hosts: %s.", err)

@@ -146,8 +146,8 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 				return wrong("-plug %s: a path on a host must be absolute.", pair)
 			}
 		} else if path = s.Engine.Workspace.HomePath(path); missing(path) {
-			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image sees "+
-				"it.", pair, path)
+			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image "+
+				"sees it.", pair, path)
 		}
 		o.Plugs[name] = conformance.Plug{Path: path, ReadOnly: readOnly}
 	}
