@@ -67,7 +67,7 @@ func (r *stepRunner) awaitRoom(ctx context.Context, step *plan.Step, out *outcom
 	return false
 }
 
-// place says where an action is among the actions of its resource.
+// place reports where an action is among the actions of its resource.
 type place struct {
 	after       []protocol.Action // the actions after it
 	first, late bool              // it is shutdown_first; it runs only right before the others
@@ -135,7 +135,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 	}
 	switch {
 	case recorded:
-	case err != nil && !step.Publishes: // the error of a publish says so itself
+	case err != nil && !step.Publishes: // the error of a publish reports it itself
 		jerr = r.journal.ActionEnded(out.Addr, a.Name, state.End{NotBegun: true, Reason: err.Error()})
 	default:
 		_ = record(result, err) // its program was never started; record sets jerr
@@ -154,7 +154,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 	return false
 }
 
-// verify asks the state after the actions: it must be what the step needs, and contain the
+// verify queries the state after the actions: it must be what the step needs, and contain the
 // forecast. It reports whether another attempt may reach that, and whether it is reached.
 func (r *stepRunner) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer,
 	sensitive []string) (found observe.Observation, again, ok bool) {

@@ -11,19 +11,19 @@ import (
 	"deployster/protocol"
 )
 
-// Question is what a person is asked before something is done.
+// Question is what a person is prompted for before something is done.
 type Question struct {
 	Address string
 	// Now is what is to be done, as a plan made now would show it.
 	Now *plan.Step
-	// Late says that the plan could not show this: the resource was deferred,
+	// Late reports that the plan could not show this: the resource was deferred,
 	// or might change.
 	Late bool
 	// Action is the action that the question covers; nil = all that is to be done.
 	Action *protocol.Action
 }
 
-// Answer is what a person says.
+// Answer is what a person reports.
 type Answer int
 
 // The answers.
@@ -37,7 +37,7 @@ const (
 // String returns the word that a person types.
 func (a Answer) String() string { return [...]string{"no", "yes", "all", "quit"}[a] }
 
-// approvals holds what people have approved, and asks them. Many goroutines
+// approvals holds what people have approved, and prompts them. Many goroutines
 // use it.
 type approvals struct {
 	options Options
@@ -67,7 +67,7 @@ func (a *approvals) set(step *plan.Step, found protocol.Answer) {
 		Removal: step.Intent() == protocol.Absent}
 }
 
-// forget asks about a resource whose entry is only removed from the state file.
+// forget prompts about a resource whose entry is only removed from the state file.
 func (a *approvals) forget(ctx context.Context, step *plan.Step, out *outcome) bool {
 	if a.options.Confirm == ConfirmPlan || slices.Contains(a.options.Kinds, plan.Forget) {
 		return true
@@ -75,7 +75,7 @@ func (a *approvals) forget(ctx context.Context, step *plan.Step, out *outcome) b
 	return a.ask(ctx, out, Question{Address: out.Addr, Now: step})
 }
 
-// ask asks a person, one question at a time. If the answer is no, the outcome says so.
+// ask prompts a person, one question at a time. If the answer is "no", the outcome reports it.
 func (a *approvals) ask(ctx context.Context, out *outcome, q Question) bool {
 	a.asking.Lock()
 	defer a.asking.Unlock()

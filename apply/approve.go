@@ -13,7 +13,7 @@ import (
 	"deployster/protocol"
 )
 
-// Confirm says what a person is asked to approve while an apply runs.
+// Confirm reports what a person is asked to approve while an apply runs.
 type Confirm int
 
 // The modes. Each but the first makes the apply do one resource at a time.
@@ -23,8 +23,8 @@ const (
 	ConfirmAction                  // each action
 )
 
-// Deferred says what to do about changes that become known only during apply, so that
-// the plan could not show them: the resource was deferred, or the plan said that it may
+// Deferred reports what to do about changes that become known only during apply, so that
+// the plan could not show them: the resource was deferred, or the plan reported that it may
 // change, and it did.
 type Deferred int
 
@@ -37,7 +37,7 @@ const (
 	DeferredAskBeyond                 // do it if it is a creation that the plan has announced, else ask
 )
 
-// approve decides whether the actions that a resource needs now may be run. asked says
+// approve decides whether the actions that a resource needs now may be run. asked reports
 // that a person was asked, and that the world may have changed meanwhile.
 func (r *stepRunner) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	found protocol.Answer) (asked, ok bool) {
@@ -69,7 +69,7 @@ func (r *stepRunner) approve(ctx context.Context, step *plan.Step, out *outcome,
 		r.notShown(step, out, found)
 		return false, false
 	case r.options.Confirm == ConfirmAction:
-		return false, true // approveAction asks about each action
+		return false, true // approveAction prompts about each action
 	case r.options.Confirm == ConfirmResource && kind:
 		return false, true
 	case r.options.Confirm == ConfirmResource:
@@ -119,7 +119,7 @@ func (a *approvals) onlyDrift(step *plan.Step) bool {
 		!slices.Contains(o.Kinds, step.Change())
 }
 
-// approveAction asks a person about one action, with ConfirmAction.
+// approveAction prompts a person about one action, with ConfirmAction.
 func (r *stepRunner) approveAction(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, found protocol.Answer,
 	a protocol.Action) bool {
 	if r.options.Confirm != ConfirmAction {

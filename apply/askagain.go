@@ -15,7 +15,7 @@ import (
 	"deployster/state"
 )
 
-// askAgain asks again for the state of a resource that was valid before others of its kind
+// askAgain queries again the state of a resource that was valid before others of its kind
 // were destroyed. Another state than before is recorded, also one that is no longer valid, so
 // that no later plan takes the resource for unchanged.
 func (r *stepRunner) askAgain(out *outcome) {
@@ -53,7 +53,7 @@ func (r *stepRunner) soaked(out *outcome, wave int) {
 }
 
 // again queries a resource that was VALID. One that is not fails: failed is ResourceReport.Failed, and
-// when says since when.
+// when reports since when.
 func (r *stepRunner) again(step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	failed, when string) (a protocol.Answer, valid bool) {
 	found := r.queries.State(step, out.Addr, in, sensitive)
@@ -87,12 +87,12 @@ func (r *stepRunner) again(step *plan.Step, out *outcome, in protocol.StateInput
 	return answer, false
 }
 
-// still asks the state of a resource that runs no action, and refuses its step if the
+// still queries the state of a resource that runs no action, and refuses its step if the
 // image answers another status than when the plan was made.
 func (r *stepRunner) still(step *plan.Step, out *outcome, want protocol.Status) (found observe.Observation, ok bool) {
 	as := step
 	if !r.plan.Selection.RefreshOnly {
-		as = step.Absent() // the plan asked for its absence: no manifest declares it
+		as = step.Absent() // the plan requested its absence: no manifest declares it
 	}
 	in, err := r.queries.Request(as, out.Addr, step.Config, nil)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"deployster/protocol"
 )
 
-// confirmState asks the state of a resource right before its actions, and decides what
-// may be run. After a person was asked, it asks the state again. It returns false when
-// nothing is to be run; the outcome says why.
+// confirmState queries the state of a resource right before its actions, and decides what
+// may be run. After a person was asked, it queries the state again. It returns false when
+// nothing is to be run; the outcome reports why.
 func (r *stepRunner) confirmState(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput,
 	sensitive []string) (protocol.Answer, bool) {
 	for {

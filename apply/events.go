@@ -13,14 +13,14 @@ import (
 // they happen.
 type Event interface{ applyEvent() }
 
-// Checking says that a resource's image is asked for the state, before the actions or
+// Checking reports that a resource's image is queried for the state, before the actions or
 // after them.
 type Checking struct {
 	Address string
 	After   bool
 }
 
-// ActionStarted says that an action is about to run.
+// ActionStarted reports that an action is about to run.
 type ActionStarted struct {
 	Address, Action, Description string
 	Host                         string // the host that it runs on; "" = this machine
@@ -31,7 +31,7 @@ type ActionStarted struct {
 	Kind                         string // the kind of the objects of a batch; without one, their image
 }
 
-// ActionEnded says how an action ended; Err is nil when it succeeded.
+// ActionEnded reports how an action ended; Err is nil when it succeeded.
 type ActionEnded struct {
 	Address, Action string
 	Host            string // the host that it ran on; "" = this machine
@@ -39,7 +39,7 @@ type ActionEnded struct {
 	Err             error
 }
 
-// ResourceEnded says how the step of a resource ended.
+// ResourceEnded reports how the step of a resource ended.
 type ResourceEnded struct {
 	Address string
 	Change  plan.Change
@@ -47,7 +47,7 @@ type ResourceEnded struct {
 	Took    time.Duration
 }
 
-// Retrying says that a resource has failed, and is tried again after a pause.
+// Retrying reports that a resource has failed, and is tried again after a pause.
 type Retrying struct {
 	Address string
 	Attempt int // the next one
@@ -56,21 +56,21 @@ type Retrying struct {
 	Reason  string // why the last attempt failed
 }
 
-// Stopping says that nothing new will be started; Running nodes are still in progress.
+// Stopping reports that nothing new will be started; Running nodes are still in progress.
 type Stopping struct {
 	Where       string // "" = everywhere; else the name of a host, or ThisMachine
 	Interrupted bool   // by the user; otherwise because something failed
 	Running     int
 }
 
-// WaveSoaking says that an apply waits after a wave of hosts.
+// WaveSoaking reports that an apply waits after a wave of hosts.
 type WaveSoaking struct {
 	Number int
 	Hosts  []string // that were begun in it
 	Soak   time.Duration
 }
 
-// WaveEnded says how a wave of hosts ended.
+// WaveEnded reports how a wave of hosts ended.
 type WaveEnded struct {
 	Number int
 	Wave   report.Wave

@@ -60,7 +60,7 @@ func (o *outcome) failHost(err error) {
 	o.fail(report.FailedConfig, err)
 }
 
-// failIdentity notes that the thing of a resource belongs to another one, or, without an
+// failIdentity notes that the object of a resource belongs to another one, or, without an
 // owner, is not the recorded one.
 func (o *outcome) failIdentity(owner string) {
 	const became = "What identifies it became known only now. "
@@ -123,7 +123,7 @@ func (o *outcome) failJournal(err error) {
 	o.Fatal = true
 }
 
-// reason returns why something failed, without what stands beside it in the report.
+// reason returns why something failed, without what stands next to it in the report.
 func reason(d *diag.Diagnostic, err error) string {
 	if exit, ok := errors.AsType[*typeclient.ExitError](err); ok {
 		last := exit.Tail[strings.LastIndexByte(exit.Tail, '\n')+1:]

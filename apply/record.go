@@ -42,7 +42,7 @@ func (r *stepRunner) keep(step *plan.Step, out *outcome, in protocol.StateInput,
 	}
 }
 
-// recordFound records what a plan with -refresh-only found and showed. It asks only resources in doubt again, and runs no action.
+// recordFound records what a plan with -refresh-only found and showed. It queries only resources in doubt again, and runs no action.
 func (r *stepRunner) recordFound(step *plan.Step, out *outcome) {
 	status, found := protocol.Stale, entries.Found{State: step.Answer().Stale, Sensitive: step.Sensitive, Hidden: step.Answer().Hidden,
 		Seen: r.plan.Created}

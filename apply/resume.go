@@ -46,13 +46,13 @@ func (r *stepRunner) resumes(step *plan.Step, addr string, answer protocol.Answe
 func (r *stepRunner) completed(addr string) bool {
 	hash, done := r.died.Done[addr]
 	if step := r.plan.Resources[addr]; hash == "" && (step.Change() == plan.Replace || step.Another) {
-		return false // only the old thing was destroyed, or its entry released
+		return false // only the old object was destroyed, or its entry released
 	}
 	return done && r.prior.Pin(addr) == hash
 }
 
-// endedBefore reports whether a killed run of this plan had destroyed the old thing of a
-// resource: what exists now is not the old thing any more.
+// endedBefore reports whether a killed run of this plan had destroyed the old object of a
+// resource: what exists now is not the old object any more.
 func (r *stepRunner) endedBefore(addr string) bool {
 	hash, done := r.died.Done[addr]
 	if done && hash == "" {

@@ -10,7 +10,7 @@ import (
 // maxPause is the longest time between two attempts.
 const maxPause = 5 * time.Minute
 
-// retries makes attempts at a resource, as many as its retry block says. What was approved
+// retries makes attempts at a resource, as many as its retry block declares. What was approved
 // before the first attempt holds for all, and the keys of the actions are the same.
 type retries struct {
 	config.Retry

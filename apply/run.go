@@ -27,7 +27,7 @@ import (
 	"deployster/state/moves"
 )
 
-// Executor asks images for states, and runs their actions. *typeclient.Client is one.
+// Executor queries images for states, and runs their actions. *typeclient.Client is one.
 type Executor interface {
 	query.Client
 	// ActNotify runs an action, and reports to told how it ended, while other
@@ -64,11 +64,11 @@ type Options struct {
 	Secret         func([]string)      // gets each sensitive value that becomes known, before an image sees it; may be nil
 	Hide           func(string) string // masks the secrets in a text; nil = there are none
 	Events         func(Event)         // called from many goroutines; may be nil
-	Confirm        Confirm             // what a person is asked to approve during the apply
+	Confirm        Confirm             // what a person is prompted to approve during the apply
 	Deferred       Deferred            // what to do about changes that the plan could not show
 	Kinds          []plan.Change       // kinds of change that are approved already
-	// Ask asks a person, one question at a time, and returns when ctx ends; nil = nobody
-	// can be asked.
+	// Ask prompts a person, one question at a time, and returns when ctx ends; nil = nobody can be
+	// prompted.
 	Ask func(ctx context.Context, q Question) (Answer, error)
 	// Allowed reports whether actions that the plan could not show may be run; nil = all may.
 	Allowed func(addr string, actions []protocol.Action) bool

@@ -58,7 +58,7 @@ func (r *stepRunner) shutdownOne(ctx context.Context, step *plan.Step, out *outc
 		}
 		answer := found.Answer
 		if reached(found) || answer.ShutdownFirst == nil {
-			return true // nothing needs a shutdown; perform asks the state again
+			return true // nothing needs a shutdown; perform queries the state again
 		}
 		answer, ok := r.permitted(step, out, answer)
 		if !ok {

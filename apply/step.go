@@ -45,13 +45,13 @@ type stepRunner struct {
 	approvals  *approvals
 	semaphores turns.Semaphores
 	batches    *turns.Batches
-	recheck    map[string]bool // dependencies of resources with actions: their states are asked again
+	recheck    map[string]bool // dependencies of resources with actions: their states are queried again
 
 	shutdownMu sync.Mutex
 	shutdowns  []ShutdownReport // of the shutdown_first actions that were run; guarded by shutdownMu
 }
 
-// resource does the step of one resource, or of its old thing; out says how that ended.
+// resource does the step of one resource, or of its old object; out reports how that ended.
 func (r *stepRunner) resource(ctx context.Context, out *outcome) {
 	start := r.options.Now()
 	step := r.plan.Resources[out.Addr]
@@ -77,13 +77,13 @@ func (r *stepRunner) resource(ctx context.Context, out *outcome) {
 		r.perform(ctx, step, out)
 	}
 	if out.Old() && !out.Failed() && !out.declined {
-		return // the event is sent when the new thing is done
+		return // the event is sent when the new object is done
 	}
 	r.options.event(ResourceEnded{Address: out.Addr, Change: step.Shown(), Report: out.Report, Took: r.options.Now().Sub(start)})
 }
 
-// forget removes the entry of a resource from the state file and changes nothing else. A
-// thing that is forgotten because it does not exist must still not exist.
+// forget removes the entry of a resource from the state file and changes nothing else. An
+// object that is forgotten because it does not exist must still not exist.
 func (r *stepRunner) forget(step *plan.Step, out *outcome) {
 	if r.plan.Selection.RefreshOnly || step.Gone() {
 		if _, ok := r.still(step, out, protocol.Missing); !ok {
@@ -96,8 +96,8 @@ func (r *stepRunner) forget(step *plan.Step, out *outcome) {
 	}
 }
 
-// perform does the step of one resource: it evaluates the config, asks the state, runs the
-// planned actions, and asks the state again, which must now be as the step needs it.
+// perform does the step of one resource: it evaluates the config, queries the state, runs the
+// planned actions, and queries the state again, which must now be as the step needs it.
 func (r *stepRunner) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	step, err := r.late.Of(step, out.Addr, whatNow)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *stepRunner) perform(ctx context.Context, step *plan.Step, out *outcome)
 	})
 }
 
-// attempt asks the state of a resource, runs its actions, and asks the state again. It
+// attempt queries the state of a resource, runs its actions, and queries the state again. It
 // reports whether another attempt may help where this one has failed.
 func (r *stepRunner) attempt(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (again bool) {
 	free := r.semaphores.Take(ctx, r.manifest.Resource(out.Addr))

@@ -48,7 +48,7 @@ func (s *stops) after(out *outcome, limits *graph.Limits) (host string, all bool
 // spaces.
 const ThisMachine = "this machine"
 
-// why says why a resource was not started though it waited for nothing.
+// why reports why a resource was not started though it waited for nothing.
 func (s *stops) why(addr string) string {
 	const anywhere = "nothing new was started after a failure"
 	if s.declined != "" {

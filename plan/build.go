@@ -24,8 +24,8 @@ type (
 	Failed  = query.Failed
 )
 
-// Build plans the manifest against the world. The state file only says what was
-// removed and what images may compare with; only the image of a resource says
+// Build plans the manifest against the world. The state file only reports what was
+// removed and what images may compare with; only the image of a resource reports
 // whether it is valid. With errors Build returns no plan, or one that is Errored:
 // it shows what could be decided, and can be neither saved nor applied.
 func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
@@ -35,7 +35,7 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 }
 
 // build runs the stages of a plan. When a stage fails so that the next cannot run,
-// build returns nil, and what was reported says why.
+// build returns nil, and what was reported reports why.
 func build(ctx context.Context, x *query.Session) *Plan {
 	s, f := x.Subject, x.Findings
 	if f.Report(nil, "", s.Begin()); f.Failed() {

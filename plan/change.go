@@ -6,7 +6,7 @@ import (
 	"deployster/state"
 )
 
-// Change is what a plan says of one resource.
+// Change is what a plan declares about one resource.
 type Change = observe.Change
 
 // The changes.
@@ -29,7 +29,7 @@ func Changes() []Change {
 	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Publish, Deferred, Record, Left}
 }
 
-// Step is what the plan says of one resource, and what is needed to do it.
+// Step is what the plan declares about one resource, and what is needed to do it.
 type Step = change.Step
 
 // RecordedStep returns a step with what an entry holds of how to remove its object.
@@ -56,7 +56,7 @@ type Summary struct {
 	// Adopt and MayChange count valid resources that are not recorded yet, and that may
 	// turn out to need an update. Expected counts deferred ones by their expected change.
 	Adopt     int      `json:"adopt"`
-	Made      int      `json:"made,omitempty"` // of Adopt: an apply that was cut short created them
+	Made      int      `json:"made,omitempty"` // of Adopt: an apply that was interrupted created them
 	MayChange int      `json:"may_change"`
 	Expected  Expected `json:"expected"`
 

@@ -8,7 +8,7 @@ func Fingerprint(p *Plan) string {
 	blank.ID, blank.Resources = "", nil
 	id, err := change.Digest(&blank, p.Resources)
 	if err != nil {
-		return "" // a plan that cannot be encoded has no id; Write says why
+		return "" // a plan that cannot be encoded has no id; Write reports why
 	}
 	return id
 }

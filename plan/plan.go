@@ -39,10 +39,10 @@ type Plan struct {
 	Outputs    map[string]Output `json:"outputs"`
 	Summary    Summary           `json:"summary"`
 
-	// Barriers put the removals of a class of things before what begins in that class.
+	// Barriers put the removals of a class of objects before what begins in that class.
 	Barriers []order.Barrier `json:"barriers,omitempty"`
 
-	// Others are the types of the resources that the plan leaves out and that apply asks
+	// Others are the types of the resources that the plan leaves out and that apply queries
 	// again after what it destroys, by address.
 	Others map[string]protocol.Type `json:"others,omitempty"`
 
@@ -55,7 +55,7 @@ type Plan struct {
 	// they wait for what is on such a host. Each has the reason.
 	Unreached map[string]*reason.Reason `json:"unreached,omitempty"`
 
-	// Errored says that the plan is incomplete because of errors: it can be shown,
+	// Errored reports that the plan is incomplete because of errors: it can be shown,
 	// but neither saved nor applied.
 	Errored bool `json:"errored,omitempty"`
 
@@ -78,14 +78,14 @@ type Plan struct {
 	// the address that it had: address -> fingerprint, "" = no entry.
 	Entries map[string]string `json:"entries"`
 
-	// Sources are the manifests, kept beside plan.json in the plan file.
+	// Sources are the manifests, kept next to plan.json in the plan file.
 	Sources config.Sources `json:"-"`
 }
 
-// Selection limits a plan, or what it asks and does.
+// Selection limits a plan, or what it queries and does.
 type Selection = subject.Selection
 
-// Edge says that To waits for From.
+// Edge reports that To waits for From.
 type Edge = order.Edge
 
 // Output is a value of the manifest as the plan expects it.
@@ -95,7 +95,7 @@ type Output struct {
 	Sensitive bool              `json:"sensitive,omitempty"`
 	Changed   bool              `json:"changed,omitempty"` // differs from what the state file holds
 	Removed   bool              `json:"removed,omitempty"` // the state file holds it, and no manifest declares it
-	// LeftOut says that the output keeps its recorded value, because it uses something
+	// LeftOut reports that the output keeps its recorded value, because it uses something
 	// that the plan leaves out. Where no value is recorded it is null.
 	LeftOut bool `json:"left_out,omitempty"`
 }

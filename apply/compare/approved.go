@@ -8,7 +8,7 @@ import (
 	"deployster/protocol"
 )
 
-// Approved says which actions may be run for a step.
+// Approved reports which actions may be run for a step.
 type Approved struct {
 	Actions   []protocol.Action
 	Shutdown  *protocol.Action

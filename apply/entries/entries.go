@@ -33,7 +33,7 @@ func New(known *query.Queries) *Entries {
 // Subscribers are the resources whose entries get their subscription to a resource with its next action.
 func (e *Entries) Subscribers(addr string) []string { return e.news[addr] }
 
-// Of returns an entry without a state: all that is needed to destroy a step's thing.
+// Of returns an entry without a state: all that is needed to destroy a step's object.
 func (e *Entries) Of(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) state.Entry {
 	facts, client := e.known.Facts, e.known.Client
 	adopted := !facts.Created(addr) && !step.Publishes
@@ -51,7 +51,7 @@ func (e *Entries) Of(step *plan.Step, addr string, in protocol.StateInput, sensi
 }
 
 // Incomplete returns the entry that is recorded when the first action of a resource starts:
-// if the action fails, or the process is killed, the thing that may exist then is not lost.
+// if the action fails, or the process is killed, the object that may exist then is not lost.
 // nil = the resource has an entry already, or is to be removed.
 func (e *Entries) Incomplete(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
 	_, known := e.known.Prior.Resources[addr]

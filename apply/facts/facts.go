@@ -24,13 +24,13 @@ type Facts struct {
 	views map[string]observe.View
 	// sensitive are JSON pointers into the configs of the views.
 	sensitive map[string][]string
-	// memories come from actions and answers of this apply; null = the thing no longer exists.
+	// memories come from actions and answers of this apply; null = the object no longer exists.
 	memories map[string]json.RawMessage
 	began    map[string]bool // resources on which an action was started; true = one that creates it
 	gone     map[string]bool // resources whose old things were destroyed
 	begun    map[string]bool // nodes, of plan.Nodes, that were carried out, or of which a part was
 	// again has the resources to ask again, since others of their kind were destroyed, and
-	// their answers; nil = not asked yet.
+	// their answers; nil = not queried yet.
 	again   map[string]*protocol.Answer
 	things  map[string]match.Thing      // things that became known in this apply, by resource
 	finder  match.Finder                // finds these things, without their types' memory
@@ -38,7 +38,7 @@ type Facts struct {
 	hosts   map[string]router.Pin       // hosts that became known in this apply, by name
 }
 
-// New returns facts with what a plan says, and nothing more.
+// New returns facts with what a plan declares, and nothing more.
 func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]observe.View{}, sensitive: map[string][]string{}, gone: map[string]bool{},
@@ -102,7 +102,7 @@ func (f *Facts) SetActed(addr string, creates bool) {
 	f.began[addr] = f.began[addr] || creates
 }
 
-// IsGone reports whether the recorded thing of a resource was destroyed in this apply, or
+// IsGone reports whether the recorded object of a resource was destroyed in this apply, or
 // in an earlier run of the plan.
 func (f *Facts) IsGone(addr string) bool {
 	f.mu.Lock()
@@ -110,7 +110,7 @@ func (f *Facts) IsGone(addr string) bool {
 	return f.gone[addr]
 }
 
-// SetGone notes that the recorded thing of a resource was destroyed.
+// SetGone notes that the recorded object of a resource was destroyed.
 func (f *Facts) SetGone(addr string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -206,7 +206,7 @@ func (f *Facts) TellHosts(s config.States) {
 	}
 }
 
-// Claim notes the thing that a resource turned out to mean.
+// Claim notes the object that a resource turned out to mean.
 func (f *Facts) Claim(addr string, t match.Thing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -214,7 +214,7 @@ func (f *Facts) Claim(addr string, t match.Thing) {
 	f.finder.Add(addr, t.Named())
 }
 
-// Claimant returns another resource that turned out to mean the same thing; "" = none.
+// Claimant returns another resource that turned out to mean the same object; "" = none.
 func (f *Facts) Claimant(addr string, t match.Thing) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -235,7 +235,7 @@ func (f *Facts) SetBegun(node string) {
 	f.begun[node] = true
 }
 
-// Pass notes that a barrier is reached: what it lists is to be asked again, if a node before
+// Pass notes that a barrier is reached: what it lists is to be queried again, if a node before
 // it was begun.
 func (f *Facts) Pass(b order.Barrier) {
 	f.mu.Lock()
@@ -247,7 +247,7 @@ func (f *Facts) Pass(b order.Barrier) {
 	}
 }
 
-// AskAgain reports whether a resource is to be asked again.
+// AskAgain reports whether a resource is to be queried again.
 func (f *Facts) AskAgain(addr string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -255,14 +255,14 @@ func (f *Facts) AskAgain(addr string) bool {
 	return ask
 }
 
-// SetAnswered notes what a resource that was asked again answered.
+// SetAnswered notes what a resource that was queried again answered.
 func (f *Facts) SetAnswered(addr string, answer protocol.Answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.again[addr] = &answer
 }
 
-// Answered returns what a resource that was asked again answered; nil = it was not asked.
+// Answered returns what a resource that was queried again answered; nil = it was not queried.
 func (f *Facts) Answered(addr string) *protocol.Answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 )
 
 // Check refuses a plan that does not fit the state file any more. It only reads the
-// state; images are asked right before each resource's actions.
+// state; images are queried right before each resource's actions.
 func Check(p *plan.Plan, s state.Snapshot) error {
 	died, resumed := s.Died(p.ID)
 	if last, was := s.WasApplied(p.ID); was && !resumed {
@@ -130,7 +130,7 @@ func Pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 		// The killed run had started an action on it.
 		clean := entry
 		clean.Dirty = false
-		hash, ended := died.Done[addr] // the old thing is destroyed, or its entry was released
+		hash, ended := died.Done[addr] // the old object is destroyed, or its entry was released
 		begun := entry.Incomplete() && (pin == "" || ended && hash == "")
 		return entry.Holds(pin) || clean.Holds(pin) || begun && s.Unsettled[addr].Plan == died.Plan
 	}

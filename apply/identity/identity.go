@@ -54,7 +54,7 @@ func (i *Identities) recordedThing(addr string) match.Thing {
 
 // Other returns the other resource to which the thing of a resource belongs; "" = none. The plan did not know its
 // identity: now it is known, and another resource, or the removal of one, may mean the same thing. another reports
-// that it is no other's, but not the recorded one of the resource.
+// that it is not an other's, but not the recorded one of the resource.
 func (i *Identities) Other(step *plan.Step, addr string, config json.RawMessage) (owner string, another bool) {
 	now := match.Thing{}
 	if step.Intent() == protocol.Absent {

@@ -142,7 +142,7 @@ func (h *Hosts) led(step *plan.Step, addr string, host runner.Host) (mounts []ru
 	var asked []config.Plug
 	for _, m := range step.Mounts {
 		if _, _, versioned := artifact.ParseMount(m.Source); !versioned { // else its files are fetched
-			asked = append(asked, config.Plug{Name: m.Target, Path: m.Source, ReadOnly: true}) // the manifest says who may write
+			asked = append(asked, config.Plug{Name: m.Target, Path: m.Source, ReadOnly: true}) // the manifest declares who may write
 		}
 	}
 	found, err := h.reacher.Look(h.work, host, append(asked, plugs.OnHosts(h.known.Manifest.Plugs())...))

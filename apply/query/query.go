@@ -75,7 +75,7 @@ func (q *Queries) Request(step *plan.Step, addr string, config json.RawMessage, 
 	in, err := observe.Request(&of, entry, around)
 	q.Facts.TellMemory(&in, addr)
 	if step.Old() != nil && step.Init.Memory && in.Memory == nil && q.Facts.IsGone(addr) {
-		// else the image may take what the config names for the new thing
+		// else the image may take what the config names for the new object
 		for _, a := range step.Old().Answer().Actions {
 			in.After = append(in.After, a.Name)
 		}
@@ -122,8 +122,8 @@ func (q *Queries) Doubts(addr string) bool {
 	return unsettled || q.Prior.Resources[addr].Dirty
 }
 
-// Recorded returns the entry of a step's thing; nil = none. The entry of the old thing that
-// was destroyed for it does not count, nor does that of another thing at its address.
+// Recorded returns the entry of a step's object; nil = none. The entry of the old object that
+// was destroyed for it does not count, nor does that of another object at its address.
 func (q *Queries) Recorded(step *plan.Step, addr string) *state.Entry {
 	entry, known := q.Prior.Resources[addr]
 	if !known || (step.Another || q.Facts.IsGone(addr)) && !q.begun(step, addr) {
@@ -139,8 +139,8 @@ func (q *Queries) begun(step *plan.Step, addr string) bool {
 	return done || step.Another && q.Prior.Unsettled[addr].Plan == q.Plan.ID
 }
 
-// Releases reports whether the next action of a step is the first on its thing, and the entry
-// at its address is of another thing, which stays: the entry is released when the action starts.
+// Releases reports whether the next action of a step is the first on its object, and the entry
+// at its address is of another object, which stays: the entry is released when the action starts.
 func (q *Queries) Releases(step *plan.Step, addr string) bool {
 	_, known := q.Prior.Resources[addr]
 	return known && step.Another && !q.begun(step, addr) && !q.Facts.Acted(addr)

@@ -5,7 +5,7 @@ import (
 	"deployster/plan/order"
 )
 
-// Values of ResourceReport.Failed that are not actions, beside FailedRemoval and FailedReplace.
+// Values of ResourceReport.Failed that are not actions, next to FailedRemoval and FailedReplace.
 const (
 	FailedConfig  = "config"
 	FailedState   = "state"
@@ -32,7 +32,7 @@ type Ended struct {
 	Gone    bool // its host could not be used
 }
 
-// Old reports whether the node is the end of the old thing of a replaced resource.
+// Old reports whether the node is the end of the old object of a replaced resource.
 func (e *Ended) Old() bool { return e.What == order.Old }
 
 // Begun reports whether a node was carried out, or a part of it.

@@ -25,7 +25,7 @@ type Outcomes struct {
 	Waves    []Wave                   // in which hosts were begun
 	Soaked   []Ended                  // resources that were not VALID after a soak
 	Cut      bool                     // the user has interrupted a soak
-	IsGone   func(addr string) bool   // the recorded thing of a resource was destroyed
+	IsGone   func(addr string) bool   // the recorded object of a resource was destroyed
 	Why      func(addr string) string // why a resource was not started that waited for nothing
 	Left     map[string]Leaving       // what the plan leaves out because of hosts, by address
 }
@@ -49,7 +49,7 @@ func (o *Outcomes) Collect(report *Report) error {
 	slices.SortStableFunc(ended, func(a, b *Ended) int { return cmp.Compare(a.Addr, b.Addr) })
 	for _, out := range ended {
 		res := out.Report
-		if end := report.Resources[out.Addr]; end != nil { // the end of its old thing came first
+		if end := report.Resources[out.Addr]; end != nil { // the end of its old object came first
 			res.Planned, res.Completed = slices.Concat(end.Planned, res.Planned), slices.Concat(end.Completed, res.Completed)
 		}
 		report.Resources[out.Addr] = &res
@@ -97,7 +97,7 @@ func (o *Outcomes) Leave(report *Report) {
 }
 
 // failures reports whether a report has an error of something else than a resource that was
-// not started: an error of such a resource says why not.
+// not started: an error of such a resource reports why not.
 func failures(report *Report) bool {
 	return slices.ContainsFunc(report.Problems, func(d *diag.Diagnostic) bool {
 		res := report.Resources[d.Address]

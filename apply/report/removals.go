@@ -57,7 +57,7 @@ func (o *Outcomes) tookWithIt(report *Report, lost []*Ended) {
 	}
 }
 
-// unseen reports a problem for the resources that were not asked again after a removal: it is
+// unseen reports a problem for the resources that were not queried again after a removal: it is
 // unknown whether that also destroyed them. It returns whether there are any.
 func (o *Outcomes) unseen(report *Report) bool {
 	begun, seen := map[string]bool{}, map[string]bool{}

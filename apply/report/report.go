@@ -12,7 +12,7 @@ import (
 // Format is the version of the report's JSON form.
 const Format = 2
 
-// Status says how an apply, or one resource in it, ended.
+// Status reports how an apply, or one resource in it, ended.
 type Status string
 
 // The statuses. A whole apply has the first of these that applies: Interrupted; Error, if
@@ -21,7 +21,7 @@ type Status string
 const (
 	OK          Status = "ok"
 	Incomplete  Status = "incomplete"
-	Unchanged   Status = "valid"       // it needed nothing, as the plan said
+	Unchanged   Status = "valid"       // it needed nothing, as the plan reported
 	Skipped     Status = "skipped"     // the plan had actions, but they were not needed any more
 	Error       Status = "error"       // see Failed and Reason
 	Interrupted Status = "interrupted" // its next action was not started
@@ -49,7 +49,7 @@ func (s Status) ExitCode() int {
 // Change is the kind of change of a resource.
 type Change = plan.Change
 
-// Report says what an apply did. Every apply returns one.
+// Report reports what an apply did. Every apply returns one.
 type Report struct {
 	Format    int                        `json:"format"`
 	Status    Status                     `json:"status"`
@@ -71,7 +71,7 @@ type Report struct {
 	Problems diag.Diagnostics `json:"problems,omitempty"`
 }
 
-// HostReport says how the work on a host ended: OK, Error, Interrupted, Unknown,
+// HostReport reports how the work on a host ended: OK, Error, Interrupted, Unknown,
 // NotStarted, Left or Unreachable.
 type HostReport struct {
 	Status Status `json:"status"`
@@ -95,7 +95,7 @@ type ShutdownReport struct {
 	Late     bool   `json:"late,omitempty"` // it ran right before the other actions: the plan could not show it
 }
 
-// ResourceReport says what was done about one resource.
+// ResourceReport reports what was done about one resource.
 type ResourceReport struct {
 	Host      string   `json:"host,omitempty"` // its host; "" = this machine
 	Status    Status   `json:"status"`

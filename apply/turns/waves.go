@@ -15,7 +15,7 @@ import (
 	"deployster/plan/order"
 )
 
-// Waves say how many hosts each wave of an apply begins, and what follows each.
+// Waves report how many hosts each wave of an apply begins, and what follows each.
 type Waves struct {
 	Sizes []Size // the last one repeats; empty = the default
 	Soak  time.Duration
@@ -45,7 +45,7 @@ func ParseSizes(text string) ([]Size, error) {
 	return list, nil
 }
 
-// AtOnce is how many hosts are worked on concurrently at the most: a wave of hosts is no reason to
+// AtOnce is how many hosts are worked on concurrently at the most: a wave of hosts is not a reason to
 // work on fewer than the default.
 func (w Waves) AtOnce() int {
 	if len(w.Sizes) == 1 && !w.Sizes[0].Percent {
@@ -153,7 +153,7 @@ func (s *Schedule) Group(host string) string {
 	return s.groups[host]
 }
 
-// First returns how many groups the first wave may begin beside those of the hosts that are begun
+// First returns how many groups the first wave may begin in addition to those of the hosts that are begun
 // already, as by a killed run of the plan: it continues the wave that these have reached.
 func (s *Schedule) First(begun []string) (seats int) {
 	groups := map[string]bool{}

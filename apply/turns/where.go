@@ -6,7 +6,7 @@ import (
 	"deployster/plan/order"
 )
 
-// Where says where the work of a node is done.
+// Where reports where the work of a node is done.
 func Where(p *plan.Plan, node string) order.Where {
 	addr, what := order.OfNode(node)
 	step := p.Resources[addr]

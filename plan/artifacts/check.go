@@ -14,7 +14,7 @@ import (
 	"deployster/state"
 )
 
-// check asks the image which versions exist, and chooses one.
+// check queries the image for the versions that exist, and chooses one.
 func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held config.Pin, prior state.Artifact, known bool) error {
 	in := artifact.CheckInput{Source: a.Source.Value, Space: a.Space}
 	if in.Space == "" {

@@ -280,7 +280,7 @@ func (r *Resolver) files(ctx context.Context, p *Pin, a config.Artifact) error {
 	return nil
 }
 
-// Order returns what fetches the files of a pin, with its image run as the manifest says now.
+// Order returns what fetches the files of a pin, with its image run as the manifest declares now.
 func (p Pin) Order(a config.Artifact) artifact.Order {
 	return artifact.Order{Name: p.Name, Target: Target(a, p.Recipe.Digest), Recipe: p.Recipe}
 }

@@ -14,12 +14,12 @@ import (
 type Node struct {
 	Address string
 	Host    string // "" = this machine
-	Kind    string // of its thing
+	Kind    string // of its object
 	Config  []byte // as far as it is known
 	Type    protocol.Type
 }
 
-// place identifies a thing: its host, kind and name.
+// place identifies an object: its host, kind and name.
 type place struct{ host, kind, name string }
 
 // Find returns, by address, what resources must come after, in addition to before. It leaves
@@ -69,7 +69,7 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// nearestObject returns the address of the thing with a name or, with Parents, of its nearest parent; "" = none.
+// nearestObject returns the address of the object with a name or, with Parents, of its nearest parent; "" = none.
 func nearestObject(known map[place]string, n Node, e protocol.AutoEdge, name string) string {
 	if to := known[place{n.Host, e.Kind, name}]; to != "" && to != n.Address {
 		return to

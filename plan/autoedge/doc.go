@@ -1,3 +1,3 @@
-// Package autoedge finds the edges that follow from what types say, and that no manifest
+// Package autoedge finds the edges that follow from what types declare, and that no manifest
 // declares. It takes resources with their types, and returns edges.
 package autoedge

@@ -28,7 +28,7 @@ func (s *Step) Target(addr string) typeclient.Target {
 func (s *Step) Secrets() []string { return secret.Values(s.Config, s.Sensitive) }
 
 // Answered returns the status that the image answered when the plan was made; "" =
-// it was not asked, or the change does not tell it.
+// it was not queried, or the change does not show it.
 func (s *Step) Answered() protocol.Status {
 	switch s.Change() {
 	case observe.Valid:
@@ -41,7 +41,7 @@ func (s *Step) Answered() protocol.Status {
 	return ""
 }
 
-// Intent returns what the image is asked for: that the thing is absent, or present.
+// Intent returns what the image is queried for: that the object is absent, or present.
 func (s *Step) Intent() protocol.Intent {
 	if s.Change() == observe.Destroy {
 		return protocol.Absent
@@ -56,12 +56,12 @@ func (s *Step) Absent() *Step {
 	return &absent
 }
 
-// Gone reports whether an undeclared thing is forgotten because its image answered that
-// it does not exist. For other things that are forgotten no image is asked for the state.
+// Gone reports whether an undeclared object is forgotten because its image answered that
+// it does not exist. For other objects that are forgotten no image is queried for the state.
 func (s *Step) Gone() bool { return s.Change() == observe.Forget && s.Init.Absent }
 
 // Flexible reports whether apply may find other actions than the plan shows,
-// because the plan itself said that it could not know, or will query it again.
+// because the plan itself reported that it could not know, or will query it again.
 func (s *Step) Flexible() bool {
 	return s.Change() == observe.Deferred || s.Change() == observe.Replace || s.MayChange || s.Again
 }
@@ -84,7 +84,7 @@ func (s *Step) Adopts() bool { return s.Change() == observe.Valid && s.Adopted()
 func (s *Step) DestroysAdopted() bool { return s.NotMade() || s.Old() != nil && s.Old().NotMade() }
 
 // Kind returns the kind of change that somebody has to approve: a change with an action
-// that destroys the existing thing is a replacement.
+// that destroys the existing object is a replacement.
 func (s *Step) Kind() observe.Change {
 	switch s.Part.(type) {
 	case *Create, *Update, *Deferred:

@@ -14,7 +14,7 @@ import (
 type Part interface {
 	Change() observe.Change
 
-	// answer is what the image of the resource answered; nil = it was not asked.
+	// answer is what the image of the resource answered; nil = it was not queried.
 	answer() *Answer
 
 	// Invalid returns what is wrong with a part that was read from a file, or "".
@@ -25,7 +25,7 @@ type Part interface {
 type Valid struct {
 	Answer
 	Found
-	Unrefreshed bool            `json:"trusted,omitempty"`        // its recorded state was used, and its image was not asked
+	Unrefreshed bool            `json:"trusted,omitempty"`        // its recorded state was used, and its image was not queried
 	Inputs      []inputs.Change `json:"inputs_changed,omitempty"` // may change: of what it will be notified
 }
 
@@ -109,7 +109,7 @@ type Since struct {
 // Found is how a resource that matches its config differs from its entry.
 type Found struct {
 	Adopted bool           `json:"adopted,omitempty"`        // the state file has no complete entry for it
-	Made    bool           `json:"made,omitempty"`           // adopted: an apply that was cut short created it
+	Made    bool           `json:"made,omitempty"`           // adopted: an apply that was interrupted created it
 	Edited  []jsondoc.Edit `json:"config_changed,omitempty"` // changes of its config without effect
 }
 

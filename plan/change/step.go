@@ -14,7 +14,7 @@ import (
 	"deployster/state"
 )
 
-// Step is what the plan says of one resource, and what is needed to do it.
+// Step is what the plan declares about one resource, and what is needed to do it.
 type Step struct {
 	Type       string            `json:"type"`                    // the image, as the manifest names it
 	MovedFrom  string            `json:"moved_from,omitempty"`    // its former address, as in the state file
@@ -26,7 +26,7 @@ type Step struct {
 	New        bool              `json:"new,omitempty"`           // adopt = false: it must not exist before it is created
 	Reason     *reason.Reason    `json:"reason,omitempty"`        // why it is deferred, early, may change, is destroyed, forgotten or left
 	Notes      []*reason.Reason  `json:"notes,omitempty"`         // what to know before approving
-	Another    bool              `json:"another,omitempty"`       // the entry here is of another thing, which stays
+	Another    bool              `json:"another,omitempty"`       // the entry here is of another object, which stays
 	Deposed    string            `json:"deposed,omitempty"`       // the address that it had before another took it
 	Replaces   string            `json:"replaces,omitempty"`      // the entry whose object is removed after this one is created
 	Config     json.RawMessage   `json:"config"`                  // an unknown value is {"$unknown": "its cause"}
@@ -36,7 +36,7 @@ type Step struct {
 	Ignored    []string          `json:"ignored,omitempty"`       // JSON pointers: ignore_changes keeps these values
 	ReadOnly   bool              `json:"read_only,omitempty"`
 	Aliases    map[string]string `json:"aliases,omitempty"`    // alias -> address
-	Subscribes []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is told of
+	Subscribes []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is notified of
 	Init       protocol.Type     `json:"init"`
 	Pull       runner.PullPolicy `json:"pull,omitempty"`
 	Verify     *runner.Verify    `json:"verify,omitempty"` // the signature that its images must carry
@@ -115,7 +115,7 @@ func (s *Step) Old() *Step { return partOf[Replace](s).Old }
 // Expected returns the expected change of a deferred resource; "" = it is not known.
 func (s *Step) Expected() observe.Change { return partOf[Deferred](s).Expected }
 
-// Unrefreshed reports whether the recorded state was used, and the image was not asked.
+// Unrefreshed reports whether the recorded state was used, and the image was not queried.
 func (s *Step) Unrefreshed() bool { return partOf[Valid](s).Unrefreshed }
 
 // Today returns the writable mounts of what is destroyed whose plugs lead elsewhere today.
@@ -173,7 +173,7 @@ func (s *Step) SetNotMade(notMade bool) {
 	}
 }
 
-// Was returns what is shown beside the config or the state that was found; nil = nothing.
+// Was returns what is shown in addition to the config or the state that was found; nil = nothing.
 func (s *Step) Was() *Was {
 	switch p := s.Part.(type) {
 	case *Publish:

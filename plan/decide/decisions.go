@@ -18,7 +18,7 @@ import (
 // them while resources are decided.
 type Decisions struct {
 	Matched *identity.Matched
-	// Unexpanded says that something failed from which the instances of blocks follow: they stay
+	// Unexpanded reports that something failed from which the instances of blocks follow: they stay
 	// unknown.
 	Unexpanded bool
 

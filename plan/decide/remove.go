@@ -17,7 +17,7 @@ import (
 
 // removeAll decides about the entries in the state file that no manifest declares.
 // All that it needs is in the entries, so that neither protection nor the way to
-// remove a thing is lost with its block.
+// remove an object is lost with its block.
 func (d *Decisions) removeAll(ctx context.Context) {
 	var group errgroup.Group
 	x := d.session
@@ -117,7 +117,7 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 	return step, nil
 }
 
-// leftover warns that a part of a thing may exist, where it is only forgotten; nil = none may.
+// leftover warns that a part of an object may exist, where it is only forgotten; nil = none may.
 func leftover(entry state.Entry) *reason.Reason {
 	if !entry.Incomplete() {
 		return nil

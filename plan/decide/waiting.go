@@ -103,7 +103,7 @@ func (d *decision) whyDeferred() *reason.Reason {
 	return nil
 }
 
-// deferring says, by the change of a resource, why what depends on it cannot be queried yet.
+// deferring reports, by the change of a resource, why what depends on it cannot be queried yet.
 var deferring = map[observe.Change]reason.Code{observe.Create: reason.NotCreated, observe.Publish: reason.ToPublish,
 	observe.Replace: reason.ToReplace, observe.Forget: reason.DependencyGone, observe.Left: reason.Unreadable,
 	observe.Deferred: reason.Deferred}

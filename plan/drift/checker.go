@@ -60,7 +60,7 @@ type Checker struct {
 	Resources []*config.Resource   // the others
 }
 
-// NewChecker returns a Checker for what is recorded; nil = it cannot, and the diagnostics say why.
+// NewChecker returns a Checker for what is recorded; nil = it cannot, and the diagnostics report why.
 func NewChecker(ctx context.Context, m *config.Manifest, prior state.Snapshot, p query.Prober, o query.Options) (*Checker,
 	diag.Diagnostics) {
 	k := &Checker{session: query.New(m, prior, p, o)}
@@ -96,7 +96,7 @@ func (k *Checker) Step(r *config.Resource, c config.Resolved) *change.Step {
 	return k.session.NewStep(r, c)
 }
 
-// Changed says how the manifest's resource differs from what was applied, or "".
+// Changed reports how the manifest's resource differs from what was applied, or "".
 func (k *Checker) Changed(r *config.Resource) string {
 	resolved, diags := k.recordedConfig(r)
 	return k.changedReason(r, k.session.Subject.Prior.Resources[r.Address], resolved, diags)
@@ -201,7 +201,7 @@ func (k *Checker) driftOf(ctx context.Context, r *config.Resource) *Resource {
 	return out
 }
 
-// changedReason says how the manifest's resource differs from what was applied, or "".
+// changedReason reports how the manifest's resource differs from what was applied, or "".
 func (k *Checker) changedReason(r *config.Resource, entry state.Entry, now config.Resolved, diags diag.Diagnostics) string {
 	switch {
 	case diags.HasErrors():

@@ -14,7 +14,7 @@ import (
 	"deployster/protocol"
 )
 
-// Status is what a report says of one resource.
+// Status is what a report reports about one resource.
 type Status string
 
 // The statuses. Drifted and Gone are drift; the others are not.

@@ -13,13 +13,13 @@ import (
 	"deployster/state"
 )
 
-// Explanation says why a step is as it is.
+// Explanation reports why a step is as it is.
 type Explanation struct {
 	Address string
 	Step    *plan.Step
 	Prior   *state.Entry // its entry before the plan; nil = none, or it is not known
 
-	// Lost says that the entry has changed since the plan was made, so that the
+	// Lost reports that the entry has changed since the plan was made, so that the
 	// entry of then is not known.
 	Lost bool
 

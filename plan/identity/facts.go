@@ -118,7 +118,7 @@ func (f *Facts) Triggered(addr string) *reason.Reason {
 	return f.triggers[addr]
 }
 
-// Asked returns what asks for the replacement of a resource whose identity stays the same.
+// Asked returns what requests the replacement of a resource whose identity stays the same.
 func (f *Facts) Asked(addr string) *reason.Reason {
 	return cmp.Or(f.Triggered(addr), reason.New(reason.Asked))
 }

@@ -13,7 +13,7 @@ import (
 	"deployster/state/moves"
 )
 
-// Matched is which recorded object each resource means, by the facts at one time.
+// Matched is which recorded object each resource means, by the facts at a time.
 type Matched struct {
 	Facts *Facts       // what all was matched with
 	Moves []moves.Move // the addresses that entries get

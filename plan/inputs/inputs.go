@@ -19,7 +19,7 @@ type Kind string
 const (
 	Config     Kind = "config"
 	Image      Kind = "image"
-	Address    Kind = "address"    // of a type that names things by their addresses
+	Address    Kind = "address"    // of a type that names objects by their addresses
 	Host       Kind = "host"       // the machine
 	Env        Kind = "env"        // Names are variables
 	Setting    Kind = "setting"    // Names are keys of the settings, such as network and user
@@ -35,7 +35,7 @@ const (
 // Change is an input that has changed since a resource was last VALID. The Names of a
 // Pending or Notified are resources that it subscribes to: an earlier run acted on them and
 // the resource is not notified of it yet; or this plan acts on them, or a watch has repaired
-// them. Unfinished says that an action of an apply on the resource did not end well.
+// them. Unfinished reports that an action of an apply on the resource did not end well.
 type Change struct {
 	// What is config, image, address, host, host_facts, env, setting, plug, artifact, dependency, refresh_pending, refresh or unfinished.
 	What  Kind     `json:"what"`
@@ -143,10 +143,10 @@ func given(now, was state.Entry) (facts, addresses []string) {
 }
 
 // Drift reports whether a resource that is STALE or gone has drifted: no input has changed.
-// An action that did not end well is no input.
+// An action that did not end well is not an input.
 func Drift(list []Change) bool { return len(Without(list, Unfinished)) == 0 }
 
-// Restores reports whether actions for a resource only bring back what was recorded. A
+// Restores reports whether actions for a resource only restore what was recorded. A
 // notification counts where it belongs to a repair: the approval of that covers it.
 func Restores(list []Change) bool { return len(Without(list, Unfinished, Notified)) == 0 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Recorded returns, by name, the late hosts that are known with the recorded states: they
-// are reached before any image is asked.
+// are reached before any image is queried.
 func Recorded(m *config.Manifest, prior state.Snapshot) map[string]runner.Host {
 	return Known(m, observe.RecordedViews(prior, func(string) observe.View { return observe.View{} }), prior)
 }
@@ -38,7 +38,7 @@ func Known(m *config.Manifest, view func(addr string) observe.View, prior state.
 }
 
 // WhyUnknown returns why the resources on a host cannot be queried yet; nil = they can. on is the host
-// as it was known before any image was asked; nil = this machine.
+// as it was known before any image was queried; nil = this machine.
 func WhyUnknown(m *config.Manifest, on *runner.Host, scope config.States) (why *reason.Reason, diags diag.Diagnostics) {
 	if on == nil {
 		return nil, nil

@@ -14,7 +14,7 @@ type typeIndex struct {
 	addresses map[string][]string // by the values of the names
 }
 
-// Add adds the thing of a resource, or replaces it.
+// Add adds the object of a resource, or replaces it.
 func (f *Finder) Add(addr string, t Thing) {
 	if f.things == nil {
 		f.things, f.views = map[string]Thing{}, map[string]*typeIndex{}
@@ -25,7 +25,7 @@ func (f *Finder) Add(addr string, t Thing) {
 	}
 }
 
-// Find returns the first address, in order, whose thing has the names of t, as t's type sees
+// Find returns the first address, in order, whose object has the names of t, as t's type sees
 // both, and for which is holds; "" = none. Only such things can be Equal to t.
 func (f *Finder) Find(t Thing, is func(addr string, other Thing) bool) string {
 	values, known := t.values(t.Type.Names)

@@ -11,7 +11,7 @@ import (
 type ignoringGroup struct{ declared, recorded []int }
 
 // exceptIgnored pairs a resource with an entry of another address, from which it differs only
-// in what ignore_changes names: those values stay as recorded. It does so only where one
+// in what ignore_changes names: those values keep what was recorded. It does so only where one
 // resource and one entry fit each other and no others.
 func (m *matcher) exceptIgnored() {
 	open := m.ignoring()
@@ -53,7 +53,7 @@ func (m *matcher) exceptIgnored() {
 }
 
 // ignoring lists the resources without an entry that ignore a value which names their
-// things. It omits those of a kind that has another resource without an entry whose identity
+// objects. It omits those of a kind that has another resource without an entry whose identity
 // is not known yet: a free entry may belong to that one.
 func (m *matcher) ignoring() []int {
 	var open []int
@@ -75,7 +75,7 @@ func (m *matcher) ignoring() []int {
 	})
 }
 
-// unowned returns, by image, the free entries whose things belong to no resource, without
+// unowned returns, by image, the free entries whose objects belong to no resource, without
 // deposed entries and those that a removed block names.
 func (m *matcher) unowned() map[string][]int {
 	free, owners := map[string][]int{}, m.ownersOf()
@@ -103,7 +103,7 @@ func (d Declared) ignores(name Name) bool {
 	return slices.ContainsFunc(d.Ignored, func(pointer string) bool { return strings.HasPrefix(name.Pointer+"/", pointer+"/") })
 }
 
-// rest returns the identity of a thing, as the resource's type sees it, without the values
+// rest returns the identity of an object, as the resource's type sees it, without the values
 // that the resource ignores. Where all names are ignored it uses the rest of the config.
 // "" = the identity is not known.
 func (d Declared) rest(t Thing) string {

@@ -1,9 +1,9 @@
 package match
 
-// index finds things by their identity, as the declared types see them. So Match
+// index finds objects by their identity, as the declared types see them. So Match
 // need not compare every resource with every entry.
 type index struct {
-	views map[string][]Type // what the declared types say today, by repository and by kind
+	views map[string][]Type // what the declared types declare today, by repository and by kind
 }
 
 func newIndex(declared []Declared) index {
@@ -21,7 +21,7 @@ func newIndex(declared []Declared) index {
 	return x
 }
 
-// view returns a text that is equal for types which identify things in the same way.
+// view returns a text that is equal for types which identify objects in the same way.
 func (t Type) view() string {
 	parts := []string{t.Repository, t.Fragment, t.Kind}
 	for _, n := range t.Names {
@@ -30,7 +30,7 @@ func (t Type) view() string {
 	return join(parts...)
 }
 
-// groups returns the keys of index.views under which the types that may manage a thing are found.
+// groups returns the keys of index.views under which the types that may manage an object are found.
 func (t Type) groups() []string {
 	groups := []string{join("repository", t.Repository, t.Fragment)}
 	if t.Kind != "" {
@@ -47,7 +47,7 @@ func (d Declared) identity() string {
 	return d.Thing.identity(d.Thing.Type, d.Thing.Type.Names)
 }
 
-// identity returns the identity of a thing as a type sees it; "" = unclear.
+// identity returns the identity of an object as a type sees it; "" = unclear.
 func (t Thing) identity(as Type, names []Name) string {
 	values, known := t.values(names)
 	if !known {
@@ -62,7 +62,7 @@ func SameNames(a, b Thing) bool {
 	return a.identity(a.Type, a.Type.Names) == b.identity(b.Type, b.Type.Names)
 }
 
-// recorded returns the identities of an entry's thing, as each declared type of its kind
+// recorded returns the identities of an entry's object, as each declared type of its kind
 // sees it.
 func (x index) recorded(t Thing) []string {
 	var found []string
@@ -86,8 +86,8 @@ func (x index) recorded(t Thing) []string {
 	return found
 }
 
-// unsaid returns the identity of a thing without its kind, to compare types of different
-// repositories of which at least one does not say its kind; "" = unclear.
+// unsaid returns the identity of an object without its kind, to compare types of different
+// repositories of which at least one does not report its kind; "" = unclear.
 func (t Thing) unsaid() string {
 	values, known := t.values(t.Type.Names)
 	if !known || t.Type.Memory {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Role is how deployster manages a thing.
+// Role is how deployster manages an object.
 type Role int
 
 // The roles. Those other than Managed match at their own address only.
@@ -49,7 +49,7 @@ type Input struct {
 	Refuted   map[string]bool // the declared resources whose guess did not hold
 	Withdrawn map[string]bool // the declared resources whose guess nothing can confirm
 
-	at map[string]int // where a declared resource is in the list; nil = nobody has asked yet
+	at map[string]int // where a declared resource is in the list; nil = not needed yet
 }
 
 // image returns the repository of a type, with its fragment.
@@ -108,7 +108,7 @@ func (in *Input) Refute(address string) {
 	in.Refuted[address] = true
 }
 
-// Withdraw withdraws the guess about a resource alone, because no thing exists that could confirm it.
+// Withdraw withdraws the guess about a resource alone, because no object exists that could confirm it.
 func (in *Input) Withdraw(address string) {
 	if in.Withdrawn == nil {
 		in.Withdrawn = map[string]bool{}

@@ -6,7 +6,7 @@ import (
 )
 
 // Match decides which entry each declared resource has, and what becomes of the other
-// entries. It asks no image: where an identity is unclear it guesses (SameConfig), and the
+// entries. It queries no image: where an identity is unclear it guesses (SameConfig), and the
 // caller confirms the guess. When a guess does not hold, or an identity turns out to
 // differ, the caller matches again (Input.Refute, Input.Withdraw, Input.Learn).
 func Match(in Input) Result {
@@ -134,8 +134,8 @@ func (m *matcher) pairElsewhere(declared int, d Declared, id string, byIdentity 
 }
 
 // otherSurroundings pairs a resource with an entry of equal kind, names and place but another env, network
-// or read-only plug, first at its own address, then at any. It is unknown whether these name the thing
-// too, so the image is asked with the present ones, and nothing is destroyed.
+// or read-only plug, first at its own address, then at any. It is unknown whether these name the object
+// too, so the image is queried with the present ones, and nothing is destroyed.
 func (m *matcher) otherSurroundings() {
 	m.open(func(i int, d Declared) {
 		if at, e, ok := m.entryAt(d); ok && d.movable() && e.movable() && !d.Late && MayBe(d.Thing, e.Thing) {
@@ -153,7 +153,7 @@ func (m *matcher) otherSurroundings() {
 }
 
 // otherObject pairs a resource with the entry at its address where both are known to be
-// different things: it is replaced. Both must be Managed.
+// different objects: it is replaced. Both must be Managed.
 func (m *matcher) otherObject() {
 	m.open(func(i int, d Declared) {
 		at, e, ok := m.entryAt(d)
@@ -166,7 +166,7 @@ func (m *matcher) otherObject() {
 	})
 }
 
-// replace pairs a resource with the entry of another thing.
+// replace pairs a resource with the entry of another object.
 func (m *matcher) replace(declared, recorded int, differences []Difference) {
 	m.take(declared, recorded, Other)
 	m.pairs[declared].Differences = differences
@@ -219,14 +219,14 @@ func (m *matcher) guess() {
 }
 
 // guessGroup names the guesses that are withdrawn together when one of them does not hold:
-// those about one image, as either all its things are named by address or none is.
+// those about one image, as either all its objects are named by address or none is.
 func (d Declared) guessGroup() string { return d.Thing.Type.image() }
 
 // guessKey returns what must be equal for a guess, besides the kind.
 func (t Thing) guessKey() string { return join(t.place(), string(t.Config)) }
 
 // sameAddress pairs the resources that are left with the entries at their addresses. Where
-// the identity is unclear, another kind, host or writable plug makes it another thing; any
+// the identity is unclear, another kind, host or writable plug makes it another object; any
 // other difference does not.
 func (m *matcher) sameAddress() {
 	m.open(func(i int, d Declared) {
@@ -235,7 +235,7 @@ func (m *matcher) sameAddress() {
 			return
 		}
 		if d.Role == ReadOnly && e.Role != ReadOnly && bothKnown(d.Thing, e.Thing) {
-			return // the managed entry is of another thing, and is left over
+			return // the managed entry is of another object, and is left over
 		}
 		if relation, differences := d.compare(e, true); relation == Differs && d.Role == Managed && e.Role == Managed {
 			m.replace(i, at, differences)
@@ -246,8 +246,8 @@ func (m *matcher) sameAddress() {
 	})
 }
 
-// mayLeave reports whether the thing of an entry may stay behind: the identity is not known
-// yet, or is unclear and the config has changed, or the thing was on another host or behind
+// mayLeave reports whether the object of an entry may stay behind: the identity is not known
+// yet, or is unclear and the config has changed, or the object was on another host or behind
 // other writable plugs.
 func (d Declared) mayLeave(e Recorded) bool {
 	switch {
@@ -259,15 +259,15 @@ func (d Declared) mayLeave(e Recorded) bool {
 	return string(d.Thing.Config) != string(e.Thing.Config)
 }
 
-// bothKnown reports whether the values that name the thing are known for both things.
+// bothKnown reports whether the values that name the object are known for both objects.
 func bothKnown(declared, recorded Thing) bool {
 	_, known := declared.values(declared.Type.Names)
 	_, too := recorded.values(currentType(declared.Type, recorded.Type).Names)
 	return known && too
 }
 
-// replacements notes for each resource whether the thing of its entry is replaced, and
-// which resource owns that thing.
+// replacements notes for each resource whether the object of its entry is replaced, and
+// which resource owns that object.
 func (m *matcher) replacements(o owners) {
 	for i, d := range m.in.Declared {
 		p := &m.pairs[i]
@@ -282,7 +282,7 @@ func (m *matcher) replacements(o owners) {
 	}
 }
 
-// ends says what becomes of the entries that no declared resource has.
+// ends reports what becomes of the entries that no declared resource has.
 func (m *matcher) ends(o owners) []End {
 	declared := make(map[string]bool, len(m.in.Declared))
 	for _, d := range m.in.Declared {

@@ -8,7 +8,7 @@ import (
 	"deployster/internal/base/graph"
 )
 
-// Begin is a node that asks for a thing, adopts it, or creates it.
+// Begin is a node that queries an object, adopts it, or creates it.
 type Begin struct {
 	Node  string
 	Class string // of its thing, see Classes
@@ -18,7 +18,7 @@ type Begin struct {
 	LeftOut   bool // the plan leaves it out: if it is late, its identity stays unknown
 }
 
-// Finish is a node that destroys a thing. Things of types with memory have no such
+// Finish is a node that destroys a thing. Objects of types with memory have no such
 // node.
 type Finish struct {
 	Node        string
@@ -54,11 +54,11 @@ func (o Ordering) EndsOf(class string) []string {
 	return o.Before[barriers[len(barriers)-1]]
 }
 
-// Edge says that Node comes after After.
+// Edge reports that Node comes after After.
 type Edge struct{ Node, After string }
 
 // Order puts the ends of a class before its beginnings. It adds barrier nodes to each
-// class, instead of an edge from every end to every beginning. Where existing edges say
+// class, instead of an edge from every end to every beginning. Where existing edges require
 // the opposite, those win. Releases are edges by which an end comes after a resource
 // that no longer depends on its thing; releases that close a cycle are left out.
 func Order(before graph.Graph, releases []Edge, begins []Begin, ends []Finish) Ordering {
@@ -123,7 +123,7 @@ func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
 			continue
 		}
 		own := slices.ContainsFunc(lates, needless)
-		if own { // its own beginning waits for it anyway; of two things created again neither is lost to the other
+		if own { // its own beginning waits for it anyway; of two objects created again neither is lost to the other
 			lates = slices.DeleteFunc(slices.Clone(lates), needless)
 		}
 		if slices.ContainsFunc(lates, func(b Begin) bool { return b.LeftOut }) {
@@ -222,7 +222,7 @@ func (o *orderer) beginAfter(barriers map[string]string, begins []Begin) {
 // Classes returns the class of the thing of each declared resource, by address, and of
 // each entry, by key: its kind, host and writable plugs. Order puts the ends and the
 // beginnings of one class in order. A type with memory needs no such order, as its memory
-// says which thing is meant: its things have the class "".
+// reports which thing is intended: its objects have the class "".
 func (r Result) Classes() (declared, recorded map[string]string) {
 	declared, recorded = make(map[string]string, len(r.in.Declared)), make(map[string]string, len(r.in.Recorded))
 	now := map[string]Type{}

@@ -2,7 +2,7 @@ package match
 
 import "slices"
 
-// owners says which declared resource a thing belongs to. A thing that belongs to one is
+// owners reports which declared resource an object belongs to. An object that belongs to one is
 // never destroyed because the entry of another is left over or replaced.
 type owners struct {
 	index      index
@@ -22,7 +22,7 @@ func (m *matcher) ownersOf() owners {
 		if id := m.identities[i]; id != "" && o.byIdentity[id] == "" {
 			o.byIdentity[id], o.unsaid[d.Thing.bare().unsaid()] = d.Address, d
 		}
-		// An exact entry of its own was recorded beside the other, so the resource does not own that one.
+		// An exact entry of its own was recorded next to the other, so the resource does not own that one.
 		if id := d.Thing.bare().identity(d.Thing.Type, d.Thing.Type.Names); id != "" && !m.exact[i] {
 			o.bare[id] = append(o.bare[id], d.Address)
 		}
@@ -34,11 +34,11 @@ func (m *matcher) ownersOf() owners {
 	return o
 }
 
-// of returns the declared resource that a recorded thing belongs to; "" = none. It looks for one with
+// of returns the declared resource that a recorded object belongs to; "" = none. It searches for one with
 // the same identity; else with another env, network or read-only plug, and prefers the one at the given
-// address; else with another kind, where a kind is not said; else, where the identity is unclear, with
+// address; else with another kind, where a kind is not declared; else, where the identity is unclear, with
 // the guessed config. Sure is false where env, network or read-only plugs differ, as these may name
-// the thing too.
+// the object too.
 func (o owners) of(t Thing, address string) (owner string, sure bool) {
 	if t.Type.Memory {
 		return "", true

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Why says why a declared resource and an entry were paired.
+// Why reports why a declared resource and an entry were paired.
 type Why string
 
-// The reasons. Nothing says that no entry was found.
+// The reasons. Nothing reports that no entry was found.
 const (
 	Nothing    Why = ""
-	Identity   Why = "identity"    // they are one thing
+	Identity   Why = "identity"    // they are one object
 	Same       Why = "same"        // the same address and config
 	SameConfig Why = "same config" // a guess
-	Address    Why = "address"     // the same address, and they may be one thing
-	Other      Why = "other"       // the same address and another thing
+	Address    Why = "address"     // the same address, and they may be one object
+	Other      Why = "other"       // the same address and another object
 )
 
 // Pair is what Match decides about a declared resource.
@@ -26,15 +26,15 @@ type Pair struct {
 	From     string // the address of its entry
 	Why      Why
 
-	// Replaced says that the entry's thing is destroyed, and another created. Owner is the
-	// declared resource whose thing the old one is: then it is forgotten, not destroyed.
+	// Replaced reports that the entry's object is destroyed, and another created. Owner is the
+	// declared resource whose object the old one is: then it is forgotten, not destroyed.
 	Replaced    bool
 	Owner       string
-	Unsure      bool         // Owner has another env, network or read-only plug: it may be another thing
-	Differences []Difference // what makes it another thing; none = it is replaced on request
+	Unsure      bool         // Owner has another env, network or read-only plug: it may be another object
+	Differences []Difference // what makes it another object; none = it is replaced on request
 
-	// MayStay says that it is unknown whether the config means the recorded thing: the
-	// thing of the recorded config may stay behind.
+	// MayStay reports that it is unknown whether the config means the recorded object: the
+	// object of the recorded config may stay behind.
 	MayStay bool
 }
 
@@ -48,16 +48,16 @@ func (p Pair) Moved() bool { return p.Recorded != "" && p.From != p.Address }
 type End struct {
 	Recorded string // its key
 	Address  string
-	// Forget says that its object is not destroyed. Owner is the declared resource whose
-	// thing it is, or is guessed to be; "" = the entry was read_only.
+	// Forget reports that its object is not destroyed. Owner is the declared resource whose
+	// object it is, or is guessed to be; "" = the entry was read_only.
 	Forget bool
 	Owner  string
-	Unsure bool // Owner has another env, network or read-only plug: it may be another thing
-	// Deposed says that a declared resource has its address.
+	Unsure bool // Owner has another env, network or read-only plug: it may be another object
+	// Deposed reports that a declared resource has its address.
 	Deposed bool
 }
 
-// Duplicate is a thing that two blocks declare.
+// Duplicate is an object that two blocks declare.
 type Duplicate struct{ First, Second string }
 
 // Result is what Match decides.
@@ -80,7 +80,7 @@ func (r Result) Pair(address string) Pair {
 }
 
 // Means reports whether Match knew the identity of a resource, and it equals that of this
-// thing as its config names it.
+// object as its config names it.
 func (r Result) Means(address string, t Thing) bool {
 	at, known := slices.BinarySearchFunc(r.in.Declared, address, func(d Declared, addr string) int { return strings.Compare(d.Address, addr) })
 	return known && !r.in.Declared[at].Late && SameNames(t, r.in.Declared[at].Thing)

@@ -10,16 +10,16 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// Type is what a resource type says of the things that it manages.
+// Type is what a resource type declares about the objects that it manages.
 type Type struct {
 	Repository string // of its image, normalised, without tag and digest
 	Fragment   string // what follows # in the image's name
-	Kind       string // what the image calls its things; "" = it does not say
-	Names      []Name // what names a thing, in the order of the image; none = it does not say
-	Memory     bool   // the type's memory says which thing is meant
+	Kind       string // what the image calls its objects; "" = it does not declare that
+	Names      []Name // what names an object, in the order of the image; none = it does not declare that
+	Memory     bool   // the type's memory reports which object is intended
 }
 
-// Name is a property of the config whose value, with those of other names, names the thing.
+// Name is a property of the config whose value, with those of other names, names the object.
 type Name struct {
 	Pointer string
 	Default json.RawMessage // the schema's, for a config without it; nil = none
@@ -43,13 +43,13 @@ type Thing struct {
 	Network string
 }
 
-// Named returns the thing as its config names it, without its type's memory.
+// Named returns the object as its config names it, without its type's memory.
 func (t Thing) Named() Thing {
 	t.Type.Memory = false
 	return t
 }
 
-// bare returns the thing without env, network and read-only plugs: it is unknown whether
+// bare returns the object without env, network and read-only plugs: it is unknown whether
 // these belong to its identity.
 func (t Thing) bare() Thing {
 	t.Env, t.Network = "", ""
@@ -57,23 +57,23 @@ func (t Thing) bare() Thing {
 	return t
 }
 
-// Relation says whether two descriptions are of one thing.
+// Relation reports whether two descriptions are of one object.
 type Relation int
 
 // The relations.
 const (
 	Unclear Relation = iota // it cannot be decided
-	Equal                   // they are one thing
-	Differs                 // they are two things
+	Equal                   // they are one object
+	Differs                 // they are two objects
 )
 
-// Difference is a part of the identity in which two things differ.
+// Difference is a part of the identity in which two objects differ.
 type Difference struct {
 	What     string // a JSON pointer into the config, "kind", "host", or "plug NAME"
 	Old, New string // of a pointer in JSON
 }
 
-// Compare reports whether a declared resource means a recorded thing. Here says that
+// Compare reports whether a declared resource means a recorded object. Here reports that
 // both have the same address. For an entry of the same repository the names and the
 // kind of the declared type count, so that another version of a type, with other names,
 // replaces nothing.
@@ -111,13 +111,13 @@ func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
 	return decided(Equal, found)
 }
 
-// Means reports whether a declared resource means a recorded thing.
+// Means reports whether a declared resource means a recorded object.
 func Means(declared, recorded Thing) bool {
 	relation, _ := Compare(declared, recorded, false)
 	return relation == Equal
 }
 
-// MayBe reports whether a declared resource means a recorded thing, or may mean it: they
+// MayBe reports whether a declared resource means a recorded object, or may mean it: they
 // differ in nothing, or only in env, network and read-only plugs.
 func MayBe(declared, recorded Thing) bool {
 	return Means(declared.bare(), recorded.bare())
@@ -140,8 +140,8 @@ func currentType(declared, recorded Type) Type {
 	return recorded
 }
 
-// compareKinds reports whether two types manage things of one kind. It is Unclear where
-// the repositories differ and at least one type does not say its kind.
+// compareKinds reports whether two types manage objects of one kind. It is Unclear where
+// the repositories differ and at least one type does not report its kind.
 func compareKinds(a, b Type) Relation {
 	switch {
 	case a.Fragment != b.Fragment:
@@ -157,7 +157,7 @@ func compareKinds(a, b Type) Relation {
 	return Unclear
 }
 
-// kind returns what the things of a type are called.
+// kind returns what the objects of a type are called.
 func (t Type) kind() string {
 	name := t.Kind
 	if name == "" {
@@ -170,7 +170,7 @@ func (t Type) kind() string {
 }
 
 // comparable reports whether the names of two types can be compared one by one: by their
-// order, where both images say that their things are of one kind, else by their equal
+// order, where both images declare that their objects are of one kind, else by their equal
 // pointers.
 func comparable(a, b Type) bool {
 	if len(a.Names) != len(b.Names) {
@@ -193,12 +193,12 @@ func otherPaths(declared, recorded []Plug) []Difference {
 	return found
 }
 
-// OnlyPathsDiffer reports whether two things differ in nothing but the paths of plugs.
+// OnlyPathsDiffer reports whether two objects differ in nothing but the paths of plugs.
 func OnlyPathsDiffer(list []Difference) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(d Difference) bool { return !strings.HasPrefix(d.What, "plug ") })
 }
 
-// values returns the values that name the thing, as canonical JSON; false = there are
+// values returns the values that name the object, as canonical JSON; false = there are
 // no names, or one of them has no value.
 func (t Thing) values(names []Name) ([]string, bool) {
 	if len(names) == 0 {
@@ -277,7 +277,7 @@ func (t Thing) surroundings() string {
 	return join(parts...)
 }
 
-// place says where things of one kind can affect each other: the host and the plugs on
+// place reports where objects of one kind can affect each other: the host and the plugs on
 // it that they may write to.
 func (t Thing) place() string {
 	parts := []string{t.host()}

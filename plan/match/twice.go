@@ -1,6 +1,6 @@
 package match
 
-// duplicates finds the things that two blocks declare, even with different images. Only
+// duplicates finds the objects that two blocks declare, even with different images. Only
 // Managed resources count.
 func (m *matcher) duplicates() []Duplicate {
 	var found []Duplicate
@@ -20,7 +20,7 @@ func (m *matcher) duplicates() []Duplicate {
 	return found
 }
 
-// among returns the address of the resource in a list that means the same thing as d; "" = none.
+// among returns the address of the resource in a list that means the same object as d; "" = none.
 func (d Declared) among(list []Declared) string {
 	for _, other := range list {
 		if Means(d.Thing.Named(), other.Thing.Named()) {

@@ -1,6 +1,6 @@
 package observe
 
-// Change is what a plan says of one resource.
+// Change is what a plan declares about one resource.
 type Change string
 
 // The changes that follow from an answer.

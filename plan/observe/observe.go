@@ -11,7 +11,7 @@ import (
 	"deployster/state"
 )
 
-// ChangeOf returns the change of an object with a status: that its image is asked for the intent.
+// ChangeOf returns the change of an object with a status: that its image is queried for the intent.
 func ChangeOf(status protocol.Status, intent protocol.Intent, publishes bool) Change {
 	switch {
 	case intent == protocol.Absent && status == protocol.Missing:
@@ -28,7 +28,7 @@ func ChangeOf(status protocol.Status, intent protocol.Intent, publishes bool) Ch
 	return Create
 }
 
-// Client asks images for states. *typeclient.Client is one.
+// Client queries images for states. *typeclient.Client is one.
 type Client interface {
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 }
@@ -40,7 +40,7 @@ type Query struct {
 	Secrets *Secrets            // what an answer must not show; nil = Observation.Hidden is not needed
 }
 
-// Secrets are the values that must not be shown of an answer, beside those of the config.
+// Secrets are the values that must not be shown of an answer, in addition to those of the config.
 type Secrets struct {
 	Schemas typeschema.Reader
 	Known   *secret.Hider // those of the manifest
@@ -55,7 +55,7 @@ type Observation struct {
 	Err    error
 }
 
-// Observe asks an object for its state.
+// Observe queries an object for its state.
 func Observe(ctx context.Context, c Client, q Query) Observation {
 	answer, err := c.State(ctx, q.Target, *q.Type, q.Input)
 	if err != nil {

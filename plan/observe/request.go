@@ -35,7 +35,7 @@ type Scope struct {
 
 // Request returns the input of a query. entry is the entry of the step's object, with the values
 // that are not recorded as they are in the config; nil = the object has none. Fields that the
-// type did not ask for are left out when the input is written.
+// type did not request are left out when the input is written.
 func Request(s *Step, entry *state.Entry, scope Scope) (protocol.StateInput, error) {
 	deps, err := Dependencies(*s.Type, s.Aliases, scope.View)
 	in := protocol.StateInput{Config: s.Config, Intent: s.Intent, Dependencies: deps}
@@ -52,7 +52,7 @@ func Request(s *Step, entry *state.Entry, scope Scope) (protocol.StateInput, err
 }
 
 // notify puts into an input that a subscribed resource was acted on, and what has changed in
-// the config, if the type asks for that.
+// the config, if the type requests that.
 func notify(in *protocol.StateInput, s *Step, entry *state.Entry, scope Scope) {
 	if !s.Type.Refresh || in.Intent != protocol.Present {
 		return

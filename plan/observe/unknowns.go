@@ -11,8 +11,8 @@ import (
 	"deployster/protocol"
 )
 
-// AcceptsUnknown reports whether an image can be asked about a config with these unknown values:
-// its type says so, and the identity of the thing is known.
+// AcceptsUnknown reports whether an image can be queried about a config with these unknown values:
+// its type reports it, and the identity of the object is known.
 func AcceptsUnknown(ty *protocol.Type, unknown map[string]string) bool {
 	if !ty.Unknowns {
 		return false

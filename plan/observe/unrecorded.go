@@ -10,7 +10,7 @@ import (
 	"deployster/state"
 )
 
-// Recordable returns a config without the values that its schema says must not be recorded,
+// Recordable returns a config without the values that its schema declares must not be recorded,
 // such as a write-only attribute of a Terraform provider.
 func Recordable(schemas typeschema.Reader, ty protocol.Type, config json.RawMessage) json.RawMessage {
 	return edited(config, schemas.Unrecorded(ty.ConfigSchema, config), func(object map[string]any, key string, _ []string) {

@@ -88,9 +88,9 @@ func States(addresses []string, view func(addr string) View, prior state.Snapsho
 // reached in several ways is in it several times.
 const maxTree = 10_000
 
-// Dependencies returns what an image is told of the resources behind its aliases: in
+// Dependencies returns what an image is shown of the resources behind its aliases: in
 // protocol 1 with the resources behind their aliases, and so on; in protocol 2 nothing,
-// unless the type asks for it, and then only the resources behind its own aliases.
+// unless the type requests it, and then only the resources behind its own aliases.
 func Dependencies(ty protocol.Type, aliases map[string]string, view func(addr string) View) (map[string]protocol.Dependency, error) {
 	if ty.Protocol != 1 && !ty.Dependencies {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 )
 
 // Barriers returns the nodes that an ordering adds to a graph, without those that nothing
-// waits for and after which nothing is asked. again lists, by class, the resources that
-// are asked after the ends of the class. doubtful reports whether the failed end of
+// waits for and after which nothing is queried. again lists, by class, the resources that
+// are queried after the ends of the class. doubtful reports whether the failed end of
 // another resource may affect a node: then the node waits for ends that succeed.
 func Barriers(o match.Ordering, again map[string][]string, doubtful func(node string) bool) []Barrier {
 	var list []Barrier

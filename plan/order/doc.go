@@ -1,8 +1,8 @@
-// Package order says what an apply does, node by node, and what must be done before
+// Package order reports what an apply does, node by node, and what must be done before
 // each, and visits nodes in that order, in parallel.
 //
-// A node is the beginning of a resource (it is asked, adopted, created or changed, or
-// removed), the end of the old thing of a replaced resource, a barrier, or the query
-// whether a thing still exists after a barrier. The package takes the resources of a
+// A node is the beginning of a resource (it is queried, adopted, created or changed, or
+// removed), the end of the old object of a replaced resource, a barrier, or the query
+// whether an object still exists after a barrier. The package takes the resources of a
 // plan, its edges and its barriers, and returns graphs.
 package order

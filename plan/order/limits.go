@@ -21,14 +21,14 @@ func InWorker(ty *protocol.Type, s *runner.Settings) bool {
 	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != runner.NoWorkers
 }
 
-// Room says how much is worked on at a time, on this machine and on each host.
+// Room reports how much is worked on at a time, on this machine and on each host.
 type Room struct {
 	Resources int // resources that start containers
 	InWorkers int // resources that workers do; 0 = Resources limits both
 	Hosts     int // hosts at a time; 0 = the constant
 }
 
-// Where says where the work of a node is done.
+// Where reports where the work of a node is done.
 type Where struct {
 	Host     string // "" = this machine
 	Group    string // of the host, where hosts are begun in waves

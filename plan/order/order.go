@@ -9,7 +9,7 @@ import (
 	"deployster/plan/subject"
 )
 
-// Edge says that To waits for From.
+// Edge reports that To waits for From.
 type Edge struct {
 	From   string `json:"from"`
 	To     string `json:"to"`
@@ -17,7 +17,7 @@ type Edge struct {
 }
 
 // Removal is the origin of the edges that order removals, CreateFirst that of the edges by
-// which an old thing is removed after the new one is created.
+// which an old object is removed after the new one is created.
 const (
 	Removal     = "removal"
 	CreateFirst = "create_before_destroy"
@@ -30,7 +30,7 @@ type Barrier struct {
 	After  []string `json:"after,omitempty"`
 	Before []string `json:"before,omitempty"`
 
-	// OrderOnly says that a failed node before it does not stop the nodes after it.
+	// OrderOnly reports that a failed node before it does not stop the nodes after it.
 	OrderOnly bool `json:"order_only,omitempty"`
 	// Late are resources whose identities are known when the barrier is reached.
 	Late []string `json:"late,omitempty"`
@@ -44,8 +44,8 @@ type What int
 // The sorts of nodes.
 const (
 	Begin What = iota // the resource, or its removal
-	Old               // the end of the old thing, before the resource is created again
-	Again             // the query whether the thing still exists
+	Old               // the end of the old object, before the resource is created again
+	Again             // the query whether the object still exists
 	Wait              // a barrier
 )
 
@@ -58,7 +58,7 @@ const (
 // barrier matches the names of barriers. No address looks like that.
 var barrier = regexp.MustCompile(`^(barrier|known|doubt):[0-9]+$`)
 
-// OldNode names the end of the old thing of a replaced resource.
+// OldNode names the end of the old object of a replaced resource.
 func OldNode(addr string) string { return addr + oldMark }
 
 // OfNode returns the address of a node, or the name of a barrier, and the sort of node.
@@ -147,7 +147,7 @@ func (p Plan) Nodes() graph.Graph {
 	return g
 }
 
-// End returns the node after which the present thing of a resource no longer exists.
+// End returns the node after which the present object of a resource no longer exists.
 func (p Plan) End(addr string) string {
 	if p.Replaced(addr) {
 		return OldNode(addr)

@@ -21,7 +21,7 @@ const (
 	signedContext   = "deployster plan file, signature 1\n" // so that the signature is not valid for anything else
 )
 
-// Signature says who signed a plan file. It was verified when the file was read;
+// Signature reports who signed a plan file. It was verified when the file was read;
 // whether its key is trusted is for the caller to decide.
 type Signature struct{ Key ed25519.PublicKey }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // validate checks that a plan which was read is consistent, so that its users need
-// not: the checksum of a plan file says that the file is whole, not who wrote it. It
+// not: the checksum of a plan file reports that the file is whole, not who wrote it. It
 // returns what is wrong, or "".
 func validate(p *plan.Plan) string {
 	if p.Errored {

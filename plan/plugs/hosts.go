@@ -37,7 +37,7 @@ func OnHosts(list []config.Plug) (asked []config.Plug) {
 
 func onHosts(p config.Plug) string { return cmp.Or(p.Home, p.Path) }
 
-// hostPaths says where all plugs lead on one host.
+// hostPaths reports where all plugs lead on one host.
 type hostPaths struct {
 	once  sync.Once
 	paths map[string]Led // by the plug's name
@@ -45,7 +45,7 @@ type hostPaths struct {
 }
 
 // onHost returns where a plug leads on the host of a resource, or "" with a diagnostic
-// that says why that is not possible.
+// that reports why that is not possible.
 func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug) (string, diag.Diagnostics) {
 	host := *r.Settings.Host
 	if plug.Base != "" {
@@ -66,7 +66,7 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 	return led.Path, nil
 }
 
-// resolveOn returns where a plug leads on a host. It asks each host once, for all plugs.
+// resolveOn returns where a plug leads on a host. It queries each host once, for all plugs.
 func (p *Plugs) resolveOn(ctx context.Context, host runner.Host, name string) (Led, error) {
 	p.mu.Lock()
 	s := p.hosts[host.Name]

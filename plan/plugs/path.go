@@ -20,7 +20,7 @@ import (
 // own limit.
 const maxLinks = 40
 
-// Lead follows the symbolic links in the path of a plug, so that a plan says where
+// Lead follows the symbolic links in the path of a plug, so that a plan declares where
 // they lead, and apply mounts that or nothing. It does not follow a link in a plug that
 // types may write to: one of them could have made the link, and so lead another type to
 // any file of this host. From a part that does not exist on, Lead returns the path as

@@ -33,7 +33,7 @@ type plugPath struct {
 }
 
 // New returns the plugs that a manifest declares. files finds the versions of the
-// artifacts whose files they show; nil = there are no artifacts. look finds where plugs
+// artifacts whose files they show; nil = there are no artifacts. read finds where plugs
 // lead on hosts; nil = hosts cannot be reached.
 func New(list []config.Plug, files *artifacts.Resolver, resolve Resolve) *Plugs {
 	p := &Plugs{byName: map[string]config.Plug{}, artifacts: files, resolve: resolve, paths: map[string]plugPath{},
@@ -58,7 +58,7 @@ func (p *Plugs) source(plug config.Plug) (string, error) {
 	return found.path, found.err
 }
 
-// Grant decides which of the plugs that a type asks for a resource gets, and how
+// Grant decides which of the plugs that a type requests a resource gets, and how
 // they are mounted. A required plug that cannot be given is an error, an optional
 // one a warning.
 func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) ([]runner.Mount, diag.Diagnostics) {

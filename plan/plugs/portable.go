@@ -31,7 +31,7 @@ func portable(plug config.Plug, source string) string {
 	return source
 }
 
-// OtherPath says that a thing is removed through its recorded path, though the plug has
+// OtherPath reports that an object is removed through its recorded path, though the plug has
 // another path today. Both are absolute.
 type OtherPath struct{ Recorded, Today string }
 
@@ -49,7 +49,7 @@ func OtherPaths(dir string, recorded, today []runner.Mount) (list []OtherPath) {
 }
 
 // Compare returns what Today returns, and notes for people about mounts that lead
-// elsewhere today. dir is that of OtherPaths. host is the host of the thing; nil = this
+// elsewhere today. dir is that of OtherPaths. host is the host of the object; nil = this
 // machine.
 func (p *Plugs) Compare(ctx context.Context, dir string, host *runner.Host, recorded []runner.Mount,
 	t protocol.Type) (today []runner.Mount, notes []*reason.Reason) {
@@ -60,8 +60,8 @@ func (p *Plugs) Compare(ctx context.Context, dir string, host *runner.Host, reco
 	return today, notes
 }
 
-// Today returns the writable recorded mounts of a thing whose sources differ today,
-// with the sources of today: those of the plugs that its type asks for.
+// Today returns the writable recorded mounts of an object whose sources differ today,
+// with the sources of today: those of the plugs that its type requests.
 func (p *Plugs) Today(ctx context.Context, host *runner.Host, recorded []runner.Mount, t protocol.Type) (list []runner.Mount) {
 	for name, want := range t.Plugs {
 		at := slices.IndexFunc(recorded, func(m runner.Mount) bool { return m.Target == want.ContainerPath && m.Writable })
@@ -82,7 +82,7 @@ func (p *Plugs) today(ctx context.Context, host *runner.Host, plug config.Plug) 
 	if host == nil {
 		source, err := p.source(plug)
 		if err != nil {
-			source = portable(plug, plug.Path) // whoever asks for the plug now reports the error
+			source = portable(plug, plug.Path) // whoever requests the plug now reports the error
 		}
 		return source
 	}

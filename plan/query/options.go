@@ -34,8 +34,8 @@ type Options struct {
 	Parallelism int    // images queried at a time
 	InWorkers   int    // the same for types with a worker; 0 = Parallelism limits both
 	Selection   subject.Selection
-	Doubt       []string      // addresses that are queried even where Selection says NoRefresh
-	Plugs       []config.Plug // plugs beside those of the manifest, which is empty for destroy
+	Doubt       []string      // addresses that are queried even where Selection declares NoRefresh
+	Plugs       []config.Plug // plugs in addition to those of the manifest, which is empty for destroy
 	// Signed returns whose signature the image of an entry must carry; nil = no signature is needed.
 	Signed func(reference string) *runner.Verify
 	Now    time.Time

@@ -65,7 +65,7 @@ func (x *Session) Progress(e Event) {
 	}
 }
 
-// NewStep returns a step with what is known before the image is asked.
+// NewStep returns a step with what is known before the image is queried.
 func (x *Session) NewStep(r *config.Resource, resolved config.Resolved) *change.Step {
 	ty := x.Types.TypeOf(r.Address)
 	return &change.Step{

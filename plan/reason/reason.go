@@ -10,7 +10,7 @@ type Reason struct {
 	Text string    `json:"text,omitempty"` // the words; only printed, never in a plan file
 }
 
-// Code says what a reason is.
+// Code reports what a reason is.
 type Code string
 
 // New returns a reason.

@@ -15,7 +15,7 @@ import (
 	"deployster/state"
 )
 
-// Policy says what a repair may do unattended.
+// Policy reports what a repair may do unattended.
 type Policy struct {
 	Manifest  *config.Manifest
 	Expanded  []config.Pending // its blocks whose instances follow from recorded states of resources
@@ -55,7 +55,7 @@ func (p Policy) Leave(left map[string]string, diags diag.Diagnostics) bool {
 }
 
 // onlyDrift reports whether the repair may only restore what was recorded. Then every
-// resource means the thing of its own entry.
+// resource means the object of its own entry.
 func (p Policy) onlyDrift() bool {
 	return !p.Whole && !slices.ContainsFunc(p.Kinds, func(k plan.Change) bool { return k != Kind })
 }
@@ -142,7 +142,7 @@ func (p Policy) NotCovered(built *plan.Plan) map[string]string {
 	return found
 }
 
-// refusal says why a step may not run unattended, or "".
+// refusal reports why a step may not run unattended, or "".
 func (p Policy) refusal(addr string, step *plan.Step, held bool) string {
 	declared, kind := p.Manifest.Resource(addr), step.Kind()
 	settled := step.Settled() && step.MovedFrom == "" && !step.Adopted()

@@ -17,7 +17,7 @@ import (
 // Kind is the approved kind of change that stands for steps which only restore what was recorded.
 const Kind plan.Change = "drift"
 
-// Only reports whether a step only restores what its entry records: the same thing, and
+// Only reports whether a step only restores what its entry records: the same object, and
 // nothing that its type is given has changed. in has the config and the dependencies as they
 // are now.
 func Only(s *plan.Step, in protocol.StateInput, e state.Entry) bool {
@@ -37,7 +37,7 @@ func Possible(s *plan.Step, e state.Entry) bool {
 	return restorable(s, e) && inputs.Restores(differences(s, e))
 }
 
-// restorable reports whether a step makes or changes the thing of its entry, and what the
+// restorable reports whether a step makes or changes the object of its entry, and what the
 // plan knows of its inputs has not changed.
 func restorable(s *plan.Step, e state.Entry) bool {
 	changes := slices.Contains([]plan.Change{plan.Create, plan.Update, plan.Deferred}, s.Change()) || s.Change() == plan.Valid && !s.Settled()

@@ -103,7 +103,7 @@ func (s *Subject) excludeHosts() {
 }
 
 // Chosen returns a function that reports whether a plan with a selection would cover
-// an address, as far as that is known before any image is asked: instances that are not
+// an address, as far as that is known before any image is queried: instances that are not
 // known yet are not considered.
 func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr string) bool, diag.Diagnostics) {
 	subject := New(m, prior, s)
@@ -111,7 +111,7 @@ func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr st
 	return subject.Wanted, diags
 }
 
-// coversAny reports whether an address lies above one of a list.
+// coversAny reports whether an address is above one of a list.
 func coversAny(outer string, list []string) bool {
 	return slices.ContainsFunc(list, func(addr string) bool { return moves.Covers(outer, addr) })
 }

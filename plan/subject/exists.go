@@ -5,8 +5,8 @@ import (
 	"deployster/protocol"
 )
 
-// Exists refuses a thing that must not exist before it is created, but does: it has adopt =
-// false, or replaces the thing of that key. recorded says that the resource has an entry.
+// Exists refuses an object that must not exist before it is created, but does: it has adopt =
+// false, or replaces the object of that key. recorded reports that the resource has an entry.
 func Exists(isNew bool, replaces string, recorded bool, status protocol.Status) error {
 	switch {
 	case recorded || status == protocol.Missing || !isNew && replaces == "":

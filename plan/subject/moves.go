@@ -12,7 +12,7 @@ import (
 	"deployster/state/moves"
 )
 
-// Move gives entries their present addresses: those that moved blocks say, and those
+// Move gives entries their present addresses: those that moved blocks declare, and those
 // that follow when a resource gets or loses a count. From then on the plan is made
 // with the renamed state.
 func (s *Subject) Move() diag.Diagnostics {
@@ -48,7 +48,7 @@ func (s *Subject) Move() diag.Diagnostics {
 	return nil
 }
 
-// Identify adds the moves that follow from the identity of things to those that the
+// Identify adds the moves that follow from the identity of objects to those that the
 // manifest states, in place of those that it added before. Both addresses of such a
 // move are selected together.
 func (s *Subject) Identify(found []moves.Move) diag.Diagnostics {
@@ -62,7 +62,7 @@ func (s *Subject) Identify(found []moves.Move) diag.Diagnostics {
 	return nil
 }
 
-// Overruled warns of moved blocks that do not hold, because the identities of things give
+// Overruled warns of moved blocks that do not hold, because the identities of objects give
 // their entries, or their new addresses, to others.
 func (s *Subject) Overruled() (diags diag.Diagnostics) {
 	leaves, takes := map[string]moves.Move{}, map[string]moves.Move{}
@@ -83,7 +83,7 @@ func (s *Subject) Overruled() (diags diag.Diagnostics) {
 			why = fmt.Sprintf("that is the object of %s (%s), whose state it "+
 				"gets", config.Reference(s.writtenFrom(other.From)), because[other.Why])
 		default:
-			continue // it is replaced by a new thing at its address
+			continue // it is replaced by a new object at its address
 		}
 		d := diag.Warningf("A moved block does not hold", "It moves the state of %s to %s, but %s. Remove or correct the block. The "+
 			"plan shows what it does without it.", config.Reference(m.From), config.Reference(m.To), why)
@@ -96,7 +96,7 @@ func (s *Subject) Overruled() (diags diag.Diagnostics) {
 	return diags
 }
 
-// because says how it is known which resource a thing belongs to.
+// because reports how it is known which resource an object belongs to.
 var because = map[string]string{"identity": "by its identity", "same config": "a guess, by its config"}
 
 // writtenFrom returns the address that an entry has in the state, given its address after the
@@ -120,7 +120,7 @@ func (s *Subject) movedBlock(to string) (found *config.Moved) {
 	return found
 }
 
-// cannotMove says which moved block cannot be followed.
+// cannotMove reports which moved block cannot be followed.
 func (s *Subject) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic {
 	var refused *moves.Error
 	if !errors.As(err, &refused) || refused.Rule < 0 || refused.Rule >= len(blocks) {

@@ -11,7 +11,7 @@ import (
 	"deployster/state/moves"
 )
 
-// Selection limits what a plan covers, asks or does. The zero value is a plan of
+// Selection limits what a plan covers, queries or does. The zero value is a plan of
 // everything, with fresh answers.
 type Selection struct {
 	// Targets are the addresses of resources, instances and modules that the plan
@@ -22,16 +22,16 @@ type Selection struct {
 	// Only are the addresses of the blocks in the selected files, where not all files
 	// are selected. The plan leaves out all other addresses.
 	Only []string `json:"only,omitempty"`
-	// Destroy says that nothing is declared: the plan removes all that is recorded.
+	// Destroy reports that nothing is declared: the plan removes all that is recorded.
 	Destroy bool `json:"destroy,omitempty"`
 	// Replace are addresses of resources that are destroyed and created again.
 	Replace []string `json:"replace,omitempty"`
-	// NoRefresh uses the recorded states, and asks only the resources that the manifest
+	// NoRefresh uses the recorded states, and queries only the resources that the manifest
 	// has changed since (-refresh=false).
 	NoRefresh bool `json:"no_refresh,omitempty"`
 	// RefreshOnly records what exists, and changes nothing (-refresh-only).
 	RefreshOnly bool `json:"refresh_only,omitempty"`
-	// OtherPath also destroys things that differ from the declared ones only in where
+	// OtherPath also destroys objects that differ from the declared ones only in where
 	// a plug leads (-approve=other-path).
 	OtherPath bool `json:"other_path,omitempty"`
 	// ExcludedHosts are names of hosts whose resources are excluded, also those that become
@@ -42,7 +42,7 @@ type Selection struct {
 	// left out too. Nobody has excluded these, so an apply is incomplete without them.
 	Unreached      map[string]*reason.Reason `json:"-"`
 	UnreachedHosts map[string]*reason.Reason `json:"-"`
-	// Apart says that what the plan leaves out is not matched with what it covers: so
+	// Apart reports that what the plan leaves out is not matched with what it covers: so
 	// an entry never moves between the two.
 	Apart bool `json:"-"`
 }
@@ -54,7 +54,7 @@ const (
 	flagReplace = "-replace"
 )
 
-// IsZero reports whether the selection covers everything and asks for nothing special.
+// IsZero reports whether the selection covers everything and requests nothing special.
 func (s Selection) IsZero() bool {
 	return len(s.Targets)+len(s.Excludes)+len(s.Only)+len(s.Replace) == 0 && !s.NoRefresh && !s.RefreshOnly
 }
@@ -103,7 +103,7 @@ func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
 	return s, diags
 }
 
-// covered reports whether an address is one of a list, or lies below one.
+// covered reports whether an address is one of a list, or is below one.
 func covered(list []string, addr string) bool {
 	return slices.ContainsFunc(list, func(outer string) bool { return moves.Covers(outer, addr) })
 }

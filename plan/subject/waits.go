@@ -7,7 +7,7 @@ import (
 )
 
 // TakesValues reports whether a resource takes values from one that acts, by its address. One that
-// it subscribes to is none: the resource is notified in its query.
+// it subscribes to is not one: the resource is notified in its query.
 func TakesValues(r *config.Resource, acts func(addr string) bool) bool {
 	return slices.ContainsFunc(r.Edges, func(e config.Edge) bool {
 		return !e.Origin.OrderOnly() && e.Origin != config.FromSubscribe && acts(e.To)

@@ -19,8 +19,8 @@ func CannotCreateFirst(because string, why *reason.Reason) *diag.Diagnostic {
 		"(%s). Without create_before_destroy, it is destroyed first.", because, why.Words())
 }
 
-// TwoAppliesNote returns the note that a resource may take two applies: it has an entry, and whether it means another thing becomes
-// known only during apply. apart says that the entry does not matter, first that the new thing is to be created first.
+// TwoAppliesNote returns the note that a resource may take two applies: it has an entry, and whether it means another object becomes
+// known only during apply. apart reports that the entry does not matter, first that the new object is to be created first.
 func TwoAppliesNote(ty protocol.Type, unknown map[string]string, entry state.Entry, apart, first bool) *reason.Reason {
 	if apart || entry.Type == "" || entry.ReadOnly || Known(ty, unknown) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"deployster/state"
 )
 
-// WhyKept returns why the recorded thing of a resource that means another thing now is left as
-// it is; nil = it is destroyed. reference and ty are those of the resource. If the things
+// WhyKept returns why the recorded object of a resource that means another object now is
+// kept; nil = it is destroyed. reference and ty are those of the resource. If the things
 // differ only in where plugs lead, the recorded one is destroyed only with otherPath. away
 // is why its host cannot be reached; nil = it can.
 func WhyKept(p match.Pair, entry state.Entry, reference string, ty protocol.Type, otherPath bool, away *reason.Reason) *reason.Reason {
@@ -30,7 +30,7 @@ func WhyKept(p match.Pair, entry state.Entry, reference string, ty protocol.Type
 	return nil
 }
 
-// OwnedBy returns which resource owns a recorded thing, or may own it if that is unsure.
+// OwnedBy returns which resource owns a recorded object, or may own it if that is unsure.
 func OwnedBy(owner string, unsure bool) *reason.Reason {
 	if unsure {
 		return reason.New(reason.MayBeOwned, owner)
@@ -38,14 +38,14 @@ func OwnedBy(owner string, unsure bool) *reason.Reason {
 	return reason.New(reason.Owned, owner)
 }
 
-// KeptNote returns the note about a recorded thing that stays: how the resource's thing
+// KeptNote returns the note about a recorded object that stays: how the resource's object
 // differs from it, and why it stays.
 func KeptNote(differs, stays *reason.Reason) *reason.Reason {
 	return reason.New(reason.Replaced).With(differs, stays)
 }
 
-// RecreatedNote returns the note about a recorded resource that does not exist, if the recorded thing
-// may be another one, which then stays; nil = it is the same thing.
+// RecreatedNote returns the note about a recorded resource that does not exist, if the recorded object
+// may be another one, which then stays; nil = it is the same object.
 func RecreatedNote(entry state.Entry, ty string, config json.RawMessage, identity []string) *reason.Reason {
 	switch {
 	case plugs.Untagged(entry.Type) != plugs.Untagged(ty):

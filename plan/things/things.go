@@ -19,7 +19,7 @@ import (
 	"deployster/state"
 )
 
-// Declared describes the thing that a declared resource stands for.
+// Declared describes the object that a declared resource stands for.
 func Declared(schemas typeschema.Reader, reference string, ty protocol.Type, config json.RawMessage, settings runner.Settings,
 	mounts []runner.Mount) match.Thing {
 	t := surroundingsOf(config, settings, mounts)
@@ -34,7 +34,7 @@ func Declared(schemas typeschema.Reader, reference string, ty protocol.Type, con
 	return t
 }
 
-// Recorded describes the thing that an entry of the state stands for.
+// Recorded describes the object that an entry of the state stands for.
 func Recorded(e state.Entry) match.Thing {
 	t := surroundingsOf(e.Config, e.Settings, e.Mounts)
 	t.Type = typeNamed(e.Type, e.Kind, e.Identity)
@@ -47,7 +47,7 @@ func Recorded(e state.Entry) match.Thing {
 
 // Defaults returns, by pointer, the defaults in a type's schema of the identity values that
 // a config does not set. An entry keeps them: another image may need them to identify
-// the thing.
+// the object.
 func Defaults(schemas typeschema.Reader, ty protocol.Type, config json.RawMessage) map[string]json.RawMessage {
 	var list map[string]json.RawMessage
 	tree, err := jsondoc.Value(config)
@@ -64,8 +64,8 @@ func Defaults(schemas typeschema.Reader, ty protocol.Type, config json.RawMessag
 	return list
 }
 
-// Known reports whether the identity of a thing is known, if these places of its config are
-// unknown. The memory of a type names its things, whatever their configs say.
+// Known reports whether the identity of an object is known, if these places of its config are
+// unknown. The memory of a type names its things, whatever their configs declare.
 func Known(ty protocol.Type, unknown map[string]string) bool {
 	if ty.Memory {
 		return true
@@ -90,7 +90,7 @@ func typeNamed(reference, kind string, pointers []string) match.Type {
 	return t
 }
 
-// surroundingsOf describes a thing without its type.
+// surroundingsOf describes an object without its type.
 func surroundingsOf(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
 	t := match.Thing{Config: config, Network: string(settings.Network)}
 	if settings.Host != nil {
@@ -104,7 +104,7 @@ func surroundingsOf(config json.RawMessage, settings runner.Settings, mounts []r
 	}
 	for _, m := range mounts {
 		if _, _, versioned := artifact.ParseMount(m.Source); versioned {
-			continue // it is only read: with another version the thing is the same
+			continue // it is only read: with another version the object is the same
 		}
 		plug := match.Plug{Name: m.Target, Path: m.Source, Writable: m.Writable}
 		if settings.Host != nil && settings.Host.Machine == "" {
@@ -116,7 +116,7 @@ func surroundingsOf(config json.RawMessage, settings runner.Settings, mounts []r
 	return t
 }
 
-// Changed returns how the thing of a resource differs from the recorded one. It omits the
+// Changed returns how the object of a resource differs from the recorded one. It omits the
 // values at sensitive pointers into the present config or the recorded one.
 func Changed(list []match.Difference, now, recorded []string) *reason.Reason {
 	sensitive := slices.Concat(now, recorded)

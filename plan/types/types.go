@@ -18,7 +18,7 @@ import (
 	"deployster/protocol"
 )
 
-// Prober asks an image what type it is. *typeclient.Client is one.
+// Prober queries an image for its type. *typeclient.Client is one.
 type Prober interface {
 	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 }
@@ -36,7 +36,7 @@ type Types struct {
 	typeCache map[string]*protocol.Type // reference -> its last answer
 	mounts    map[string][]runner.Mount // address -> granted plugs
 	lacking   *sync.Map                 // references of images whose lack of what they need is reported
-	mu        sync.Mutex                // guards the maps while images are asked
+	mu        sync.Mutex                // guards the maps while images are queried
 }
 
 // New returns Types without any type yet. They report errors to the findings.
@@ -46,10 +46,10 @@ func New(s *subject.Subject, f *findings.List, p Prober, granted *plugs.Plugs, p
 		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size)}
 }
 
-// Query asks the images of the selected resources for their types, and grants plugs. No
-// resource is asked twice, and all types are known before any state is asked for.
-// Of the resources of one type, the first by address is asked before the others:
-// the image says whether its answer holds for the others too, and that must not
+// Query queries the images of the selected resources for their types, and grants plugs. No
+// resource is queried twice, and all types are known before any state is queried.
+// Of the resources of one type, the first by address is queried before the others:
+// the image declares whether its answer holds for the others too, and that must not
 // depend on which resource is quicker.
 func (d *Types) Query(ctx context.Context, wanted func(addr string) bool) {
 	var first, others []*config.Resource
@@ -77,7 +77,7 @@ func (d *Types) Query(ctx context.Context, wanted func(addr string) bool) {
 	}
 }
 
-// QueryOthers asks the images of the resources that a partial plan leaves out for their
+// QueryOthers queries the images of the resources that a partial plan leaves out for their
 // types, unless Selection.Apart is set: matching covers all resources. Their errors are
 // not reported.
 func (d *Types) QueryOthers(ctx context.Context) {
@@ -150,14 +150,14 @@ func lacks(reference string, needs []string, s runner.Settings) diag.Diagnostics
 	return nil
 }
 
-// Type returns what the image of a resource answered in init; nil = none, or it was not asked.
+// Type returns what the image of a resource answered in init; nil = none, or it was not queried.
 func (d *Types) Type(addr string) *protocol.Type { return d.types[addr] }
 
 // Mounts returns the files and directories of the host that a resource is given.
 func (d *Types) Mounts(addr string) []runner.Mount { return d.mounts[addr] }
 
 // TypeOf returns what the image of a resource answered in init; the zero Type = none, or it
-// was not asked.
+// was not queried.
 func (d *Types) TypeOf(addr string) protocol.Type {
 	if ty := d.types[addr]; ty != nil {
 		return *ty
