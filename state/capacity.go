@@ -6,7 +6,7 @@ import (
 	"deployster/state/capacity"
 )
 
-// AwaitSpace reserves the disk space for the outcome of an action that returns at most so many bytes. If there is too little, it waits
+// AwaitSpace reserves the disk space for the outcome of an action that returns at most that many bytes. If there is too little, it waits
 // until running actions have ended and given theirs back. It fails if none runs, or when ctx ends.
 func (j *Journal) AwaitSpace(ctx context.Context, addr, action string, returns int64) error {
 	j.mu.Lock()

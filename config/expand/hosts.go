@@ -101,7 +101,7 @@ func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnost
 	a.read("host_key", cty.String, func(v cty.Value) error { h.HostKey = v.AsString(); return checkHostKeys(h.HostKey) })
 	a.read("ssh_options", cty.List(cty.String), func(v cty.Value) (err error) { h.SSHOptions, err = sshOptions(v); return err })
 	a.read("sudo", cty.Bool, func(v cty.Value) error { h.Sudo = v.True(); return nil })
-	a.late = nil // labels say before anything is done which hosts are begun together
+	a.late = nil // labels group hosts before anything is done
 	a.read("labels", cty.Map(cty.String), func(v cty.Value) (err error) { h.Labels, err = labelsOf(v); return err })
 	if known, found := m.LateHosts[h.Name]; found && e == nil && len(h.Late) > 0 {
 		h.Host = known

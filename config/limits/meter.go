@@ -176,7 +176,7 @@ type metered struct {
 	role role
 }
 
-// role says what is counted or checked when an expression is evaluated.
+// role is what is counted or checked when an expression is evaluated.
 type role int
 
 const (

@@ -19,7 +19,7 @@ import (
 	"deployster/internal/runtime/runner/imagestore"
 )
 
-// RegistryOptions say how registries are reached.
+// RegistryOptions are how registries are reached.
 type RegistryOptions = registry.Options
 
 // Runtime is a runtime that runs nothing. It is safe for concurrent use.
@@ -32,7 +32,7 @@ type Runtime struct {
 
 // Open opens the runtime whose images and artifacts are below a directory.
 func Open(dir string, o RegistryOptions) (*Runtime, error) {
-	log.L.Logger.SetOutput(io.Discard) // it says nothing that errors do not say
+	log.L.Logger.SetOutput(io.Discard) // errors report all of it
 	conn, err := ocidir.Open(filepath.Join(dir, "images"))
 	if err != nil {
 		return nil, diag.Because(err, "The cache directory "+dir+" is not usable",

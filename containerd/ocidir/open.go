@@ -38,7 +38,7 @@ func Open(dir string) (contents.Conn, error) {
 	return contents.Conn{Client: c, Namespace: "deployster", Disk: dir}, err
 }
 
-// unlabelled is a local.LabelStore without labels. They say what contents refer to, which sweep reads from the
+// unlabelled is a local.LabelStore without labels. They name what contents refer to, which sweep reads from the
 // contents themselves.
 type unlabelled struct{}
 

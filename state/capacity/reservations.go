@@ -17,7 +17,7 @@ const (
 // MaxReason is the largest size of the reason for which an action failed.
 const MaxReason = 8 << 10
 
-// Size returns the space for the outcome of an action that returns at most so many bytes: a code, a reason, which may be six times as long
+// Size returns the space for the outcome of an action that returns at most N bytes: a code, a reason, which may be six times as long
 // in JSON, and what the action returns.
 func Size(returns int64, encrypted bool) int64 {
 	if encrypted {
@@ -85,7 +85,7 @@ func (r *Reservations) GiveBack(addr, action string) {
 	r.released.Broadcast()
 }
 
-// Spare returns an error if writing so many bytes would take the space of running actions.
+// Spare returns an error if writing that many bytes would take the space of running actions.
 func (r *Reservations) Spare(size int) error {
 	if len(r.byAction) == 0 {
 		return nil

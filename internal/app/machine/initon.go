@@ -9,7 +9,7 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 )
 
-// initOn returns what finds a host on which a type is asked what it is: the first of its hosts that
+// initOn returns what finds a host on which a type answers init: the first of its hosts that
 // answers. hosts returns those of an image.
 func initOn(at *router.Places, hosts func(reference string) []runner.Host) func(context.Context, typeclient.Target) (*runner.Host, error) {
 	return func(ctx context.Context, t typeclient.Target) (*runner.Host, error) {

@@ -33,7 +33,7 @@ type Runtime interface {
 	Close() error
 }
 
-// Elsewhere is a Runtime that may run nothing on this machine: then images are asked on hosts what they are.
+// Elsewhere is a Runtime that may run nothing on this machine: then images answer init on hosts.
 type Elsewhere interface{ RunsElsewhere() bool }
 
 // Place is where images run: this machine, or this machine and hosts.
@@ -64,7 +64,7 @@ type Machine struct {
 	Places  *router.Places // this machine and hosts, for queries: hosts learn of no new holder
 	Files   *Files         // of artifacts
 	pool    *worker.Pool   // runs images with the runtime, in workers where it can
-	asks    *runner.Host   // where images are asked what they are; nil = here, or on a host that the type has
+	asks    *runner.Host   // where images answer init; nil = here, or on a host that the type has
 	options Options
 	retry   time.Duration // how long a lost connection to a host is tried again
 }

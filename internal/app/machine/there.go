@@ -29,7 +29,7 @@ func (t there) Launch(ctx context.Context, s runner.Spec) (runner.Process, error
 	return t.at.Launch(ctx, s)
 }
 
-// AskingOn returns the same machine, whose clients ask images on a host what they are.
+// AskingOn returns the same machine, whose clients run the init of images on a host.
 func (m *Machine) AskingOn(h runner.Host) *Machine {
 	child := *m
 	child.asks = &h

@@ -87,7 +87,7 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 		}
 		if nowhere, is := errors.AsType[*typeclient.NowhereError](err); is && host == "" {
 			if !asked[r.TypeRef] {
-				e.Workspace.Note("%s was not asked what it is: %s. Its configs are checked when it can be asked, with `deployster init "+
+				e.Workspace.Note("The type %s was not read: %s. Its configs are checked when a machine can run it, with `deployster init "+
 					"-host=NAME` for example.", r.TypeRef, nowhere)
 			}
 			asked[r.TypeRef] = true

@@ -32,7 +32,7 @@ type Options struct {
 	Where       []string      // -chdir and -state as they were given, for command lines that messages show
 	State       string        // the URL or the file of the state; "" = the one that the manifest names, or DefaultState
 	DataDir     string        // where this machine keeps the data of its containers, or of this user; "" = nowhere
-	CacheDir    string        // where it keeps what can be made again; "" = nowhere
+	CacheDir    string        // where it keeps what can be fetched again; "" = nowhere
 	Take        string        // the claim on a shared state to end; "" = none
 	NoLock      bool          // plan reads the state without a lock: others may change it meanwhile
 	LockTimeout time.Duration // how long a command waits for a state that is in use

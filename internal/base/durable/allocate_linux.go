@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// allocate asks the file system for room. If the file system cannot reserve any (for
-// example NFS before 4.2), that is no error: a full disk then shows at the next write.
+// allocate reserves space in the file system. If the file system cannot reserve any (for
+// example NFS before 4.2), that is not an error: a full disk then shows at the next write.
 func allocate(f *os.File, off, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	// The kernel checks the process's own limit only when a file grows.

@@ -20,7 +20,7 @@ func (l *Limits) groupOf(name string) *group {
 	return l.groups[name]
 }
 
-// Wave begins a wave: until the next one, so many groups of hosts may be begun beside those that
+// Wave begins a wave: until the next one, that many groups of hosts may be begun in addition to those that
 // are begun already. A group on which nothing is begun gives its seat back when it has nothing to do.
 func (l *Limits) Wave(seats int) {
 	l.wave = &wave{seats: seats}

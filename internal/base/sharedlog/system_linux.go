@@ -21,7 +21,7 @@ func (System) Now() time.Duration {
 func (h Holder) end() error {
 	fd, err := unix.PidfdOpen(h.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
-		return nil // the lock of its file says whether that is so
+		return nil // the lock of its file shows whether that is so
 	}
 	if err != nil {
 		return err

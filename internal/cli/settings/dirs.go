@@ -12,7 +12,7 @@ const program = "deployster"
 // Dirs are the directories in which a command keeps what outlives it, besides those of the project.
 type Dirs struct {
 	Data  string // the id of this machine, and who uses which state; "" = there is none
-	Cache string // what can be fetched or made again; "" = there is none
+	Cache string // what can be fetched again; "" = there is none
 }
 
 // Dirs returns the directories of a command. A command that runs images has one for everything, and

@@ -286,7 +286,7 @@ func (k Container) writeEnv(ctx context.Context, c Config) error {
 		GID: &root})
 }
 
-// PlanAbsence says what else a removal does.
+// PlanAbsence reports what else a removal does.
 func (k Container) PlanAbsence(context.Context, *call, *State) (*protocol.Plan, error) {
 	return &protocol.Plan{Actions: []protocol.Action{{Name: "delete",
 		Description: "Stop it, and remove it; its volumes and its image stay"}}}, nil

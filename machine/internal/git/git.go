@@ -91,7 +91,7 @@ func (k Git) check(c *call) error {
 
 var passwordInURL = regexp.MustCompile(`^[a-z+]+://[^/@]*:[^/@]*@`)
 
-// Read looks at the tree, and asks the repository for the commit of the revision. It changes
+// Read reads the tree, and queries the repository for the commit of the revision. It changes
 // neither.
 func (k Git) Read(ctx context.Context, c *call) (*State, error) {
 	if err := k.check(c); err != nil {

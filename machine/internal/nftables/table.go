@@ -230,7 +230,7 @@ func (k Table) Write(ctx context.Context, c *call) error {
 	return k.unit(c.Config).Write(ctx, c.Log)
 }
 
-// PlanAbsence says what else a removal does.
+// PlanAbsence reports what else a removal does.
 func (k Table) PlanAbsence(context.Context, *call, *State) (*protocol.Plan, error) {
 	return &protocol.Plan{Actions: []protocol.Action{{Name: "delete", Description: "Remove the table, now and from the boot"}}}, nil
 }

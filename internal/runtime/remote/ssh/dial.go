@@ -75,9 +75,9 @@ func (e *UnreachableError) Error() string { return e.Reason }
 // Options declare how to reach hosts.
 type Options struct {
 	Command []string                              // replaces ssh; nil = ssh
-	Bundle  func(context.Context) (Bundle, error) // packs this program; nil = it is none for hosts
+	Bundle  func(context.Context) (Bundle, error) // packs this program; nil = it does not run on hosts
 	Arch    string                                // of the bundle, as uname -m prints it
-	Find    func(name string) string              // returns the path of a file beside this program; "" = there is none
+	Find    func(name string) string              // returns the path of a file in this program's directory; "" = there is none
 	Timing  remote.Timing
 }
 
@@ -90,7 +90,7 @@ func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remot
 		bundles[o.Arch], err = o.Bundle(ctx)
 	}
 	if err == nil && len(bundles) == 0 {
-		err = fmt.Errorf("there is no %s beside this program", otherName("amd64"))
+		err = fmt.Errorf("%s does not exist in the directory of this program", otherName("amd64"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the program for a host cannot be packed: %w", err)

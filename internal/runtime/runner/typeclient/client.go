@@ -50,8 +50,8 @@ type Options struct {
 	// Inits keeps answers to init for the next command; nil = they are not kept.
 	Inits InitCache
 
-	// InitOn returns where the image of a target is asked for init, of the hosts that it may run on; the error is a
-	// *NowhereError if there is none. nil = all are asked here.
+	// InitOn returns where the image of a target runs init, of the hosts that it may run on; the error is a
+	// *NowhereError if there is none. nil = all run it here.
 	InitOn func(context.Context, Target) (*runner.Host, error)
 
 	// Facts returns the facts of a host; nil = images do not get them.

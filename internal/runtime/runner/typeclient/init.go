@@ -55,7 +55,7 @@ func (o Options) cacheKey(t Target, digest string, s runner.Settings) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// NowhereError says that there is no machine on which an image can be asked what it is.
+// NowhereError reports that no machine can run the init of an image.
 type NowhereError struct {
 	Reference string   // the image
 	Tried     []string // why not on the hosts that were tried, a sentence each
