@@ -110,6 +110,9 @@ func RuntimeOn(ctx context.Context, e *Engine, in workspace.Inputs, name string)
 }
 
 func noHost(m *config.Manifest) error {
+	if len(m.Hosts()) == 0 {
+		return diag.Errorf("No such host", "No manifest declares a host: write a host block.")
+	}
 	return diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
 }
 
