@@ -43,6 +43,8 @@ type engine struct {
 	// runner stands in for fake where a test wants to see or bend what is run.
 	runner runner.Runner
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is
+	// initOn returns where the init of images is run; nil = here.
+	initOn func(context.Context, typeclient.Target) (*runner.Host, error)
 }
 
 func newEngine(dir string) *engine {
@@ -79,7 +81,8 @@ func (e *engine) reached(m *config.Manifest, s state.Snapshot) (*config.Manifest
 }
 
 func (e *engine) client(pins map[string]string) *typeclient.Client {
-	return typeclient.New(typeclient.Options{Runner: e.runner, Version: "0.1.0", Workspace: e.dir, Pins: pins, Backoff: []time.Duration{}})
+	return typeclient.New(typeclient.Options{Runner: e.runner, Version: "0.1.0", Workspace: e.dir, Pins: pins, Backoff: []time.Duration{},
+		InitOn: e.initOn})
 }
 
 // plan plans, and passes the plan through its file.

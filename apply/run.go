@@ -117,12 +117,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	sum := &Report{Format: report.Format, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, journal: j, exec: x, options: o, work: work, facts: facts.New(p), barriers: map[string]order.Barrier{}}
-	r.manifest = config.Converting(m, func(addr string) protocol.Type {
-		if step := p.Resources[addr]; step != nil {
-			return step.Init
-		}
-		return protocol.Type{}
-	})
+	r.manifest = config.Converting(m, r.facts.TypeOf)
 	r.died, _ = prior.Died(p.ID)
 	r.stops = &stops{plan: p, journal: j, keepGoing: o.KeepGoing, hosts: turns.NewHosts(p, prior, o.MaxFailedHosts)}
 	for _, b := range p.Barriers {

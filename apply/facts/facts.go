@@ -36,6 +36,7 @@ type Facts struct {
 	finder  match.Finder                // finds these things, without their types' memory
 	stopped map[string]*protocol.Answer // resource whose shutdown_first was run -> the answer after that; nil = not known
 	hosts   map[string]router.Pin       // hosts that became known in this apply, by name
+	types   map[string]protocol.Type    // types that became known in this apply, by resource
 }
 
 // New returns facts with what a plan declares, and nothing more.
@@ -43,7 +44,7 @@ func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]observe.View{}, sensitive: map[string][]string{}, gone: map[string]bool{},
 		begun: map[string]bool{}, again: map[string]*protocol.Answer{},
-		stopped: map[string]*protocol.Answer{}, hosts: map[string]router.Pin{}}
+		stopped: map[string]*protocol.Answer{}, hosts: map[string]router.Pin{}, types: map[string]protocol.Type{}}
 }
 
 // Look returns a resource as it is known to be: before it is done, that is what the plan
@@ -100,6 +101,23 @@ func (f *Facts) SetActed(addr string, creates bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.began[addr] = f.began[addr] || creates
+}
+
+// TypeOf returns the type of a resource, from the plan or from this apply; the zero Type = it is not known.
+func (f *Facts) TypeOf(addr string) protocol.Type {
+	if step := f.plan.Resources[addr]; step != nil && !step.Undescribed() {
+		return step.Init
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.types[addr]
+}
+
+// SetType notes the type of a resource that the plan could not know.
+func (f *Facts) SetType(addr string, ty protocol.Type) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.types[addr] = ty
 }
 
 // IsGone reports whether the recorded object of a resource was destroyed in this apply, or

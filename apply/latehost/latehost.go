@@ -113,7 +113,7 @@ func (h *Hosts) made(name string) bool {
 	return is
 }
 
-// reach connects to a host, and finds where the plugs of a step lead there.
+// reach connects to a host, and finds where the plugs of a step lead there, and what its type is.
 func (h *Hosts) reach(step *plan.Step, addr string, host runner.Host) (*plan.Step, error) {
 	if h.reacher == nil {
 		return nil, errors.New("this program cannot reach hosts")
@@ -132,8 +132,10 @@ func (h *Hosts) reach(step *plan.Step, addr string, host runner.Host) (*plan.Ste
 	host.Machine = facts.Machine
 	now := *step
 	now.Settings.Host = &host
-	now.Mounts, err = h.led(step, addr, host)
-	return &now, err
+	if now.Mounts, err = h.led(step, addr, host); err != nil {
+		return nil, err
+	}
+	return h.described(now, addr)
 }
 
 // led finds where the plugs of a step lead on a host. The host gets all plugs of the

@@ -18,9 +18,10 @@ import (
 	"deployster/state"
 )
 
-// Client queries images for states, and reads the schemas of their types. *typeclient.Client is one.
+// Client queries images for types and states, and reads the schemas of types. *typeclient.Client is one.
 type Client interface {
 	typeschema.Reader
+	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
 }
@@ -158,6 +159,11 @@ func (q *Queries) AsValid(addr string) (step *plan.Step, in protocol.StateInput,
 		of := step.Observed(addr)
 		in, err = observe.Request(&of, &entry, observe.Scope{Prior: q.Prior, View: observe.RecordedViews(q.Prior, q.Facts.Look)})
 		return step, in, step.Sensitive, err
+	}
+	if step.Undescribed() {
+		now := *step
+		now.Init = q.Facts.TypeOf(addr)
+		step = &now
 	}
 	v, reached := q.Facts.Reached(addr)
 	if !reached {

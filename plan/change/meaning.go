@@ -1,6 +1,7 @@
 package change
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -64,6 +65,20 @@ func (s *Step) Gone() bool { return s.Change() == observe.Forget && s.Init.Absen
 // because the plan itself reported that it could not know, or will query it again.
 func (s *Step) Flexible() bool {
 	return s.Change() == observe.Deferred || s.Change() == observe.Replace || s.MayChange || s.Again
+}
+
+// Undescribed reports whether no machine could run the init of the step's type when the plan was made. Apply runs it.
+func (s *Step) Undescribed() bool {
+	return s.Init.Reference != "" && s.Init.Digest == "" && !s.Publishes
+}
+
+// Disclosed returns a step that is not decided yet. One that is undescribed has no config: which of its values are secret is not known.
+func (s *Step) Disclosed() *Step {
+	if s.Undescribed() {
+		s.Config, s.Unknown, s.Staying, s.Sensitive = json.RawMessage("{}"), nil, nil, nil
+		s.Notes = append(s.Notes, reason.New(reason.Undescribed, s.Type))
+	}
+	return s
 }
 
 // Settled reports whether a resource matches its config, whatever the plan does to others.

@@ -68,7 +68,7 @@ func (x *Session) Progress(e Event) {
 // NewStep returns a step with what is known before the image is queried.
 func (x *Session) NewStep(r *config.Resource, resolved config.Resolved) *change.Step {
 	ty := x.Types.TypeOf(r.Address)
-	return &change.Step{
+	return (&change.Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: observe.HiddenInConfig(x.Prober, ty, resolved),
 		Ignored: resolved.Ignored, Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: x.Types.Mounts(r.Address),
@@ -76,7 +76,7 @@ func (x *Session) NewStep(r *config.Resource, resolved config.Resolved) *change.
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
 		SecretEnv: observe.HiddenInEnv(x.Subject.Manifest, r.Settings.Env),
-	}
+	}).Disclosed()
 }
 
 // RecordedStep returns a step with what an entry holds of how to remove its object, and with

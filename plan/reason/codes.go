@@ -88,6 +88,7 @@ const (
 	AutoEdgeCycle      Code = "auto_edge_cycle"     // to the address
 	DependantForgotten Code = "dependant_forgotten" // the address
 	NotChecked         Code = "not_checked"         // the address, its image
+	Undescribed        Code = "type_unknown"        // its image
 	DestroyedLater     Code = "destroyed_later"     // the key
 	ForgottenLater     Code = "forgotten_later"     // the key
 	Replaced           Code = "another_object_left"

@@ -92,6 +92,7 @@ var texts = map[Code]string{
 	AutoEdgeCycle:      "It does not wait for {@0}, though its type declares it: that one waits for it.",
 	DependantForgotten: "{@0} was recorded as depending on it, and is only forgotten: that is not destroyed, without this.",
 	NotChecked:         "Whether {@0} still exists after that is not checked: its image {1} is not here.",
+	Undescribed:        "No machine could run the init of {0} yet: its config is neither checked nor shown.",
 	DestroyedLater:     "It is made before {0} is destroyed, which it replaces ({and 0}).",
 	ForgottenLater:     "It is made before {0} is forgotten, which it replaces ({and 0}).",
 	Replaced: "It is another object than what was recorded ({and 0}). The recorded object is not destroyed, and is forgotten: " +

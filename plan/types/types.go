@@ -70,7 +70,7 @@ func (d *Types) Query(ctx context.Context, wanted func(addr string) bool) {
 	d.initEach(ctx, others)
 	d.subject.Manifest = config.Converting(d.subject.Manifest, d.TypeOf)
 	for _, r := range slices.Concat(first, others) {
-		if ty, ok := d.types[r.Address]; ok {
+		if ty, ok := d.types[r.Address]; ok && (ty.Digest != "" || r.Publish != nil) {
 			d.findings.Report(r, "", refresh.CheckSubscriptions(r, ty))
 			d.findings.Report(r, "", plugs.RequireAliases(r, *ty, func(addr string) string { return typeOf[addr] }))
 		}
@@ -111,7 +111,10 @@ func (d *Types) initEach(ctx context.Context, resources []*config.Resource) {
 func (d *Types) init(ctx context.Context, r *config.Resource) {
 	ty, err := d.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
 		Verify: r.Verify})
-	if err != nil {
+	switch {
+	case err != nil && waits(d, r, err):
+		ty = protocol.Type{Reference: r.TypeRef}
+	case err != nil:
 		d.findings.Report(r, "Cannot query", diag.From("Cannot query "+r.TypeRef, err))
 		return
 	}
@@ -132,6 +135,13 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		d.typeCache[r.TypeRef] = shared
 	}
 	d.types[r.Address], d.mounts[r.Address] = shared, mounts
+}
+
+// waits reports whether apply can run an init that no machine can run yet: the host of the resource is still to be made, and
+// nothing is recorded that the type would have to be known for.
+func waits(d *Types, r *config.Resource, err error) bool {
+	_, recorded := d.subject.Prior.Resources[r.Address]
+	return diag.Is[*typeclient.NowhereError](err) && !recorded && r.Settings.Host != nil && r.Settings.Host.Address == ""
 }
 
 // lacks returns the error about an image that its type block does not give what it needs; nil = it

@@ -46,7 +46,7 @@ func imagesOf(p *plan.Plan) map[string][]use {
 		}
 	}
 	addStep := func(s *plan.Step) {
-		add(s.Type, s.Init.Digest, s.Verify)
+		add(s.Type, cmp.Or(s.Init.Digest, p.Images[fullName(s.Type)]), s.Verify) // its init may not have been run yet
 		for _, name := range otherImages(s) {
 			if digest, pinned := p.Images[fullName(name)]; pinned {
 				add(name, digest, s.Verify)

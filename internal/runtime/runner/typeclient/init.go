@@ -31,7 +31,7 @@ type initCall struct {
 	done        chan struct{}
 	ty          protocol.Type
 	err         error
-	interrupted bool // the context of its caller ended; this says nothing about the image
+	interrupted bool // the context of its caller ended, or there was no machine yet; the image is not known to fail
 }
 
 // InitCache keeps answers to init. The Client parses and checks a kept answer as it
@@ -62,11 +62,15 @@ type NowhereError struct {
 }
 
 func (e *NowhereError) Error() string {
-	why := "no host of it is known yet"
-	if len(e.Tried) > 0 {
-		why = strings.Join(e.Tried, "; ")
+	return fmt.Sprintf("no machine can run the init of %s: %s", e.Reference, e.Why())
+}
+
+// Why returns why not on its hosts.
+func (e *NowhereError) Why() string {
+	if len(e.Tried) == 0 {
+		return "no host of it is known yet"
 	}
-	return fmt.Sprintf("no machine can run the init of %s: %s", e.Reference, why)
+	return strings.Join(e.Tried, "; ")
 }
 
 // Init queries an image for what it is. Its container gets no mounts and no network. Init runs an image once
@@ -116,7 +120,7 @@ func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 // lead carries out an init for which other callers may wait.
 func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall) (protocol.Type, error) {
 	mine.ty, mine.err = c.ask(ctx, t, key.digest)
-	mine.interrupted = mine.err != nil && (ctx.Err() != nil || errors.Is(mine.err, context.Canceled))
+	mine.interrupted = mine.err != nil && (ctx.Err() != nil || errors.Is(mine.err, context.Canceled) || diag.Is[*NowhereError](mine.err))
 	if mine.interrupted {
 		c.mu.Lock()
 		delete(c.inits, key)
