@@ -55,10 +55,9 @@ func (s stored) Prepare(ctx context.Context, dgst string) error {
 // Forget implements images.Preparer.
 func (stored) Forget(digest.Digest) {}
 
-// RunsElsewhere reports that no image is run on this machine.
-func (r *Runtime) RunsElsewhere() bool { return true }
+// NotHere returns the error about what would run on this machine.
+func (r *Runtime) NotHere() error { return here() }
 
-// here is the error about something that would run on this machine.
 func here() error {
 	if os.Geteuid() == 0 { // it is not Linux
 		return diag.Errorf("Not on this machine", "runs on this machine, which is not Linux: give the resource a host.")

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 )
@@ -89,8 +90,9 @@ func Host(ctx context.Context, e *Engine, m *config.Manifest, name string) (runn
 	return runner.Host{}, noHost(m)
 }
 
-// RuntimeOn returns what runs images: this machine, or the declared host that is named.
-func RuntimeOn(ctx context.Context, e *Engine, in workspace.Inputs, name string) (Runtime, error) {
+// RuntimeOn returns what runs images: this machine, or the declared host that is named. A host runs actions only for who greets
+// it with an identity.
+func RuntimeOn(ctx context.Context, e *Engine, in workspace.Inputs, name string, as remote.Hello) (Runtime, error) {
 	if name == "" {
 		return e.Runtime(ctx)
 	}
@@ -106,7 +108,7 @@ func RuntimeOn(ctx context.Context, e *Engine, in workspace.Inputs, name string)
 	if err != nil {
 		return nil, err
 	}
-	return at.There(h), nil
+	return at.There(ctx, h, as)
 }
 
 func noHost(m *config.Manifest) error {

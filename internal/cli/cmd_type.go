@@ -10,6 +10,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/machine"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/remote"
 	"deployster/internal/ui/typeview"
 )
 
@@ -38,7 +39,7 @@ func inspectType(c *cli.Context, s *session) error {
 	s.keep = 0
 	in := inputs(c, s)
 	in.Paths = nil // the argument is an image
-	runtime, err := app.RuntimeOn(c.Context, s.engine, in, c.String("host"))
+	runtime, err := app.RuntimeOn(c.Context, s.engine, in, c.String("host"), remote.Hello{})
 	if err != nil {
 		return err
 	}

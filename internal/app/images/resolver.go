@@ -26,6 +26,7 @@ type Resolver struct {
 	lock     *config.Lock              // nil = there is no lock file, and nothing is pinned
 	Wanted   func(address string) bool // selects the resources whose images All fetches
 	Machine  func(ref string) error    // why an image may not have the whole machine; nil = all may
+	Here     func() error              // why an image cannot run on this machine; nil = all can
 	Pin      bool                      // init: images that the lock file lacks are added to it
 	Upgrade  bool                      // init -upgrade: the digests in the lock file are ignored
 
@@ -84,6 +85,7 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 	type name struct {
 		full, digest string
 		err          error
+		refused      bool
 	}
 	read := map[string]name{} // many resources share a type
 	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest)) {
@@ -101,6 +103,11 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		if n.err != nil {
 			diags = append(diags, rs.At(r, diag.From("Not the name of an image", n.err))...)
 			continue
+		}
+		if rs.Here != nil && r.Settings.Host == nil && !n.refused {
+			diags = append(diags, rs.At(r, diag.From("Not on this machine", rs.Here()))...)
+			n.refused = true // one is enough of each type
+			read[r.TypeRef] = n
 		}
 		full, digest := n.full, n.digest
 		if byName[full] == nil {

@@ -33,8 +33,11 @@ type Runtime interface {
 	Close() error
 }
 
-// Elsewhere is a Runtime that may run nothing on this machine: then images answer init on hosts.
-type Elsewhere interface{ RunsElsewhere() bool }
+// Elsewhere is a Runtime that runs nothing on this machine: images answer init on hosts.
+type Elsewhere interface {
+	// NotHere returns the error about what would run on this machine.
+	NotHere() error
+}
 
 // Place is where images run: this machine, or this machine and hosts.
 type Place interface {
@@ -61,10 +64,11 @@ const Connections = 256
 // Machine is this machine, with a connection to its container runtime.
 type Machine struct {
 	Runtime Runtime
-	Places  *router.Places // this machine and hosts, for queries: hosts learn of no new holder
-	Files   *Files         // of artifacts
-	pool    *worker.Pool   // runs images with the runtime, in workers where it can
-	asks    *runner.Host   // where images answer init; nil = here, or on a host that the type has
+	Places  *router.Places   // this machine and hosts, for queries: hosts learn of no new holder
+	Files   *Files           // of artifacts
+	pool    *worker.Pool     // runs images with the runtime, in workers where it can
+	initAt  *runner.Host     // where images answer init; nil = here, or on a host that the type has
+	others  []*router.Places // of There
 	options Options
 	retry   time.Duration // how long a lost connection to a host is tried again
 }
@@ -117,6 +121,9 @@ func (m *Machine) WithFiles() *Machine {
 // Close closes the connections and the runtime. The store of artifacts was closed before.
 func (m *Machine) Close() error {
 	m.Places.Close()
+	for _, at := range m.others {
+		at.Close()
+	}
 	m.pool.Close()
 	return m.Runtime.Close()
 }
@@ -130,9 +137,9 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	o := typeclient.Options{Runner: at, Inspector: m.Runtime, Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
 		Pins: pins, Obtain: r.Use, Log: c.Line, Secret: w.Secrets.Learn, Hide: w.Secrets.Hide, Record: c.Records().Add,
 		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts}
-	if away, is := m.Runtime.(Elsewhere); m.asks != nil {
-		o.InitOn = initOn(at, func(string) []runner.Host { return []runner.Host{*m.asks} })
-	} else if is && away.RunsElsewhere() {
+	if _, away := m.Runtime.(Elsewhere); m.initAt != nil {
+		o.InitOn = initOn(at, func(string) []runner.Host { return []runner.Host{*m.initAt} })
+	} else if away {
 		o.InitOn = initOn(at, r.Hosts)
 	}
 	return typeclient.New(o)
@@ -146,5 +153,8 @@ func (m *Machine) Resolver(dir string, of *config.Manifest) (*images.Resolver, e
 	}
 	r := images.NewResolver(m.Runtime, of, lock)
 	r.Machine = m.options.MayHaveMachine
+	if away, is := m.Runtime.(Elsewhere); is {
+		r.Here = away.NotHere
+	}
 	return r, nil
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 )
@@ -14,12 +15,22 @@ type there struct {
 	host runner.Host
 }
 
-// There returns a runtime whose images run on a host.
-func (m *Machine) There(h runner.Host) Runtime { return there{m.Runtime, m.Places, h} }
+// There returns a runtime whose images run on a host, which is greeted with an identity. No other machine may answer there
+// later.
+func (m *Machine) There(ctx context.Context, h runner.Host, as remote.Hello) (Runtime, error) {
+	at := m.Connect(as)
+	m.others = append(m.others, at)
+	facts, err := at.Reach(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	h.Machine = facts.Machine
+	return there{m.Runtime, at, h}, nil
+}
 
-// Run implements runner.Runner.
+// Run implements runner.Runner. Each run has a container of its own, like those of a Runtime on this machine.
 func (t there) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
-	s.Settings.Host = &t.host
+	s.Settings.Host, s.Worker, s.Batch = &t.host, nil, nil
 	return t.at.Run(ctx, s)
 }
 
@@ -29,9 +40,9 @@ func (t there) Launch(ctx context.Context, s runner.Spec) (runner.Process, error
 	return t.at.Launch(ctx, s)
 }
 
-// AskingOn returns the same machine, whose clients run the init of images on a host.
-func (m *Machine) AskingOn(h runner.Host) *Machine {
+// InitOn returns the same machine, whose clients run the init of images on a host.
+func (m *Machine) InitOn(h runner.Host) *Machine {
 	child := *m
-	child.asks = &h
+	child.initAt = &h
 	return &child
 }

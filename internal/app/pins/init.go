@@ -17,8 +17,8 @@ import (
 )
 
 // Init fetches the images of all types, and pins their digests in the lock file. With
-// upgrade it pins the current digests of their names. host names the host on which the images are asked
-// what they are; "" = here, or on a host of each. It returns the changes of the lock file, and whether it was written.
+// upgrade it pins the current digests of their names. host names the host on which images
+// answer init; "" = here, or on a host of each. It returns the changes of the lock file, and whether it was written.
 func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool, host string) (changes []images.LockChange,
 	written bool, err error) {
 	m, err := e.Workspace.Manifest(ctx, in)
@@ -36,7 +36,7 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool,
 	if err != nil {
 		return nil, false, err
 	}
-	if away, is := at.Runtime.(machine.Elsewhere); is && away.RunsElsewhere() {
+	if _, away := at.Runtime.(machine.Elsewhere); away {
 		if m, err = app.Located(ctx, e, m); err != nil {
 			return nil, false, err
 		}
@@ -71,11 +71,11 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 		if err != nil {
 			return nil, err
 		}
-		at = at.AskingOn(h)
+		at = at.InitOn(h)
 	}
 	client := at.Client(e.Command(), at.Places, state.Snapshot{}, pins, resolver)
 	var diags diag.Diagnostics
-	asked := map[string]bool{} // and nothing could be asked: it is noted
+	noted := map[string]bool{} // types that no machine could be queried for
 	for _, r := range m.Resources() {
 		if r.Publish != nil {
 			continue // it uses no image but its own
@@ -86,11 +86,11 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 			return nil, context.Cause(ctx)
 		}
 		if nowhere, is := errors.AsType[*typeclient.NowhereError](err); is && host == "" {
-			if !asked[r.TypeRef] {
-				e.Workspace.Note("The type %s was not read: %s. Its configs are checked when a machine can run it, with `deployster init "+
-					"-host=NAME` for example.", r.TypeRef, nowhere)
+			if !noted[r.TypeRef] {
+				e.Workspace.Note("No machine can run the init of %s: %s. Its configs are checked once one can; `deployster init -host=NAME` "+
+					"runs it on another host.", r.TypeRef, nowhere.Why())
 			}
-			asked[r.TypeRef] = true
+			noted[r.TypeRef] = true
 		} else if err != nil {
 			diags = append(diags, resolver.At(r, diag.From("Cannot initialise "+r.TypeRef, err))...)
 		}

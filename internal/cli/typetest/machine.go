@@ -1,6 +1,7 @@
 package typetest
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -9,6 +10,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 )
 
@@ -43,7 +45,9 @@ func place(c *cli.Context, s Session, o *conformance.Options) (app.Runtime, erro
 			return nil, err
 		}
 	}
-	return app.RuntimeOn(c.Context, s.Engine, s.Inputs, host)
+	// No state records what a test does: each one has a fence of its own.
+	as := remote.Hello{Lineage: rand.Text(), Epoch: 1, Run: "test", Process: "deployster type test"}
+	return app.RuntimeOn(c.Context, s.Engine, s.Inputs, host, as)
 }
 
 // approve warns of what the image may do, and asks a person.

@@ -13,7 +13,7 @@ import (
 )
 
 // asUser is the variable that makes the command that of nobody. It has the directory of the script,
-// which then belongs to nobody.
+// which then belongs to nobody, and the one of the bundles that all such scripts share.
 const asUser = "DEPLOYSTER_TEST_NOBODY"
 
 const nobody = 65534
@@ -33,9 +33,6 @@ func becomeNobody(ts *testscript.TestScript, neg bool, args []string) {
 	shared := filepath.Join(os.TempDir(), bundlesName, "nobody")
 	ts.Check(os.MkdirAll(filepath.Join(shared, bundlesName), 0o755))
 	ts.Check(os.Chown(filepath.Join(shared, bundlesName), nobody, nobody))
-	cache := ts.MkAbs("home/.cache/deployster")
-	ts.Check(os.MkdirAll(cache, 0o755))
-	ts.Check(os.Symlink(filepath.Join(shared, bundlesName), filepath.Join(cache, bundlesName)))
 	if runc := ts.Getenv("DEPLOYSTER_RUNC"); runc != "" { // it may be where only root gets
 		ts.Check(copyOnce(runc, filepath.Join(shared, "runc")))
 		ts.Setenv("DEPLOYSTER_RUNC", filepath.Join(shared, "runc"))
@@ -50,7 +47,7 @@ func becomeNobody(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Check(letThrough(dir))
 		}
 	}
-	ts.Setenv(asUser, ts.MkAbs("."))
+	ts.Setenv(asUser, ts.MkAbs(".")+":"+filepath.Join(shared, bundlesName))
 }
 
 // letThrough lets other users look for what they know in a directory of these tests.
@@ -81,11 +78,29 @@ func copyOnce(from, to string) error {
 
 // dropRights makes this process one of nobody, if the script wants that.
 func dropRights() {
-	dir := os.Getenv(asUser)
-	if dir == "" || os.Geteuid() != 0 {
+	dir, bundles, is := strings.Cut(os.Getenv(asUser), ":")
+	if !is || os.Geteuid() != 0 {
 		return
 	}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	// A machine of the script has the directories of a user below the directory that root has as a whole.
+	data := os.Getenv("DEPLOYSTER_DATA_DIR")
+	cache := filepath.Join(data, "cache", "deployster")
+	err := os.MkdirAll(cache, 0o755)
+	if _, missing := os.Lstat(filepath.Join(cache, bundlesName)); missing != nil {
+		err = errors.Join(err, os.Symlink(bundles, filepath.Join(cache, bundlesName)))
+	}
+	err = errors.Join(err, give(dir), give(data), syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody),
+		os.Setenv("PATH", filepath.Join(dir, ".path")), os.Unsetenv("DEPLOYSTER_DATA_DIR"),
+		os.Setenv("XDG_CACHE_HOME", filepath.Join(data, "cache")), os.Setenv("XDG_STATE_HOME", filepath.Join(data, "state")))
+	if err == nil { // what a process of root becomes, it is as a whole only once it executes a program
+		err = syscall.Exec("/proc/self/exe", os.Args, os.Environ())
+	}
+	panic(err)
+}
+
+// give makes a directory and all in it that of nobody.
+func give(dir string) error {
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err == nil {
 			err = os.Lchown(path, nobody, nobody)
 		}
@@ -94,10 +109,4 @@ func dropRights() {
 		}
 		return err
 	})
-	err = errors.Join(err, syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody), os.Setenv("PATH", filepath.Join(dir, ".path")),
-		os.Unsetenv("DEPLOYSTER_DATA_DIR"))
-	if err == nil { // what a process of root becomes, it is as a whole only once it executes a program
-		err = syscall.Exec("/proc/self/exe", os.Args, os.Environ())
-	}
-	panic(err)
 }
