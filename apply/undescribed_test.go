@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
+	"deployster/apply"
+	"deployster/apply/turns"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
@@ -31,17 +34,7 @@ func TestUndescribed_IsDescribedOnItsHost(t *testing.T) {
 			e.fake.Add("test/named:1", (&scripted{init: `"identity":["/id"],`, answer: valid}).program)
 			e.fake.Add("test/strict:1", (&scripted{init: `"config_schema":{"type":"object","required":["more"]},`, answer: valid}).program)
 			ran := ""
-			e.initOn = func(_ context.Context, target typeclient.Target) (*runner.Host, error) {
-				switch h := target.Settings.Host; {
-				case h == nil:
-					return nil, nil
-				case h.Address == "":
-					return nil, &typeclient.NowhereError{Reference: target.Reference}
-				default:
-					ran = h.Address
-					return h, nil
-				}
-			}
+			e.initOn = initOnHosts(&ran)
 			source := strings.Replace(onVM(e, "resource.vm.state.ip", "s", c.ty), `id = "x"`, `id = "secret"`, 1)
 			p, err := e.plan(source)
 			if err != nil {
@@ -66,5 +59,56 @@ func TestUndescribed_IsDescribedOnItsHost(t *testing.T) {
 				t.Errorf("recorded %v, of %s", recorded, entry.Digest)
 			}
 		})
+	}
+}
+
+// initOnHosts returns where the init of images is run: here, or on a host that is known. It stores the address of the latest host.
+func initOnHosts(ran *string) func(context.Context, typeclient.Target) (*runner.Host, error) {
+	return func(_ context.Context, target typeclient.Target) (*runner.Host, error) {
+		switch h := target.Settings.Host; {
+		case h == nil:
+			return nil, nil
+		case h.Address == "":
+			return nil, &typeclient.NowhereError{Reference: target.Reference}
+		default:
+			*ran = h.Address
+			return h, nil
+		}
+	}
+}
+
+// After the soak of a wave, a type that the plan could not describe gets what it requests, as before.
+func TestUndescribed_IsQueriedAfterASoak(t *testing.T) {
+	t.Parallel()
+	e, _ := withVM(t)
+	e.opts.Reacher = &reacher{machine: "m1"}
+	e.waves = turns.Waves{Sizes: []turns.Size{{N: 1}}, Soak: time.Millisecond}
+	made, queries, lacking := false, 0, 0
+	e.fake.Add("test/needy:1", (&scripted{init: `"dependencies":true,`, answer: func(in protocol.StateInput, args []string) (string, int) {
+		if args[0] != "state" {
+			made = true
+			return "", 0
+		}
+		if queries++; string(in.Dependencies["vm"].State) != `{"ip":"10.0.0.1","n":0}` {
+			lacking++
+		}
+		if made {
+			return `{"status":"VALID","state":{}}`, 0
+		}
+		return `{"status":"STALE","actions":[{"name":"make","args":["make"]}]}`, 0
+	}}).program)
+	e.initOn = initOnHosts(new(string))
+	source := strings.Replace(onVM(e, "resource.vm.state.ip", "s", "needy"), `  host   = host.web
+`, "  host   = host.web\n  dependencies = { vm = resource.vm }\n", 1)
+	p, err := e.plan(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := e.apply(t.Context(), p)
+	if err != nil || report.Status != apply.OK || len(report.Waves) != 1 {
+		t.Fatalf("%s, %v: %+v", encode(report), err, report.Waves)
+	}
+	if queries != 3 || lacking > 0 {
+		t.Errorf("%d of %d queries lacked the dependency", lacking, queries)
 	}
 }
