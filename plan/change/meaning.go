@@ -1,7 +1,6 @@
 package change
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -70,15 +69,6 @@ func (s *Step) Flexible() bool {
 // Undescribed reports whether no machine could run the init of the step's type when the plan was made. Apply runs it.
 func (s *Step) Undescribed() bool {
 	return s.Init.Reference != "" && s.Init.Digest == "" && !s.Publishes
-}
-
-// Disclosed returns a step that is not decided yet. One that is undescribed has no config: which of its values are secret is not known.
-func (s *Step) Disclosed() *Step {
-	if s.Undescribed() {
-		s.Config, s.Unknown, s.Staying, s.Sensitive = json.RawMessage("{}"), nil, nil, nil
-		s.Notes = append(s.Notes, reason.New(reason.Undescribed, s.Type))
-	}
-	return s
 }
 
 // Settled reports whether a resource matches its config, whatever the plan does to others.

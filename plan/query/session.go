@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"deployster/config"
@@ -13,6 +14,7 @@ import (
 	"deployster/plan/observe"
 	"deployster/plan/order"
 	"deployster/plan/plugs"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/plan/types"
@@ -68,7 +70,7 @@ func (x *Session) Progress(e Event) {
 // NewStep returns a step with what is known before the image is queried.
 func (x *Session) NewStep(r *config.Resource, resolved config.Resolved) *change.Step {
 	ty := x.Types.TypeOf(r.Address)
-	return (&change.Step{
+	step := &change.Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: observe.HiddenInConfig(x.Prober, ty, resolved),
 		Ignored: resolved.Ignored, Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: x.Types.Mounts(r.Address),
@@ -76,7 +78,12 @@ func (x *Session) NewStep(r *config.Resource, resolved config.Resolved) *change.
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
 		SecretEnv: observe.HiddenInEnv(x.Subject.Manifest, r.Settings.Env),
-	}).Disclosed()
+	}
+	if step.Undescribed() { // which values of its config are secret is not known
+		step.Config, step.Unknown, step.Staying, step.Sensitive = json.RawMessage("{}"), nil, nil, nil
+		step.Notes = append(step.Notes, reason.New(reason.Undescribed, r.TypeRef))
+	}
+	return step
 }
 
 // RecordedStep returns a step with what an entry holds of how to remove its object, and with

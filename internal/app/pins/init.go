@@ -87,8 +87,8 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 		}
 		if nowhere, is := errors.AsType[*typeclient.NowhereError](err); is && host == "" {
 			if !noted[r.TypeRef] {
-				e.Workspace.Note("No machine can run the init of %s: %s. Its configs are checked once one can; `deployster init -host=NAME` "+
-					"runs it on another host.", r.TypeRef, nowhere.Why())
+				e.Workspace.Note("No machine can run the init of %s: %s. Its configs are checked once one can; `deployster init "+
+					"-host=NAME` runs it on another host.", r.TypeRef, nowhere.Why())
 			}
 			noted[r.TypeRef] = true
 		} else if err != nil {
