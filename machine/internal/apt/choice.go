@@ -67,7 +67,7 @@ func (k Package) choice(ctx context.Context, c *packageCall, have *PackageState)
 	if have != nil && have.Hold { // the hold is taken off before
 		args = append([]string{"--allow-change-held-packages"}, args...)
 	}
-	would, err := simulate(ctx, k.machine, args...)
+	would, err := k.would.simulate(ctx, args...)
 	if no, ok := asUnsolvable(err); ok {
 		return action, nil, protocol.Errorf(protocol.ConfigError, "/name", "%s cannot be installed: %s", x.spec(), no)
 	}

@@ -179,7 +179,7 @@ func wanting(t *testing.T, name string) member {
 func refused(t *testing.T, members []member, more string) {
 	t.Helper()
 	m := &access.Machine{Root: "/"}
-	g := manager{m, &reader{machine: m}}
+	g := newManager(m)
 	before := kindtest.Shell(t, "dpkg -l | md5sum")
 	for i, err := range g.transact(t.Context(), members, t.Output(), func(int) { t.Error("a member was begun") }) {
 		if err == nil || !strings.Contains(err.Error(), more+", which the plan did not show: nothing was changed") {
@@ -373,7 +373,7 @@ func hold(t *testing.T, path string) (release func()) {
 func TestTransact_ManyAreOne(t *testing.T) {
 	fresh(t)
 	m := &access.Machine{Root: "/"}
-	g := manager{m, &reader{machine: m}}
+	g := newManager(m)
 	before := kindtest.Shell(t, "grep -c ^Start-Date /var/log/apt/history.log || true")
 	begun := map[int]bool{}
 	var members []member

@@ -51,7 +51,7 @@ type Package struct{ manager }
 
 // NewPackage returns the kind package.
 func NewPackage(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Package{manager{m, &reader{machine: m}}}, protocol.About{Label: "Package", Kind: "linux/package",
+	return protocol.NewKind(Package{newManager(m)}, protocol.About{Label: "Package", Kind: "linux/package",
 		Worker: true, Unknowns: true, Batch: &protocol.Batch{Actions: []string{installAction, removeAction}, Max: 200},
 		AutoEdges: []protocol.AutoEdge{{Kind: "linux/apt_source", By: "/from"}}, Docs: packageDocs})
 }
@@ -245,7 +245,7 @@ func (k Package) PlanAbsence(ctx context.Context, c *packageCall, have *PackageS
 		return nil, protocol.Errorf(protocol.ConfigError, "/name", "%s is held at %s by somebody else, and is not removed: "+
 			"`apt-mark unhold %s` takes the hold off", have.Package, have.Version, have.Package)
 	}
-	would, err := simulate(ctx, k.machine, "--allow-change-held-packages", k.removal(c), "--", have.Package)
+	would, err := k.would.simulate(ctx, "--allow-change-held-packages", k.removal(c), "--", have.Package)
 	if _, no := asUnsolvable(err); no {
 		return nil, protocol.Errorf(protocol.ConfigError, "/name", "%s cannot be removed: %s", have.Package, err)
 	}

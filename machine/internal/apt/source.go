@@ -70,7 +70,7 @@ type Source struct {
 
 // NewSource returns the kind apt_source.
 func NewSource(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Source{manager{m, &reader{machine: m}}, &sync.Mutex{}}, protocol.About{Label: "Source of packages",
+	return protocol.NewKind(Source{newManager(m), &sync.Mutex{}}, protocol.About{Label: "Source of packages",
 		Kind: "linux/apt_source", Worker: true, Unknowns: true, Docs: sourceDocs})
 }
 

@@ -82,7 +82,7 @@ func (g manager) transact(ctx context.Context, members []member, log io.Writer, 
 	}
 	if len(order) > 1 { // the first one changes nothing if a later one is refused
 		for _, key := range order {
-			would, err := simulate(ctx, g.machine, arguments(of(key))...)
+			would, err := g.would.simulate(ctx, arguments(of(key))...)
 			if err != nil {
 				continue // it is that group's own
 			}
@@ -142,7 +142,7 @@ func (x member) done(db *database) bool {
 // run simulates a transaction, and runs it. begin is called in between.
 func (g manager) run(ctx context.Context, group []member, log io.Writer, begin func()) error {
 	args := arguments(group)
-	would, err := simulate(ctx, g.machine, args...)
+	would, err := g.would.simulate(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -178,4 +178,9 @@ func bare(name string) string {
 type manager struct {
 	machine *access.Machine
 	db      *reader
+	would   *simulator
+}
+
+func newManager(m *access.Machine) manager {
+	return manager{m, &reader{machine: m}, &simulator{machine: m, run: simulate}}
 }
