@@ -3,7 +3,6 @@ package ssh
 import (
 	"archive/tar"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"deployster/internal/base/durable"
 )
@@ -97,6 +98,9 @@ func removeUnused(dir string) {
 // partial is the pattern for the names of incomplete bundles.
 const partial = ".bundle-*"
 
+// bundleLevel of compression takes less time than each other one, and no more space than the fastest.
+const bundleLevel = 2
+
 // writeBundle writes the archive, and then its checksum.
 func writeBundle(path string, programs Programs) (sum []byte, err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(path), partial)
@@ -109,7 +113,7 @@ func writeBundle(path string, programs Programs) (sum []byte, err error) {
 		}
 	}()
 	hash := sha256.New()
-	compressed, err := gzip.NewWriterLevel(io.MultiWriter(temporary, hash), gzip.BestSpeed)
+	compressed, err := gzip.NewWriterLevel(io.MultiWriter(temporary, hash), bundleLevel)
 	if err != nil {
 		return nil, err
 	}
