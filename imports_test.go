@@ -55,6 +55,8 @@ var ranks = map[string]int{
 	"machine/internal/settings":              13,
 	"machine/internal/kindtest":              10,
 	"machine/internal/accounts":              13,
+	"machine/internal/deb822":                10,
+	"machine/internal/openpgp":               10,
 	"machine/internal/apt":                   13,
 	"machine/internal/systemd":               13,
 	"machine":                                70,

@@ -9,52 +9,9 @@ import (
 	"strings"
 
 	"deployster/machine/internal/access"
+	"deployster/machine/internal/deb822"
 	"deployster/protocol"
 )
-
-// stanzas returns the stanzas of a deb822 file as fields. A value of several lines has them as they were
-// intended: without the blank at their begin, and an empty line for a dot.
-func stanzas(text string) (all []map[string]string) {
-	fields, name := map[string]string{}, ""
-	end := func() {
-		if len(fields) > 0 {
-			all = append(all, fields)
-		}
-		fields, name = map[string]string{}, ""
-	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		switch {
-		case strings.HasPrefix(line, "#"):
-		case strings.TrimSpace(line) == "":
-			end()
-		case (line[0] == ' ' || line[0] == '\t') && name != "":
-			if line = strings.TrimSpace(line); line == "." {
-				line = ""
-			}
-			fields[name] += "\n" + line
-		default:
-			var value string
-			name, value, _ = strings.Cut(line, ":")
-			fields[name] = strings.TrimSpace(value)
-		}
-	}
-	end()
-	for _, fields := range all {
-		for name, value := range fields {
-			fields[name] = strings.TrimPrefix(value, "\n")
-		}
-	}
-	return all
-}
-
-// stanza returns the first stanza, which may have no fields.
-func stanza(text string) map[string]string {
-	if all := stanzas(text); len(all) > 0 {
-		return all[0]
-	}
-	return map[string]string{}
-}
 
 // rendered returns the text of a source's file. block is the key's text, or a path.
 func rendered(c SourceConfig, block string) string {
@@ -115,7 +72,7 @@ func repositoriesBut(m *access.Machine, but string) (found []repository, err err
 		case err != nil:
 			return nil, err
 		case strings.HasSuffix(path, ".sources"):
-			for _, f := range stanzas(string(text)) {
+			for _, f := range deb822.Stanzas(string(text)) {
 				if f["Enabled"] == "no" {
 					continue
 				}

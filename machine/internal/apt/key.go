@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"deployster/machine/internal/deb822"
+	"deployster/machine/internal/openpgp"
 	"deployster/protocol"
 )
 
@@ -43,10 +45,11 @@ func (k Source) checkKey(c *sourceCall) error {
 			return protocol.Errorf(protocol.ConfigError, "/key", "%q is not the path of one keyring", key)
 		}
 		return nil
-	case !strings.HasPrefix(key, keyHeader):
-		return protocol.Errorf(protocol.ConfigError, "/key", "this is neither the text of a key, which begins with %s, nor a path", keyHeader)
+	case !strings.HasPrefix(key, openpgp.Header):
+		return protocol.Errorf(protocol.ConfigError, "/key", "this is neither the text of a key, which begins with %s, nor a path",
+			openpgp.Header)
 	}
-	if _, err := keyEnds(key); err != nil {
+	if _, err := openpgp.Ends(key); err != nil {
 		return protocol.Errorf(protocol.ConfigError, "/key", "the text of the key is not valid: %s", err)
 	}
 	return nil
@@ -59,7 +62,7 @@ func (k Source) keyIn(c *sourceCall, have *SourceState) (block string, known boo
 		return strings.TrimSpace(c.Config.Key), true
 	}
 	first, _, _ := strings.Cut(have.text, "\n")
-	block = stanza(have.text)["Signed-By"]
+	block = deb822.First(have.text)["Signed-By"]
 	return block, first == keyComment+c.Config.KeySHA256+" "+sum(block)
 }
 
@@ -89,13 +92,13 @@ func (k Source) key(ctx context.Context, c *sourceCall) (string, error) {
 		return "", fmt.Errorf("what is at %s has the checksum %s, and key_sha256 is %s: it is not used", c.Config.KeyURL,
 			sum(string(data)), c.Config.KeySHA256)
 	}
-	return armoured(data)
+	return openpgp.Armoured(data)
 }
 
 // expiry returns the first day on which a key cannot be used any more, the last one of several keys;
 // "" = the text is not a key, or is a path.
 func expiry(block string) string {
-	ends, err := keyEnds(block)
+	ends, err := openpgp.Ends(block)
 	if err != nil {
 		return ""
 	}

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deployster/machine/internal/deb822"
+	"deployster/machine/internal/openpgp"
 )
 
 func TestParseDatabase_ReadsAllPackages(t *testing.T) {
@@ -151,12 +154,12 @@ func TestKey_ReportsWhenItEnds(t *testing.T) {
 			t.Errorf("%.60q ends %q, and must end %q", text, got, want)
 		}
 	}
-	text, err := armoured([]byte(embedded(t, "good.gpg")))
-	if err != nil || expiry(text) != never || !strings.HasPrefix(text, keyHeader+"\n\n") {
+	text, err := openpgp.Armoured([]byte(embedded(t, "good.gpg")))
+	if err != nil || expiry(text) != never || !strings.HasPrefix(text, openpgp.Header+"\n\n") {
 		t.Errorf("a binary key is %v %q", err, text)
 	}
 	for _, bad := range []string{"<html>", "", "\x99\x00", "\xc6\x05abcde"} {
-		if text, err := armoured([]byte(bad)); err == nil {
+		if text, err := openpgp.Armoured([]byte(bad)); err == nil {
 			t.Errorf("%q is the key %q", bad, text)
 		}
 	}
@@ -164,7 +167,7 @@ func TestKey_ReportsWhenItEnds(t *testing.T) {
 
 func FuzzKey(f *testing.F) {
 	f.Add([]byte("\x98\x33\x04"))
-	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = packetEnds(data) })
+	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = openpgp.BinaryEnds(data) })
 }
 
 func TestRendered_IsReadBack(t *testing.T) {
@@ -172,12 +175,12 @@ func TestRendered_IsReadBack(t *testing.T) {
 	good := strings.TrimSpace(embedded(t, "good.asc"))
 	c := SourceConfig{Types: []string{"deb", "deb-src"}, URIs: []string{"http://a.example/x", "http://b.example"}, Suites: []string{"s"},
 		Components: []string{"main", "extra"}, Architectures: []string{"amd64"}}
-	f := stanza(rendered(c, good))
+	f := deb822.First(rendered(c, good))
 	if f["Signed-By"] != good || f["URIs"] != "http://a.example/x http://b.example" || f["Components"] != "main extra" ||
-		len(stanzas(rendered(c, good))) != 1 {
+		len(deb822.Stanzas(rendered(c, good))) != 1 {
 		t.Errorf("%q", f)
 	}
-	if f := stanza(rendered(c, "/usr/share/keyrings/x.gpg")); f["Signed-By"] != "/usr/share/keyrings/x.gpg" {
+	if f := deb822.First(rendered(c, "/usr/share/keyrings/x.gpg")); f["Signed-By"] != "/usr/share/keyrings/x.gpg" {
 		t.Errorf("%q", f)
 	}
 }

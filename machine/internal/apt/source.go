@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"deployster/machine/internal/access"
+	"deployster/machine/internal/deb822"
 	"deployster/machine/internal/files"
 	"deployster/machine/internal/replace"
 	"deployster/protocol"
@@ -120,7 +121,7 @@ func (k Source) Read(_ context.Context, c *sourceCall) (*SourceState, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields := stanza(state.text)
+	fields := deb822.First(state.text)
 	state.URIs, state.Suites, state.Components = words(fields["URIs"]), words(fields["Suites"]), words(fields["Components"])
 	state.KeyExpires = expiry(fields["Signed-By"])
 	return state, nil
@@ -183,7 +184,7 @@ var pointers = map[string]string{"Types": "/types", "URIs": "/uris", "Suites": "
 
 // differences returns how a file differs from what it is to be, field by field.
 func differences(have, want string, keyKnown bool) (reasons []protocol.Reason) {
-	h, w := stanza(have), stanza(want)
+	h, w := deb822.First(have), deb822.First(want)
 	if !keyKnown {
 		reasons = append(reasons, protocol.Reason{Path: "/key_sha256", Message: "the file has another key, or none"})
 	}
@@ -318,8 +319,8 @@ func (k Source) Discover(_ context.Context, _ *sourceCall, tell func(SourceConfi
 		if err != nil {
 			continue // removed meanwhile
 		}
-		f := stanza(string(text))
-		if len(stanzas(string(text))) != 1 || f["URIs"] == "" || f["Enabled"] == "no" {
+		f := deb822.First(string(text))
+		if len(deb822.Stanzas(string(text))) != 1 || f["URIs"] == "" || f["Enabled"] == "no" {
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".sources")

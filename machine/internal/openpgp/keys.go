@@ -1,4 +1,4 @@
-package apt
+package openpgp
 
 import (
 	"encoding/base64"
@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// Of keys only this is read: whether the text is one, and when it ends. apt checks signatures.
-
 const (
-	keyHeader = "-----BEGIN PGP PUBLIC KEY BLOCK-----"
-	keyFooter = "-----END PGP PUBLIC KEY BLOCK-----"
+	// Header begins the text of a key.
+	Header = "-----BEGIN PGP PUBLIC KEY BLOCK-----"
+	footer = "-----END PGP PUBLIC KEY BLOCK-----"
 )
 
 // The kinds of packets and subpackets that are read.
@@ -23,37 +22,37 @@ const (
 	keyLifetime     = 9
 )
 
-// armoured returns a key as text: what is fetched may be binary.
-func armoured(data []byte) (string, error) {
-	if text := strings.TrimSpace(strings.ReplaceAll(string(data), "\r", "")); strings.HasPrefix(text, keyHeader) {
-		_, err := keyEnds(text)
+// Armoured returns a key as text: what is fetched may be binary.
+func Armoured(data []byte) (string, error) {
+	if text := strings.TrimSpace(strings.ReplaceAll(string(data), "\r", "")); strings.HasPrefix(text, Header) {
+		_, err := Ends(text)
 		return text, err
 	}
-	if _, err := packetEnds(data); err != nil {
+	if _, err := BinaryEnds(data); err != nil {
 		return "", err
 	}
 	encoded := base64.StdEncoding.EncodeToString(data)
 	var b strings.Builder
-	b.WriteString(keyHeader + "\n\n")
+	b.WriteString(Header + "\n\n")
 	for len(encoded) > 0 {
 		n := min(64, len(encoded))
 		b.WriteString(encoded[:n] + "\n")
 		encoded = encoded[n:]
 	}
-	b.WriteString(keyFooter)
+	b.WriteString(footer)
 	return b.String(), nil
 }
 
-// keyEnds returns when each key of a text ends; the zero time = never.
-func keyEnds(text string) (ends []time.Time, err error) {
+// Ends returns when each key of a text ends; the zero time = never.
+func Ends(text string) (ends []time.Time, err error) {
 	rest, found := text, false
 	for {
 		var inside string
-		if _, inside, found = strings.Cut(rest, keyHeader); !found {
+		if _, inside, found = strings.Cut(rest, Header); !found {
 			break
 		}
-		if inside, rest, found = strings.Cut(inside, keyFooter); !found {
-			return nil, errors.New("its last line is missing: " + keyFooter)
+		if inside, rest, found = strings.Cut(inside, footer); !found {
+			return nil, errors.New("its last line is missing: " + footer)
 		}
 		_, body, found := strings.Cut(strings.ReplaceAll(inside, "\r", ""), "\n\n") // after headers such as Version:
 		if !found {
@@ -69,7 +68,7 @@ func keyEnds(text string) (ends []time.Time, err error) {
 		if err != nil {
 			return nil, err
 		}
-		more, err := packetEnds(data)
+		more, err := BinaryEnds(data)
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +80,9 @@ func keyEnds(text string) (ends []time.Time, err error) {
 	return ends, nil
 }
 
-// packetEnds returns when each key among packets ends: its creation and the longest lifetime that a
+// BinaryEnds returns when each key among packets ends: its creation and the longest lifetime that a
 // signature directly after it gives.
-func packetEnds(data []byte) (ends []time.Time, err error) {
+func BinaryEnds(data []byte) (ends []time.Time, err error) {
 	var created time.Time
 	primary := false
 	for len(data) > 0 {
