@@ -33,12 +33,14 @@ type conversion struct {
 
 func (c conversion) convert(addr string, out *Resolved) {
 	if c.typeOf != nil {
-		out.Value = c.converter.Convert(c.typeOf(addr).ConfigSchema, out.Value, out.Unknown)
+		ty := c.typeOf(addr)
+		out.Value = c.converter.Convert(ty.ConfigSchema, plugPaths(out.Value, ty.PlugsIn), out.Unknown)
 	}
 }
 
 // Converting returns a manifest that converts the scalars in configs to the types
-// that the schemas of their types name: "80" to 80 for a number.
+// that the schemas of their types name, "80" to 80 for a number, and the plugs that
+// they name to paths.
 func Converting(m *Manifest, typeOf func(addr string) protocol.Type) *Manifest {
 	next := *m
 	next.scalars = conversion{typeOf, &scalars.Converter{}}

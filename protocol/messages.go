@@ -174,6 +174,7 @@ type Type struct {
 	Kind              string                 `json:"kind,omitempty"`     // the kind of object, as the image declares
 	AutoEdges         []AutoEdge             `json:"auto_edges,omitempty"`
 	Plugs             map[string]PlugRequest `json:"plugs,omitempty"`
+	PlugsIn           []string               `json:"plugs_in,omitempty"`           // JSON pointers into the config: paths below PlugsDir
 	RequiredResources map[string]string      `json:"required_resources,omitempty"` // protocol 1: alias -> type
 	OptionalResources map[string]string      `json:"optional_resources,omitempty"` // the same, for optional ones
 	OnlyThese         bool                   `json:"only_these,omitempty"`         // protocol 1: no other aliases are allowed
@@ -201,6 +202,9 @@ func (c Command) Of(image string) string {
 	}
 	return image
 }
+
+// PlugsDir is where a plug that a config names is mounted, by its name: see Type.PlugsIn.
+const PlugsDir = "/plugs/"
 
 // NeedsWholeMachine in Type.Needs: the image works on the machine itself.
 const NeedsWholeMachine = "whole-machine"

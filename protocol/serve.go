@@ -72,6 +72,7 @@ type About struct {
 	Kind         string                 // the kind of object; "" = the image's repository
 	AutoEdges    []AutoEdge             // automatic dependencies, for manifests with auto_edges
 	Plugs        map[string]PlugRequest // the files and directories of the host that it needs, by name
+	PlugsIn      []string               // JSON pointers to config values that may name a plug, or a path below PlugsDir
 	Dependencies bool                   // it needs Call.Dependencies
 	Refresh      bool                   // it needs Call.Refresh and Call.Changed
 	Memory       bool                   // it uses Call.Remember, and needs Call.Memory and Call.Unsettled

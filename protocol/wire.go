@@ -16,6 +16,7 @@ type InitAnswer struct {
 	Kind         string                 `json:"kind,omitempty"`          // the kind of object; none = the image's repository
 	AutoEdges    []AutoEdge             `json:"auto_edges,omitempty"`    // automatic dependencies, for manifests with auto_edges
 	Plugs        map[string]PlugRequest `json:"plugs,omitempty"`
+	PlugsIn      []string               `json:"plugs_in,omitempty"`     // JSON pointers to config values that may name a plug
 	StateAction  Command                `json:"state_action"`           // the command that reads the state
 	Absent       bool                   `json:"absent,omitempty"`       // it can remove the object
 	Dependencies bool                   `json:"dependencies,omitempty"` // it needs its dependencies in the input

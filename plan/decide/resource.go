@@ -49,7 +49,7 @@ func (d *Decisions) decision(r *config.Resource) *decision {
 // decide returns the step; nil = that is not possible: the reason is reported, or the
 // resource is matched again.
 func (d *decision) decide(ctx context.Context) *change.Step {
-	if !d.prepare() || !d.learn() || d.triggered() {
+	if !d.prepare(ctx) || !d.learn() || d.triggered() {
 		return nil
 	}
 	recording := d.subject.Selection.RefreshOnly
@@ -83,7 +83,7 @@ func (d *decision) decide(ctx context.Context) *change.Step {
 }
 
 // prepare checks the preconditions, and makes the step with the config. It reports errors.
-func (d *decision) prepare() bool {
+func (d *decision) prepare(ctx context.Context) bool {
 	m, addr := d.subject.Manifest, d.r.Address
 	if conditional, _ := m.Conditional(addr); conditional && !d.subject.Selection.RefreshOnly {
 		if _, diags := m.Preconditions(addr, d.scope(d.decisions.forecast)); diags.HasErrors() {
@@ -95,7 +95,7 @@ func (d *decision) prepare() bool {
 	if d.report(diags); diags.HasErrors() {
 		return false
 	}
-	d.step = d.session.NewStep(d.r, resolved)
+	d.step = d.session.NewStep(ctx, d.r, resolved)
 	d.session.Secret(d.step)
 	d.entry, _ = d.session.Recorded(addr, d.step)
 	violations := d.session.Prober.CheckConfig(d.step.Init, d.step.Config, d.step.Unknown)

@@ -92,8 +92,8 @@ func (k *Checker) Check(ctx context.Context, r *config.Resource) *Resource {
 }
 
 // Step returns the step with which a resource is queried, given its config.
-func (k *Checker) Step(r *config.Resource, c config.Resolved) *change.Step {
-	return k.session.NewStep(r, c)
+func (k *Checker) Step(ctx context.Context, r *config.Resource, c config.Resolved) *change.Step {
+	return k.session.NewStep(ctx, r, c)
 }
 
 // Changed reports how the manifest's resource differs from what was applied, or "".
@@ -179,7 +179,7 @@ func (k *Checker) driftOf(ctx context.Context, r *config.Resource) *Resource {
 		out.Status, out.Reason = None, NotAsked
 		return out
 	}
-	step := k.session.NewStep(r, resolved)
+	step := k.session.NewStep(ctx, r, resolved)
 	k.session.Secret(step)
 	q := k.session.Query(r.Address, step, entry)
 	o := k.session.Observe(ctx, &q, &entry, observe.Scope{Prior: k.session.Subject.Prior, View: observe.Recorded(k.session.Subject.Prior)})

@@ -2,6 +2,7 @@ package plugs
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/artifacts"
@@ -112,6 +114,27 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 		mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
 	}
 	return mounts, diags
+}
+
+// Named grants a resource the plugs that its config names where its type reads them, each read-only
+// and at its own name.
+func (p *Plugs) Named(ctx context.Context, r *config.Resource, t protocol.Type, value json.RawMessage) ([]runner.Mount, diag.Diagnostics) {
+	if len(t.PlugsIn) == 0 {
+		return nil, nil
+	}
+	doc, err := jsondoc.Value(value)
+	if err != nil {
+		return nil, nil // it is reported where it is read
+	}
+	t.Plugs = map[string]protocol.PlugRequest{}
+	for _, pointer := range t.PlugsIn {
+		text, _ := jsondoc.At(doc, jsondoc.Pointer(pointer)).(string)
+		if below, is := strings.CutPrefix(text, protocol.PlugsDir); is {
+			name, _, _ := strings.Cut(below, "/")
+			t.Plugs[name] = protocol.PlugRequest{ContainerPath: protocol.PlugsDir + name}
+		}
+	}
+	return p.Grant(ctx, r, t)
 }
 
 // files returns the mount source for the files of an artifact. Its errors name the

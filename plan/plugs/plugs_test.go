@@ -2,6 +2,7 @@ package plugs
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"regexp"
 	"strings"
@@ -65,6 +66,38 @@ func TestGrant_RequiresPlugAndRequest(t *testing.T) {
 				t.Errorf("said %q, want %q", got, c.errors)
 			}
 		})
+	}
+}
+
+// A config names plugs where its type reads them, and just those are mounted, read-only.
+func TestNamed_MountsWhatTheConfigNames(t *testing.T) {
+	t.Parallel()
+	p := New([]config.Plug{{Name: "site", Path: "/etc"}, {Name: "other", Path: "/tmp"},
+		{Name: "theirs", Path: "/etc", ResourceNames: []*regexp.Regexp{regexp.MustCompile("^x$")}}}, nil, nil)
+	for value, want := range map[string]struct{ target, errors string }{
+		`{"source":"/plugs/site","also":"/plugs/other"}`: {target: "/plugs/site"},
+		`{"source":"/plugs/site/a/b"}`:                   {target: "/plugs/site"},
+		`{"source":"/srv/plugs/site"}`:                   {},
+		`{"source":null}`:                                {},
+		`{}`:                                             {},
+		`{"source":"/plugs/none"}`:                       {errors: "error: Missing plug"},
+		`{"source":"/plugs/../etc"}`:                     {errors: "error: Missing plug"},
+		`{"source":"/plugs/theirs"}`:                     {errors: "error: Plug not allowed"},
+	} {
+		r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
+		mounts, diags := p.Named(t.Context(), r, protocol.Type{PlugsIn: []string{"/source"}}, json.RawMessage(value))
+		if got := summaries(diags); got != want.errors {
+			t.Errorf("%s: said %q, want %q", value, got, want.errors)
+		}
+		switch {
+		case want.target == "" && len(mounts) > 0, want.target != "" && (len(mounts) != 1 || mounts[0].Target != want.target || mounts[0].Writable):
+			t.Errorf("%s: %+v", value, mounts)
+		}
+		r.Settings.WholeMachine = true
+		if _, diags := p.Named(t.Context(), r, protocol.Type{PlugsIn: []string{"/source"}}, json.RawMessage(value)); want.target != "" &&
+			summaries(diags) != "error: A plug of what has the whole machine" {
+			t.Errorf("%s with the whole machine: %s", value, summaries(diags))
+		}
 	}
 }
 

@@ -67,13 +67,17 @@ func (x *Session) Progress(e Event) {
 	}
 }
 
-// NewStep returns a step with what is known before the image is queried.
-func (x *Session) NewStep(r *config.Resource, resolved config.Resolved) *change.Step {
+// NewStep returns a step with what is known before the image is queried. It reports the plugs that
+// the config names and that the resource may not have.
+func (x *Session) NewStep(ctx context.Context, r *config.Resource, resolved config.Resolved) *change.Step {
 	ty := x.Types.TypeOf(r.Address)
+	named, diags := x.Plugs.Named(ctx, r, ty, resolved.Value)
+	x.Findings.Report(r, "", diags)
 	step := &change.Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: observe.HiddenInConfig(x.Prober, ty, resolved),
 		Ignored: resolved.Ignored, Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
-		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: x.Types.Mounts(r.Address),
+		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
+		Mounts:   slices.Concat(x.Types.Mounts(r.Address), named),
 		Timeouts: change.Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
 		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),

@@ -227,7 +227,7 @@ func (l *looker) request(ctx context.Context, addr string) (*watchclient.Request
 	if r == nil {
 		return nil, errors.New("it is no longer recorded")
 	}
-	step := seen.Step(r, config.Resolved{Value: prior.Resources[addr].Config})
+	step := seen.Step(ctx, r, config.Resolved{Value: prior.Resources[addr].Config})
 	target := step.Target(addr)
 	if step.Init.WatchAction == nil {
 		return nil, errors.New("its type no longer reports changes")

@@ -26,6 +26,7 @@ type Document struct {
 	Config       []Property                      `json:"config"`
 	State        []Property                      `json:"state"`
 	Plugs        map[string]protocol.PlugRequest `json:"plugs"`
+	PlugsIn      []string                        `json:"plugs_in,omitempty"`
 	Resources    map[string]string               `json:"required_resources,omitempty"`
 	StateAction  protocol.Command                `json:"state_action"`
 	Absent       bool                            `json:"absent"`
@@ -50,7 +51,8 @@ type Document struct {
 func Describe(name string, ty protocol.Type) Document {
 	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Protocol, ConfigSchema: ty.ConfigSchema,
 		StateSchema: ty.StateSchema,
-		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
+		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, PlugsIn: ty.PlugsIn,
+		Resources: ty.RequiredResources, StateAction: ty.StateAction,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Discover: ty.DiscoverAction,
 		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
@@ -106,12 +108,15 @@ func Print(p terminal.Printer, t Document) {
 	}
 	printProperties(p, t.State, false)
 	p.Printf("\n%s\n", paint.Bold("Plugs"))
-	if len(t.Plugs) == 0 {
+	if len(t.Plugs)+len(t.PlugsIn) == 0 {
 		p.Printf("  none\n")
 	}
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
 		rows = append(rows, []string{name, "at " + t.Plugs[name].ContainerPath, plugText(t.Plugs[name])})
+	}
+	for _, pointer := range t.PlugsIn {
+		rows = append(rows, []string{"the one in " + pointer, "at " + protocol.PlugsDir + "NAME", "read only"})
 	}
 	p.Table("  ", rows)
 	for _, alias := range slices.Sorted(maps.Keys(t.Resources)) {

@@ -27,9 +27,10 @@ type ArchiveConfig struct {
 }
 
 var archiveDocs = map[string]string{
-	"path":     "The path of the link that leads to what is unpacked: PATH-CHECKSUM next to it.",
-	"url":      "Where the archive is fetched: tar, also with gzip, bzip2, xz or zstd, or zip.",
-	"source":   "A file that is the archive, in place of url: of a plug or an artifact, below /plugs/, or else of the machine.",
+	"path": "The path of the link that leads to what is unpacked: PATH-CHECKSUM next to it.",
+	"url":  "Where the archive is fetched: tar, also with gzip, bzip2, xz or zstd, or zip.",
+	"source": "A file that is the archive, in place of url: " +
+		"a plug with files of an artifact, a path below /plugs/NAME/, or else a path of the machine.",
 	"sha256":   "The checksum of the archive, as 64 hexadecimal digits.",
 	"strip":    "How many directories are left out at the beginning of each name.",
 	"max_size": "How large it may be unpacked, such as 500M or 4G.",
@@ -55,7 +56,7 @@ type Archive struct{ Machine *access.Machine }
 // NewArchive returns the kind archive.
 func NewArchive(m *access.Machine) protocol.Kind {
 	return protocol.NewKind(Archive{m}, protocol.About{Label: "Archive", Kind: "linux/archive", Worker: true, Unknowns: true,
-		AutoEdges: files.Edges(), Docs: archiveDocs})
+		AutoEdges: files.Edges(), PlugsIn: []string{"/source"}, Docs: archiveDocs})
 }
 
 // shownSum is how many digits of a checksum are in the name of a directory.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"deployster/machine/internal/access"
+	"deployster/protocol"
 )
 
 // idle is how long a server may send nothing.
@@ -104,7 +105,7 @@ func sumOf(path string) (string, error) {
 }
 
 // plugs is where the files of plugs and artifacts are in the container.
-const plugs = "/plugs/"
+const plugs = protocol.PlugsDir
 
 // located returns where a source is for this process: below /plugs/ in the container, else on the machine.
 func located(m *access.Machine, source string) string {

@@ -29,7 +29,7 @@ type TreeConfig struct {
 
 var treeDocs = map[string]string{
 	"path":   "The absolute path of the directory.",
-	"source": "A directory that has the files: of a plug or an artifact, below /plugs/, or else of the machine.",
+	"source": "A directory that has the files: a plug with files of an artifact, a path below /plugs/NAME/, or else a path of the machine.",
 	"delete": "Whether the directory has nothing else: what others put there is removed, which the plan calls destructive.",
 	"mode": "The permissions of the files as four octal digits, such as 0640. Programs and directories can also be executed and entered by " +
 		"whom they let read. Left out, new files have 0644, and programs 0755.",
@@ -56,7 +56,7 @@ type Tree struct{ Machine *access.Machine }
 // NewTree returns the kind tree.
 func NewTree(m *access.Machine) protocol.Kind {
 	return protocol.NewKind(Tree{m}, protocol.About{Label: "Tree of files", Kind: "linux/tree", Worker: true, Unknowns: true,
-		AutoEdges: files.Edges(), Docs: treeDocs})
+		AutoEdges: files.Edges(), PlugsIn: []string{"/source"}, Docs: treeDocs})
 }
 
 // leaf is a file or a link of a tree.

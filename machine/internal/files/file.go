@@ -38,7 +38,8 @@ type FileConfig struct {
 var fileDocs = attributeDocs(map[string]string{
 	"path":    "The absolute path of the file.",
 	"content": "The text of the file. Without content and source, the content is not managed, and a new file is empty.",
-	"source":  "A file of a plug or an artifact that has the content, in place of content. It may be binary.",
+	"source": "A file of an artifact that has the content, in place of content: " +
+		"a plug with its files, or a path below /plugs/NAME/. It may be binary.",
 	"validate": "A command that checks new content before it is visible, as a list of words; %s stands for the path of the new file. " +
 		"If it fails, the file is unchanged.",
 	"backup": "Keep the file that is replaced as PATH.deployster-backup.",
@@ -67,7 +68,7 @@ type File struct{ Machine *access.Machine }
 // NewFile returns the kind file.
 func NewFile(m *access.Machine) protocol.Kind {
 	return protocol.NewKind(File{m}, protocol.About{Label: "File", Kind: "linux/file", Worker: true, Unknowns: true, AutoEdges: edges(),
-		Docs: fileDocs})
+		PlugsIn: []string{"/source"}, Docs: fileDocs})
 }
 
 // check returns an error of the config, and where the file is when links are followed.

@@ -57,7 +57,7 @@ func isTransitional(f *Fields) bool {
 
 func readInitV1(f *Fields, ty *protocol.Type) {
 	transitional := isTransitional(f)
-	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
+	for _, key := range []string{"plugs", "plugs_in", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
 		"worker", "batch", "reuse", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent", "needs"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
@@ -154,6 +154,9 @@ func readInitV2(f *Fields, ty *protocol.Type) {
 		ty.AutoEdges = append(ty.AutoEdges, one)
 	}
 	readPlugs(f, ty)
+	if ty.PlugsIn = pointers(f, "plugs_in"); len(ty.PlugsIn) > maxPlugsIn {
+		f.Problem("\"plugs_in\" has %d entries, and must have at most %d", len(ty.PlugsIn), maxPlugsIn)
+	}
 	ty.Absent, ty.ByPerson = f.flag("absent", false), !f.flag("repair", true)
 	ty.Dependencies = f.flag("dependencies", false)
 	ty.Refresh = f.flag("refresh", false)
@@ -170,6 +173,9 @@ func readInitV2(f *Fields, ty *protocol.Type) {
 	readBatch(f, ty)
 	f.Done()
 }
+
+// maxPlugsIn is how many values of a config may name plugs.
+const maxPlugsIn = 8
 
 // maxBatch is the limit of "max" in "batch".
 const maxBatch = 1000
