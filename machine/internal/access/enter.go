@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// containerVariable holds, for the program that has entered the machine, the number of the
-// file descriptor of the container's root.
+// containerVariable holds, for the program that has entered the machine, the numbers of the
+// file descriptors of the container's root and of its mount namespace, as 6,7.
 const containerVariable = "MACHINE_CONTAINER_ROOT"
 
 // grantedRoot is the path of the machine's root in a container that has the whole machine.
@@ -74,6 +74,10 @@ func again() error {
 	if err != nil {
 		return err
 	}
+	mounts, err := open("/proc/self/ns/mnt", unix.O_RDONLY) // stays open: plugs are mounted in it, and end with it
+	if err != nil {
+		return err
+	}
 	root, err := open("/proc/1/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC)
 	if err != nil {
 		return err
@@ -95,22 +99,25 @@ func again() error {
 			return fmt.Errorf("the machine cannot be entered: %s: %w", step.of, err)
 		}
 	}
-	environment := append(os.Environ(), containerVariable+"="+strconv.Itoa(container))
+	environment := append(os.Environ(), containerVariable+"="+strconv.Itoa(container)+","+strconv.Itoa(mounts))
 	err = syscall.Exec("/proc/self/fd/"+strconv.Itoa(program), os.Args, environment)
 	return fmt.Errorf("the machine cannot be entered: exec: %w", err)
 }
 
 // after returns the machine in the second run of the program.
 func after(text string) (*Machine, error) {
-	fd, err := strconv.Atoi(text)
-	if err != nil || fd < 3 {
-		return nil, fmt.Errorf("%s is %q: this program sets it itself", containerVariable, text)
+	root, mounts, _ := strings.Cut(text, ",")
+	for _, number := range []string{root, mounts} {
+		fd, err := strconv.Atoi(number)
+		if err != nil || fd < 3 {
+			return nil, fmt.Errorf("%s is %q: this program sets it itself", containerVariable, text)
+		}
+		unix.CloseOnExec(fd)
 	}
-	unix.CloseOnExec(fd)
 	if err := os.Unsetenv(containerVariable); err != nil {
 		return nil, err
 	}
-	return &Machine{Root: "/", container: "/proc/self/fd/" + text}, nil
+	return &Machine{Root: "/", container: "/proc/self/fd/" + root}, nil
 }
 
 // FromContainer returns the path of a file of the container, such as that of a plug.

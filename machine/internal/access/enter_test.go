@@ -70,7 +70,8 @@ func enter(t *testing.T, prepare string) string {
 mount -t tmpfs none /mnt; mkdir -p /srv; mount -t proc none /proc
 printf 'the machine' >/mnt/here
 unshare --mount sh -ec '
-	mount -t tmpfs none "$ROOT"; mkdir "$ROOT/machine" "$ROOT/proc"; printf "a plug" >"$ROOT/plug"
+	mount -t tmpfs none "$ROOT"; mkdir "$ROOT/machine" "$ROOT/proc"; printf "a plug" >"$ROOT/plugged"
+	touch "$ROOT/plug"; mount --bind "$ROOT/plugged" "$ROOT/plug"
 	cp "$PROGRAM" "$ROOT/program"
 	mount --rbind /proc "$ROOT/proc"
 	` + prepare + `
