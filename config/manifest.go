@@ -79,9 +79,9 @@ func (m *Manifest) WithArtifacts(found map[string]ArtifactValue) (*Manifest, dia
 }
 
 // WithAutoEdges returns a new manifest with additional dependencies of resources, by
-// address. It does not change m.
-func WithAutoEdges(m *Manifest, found map[string][]string) (*Manifest, diag.Diagnostics) {
-	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return expand.WithAutoEdges(m.instances, found) })
+// address, all of one origin. It does not change m.
+func WithAutoEdges(m *Manifest, found map[string][]string, origin Origin) (*Manifest, diag.Diagnostics) {
+	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return expand.WithAutoEdges(m.instances, found, origin) })
 }
 
 // Plugs returns the declared plugs, sorted by name.

@@ -76,6 +76,7 @@ const (
 	FromSubscribe  = instance.FromSubscribe
 	FromDependsOn  = instance.FromDependsOn
 	FromType       = instance.FromType
+	FromProvides   = instance.FromProvides
 
 	OnRemoveDestroy = instance.OnRemoveDestroy
 	OnRemoveForget  = instance.OnRemoveForget

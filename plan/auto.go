@@ -20,8 +20,25 @@ func addAutoEdges(x *query.Session) (cycles map[string][]string) {
 	if !s.Manifest.Settings().AutoEdges {
 		return nil
 	}
-	var nodes []autoedge.Node
-	before, views := graph.Graph{}, observe.Recorded(s.Prior)
+	nodes, before := autoNodes(x)
+	edges, cycles := autoedge.Find(nodes, before)
+	if len(edges) == 0 {
+		return cycles
+	}
+	next, diags := config.WithAutoEdges(s.Manifest, edges, config.FromType)
+	if x.Findings.Report(nil, "", diags); diags.HasErrors() {
+		return cycles
+	}
+	s.Manifest = config.Converting(next, x.Types.TypeOf)
+	s.Narrow()
+	return cycles
+}
+
+// autoNodes returns all resources as nodes of automatic edges, and what each waits for so far.
+func autoNodes(x *query.Session) (nodes []autoedge.Node, before graph.Graph) {
+	s := x.Subject
+	before = graph.Graph{}
+	views := observe.Recorded(s.Prior)
 	for _, r := range s.Matched() {
 		ty := x.Types.TypeOf(r.Address)
 		before[r.Address] = subject.Predecessors(r)
@@ -36,15 +53,5 @@ func addAutoEdges(x *query.Session) (cycles map[string][]string) {
 		}
 		nodes = append(nodes, n)
 	}
-	edges, cycles := autoedge.Find(nodes, before)
-	if len(edges) == 0 {
-		return cycles
-	}
-	next, diags := config.WithAutoEdges(s.Manifest, edges)
-	if x.Findings.Report(nil, "", diags); diags.HasErrors() {
-		return cycles
-	}
-	s.Manifest = config.Converting(next, x.Types.TypeOf)
-	s.Narrow()
-	return cycles
+	return nodes, before
 }

@@ -54,7 +54,7 @@ func build(ctx context.Context, x *query.Session) *Plan {
 	}
 	x.Types.QueryOthers(ctx)
 	cycles := addAutoEdges(x)
-	decisions := decide.All(ctx, x, expanded)
+	decisions := addProvided(ctx, x, decide.All(ctx, x, expanded))
 	f.Report(nil, "", s.Overruled())
 	switch {
 	case ctx.Err() != nil:

@@ -239,6 +239,7 @@ type Answer struct {
 	MayDiffer     bool            `json:"may_differ,omitempty"` // the state after the actions may differ from Forecast
 	Unknown       []string        `json:"unknown,omitempty"`    // JSON pointers into the state: known only after the actions
 	Memory        json.RawMessage `json:"memory,omitempty"`     // the type's memory; none = unchanged
+	Provides      []Provided      `json:"provides,omitempty"`   // objects of other kinds that it brings
 }
 
 // ErrorClass is the class of a failure that an image reports in place of a status.

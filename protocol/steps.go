@@ -100,7 +100,7 @@ func (s server[C, S]) look(ctx context.Context, p Process) (StateAnswer, error) 
 	if c.Intent == Absent {
 		answer, err = s.absent(ctx, c, have)
 	} else {
-		answer, err = s.present(ctx, c, have)
+		answer, err = s.provided(ctx, c, have)
 	}
 	answer.Memory = c.remembered()
 	return answer, err

@@ -53,6 +53,7 @@ type StateAnswer struct {
 	MayDiffer     bool            `json:"forecast_may_differ,omitempty"` // the state after the actions may differ from Forecast
 	Unknown       []string        `json:"unknown,omitempty"`             // JSON pointers into the state: known only after the actions
 	Memory        json.RawMessage `json:"memory,omitempty"`              // the memory: recorded with VALID, for the actions with STALE
+	Provides      []Provided      `json:"provides,omitempty"`            // objects of other kinds that it brings, at most MaxProvides
 	Error         *TypeError      `json:"error,omitempty"`               // in place of all other members
 }
 

@@ -37,7 +37,7 @@ type Modules struct {
 	Hider          func() *secret.Hider            // of Secrets
 	Impure         *impureValues                   // nil except during apply
 	Artifacts      []instance.Artifact             // sorted by name
-	AutoEdges      map[string][]string             // automatic dependencies of resources, by address
+	AutoEdges      map[string][]instance.Edge      // automatic dependencies of resources, by address
 	ArtifactValues map[string]source.ArtifactValue // of the artifacts whose versions are known
 	Hosts          instance.Hosts
 	HostFacts      map[string]protocol.HostFacts // the known facts, by the names of instances

@@ -26,7 +26,7 @@ type depCollector struct {
 	e      *eval.Evaluator
 	done   map[eval.MemoKey]*depSet
 	budget int
-	auto   map[string][]string
+	auto   map[string][]instance.Edge
 }
 
 // link sets the edges of every instance.
@@ -51,10 +51,20 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 	return nil
 }
 
-// WithAutoEdges returns new instances with additional dependencies of resources, by address.
-func WithAutoEdges(m *Instances, found map[string][]string) (*Instances, hcl.Diagnostics) {
+// WithAutoEdges returns new instances with additional dependencies of resources, by address, all of one origin.
+func WithAutoEdges(m *Instances, found map[string][]string, origin instance.Origin) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
-	mods.AutoEdges = found
+	mods.AutoEdges = maps.Clone(mods.AutoEdges)
+	if mods.AutoEdges == nil {
+		mods.AutoEdges = make(map[string][]instance.Edge, len(found))
+	}
+	for addr, list := range found {
+		edges := slices.Clone(mods.AutoEdges[addr])
+		for _, to := range list {
+			edges = append(edges, instance.Edge{To: to, Origin: origin})
+		}
+		mods.AutoEdges[addr] = edges
+	}
 	next := &Instances{Modules: mods.With(m.Modules.Pinned)}
 	return next, next.Instantiate(false)
 }
@@ -119,9 +129,9 @@ func (r *depCollector) edges(i *instance.Instance) {
 			i.Edges = append(i.Edges, instance.Edge{To: to.Address, Origin: origin})
 		}
 	}
-	for _, to := range r.auto[i.Address] {
-		if !slices.ContainsFunc(i.Edges, func(e instance.Edge) bool { return e.To == to }) {
-			i.Edges = append(i.Edges, instance.Edge{To: to, Origin: instance.FromType})
+	for _, one := range r.auto[i.Address] {
+		if !slices.ContainsFunc(i.Edges, func(e instance.Edge) bool { return e.To == one.To }) {
+			i.Edges = append(i.Edges, one)
 		}
 	}
 	slices.SortFunc(i.Edges, func(a, b instance.Edge) int { return strings.Compare(a.To, b.To) })

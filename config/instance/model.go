@@ -41,7 +41,7 @@ func Reference(address string) string {
 type Origin string
 
 // The origins, strongest first: an alias in `dependencies`, a reference in an expression, `subscribe`,
-// `depends_on`, and an automatic dependency of the type. Two resources have one edge, with the
+// `depends_on`, an automatic dependency of the type, and one on what brings the object. Two resources have one edge, with the
 // strongest origin.
 const (
 	FromDependency Origin = "dependency"
@@ -49,10 +49,11 @@ const (
 	FromSubscribe  Origin = "subscribe"
 	FromDependsOn  Origin = "depends_on"
 	FromType       Origin = "auto"
+	FromProvides   Origin = "provides"
 )
 
 // OrderOnly reports whether the dependant reads nothing of the other resource.
-func (o Origin) OrderOnly() bool { return o == FromDependsOn || o == FromType }
+func (o Origin) OrderOnly() bool { return o == FromDependsOn || o == FromType || o == FromProvides }
 
 // Edge is a dependency of a resource on another.
 type Edge struct {

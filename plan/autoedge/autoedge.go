@@ -17,6 +17,9 @@ type Node struct {
 	Kind    string // of its object
 	Config  []byte // as far as it is known
 	Type    protocol.Type
+
+	Provides []protocol.Provided // what it brings, as far as it has answered
+	Kept     []string            // what it was recorded to depend on, and has not answered now
 }
 
 // place identifies an object: its host, kind and name.
@@ -105,11 +108,14 @@ func reaches(from, to string, before graph.Graph) bool {
 }
 
 // Notes returns what to know of a changed resource: what it waits for because its type
-// declares it, and what it does not wait for because that would close a cycle.
+// declares it or because that brings what it needs, and what it does not wait for because that would close a cycle.
 func Notes(edges []config.Edge, cycles []string) (notes []*reason.Reason) {
 	for _, e := range edges {
-		if e.Origin == config.FromType {
+		switch e.Origin {
+		case config.FromType:
 			notes = append(notes, reason.New(reason.AutoEdge, e.To))
+		case config.FromProvides:
+			notes = append(notes, reason.New(reason.ProvidedEdge, e.To))
 		}
 	}
 	for _, to := range cycles {

@@ -78,7 +78,9 @@ func TestFind_NoCircles(t *testing.T) {
 				before[addr] = []string{fmt.Sprint("n", r.IntN(i))}
 			}
 		}
+		nodes[r.IntN(8)].Provides = []protocol.Provided{{Kind: "file", ID: "/"}}
 		edges, cycles := Find(nodes, before)
+		FindProvided(nodes, before)
 		if _, err := before.Layers(); err != nil {
 			t.Fatalf("seed %d: %v: %v", seed, err, before)
 		}
@@ -88,6 +90,53 @@ func TestFind_NoCircles(t *testing.T) {
 					t.Fatalf("seed %d: %s after %s would be no circle: %v", seed, addr, to, before)
 				}
 			}
+		}
+	}
+}
+
+// pack is a node that brings these objects.
+func pack(addr string, brings ...protocol.Provided) Node {
+	return Node{Address: addr, Kind: "package", Provides: brings}
+}
+
+func TestFindProvided_ReturnsEdges(t *testing.T) {
+	t.Parallel()
+	etc, app := protocol.Provided{Kind: "file", ID: "/etc"}, protocol.Provided{Kind: "file", ID: "/etc/app/"}
+	elsewhere := file("conf", "/etc/app/conf")
+	elsewhere.Host = "far"
+	itself := file("etc", "/etc")
+	itself.Provides = []protocol.Provided{etc}
+	kept := file("conf", "/conf")
+	kept.Kept = []string{"p"}
+	for name, c := range map[string]struct {
+		nodes                  []Node
+		before                 graph.Graph
+		edges, cycles, brought map[string][]string
+	}{
+		"below":            {nodes: []Node{file("conf", "/etc/app/conf"), pack("p", app)}, edges: map[string][]string{"conf": {"p"}}, brought: map[string][]string{"conf": {"p"}}},
+		"below two":        {nodes: []Node{file("conf", "/etc/app/conf"), pack("p", etc), pack("q", app)}, edges: map[string][]string{"conf": {"q", "p"}}, brought: map[string][]string{"conf": {"q", "p"}}},
+		"beside":           {nodes: []Node{file("conf", "/etc/application"), pack("p", app)}},
+		"another host":     {nodes: []Node{elsewhere, pack("p", app)}},
+		"itself":           {nodes: []Node{itself}},
+		"what it declares": {nodes: []Node{service("web", `{"unit":"web","files":["/etc/app"]}`), pack("p", app)}, edges: map[string][]string{"web": {"p"}}},
+		"not above that":   {nodes: []Node{service("web", `{"unit":"web","files":["/etc/app/conf"]}`), pack("p", app)}},
+		"known already":    {nodes: []Node{file("conf", "/etc/app/conf"), pack("p", app)}, before: graph.Graph{"conf": {"p"}}, brought: map[string][]string{"conf": {"p"}}},
+		"a circle":         {nodes: []Node{file("conf", "/etc/app/conf"), pack("p", app)}, before: graph.Graph{"p": {"x"}, "x": {"conf"}}, cycles: map[string][]string{"conf": {"p"}}},
+		"kept":             {nodes: []Node{kept, pack("p")}, edges: map[string][]string{"conf": {"p"}}},
+		"kept, a circle":   {nodes: []Node{kept, pack("p")}, before: graph.Graph{"p": {"conf"}}},
+	} {
+		before := c.before
+		if before == nil {
+			before = graph.Graph{}
+		}
+		got := FindProvided(c.nodes, before)
+		for _, want := range []*map[string][]string{&c.edges, &c.cycles, &c.brought} {
+			if *want == nil {
+				*want = map[string][]string{}
+			}
+		}
+		if want := (Provided{Edges: c.edges, Cycles: c.cycles, Brought: c.brought}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }

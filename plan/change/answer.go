@@ -39,7 +39,7 @@ func (s *Step) Take(o observe.Observation) { s.Part = partWith(o.Change, AnswerO
 // AnswerOf returns what an image answered. hidden are pointers into its states.
 func AnswerOf(a protocol.Answer, hidden []string) Answer {
 	answer := Answer{State: a.State, Stale: a.StaleState, Forecast: a.Forecast, UnknownNew: a.Unknown, Hidden: hidden, Actions: a.Actions,
-		Shutdown: a.ShutdownFirst, Reasons: a.Reasons}
+		Shutdown: a.ShutdownFirst, Reasons: a.Reasons, Provides: a.Provides}
 	if a.Status == protocol.Valid {
 		answer.Memory = a.Memory
 	}

@@ -119,8 +119,9 @@ func (s *Step) OrLeft(why *reason.Reason, err error) (*Step, error) {
 	return s, nil
 }
 
-// Remarks returns the notes without those on edges that types declare: these are an order, as of
-// depends_on.
+// Remarks returns the notes without those on automatic edges: these are an order, as of depends_on.
 func (s *Step) Remarks() []*reason.Reason {
-	return slices.DeleteFunc(slices.Clone(s.Notes), func(n *reason.Reason) bool { return n.Code == reason.AutoEdge })
+	return slices.DeleteFunc(slices.Clone(s.Notes), func(n *reason.Reason) bool {
+		return n.Code == reason.AutoEdge || n.Code == reason.ProvidedEdge
+	})
 }

@@ -98,6 +98,9 @@ type Answer struct {
 	Actions    []protocol.Action `json:"actions,omitempty"`
 	Shutdown   *protocol.Action  `json:"shutdown_first,omitempty"`
 	Reasons    []protocol.Reason `json:"reasons,omitempty"`
+
+	// Provides is what the resource brings, until the edges that follow from that are in the plan.
+	Provides []protocol.Provided `json:"-"`
 }
 
 // Since is how a resource became different from its entry.

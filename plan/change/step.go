@@ -28,6 +28,7 @@ type Step struct {
 	Notes      []*reason.Reason  `json:"notes,omitempty"`         // what to know before approving
 	Another    bool              `json:"another,omitempty"`       // the entry here is of another object, which stays
 	Deposed    string            `json:"deposed,omitempty"`       // the address that it had before another took it
+	BroughtBy  []string          `json:"brought_by,omitempty"`    // create: what this plan creates that brings it, or what is above it
 	Replaces   string            `json:"replaces,omitempty"`      // the entry whose object is removed after this one is created
 	Config     json.RawMessage   `json:"config"`                  // an unknown value is {"$unknown": "its cause"}
 	Unknown    map[string]string `json:"unknown,omitempty"`       // JSON pointer into Config -> what makes it unknown

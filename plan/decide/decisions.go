@@ -58,10 +58,10 @@ func (d *Decisions) under(m *identity.Matched) *Decisions {
 	return next
 }
 
-// undecide undoes what was decided about resources, and about all that depends on them.
-func (d *Decisions) undecide(addresses []string) {
+// undecide undoes what was decided about resources, and about all that depends on them: it returns all these.
+func (d *Decisions) undecide(addresses []string) (reached map[string]bool) {
 	if len(addresses) == 0 || len(d.steps) == 0 {
-		return
+		return nil
 	}
 	before, reached := graph.Graph{}, map[string]bool{}
 	for _, r := range d.session.Subject.Manifest.Resources() {
@@ -74,6 +74,7 @@ func (d *Decisions) undecide(addresses []string) {
 	for addr := range reached {
 		delete(d.steps, addr)
 	}
+	return reached
 }
 
 // Steps returns the steps of all that was decided. The caller must not change the map.

@@ -17,13 +17,35 @@ import (
 // The identity of a resource may become known only when it is decided: then matching starts
 // again, and earlier decisions are kept where they still hold. d are the decisions of Expand.
 func All(ctx context.Context, x *query.Session, d *Decisions) *Decisions {
-	d = rounds(ctx, x, d)
+	d = rounds(ctx, x, identity.Gather(x), d)
 	d.removeAll(ctx)
 	return d
 }
 
-func rounds(ctx context.Context, x *query.Session, d *Decisions) *Decisions {
-	facts := identity.Gather(x)
+// After decides again about resources that are put after others only because of all answers, if one of these
+// acts, and about what depends on them: each is queried early now, as its object may change with what comes first.
+func (d *Decisions) After(ctx context.Context, edges map[string][]string) *Decisions {
+	var again []string
+	for addr, list := range edges {
+		if slices.ContainsFunc(list, func(to string) bool { return d.step(to) != nil && d.acts(to) }) {
+			again = append(again, addr)
+		}
+	}
+	if len(again) == 0 {
+		return d
+	}
+	next := d.clone(d.Matched)
+	reached := next.undecide(again)
+	for addr := range reached {
+		delete(next.failed, addr)
+	}
+	d.session.Findings.Withdraw(reached)
+	next = rounds(ctx, d.session, d.Matched.Facts, next)
+	next.removeAll(ctx)
+	return next
+}
+
+func rounds(ctx context.Context, x *query.Session, facts *identity.Facts, d *Decisions) *Decisions {
 	for {
 		errors := x.Findings.Errors()
 		m, duplicates := facts.Match(x)

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"slices"
 	"sync"
 
 	"deployster/config"
@@ -41,6 +42,13 @@ func (f *List) Report(r *config.Resource, summary string, diags diag.Diagnostics
 		}
 		f.diags = append(f.diags, d)
 	}
+}
+
+// Withdraw takes back what was reported about resources that are decided again.
+func (f *List) Withdraw(addresses map[string]bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.diags = slices.DeleteFunc(f.diags, func(d *diag.Diagnostic) bool { return addresses[d.Address] })
 }
 
 // Sorted returns the diagnostics in an order that does not depend on timing.

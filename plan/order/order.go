@@ -13,7 +13,7 @@ import (
 type Edge struct {
 	From   string `json:"from"`
 	To     string `json:"to"`
-	Origin string `json:"origin"` // reference, dependency, depends_on, auto, removal, or create_before_destroy
+	Origin string `json:"origin"` // reference, dependency, depends_on, auto, provides, removal, or create_before_destroy
 }
 
 // Removal is the origin of the edges that order removals, CreateFirst that of the edges by

@@ -85,6 +85,7 @@ const (
 // Notes.
 const (
 	AutoEdge           Code = "auto_edge"           // to the address
+	ProvidedEdge       Code = "provided_edge"       // to the address
 	AutoEdgeCycle      Code = "auto_edge_cycle"     // to the address
 	DependantForgotten Code = "dependant_forgotten" // the address
 	NotChecked         Code = "not_checked"         // the address, its image

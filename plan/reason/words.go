@@ -89,6 +89,7 @@ var texts = map[Code]string{
 	DiffersFromConfig: "{it differs from its config|they differ from their configs}",
 
 	AutoEdge:           "It waits for {@0}: its type declares it (auto_edges).",
+	ProvidedEdge:       "It waits for {@0}, which brings it or what it needs (auto_edges).",
 	AutoEdgeCycle:      "It does not wait for {@0}, though its type declares it: that one waits for it.",
 	DependantForgotten: "{@0} was recorded as depending on it, and is only forgotten: that is not destroyed, without this.",
 	NotChecked:         "Whether {@0} still exists after that is not checked: its image {1} is not here.",

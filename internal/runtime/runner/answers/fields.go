@@ -157,15 +157,18 @@ func (f *Fields) child(path string, raw json.RawMessage) *Fields {
 }
 
 // objects returns a list of objects of the protocol's envelope.
-func (f *Fields) objects(key string) []*Fields {
+func (f *Fields) objects(key string) []*Fields { return f.objectsUpTo(key, maxEntries) }
+
+// objectsUpTo returns a list of at most that many objects.
+func (f *Fields) objectsUpTo(key string, most int) []*Fields {
 	raw := f.get(key, "a list")
 	if raw == nil {
 		return nil
 	}
 	var items []json.RawMessage
 	_ = json.Unmarshal(raw, &items) // cannot fail: the whole answer was checked
-	if len(items) > maxEntries {
-		f.Problem("%q has %d entries, and may have at most %d", f.at(key), len(items), maxEntries)
+	if len(items) > most {
+		f.Problem("%q has %d entries, and may have at most %d", f.at(key), len(items), most)
 		return nil
 	}
 	var out []*Fields

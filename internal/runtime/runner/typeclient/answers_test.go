@@ -216,6 +216,21 @@ func stateAnswers() map[string][]answer {
 		{name: "reason unknown key", says: `{"status":"STALE",` + acts + `,"reasons":[{"why":"x"}]}`, problem: `"reasons[0].why" is not known`},
 		{name: "reason path", says: `{"status":"STALE",` + acts + `,"reasons":[{"path":"size"}]}`, problem: "must be a JSON pointer"},
 		{name: "two shutdowns", says: `{"status":"STALE",` + acts + `,"shutdown_first":[{"name":"a"}]}`, problem: `"shutdown_first" is a list`},
+		{name: "VALID and provides", says: `{"status":"VALID","state":{},"provides":[{"kind":"dir","id":"/a"}]}`,
+			want: `{"status":"VALID","state":{},"provides":[{"kind":"dir","id":"/a"}]}`},
+		{name: "STALE and provides", says: `{"status":"STALE",` + acts + `,"provides":[{"kind":"dir","id":"/a"},{"kind":"x","id":"/a"}]}`,
+			want: `{"status":"MISSING",` + actsOut + `,"provides":[{"kind":"dir","id":"/a"},{"kind":"x","id":"/a"}]}`},
+		{name: "most provides", says: `{"status":"VALID","state":{},"provides":[` + provided(protocol.MaxProvides) + `]}`,
+			want: `{"status":"VALID","state":{},"provides":[` + provided(protocol.MaxProvides) + `]}`},
+		{name: "too many provides", says: `{"status":"VALID","state":{},"provides":[` + provided(protocol.MaxProvides+1) + `]}`,
+			problem: `"provides" has 2001 entries, and may have at most 2000`},
+		{name: "provides twice", says: `{"status":"VALID","state":{},"provides":[{"kind":"dir","id":"/a"},{"kind":"dir","id":"/a"}]}`,
+			problem: `"provides" names dir "/a" twice`},
+		{name: "provides a text", says: `{"status":"VALID","state":{},"provides":["/a"]}`, problem: `"provides[0]" is a string`},
+		{name: "provides without kind", says: `{"status":"VALID","state":{},"provides":[{"id":"/a"}]}`, problem: `"provides[0].kind" is missing`},
+		{name: "provides an empty id", says: `{"status":"VALID","state":{},"provides":[{"kind":"dir","id":""}]}`, problem: `"provides[0].id" is empty`},
+		{name: "provides what is invisible", says: `{"status":"VALID","state":{},"provides":[{"kind":"dir","id":"/a\u202eb"}]}`,
+			problem: `"provides[0].id" is not a valid identity`, beyondSchema: true},
 		{name: "error and status", says: `{"status":"VALID","state":{},"error":{"class":"bug","message":"m"}}`, problem: `is not known`},
 		{name: "error class", says: `{"error":{"class":"fatal","message":"m"}}`, problem: `"error.class" is "fatal"`},
 		{name: "error without message", says: `{"error":{"class":"bug"}}`, problem: `"error.message" is missing`},
@@ -252,6 +267,7 @@ func stateAnswers() map[string][]answer {
 		{name: "unsettled", says: `{"error":{"class":"unsettled","message":"m"}}`, want: `unsettled  m`},
 		{name: "gone with actions", says: `{"status":"MISSING",` + acts + `}`, problem: `MISSING with the key "actions"`},
 		{name: "gone with no actions", says: `{"status":"MISSING","actions":[]}`, problem: `MISSING with the key "actions"`},
+		{name: "there and provides", says: `{"status":"STALE","provides":[],` + acts + `}`, problem: `"provides" is not known`},
 		{name: "there without actions", says: `{"status":"STALE"}`, problem: "STALE without actions"},
 		{name: "valid", says: `{"status":"VALID","state":{}}`, problem: `the intent was "absent"`},
 		{name: "unknown", says: `{"status":"ABSENT"}`, problem: `must be MISSING or STALE`},
@@ -387,4 +403,13 @@ func TestState_SchemaIsKept(t *testing.T) {
 	if d := diagnosed(t, err, "state"); !strings.Contains(d.Detail, "state.ip must be a string, not a number") {
 		t.Errorf("%v", err)
 	}
+}
+
+// provided has that many directories that an object brings.
+func provided(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"kind":"dir","id":"/%d"}`, i)
+	}
+	return strings.Join(list, ",")
 }
