@@ -85,7 +85,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 	}
 	creates := in.Intent == protocol.Present && (at.stale == nil || a.Destructive)
 	if out.incomplete != nil {
-		out.incomplete.Adopted = at.stale != nil // until a create ends well
+		out.incomplete.Adopted = at.stale != nil && !r.queries.Brought(step) // until a create ends well
 	}
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.Node, out.Addr), a, at)
 	start := state.Start{Address: out.Addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,

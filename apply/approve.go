@@ -43,7 +43,7 @@ func (r *stepRunner) approve(ctx context.Context, step *plan.Step, out *outcome,
 	found protocol.Answer) (asked, ok bool) {
 	approved := r.approvals.of(step)
 	shown := approved.Covers(found) || out.again && compare.Shown(step).Rest(found) || follows(r, step, out.Addr, found) ||
-		r.resumes(step, out.Addr, found)
+		r.resumes(step, out.Addr, found) || r.brought(step, out.Addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
 	declared := r.manifest.Resource(out.Addr)
 	stays := step.Protect || declared != nil && declared.CreateFirst // it must not be destroyed, or not before the new one exists

@@ -24,6 +24,8 @@ type bringer struct {
 	log   []string
 }
 
+const validFile = `{"status":"VALID","state":{"v":1}}`
+
 const bringsEtc = `"provides":[{"kind":"file","id":"/etc/web/"}]`
 
 // newBringer makes one whose package answers with these additional members.
@@ -65,7 +67,7 @@ func newBringer(t *testing.T, brings string) *bringer {
 		case in.Intent == protocol.Absent:
 			return `{"status":"MISSING"}`, 0
 		case b.file:
-			return validB, 0
+			return validFile, 0
 		case answer == "":
 			return "", 1
 		}
@@ -211,5 +213,83 @@ func TestProvides_IsRecordedForDestroy(t *testing.T) {
 		if log := strings.Join(b.log, ", "); log != "remove file, remove package" || report.Status != apply.OK {
 			t.Errorf("quick %v: done: %s: %v", quick, log, report.Problems)
 		}
+	}
+}
+
+const (
+	promisedB    = `{"status":"STALE","actions":[{"name":"make","args":["make"]}],"forecast":{"v":1}}`
+	sameB        = `{"status":"STALE","staleState":{"v":0},"actions":[{"name":"fix","args":["fix"]}],"forecast":{"v":1}}`
+	otherB       = `{"status":"STALE","staleState":{"v":0},"actions":[{"name":"fix","args":["fix"]}],"forecast":{"v":2}}`
+	unknownB     = `{"status":"STALE","staleState":{"v":0},"actions":[{"name":"fix","args":["fix"]}],"forecast":{"v":1},"unknown":["/w"]}`
+	firstB       = `{"status":"STALE","staleState":{"v":0},"actions":[{"name":"fix","args":["fix"]}],"forecast":{"v":1},"shutdown_first":{"name":"stop","args":["stop"]}}`
+	destructiveB = `{"status":"STALE","staleState":{"v":0},"actions":[{"name":"fix","args":["fix"],"destructive":true}],"forecast":{"v":1}}`
+)
+
+// The creation that was shown covers the update of what a package has brought meanwhile, if that destroys nothing
+// and its forecast is the shown one. Such an object was not there before deployster.
+func TestProvides_ShownCreationCoversWhatWasBrought(t *testing.T) {
+	t.Parallel()
+	const isNew = "  lifecycle {\n    adopt = false\n  }\n"
+	for name, c := range map[string]struct {
+		path, file, later string
+		covered           bool
+	}{
+		"the same":                   {conf, "", sameB, true},
+		"the same, adopt false":      {conf, isNew, sameB, true},
+		"VALID, adopt false":         {conf, isNew, validFile, true},
+		"it destroys":                {conf, "", destructiveB, false},
+		"another forecast":           {conf, "", otherB, false},
+		"no forecast":                {conf, "", staleB, false},
+		"less is known":              {conf, "", unknownB, false},
+		"something is stopped first": {conf, "", firstB, false},
+		"beside":                     {"/elsewhere", "  depends_on = [resource.pkg]\n", sameB, false},
+		"beside, adopt false":        {"/elsewhere", "  depends_on = [resource.pkg]\n" + isNew, sameB, false},
+	} {
+		b := newBringer(t, bringsEtc)
+		b.early, b.later, b.opts.Deferred = promisedB, c.later, apply.DeferredStop
+		report := b.do(t, sourceWith(c.path, c.file, ""))
+		snapshot, _, err := state.Load(state.File(b.statePath()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, recorded := snapshot.Resources["file"]
+		if done := report.Status == apply.OK; done != c.covered || recorded != c.covered || entry.Adopted {
+			t.Errorf("%s: the file is %s, recorded %v, adopted %v: %v", name, report.Resources["file"].Status, recorded, entry.Adopted, report.Problems)
+		}
+	}
+}
+
+// What exists although its package was there before, or was not installed by this apply, is an object of others.
+func TestProvides_OfWhatWasThereBeforeCoversNothing(t *testing.T) {
+	t.Parallel()
+	b := newBringer(t, bringsEtc)
+	b.early, b.later, b.opts.Deferred = promisedB, sameB, apply.DeferredStop
+	p, err := b.plan(sourceWith(conf, "", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if brought := p.Resources["file"].BroughtBy; !slices.Equal(brought, []string{"pkg"}) {
+		t.Errorf("it is brought by %q", brought)
+	}
+	b.there = true // another has installed it
+	report, err := b.apply(t.Context(), p)
+	if err != nil || report.Resources["file"].Status != apply.NotStarted {
+		t.Errorf("%v: %v", report.Resources["file"], err)
+	}
+}
+
+// What a failed action has left of an object that was brought is not an object of others either.
+func TestProvides_WhatWasBroughtIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	b := newBringer(t, bringsEtc)
+	b.early, b.later, b.opts.Deferred = promisedB, sameB, apply.DeferredStop
+	p, err := b.plan(sourceWith(conf, "", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.dieAfter(t, 4, p) // the package: started, ended, VALID; the file: started
+	snapshot, _, err := state.Load(state.File(b.statePath()))
+	if entry, recorded := snapshot.Resources["file"]; err != nil || !recorded || entry.Adopted {
+		t.Errorf("recorded %v, adopted %v: %v", recorded, entry.Adopted, err)
 	}
 }

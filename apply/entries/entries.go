@@ -36,7 +36,7 @@ func (e *Entries) Subscribers(addr string) []string { return e.news[addr] }
 // Of returns an entry without a state: all that is needed to destroy a step's object.
 func (e *Entries) Of(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) state.Entry {
 	facts, client := e.known.Facts, e.known.Client
-	adopted := !facts.Created(addr) && !step.Publishes
+	adopted := !facts.Created(addr) && !step.Publishes && !e.known.Brought(step)
 	if was := e.known.Recorded(step, addr); was != nil {
 		in.Memory, adopted = was.Memory, adopted && was.Adopted
 	}

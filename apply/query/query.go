@@ -140,6 +140,12 @@ func (q *Queries) begun(step *plan.Step, addr string) bool {
 	return done || step.Another && q.Prior.Unsettled[addr].Plan == q.Plan.ID
 }
 
+// Brought reports whether the object of a step that was planned as a creation is below what something that this
+// apply has created brings: if it exists now, it was not there before.
+func (q *Queries) Brought(step *plan.Step) bool {
+	return step.Change() == plan.Create && slices.ContainsFunc(step.BroughtBy, q.Facts.Created)
+}
+
 // Releases reports whether the next action of a step is the first on its object, and the entry
 // at its address is of another object, which stays: the entry is released when the action starts.
 func (q *Queries) Releases(step *plan.Step, addr string) bool {
