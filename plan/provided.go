@@ -19,7 +19,8 @@ func addProvided(ctx context.Context, x *query.Session, d *decide.Decisions) *de
 	if !s.Manifest.Settings().AutoEdges || ctx.Err() != nil {
 		return d
 	}
-	if !slices.ContainsFunc(slices.Collect(maps.Values(d.Steps())), func(step *Step) bool { return len(step.Answer().Provides) > 0 || unanswered(step) }) {
+	matters := func(step *Step) bool { return len(step.Answer().Provides) > 0 || unanswered(step) }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(d.Steps())), matters) {
 		return d
 	}
 	nodes, before := autoNodes(x)

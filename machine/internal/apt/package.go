@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/machine/internal/access"
+	"deployster/machine/internal/brought"
 	"deployster/machine/internal/files"
 	"deployster/protocol"
 )
@@ -298,4 +299,22 @@ func (k Package) Discover(ctx context.Context, _ *packageCall, tell func(Package
 		}
 	}
 	return nil
+}
+
+// Provides returns the directories of a package, its files in directories of all, and its services. Of one that
+// is not installed it is what Debian's conventions give a package of this name.
+func (k Package) Provides(ctx context.Context, c *packageCall, have *PackageState) ([]protocol.Provided, error) {
+	if have != nil {
+		return brought.By(k.machine, have.is.name, have.is.arch), nil
+	}
+	db, err := k.db.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p := db.find(c.Config.Name); p != nil { // it was removed, and dpkg kept its list
+		if list := brought.By(k.machine, p.name, p.arch); len(list) > 0 {
+			return list, nil
+		}
+	}
+	return brought.Customary(bare(c.Config.Name)), nil
 }

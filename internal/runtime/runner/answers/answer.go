@@ -84,7 +84,7 @@ func answerOne(f *Fields, status protocol.Status) protocol.Answer {
 func answerTwo(f *Fields, status protocol.Status) protocol.Answer {
 	switch status {
 	case protocol.Valid:
-		a := protocol.Answer{Status: status, State: f.Document("state"), Memory: readMemory(f), Provides: provides(f)}
+		a := protocol.Answer{Status: status, State: f.Document("state"), Memory: readMemory(f), Provides: provides(f.objects(providesKey))}
 		if a.State == nil {
 			f.Problem("VALID without \"state\"")
 		}
@@ -95,7 +95,7 @@ func answerTwo(f *Fields, status protocol.Status) protocol.Answer {
 	case protocol.Stale:
 		a := protocol.Answer{Status: status, StaleState: f.Document("staleState"), Actions: actions(f, status), Reasons: reasons(f),
 			Forecast: f.Document("forecast"), MayDiffer: f.flag("forecast_may_differ", false),
-			Unknown: pointers(f, "unknown"), ShutdownFirst: shutdown(f), Memory: readMemory(f), Provides: provides(f)}
+			Unknown: pointers(f, "unknown"), ShutdownFirst: shutdown(f), Memory: readMemory(f), Provides: provides(f.objects(providesKey))}
 		if a.StaleState == nil {
 			a.Status = protocol.Missing
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
 )
 
 // maxEntries limits the actions, reasons, plugs or dependencies in an answer: nobody
@@ -157,16 +158,17 @@ func (f *Fields) child(path string, raw json.RawMessage) *Fields {
 }
 
 // objects returns a list of objects of the protocol's envelope.
-func (f *Fields) objects(key string) []*Fields { return f.objectsUpTo(key, maxEntries) }
-
-// objectsUpTo returns a list of at most that many objects.
-func (f *Fields) objectsUpTo(key string, most int) []*Fields {
+func (f *Fields) objects(key string) []*Fields {
 	raw := f.get(key, "a list")
 	if raw == nil {
 		return nil
 	}
 	var items []json.RawMessage
 	_ = json.Unmarshal(raw, &items) // cannot fail: the whole answer was checked
+	most := maxEntries
+	if key == providesKey {
+		most = protocol.MaxProvides
+	}
 	if len(items) > most {
 		f.Problem("%q has %d entries, and may have at most %d", f.at(key), len(items), most)
 		return nil

@@ -1,7 +1,6 @@
-package apt
+package brought
 
 import (
-	"context"
 	"os"
 	"path"
 	"slices"
@@ -28,29 +27,14 @@ var common = map[string]bool{"/etc": true, "/etc/X11": true, "/etc/alternatives"
 	"/srv": true, "/var": true, "/var/backups": true, "/var/cache": true, "/var/lib": true, "/var/lib/systemd": true, "/var/local": true,
 	"/var/lock": true, "/var/log": true, "/var/mail": true, "/var/opt": true, "/var/run": true, "/var/spool": true, "/var/tmp": true}
 
+// managed are the trees in which people manage files.
+var managed = []string{"/etc/", "/var/", "/opt/", "/srv/"}
+
 // units are the directories of the units that packages bring.
 var units = []string{"/lib/systemd/system", "/usr/lib/systemd/system"}
 
-// Provides returns the directories of a package, its files in directories of all, and its services. Of one that
-// is not installed it is what Debian's conventions give a package of this name.
-func (k Package) Provides(ctx context.Context, c *packageCall, have *PackageState) ([]protocol.Provided, error) {
-	if have != nil {
-		return brings(k.machine, have.is.name, have.is.arch), nil
-	}
-	db, err := k.db.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if p := db.find(c.Config.Name); p != nil { // it was removed, and dpkg kept its list
-		if list := brings(k.machine, p.name, p.arch); len(list) > 0 {
-			return list, nil
-		}
-	}
-	return customary(bare(c.Config.Name)), nil
-}
-
-// customary returns what a package of a name brings by Debian's conventions.
-func customary(name string) (list []protocol.Provided) {
+// Customary returns what a package of a name brings by Debian's conventions.
+func Customary(name string) (list []protocol.Provided) {
 	for _, stem := range stems(name) {
 		for _, at := range []string{"/etc/" + stem, "/etc/" + stem + ".d", "/var/lib/" + stem, "/var/log/" + stem} {
 			list = append(list, protocol.Provided{Kind: directoryKind, ID: at})
@@ -72,8 +56,8 @@ func stems(name string) []string {
 	return []string{name}
 }
 
-// brings reads what a package has brought; nil = dpkg has no list of it.
-func brings(m *access.Machine, name, arch string) []protocol.Provided {
+// By reads what a package has brought; nil = dpkg has no list of it.
+func By(m *access.Machine, name, arch string) []protocol.Provided {
 	for _, file := range []string{name, name + ":" + arch} {
 		text, err := os.ReadFile(m.Path(infoDir + "/" + file + ".list"))
 		if err == nil {
@@ -114,7 +98,7 @@ func provided(name string, files []string, isDir func(at string) bool) (list []p
 
 // highest returns the highest part of a path that is of the package; "" = none is, or nobody would manage it.
 func highest(name, at string) string {
-	if !strings.HasPrefix(at, "/etc/") && !strings.HasPrefix(at, "/var/") && !strings.HasPrefix(at, "/opt/") && !strings.HasPrefix(at, "/srv/") {
+	if !slices.ContainsFunc(managed, func(tree string) bool { return strings.HasPrefix(at, tree) }) {
 		return ""
 	}
 	for i := 1; i <= len(at); i++ {
@@ -123,7 +107,8 @@ func highest(name, at string) string {
 		}
 		part := at[:i]
 		shared := common[part] || strings.HasSuffix(part, ".d") || strings.HasSuffix(part, ".wants")
-		if !shared || part != "/etc" && slices.ContainsFunc(stems(name), func(stem string) bool { return strings.HasPrefix(path.Base(part), stem) }) {
+		named := func(stem string) bool { return strings.HasPrefix(path.Base(part), stem) }
+		if !shared || part != "/etc" && slices.ContainsFunc(stems(name), named) {
 			return part
 		}
 	}

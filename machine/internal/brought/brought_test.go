@@ -1,4 +1,4 @@
-package apt
+package brought
 
 import (
 	"fmt"
@@ -58,7 +58,7 @@ func TestProvides_HasALimit(t *testing.T) {
 // What is not installed has what packages of its name have by convention, or what it had brought.
 func TestProvides_BeforeItIsInstalled(t *testing.T) {
 	t.Parallel()
-	got := texts(customary("redis-server"))
+	got := texts(Customary("redis-server"))
 	for _, want := range []string{"directory /etc/redis-server", "directory /etc/redis", "file /etc/default/redis", "directory /var/lib/redis"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s is missing: %q", want, got)
@@ -72,10 +72,10 @@ func TestProvides_BeforeItIsInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &access.Machine{Root: root}
-	if got := texts(brings(m, "left", "amd64")); !slices.Equal(got, []string{"directory /etc/what"}) {
+	if got := texts(By(m, "left", "amd64")); !slices.Equal(got, []string{"directory /etc/what"}) {
 		t.Errorf("left behind: %q", got)
 	}
-	if got := brings(m, "other", "amd64"); got != nil {
+	if got := By(m, "other", "amd64"); got != nil {
 		t.Errorf("another one: %q", texts(got))
 	}
 }
