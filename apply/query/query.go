@@ -141,7 +141,7 @@ func (q *Queries) begun(step *plan.Step, addr string) bool {
 }
 
 // Brought reports whether the object of a step that was planned as a creation is below what something that this
-// apply has created brings: if it exists now, it was not there before.
+// apply has created brings: if it exists now, that has made it.
 func (q *Queries) Brought(step *plan.Step) bool {
 	return step.Change() == plan.Create && slices.ContainsFunc(step.BroughtBy, q.Facts.Created)
 }
