@@ -158,7 +158,7 @@ var ranks = map[string]int{
 	"plan/inputs":                            26,
 	"plan/order":                             27,
 	"plan/observe":                           27,
-	"plan/things":                            27,
+	"plan/objects":                           27,
 	"plan/autoedge":                          28,
 	"plan/change":                            28,
 	"plan/latehost":                          28,

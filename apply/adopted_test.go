@@ -78,8 +78,8 @@ func TestAdopted_UntilACreateEndsWell(t *testing.T) {
 				t.Fatal(err)
 			}
 			counted := p.Summary.DestroyAdopted
-			if step := p.Resources["a"]; step.Change() != plan.Destroy || step.NotMade() != c.want || p.Summary.Destroy != 1 || (counted == 1) != c.want {
-				t.Errorf("%s, not created %v, %+v", step.Change(), step.NotMade(), p.Summary)
+			if step := p.Resources["a"]; step.Change() != plan.Destroy || step.NotCreated() != c.want || p.Summary.Destroy != 1 || (counted == 1) != c.want {
+				t.Errorf("%s, not created %v, %+v", step.Change(), step.NotCreated(), p.Summary)
 			}
 		})
 	}
@@ -162,10 +162,10 @@ func TestAdopted_FoundDestructiveDuringApply(t *testing.T) {
 	if _, err := e.apply(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	if len(asked) != 1 || !asked[0].Now.NotMade() {
+	if len(asked) != 1 || !asked[0].Now.NotCreated() {
 		t.Errorf("%s", encode(asked))
 	}
-	if p, err := e.plan(source("1")); err != nil || !p.Resources["d"].NotMade() || p.Summary.DestroyAdopted != 1 {
+	if p, err := e.plan(source("1")); err != nil || !p.Resources["d"].NotCreated() || p.Summary.DestroyAdopted != 1 {
 		t.Errorf("planned: %v %s", err, encode(p))
 	}
 	m, err := e.load(source("2"))

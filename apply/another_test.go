@@ -62,7 +62,7 @@ func TestAnotherObject_IsResumed(t *testing.T) {
 				made := addPlaced(t, e, "")
 				e.do(t, placed("old", lifecycle))
 				p, err := e.plan(placed("new", lifecycle))
-				if err != nil || !p.Resources["a"].Another {
+				if err != nil || !p.Resources["a"].OtherObject {
 					t.Fatalf("%+v, %v", p, err)
 				}
 				kept := map[string][]byte{}
@@ -119,7 +119,7 @@ func TestAnotherObject_StaysUntilTheFirstAction(t *testing.T) {
 			made := addPlaced(t, e, c.stops)
 			e.do(t, placed("old", ""))
 			p, err := e.plan(placed("new", ""))
-			if err != nil || !p.Resources["a"].Another {
+			if err != nil || !p.Resources["a"].OtherObject {
 				t.Fatalf("%+v, %v", p, err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -184,7 +184,7 @@ func TestAnotherObject_IsResumedWhereTheOldOneIsDeposed(t *testing.T) {
 	e := endings(t)
 	e.do(t, adopts("d1"))
 	p, err := e.plan(adopts("d2") + one("known", "late", "resource.d.state.v", "1"))
-	if err != nil || !p.Resources["d"].Another || len(p.Moves) != 1 {
+	if err != nil || !p.Resources["d"].OtherObject || len(p.Moves) != 1 {
 		t.Fatalf("%s, %v", encode(p), err)
 	}
 	e.world.TakeLog()

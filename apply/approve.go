@@ -90,7 +90,7 @@ func (r *stepRunner) approve(ctx context.Context, step *plan.Step, out *outcome,
 func inQuestion(r *stepRunner, step *plan.Step, addr string, in protocol.StateInput, sensitive []string, found protocol.Answer) *plan.Step {
 	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, addr, in.Config, found, sensitive))
 	was := r.queries.Recorded(step, addr)
-	now.SetNotMade(now.NotMade() || now.Kind() == plan.Replace && found.StaleState != nil && (was == nil || was.Adopted))
+	now.SetNotCreated(now.NotCreated() || now.Kind() == plan.Replace && found.StaleState != nil && (was == nil || was.Adopted))
 	return now
 }
 

@@ -72,9 +72,9 @@ func TestExpectedState_IsForecastUnknownOrUnchanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := p.Resources["dep"]
-			if string(s.Change()) != c.change || s.Unknown["/on"] != c.unknown || !slices.Equal(s.Staying, c.staying) ||
+			if string(s.Change()) != c.change || s.Unknown["/on"] != c.unknown || !slices.Equal(s.MayChangeAt, c.staying) ||
 				c.config != "" && string(s.Config) != c.config {
-				t.Errorf("%s %s, unknown %v, may change at %v", s.Change(), s.Config, s.Unknown, s.Staying)
+				t.Errorf("%s %s, unknown %v, may change at %v", s.Change(), s.Config, s.Unknown, s.MayChangeAt)
 			}
 			if want := c.change != "deferred"; s.MayChange != want {
 				t.Errorf("may change: %t, want %t", s.MayChange, want)

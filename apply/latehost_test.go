@@ -41,10 +41,10 @@ func (r *reacher) Reach(context.Context, runner.Host) (protocol.HostFacts, error
 
 func (r *reacher) Forget(string) {}
 
-func (r *reacher) Look(_ context.Context, _ runner.Host, list []config.Plug) ([]plugs.Led, error) {
+func (r *reacher) Look(_ context.Context, _ runner.Host, list []config.Plug) ([]plugs.Resolved, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	led, all := make([]plugs.Led, len(list)), map[string]config.Plug{}
+	led, all := make([]plugs.Resolved, len(list)), map[string]config.Plug{}
 	for _, p := range list {
 		all[p.Name] = p
 	}
@@ -53,8 +53,8 @@ func (r *reacher) Look(_ context.Context, _ runner.Host, list []config.Plug) ([]
 		if rest, below := strings.CutPrefix(p.Path, "~"); below {
 			p.Path = r.home + rest
 		}
-		if led[i] = (plugs.Led{Path: p.Path, Err: r.led}); r.follow {
-			led[i].Path, led[i].Err = plugs.Lead(p, all)
+		if led[i] = (plugs.Resolved{Path: p.Path, Err: r.led}); r.follow {
+			led[i].Path, led[i].Err = plugs.ResolveLinks(p, all)
 		}
 	}
 	return led, r.look
@@ -318,8 +318,8 @@ func TestLateHost_Home(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := p.Resources["x"]; x.Change() != plan.Deferred || x.Old() != nil || x.Another || x.Expected() == plan.Replace {
-		t.Errorf("x is %s, expected %s, another %v (%s)", x.Change(), x.Expected(), x.Another, x.Reason.Words())
+	if x := p.Resources["x"]; x.Change() != plan.Deferred || x.Old() != nil || x.OtherObject || x.Expected() == plan.Replace {
+		t.Errorf("x is %s, expected %s, another %v (%s)", x.Change(), x.Expected(), x.OtherObject, x.Reason.Words())
 	}
 	report, err := e.apply(t.Context(), p)
 	if x := report.Resources["x"]; err != nil || x.Failed != "" {

@@ -45,7 +45,7 @@ func (r *stepRunner) resumes(step *plan.Step, addr string, answer protocol.Answe
 // actions are not run again.
 func (r *stepRunner) completed(addr string) bool {
 	hash, done := r.died.Done[addr]
-	if step := r.plan.Resources[addr]; hash == "" && (step.Change() == plan.Replace || step.Another) {
+	if step := r.plan.Resources[addr]; hash == "" && (step.Change() == plan.Replace || step.OtherObject) {
 		return false // only the old object was destroyed, or its entry released
 	}
 	return done && r.prior.Pin(addr) == hash

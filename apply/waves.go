@@ -133,7 +133,7 @@ func (w *rollout) query(ctx context.Context, limits *graph.Limits, number int, h
 	}
 	var mu sync.Mutex
 	var failed []*outcome
-	where := func(addr string) order.Where { return turns.Where(p, addr) }
+	where := func(addr string) order.Location { return turns.Where(p, addr) }
 	order.Visit(ctx, nodes, room(w.steps.options), where, func(addr string) bool {
 		out := &outcome{Ended: report.Ended{Addr: addr, Node: addr}}
 		if w.steps.soaked(out, number); out.Failed() && out.Report.Status != Interrupted {

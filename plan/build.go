@@ -19,7 +19,7 @@ type Options = query.Options
 // Event is something that Build did; the others are its kinds.
 type (
 	Event   = query.Event
-	Asking  = query.Asking
+	Asking  = query.Querying
 	Decided = query.Decided
 	Failed  = query.Failed
 )

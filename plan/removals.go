@@ -7,10 +7,10 @@ import (
 
 	"deployster/plan/decide"
 	"deployster/plan/match"
+	"deployster/plan/objects"
 	"deployster/plan/order"
 	"deployster/plan/query"
 	"deployster/plan/reason"
-	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state/moves"
 )
@@ -74,7 +74,7 @@ func (r removals) beginnings() []match.Begin {
 	for _, d := range r.decisions.Matched.Facts.Declared() {
 		late, step := d.Late, r.plan.Resources[d.Address]
 		if step != nil {
-			late = !things.Known(step.Init, step.Unknown)
+			late = !objects.Known(step.Init, step.Unknown)
 		}
 		list = append(list, match.Begin{Node: d.Address, Class: declared[d.Address],
 			Late:      late && len(r.session.Types.TypeOf(d.Address).Identity) > 0,

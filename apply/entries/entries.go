@@ -11,9 +11,9 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/inputs"
+	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/refresh"
-	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -27,7 +27,7 @@ type Entries struct {
 
 // New returns the entries of an apply with what its queries know.
 func New(known *query.Queries) *Entries {
-	return &Entries{known: known, needs: known.Plan.Needs(), news: refresh.News(known.Manifest, known.Prior)}
+	return &Entries{known: known, needs: known.Plan.Needs(), news: refresh.UnrecordedSubscribers(known.Manifest, known.Prior)}
 }
 
 // Subscribers are the resources whose entries get their subscription to a resource with its next action.
@@ -45,7 +45,7 @@ func (e *Entries) Of(step *plan.Step, addr string, in protocol.StateInput, sensi
 		Type: step.Type, Digest: step.Init.Digest, Config: observe.Recordable(client, step.Init, in.Config),
 		Dependencies: e.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
-		Identity: step.Init.Identity, Kind: step.Init.Kind, Defaults: things.Defaults(client, step.Init, in.Config),
+		Identity: step.Init.Identity, Kind: step.Init.Kind, Defaults: objects.Defaults(client, step.Init, in.Config),
 		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv}}
 }
@@ -55,7 +55,7 @@ func (e *Entries) Of(step *plan.Step, addr string, in protocol.StateInput, sensi
 // nil = the resource has an entry already, or is to be removed.
 func (e *Entries) Incomplete(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
 	_, known := e.known.Prior.Resources[addr]
-	if known && !step.Another && !e.known.Facts.IsGone(addr) || step.Intent() == protocol.Absent {
+	if known && !step.OtherObject && !e.known.Facts.IsGone(addr) || step.Intent() == protocol.Absent {
 		return nil
 	}
 	entry := e.Of(step, addr, in, sensitive)

@@ -32,7 +32,7 @@ type Facts struct {
 	// again has the resources to ask again, since others of their kind were destroyed, and
 	// their answers; nil = not queried yet.
 	again   map[string]*protocol.Answer
-	things  map[string]match.Thing      // things that became known in this apply, by resource
+	things  map[string]match.Object     // things that became known in this apply, by resource
 	finder  match.Finder                // finds these things, without their types' memory
 	stopped map[string]*protocol.Answer // resource whose shutdown_first was run -> the answer after that; nil = not known
 	hosts   map[string]router.Pin       // hosts that became known in this apply, by name
@@ -42,7 +42,7 @@ type Facts struct {
 // New returns facts with what a plan declares, and nothing more.
 func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
-		things: map[string]match.Thing{}, views: map[string]observe.View{}, sensitive: map[string][]string{}, gone: map[string]bool{},
+		things: map[string]match.Object{}, views: map[string]observe.View{}, sensitive: map[string][]string{}, gone: map[string]bool{},
 		begun: map[string]bool{}, again: map[string]*protocol.Answer{},
 		stopped: map[string]*protocol.Answer{}, hosts: map[string]router.Pin{}, types: map[string]protocol.Type{}}
 }
@@ -225,7 +225,7 @@ func (f *Facts) TellHosts(s config.States) {
 }
 
 // Claim notes the object that a resource turned out to mean.
-func (f *Facts) Claim(addr string, t match.Thing) {
+func (f *Facts) Claim(addr string, t match.Object) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.things[addr] = t
@@ -233,14 +233,14 @@ func (f *Facts) Claim(addr string, t match.Thing) {
 }
 
 // Claimant returns another resource that turned out to mean the same object; "" = none.
-func (f *Facts) Claimant(addr string, t match.Thing) string {
+func (f *Facts) Claimant(addr string, t match.Object) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.finder.Find(t.Named(), func(other string, of match.Thing) bool { return other != addr && match.Means(t.Named(), of) })
+	return f.finder.Find(t.Named(), func(other string, of match.Object) bool { return other != addr && match.Means(t.Named(), of) })
 }
 
 // Claims returns the things that resources turned out to mean so far, by address.
-func (f *Facts) Claims() map[string]match.Thing {
+func (f *Facts) Claims() map[string]match.Object {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.things)

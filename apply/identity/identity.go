@@ -8,8 +8,8 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/plan/match"
+	"deployster/plan/objects"
 	"deployster/plan/order"
-	"deployster/plan/things"
 	"deployster/protocol"
 )
 
@@ -32,7 +32,7 @@ func (i *Identities) Pass(b order.Barrier) bool {
 	for _, addr := range b.Late {
 		step := i.known.Plan.Resources[addr]
 		resolved, diags := i.known.Manifest.Config(addr, i.known.Scope(addr))
-		if diags.HasErrors() || !things.Known(step.Init, resolved.Unknown) {
+		if diags.HasErrors() || !objects.Known(step.Init, resolved.Unknown) {
 			return false // the resource reports the error itself
 		}
 		i.known.Facts.Claim(addr, i.thing(step, resolved.Value))
@@ -41,26 +41,26 @@ func (i *Identities) Pass(b order.Barrier) bool {
 }
 
 // thing describes the thing of a resource.
-func (i *Identities) thing(step *plan.Step, config json.RawMessage) match.Thing {
-	return things.Declared(i.known.Client, step.Type, step.Init, config, step.Settings, runner.MountsIn(i.workdir, step.Mounts))
+func (i *Identities) thing(step *plan.Step, config json.RawMessage) match.Object {
+	return objects.Declared(i.known.Client, step.Type, step.Init, config, step.Settings, runner.MountsIn(i.workdir, step.Mounts))
 }
 
 // recordedThing describes the thing of an entry.
-func (i *Identities) recordedThing(addr string) match.Thing {
-	entry := things.HostsOf(i.known.Manifest, i.known.Facts.Machines()).Place(i.known.Prior.Resources[addr])
+func (i *Identities) recordedThing(addr string) match.Object {
+	entry := objects.HostsOf(i.known.Manifest, i.known.Facts.Machines()).Place(i.known.Prior.Resources[addr])
 	entry.Mounts = runner.MountsIn(i.workdir, entry.Mounts)
-	return things.Recorded(entry)
+	return objects.Recorded(entry)
 }
 
 // Other returns the other resource to which the thing of a resource belongs; "" = none. The plan did not know its
 // identity: now it is known, and another resource, or the removal of one, may mean the same thing. another reports
 // that it is not an other's, but not the recorded one of the resource.
 func (i *Identities) Other(step *plan.Step, addr string, config json.RawMessage) (owner string, another bool) {
-	now := match.Thing{}
+	now := match.Object{}
 	if step.Intent() == protocol.Absent {
 		owner = i.claimed(addr)
 	} else if step.Flexible() && !step.ReadOnly {
-		if now = i.thing(step, config); len(step.Init.Identity) > 0 && !things.Known(step.Init, step.Unknown) {
+		if now = i.thing(step, config); len(step.Init.Identity) > 0 && !objects.Known(step.Init, step.Unknown) {
 			owner = i.owner(addr, now)
 		}
 	}
@@ -69,7 +69,7 @@ func (i *Identities) Other(step *plan.Step, addr string, config json.RawMessage)
 
 // replaces reports whether a resource means another thing now than its entry, which would stay: a plan that knows this replaces
 // the recorded thing. That includes a type without an identity whose host turned out to be another machine.
-func (i *Identities) replaces(step *plan.Step, addr string, now match.Thing) bool {
+func (i *Identities) replaces(step *plan.Step, addr string, now match.Object) bool {
 	entry := i.known.Recorded(step, addr)
 	if entry == nil || entry.ReadOnly || now.Type.Repository == "" {
 		return false
@@ -90,7 +90,7 @@ func (i *Identities) claimed(addr string) string {
 }
 
 // owner returns the other resource that means the same thing, or the entry of the same thing that is neither moved nor gone; "" = none.
-func (i *Identities) owner(addr string, t match.Thing) string {
+func (i *Identities) owner(addr string, t match.Object) string {
 	i.known.Facts.Claim(addr, t)
 	if other := i.known.Facts.Claimant(addr, t); other != "" {
 		return other
@@ -100,11 +100,11 @@ func (i *Identities) owner(addr string, t match.Thing) string {
 	if i.declared == nil {
 		i.declared, i.recorded = i.declaredThings(), i.recordedThings()
 	}
-	other := i.declared.Find(t.Named(), func(other string, of match.Thing) bool { return other != addr && match.Means(t.Named(), of) })
+	other := i.declared.Find(t.Named(), func(other string, of match.Object) bool { return other != addr && match.Means(t.Named(), of) })
 	if other != "" {
 		return other
 	}
-	return i.recorded.Find(t, func(other string, _ match.Thing) bool {
+	return i.recorded.Find(t, func(other string, _ match.Object) bool {
 		return other != addr && !i.known.Facts.IsGone(other) && match.Means(t, i.recordedThing(other))
 	})
 }
@@ -114,7 +114,7 @@ func (i *Identities) declaredThings() *match.Finder {
 	var f match.Finder
 	for addr, step := range i.known.Plan.Resources {
 		declared := step.Change() != plan.Destroy && step.Change() != plan.Forget && step.Change() != plan.Left && !step.ReadOnly
-		if declared && things.Known(step.Init, step.Unknown) {
+		if declared && objects.Known(step.Init, step.Unknown) {
 			f.Add(addr, i.thing(step, step.Config).Named())
 		}
 	}

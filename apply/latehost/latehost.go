@@ -28,7 +28,7 @@ type Reacher interface {
 	// Forget closes the connection to a host: another machine is in its place.
 	Forget(name string)
 	// Look returns where plugs lead on a host, in the order of the list.
-	Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error)
+	Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Resolved, error)
 }
 
 // QueryError is the failure of a host that could not be used. Other errors are faults of the config.

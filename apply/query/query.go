@@ -12,8 +12,8 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/plan"
+	"deployster/plan/objects"
 	"deployster/plan/observe"
-	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -95,7 +95,7 @@ func (q *Queries) State(step *plan.Step, addr string, in protocol.StateInput, se
 // entry, of an action on what it subscribes.
 func (q *Queries) Overlooks(step *plan.Step, addr string, answer protocol.Answer) bool {
 	of := step.Observed(addr)
-	return q.Recorded(step, addr) == nil && observe.Overlooks(&of, answer, observe.Scope{Prior: q.Prior, Acts: q.Facts.Acted})
+	return q.Recorded(step, addr) == nil && observe.MissesRefresh(&of, answer, observe.Scope{Prior: q.Prior, Acts: q.Facts.Acted})
 }
 
 // Hidden returns the pointers into a state of a step's object to values that must not be shown. The
@@ -127,7 +127,7 @@ func (q *Queries) Doubts(addr string) bool {
 // was destroyed for it does not count, nor does that of another object at its address.
 func (q *Queries) Recorded(step *plan.Step, addr string) *state.Entry {
 	entry, known := q.Prior.Resources[addr]
-	if !known || (step.Another || q.Facts.IsGone(addr)) && !q.begun(step, addr) {
+	if !known || (step.OtherObject || q.Facts.IsGone(addr)) && !q.begun(step, addr) {
 		return nil
 	}
 	return &entry
@@ -137,7 +137,7 @@ func (q *Queries) Recorded(step *plan.Step, addr string) *state.Entry {
 // began, in place of an entry that was removed, released, or given another address.
 func (q *Queries) begun(step *plan.Step, addr string) bool {
 	_, done := q.Died.Done[addr]
-	return done || step.Another && q.Prior.Unsettled[addr].Plan == q.Plan.ID
+	return done || step.OtherObject && q.Prior.Unsettled[addr].Plan == q.Plan.ID
 }
 
 // Brought reports whether the object of a step that was planned as a creation is below what something that this
@@ -150,7 +150,7 @@ func (q *Queries) Brought(step *plan.Step) bool {
 // at its address is of another object, which stays: the entry is released when the action starts.
 func (q *Queries) Releases(step *plan.Step, addr string) bool {
 	_, known := q.Prior.Resources[addr]
-	return known && step.Another && !q.begun(step, addr) && !q.Facts.Acted(addr)
+	return known && step.OtherObject && !q.begun(step, addr) && !q.Facts.Acted(addr)
 }
 
 // AsValid returns the step and the input to query a valid resource: as the plan has it, as it was
@@ -159,7 +159,7 @@ func (q *Queries) Releases(step *plan.Step, addr string) bool {
 func (q *Queries) AsValid(addr string) (step *plan.Step, in protocol.StateInput, sensitive []string, err error) {
 	step, planned := q.Plan.Resources[addr]
 	if !planned {
-		entry := things.HostsOf(q.Manifest, q.Plan.Hosts).Place(q.Prior.Resources[addr])
+		entry := objects.HostsOf(q.Manifest, q.Plan.Hosts).Place(q.Prior.Resources[addr])
 		step = plan.RecordedStep(entry)
 		step.Init = q.Plan.Others[addr]
 		of := step.Observed(addr)

@@ -24,7 +24,7 @@ const (
 type Ended struct {
 	Addr    string
 	Node    string // its name in plan.Nodes
-	What    order.What
+	What    order.NodeKind
 	Report  ResourceReport
 	Problem *diag.Diagnostic
 	Fatal   bool // the journal or this program failed: nothing new may start

@@ -7,14 +7,14 @@ import (
 )
 
 // Where reports where the work of a node is done.
-func Where(p *plan.Plan, node string) order.Where {
+func Where(p *plan.Plan, node string) order.Location {
 	addr, what := order.OfNode(node)
 	step := p.Resources[addr]
 	if step != nil && what == order.Old {
 		step = step.Old()
 	}
 	if step == nil || what == order.Wait {
-		return order.Where{Nowhere: true}
+		return order.Location{Nowhere: true}
 	}
 	return order.At(&step.Init, &step.Settings)
 }

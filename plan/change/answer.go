@@ -14,15 +14,15 @@ import (
 // and hidden are pointers into the state of the answer, to values that must not be shown.
 func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
-	now.Config, now.Sensitive, now.Staying, now.Unknown = config, sensitive, nil, nil
+	now.Config, now.Sensitive, now.MayChangeAt, now.Unknown = config, sensitive, nil, nil
 	now.MayChange, now.Early, now.Again = false, false, false
 	if p, destroys := s.Part.(*Destroy); destroys {
-		now.Part = &Destroy{Answer: AnswerOf(a, hidden), NotMade: p.NotMade, Today: p.Today}
+		now.Part = &Destroy{Answer: AnswerOf(a, hidden), NotCreated: p.NotCreated, CurrentMounts: p.CurrentMounts}
 		return &now
 	}
 	now.Reason, now.Part = nil, partWith(observe.ChangeOf(a.Status, s.Intent(), s.Publishes), AnswerOf(a, hidden))
 	if p, updates := now.Part.(*Update); updates {
-		p.NotMade = s.NotMade()
+		p.NotCreated = s.NotCreated()
 	}
 	return &now
 }

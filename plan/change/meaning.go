@@ -86,7 +86,9 @@ func (s *Step) Adopts() bool { return s.Change() == observe.Valid && s.Adopted()
 
 // DestroysAdopted reports whether apply destroys what deployster did not create, also to
 // create it again.
-func (s *Step) DestroysAdopted() bool { return s.NotMade() || s.Old() != nil && s.Old().NotMade() }
+func (s *Step) DestroysAdopted() bool {
+	return s.NotCreated() || s.Old() != nil && s.Old().NotCreated()
+}
 
 // Kind returns the kind of change that somebody has to approve: a change with an action
 // that destroys the existing object is a replacement.

@@ -39,8 +39,8 @@ type Create struct {
 type Update struct {
 	Answer
 	Since
-	Adopted bool `json:"adopted,omitempty"`     // the state file has no entry for it
-	NotMade bool `json:"not_created,omitempty"` // its actions destroy an object that deployster did not create
+	Adopted    bool `json:"adopted,omitempty"`     // the state file has no entry for it
+	NotCreated bool `json:"not_created,omitempty"` // its actions destroy an object that deployster did not create
 }
 
 // Replace is of a resource whose object is destroyed, and created again.
@@ -51,8 +51,8 @@ type Replace struct {
 // Destroy is of an object that is no longer declared, or that is replaced.
 type Destroy struct {
 	Answer
-	NotMade bool           `json:"not_created,omitempty"`  // deployster did not create it
-	Today   []runner.Mount `json:"mounts_today,omitempty"` // the writable Mounts whose plugs lead elsewhere today
+	NotCreated    bool           `json:"not_created,omitempty"`  // deployster did not create it
+	CurrentMounts []runner.Mount `json:"mounts_today,omitempty"` // the writable Mounts whose plugs lead elsewhere today
 }
 
 // Forget is of an entry that is dropped from the state file.
@@ -68,10 +68,10 @@ type Publish struct {
 // accepts unknown values has answered what it expects.
 type Deferred struct {
 	Answer
-	Expected observe.Change  `json:"expected,omitempty"`       // create, update or replace, where that is known
-	Inputs   []inputs.Change `json:"inputs_changed,omitempty"` // of what it will be notified
-	NotMade  bool            `json:"not_created,omitempty"`    // its actions destroy an object that deployster did not create
-	Was      *Was            `json:"was,omitempty"`            // the recorded config
+	Expected   observe.Change  `json:"expected,omitempty"`       // create, update or replace, where that is known
+	Inputs     []inputs.Change `json:"inputs_changed,omitempty"` // of what it will be notified
+	NotCreated bool            `json:"not_created,omitempty"`    // its actions destroy an object that deployster did not create
+	Was        *Was            `json:"was,omitempty"`            // the recorded config
 }
 
 // ReadFailed is of a resource about which nothing was decided, because of an error.

@@ -16,39 +16,39 @@ import (
 
 // Step is what the plan declares about one resource, and what is needed to do it.
 type Step struct {
-	Type       string            `json:"type"`                    // the image, as the manifest names it
-	MovedFrom  string            `json:"moved_from,omitempty"`    // its former address, as in the state file
-	MovedWhy   string            `json:"moved_why,omitempty"`     // "identity", "same config" (a guess), "" (the manifest)
-	MayChange  bool              `json:"may_change,omitempty"`    // a dependency will change: the answer is an expectation
-	Early      bool              `json:"early,omitempty"`         // create, update: its image was queried before what it waits for was done
-	Again      bool              `json:"queried_again,omitempty"` // no change of what it waits for: queried after that
-	Publishes  bool              `json:"publishes,omitempty"`     // it comes from a publish block
-	New        bool              `json:"new,omitempty"`           // adopt = false: it must not exist before it is created
-	Reason     *reason.Reason    `json:"reason,omitempty"`        // why it is deferred, early, may change, is destroyed, forgotten or left
-	Notes      []*reason.Reason  `json:"notes,omitempty"`         // what to know before approving
-	Another    bool              `json:"another,omitempty"`       // the entry here is of another object, which stays
-	Deposed    string            `json:"deposed,omitempty"`       // the address that it had before another took it
-	BroughtBy  []string          `json:"brought_by,omitempty"`    // create: what this plan creates that brings it, or what is above it
-	Replaces   string            `json:"replaces,omitempty"`      // the entry whose object is removed after this one is created
-	Config     json.RawMessage   `json:"config"`                  // an unknown value is {"$unknown": "its cause"}
-	Unknown    map[string]string `json:"unknown,omitempty"`       // JSON pointer into Config -> what makes it unknown
-	Sensitive  []string          `json:"sensitive,omitempty"`     // JSON pointers into Config
-	Staying    []string          `json:"may_change_at,omitempty"` // JSON pointers into Config: expected to stay
-	Ignored    []string          `json:"ignored,omitempty"`       // JSON pointers: ignore_changes keeps these values
-	ReadOnly   bool              `json:"read_only,omitempty"`
-	Aliases    map[string]string `json:"aliases,omitempty"`    // alias -> address
-	Subscribes []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is notified of
-	Init       protocol.Type     `json:"init"`
-	Pull       runner.PullPolicy `json:"pull,omitempty"`
-	Verify     *runner.Verify    `json:"verify,omitempty"` // the signature that its images must carry
-	Settings   runner.Settings   `json:"settings"`
-	RunsWith   []string          `json:"runs_with,omitempty"`     // what Settings allow beyond the defaults, for people to read
-	SecretEnv  []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
-	Mounts     []runner.Mount    `json:"mounts,omitempty"`
-	Timeouts   Timeouts          `json:"timeouts,omitzero"`
-	Protect    bool              `json:"prevent_destroy,omitempty"`
-	OnRemove   string            `json:"on_remove,omitempty"`
-	Source     string            `json:"source,omitempty"` // file:line of its block
+	Type        string            `json:"type"`                    // the image, as the manifest names it
+	MovedFrom   string            `json:"moved_from,omitempty"`    // its former address, as in the state file
+	MovedWhy    string            `json:"moved_why,omitempty"`     // "identity", "same config" (a guess), "" (the manifest)
+	MayChange   bool              `json:"may_change,omitempty"`    // a dependency will change: the answer is an expectation
+	Early       bool              `json:"early,omitempty"`         // create, update: its image was queried before what it waits for was done
+	Again       bool              `json:"queried_again,omitempty"` // no change of what it waits for: queried after that
+	Publishes   bool              `json:"publishes,omitempty"`     // it comes from a publish block
+	New         bool              `json:"new,omitempty"`           // adopt = false: it must not exist before it is created
+	Reason      *reason.Reason    `json:"reason,omitempty"`        // why it is deferred, early, may change, is destroyed, forgotten or left
+	Notes       []*reason.Reason  `json:"notes,omitempty"`         // what to know before approving
+	OtherObject bool              `json:"another,omitempty"`       // the entry here is of another object, which stays
+	Deposed     string            `json:"deposed,omitempty"`       // the address that it had before another took it
+	BroughtBy   []string          `json:"brought_by,omitempty"`    // create: what this plan creates that brings it, or what is above it
+	Replaces    string            `json:"replaces,omitempty"`      // the entry whose object is removed after this one is created
+	Config      json.RawMessage   `json:"config"`                  // an unknown value is {"$unknown": "its cause"}
+	Unknown     map[string]string `json:"unknown,omitempty"`       // JSON pointer into Config -> what makes it unknown
+	Sensitive   []string          `json:"sensitive,omitempty"`     // JSON pointers into Config
+	MayChangeAt []string          `json:"may_change_at,omitempty"` // JSON pointers into Config: expected to stay
+	Ignored     []string          `json:"ignored,omitempty"`       // JSON pointers: ignore_changes keeps these values
+	ReadOnly    bool              `json:"read_only,omitempty"`
+	Aliases     map[string]string `json:"aliases,omitempty"`    // alias -> address
+	Subscribes  []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is notified of
+	Init        protocol.Type     `json:"init"`
+	Pull        runner.PullPolicy `json:"pull,omitempty"`
+	Verify      *runner.Verify    `json:"verify,omitempty"` // the signature that its images must carry
+	Settings    runner.Settings   `json:"settings"`
+	RunsWith    []string          `json:"runs_with,omitempty"`     // what Settings allow beyond the defaults, for people to read
+	SecretEnv   []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
+	Mounts      []runner.Mount    `json:"mounts,omitempty"`
+	Timeouts    Timeouts          `json:"timeouts,omitzero"`
+	Protect     bool              `json:"prevent_destroy,omitempty"`
+	OnRemove    string            `json:"on_remove,omitempty"`
+	Source      string            `json:"source,omitempty"` // file:line of its block
 
 	Part Part `json:"-"` // what it has for its change only
 }
@@ -119,8 +119,8 @@ func (s *Step) Expected() observe.Change { return partOf[Deferred](s).Expected }
 // Unrefreshed reports whether the recorded state was used, and the image was not queried.
 func (s *Step) Unrefreshed() bool { return partOf[Valid](s).Unrefreshed }
 
-// Today returns the writable mounts of what is destroyed whose plugs lead elsewhere today.
-func (s *Step) Today() []runner.Mount { return partOf[Destroy](s).Today }
+// CurrentMounts returns the writable mounts of what is destroyed whose plugs lead elsewhere today.
+func (s *Step) CurrentMounts() []runner.Mount { return partOf[Destroy](s).CurrentMounts }
 
 // Adopted reports whether a resource exists, but the state file has no complete entry for it.
 func (s *Step) Adopted() bool { return s.found().Adopted || partOf[Update](s).Adopted }
@@ -157,20 +157,20 @@ func (s *Step) Inputs() []inputs.Change {
 	return nil
 }
 
-// NotMade reports whether the actions destroy an object that deployster did not create.
-func (s *Step) NotMade() bool {
-	return partOf[Destroy](s).NotMade || partOf[Update](s).NotMade || partOf[Deferred](s).NotMade
+// NotCreated reports whether the actions destroy an object that deployster did not create.
+func (s *Step) NotCreated() bool {
+	return partOf[Destroy](s).NotCreated || partOf[Update](s).NotCreated || partOf[Deferred](s).NotCreated
 }
 
-// SetNotMade notes whether the actions destroy an object that deployster did not create.
-func (s *Step) SetNotMade(notMade bool) {
+// SetNotCreated notes whether the actions destroy an object that deployster did not create.
+func (s *Step) SetNotCreated(notMade bool) {
 	switch p := s.Part.(type) {
 	case *Destroy:
-		p.NotMade = notMade
+		p.NotCreated = notMade
 	case *Update:
-		p.NotMade = notMade
+		p.NotCreated = notMade
 	case *Deferred:
-		p.NotMade = notMade
+		p.NotCreated = notMade
 	}
 }
 

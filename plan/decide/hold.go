@@ -48,7 +48,7 @@ func (d *Decisions) holdOld(addr string) {
 		return
 	}
 	old := step.Old()
-	step.Part, step.Another = &change.Deferred{Expected: observe.Create}, true
+	step.Part, step.OtherObject = &change.Deferred{Expected: observe.Create}, true
 	step.Reason = reason.New(reason.LeftForNext)
 	key := moves.Depose(addr, func(key string) bool { _, taken := x.Subject.Prior.Resources[key]; return taken })
 	d.Matched = d.Matched.Depose(addr, key)

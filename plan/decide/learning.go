@@ -7,9 +7,9 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/change"
+	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/reason"
-	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -41,7 +41,7 @@ func (d *decision) triggered() bool {
 
 // mayTrigger reports whether the step updates or replaces a recorded resource, or may do so, or the resource means another object.
 func mayTrigger(s *change.Step, was state.Entry) bool {
-	return s.Change() == observe.Update || s.Change() == observe.Replace || s.Replaces != "" || s.Another ||
+	return s.Change() == observe.Update || s.Change() == observe.Replace || s.Replaces != "" || s.OtherObject ||
 		s.Change() == observe.Deferred && (len(s.Unknown) > 0 || string(was.Config) != string(s.Config))
 }
 
@@ -49,10 +49,10 @@ func mayTrigger(s *change.Step, was state.Entry) bool {
 // whether they are equal, or not both known; else the resource is matched again.
 func (d *decision) learn() bool {
 	s := d.step
-	if len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
+	if len(s.Init.Identity) == 0 || !objects.Known(s.Init, s.Unknown) {
 		return true
 	}
-	now := things.Declared(d.session.Prober, d.r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(d.session.Workdir, s.Mounts))
+	now := objects.Declared(d.session.Prober, d.r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(d.session.Workdir, s.Mounts))
 	equal, err := d.matched.Learn(d.r.Address, now)
 	if err != nil {
 		d.report(diag.From("Identity that is never the same", err))

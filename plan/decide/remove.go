@@ -8,9 +8,9 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/plan/change"
+	"deployster/plan/objects"
 	"deployster/plan/query"
 	"deployster/plan/reason"
-	"deployster/plan/things"
 	"deployster/state"
 	"deployster/state/moves"
 )
@@ -58,7 +58,7 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 		step.Part, step.Reason = &change.Left{}, reason.New(reason.Undeclared).With(reason.New(reason.OnlyRecords))
 		return step, nil
 	case end.Forget && end.Owner != "":
-		step.Reason = reason.New(reason.ObjectOwned).With(things.OwnedBy(end.Owner, end.Unsure))
+		step.Reason = reason.New(reason.ObjectOwned).With(objects.OwnedBy(end.Owner, end.Unsure))
 		return step, nil
 	case block != nil && !block.Destroy:
 		step.ReadOnly = entry.ReadOnly
@@ -106,8 +106,8 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 		}
 		return step, nil
 	}
-	step.Reason, p.NotMade = why, entry.Adopted
-	p.Today, step.Notes = x.Plugs.Compare(ctx, x.Workdir, step.Settings.Host, step.Mounts, step.Init)
+	step.Reason, p.NotCreated = why, entry.Adopted
+	p.CurrentMounts, step.Notes = x.Plugs.Compare(ctx, x.Workdir, step.Settings.Host, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = reason.New(reason.RemovedBlock, block.Range.String())
 	}

@@ -6,10 +6,10 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/plan/change"
 	"deployster/plan/match"
+	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/plugs"
 	"deployster/plan/reason"
-	"deployster/plan/things"
 )
 
 // replacePair decides what becomes of the recorded object of a resource that means another
@@ -26,11 +26,11 @@ func (d *decision) replacePair(ctx context.Context) bool {
 	if asked {
 		return d.replace(ctx, d.matched.Facts.Asked(d.r.Address))
 	}
-	why := things.Changed(d.pair.Differences, step.Sensitive, d.recorded.Sensitive.Config)
-	step.Another = true // only the removal is queried with the old state
+	why := objects.Changed(d.pair.Differences, step.Sensitive, d.recorded.Sensitive.Config)
+	step.OtherObject = true // only the removal is queried with the old state
 	away := d.session.Hosts.OutOfReach(d.recorded)
-	if stays := things.WhyKept(d.pair, d.recorded, step.Type, step.Init, d.subject.Selection.OtherPath, away); stays != nil {
-		step.Notes = append(step.Notes, things.KeptNote(why, stays))
+	if stays := objects.WhyKept(d.pair, d.recorded, step.Type, step.Init, d.subject.Selection.OtherPath, away); stays != nil {
+		step.Notes = append(step.Notes, objects.KeptNote(why, stays))
 		return true
 	}
 	return d.replace(ctx, why)
@@ -40,12 +40,12 @@ func (d *decision) replacePair(ctx context.Context) bool {
 // It reports an error and returns false for a resource that must not be replaced.
 func (d *decision) replaceLater(key string, asked bool) bool {
 	entry := d.subject.Prior.Resources[key]
-	why := things.Changed(d.pair.Differences, d.step.Sensitive, entry.Sensitive.Config)
+	why := objects.Changed(d.pair.Differences, d.step.Sensitive, entry.Sensitive.Config)
 	if asked {
 		why = d.matched.Facts.Asked(d.r.Address)
 	}
 	if d.r.PreventDestroy {
-		d.report(diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)})
+		d.report(diag.Diagnostics{objects.Protected("It has prevent_destroy = true", why)})
 		return false
 	}
 	d.step.Replaces = key
@@ -80,8 +80,8 @@ func (d *decision) replace(ctx context.Context, why *reason.Reason) bool {
 		old.Init = ty
 	}
 	if !old.Init.Absent {
-		if step.Another {
-			step.Notes = append(step.Notes, things.KeptNote(why, reason.New(reason.Unremovable)))
+		if step.OtherObject {
+			step.Notes = append(step.Notes, objects.KeptNote(why, reason.New(reason.Unremovable)))
 			return true
 		}
 		d.report(diag.Diagnostics{diag.Errorf("Resource cannot be replaced", "Its type %s cannot remove objects: its image has no \"absent\" "+
@@ -97,15 +97,15 @@ func (d *decision) replace(ctx context.Context, why *reason.Reason) bool {
 		return false
 	}
 	if o.Change == observe.Forget {
-		if !step.Another {
+		if !step.OtherObject {
 			step.Notes = append(step.Notes, reason.New(reason.NothingToDestroy))
 		}
 		return true
 	}
 	today, notes := d.session.Plugs.Compare(ctx, d.session.Workdir, old.Settings.Host, old.Mounts, old.Init)
 	old.Reason = why
-	old.Part = &change.Destroy{Answer: change.AnswerOf(o.Answer, o.Hidden), NotMade: entry.Adopted || !d.known, Today: today}
-	step.Part, step.Reason, step.Notes, step.Another = &change.Replace{Old: old}, why, append(step.Notes, notes...), false
+	old.Part = &change.Destroy{Answer: change.AnswerOf(o.Answer, o.Hidden), NotCreated: entry.Adopted || !d.known, CurrentMounts: today}
+	step.Part, step.Reason, step.Notes, step.OtherObject = &change.Replace{Old: old}, why, append(step.Notes, notes...), false
 	return true
 }
 
@@ -116,11 +116,11 @@ func (d *decision) irreplaceable(why *reason.Reason) *diag.Diagnostic {
 		return diag.Errorf("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would "+
 			"destroy it. Remove it from -replace.")
 	case d.r.PreventDestroy:
-		return things.Protected("It has prevent_destroy = true", why)
+		return objects.Protected("It has prevent_destroy = true", why)
 	case d.recorded.PreventDestroy:
-		return things.Protected("It was last applied with prevent_destroy = true", why)
+		return objects.Protected("It was last applied with prevent_destroy = true", why)
 	case d.matched.Facts.First(d.r.Address):
-		return things.CannotCreateFirst("the existing and the declared object are one, which cannot exist twice", why)
+		return objects.CannotCreateFirst("the existing and the declared object are one, which cannot exist twice", why)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (d *decision) old() *change.Step {
 	default:
 		old.Config, old.Sensitive, old.Aliases = entry.Config, entry.Sensitive.Config, entry.Aliases
 	}
-	if step.Another {
+	if step.OtherObject {
 		old.Settings, old.Mounts, old.SecretEnv = entry.Settings, entry.Mounts, entry.Sensitive.Env
 	}
 	return old

@@ -12,12 +12,12 @@ import (
 	"deployster/plan/identity"
 	"deployster/plan/inputs"
 	"deployster/plan/match"
+	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/query"
 	"deployster/plan/reason"
 	"deployster/plan/refresh"
 	"deployster/plan/subject"
-	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -115,7 +115,7 @@ func (d *decision) scope(view func(string) observe.View) config.States {
 func (d *decision) doubts() *reason.Reason { return d.matched.Facts.Doubts(d.r.Address) }
 
 // own reports whether the entry at the address is of the object of the resource.
-func (d *decision) own() bool { return d.known && !d.step.Another }
+func (d *decision) own() bool { return d.known && !d.step.OtherObject }
 
 // accepted returns what is to be done about a resource that has answered; nil = that is not allowed: it is reported.
 // waiting is the step without the answer.
@@ -167,7 +167,7 @@ func (d *decision) answered(in protocol.StateInput, o observe.Observation) {
 	if p, publishes := s.Part.(*change.Publish); publishes && d.known && len(d.entry.Config) > 0 {
 		p.Was = &change.Was{State: d.entry.Config, Sensitive: d.entry.Sensitive.Config}
 	}
-	note := things.RecreatedNote(d.entry, s.Type, s.Config, s.Init.Identity)
+	note := objects.RecreatedNote(d.entry, s.Type, s.Config, s.Init.Identity)
 	if d.own() && s.Change() == observe.Create && note != nil {
 		s.Notes = append(s.Notes, note)
 	}
@@ -217,12 +217,12 @@ func (d *decision) noteDestroyed() diag.Diagnostics {
 	}
 	why := reason.New(reason.Destructive, protocol.Destructive(s.Answer().Shutdown, s.Answer().Actions))
 	s.Notes = append(s.Notes, reason.New(reason.ApprovedAsReplace).With(why))
-	s.SetNotMade(s.Answer().Stale != nil && (d.recorded.Adopted || !d.known))
+	s.SetNotCreated(s.Answer().Stale != nil && (d.recorded.Adopted || !d.known))
 	switch {
 	case d.r.PreventDestroy:
-		return diag.Diagnostics{things.Protected("It has prevent_destroy = true", why)}
+		return diag.Diagnostics{objects.Protected("It has prevent_destroy = true", why)}
 	case d.matched.Facts.First(d.r.Address):
-		return diag.Diagnostics{things.CannotCreateFirst("its type replaces it, and destroys what exists first", why)}
+		return diag.Diagnostics{objects.CannotCreateFirst("its type replaces it, and destroys what exists first", why)}
 	}
 	return nil
 }

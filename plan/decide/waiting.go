@@ -9,10 +9,10 @@ import (
 	"deployster/plan/change"
 	"deployster/plan/inputs"
 	"deployster/plan/latehost"
+	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
-	"deployster/plan/things"
 )
 
 // beforeItsTurn decides a resource that waits for what does not exist yet, or is not known. If it
@@ -31,7 +31,7 @@ func (d *decision) beforeItsTurn(ctx context.Context) *change.Step {
 		return s
 	case !d.onlyInOrder():
 		first := d.matched.Facts.First(d.r.Address)
-		if note := things.TwoAppliesNote(s.Init, s.Unknown, d.recorded, s.Another || s.ReadOnly, first); note != nil {
+		if note := objects.TwoAppliesNote(s.Init, s.Unknown, d.recorded, s.OtherObject || s.ReadOnly, first); note != nil {
 			s.Notes = append(s.Notes, note)
 		}
 		d.expect()
@@ -68,7 +68,7 @@ func (d *decision) independent() bool {
 
 // fixed reports whether the config of a resource, its host and what it means are known for certain.
 func (d *decision) fixed() bool {
-	return len(d.step.Unknown)+len(d.step.Staying) == 0 && d.hostKnown() && !d.subject.Selection.RefreshOnly && d.doubts() == nil
+	return len(d.step.Unknown)+len(d.step.MayChangeAt) == 0 && d.hostKnown() && !d.subject.Selection.RefreshOnly && d.doubts() == nil
 }
 
 // hostKnown reports whether the host of the resource is known; its errors are reported elsewhere.

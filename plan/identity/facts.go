@@ -10,12 +10,12 @@ import (
 	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/match"
+	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/order"
 	"deployster/plan/query"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
-	"deployster/plan/things"
 	"deployster/state/moves"
 )
 
@@ -56,7 +56,7 @@ func Gather(x *query.Session) *Facts {
 			e := &f.input.Recorded[i]
 			entry := s.Prior.Resources[e.Key]
 			entry.Mounts = runner.MountsIn(x.Workdir, entry.Mounts)
-			if e.Thing = things.Recorded(entry); entry.ReadOnly {
+			if e.Thing = objects.Recorded(entry); entry.ReadOnly {
 				e.Role = match.ReadOnly
 			}
 			e.Removed = ignoring && s.RemovedBlock(e.Address) != nil
@@ -70,8 +70,8 @@ func declared(x *query.Session, r *config.Resource, views func(addr string) obse
 	ty, scope := x.Types.TypeOf(r.Address), append(subject.Predecessors(r), r.Address)
 	resolved, diags := x.Subject.Manifest.Config(r.Address, observe.States(scope, views, x.Subject.Prior))
 	d := match.Declared{Address: r.Address, Replace: x.Subject.Replaces(r.Address), New: r.New, Ignored: r.Ignored,
-		Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
-		Thing: things.Declared(x.Prober, r.TypeRef, ty, resolved.Value, r.Settings,
+		Late: diags.HasErrors() || !objects.Known(ty, resolved.Unknown),
+		Thing: objects.Declared(x.Prober, r.TypeRef, ty, resolved.Value, r.Settings,
 			runner.MountsIn(x.Workdir, x.Types.Mounts(r.Address)))}
 	if r.ReadOnly {
 		d.Role = match.ReadOnly
@@ -94,7 +94,7 @@ func (f *Facts) Settled() bool {
 }
 
 // learn notes the object that a resource turns out to mean.
-func (f *Facts) learn(addr string, object match.Thing) error {
+func (f *Facts) learn(addr string, object match.Object) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	err := f.input.Learn(addr, object)

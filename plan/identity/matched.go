@@ -121,7 +121,7 @@ func (m *Matched) Classes() (declared, recorded map[string]string) { return m.re
 // Learn compares the object that a resource means, as it is when the resource is decided, with
 // the one that it was matched with. It reports whether they are equal; else the resource
 // is matched again, unless there is an error.
-func (m *Matched) Learn(addr string, object match.Thing) (equal bool, err error) {
+func (m *Matched) Learn(addr string, object match.Object) (equal bool, err error) {
 	if m.result.Pairs == nil || m.result.Means(addr, object) {
 		return true, nil
 	}

@@ -45,7 +45,7 @@ func (m *Matched) Doubt(steps map[string]*change.Step) (found []string) {
 	if len(byClass) == 0 {
 		return nil
 	}
-	recorded := map[string]match.Thing{}
+	recorded := map[string]match.Object{}
 	for _, e := range m.Facts.input.Recorded {
 		recorded[e.Key] = e.Thing
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 // Finder finds things by the values of their names. Its zero value has no things.
 type Finder struct {
-	things map[string]Thing // by address
+	things map[string]Object // by address
 	views  map[string]*typeIndex
 }
 
@@ -15,9 +15,9 @@ type typeIndex struct {
 }
 
 // Add adds the object of a resource, or replaces it.
-func (f *Finder) Add(addr string, t Thing) {
+func (f *Finder) Add(addr string, t Object) {
 	if f.things == nil {
-		f.things, f.views = map[string]Thing{}, map[string]*typeIndex{}
+		f.things, f.views = map[string]Object{}, map[string]*typeIndex{}
 	}
 	f.things[addr] = t
 	for _, s := range f.views {
@@ -27,7 +27,7 @@ func (f *Finder) Add(addr string, t Thing) {
 
 // Find returns the first address, in order, whose object has the names of t, as t's type sees
 // both, and for which is holds; "" = none. Only such things can be Equal to t.
-func (f *Finder) Find(t Thing, is func(addr string, other Thing) bool) string {
+func (f *Finder) Find(t Object, is func(addr string, other Object) bool) string {
 	values, known := t.values(t.Type.Names)
 	if !known || f.things == nil {
 		return ""
@@ -48,7 +48,7 @@ func (f *Finder) Find(t Thing, is func(addr string, other Thing) bool) string {
 	return ""
 }
 
-func (s *typeIndex) add(addr string, t Thing) {
+func (s *typeIndex) add(addr string, t Object) {
 	if values, known := t.values(currentType(s.as, t.Type).Names); known {
 		id := join(values...)
 		s.addresses[id] = append(s.addresses[id], addr)

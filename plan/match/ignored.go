@@ -106,7 +106,7 @@ func (d Declared) ignores(name Name) bool {
 // rest returns the identity of an object, as the resource's type sees it, without the values
 // that the resource ignores. Where all names are ignored it uses the rest of the config.
 // "" = the identity is not known.
-func (d Declared) rest(t Thing) string {
+func (d Declared) rest(t Object) string {
 	if _, known := t.values(d.Thing.Type.Names); !known {
 		return ""
 	}

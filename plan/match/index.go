@@ -48,7 +48,7 @@ func (d Declared) identity() string {
 }
 
 // identity returns the identity of an object as a type sees it; "" = unclear.
-func (t Thing) identity(as Type, names []Name) string {
+func (t Object) identity(as Type, names []Name) string {
 	values, known := t.values(names)
 	if !known {
 		return ""
@@ -58,13 +58,13 @@ func (t Thing) identity(as Type, names []Name) string {
 
 // SameNames reports whether two descriptions by one type have the same identity, or both
 // have none.
-func SameNames(a, b Thing) bool {
+func SameNames(a, b Object) bool {
 	return a.identity(a.Type, a.Type.Names) == b.identity(b.Type, b.Type.Names)
 }
 
 // recorded returns the identities of an entry's object, as each declared type of its kind
 // sees it.
-func (x index) recorded(t Thing) []string {
+func (x index) recorded(t Object) []string {
 	var found []string
 	seen := map[string]bool{}
 	for _, group := range t.Type.groups() {
@@ -88,7 +88,7 @@ func (x index) recorded(t Thing) []string {
 
 // unsaid returns the identity of an object without its kind, to compare types of different
 // repositories of which at least one does not report its kind; "" = unclear.
-func (t Thing) unsaid() string {
+func (t Object) unsaid() string {
 	values, known := t.values(t.Type.Names)
 	if !known || t.Type.Memory {
 		return ""

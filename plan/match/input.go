@@ -19,7 +19,7 @@ const (
 // Declared is a resource of the manifest, at the address that it has now.
 type Declared struct {
 	Address string
-	Thing   Thing
+	Thing   Object
 	Role    Role
 	Late    bool // a value that names its object is known only in apply
 	New     bool // adopt = false: it must not exist already
@@ -35,7 +35,7 @@ type Declared struct {
 type Recorded struct {
 	Key     string // names the entry: its address, or another text if it is deposed
 	Address string // its present address, after moved blocks
-	Thing   Thing
+	Thing   Object
 	Role    Role
 	Deposed bool // another resource has taken its address
 	Removed bool // a removed block covers it
@@ -77,7 +77,7 @@ func (in *Input) find(address string) *Declared {
 // Learn puts the identity into the input that a resource turns out to have when it is
 // decided. If the identity changes a second time, the resource no longer ignores anything;
 // if it then changes again, or it ignored nothing, Learn returns an error.
-func (in *Input) Learn(address string, t Thing) error {
+func (in *Input) Learn(address string, t Object) error {
 	d := in.find(address)
 	if d == nil {
 		return nil

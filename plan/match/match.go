@@ -92,7 +92,7 @@ func (e Recorded) movable() bool { return e.Role == Managed && !e.Thing.Type.Mem
 
 // sameObject pairs a resource with an entry of equal identity, first at its own address, then at any.
 func (m *matcher) sameObject() {
-	byIdentity := m.movableEntries(func(t Thing) Thing { return t })
+	byIdentity := m.movableEntries(func(t Object) Object { return t })
 	m.open(func(i int, d Declared) {
 		if d.Role == Publish {
 			return
@@ -108,7 +108,7 @@ func (m *matcher) sameObject() {
 }
 
 // movableEntries returns the free entries that may go to another address, by their identities.
-func (m *matcher) movableEntries(as func(Thing) Thing) map[string][]int {
+func (m *matcher) movableEntries(as func(Object) Object) map[string][]int {
 	byIdentity := map[string][]int{}
 	for i, e := range m.in.Recorded {
 		if !m.taken[i] && e.movable() {
@@ -145,7 +145,7 @@ func (m *matcher) otherSurroundings() {
 			}
 		}
 	})
-	byIdentity := m.movableEntries(Thing.bare)
+	byIdentity := m.movableEntries(Object.bare)
 	m.open(func(i int, d Declared) {
 		d.Thing = d.Thing.bare()
 		m.pairElsewhere(i, d, d.identity(), byIdentity)
@@ -223,7 +223,7 @@ func (m *matcher) guess() {
 func (d Declared) guessGroup() string { return d.Thing.Type.image() }
 
 // guessKey returns what must be equal for a guess, besides the kind.
-func (t Thing) guessKey() string { return join(t.place(), string(t.Config)) }
+func (t Object) guessKey() string { return join(t.place(), string(t.Config)) }
 
 // sameAddress pairs the resources that are left with the entries at their addresses. Where
 // the identity is unclear, another kind, host or writable plug makes it another object; any
@@ -260,7 +260,7 @@ func (d Declared) mayLeave(e Recorded) bool {
 }
 
 // bothKnown reports whether the values that name the object are known for both objects.
-func bothKnown(declared, recorded Thing) bool {
+func bothKnown(declared, recorded Object) bool {
 	_, known := declared.values(declared.Type.Names)
 	_, too := recorded.values(currentType(declared.Type, recorded.Type).Names)
 	return known && too

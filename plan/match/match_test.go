@@ -15,8 +15,8 @@ func file() match.Type {
 	return match.Type{Repository: "docker.io/acme/file", Names: []match.Name{{Pointer: "/path", Scalar: "string"}}}
 }
 
-func of(t match.Type, config string) match.Thing {
-	return match.Thing{Type: t, Config: json.RawMessage(config)}
+func of(t match.Type, config string) match.Object {
+	return match.Object{Type: t, Config: json.RawMessage(config)}
 }
 
 // note writes a result as a line for each pair and end.
@@ -225,7 +225,7 @@ func TestMatch_TwiceAcrossImages(t *testing.T) {
 	}
 	const a = `{"path":"a"}`
 	for name, test := range map[string]struct {
-		first, second match.Thing
+		first, second match.Object
 		want          bool
 	}{
 		"two images of one kind":              {of(ty("acme", "file", "/path", ""), a), of(ty("mirror", "file", "/path", ""), a), true},
@@ -273,9 +273,9 @@ func TestMatch_OtherSurroundings(t *testing.T) {
 			in.Declared[1].Thing.Env = "other"
 		}, "w new\nx same replaced"},
 	} {
-		for part, set := range map[string]func(t *match.Thing){
-			"env": func(t *match.Thing) { t.Env = "T=2" }, "network": func(t *match.Thing) { t.Network = "none" },
-			"path that is read": func(t *match.Thing) { t.Plugs = read("/new") }, "number of plugs that are read": func(t *match.Thing) { t.Plugs = nil }} {
+		for part, set := range map[string]func(t *match.Object){
+			"env": func(t *match.Object) { t.Env = "T=2" }, "network": func(t *match.Object) { t.Network = "none" },
+			"path that is read": func(t *match.Object) { t.Plugs = read("/new") }, "number of plugs that are read": func(t *match.Object) { t.Plugs = nil }} {
 			in := is(file(), test.lines)
 			for i := range in.Recorded {
 				in.Recorded[i].Thing.Plugs = read("/old")

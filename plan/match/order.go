@@ -244,7 +244,7 @@ func (r Result) Classes() (declared, recorded map[string]string) {
 }
 
 // class returns the class of a thing, as a type sees it.
-func (t Type) class(thing Thing) string {
+func (t Type) class(thing Object) string {
 	if t.Memory || thing.Type.Memory {
 		return ""
 	}

@@ -39,7 +39,7 @@ func (m *matcher) ownersOf() owners {
 // address; else with another kind, where a kind is not declared; else, where the identity is unclear, with
 // the guessed config. Sure is false where env, network or read-only plugs differ, as these may name
 // the object too.
-func (o owners) of(t Thing, address string) (owner string, sure bool) {
+func (o owners) of(t Object, address string) (owner string, sure bool) {
 	if t.Type.Memory {
 		return "", true
 	}

@@ -46,12 +46,12 @@ func typeOf(ty identity.Knows, version int) match.Type {
 	return t
 }
 
-func thingOf(ty identity.Knows, version int, c identity.Config) match.Thing {
+func thingOf(ty identity.Knows, version int, c identity.Config) match.Object {
 	text := fmt.Sprintf(`{"id":%d,"v":%d}`, c.ID, c.V)
 	if c.Region != "" {
 		text = fmt.Sprintf(`{"id":%d,"region":%q,"v":%d}`, c.ID, c.Region, c.V)
 	}
-	t := match.Thing{Type: typeOf(ty, version), Config: json.RawMessage(text)}
+	t := match.Object{Type: typeOf(ty, version), Config: json.RawMessage(text)}
 	if strings.HasPrefix(c.Place, "/") {
 		t.Plugs = []match.Plug{{Name: "world", Path: c.Place, Writable: true}}
 	} else {
@@ -144,7 +144,7 @@ func (p *planned) confirm(w *identity.World) {
 // clash finds what stands in the way of a resource whose identity is known only in
 // apply: an entry that the plan ends and that is not done yet, or another resource
 // with the same thing.
-func (p *planned) clash(address string, t match.Thing, done func(recorded string) bool) (owner string, ends []string) {
+func (p *planned) clash(address string, t match.Object, done func(recorded string) bool) (owner string, ends []string) {
 	ending := func(key string) {
 		e := p.known[key]
 		if relation, _ := match.Compare(t, thingOf(e.ty, e.version, e.c), false); relation == match.Equal && !done(key) {

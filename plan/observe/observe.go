@@ -79,7 +79,7 @@ func Observe(ctx context.Context, c Client, q Query) Observation {
 func ObserveNotified(ctx context.Context, c Client, q *Query, acts, known bool, scope Scope) Observation {
 	q.Input.Refresh = q.Input.Refresh && acts
 	o := Observe(ctx, c, *q)
-	if !acts || known || o.Err != nil || !Overlooks(&q.Step, o.Answer, scope) {
+	if !acts || known || o.Err != nil || !MissesRefresh(&q.Step, o.Answer, scope) {
 		return o
 	}
 	q.Input.Refresh = true

@@ -63,9 +63,9 @@ func notify(in *protocol.StateInput, s *Step, entry *state.Entry, scope Scope) {
 	in.Refresh = len(refresh.Owed(s.Subscribes, *entry, scope.Prior, scope.Acts)) > 0
 }
 
-// Overlooks reports whether an object without an entry exists, by the answer about it, and a subscribed
+// MissesRefresh reports whether an object without an entry exists, by the answer about it, and a subscribed
 // resource was or will be acted on: nobody has notified it, and it may run with what those were before.
-func Overlooks(s *Step, answer protocol.Answer, scope Scope) bool {
+func MissesRefresh(s *Step, answer protocol.Answer, scope Scope) bool {
 	return s.Type.Refresh && s.Intent == protocol.Present && (answer.Status == protocol.Valid || answer.StaleState != nil) &&
 		len(refresh.Owed(s.Subscribes, state.Entry{}, scope.Prior, scope.Acts)) > 0
 }

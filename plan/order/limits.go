@@ -21,15 +21,15 @@ func InWorker(ty *protocol.Type, s *runner.Settings) bool {
 	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != runner.NoWorkers
 }
 
-// Room reports how much is worked on at a time, on this machine and on each host.
-type Room struct {
+// Capacity reports how much is worked on at a time, on this machine and on each host.
+type Capacity struct {
 	Resources int // resources that start containers
 	InWorkers int // resources that workers do; 0 = Resources limits both
 	Hosts     int // hosts at a time; 0 = the constant
 }
 
-// Where reports where the work of a node is done.
-type Where struct {
+// Location reports where the work of a node is done.
+type Location struct {
 	Host     string // "" = this machine
 	Group    string // of the host, where hosts are begun in waves
 	InWorker bool
@@ -37,8 +37,8 @@ type Where struct {
 }
 
 // At returns where the work of a resource is done; a nil type has no worker.
-func At(ty *protocol.Type, s *runner.Settings) Where {
-	w := Where{InWorker: ty != nil && InWorker(ty, s)}
+func At(ty *protocol.Type, s *runner.Settings) Location {
+	w := Location{InWorker: ty != nil && InWorker(ty, s)}
 	if s.Host != nil {
 		w.Host = s.Host.Name
 	}
@@ -46,7 +46,7 @@ func At(ty *protocol.Type, s *runner.Settings) Where {
 }
 
 // Limits returns what limits which nodes of a frontier may start now.
-func Limits(f *graph.Frontier, room Room, at func(node string) Where) *graph.Limits {
+func Limits(f *graph.Frontier, room Capacity, at func(node string) Location) *graph.Limits {
 	most := []int{max(1, room.Resources), room.InWorkers}
 	hosts := room.Hosts
 	if hosts == 0 {

@@ -38,15 +38,15 @@ type Barrier struct {
 	Again []string `json:"again,omitempty"`
 }
 
-// What is what a node stands for.
-type What int
+// NodeKind is what a node stands for.
+type NodeKind int
 
 // The sorts of nodes.
 const (
-	Begin What = iota // the resource, or its removal
-	Old               // the end of the old object, before the resource is created again
-	Again             // the query whether the object still exists
-	Wait              // a barrier
+	Begin NodeKind = iota // the resource, or its removal
+	Old                   // the end of the old object, before the resource is created again
+	Again                 // the query whether the object still exists
+	Wait                  // a barrier
 )
 
 // The suffixes of addresses in names of nodes. No address ends with one of them.
@@ -62,7 +62,7 @@ var barrier = regexp.MustCompile(`^(barrier|known|doubt):[0-9]+$`)
 func OldNode(addr string) string { return addr + oldMark }
 
 // OfNode returns the address of a node, or the name of a barrier, and the sort of node.
-func OfNode(node string) (addr string, what What) {
+func OfNode(node string) (addr string, what NodeKind) {
 	if barrier.MatchString(node) {
 		return node, Wait
 	}

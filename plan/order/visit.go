@@ -9,7 +9,7 @@ import (
 // Visit calls do with each node, in parallel as far as room allows, and with a node only
 // after the nodes before it. If do returns false, the nodes that depend on that one are
 // skipped. When the context ends, no further node starts.
-func Visit(ctx context.Context, before graph.Graph, room Room, at func(node string) Where, do func(node string) (ok bool)) {
+func Visit(ctx context.Context, before graph.Graph, room Capacity, at func(node string) Location, do func(node string) (ok bool)) {
 	type result struct {
 		node     string
 		ok       bool

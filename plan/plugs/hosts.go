@@ -15,10 +15,10 @@ import (
 )
 
 // Resolve returns where plugs lead on a host, in the order of the list.
-type Resolve func(ctx context.Context, h runner.Host, list []config.Plug) ([]Led, error)
+type Resolve func(ctx context.Context, h runner.Host, list []config.Plug) ([]Resolved, error)
 
-// Led is where a plug leads.
-type Led struct {
+// Resolved is where a plug leads.
+type Resolved struct {
 	Path string // without symbolic links
 	Err  error
 }
@@ -40,7 +40,7 @@ func onHosts(p config.Plug) string { return cmp.Or(p.Home, p.Path) }
 // hostPaths reports where all plugs lead on one host.
 type hostPaths struct {
 	once  sync.Once
-	paths map[string]Led // by the plug's name
+	paths map[string]Resolved // by the plug's name
 	err   error
 }
 
@@ -67,11 +67,11 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 }
 
 // resolveOn returns where a plug leads on a host. It queries each host once, for all plugs.
-func (p *Plugs) resolveOn(ctx context.Context, host runner.Host, name string) (Led, error) {
+func (p *Plugs) resolveOn(ctx context.Context, host runner.Host, name string) (Resolved, error) {
 	p.mu.Lock()
 	s := p.hosts[host.Name]
 	if s == nil {
-		s = &hostPaths{paths: map[string]Led{}}
+		s = &hostPaths{paths: map[string]Resolved{}}
 		p.hosts[host.Name] = s
 	}
 	p.mu.Unlock()

@@ -20,12 +20,12 @@ import (
 // own limit.
 const maxLinks = 40
 
-// Lead follows the symbolic links in the path of a plug, so that a plan declares where
+// ResolveLinks follows the symbolic links in the path of a plug, so that a plan declares where
 // they lead, and apply mounts that or nothing. It does not follow a link in a plug that
 // types may write to: one of them could have made the link, and so lead another type to
 // any file of this host. From a part that does not exist on, Lead returns the path as
 // written: the mount reports it.
-func Lead(plug config.Plug, plugs map[string]config.Plug) (string, error) {
+func ResolveLinks(plug config.Plug, plugs map[string]config.Plug) (string, error) {
 	at, rest, links := "/", parts(plug.Path), 0
 	for len(rest) > 0 {
 		part := rest[0]

@@ -38,7 +38,7 @@ func TestLead_RefusesLinksWithinWritablePlugs(t *testing.T) {
 	} {
 		// What types may write to is found by where it is, not by how it is written.
 		plugs := map[string]config.Plug{"shared": {Name: "shared", Path: filepath.Join(dir, "link")}, "mine": {Name: "mine", Path: filepath.Join(dir, c.path)}}
-		got, err := Lead(plugs["mine"], plugs)
+		got, err := ResolveLinks(plugs["mine"], plugs)
 		if c.fails != "" {
 			if err == nil || !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("%s: got %q, %v", c.path, got, err)
@@ -52,7 +52,7 @@ func TestLead_RefusesLinksWithinWritablePlugs(t *testing.T) {
 	// A link in a plug that nobody may write to is the operator's own.
 	shared := config.Plug{Name: "shared", Path: filepath.Join(dir, "data"), ReadOnly: true}
 	mine := config.Plug{Name: "mine", Path: filepath.Join(dir, "data/sub/in/data"), ReadOnly: true}
-	if got, err := Lead(mine, map[string]config.Plug{"shared": shared, "mine": mine}); err != nil || got != filepath.Join(dir, "data") {
+	if got, err := ResolveLinks(mine, map[string]config.Plug{"shared": shared, "mine": mine}); err != nil || got != filepath.Join(dir, "data") {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

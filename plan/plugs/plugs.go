@@ -52,7 +52,7 @@ func (p *Plugs) source(plug config.Plug) (string, error) {
 	defer p.mu.Unlock()
 	found, known := p.paths[plug.Name]
 	if !known {
-		if found.path, found.err = Lead(plug, p.byName); found.err == nil {
+		if found.path, found.err = ResolveLinks(plug, p.byName); found.err == nil {
 			found.path = portable(plug, found.path)
 		}
 		p.paths[plug.Name] = found

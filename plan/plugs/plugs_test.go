@@ -103,9 +103,9 @@ func TestNamed_MountsWhatTheConfigNames(t *testing.T) {
 
 // A path on a host is absolute, and leads where the host says.
 func TestGrant_OnAHost(t *testing.T) {
-	look := func(_ context.Context, _ runner.Host, list []config.Plug) (led []Led, err error) {
+	look := func(_ context.Context, _ runner.Host, list []config.Plug) (led []Resolved, err error) {
 		for _, plug := range list {
-			led = append(led, Led{Path: "/there" + plug.Path})
+			led = append(led, Resolved{Path: "/there" + plug.Path})
 		}
 		return led, nil
 	}

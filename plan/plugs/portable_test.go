@@ -69,8 +69,8 @@ func TestPlugs_Today(t *testing.T) {
 // Where a plug of a thing on a host leads today is asked there, and not seen here.
 func TestPlugs_TodayOnAHost(t *testing.T) {
 	t.Parallel()
-	there := map[string]Led{"/srv": {Path: "/data/srv"}, "~/x": {Path: "/home/far/x"}, "/gone": {Path: "/gone", Err: errors.New("not there")}}
-	look := func(_ context.Context, h runner.Host, list []config.Plug) (led []Led, err error) {
+	there := map[string]Resolved{"/srv": {Path: "/data/srv"}, "~/x": {Path: "/home/far/x"}, "/gone": {Path: "/gone", Err: errors.New("not there")}}
+	look := func(_ context.Context, h runner.Host, list []config.Plug) (led []Resolved, err error) {
 		if h.Name == "down" {
 			return nil, errors.New("no route")
 		}

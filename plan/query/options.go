@@ -53,8 +53,8 @@ type Options struct {
 // Event is something that happened in a session.
 type Event interface{ event() }
 
-// Asking reports that the image of a resource is being queried for the state.
-type Asking struct{ Address string }
+// Querying reports that the image of a resource is being queried for the state.
+type Querying struct{ Address string }
 
 // Decided reports which change was decided for a resource.
 type Decided struct {
@@ -65,6 +65,6 @@ type Decided struct {
 // Failed reports that nothing could be decided about a resource.
 type Failed struct{ Address string }
 
-func (Asking) event()  {}
-func (Failed) event()  {}
-func (Decided) event() {}
+func (Querying) event() {}
+func (Failed) event()   {}
+func (Decided) event()  {}

@@ -11,12 +11,12 @@ import (
 	"deployster/plan/change"
 	"deployster/plan/findings"
 	"deployster/plan/inputs"
+	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/order"
 	"deployster/plan/plugs"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
-	"deployster/plan/things"
 	"deployster/plan/types"
 	"deployster/protocol"
 	"deployster/state"
@@ -29,7 +29,7 @@ type Session struct {
 	Findings *findings.List
 	Types    *types.Types
 	Plugs    *plugs.Plugs
-	Hosts    things.Hosts
+	Hosts    objects.Hosts
 	Prober   Prober
 	Options  Options
 	Workdir  string // where mounts with a relative source begin
@@ -37,7 +37,7 @@ type Session struct {
 
 // New returns a session for a manifest and a state.
 func New(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *Session {
-	hosts, s := things.HostsOf(m, o.Hosts), subject.New(m, prior, o.Selection)
+	hosts, s := objects.HostsOf(m, o.Hosts), subject.New(m, prior, o.Selection)
 	s.Placed = hosts.PlaceAll(prior)
 	f := findings.New(s)
 	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.PlugPaths)
@@ -75,7 +75,7 @@ func (x *Session) NewStep(ctx context.Context, r *config.Resource, resolved conf
 	x.Findings.Report(r, "", diags)
 	step := &change.Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: observe.HiddenInConfig(x.Prober, ty, resolved),
-		Ignored: resolved.Ignored, Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
+		Ignored: resolved.Ignored, MayChangeAt: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts:   slices.Concat(x.Types.Mounts(r.Address), named),
 		Timeouts: change.Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
@@ -84,7 +84,7 @@ func (x *Session) NewStep(ctx context.Context, r *config.Resource, resolved conf
 		SecretEnv: observe.HiddenInEnv(x.Subject.Manifest, r.Settings.Env),
 	}
 	if step.Undescribed() { // which values of its config are secret is not known
-		step.Config, step.Unknown, step.Staying, step.Sensitive = json.RawMessage("{}"), nil, nil, nil
+		step.Config, step.Unknown, step.MayChangeAt, step.Sensitive = json.RawMessage("{}"), nil, nil, nil
 		step.Notes = append(step.Notes, reason.New(reason.Undescribed, r.TypeRef))
 	}
 	return step
@@ -110,7 +110,7 @@ func (x *Session) Query(addr string, s *change.Step, entry state.Entry) observe.
 // Observe queries the state of an object. entry is the entry of the object, and not of another one
 // at its address; nil = none.
 func (x *Session) Observe(ctx context.Context, q *observe.Query, entry *state.Entry, scope observe.Scope) observe.Observation {
-	x.Progress(Asking{q.Target.Address})
+	x.Progress(Querying{q.Target.Address})
 	var err error
 	if q.Input, err = observe.Request(&q.Step, entry, scope); err != nil {
 		return observe.Observation{Err: err}
@@ -155,8 +155,8 @@ func (x *Session) Since(addr string, s *change.Step, in protocol.StateInput, pen
 // that come before it.
 func (x *Session) Visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph,
 	do func(*config.Resource) (ok bool)) {
-	room := order.Room{Resources: x.Options.Parallelism, InWorkers: x.Options.InWorkers, Hosts: x.Options.HostsAtOnce}
-	order.Visit(ctx, before, room, func(addr string) order.Where {
+	room := order.Capacity{Resources: x.Options.Parallelism, InWorkers: x.Options.InWorkers, Hosts: x.Options.HostsAtOnce}
+	order.Visit(ctx, before, room, func(addr string) order.Location {
 		return order.At(x.Types.Type(addr), &resources[addr].Settings)
 	}, func(addr string) bool { return do(resources[addr]) })
 }

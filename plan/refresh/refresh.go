@@ -34,9 +34,9 @@ func Seen(subscribed []string, prior state.Snapshot, acts func(addr string) bool
 	return seen
 }
 
-// News lists, by subscribed resource, the recorded subscribers whose entries do not have
+// UnrecordedSubscribers lists, by subscribed resource, the recorded subscribers whose entries do not have
 // that subscription yet.
-func News(m *config.Manifest, prior state.Snapshot) map[string][]string {
+func UnrecordedSubscribers(m *config.Manifest, prior state.Snapshot) map[string][]string {
 	news := map[string][]string{}
 	for _, r := range m.Resources() {
 		e, recorded := prior.Resources[r.Address]

@@ -20,7 +20,7 @@ func otherPaths(p *plan.Plan, dir string) (list []string) {
 			if one == nil || one.Change() != plan.Destroy {
 				continue
 			}
-			for _, o := range plugs.OtherPaths(dir, one.Mounts, one.Today()) {
+			for _, o := range plugs.OtherPaths(dir, one.Mounts, one.CurrentMounts()) {
 				list = append(list, fmt.Sprintf("%s would be removed through %s; the plug is %s today.", addr, o.Recorded, o.Today))
 			}
 		}

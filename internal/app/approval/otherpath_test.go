@@ -18,11 +18,11 @@ func TestOtherPaths_NameDestroysThroughAnotherMount(t *testing.T) {
 		step *plan.Step
 		want []string
 	}{
-		"the same place, written otherwise": {&plan.Step{Mounts: world("/here/world"), Part: &change.Destroy{Today: world("world")}}, nil},
-		"another place": {&plan.Step{Mounts: world("/there/world"), Part: &change.Destroy{Today: world("world")}},
+		"the same place, written otherwise": {&plan.Step{Mounts: world("/here/world"), Part: &change.Destroy{CurrentMounts: world("world")}}, nil},
+		"another place": {&plan.Step{Mounts: world("/there/world"), Part: &change.Destroy{CurrentMounts: world("world")}},
 			[]string{"a would be removed through /there/world; the plug is /here/world today."}},
 		"the old side of a replacement": {&plan.Step{Mounts: world("world"), Part: &change.Replace{
-			Old: &plan.Step{Mounts: world("old"), Part: &change.Destroy{Today: world("world")}}}},
+			Old: &plan.Step{Mounts: world("old"), Part: &change.Destroy{CurrentMounts: world("world")}}}},
 			[]string{"a would be removed through /here/old; the plug is /here/world today."}},
 		"only forgotten": {&plan.Step{Mounts: world("/there/world"), Part: &change.Forget{}}, nil},
 	} {

@@ -112,7 +112,7 @@ func (f *Front) allowed(r *config.Resource, in config.PublishInput) error {
 func (f *Front) input(ctx context.Context, in config.PublishInput) (string, error) {
 	name, sub := f.artifactOf(in), ""
 	if name == "" {
-		from, err := plugs.Lead(f.plugs[in.Plug], f.plugs)
+		from, err := plugs.ResolveLinks(f.plugs[in.Plug], f.plugs)
 		if err == nil && f.o.Withheld != nil {
 			if why := f.o.Withheld(from); why != "" {
 				return "", fmt.Errorf("%s %s", from, why)

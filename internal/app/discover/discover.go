@@ -19,8 +19,8 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/match"
+	"deployster/plan/objects"
 	"deployster/plan/plugs"
-	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -120,8 +120,8 @@ func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (ab
 	}
 	known := s.known(t, ty, target.Mounts)
 	for _, d := range found {
-		thing := things.Declared(s.client, t.Image, ty, d.Config, t.Settings, target.Mounts)
-		if !slices.ContainsFunc(known, func(k match.Thing) bool { return same(ty, thing, k) }) {
+		thing := objects.Declared(s.client, t.Image, ty, d.Config, t.Settings, target.Mounts)
+		if !slices.ContainsFunc(known, func(k match.Object) bool { return same(ty, thing, k) }) {
 			secrets := s.client.WriteOnly(ty.ConfigSchema, d.Config)
 			s.engine.Workspace.Secrets.Add(secret.Values(d.Config, secrets))
 			if len(secrets) > 0 {
@@ -177,10 +177,10 @@ func reading(ty protocol.Type) protocol.Type {
 }
 
 // known returns the declared and the recorded things of a type.
-func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (list []match.Thing) {
+func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (list []match.Object) {
 	for _, entry := range s.prior.Resources {
 		if plugs.Untagged(entry.Type) == plugs.Untagged(t.Image) {
-			list = append(list, things.Declared(s.client, t.Image, ty, entry.Config, onHost(t.Settings, entry.Settings.Host), mounts))
+			list = append(list, objects.Declared(s.client, t.Image, ty, entry.Config, onHost(t.Settings, entry.Settings.Host), mounts))
 		}
 	}
 	for _, r := range s.manifest.Resources() {
@@ -188,7 +188,7 @@ func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (
 			continue
 		}
 		if c, wrong := s.manifest.Config(r.Address, config.States{}); !wrong.HasErrors() {
-			list = append(list, things.Declared(s.client, t.Image, ty, c.Value, onHost(t.Settings, r.Settings.Host), mounts))
+			list = append(list, objects.Declared(s.client, t.Image, ty, c.Value, onHost(t.Settings, r.Settings.Host), mounts))
 		}
 	}
 	return list
@@ -204,7 +204,7 @@ func onHost(s runner.Settings, host *runner.Host) runner.Settings {
 
 // same reports whether two descriptions mean the same thing: by its identity, or else by
 // the whole config.
-func same(ty protocol.Type, a, b match.Thing) bool {
+func same(ty protocol.Type, a, b match.Object) bool {
 	if len(ty.Identity) > 0 {
 		return match.SameNames(a, b)
 	}

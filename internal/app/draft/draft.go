@@ -78,7 +78,7 @@ func (p Planner) Options(in Inputs) plan.Options {
 
 // PlugPaths returns a function that resolves plugs on hosts.
 func PlugPaths(at *router.Places) plugs.Resolve {
-	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Resolved, error) {
 		return hosts.ResolvePlugs(ctx, at, h, list)
 	}
 }

@@ -22,12 +22,12 @@ import (
 type Reacher struct{ *router.Places }
 
 // Look implements apply.Reacher.
-func (r Reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+func (r Reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Resolved, error) {
 	return ResolvePlugs(ctx, r.Places, h, list)
 }
 
 // ResolvePlugs resolves the paths of plugs on a host.
-func ResolvePlugs(ctx context.Context, p *router.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+func ResolvePlugs(ctx context.Context, p *router.Places, h runner.Host, list []config.Plug) ([]plugs.Resolved, error) {
 	asked := make([]remote.Plug, len(list))
 	for i, plug := range list {
 		asked[i] = remote.Plug{Name: plug.Name, Path: plug.Path, ReadOnly: plug.ReadOnly}
@@ -36,7 +36,7 @@ func ResolvePlugs(ctx context.Context, p *router.Places, h runner.Host, list []c
 	if err != nil {
 		return nil, err
 	}
-	led := make([]plugs.Led, len(seen))
+	led := make([]plugs.Resolved, len(seen))
 	for i, s := range seen {
 		if led[i].Path = s.Path; s.Error != "" {
 			led[i].Err = errors.New(diag.Visible(s.Error))

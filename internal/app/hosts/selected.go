@@ -8,8 +8,8 @@ import (
 	"deployster/config"
 	"deployster/internal/runtime/remote/router"
 	"deployster/plan"
+	"deployster/plan/objects"
 	"deployster/plan/subject"
-	"deployster/plan/things"
 	"deployster/state"
 )
 
@@ -111,7 +111,7 @@ func Today(m *config.Manifest, prior state.Snapshot, addresses []string) []strin
 // Placed returns a state in which each entry has the host that its machine is now, as a plan has it. An entry
 // whose machine does not answer keeps the recorded one: no other machine is queried.
 func Placed(m *config.Manifest, pins map[string]router.Pin, prior state.Snapshot) state.Snapshot {
-	next := things.HostsOf(m, pins).PlaceAll(prior)
+	next := objects.HostsOf(m, pins).PlaceAll(prior)
 	for addr, entry := range next.Resources {
 		if h := entry.Settings.Host; h != nil && h.Machine == "" && len(pins) > 0 {
 			h.Machine = prior.Resources[addr].Settings.Host.Machine // the host is a copy

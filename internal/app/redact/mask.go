@@ -106,7 +106,7 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	c := step.Copy()
 	secrets := r.StepSecrets(step)
 	c.Config = secret.Mask(step.Config, step.Sensitive)
-	c.Unknown, c.Staying = cut(step.Unknown, step.Sensitive), secret.CutAll(step.Staying, step.Sensitive)
+	c.Unknown, c.MayChangeAt = cut(step.Unknown, step.Sensitive), secret.CutAll(step.MayChangeAt, step.Sensitive)
 	c.Settings.Env = maps.Clone(step.Settings.Env)
 	for _, name := range step.SecretEnv {
 		c.Settings.Env[name] = secret.Masked

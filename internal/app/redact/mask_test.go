@@ -19,8 +19,8 @@ func TestPlan_CutsPointersAtSensitivePlaces(t *testing.T) {
 	p := &plan.Plan{
 		Resources: map[string]*plan.Step{"a": {
 			Config: json.RawMessage(`{"open":{"$unknown":"timestamp()"},"x":{"2retnuh":{"$unknown":"timestamp()"},"b":1}}`), Unknown: map[string]string{"/open": "timestamp()", "/x/2retnuh": "timestamp()"}, Sensitive: []string{"/x"},
-			Staying: []string{"/open", "/x/2retnuh"},
-			Part:    &change.Create{Answer: change.Answer{Reasons: []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}}}}}},
+			MayChangeAt: []string{"/open", "/x/2retnuh"},
+			Part:        &change.Create{Answer: change.Answer{Reasons: []protocol.Reason{{Path: "/x/2retnuh"}, {Path: "/open"}}}}}},
 		Outputs: map[string]plan.Output{
 			"hidden": {Value: json.RawMessage(`{"2retnuh":{"$unknown":"uuid()"},"b":{"$unknown":"timestamp()"}}`), Sensitive: true,
 				Unknown: map[string]string{"/2retnuh": "uuid()", "/b": "timestamp()"}},
@@ -35,7 +35,7 @@ func TestPlan_CutsPointersAtSensitivePlaces(t *testing.T) {
 		want string
 	}{
 		{a.Unknown, `{"/open":"timestamp()","/x":"timestamp()"}`},
-		{a.Staying, `["/open","/x"]`},
+		{a.MayChangeAt, `["/open","/x"]`},
 		{[]string{a.Answer().Reasons[0].Path, a.Answer().Reasons[1].Path}, `["/x","/open"]`},
 		{shown.Outputs["hidden"].Unknown, `{"":"uuid()"}`},
 		{shown.Outputs["shown"].Unknown, `{"/b":"timestamp()"}`},

@@ -99,6 +99,6 @@ func lead(home string) func(plug remote.Plug, all []remote.Plug) (string, error)
 		if !known {
 			return "", fmt.Errorf("%s begins with ~, and the user there has no home directory", plug.Path)
 		}
-		return plugs.Lead(found, declared)
+		return plugs.ResolveLinks(found, declared)
 	}
 }

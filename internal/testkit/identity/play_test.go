@@ -188,7 +188,7 @@ func (t *tool) told(p *plan.Plan) (told []identity.Key) {
 	}
 	for addr, step := range p.Resources {
 		at := cmp.Or(from[addr], addr)
-		stays := step.Change() == plan.Forget || step.Change() == plan.Left || len(step.Notes) > 0 || step.Another
+		stays := step.Change() == plan.Forget || step.Change() == plan.Left || len(step.Notes) > 0 || step.OtherObject
 		if step.Old() != nil && step.Old().Change() != plan.Destroy {
 			stays = true
 		}

@@ -217,7 +217,7 @@ func (v *view) documents(s *plan.Step) (list []documentText) {
 		}
 	}
 	if s.Change() != plan.Create && s.Change() != plan.Deferred { // the diff shows it
-		add("Config", jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying})
+		add("Config", jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.MayChangeAt})
 	}
 	if s.Was() != nil {
 		title := text("State that was recorded")

@@ -38,7 +38,7 @@ type detail struct {
 // remarks on the rows, by their pointers.
 func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map[string][]string) {
 	notes = map[string][]string{}
-	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
+	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.MayChangeAt}
 	o := jsondiff.Options{Hide: hide}
 	switch s.Change() {
 	case plan.Deferred, plan.Publish:

@@ -34,7 +34,7 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 		rows = d.Rows
 	}
 	if len(rows) == 0 && s.MayChange {
-		rows = jsondiff.List(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying},
+		rows = jsondiff.List(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.MayChangeAt},
 			jsondiff.Options{}).Rows
 	}
 	var pointers []string
@@ -60,7 +60,7 @@ func declares(s *plan.Step, pointer string) bool {
 func configChanges(s *plan.Step, prior *state.Entry, hide func(string) string) jsondiff.Diff {
 	return jsondiff.Compare(jsondiff.Value{JSON: prior.Config, Sensitive: append(prior.Sensitive.Config, s.Sensitive...)},
 		jsondiff.Value{JSON: s.Config, Sensitive: append(s.Sensitive, prior.Sensitive.Config...),
-			Unknown: s.Unknown, MayChange: s.Staying}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
+			Unknown: s.Unknown, MayChange: s.MayChangeAt}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
 }
 
 // Explain returns a text that explains which inputs, and from where, cause the change of one resource.
@@ -211,7 +211,7 @@ func explainValue(b *strings.Builder, s *plan.Step, x explain.ConfigValue, o Opt
 	if len(x.Inputs) == 0 {
 		return
 	}
-	value := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
+	value := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.MayChangeAt}
 	fmt.Fprintf(b, "\n  %s = %s\n", paint.Bold(pathOrWhole(jsondiff.Path(x.Pointer))), jsondiff.At(value, x.Pointer, 4, o.Hide))
 	for _, in := range x.Inputs {
 		writeInput(b, in, o)

@@ -133,7 +133,7 @@ func sample() *plan.Plan {
 	edited.Part.(*change.Valid).Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []*reason.Reason{reason.New(reason.MayStay)}
 	add("edited", edited)
 	may := step(plan.Valid, `{"zone":"a"}`)
-	may.MayChange, may.Staying, may.Reason = true, []string{"/zone"}, reason.New(reason.ToUpdate, "conf")
+	may.MayChange, may.MayChangeAt, may.Reason = true, []string{"/zone"}, reason.New(reason.ToUpdate, "conf")
 	add("may", may)
 	add("old", step(plan.Destroy, `{}`))
 	newer := step(plan.Create, `{"id":"d2"}`)

@@ -37,8 +37,8 @@ func TestPlan_LegendOfAFailedPlan(t *testing.T) {
 func TestPlan_MarksWhatDeploysterDidNotCreate(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Layers: [][]string{{"old", "again"}}, Resources: map[string]*plan.Step{
-		"old":   {Type: "a:1", Part: &change.Destroy{NotMade: true}},
-		"again": {Type: "a:1", Part: &change.Replace{Old: &plan.Step{Part: &change.Destroy{NotMade: true}}}},
+		"old":   {Type: "a:1", Part: &change.Destroy{NotCreated: true}},
+		"again": {Type: "a:1", Part: &change.Replace{Old: &plan.Step{Part: &change.Destroy{NotCreated: true}}}},
 	}}
 	p.Summary = plan.Summary{Destroy: 1, Replace: 1, DestroyAdopted: 2}
 	for _, compact := range []bool{false, true} {

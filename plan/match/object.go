@@ -32,8 +32,8 @@ type Plug struct {
 	Writable   bool
 }
 
-// Thing describes which real object a resource or an entry stands for.
-type Thing struct {
+// Object describes which real object a resource or an entry stands for.
+type Object struct {
 	Type    Type
 	Config  json.RawMessage // canonical
 	Host    string          // its name; "" = this machine
@@ -44,14 +44,14 @@ type Thing struct {
 }
 
 // Named returns the object as its config names it, without its type's memory.
-func (t Thing) Named() Thing {
+func (t Object) Named() Object {
 	t.Type.Memory = false
 	return t
 }
 
 // bare returns the object without env, network and read-only plugs: it is unknown whether
 // these belong to its identity.
-func (t Thing) bare() Thing {
+func (t Object) bare() Object {
 	t.Env, t.Network = "", ""
 	t.Plugs = slices.DeleteFunc(slices.Clone(t.Plugs), func(p Plug) bool { return !p.Writable })
 	return t
@@ -77,7 +77,7 @@ type Difference struct {
 // both have the same address. For an entry of the same repository the names and the
 // kind of the declared type count, so that another version of a type, with other names,
 // replaces nothing.
-func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
+func Compare(declared, recorded Object, here bool) (Relation, []Difference) {
 	recorded.Type = currentType(declared.Type, recorded.Type)
 	var found []Difference
 	kinds := compareKinds(declared.Type, recorded.Type)
@@ -112,14 +112,14 @@ func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
 }
 
 // Means reports whether a declared resource means a recorded object.
-func Means(declared, recorded Thing) bool {
+func Means(declared, recorded Object) bool {
 	relation, _ := Compare(declared, recorded, false)
 	return relation == Equal
 }
 
 // MayBe reports whether a declared resource means a recorded object, or may mean it: they
 // differ in nothing, or only in env, network and read-only plugs.
-func MayBe(declared, recorded Thing) bool {
+func MayBe(declared, recorded Object) bool {
 	return Means(declared.bare(), recorded.bare())
 }
 
@@ -200,7 +200,7 @@ func OnlyPathsDiffer(list []Difference) bool {
 
 // values returns the values that name the object, as canonical JSON; false = there are
 // no names, or one of them has no value.
-func (t Thing) values(names []Name) ([]string, bool) {
+func (t Object) values(names []Name) ([]string, bool) {
 	if len(names) == 0 {
 		return nil, false
 	}
@@ -266,10 +266,10 @@ func number(s string) string {
 }
 
 // host identifies the host: by its machine where that is known, else by its name.
-func (t Thing) host() string { return cmp.Or(t.Machine, t.Host) }
+func (t Object) host() string { return cmp.Or(t.Machine, t.Host) }
 
 // surroundings returns what belongs to the identity besides kind and values.
-func (t Thing) surroundings() string {
+func (t Object) surroundings() string {
 	parts := []string{t.host(), t.Env, t.Network}
 	for _, p := range t.Plugs {
 		parts = append(parts, p.Name, p.Path)
@@ -279,7 +279,7 @@ func (t Thing) surroundings() string {
 
 // place reports where objects of one kind can affect each other: the host and the plugs on
 // it that they may write to.
-func (t Thing) place() string {
+func (t Object) place() string {
 	parts := []string{t.host()}
 	for _, p := range t.Plugs {
 		if p.Writable {

@@ -1,4 +1,4 @@
-package things
+package objects
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 
 // Declared describes the object that a declared resource stands for.
 func Declared(schemas typeschema.Reader, reference string, ty protocol.Type, config json.RawMessage, settings runner.Settings,
-	mounts []runner.Mount) match.Thing {
+	mounts []runner.Mount) match.Object {
 	t := surroundingsOf(config, settings, mounts)
 	t.Type = typeNamed(reference, ty.Kind, ty.Identity)
 	t.Type.Memory = ty.Memory
@@ -35,7 +35,7 @@ func Declared(schemas typeschema.Reader, reference string, ty protocol.Type, con
 }
 
 // Recorded describes the object that an entry of the state stands for.
-func Recorded(e state.Entry) match.Thing {
+func Recorded(e state.Entry) match.Object {
 	t := surroundingsOf(e.Config, e.Settings, e.Mounts)
 	t.Type = typeNamed(e.Type, e.Kind, e.Identity)
 	t.Type.Memory = e.Memory != nil
@@ -91,8 +91,8 @@ func typeNamed(reference, kind string, pointers []string) match.Type {
 }
 
 // surroundingsOf describes an object without its type.
-func surroundingsOf(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
-	t := match.Thing{Config: config, Network: string(settings.Network)}
+func surroundingsOf(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Object {
+	t := match.Object{Config: config, Network: string(settings.Network)}
 	if settings.Host != nil {
 		t.Host, t.Machine = settings.Host.Name, settings.Host.Machine // the way to reach the host may change, so it is left out
 	}

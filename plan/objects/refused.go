@@ -1,4 +1,4 @@
-package things
+package objects
 
 import (
 	"deployster/internal/base/diag"

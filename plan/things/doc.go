@@ -1,4 +1,0 @@
-// Package things describes the things that resources and entries stand for. It takes a
-// type, a config, settings and mounts, and returns descriptions that package match can
-// compare.
-package things
