@@ -109,7 +109,7 @@ func (i *Identities) owner(addr string, t match.Object) string {
 	})
 }
 
-// declaredThings are the things of the plan's resources whose identities the plan knows.
+// declaredThings are the objects of the plan's resources whose identities the plan knows.
 func (i *Identities) declaredThings() *match.Finder {
 	var f match.Finder
 	for addr, step := range i.known.Plan.Resources {
@@ -121,7 +121,7 @@ func (i *Identities) declaredThings() *match.Finder {
 	return &f
 }
 
-// recordedThings are the things of the entries that are not moved.
+// recordedThings are the objects of the entries that are not moved.
 func (i *Identities) recordedThings() *match.Finder {
 	var f match.Finder
 	for addr, entry := range i.known.Prior.Resources {

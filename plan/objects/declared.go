@@ -65,7 +65,7 @@ func Defaults(schemas typeschema.Reader, ty protocol.Type, config json.RawMessag
 }
 
 // Known reports whether the identity of an object is known, if these places of its config are
-// unknown. The memory of a type names its things, whatever their configs declare.
+// unknown. The memory of a type names its objects, whatever their configs declare.
 func Known(ty protocol.Type, unknown map[string]string) bool {
 	if ty.Memory {
 		return true

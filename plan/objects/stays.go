@@ -11,7 +11,7 @@ import (
 )
 
 // WhyKept returns why the recorded object of a resource that means another object now is
-// kept; nil = it is destroyed. reference and ty are those of the resource. If the things
+// kept; nil = it is destroyed. reference and ty are those of the resource. If the objects
 // differ only in where plugs lead, the recorded one is destroyed only with otherPath. away
 // is why its host cannot be reached; nil = it can.
 func WhyKept(p match.Pair, entry state.Entry, reference string, ty protocol.Type, otherPath bool, away *reason.Reason) *reason.Reason {

@@ -68,7 +68,7 @@ func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string)
 	return nil
 }
 
-// search queries images which things exist.
+// search queries images which objects exist.
 type search struct {
 	engine   *app.Engine
 	manifest *config.Manifest
@@ -92,7 +92,7 @@ func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Sn
 	return &search{engine: e, manifest: m, prior: prior, client: client, plugs: plugs.New(m.Plugs(), nil, look)}, nil
 }
 
-// one queries one type, if its image has a discover action, and adds the new things to out.
+// one queries one type, if its image has a discover action, and adds the new objects to out.
 func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (able bool, err error) {
 	if host := t.Settings.Host; host != nil && host.Address == "" {
 		s.engine.Workspace.Warn(diag.Warningf("Not queried on a host", "type.%s runs on %s, whose address is not known yet.",
@@ -176,7 +176,7 @@ func reading(ty protocol.Type) protocol.Type {
 	return ty
 }
 
-// known returns the declared and the recorded things of a type.
+// known returns the declared and the recorded objects of a type.
 func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (list []match.Object) {
 	for _, entry := range s.prior.Resources {
 		if plugs.Untagged(entry.Type) == plugs.Untagged(t.Image) {
