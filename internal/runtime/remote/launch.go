@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -51,18 +52,18 @@ func (c *Client) Launch(ctx context.Context, s runner.Spec) (runner.Process, err
 	}()
 	select {
 	case <-begun:
-		if unlink() {
-			return p, nil
-		}
+	case <-p.gone:
+	}
+	if !unlink() {
 		_ = printed.Close() // never fails; the call is cancelled
 		<-p.gone
 		return nil, cancelled(ctx, s.Name)
-	case <-p.gone:
-		unlink()
-		if ctx.Err() != nil {
-			return nil, cancelled(ctx, s.Name)
-		}
-		return nil, p.err
+	}
+	select {
+	case <-begun: // it may have ended since
+		return p, nil
+	default:
+		return nil, cmp.Or(p.err, errors.New("the host ended a program that it did not start"))
 	}
 }
 
