@@ -50,21 +50,15 @@ func (c *Client) Launch(ctx context.Context, s runner.Spec) (runner.Process, err
 		close(p.gone)
 		_ = out.Close() // never fails
 	}()
-	select {
-	case <-begun:
-	case <-p.gone:
-	}
-	if !unlink() {
-		_ = printed.Close() // never fails; the call is cancelled
-		<-p.gone
-		return nil, cancelled(ctx, s.Name)
-	}
-	select {
-	case <-begun: // it may have ended since
+	if err := p.started(begun); unlink() {
+		if err != nil {
+			return nil, err
+		}
 		return p, nil
-	default:
-		return nil, cmp.Or(p.err, errors.New("the host ended a program that it did not start"))
 	}
+	_ = printed.Close() // never fails; the call is cancelled
+	<-p.gone
+	return nil, cancelled(ctx, s.Name)
 }
 
 // process is a program that runs on the host. It implements runner.Process.
@@ -76,6 +70,21 @@ type process struct {
 	gone   chan struct{} // closed when the program has ended; result and err are set before
 	result runner.Result
 	err    error
+}
+
+// started waits until the program has begun, or has ended, and returns why it has not begun; nil = it
+// has, and may have ended since.
+func (p *process) started(begun <-chan struct{}) error {
+	select {
+	case <-begun:
+	case <-p.gone:
+	}
+	select {
+	case <-begun:
+		return nil
+	default:
+		return cmp.Or(p.err, errors.New("the host ended a program that it did not start"))
+	}
 }
 
 // Stdin implements runner.Process.

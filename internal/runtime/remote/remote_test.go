@@ -364,19 +364,3 @@ func TestClient_ShipsImages(t *testing.T) {
 		t.Errorf("%v, %v", seen, err)
 	}
 }
-
-// A program may have ended before its start was noticed.
-func TestLaunch_ReturnsAProgramThatHasEnded(t *testing.T) {
-	c, _, _ := connect(t, newPlace(), Hello{Build: "b1"}, DefaultTiming())
-	for range 200 {
-		s := probe(t, c, "exit", "7")
-		s.Kind = runner.Query
-		p, err := c.Launch(t.Context(), s)
-		if err != nil || p == nil {
-			t.Fatalf("Launch: %v, %v", p, err)
-		}
-		if res, err := p.Wait(); res.ExitCode != 7 || err != nil {
-			t.Fatalf("ended: %+v, %v", res, err)
-		}
-	}
-}
