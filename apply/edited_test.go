@@ -39,7 +39,7 @@ func (e *engine) careless(keyed bool) func(ctx context.Context, s runner.Spec, s
 	}
 }
 
-// TestEdited_ReportsAnEditWithoutEffect: a config that changed to no effect is told, and what a type without a key
+// TestEdited_ReportsAnEditWithoutEffect: a config that changed to no effect is reported, and what a type without a key
 // may have left behind.
 func TestEdited_ReportsAnEditWithoutEffect(t *testing.T) {
 	t.Parallel()

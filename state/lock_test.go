@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	bufio.NewReader(os.Stdin).ReadByte()
 }
 
-// TestLock_EndsWithItsProcess finds the state locked by an apply, kills that, and goes on
+// TestLock_EndsWithItsProcess finds the state locked by an apply, kills that, and continues
 // without anybody unlocking anything.
 func TestLock_EndsWithItsProcess(t *testing.T) {
 	t.Parallel()

@@ -133,7 +133,7 @@ func compareGolden(t *testing.T, name string, value any) {
 	}
 }
 
-// TestSpecs_EqualTheGoldenFiles holds what runc is told against testdata/spec: every change of the
+// TestSpecs_EqualTheGoldenFiles compares what runc gets with testdata/spec: every change of the
 // sandbox shows as a change of a file there. default.json is all of it; the
 // others are what a step or an attribute of the type block changes in that.
 func TestSpecs_EqualTheGoldenFiles(t *testing.T) {

@@ -14,7 +14,7 @@ func TestFrame_FitsTheTerminal(t *testing.T) {
 	now := time.Unix(10_000, 0)
 	p := progressState{Verb: "Applying", Since: now.Add(-75 * time.Second), Total: 300, Done: 37, Failed: 1, Note: "pulling 3 MiB"}
 	for i := range 12 {
-		p.Tasks = append(p.Tasks, task{Address: fmt.Sprintf("module.世界.file[%q]", strings.Repeat("k", i*3)), Step: "write everything anew",
+		p.Tasks = append(p.Tasks, task{Address: fmt.Sprintf("module.世界.file[%q]", strings.Repeat("k", i*3)), Step: "write everything again",
 			Since: now.Add(-time.Duration(i*i*i) * time.Second), Last: "コピー 3 of\t40 \x1b[31m and more and more and more and more"})
 	}
 	for _, size := range [][2]int{{80, 24}, {160, 24}, {80, 8}, {30, 3}, {20, 2}, {10, 1}} {
