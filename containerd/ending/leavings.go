@@ -17,7 +17,8 @@ import (
 type Leavings chan []string
 
 // WatchLeavings watches a first process that has the process numbers of the machine, and notes at
-// its end what it has left: what supervises the container ends that.
+// its end what it has left: what supervises the container ends that, and may be the first of both
+// on a busy machine: nothing is noted then.
 func WatchLeavings(id string, pid int) Leavings {
 	first, err := sandbox.OpenProcess(id, pid)
 	if err != nil {
