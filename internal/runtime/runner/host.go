@@ -26,6 +26,9 @@ type Host struct {
 	// Machine is the random id of the data directory there. It identifies the machine,
 	// whatever the host's name. "" = the host was not reached yet.
 	Machine string `json:"machine,omitempty"`
+	// Kubernetes: the host is a namespace of a cluster, and Address is CONTEXT/NAMESPACE.
+	// nil = a machine that ssh reaches.
+	Kubernetes *Cluster `json:"kubernetes,omitempty"`
 }
 
 // Same reports whether two hosts are the same: by Machine if both are known, else by
