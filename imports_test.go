@@ -174,6 +174,7 @@ var ranks = map[string]int{
 	"internal/migrate/layout":                5,
 	"internal/migrate/tffiles":               24,
 	"internal/ui/planpage":                   51,
+	"internal/ui/markdown":                   11,
 	"internal/ui/events":                     50,
 	"internal/ui/paint":                      10,
 	"internal/ui/render":                     50,

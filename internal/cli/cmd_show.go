@@ -23,6 +23,7 @@ func showCommand(e Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"},
 			&cli.BoolFlag{Name: "html", Usage: "a saved plan as a web page, without sensitive values"},
+			&cli.BoolFlag{Name: "markdown", Usage: "a saved plan as a comment for a review, without sensitive values"},
 			&cli.BoolFlag{Name: "digest", Usage: "print the digest of a saved plan, and nothing else"},
 			requireSignatureFlag(), compactFlag(), explainFlag(),
 		},
@@ -34,13 +35,13 @@ func runShow(c *cli.Context, s *session) error {
 	if c.NArg() > 1 {
 		return diag.Errorf("Unexpected argument", "show takes one plan file at the most.")
 	}
-	if only := slices.DeleteFunc([]string{"json", "html", "digest"}, func(f string) bool { return !c.Bool(f) }); len(only) > 1 {
+	if only := slices.DeleteFunc([]string{"json", "html", "markdown", "digest"}, func(f string) bool { return !c.Bool(f) }); len(only) > 1 {
 		return diag.Errorf("Conflicting flags", "-%s and -%s exclude each other. Remove one of them.", only[0], only[1])
 	}
 	if c.NArg() == 1 {
 		return showPlan(c, s)
 	}
-	for _, flag := range []string{"html", "digest", "require-signature", "explain"} {
+	for _, flag := range []string{"html", "markdown", "digest", "require-signature", "explain"} {
 		if c.IsSet(flag) {
 			return diag.Errorf("Missing argument", "-%s needs a saved plan: `deployster show -%s PLAN`.", flag, flag)
 		}
@@ -63,7 +64,7 @@ func runShow(c *cli.Context, s *session) error {
 
 func showPlan(c *cli.Context, s *session) error {
 	saved, err := savedplan.Show(s.engine.Workspace, c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") ||
-		c.Bool("json"))
+		c.Bool("markdown") || c.Bool("json"))
 	if err != nil {
 		return err
 	}
@@ -73,6 +74,9 @@ func showPlan(c *cli.Context, s *session) error {
 		return nil
 	case c.Bool("html"):
 		return printPage(s, saved)
+	case c.Bool("markdown"):
+		s.out.Comment(saved.Plan, saved.Digest, saved.SignedBy)
+		return nil
 	case c.IsSet("explain"):
 		return s.engine.ExplainSaved(c.Context, saved.Plan, wordsOf(c, "explain"))
 	case c.Bool("json"):
