@@ -83,8 +83,8 @@ func showPlan(c *cli.Context, s *session) error {
 		return s.out.Document(saved.Masked(s.engine.Workspace.Secrets))
 	}
 	s.out.Plan(saved.Plan)
-	if saved.SignedBy != "" {
-		s.out.Printf("Signed with the key %s.\n", saved.SignedBy)
+	for _, key := range saved.SignedBy {
+		s.out.Printf("Signed with the key %s.\n", key)
 	}
 	if saved.Begins != nil {
 		s.out.Printf("It begins %s.\n", saved.Begins)

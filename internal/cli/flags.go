@@ -159,9 +159,13 @@ func requireSignatureFlag() cli.Flag {
 
 func requireFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "require-digest", Usage: "refuse a plan whose digest is not `DIGEST` (deployster show -digest prints it)"},
+		requireDigestFlag(),
 		requireSignatureFlag(),
 	}
+}
+
+func requireDigestFlag() cli.Flag {
+	return &cli.StringFlag{Name: "require-digest", Usage: "refuse a plan whose digest is not `DIGEST` (deployster show -digest prints it)"}
 }
 
 // policy returns the conditions of the flags on a plan.

@@ -26,7 +26,7 @@ import (
 // A plan file is a zip: plan.json, sources.json (which source file is which),
 // and the manifests and the files that they read under sources/. The archive's
 // comment ends with 64 hex digits that are the SHA-256 of all bytes before them,
-// so that no byte of the file can differ from what was written. A signature may
+// so that no byte of the file can differ from what was written. Signatures may
 // precede them.
 
 const (
@@ -150,24 +150,20 @@ func Read(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	return p, err
 }
 
-// ReadSigned reads a plan file, and returns who signed it; nil = nobody.
-func ReadSigned(r io.ReaderAt, size int64) (*plan.Plan, *Signature, error) {
+// ReadSigned reads a plan file, and returns who signed it.
+func ReadSigned(r io.ReaderAt, size int64) (*plan.Plan, Signatures, error) {
 	if err := verifyChecksum(r, size); err != nil {
 		return nil, nil, err
 	}
-	signature, err := readSignature(r, size, func(n int64) ([]byte, error) {
-		hash := sha256.New()
-		_, err := io.Copy(hash, io.NewSectionReader(r, 0, n))
-		return hash.Sum(nil), err
-	})
+	signatures, err := readSignatures(r, size)
 	if err != nil {
 		return nil, nil, err
 	}
 	p, err := readArchive(r, size)
-	if err == nil && signature != nil && p.Lineage == "" && p.Begins == nil {
+	if err == nil && len(signatures) > 0 && p.Lineage == "" && p.Begins == nil {
 		return nil, nil, damaged("it is signed, was made without a state, and does not name the state that it may begin")
 	}
-	return p, signature, err
+	return p, signatures, err
 }
 
 // readArchive reads a plan file whose checksum was verified.

@@ -31,7 +31,7 @@ func signed(t *testing.T, p *plan.Plan, key ed25519.PrivateKey) []byte {
 	return out.Bytes()
 }
 
-func readSigned(file []byte) (*plan.Plan, *Signature, error) {
+func readSigned(file []byte) (*plan.Plan, Signatures, error) {
 	return ReadSigned(bytes.NewReader(file), int64(len(file)))
 }
 
@@ -46,11 +46,11 @@ func TestSignedPlanFile_ReportsByWhom(t *testing.T) {
 	key := testKey(1)
 	file := signed(t, samplePlan(), key)
 	p, by, err := readSigned(file)
-	if err != nil || by == nil || !by.Key.Equal(key.Public()) || p.ID != samplePlan().ID {
+	if err != nil || len(by) != 1 || !by[0].Key.Equal(key.Public()) || p.ID != samplePlan().ID {
 		t.Fatalf("plan %v, signature %v, error %v", p, by, err)
 	}
-	if want := signature.ID(by.Key); by.By() != want || want == "" {
-		t.Errorf("got the id %q, want %q", by.By(), want)
+	if want := signature.ID(by[0].Key); by[0].By() != want || want == "" {
+		t.Errorf("got the id %q, want %q", by[0].By(), want)
 	}
 	if !bytes.Equal(file, signed(t, samplePlan(), key)) {
 		t.Error("the same plan and key gave two files")
@@ -73,7 +73,7 @@ func TestEditedSignedPlanFiles_AreRefused(t *testing.T) {
 	file := signed(t, samplePlan(), key)
 	refused := func(what string, edited []byte) {
 		p, by, err := readSigned(edited)
-		if err == nil && by != nil && by.Key.Equal(key.Public()) {
+		if err == nil && len(by) > 0 && by[0].Key.Equal(key.Public()) {
 			t.Fatalf("%s: it is taken for one that was signed: %v", what, p)
 		}
 	}
@@ -94,6 +94,75 @@ func TestEditedSignedPlanFiles_AreRefused(t *testing.T) {
 	}
 	if _, by, err := readSigned(withChecksum(file)); by == nil || err != nil {
 		t.Errorf("the file that was not edited is refused too: %v, %v", by, err)
+	}
+}
+
+// further returns a signed file with one more signature.
+func further(t *testing.T, file []byte, key ed25519.PrivateKey) []byte {
+	t.Helper()
+	out, _, err := Sign(file, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A further signature leaves those before it valid, and what is signed is the same whoever was first.
+func TestSign_KeepsTheSignaturesBefore(t *testing.T) {
+	one, two, three := testKey(1), testKey(2), testKey(3)
+	file := further(t, further(t, signed(t, samplePlan(), one), two), three)
+	p, by, err := readSigned(file)
+	if err != nil || p.ID != samplePlan().ID || len(by) != 3 || !by[0].Key.Equal(one.Public()) || !by[2].Key.Equal(three.Public()) {
+		t.Fatalf("%v, %v", by.IDs(), err)
+	}
+	later := further(t, further(t, further(t, written(t, samplePlan()), one), two), three)
+	if !bytes.Equal(file, later) {
+		t.Error("a plan that is signed after it was saved is another file")
+	}
+	if _, err := zip.NewReader(bytes.NewReader(file), int64(len(file))); err != nil {
+		t.Errorf("it is no zip archive: %v", err)
+	}
+	if _, _, err := Sign(file, two); err == nil || !strings.Contains(err.Error(), "has signed it already") {
+		t.Errorf("twice the same: %v", err)
+	}
+	bare := samplePlan()
+	bare.Lineage, bare.Begins = "", nil
+	bare.ID = plan.Fingerprint(bare)
+	if _, _, err := Sign(written(t, bare), one); err == nil || !strings.Contains(err.Error(), "does not name the state") {
+		t.Errorf("a plan that names no state: %v", err)
+	}
+}
+
+// No edit of a file with two signatures leaves it one that both keys have signed.
+func TestSign_TwoSignaturesAreEdited(t *testing.T) {
+	one, two := testKey(1), testKey(2)
+	file := further(t, signed(t, samplePlan(), one), two)
+	end := len(file) - checksumLength
+	both := func(edited []byte) bool {
+		_, by, err := readSigned(withChecksum(edited))
+		return err == nil && by.Has(one.Public().(ed25519.PublicKey)) && by.Has(two.Public().(ed25519.PublicKey))
+	}
+	for i := range file[:end] {
+		if i < end-2*signatureLength-64 && i%7 != 0 {
+			continue // a hash covers it: some bytes show that
+		}
+		file[i] ^= 1 << (i % 8)
+		if both(file) {
+			t.Fatalf("byte %d of %d does not count", i, end)
+		}
+		file[i] ^= 1 << (i % 8)
+	}
+	if !both(file) {
+		t.Error("the file that was not edited is refused too")
+	}
+	first, last := file[end-2*signatureLength:end-signatureLength], file[end-signatureLength:end]
+	doubled := slices.Concat(file[:end-2*signatureLength-2], commentLength(3), first, first, last, file[end:])
+	if _, _, err := readSigned(withChecksum(doubled)); err == nil || !strings.Contains(err.Error(), "two signatures of the key") {
+		t.Errorf("the same line twice: %v", err)
+	}
+	short := slices.Concat(file[:end-2*signatureLength], first, file[end:])
+	if _, _, err := readSigned(withChecksum(short)); err == nil {
+		t.Error("a signature is cut out, and the length of the comment is not that")
 	}
 }
 

@@ -26,16 +26,21 @@ import (
 // Save writes a plan file. It may hold secrets, so only its owner can read it.
 func Save(w *workspace.Workspace, p *plan.Plan, file string, key ed25519.PrivateKey) error {
 	var content bytes.Buffer
+	if err := planfile.WriteSigned(&content, p, key); err != nil {
+		return diag.Errorf("Cannot save the plan", "%s: %s.", file, err)
+	}
+	return write(w, content.Bytes(), file)
+}
+
+// write writes the bytes of a plan, encrypted if the workspace has keys.
+func write(w *workspace.Workspace, content []byte, file string) error {
 	var err error
 	if file != workspace.Std {
 		err = w.Replaceable(file)
 	}
-	if err == nil {
-		err = planfile.WriteSigned(&content, p, key)
-	}
 	var written []byte
 	if err == nil {
-		written, err = w.Keys.Encrypt(encryption.Plan, content.Bytes())
+		written, err = w.Keys.Encrypt(encryption.Plan, content)
 	}
 	switch {
 	case err != nil:
@@ -108,28 +113,74 @@ func CheckFile(o workspace.Options, file string) error {
 	return nil
 }
 
-// Read reads a plan file, and returns its signature; nil = not signed. It reads the
-// file once, so that the content that was checked is the content that is used.
-func Read(w *workspace.Workspace, file string) (*plan.Plan, *planfile.Signature, error) {
+// Read reads a plan file, and returns its signatures. It reads the file once, so that the
+// content that was checked is the content that is used.
+func Read(w *workspace.Workspace, file string) (*plan.Plan, planfile.Signatures, error) {
+	content, err := opened(w, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	collector.Spare(w.Env("GOGC"), collector.ResourcesIn(len(content)), collector.Afterwards)
+	p, signatures, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, nil, inFile(file, err)
+	}
+	return p, signatures, nil
+}
+
+// opened returns the bytes of a plan, decrypted.
+func opened(w *workspace.Workspace, file string) ([]byte, error) {
 	content, err := contentOf(w.Options, file)
 	if err != nil {
-		return nil, nil, diag.Errorf("Cannot read the plan file", "%s.", err)
+		return nil, diag.Errorf("Cannot read the plan file", "%s.", err)
 	}
 	if encryption.Is(content) {
 		w.UseKeys()
-		if content, err = w.Keys.Open(encryption.Plan, file, content); err != nil {
-			return nil, nil, err
-		}
+		return w.Keys.Open(encryption.Plan, file, content)
 	}
-	collector.Spare(w.Env("GOGC"), collector.ResourcesIn(len(content)), collector.Afterwards)
-	p, signature, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
+	return content, nil
+}
+
+// inFile names the file in an error about the plan in it.
+func inFile(file string, err error) error {
+	for _, d := range diag.From("Not a valid plan file", err) {
+		d.Detail = file + ": " + d.Detail
+		return d
+	}
+	return err
+}
+
+// Sign adds a signature to a saved plan, and returns the plan with all its signatures. The file is
+// replaced at once, or, of stdin, written to stdout; an encrypted one is encrypted again. A plan that
+// does not meet the policy is refused.
+func Sign(w *workspace.Workspace, file, keyFile string, policy Policy) (Shown, error) {
+	key, err := signKey(w.Options, keyFile)
 	if err != nil {
-		for _, d := range diag.From("Not a valid plan file", err) {
-			d.Detail = file + ": " + d.Detail
-			return nil, nil, d
-		}
+		return Shown{}, err
 	}
-	return p, signature, nil
+	content, err := opened(w, file)
+	if err != nil {
+		return Shown{}, err
+	}
+	content, _, err = planfile.Sign(content, key)
+	if _, told := errors.AsType[*diag.Diagnostic](err); told {
+		return Shown{}, inFile(file, err)
+	} else if err != nil {
+		return Shown{}, diag.Errorf("Cannot sign the plan", "%s: %s. Nothing was changed.", file, err)
+	}
+	p, signatures, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return Shown{}, inFile(file, err)
+	}
+	if err := policy.CheckDigest(p); err != nil {
+		return Shown{}, err
+	}
+	if err := write(w, content, file); err != nil {
+		return Shown{}, err
+	}
+	d := Shown{Plan: p, File: file, SignedBy: signatures.IDs()}
+	d.Digest, err = planfile.Digest(p)
+	return d, err
 }
 
 // contentOf returns the bytes of a plan.
@@ -160,15 +211,22 @@ func IsPlan(w *workspace.Workspace, paths []string) bool {
 // Document is a saved plan as JSON.
 type Document struct {
 	*planfile.Document
-	Digest   string `json:"digest,omitempty"`    // what -require-digest compares
-	SignedBy string `json:"signed_by,omitempty"` // the public key; absent = not signed
+	Digest     string      `json:"digest,omitempty"`     // what -require-digest compares
+	SignedBy   string      `json:"signed_by,omitempty"`  // the public key of the first signature; absent = not signed
+	Signatures []Signature `json:"signatures,omitempty"` // the first one first
 }
 
-// Shown is a plan with the digest and the signer of its file.
+// Signature is one of a saved plan, as JSON.
+type Signature struct {
+	Key string `json:"key"` // the id of the public key
+}
+
+// Shown is a plan with the digest and the signers of its file.
 type Shown struct {
 	*plan.Plan
-	Digest, SignedBy string
-	File             string // as it was named
+	Digest   string
+	SignedBy []string // the ids of the public keys, the first one first
+	File     string   // as it was named
 }
 
 // Show reads a saved plan to be shown, and learns its secrets. If signature is not nil the plan must be
@@ -194,13 +252,18 @@ func Show(w *workspace.Workspace, file string, signature *string, digest bool) (
 	for _, name := range p.SensitiveVariables {
 		w.Secrets.Add(secret.Values(p.Variables[name], []string{"/value"}))
 	}
-	if signed != nil {
-		d.SignedBy = string(signed.By())
-	}
+	d.SignedBy = signed.IDs()
 	return d, nil
 }
 
 // Masked returns the document as it is printed, without sensitive values.
 func (d Shown) Masked(r *redact.Redactor) Document {
-	return Document{Document: planfile.NewDocument(r.Plan(d.Plan)), Digest: d.Digest, SignedBy: d.SignedBy}
+	out := Document{Document: planfile.NewDocument(r.Plan(d.Plan)), Digest: d.Digest}
+	for i, key := range d.SignedBy {
+		if i == 0 {
+			out.SignedBy = key
+		}
+		out.Signatures = append(out.Signatures, Signature{Key: key})
+	}
+	return out
 }

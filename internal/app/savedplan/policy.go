@@ -24,9 +24,12 @@ const RequireSignature = "DEPLOYSTER_REQUIRE_SIGNATURE"
 // maxKeyFile limits how much of a file of keys is read, in bytes.
 const maxKeyFile = 1 << 20
 
-// keyring is the keys of signers, and the option or variable that named them.
+// keyring is keys of signers, how many different ones must have signed, and the option or variable
+// that named their file.
 type keyring struct {
+	name string // of the list in the file; "" = it has no name
 	keys []ed25519.PublicKey
+	need int
 	from string
 }
 
@@ -34,7 +37,7 @@ type keyring struct {
 type Policy struct {
 	digest  string    // "" = any
 	open    bool      // -deferred reports what to do with what a plan leaves to its apply
-	signers []keyring // one key of each must have signed
+	signers []keyring // each must have as many signatures as it needs
 }
 
 // PolicyOptions are what a command demands of a plan; nil = no demand.
@@ -66,11 +69,13 @@ func PolicyOf(o workspace.Options, asked PolicyOptions) (Policy, error) {
 		if err != nil {
 			return p, err
 		}
-		keys, err := signature.ParsePublic(text)
+		lists, err := signature.ParseLists(text)
 		if err != nil {
 			return p, diag.Errorf("Cannot use the public key", "%s names %s: %s.", from, files[from], err)
 		}
-		p.signers = append(p.signers, keyring{keys, from})
+		for _, list := range lists {
+			p.signers = append(p.signers, keyring{list.Name, list.Keys, list.Need, from})
+		}
 	}
 	return p, nil
 }
@@ -106,20 +111,46 @@ func (p Policy) SavedOnly(command string) error {
 }
 
 // Check refuses a saved plan that does not meet the policy.
-func (p Policy) Check(file string, pl *plan.Plan, sig *planfile.Signature) error {
+func (p Policy) Check(file string, pl *plan.Plan, signed planfile.Signatures) error {
 	for _, t := range p.signers {
-		if sig == nil {
-			return diag.Errorf("The plan is not signed",
-				"%s: %s requires a signature, and it has none. Nothing was changed.\nAn approver signs it with `deployster plan "+
-					"-out=FILE -sign-key=KEY`.", file, t.from)
-		}
-		if !signature.Trusts(t.keys, sig.Key) {
-			return diag.Errorf("The plan is not signed by a trusted key", "%s is signed with the key %s. %s trusts %s. Nothing was "+
-				"changed.",
-				file, sig.By(), t.from, names(t.keys))
+		if err := t.check(file, signed); err != nil {
+			return err
 		}
 	}
 	return p.CheckDigest(pl)
+}
+
+// check refuses a plan without enough signatures of a list.
+func (t keyring) check(file string, signed planfile.Signatures) error {
+	if len(signed) == 0 {
+		return diag.Errorf("The plan is not signed",
+			"%s: %s requires a signature, and it has none. Nothing was changed.\nAn approver signs it with "+
+				"`deployster sign -sign-key=KEY %[1]s`.", file, t.from)
+	}
+	have := 0
+	for _, s := range signed {
+		if signature.Trusts(t.keys, s.Key) {
+			have++
+		}
+	}
+	by := "the key " + signed.IDs()[0]
+	if len(signed) > 1 {
+		by = "the keys " + strings.Join(signed.IDs(), ", ")
+	}
+	switch {
+	case have >= t.need:
+		return nil
+	case t.need == 1 && t.name == "":
+		return diag.Errorf("The plan is not signed by a trusted key", "%s is signed with %s. %s trusts %s. Nothing was changed.",
+			file, by, t.from, names(t.keys))
+	}
+	list := "the list of keys"
+	if t.name != "" {
+		list = "the list [" + t.name + "]"
+	}
+	return diag.Errorf("The plan lacks signatures", "%s is signed with %s. %s requires %s of %s, and it has %d: the list trusts %s. Nothing "+
+		"was changed.\nA further approver signs it with `deployster sign -sign-key=KEY %[1]s`.", file, by, t.from,
+		words.Count(t.need, "signature"), list, have, names(t.keys))
 }
 
 // CheckDigest refuses a plan that differs from the approved one.

@@ -43,10 +43,10 @@ func LoadEmpty(c command.Command, s plan.Selection) (Loaded, error) {
 }
 
 // LoadSaved reads a saved plan, and the manifest that it was made from. check refuses a plan.
-func LoadSaved(c command.Command, file string, check func(string, *plan.Plan, *planfile.Signature) error) (Loaded, error) {
-	p, signature, err := savedplan.Read(c.Work, file)
+func LoadSaved(c command.Command, file string, check func(string, *plan.Plan, planfile.Signatures) error) (Loaded, error) {
+	p, signatures, err := savedplan.Read(c.Work, file)
 	if err == nil {
-		err = check(file, p, signature)
+		err = check(file, p, signatures)
 	}
 	if err != nil {
 		return Loaded{}, err

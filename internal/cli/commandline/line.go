@@ -161,7 +161,7 @@ var takesPaths = []string{"init", "plan", "apply", "drift", "watch", "validate",
 // emptyPath returns an error for an empty argument: it comes from a variable that is not
 // set, and ignoring it would mean the whole directory.
 func emptyPath(l Line) error {
-	if !slices.Contains(l.Rest, "") || !slices.Contains(append(takesPaths, "fmt", "show"), l.Command()) {
+	if !slices.Contains(l.Rest, "") || !slices.Contains(append(takesPaths, "fmt", "show", "sign"), l.Command()) {
 		return nil
 	}
 	return diag.Errorf("Empty argument", "An argument of `deployster %s` is empty, as \"$NAME\" is whose variable is not set. Without "+

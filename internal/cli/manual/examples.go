@@ -21,6 +21,7 @@ var examples = map[string][]string{
 	"show": {
 		"deployster show plan.bin",
 		"deployster show -html plan.bin > plan.html"},
+	"sign":              {"deployster sign -sign-key=key.pem plan.bin"},
 	"output":            {"deployster output -raw url", "deployster output -json"},
 	"validate":          {"deployster validate -json"},
 	"fmt":               {"deployster fmt -recursive", "deployster fmt -check -diff"},

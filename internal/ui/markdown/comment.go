@@ -22,7 +22,7 @@ type Comment struct {
 	Summary string   // one line
 	Urgent  []Urgent // what a reader must see without unfolding anything
 	Text    string   // the whole plan, as people read it
-	Key     string   // the public key that signed it; "" = not signed
+	Keys    []string // the ids of the keys that signed it
 	Digest  string   // what an approval names
 }
 
@@ -45,8 +45,12 @@ func (c Comment) Markdown() string {
 		head.WriteByte('\n')
 	}
 	foot := "To apply exactly this plan, approve its digest"
-	if c.Key != "" {
-		foot += ". It is signed with the key " + code(c.Key)
+	for i, key := range c.Keys[:min(len(c.Keys), maxUrgent)] {
+		if i == 0 {
+			foot += ". It is signed with the key " + code(key)
+		} else {
+			foot += ", and " + code(key)
+		}
 	}
 	foot += ":\n\n" + code(c.Digest) + "\n"
 	return head.String() + folded(c.Text, MaxComment-head.Len()-len(foot)) + foot

@@ -8,9 +8,9 @@ import (
 
 // A comment has its parts in order, and ends with the digest.
 func TestComment_EndsWithTheDigest(t *testing.T) {
-	c := Comment{Summary: "Plan: 1 to destroy.", Urgent: []Urgent{{`db["a"]`, "destroy"}}, Text: "- db will be destroyed\n", Key: "AAAA", Digest: "sha256:ab"}
+	c := Comment{Summary: "Plan: 1 to destroy.", Urgent: []Urgent{{`db["a"]`, "destroy"}}, Text: "- db will be destroyed\n", Keys: []string{"AAAA", "BBBB"}, Digest: "sha256:ab"}
 	want := "### Deployster plan\n\nPlan: 1 to destroy.\n\n- **destroy** `db[\"a\"]`\n\n<details><summary>All changes</summary>\n\n" +
-		"```text\n- db will be destroyed\n```\n\n</details>\n\nTo apply exactly this plan, approve its digest. It is signed with the key `AAAA`:\n\n`sha256:ab`\n"
+		"```text\n- db will be destroyed\n```\n\n</details>\n\nTo apply exactly this plan, approve its digest. It is signed with the key `AAAA`, and `BBBB`:\n\n`sha256:ab`\n"
 	if got := c.Markdown(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -23,7 +23,7 @@ type Page struct {
 	Plan     *plan.Plan
 	File     string // the name of the plan file
 	Digest   string
-	SignedBy string              // the key; "" = not signed
+	SignedBy []string            // the ids of the keys
 	Hide     func(string) string // hides secrets in a text; nil = there are none
 
 	// Changes returns the diff of a step, and the image's remarks on the values, by the
@@ -54,7 +54,8 @@ type document struct {
 	Style  template.CSS
 	Script template.JS
 
-	File, Summary, Digest, SignedBy, Workspace, Lineage, Begins, Version text
+	File, Summary, Digest, Workspace, Lineage, Begins, Version text
+	SignedBy                                                   []text
 
 	Kinds, Traits            []chip
 	Warnings                 []text
@@ -139,12 +140,15 @@ func (w *sizeWriter) Write(b []byte) (int, error) {
 func (v *view) document() document {
 	p := v.plan
 	d := document{Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
-		File: v.text(v.page.File), Digest: v.text(v.page.Digest), SignedBy: v.text(v.page.SignedBy), Version: v.text(p.Deployster),
+		File: v.text(v.page.File), Digest: v.text(v.page.Digest), Version: v.text(p.Deployster),
 		Workspace: v.clipped(p.Workspace), Lineage: v.clipped(p.Lineage), Serial: p.Serial, Created: p.Created.UTC(),
 		Warnings: v.warnings(),
 		Checks:   v.checks(), Artifacts: v.artifacts(), Hosts: v.hosts(),
 		Graph: v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
 		ChangedCount: len(v.changed), Changed: v.resources(v.changed), QuietCount: len(v.quiet), Quiet: v.resources(v.quiet)}
+	for _, key := range v.page.SignedBy {
+		d.SignedBy = append(d.SignedBy, v.text(key))
+	}
 	if p.Begins != nil {
 		d.Begins = v.text(p.Begins.String())
 	}

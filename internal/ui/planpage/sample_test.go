@@ -163,7 +163,7 @@ func written(t testing.TB, p *plan.Plan) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	const some = "sha256:a1e9156054e04fac899ae9f275132cdc07a5dbc4ea2c2ad3a1ffc6e0d253681f"
-	if err := Write(&out, Page{Plan: p, File: "plan.bin", Digest: some, SignedBy: some, Changes: changes}); err != nil {
+	if err := Write(&out, Page{Plan: p, File: "plan.bin", Digest: some, SignedBy: []string{some}, Changes: changes}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -10,15 +10,15 @@ import (
 	"deployster/plan"
 )
 
-// Comment prints a saved plan as a comment on a request, in Markdown. key is the public key that
-// signed it; "" = not signed. Secrets are hidden in each of its texts: hiding them in the whole
+// Comment prints a saved plan as a comment on a request, in Markdown. keys are the ids of
+// the keys that signed it. Secrets are hidden in each of its texts: hiding them in the whole
 // comment could also hide words of its markup.
-func (p Printer) Comment(pl *plan.Plan, digest, key string) {
+func (p Printer) Comment(pl *plan.Plan, digest string, keys []string) {
 	var text strings.Builder
 	whole := p
 	whole.Out, whole.Color, whole.Width, whole.Whole = &text, false, nil, true
 	whole.Plan(pl)
-	c := markdown.Comment{Summary: p.line(render.Summary(pl)), Text: text.String(), Key: key, Digest: digest}
+	c := markdown.Comment{Summary: p.line(render.Summary(pl)), Text: text.String(), Keys: keys, Digest: digest}
 	for _, addr := range pl.Order() {
 		switch change := pl.Resources[addr].Shown(); change {
 		case plan.Destroy, plan.Replace, plan.ReadFailed:
