@@ -148,8 +148,8 @@ func (t keyring) check(file string, signed planfile.Signatures) error {
 	if t.name != "" {
 		list = "the list [" + t.name + "]"
 	}
-	return diag.Errorf("The plan lacks signatures", "%s is signed with %s. %s requires %s of %s, and it has %d: the list trusts %s. Nothing "+
-		"was changed.\nA further approver signs it with `deployster sign -sign-key=KEY %[1]s`.", file, by, t.from,
+	return diag.Errorf("The plan lacks signatures", "%s is signed with %s. %s requires %s of %s, and it has %d: the list trusts %s. "+
+		"Nothing was changed.\nA further approver signs it with `deployster sign -sign-key=KEY %[1]s`.", file, by, t.from,
 		words.Count(t.need, "signature"), list, have, names(t.keys))
 }
 
