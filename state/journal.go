@@ -73,7 +73,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	}
 	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(),
 		By: actions.Myself(s.command)}
-	b.By.Machine = cmp.Or(s.at.Machine, s.machine)
+	b.By.Machine, b.By.Author = cmp.Or(s.at.Machine, s.machine), s.author
 	log, err := s.at.CreateJournal(b.Lineage, b.Run)
 	if err != nil {
 		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.at.Journal, err)

@@ -189,7 +189,7 @@ func (p *replayRun) settle(addr string, as *Entry) {
 func (p *replayRun) result(status Status) Snapshot {
 	s := p.snapshot.Clone()
 	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight),
-		Watch: p.begin.By.Command == actions.WatchCommand, Serial: s.Serial}
+		Watch: p.begin.By.Command == actions.WatchCommand, Serial: s.Serial, By: p.begin.By.Lasting()}
 	if status == StatusDied {
 		if a.Moved = p.moved; len(p.done) > 0 {
 			a.Done = maps.Clone(p.done)

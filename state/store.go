@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/state/actions"
 	"deployster/state/place"
 )
 
@@ -52,7 +53,8 @@ func load(at storage) (Snapshot, *Recovery, error) {
 
 // Options declare how a state is opened.
 type Options struct {
-	Command string        // what the user runs, shown to others who find the state locked
+	Command string // what the user runs, shown to others who find the state locked
+	Author  actions.Author
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
 	// Keys decrypt and encrypt the files of the state; nil = they are in clear text.
 	Keys *encryption.Keyring
@@ -73,7 +75,8 @@ type Options struct {
 }
 
 func (o Options) lock() place.Options {
-	return place.Options{Command: o.Command, Wait: o.Wait, Waiting: o.Waiting, Ended: o.Ended, Salvage: o.Salvage}
+	return place.Options{Command: o.Command, User: o.Author.User, CI: o.Author.CI,
+		Wait: o.Wait, Waiting: o.Waiting, Ended: o.Ended, Salvage: o.Salvage}
 }
 
 // Shared is a state that is locked for reading: other processes may read it too, and none
@@ -112,6 +115,7 @@ type Store struct {
 	snapshot Snapshot
 	recovery *Recovery
 	command  string // what the user runs
+	author   actions.Author
 	machine  string // Options.Machine
 	warnings diag.Diagnostics
 	journal  *Journal // the open journal; nil = none
@@ -130,7 +134,7 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 		return nil, err
 	}
 	at.Clean()
-	s := &Store{at: at, lock: lock, command: o.Command, machine: o.Machine}
+	s := &Store{at: at, lock: lock, command: o.Command, author: o.Author, machine: o.Machine}
 	err = s.recover()
 	if o.Salvage && at.isDamaged(err) {
 		s.snapshot, err = at.salvage(), nil

@@ -18,7 +18,7 @@ func printsOnly(l commandline.Line) bool {
 	case "show", "output", "graph", "version":
 		return true
 	case "state", "runs", "image", "type", "artifact":
-		printing := []string{"list", "ls", "show", "pull", "copies", "logs", "inspect", "status", "versions"}
+		printing := []string{"list", "ls", "show", "pull", "copies", "history", "logs", "inspect", "status", "versions"}
 		return len(l.Path) > 1 && slices.Contains(printing, l.Path[1])
 	case "resolve":
 		return l.Values["as"] == ""

@@ -13,6 +13,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app/redact"
 	"deployster/internal/app/runs"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/cli/standalone"
@@ -50,7 +51,7 @@ var streaming = []string{"plan", "apply", "destroy", "drift", "watch"}
 func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 	secrets, command := &redact.Redactor{}, line.Command()
 	r := &runContext{secrets: secrets, stream: events.NewStream(secrets.Hiding, time.Now), ready: make(chan *runs.Recorder, 1),
-		run: runs.Run{ID: runs.NewID(time.Now()), Command: command, Deployster: standalone.Version, Started: time.Now().UTC()}}
+		run: workspace.NewRun(command, standalone.Version, e.get)}
 	if !slices.Contains(streaming, command) {
 		return r, nil
 	}

@@ -21,6 +21,20 @@ type By struct {
 	// Machine is the id of the data directory, which knows how its actions ended; "" if
 	// it could not be read.
 	Machine string `json:"machine,omitempty"`
+	Author
+}
+
+// Author is the person or the pipeline that a process acts for.
+type Author struct {
+	User     string   `json:"user,omitempty"`      // a name of the machine; "ann as root" = by sudo
+	CI       string   `json:"ci,omitempty"`        // the URL of the run in a CI
+	SignedBy []string `json:"signed_by,omitempty"` // the ids of the keys that signed the plan
+}
+
+// Lasting returns what is worth keeping once the process has ended.
+func (b By) Lasting() By {
+	b.PID, b.Boot, b.Machine = 0, "", ""
+	return b
 }
 
 // Myself returns the By of this process.
@@ -38,7 +52,11 @@ func (b By) String() string {
 	if b.Command == "" {
 		return "an earlier command"
 	}
-	return fmt.Sprintf("%s (process %d on %s)", b.Command, b.PID, b.Host)
+	user := ""
+	if b.User != "" {
+		user = ", user " + b.User
+	}
+	return fmt.Sprintf("%s (process %d on %s%s)", b.Command, b.PID, b.Host, user)
 }
 
 // Local reports whether the process ran on this machine, and whether since its last start.

@@ -115,6 +115,8 @@ type Applied struct {
 	Status Status    `json:"status"`
 	Watch  bool      `json:"watch,omitempty"`  // it was a repair by `deployster watch`
 	Serial uint64    `json:"serial,omitempty"` // of the state with this run; none = it is not known
+	// By is who applied it, and with which command; none = it is not known.
+	By actions.By `json:"by,omitzero"`
 	// InFlight are the actions that were running when the process was killed.
 	InFlight []InFlight `json:"in_flight,omitempty"`
 	// Done are the resources that a killed run had recorded, with the Pin of each, "" =

@@ -107,6 +107,8 @@ type Found struct {
 // Options declare how a state is locked.
 type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
+	User    string        // who runs it
+	CI      string        // the URL of the run in a CI; "" = none
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
 	Salvage bool          // also lock a shared state whose log is damaged
 

@@ -41,7 +41,8 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 	if !exclusive {
 		return noLock{}, nil
 	}
-	id, by := sharedlog.NewID(), sharedlog.By{Command: o.Command, PID: os.Getpid(), Host: host(), Machine: b.place.Machine}
+	id, by := sharedlog.NewID(), sharedlog.By{Command: o.Command, PID: os.Getpid(), Host: host(), Machine: b.place.Machine,
+		User: o.User, CI: o.CI}
 	shown := b.place.Claims.Show(id, b.place.URL)
 	claim, err := b.log.Open(ctx, sharedlog.Options{Claim: id, Wait: o.Wait, Take: b.place.Take, Dead: b.place.Claims.Dead,
 		Probe: true, By: by, Salvage: o.Salvage,

@@ -40,7 +40,8 @@ type UI interface {
 
 // Records keeps what was sent to images and what they answered. runs.Recorder implements it.
 type Records interface {
-	Begin() // from now on objects are changed
+	Applies(plan string, signedBy []string) // names the plan of the run, and the keys that signed it
+	Begin()                                 // from now on objects are changed
 	Add(typeclient.Invocation)
 	Report(content []byte)
 }
@@ -140,6 +141,7 @@ func (h ErrorsOnly) Diagnostics(list diag.Diagnostics) { h.To.Diagnostics(list) 
 type Unrecorded struct{}
 
 // Begin implements Records, as do all methods of Unrecorded.
+func (Unrecorded) Applies(string, []string)  {}
 func (Unrecorded) Begin()                    {}
 func (Unrecorded) Add(typeclient.Invocation) {}
 func (Unrecorded) Report([]byte)             {}

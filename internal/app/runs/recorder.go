@@ -60,6 +60,16 @@ func New(o Options) *Recorder {
 		written: map[string][]string{}, knew: map[string]int{}}
 }
 
+// Applies names the plan that the run applies, and the ids of the keys that signed it.
+func (r *Recorder) Applies(plan string, signedBy []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.run.Plan, r.run.SignedBy = plan, signedBy
+	if r.hasStarted() {
+		r.addError(r.writeRun())
+	}
+}
+
 // Begin creates the directory of the run, if it does not exist yet, and points `latest`
 // to it.
 func (r *Recorder) Begin() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/internal/base/encryption"
+	"deployster/state/actions"
 )
 
 // Format is the version of run.json and meta.json.
@@ -70,17 +71,20 @@ const (
 
 // Run is run.json: one run of deployster.
 type Run struct {
-	Format     int        `json:"format"`
-	ID         string     `json:"run"` // the name of its directory; sorts by time
-	Command    string     `json:"command"`
-	Deployster string     `json:"deployster"` // the version of deployster
-	Started    time.Time  `json:"started"`
-	Ended      *time.Time `json:"ended,omitempty"`
-	Status     Status     `json:"status"`
-	ExitCode   *int       `json:"exit_code,omitempty"`
-	Recorded   int        `json:"recorded"`           // invocations
-	LeftOut    int        `json:"left_out,omitempty"` // see KeepAll
-	Bytes      int64      `json:"bytes"`              // of all invocations
+	Format     int    `json:"format"`
+	ID         string `json:"run"` // the name of its directory; sorts by time
+	Command    string `json:"command"`
+	Deployster string `json:"deployster"`     // the version of deployster
+	Host       string `json:"host,omitempty"` // of the command
+	actions.Author
+	Plan     string     `json:"plan,omitempty"` // the id of the plan that was applied
+	Started  time.Time  `json:"started"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	Status   Status     `json:"status"`
+	ExitCode *int       `json:"exit_code,omitempty"`
+	Recorded int        `json:"recorded"`           // invocations
+	LeftOut  int        `json:"left_out,omitempty"` // see KeepAll
+	Bytes    int64      `json:"bytes"`              // of all invocations
 
 	dir  string
 	keys *encryption.Keyring

@@ -67,6 +67,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 		return Ran{}, err
 	}
 	c.Records().Begin()
+	c.Records().Applies(a.Plan.ID, a.SignedBy)
 	c.Work.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: a.Plan.ID}})
 	if err := a.Clients.Begin(journal, a.Plan); err != nil {
 		return Ran{}, errors.Join(err, journal.Finish(state.StatusError))

@@ -20,6 +20,7 @@ type Loaded struct {
 	Manifest  *config.Manifest
 	Place     state.Place
 	Saved     *plan.Plan // nil = the manifest is planned
+	SignedBy  []string   // the ids of the keys that signed the saved plan
 	Selection plan.Selection
 }
 
@@ -55,7 +56,7 @@ func LoadSaved(c command.Command, file string, check func(string, *plan.Plan, pl
 	if err != nil {
 		return Loaded{Saved: p}, err
 	}
-	l := Loaded{Manifest: m, Saved: p, Place: c.Work.StatePlace(m)}
+	l := Loaded{Manifest: m, Saved: p, SignedBy: signatures.IDs(), Place: c.Work.StatePlace(m)}
 	if p.Selection.Destroy {
 		l.Place = c.Work.StatePlaceAround()
 	}

@@ -6,6 +6,7 @@ import (
 	"deployster/internal/app/command"
 	"deployster/internal/app/savedplan"
 	"deployster/internal/app/unsettled"
+	"deployster/internal/app/workspace"
 	"deployster/state"
 	stateplace "deployster/state/place"
 )
@@ -60,7 +61,9 @@ func Lock(ctx context.Context, c command.Command, l Loaded, name string) (Opened
 
 // Relock is Lock for a command that has opened the same state before.
 func Relock(ctx context.Context, c command.Command, l Loaded, name string) (Opened, error) {
-	store, err := c.Work.OpenState(ctx, l.Place, name)
+	options := c.Work.StateOptions(name)
+	options.Author.SignedBy = l.SignedBy
+	store, err := workspace.OpenStateWith(ctx, c.Work, l.Place, options)
 	if err != nil {
 		return Opened{}, err
 	}

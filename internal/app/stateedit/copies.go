@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"deployster/config"
 	"deployster/internal/app/workspace"
@@ -48,6 +49,25 @@ func Reencrypt(ctx context.Context, w *workspace.Workspace) (written int, err er
 	}
 	w.WarnClear(place)
 	return len(names), nil
+}
+
+// HistoryRun is one run in the history of a state.
+type HistoryRun struct {
+	At     time.Time  `json:"at"` // when it began
+	Status string     `json:"status"`
+	By     actions.By `json:"by,omitzero"` // none = it is not known
+	Plan   string     `json:"plan"`        // the id of the plan
+	Run    string     `json:"run"`
+	Serial uint64     `json:"serial,omitempty"` // of the state with this run; none = it is not known
+}
+
+// History returns the runs that a state names, the newest first.
+func History(s state.Snapshot) []HistoryRun {
+	list := []HistoryRun{}
+	for _, a := range slices.Backward(s.Applied) {
+		list = append(list, HistoryRun{At: a.At, Status: string(a.Status), By: a.By, Plan: a.Plan, Run: a.Run, Serial: a.Serial})
+	}
+	return list
 }
 
 // Remembered returns the resources of the state at or below some addresses, sorted. This

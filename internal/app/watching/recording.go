@@ -8,6 +8,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app"
 	"deployster/internal/app/runs"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/events"
 )
@@ -31,7 +32,7 @@ type Recording struct {
 func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 	var last atomic.Int64 // the hour in which missing records were warned of last
 	return func() Recording {
-		run := runs.Run{ID: runs.NewID(time.Now()), Command: runs.Watch, Deployster: e.Workspace.Version, Started: time.Now().UTC()}
+		run := workspace.NewRun(runs.Watch, e.Workspace.Version, e.Workspace.Env)
 		recorder := runs.New(runs.Options{Workdir: e.Workspace.Dir, Run: run, Hide: e.Workspace.Secrets.Hiding,
 			Known: e.Workspace.Secrets.Known,
 			Keys:  e.Workspace.Keys})

@@ -253,6 +253,12 @@ func (b *repairRun) Add(i typeclient.Invocation) {
 	}
 }
 
+// Applies names the plan of the run.
+func (b *repairRun) Applies(plan string, signedBy []string) {
+	b.Begin()
+	b.run.Records.Applies(plan, signedBy)
+}
+
 // Report records the report.
 func (b *repairRun) Report(content []byte) {
 	b.Begin()

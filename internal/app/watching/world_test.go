@@ -153,6 +153,7 @@ func (w *world) begin(t *testing.T, o Options) (stop context.CancelFunc, ended c
 // none keeps no records.
 type none struct{}
 
+func (none) Applies(string, []string)  {}
 func (none) Begin()                    {}
 func (none) Add(typeclient.Invocation) {}
 func (none) Report([]byte)             {}

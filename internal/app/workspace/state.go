@@ -39,7 +39,7 @@ func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.UseKe
 
 // StateOptions returns how a command opens the state.
 func (w *Workspace) StateOptions(command string) state.Options {
-	return state.Options{Command: "deployster " + command, Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout, Waiting: func(who string) {
+	return state.Options{Command: "deployster " + command, Author: Author(w.Env), Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout, Waiting: func(who string) {
 		w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
 	}, Ended: func(who string) {
 		w.Note("Ended %s: it held the state before and could still act on this machine. Its actions continue.", who)

@@ -68,6 +68,8 @@ type By struct {
 	PID     int    `json:"pid,omitempty"`
 	Host    string `json:"host,omitempty"`
 	Machine string `json:"machine,omitempty"` // of the directory in which it runs containers
+	User    string `json:"user,omitempty"`
+	CI      string `json:"ci,omitempty"` // the URL of the run in a CI
 }
 
 // String describes a process for a message.
@@ -75,7 +77,11 @@ func (b By) String() string {
 	if b.Command == "" {
 		return "another process"
 	}
-	return fmt.Sprintf("%s (process %d on %s)", b.Command, b.PID, b.Host)
+	user := ""
+	if b.User != "" {
+		user = ", user " + b.User
+	}
+	return fmt.Sprintf("%s (process %d on %s%s)", b.Command, b.PID, b.Host, user)
 }
 
 // NewID returns a random id.

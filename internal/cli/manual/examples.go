@@ -37,6 +37,7 @@ var examples = map[string][]string{
 	"state move":        {"deployster state move 's3://bucket/shop'"},
 	"state pull":        {"deployster state pull > state.json"},
 	"state push":        {"deployster state push state.json"},
+	"state history":     {"deployster state history -json"},
 	"state copies":      {"deployster state copies"},
 	"state reencrypt":   {"deployster state reencrypt"},
 	"state restore":     {"deployster state restore 6"},
