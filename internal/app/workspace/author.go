@@ -26,7 +26,8 @@ func Author(env func(string) string) actions.Author {
 // NewRun returns the record of a run that starts now. env reads the environment.
 func NewRun(command, version string, env func(string) string) runs.Run {
 	now := time.Now()
-	return runs.Run{ID: runs.NewID(now), Command: command, Deployster: version, Started: now.UTC(), Host: actions.Myself("").Host, Author: Author(env)}
+	return runs.Run{ID: runs.NewID(now), Command: command, Deployster: version, Started: now.UTC(),
+		Host: actions.Myself("").Host, Author: Author(env)}
 }
 
 // userName returns the name of the user, and of the one who has become root by sudo.

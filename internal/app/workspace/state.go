@@ -39,11 +39,12 @@ func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.UseKe
 
 // StateOptions returns how a command opens the state.
 func (w *Workspace) StateOptions(command string) state.Options {
-	return state.Options{Command: "deployster " + command, Author: Author(w.Env), Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout, Waiting: func(who string) {
-		w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
-	}, Ended: func(who string) {
-		w.Note("Ended %s: it held the state before and could still act on this machine. Its actions continue.", who)
-	}}
+	return state.Options{Command: "deployster " + command, Author: Author(w.Env), Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout,
+		Waiting: func(who string) {
+			w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
+		}, Ended: func(who string) {
+			w.Note("Ended %s: it held the state before and could still act on this machine. Its actions continue.", who)
+		}}
 }
 
 // OpenState opens a state for a command that changes it, and warns of what an earlier
