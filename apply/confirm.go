@@ -30,7 +30,7 @@ func (r *stepRunner) confirmState(ctx context.Context, step *plan.Step, out *out
 			in.Refresh = true
 			continue
 		}
-		ours := out.again || r.queries.Recorded(step, out.Addr) != nil || step.Replaces == "" && r.queries.Brought(step)
+		ours := out.again || r.queries.IsRecorded(step, out.Addr) || step.Replaces == "" && r.queries.Brought(step)
 		if err := subject.Exists(step.New, step.Replaces, ours, answer.Status); err != nil {
 			out.Report.NotAttempted = out.Report.Planned
 			out.fail(report.FailedState, err)

@@ -94,8 +94,11 @@ func (q *Queries) State(step *plan.Step, addr string, in protocol.StateInput, se
 // Overlooks reports whether nobody has notified an object that an answer is about, and that has no
 // entry, of an action on what it subscribes.
 func (q *Queries) Overlooks(step *plan.Step, addr string, answer protocol.Answer) bool {
+	if q.IsRecorded(step, addr) {
+		return false
+	}
 	of := step.Observed(addr)
-	return q.Recorded(step, addr) == nil && observe.MissesRefresh(&of, answer, observe.Scope{Prior: q.Prior, Acts: q.Facts.Acted})
+	return observe.MissesRefresh(&of, answer, observe.Scope{Prior: q.Prior, Acts: q.Facts.Acted})
 }
 
 // Hidden returns the pointers into a state of a step's object to values that must not be shown. The
@@ -107,7 +110,7 @@ func (q *Queries) Hidden(step *plan.Step, addr string, config, found json.RawMes
 }
 
 func (q *Queries) secrets(addr string) *observe.Secrets {
-	return &observe.Secrets{Schemas: q.Client, Known: config.Hider(q.Manifest), Entry: q.Prior.Resources[addr]}
+	return &observe.Secrets{Schemas: q.Client, Known: config.Hider(q.Manifest), Entry: observe.SecretsOf(q.Prior.Resources[addr])}
 }
 
 // Sensitive lists the places of a config that must not be shown, and their values.
@@ -126,11 +129,17 @@ func (q *Queries) Doubts(addr string) bool {
 // Recorded returns the entry of a step's object; nil = none. The entry of the old object that
 // was destroyed for it does not count, nor does that of another object at its address.
 func (q *Queries) Recorded(step *plan.Step, addr string) *state.Entry {
-	entry, known := q.Prior.Resources[addr]
-	if !known || (step.OtherObject || q.Facts.IsGone(addr)) && !q.begun(step, addr) {
+	if !q.IsRecorded(step, addr) {
 		return nil
 	}
+	entry := q.Prior.Resources[addr]
 	return &entry
+}
+
+// IsRecorded reports whether a step's object has an entry, which Recorded returns.
+func (q *Queries) IsRecorded(step *plan.Step, addr string) bool {
+	_, known := q.Prior.Resources[addr]
+	return known && (!step.OtherObject && !q.Facts.IsGone(addr) || q.begun(step, addr))
 }
 
 // begun reports whether the entry of a resource is the one that a killed run of this plan

@@ -8,7 +8,6 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
-	"deployster/state"
 )
 
 // ChangeOf returns the change of an object with a status: that its image is queried for the intent.
@@ -44,7 +43,7 @@ type Query struct {
 type Secrets struct {
 	Schemas typeschema.Reader
 	Known   *secret.Hider // those of the manifest
-	Entry   state.Entry   // what is recorded of the object
+	Entry   []string      // those of what is recorded of the object
 }
 
 // Observation is what a query found.
@@ -88,6 +87,6 @@ func ObserveNotified(ctx context.Context, c Client, q *Query, acts, known bool, 
 
 // In lists the places of a state of a step's object that must not be shown.
 func (x *Secrets) In(s *Step, found []byte) []string {
-	values := append(secret.Values(s.Config, s.Target.Sensitive), SecretsOf(x.Entry)...)
+	values := append(secret.Values(s.Config, s.Target.Sensitive), x.Entry...)
 	return HiddenInState(x.Schemas, *s.Type, found, values, s.Target.Sensitive, x.Known)
 }

@@ -107,7 +107,7 @@ func TestObserve_HidesSecretsOfTheConfigAndTheEntry(t *testing.T) {
 	t.Parallel()
 	entry := state.Entry{Config: json.RawMessage(`{"word":"older-secret"}`), Sensitive: state.Sensitive{Config: []string{"/word"}}}
 	q := observe.Query{Step: observe.Step{Type: &protocol.Type{}, Config: json.RawMessage(`{"word":"newer-secret"}`), Intent: protocol.Present,
-		Target: typeclient.Target{Sensitive: []string{"/word"}}}, Secrets: &observe.Secrets{Schemas: &typeschema.Schemas{}, Known: secret.NewHider(nil), Entry: entry}}
+		Target: typeclient.Target{Sensitive: []string{"/word"}}}, Secrets: &observe.Secrets{Schemas: &typeschema.Schemas{}, Known: secret.NewHider(nil), Entry: observe.SecretsOf(entry)}}
 	found := json.RawMessage(`{"a":"older-secret","b":"newer-secret","c":"plain"}`)
 	for _, answer := range []protocol.Answer{{Status: protocol.Valid, State: found}, {Status: protocol.Stale, StaleState: found}} {
 		if o := observe.Observe(t.Context(), client{answer: answer}, q); !slices.Equal(o.Hidden, []string{"/a", "/b"}) {

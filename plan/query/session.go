@@ -103,7 +103,7 @@ func (x *Session) RecordedStep(entry state.Entry) *change.Step {
 // Query returns a query of the state of a step's object, without an input. entry is what is
 // recorded at its address.
 func (x *Session) Query(addr string, s *change.Step, entry state.Entry) observe.Query {
-	secrets := &observe.Secrets{Schemas: x.Prober, Known: config.Hider(x.Subject.Manifest), Entry: entry}
+	secrets := &observe.Secrets{Schemas: x.Prober, Known: config.Hider(x.Subject.Manifest), Entry: observe.SecretsOf(entry)}
 	return observe.Query{Step: s.Observed(addr), Secrets: secrets}
 }
 

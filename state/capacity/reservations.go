@@ -30,7 +30,7 @@ func Size(returns int64, encrypted bool) int64 {
 type Log interface{ Reserve(n int64) error }
 
 // Reservations are the space that is reserved for running actions in a log. The lock that
-// New gets protects them and what is written to the log: all methods are called with it.
+// New gets protects them and what is written to the log: all methods but wake are called with it.
 type Reservations struct {
 	log      Log
 	byAction map[[2]string]int64 // by address and action
@@ -45,13 +45,7 @@ func New(lock sync.Locker, log Log) *Reservations {
 
 // Await is Take, except that it waits while there is too little space and other actions have some. It fails when ctx ends.
 func (r *Reservations) Await(ctx context.Context, addr, action string, size int64) error {
-	stop := context.AfterFunc(ctx, func() {
-		r.released.L.Lock()
-		defer r.released.L.Unlock()
-		r.released.Broadcast()
-	})
-	defer stop()
-	for {
+	for waits := false; ; waits = true {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -59,8 +53,18 @@ func (r *Reservations) Await(ctx context.Context, addr, action string, size int6
 		if err == nil || !errors.Is(err, syscall.ENOSPC) || len(r.byAction) == 0 {
 			return err
 		}
+		if !waits {
+			defer context.AfterFunc(ctx, r.wake)()
+		}
 		r.released.Wait()
 	}
+}
+
+// wake has all that wait check again. Unlike the other methods, it is called without the lock.
+func (r *Reservations) wake() {
+	r.released.L.Lock()
+	defer r.released.L.Unlock()
+	r.released.Broadcast()
 }
 
 // Take reserves the space of an action, unless that is done.

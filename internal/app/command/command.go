@@ -92,7 +92,7 @@ func (c Command) Reported(r *apply.Report, recorded *state.Snapshot) {
 // ReportJSON returns the report as it is written to a file.
 func (c Command) ReportJSON(r *apply.Report) ([]byte, error) {
 	content, err := json.MarshalIndent(r, "", "  ")
-	return append(events.Redact(content, c.Work.Secrets.Hide), '\n'), err
+	return append(events.Redact(content, c.Work.Secrets.Hiding()), '\n'), err
 }
 
 // Learn takes note of the secrets in a state, which are hidden from now on.

@@ -10,7 +10,7 @@ import (
 // Unfulfilled describes the first difference between a state and its forecast, or returns
 // "". Objects may have more members than were forecast; everything else must be equal.
 func Unfulfilled(forecast, state json.RawMessage, unknown []string) string {
-	if len(forecast) == 0 {
+	if len(forecast) == 0 || bytes.Equal(forecast, state) {
 		return ""
 	}
 	want, err := Value(forecast)
@@ -57,10 +57,11 @@ func missing(path, pointer string, want, have any, open map[string]bool) string 
 	}
 	for key, value := range object {
 		got, there := holder[key]
-		if !there && !open[pointer+JoinPointer([]string{key})] {
+		at := pointer + JoinPointer([]string{key})
+		if !there && !open[at] {
 			return fmt.Sprintf("%s.%s is missing, though it was forecast", path, key)
 		}
-		if diff := missing(path+"."+key, pointer+JoinPointer([]string{key}), value, got, open); diff != "" {
+		if diff := missing(path+"."+key, at, value, got, open); diff != "" {
 			return diff
 		}
 	}

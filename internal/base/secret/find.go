@@ -55,8 +55,11 @@ func Find(value json.RawMessage, secrets []string) []string {
 	return FindWith(value, NewHider(secrets))
 }
 
-// FindWith is Find for the secrets of several Hiders.
+// FindWith is Find for the secrets of several Hiders. It reads no value where they have none.
 func FindWith(value json.RawMessage, hiders ...*Hider) []string {
+	if !slices.ContainsFunc(hiders, (*Hider).hasAny) {
+		return nil
+	}
 	var found []string
 	holdsAny := func(text string) bool {
 		return slices.ContainsFunc(hiders, func(h *Hider) bool { return h.Holds(text) })

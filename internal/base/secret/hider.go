@@ -148,6 +148,13 @@ func (h *Hider) hide(text string, within, cut bool) string {
 	return out.String()
 }
 
+// hasAny reports whether there is a secret to hide.
+func (h *Hider) hasAny() bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return len(h.exact) > 0
+}
+
 // Holds reports whether a secret is in a text.
 func (h *Hider) Holds(text string) bool { return h.Hide(text) != text }
 

@@ -76,11 +76,7 @@ func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) 
 	if err := writeMembers(b, e.Body); err != nil {
 		return nil, err
 	}
-	line := b.Bytes()
-	if hide != nil {
-		line = Redact(line, hide)
-	}
-	return escaped(line), nil
+	return escaped(Redact(b.Bytes(), hide)), nil
 }
 
 // writeMembers writes the members of a body after the members of all events, and the end

@@ -162,9 +162,8 @@ func (c *Client) invocation(k call, started time.Time, r runner.Result, err erro
 	if k.remembers {
 		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
 	}
-	if p := c.places(k); !p.none() {
-		i.Stdin, i.Result.Stdout = p.masked(i.Stdin), p.masked(i.Result.Stdout)
-	}
+	p := c.places(k)
+	i.Stdin, i.Result.Stdout = p.masked(i.Stdin), p.masked(i.Result.Stdout)
 	return i
 }
 

@@ -37,8 +37,11 @@ func states() []string {
 // secretsIn returns the sensitive values in an answer to the state step: those in the states,
 // and those in the reasons, which may be in no state.
 func (p places) secretsIn(answer []byte) (secrets []string) {
+	if p.none() {
+		return nil
+	}
 	members, err := jsondoc.Object(answer)
-	if p.none() || err != nil {
+	if err != nil {
 		return nil
 	}
 	for _, name := range states() {
@@ -90,8 +93,11 @@ func into(pointers []string, path string) (inside []string) {
 
 // masked returns a message with its sensitive places masked, for records.
 func (p places) masked(message []byte) []byte {
+	if p.none() {
+		return message
+	}
 	members, err := jsondoc.Object(message)
-	if p.none() || err != nil {
+	if err != nil {
 		return message
 	}
 	everywhere := p.everywhere(members)
