@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/distribution/reference"
+	"github.com/opencontainers/go-digest"
 
 	"deployster/internal/base/diag"
 )
@@ -14,10 +15,12 @@ import (
 const digestPrefix = "sha256:"
 
 // kindPattern matches the text after the # of a name: the kind of object, for an image
-// that has several kinds.
-var kindPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+// that has several kinds. It has no {1,128}, which each start of the program would compile
+// into 128 copies.
+var kindPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+// maxKind is the largest length of a kind.
+const maxKind = 128
 
 // IsDigest reports whether a name is a digest, as it is for an image without any other
 // name.
@@ -42,7 +45,7 @@ func Taken(name string) error {
 // With a digest, the digest alone determines the image. The error is a diagnostic.
 func FullName(ref string) (full, dgst string, err error) {
 	if image, kind, marked := strings.Cut(ref, "#"); marked {
-		if !kindPattern.MatchString(kind) {
+		if len(kind) > maxKind || !kindPattern.MatchString(kind) {
 			return "", "", diag.Errorf("Not the name of an image", "%q: the text after the # is not a valid kind: 1 to 128 letters, "+
 				"digits, _, - and dots.", ref)
 		}
@@ -64,7 +67,7 @@ func FullName(ref string) (full, dgst string, err error) {
 			}
 			return named.String(), dgst, nil
 		}
-	} else if digestPattern.MatchString(ref) {
+	} else if digest.Digest(ref).Validate() == nil {
 		return ref, ref, nil
 	} else {
 		err = errors.New("a digest is sha256: and 64 hexadecimal digits")

@@ -18,6 +18,7 @@ func TestFullName_CompletesAsDockerDoes(t *testing.T) {
 		"a digest in it":           {"acme/file@" + digest, "docker.io/acme/file@" + digest, digest},
 		"a tag and a digest in it": {"acme/file:1@" + digest, "docker.io/acme/file@" + digest, digest},
 		"a digest alone":           {digest, digest, digest},
+		"a kind of 128 letters":    {"acme/file:1#" + strings.Repeat("k", 128), "docker.io/acme/file:1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			full, dgst, err := imagestore.FullName(c.ref)
@@ -35,6 +36,9 @@ func TestFullName_RefusesWhatIsNotAName(t *testing.T) {
 		"a space":          "a b",
 		"a short digest":   "sha256:abc",
 		"a capital digest": "sha256:" + strings.Repeat("A", 64),
+		"a long digest":    digest + "0",
+		"no kind":          "acme/file:1#",
+		"a long kind":      "acme/file:1#" + strings.Repeat("k", 129),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if full, _, err := imagestore.FullName(ref); err == nil || !strings.Contains(err.Error(), "Not the name of an image") {
