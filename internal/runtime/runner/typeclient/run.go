@@ -128,11 +128,12 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	for _, f := range flush {
 		f()
 	}
+	p := newPlaces(c, k.states, k.target.Sensitive)
 	if c.o.Secret != nil {
-		c.o.Secret(c.places(k).secretsIn(r.Stdout))
+		c.o.Secret(p.secretsIn(r.Stdout))
 	}
 	if c.o.Record != nil {
-		c.o.Record(c.invocation(k, started, r, err))
+		c.o.Record(k.invocation(p, started, r, err))
 	}
 	return r, callError(k, c.o.hidden(r, err), err)
 }
@@ -156,13 +157,12 @@ func (o Options) hide(text []byte) []byte {
 
 // invocation returns the record of a call that has ended, without the memory and without the
 // values at sensitive places.
-func (c *Client) invocation(k call, started time.Time, r runner.Result, err error) Invocation {
+func (k call) invocation(p places, started time.Time, r runner.Result, err error) Invocation {
 	i := Invocation{Address: k.target.Address, Host: runner.NameOf(k.settings.Host), Step: k.step, Digest: k.digest, Started: started,
 		Stdin: k.stdin, Result: r, Err: err}
 	if k.remembers {
 		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
 	}
-	p := c.places(k)
 	i.Stdin, i.Result.Stdout = p.masked(i.Stdin), p.masked(i.Result.Stdout)
 	return i
 }

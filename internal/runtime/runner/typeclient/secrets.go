@@ -16,12 +16,12 @@ type places struct {
 	schemas typeschema.Reader
 	states  json.RawMessage // the schema of the states
 	config  []string        // pointers into the config
+	none    bool            // no message of the call has a sensitive place
 }
 
-func (c *Client) places(k call) places { return places{c, k.states, k.target.Sensitive} }
-
-// none reports whether no message of the call has a sensitive place.
-func (p places) none() bool { return len(p.config) == 0 && !typeschema.MayMark(p.states) }
+func newPlaces(schemas typeschema.Reader, states json.RawMessage, config []string) places {
+	return places{schemas, states, config, len(config) == 0 && !typeschema.MayMark(states)}
+}
 
 // of returns the pointers into a state: to what its schema marks writeOnly, and to what the
 // config has at a sensitive place.
@@ -37,7 +37,7 @@ func states() []string {
 // secretsIn returns the sensitive values in an answer to the state step: those in the states,
 // and those in the reasons, which may be in no state.
 func (p places) secretsIn(answer []byte) (secrets []string) {
-	if p.none() {
+	if p.none {
 		return nil
 	}
 	members, err := jsondoc.Object(answer)
@@ -93,7 +93,7 @@ func into(pointers []string, path string) (inside []string) {
 
 // masked returns a message with its sensitive places masked, for records.
 func (p places) masked(message []byte) []byte {
-	if p.none() {
+	if p.none {
 		return message
 	}
 	members, err := jsondoc.Object(message)

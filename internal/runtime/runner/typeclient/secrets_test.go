@@ -12,7 +12,7 @@ import (
 )
 
 func marked(config ...string) places {
-	return places{&typeschema.Schemas{}, json.RawMessage(`{"properties":{"password":{"writeOnly":true}}}`), config}
+	return newPlaces(&typeschema.Schemas{}, json.RawMessage(`{"properties":{"password":{"writeOnly":true}}}`), config)
 }
 
 func TestSecretsIn_ReadsStatesForecastsAndReasons(t *testing.T) {
@@ -52,7 +52,8 @@ func TestPlaces_Masked(t *testing.T) {
 func TestInvocation_HasNoValueAtASensitivePlace(t *testing.T) {
 	t.Parallel()
 	k := call{target: Target{Sensitive: []string{"/login"}}, stdin: []byte(`{"config":{"login":true}}`)}
-	i := New(Options{}).invocation(k, time.Now(), runner.Result{Stdout: []byte(`{"state":{"login":false}}`)}, nil)
+	places := newPlaces(&typeschema.Schemas{}, k.states, k.target.Sensitive)
+	i := k.invocation(places, time.Now(), runner.Result{Stdout: []byte(`{"state":{"login":false}}`)}, nil)
 	const input, output = `{"config":{"login":"(sensitive value)"}}`, `{"state":{"login":"(sensitive value)"}}`
 	if got := strings.TrimSpace(string(i.Stdin)); got != input {
 		t.Errorf("the input is recorded as %s", got)
