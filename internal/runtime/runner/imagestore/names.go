@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/distribution/reference"
-	"github.com/opencontainers/go-digest"
 
 	"deployster/internal/base/diag"
 )
@@ -15,12 +14,16 @@ import (
 const digestPrefix = "sha256:"
 
 // kindPattern matches the text after the # of a name: the kind of object, for an image
-// that has several kinds. It has no {1,128}, which each start of the program would compile
-// into 128 copies.
+// that has several kinds. The lengths are not in the patterns: each start of the program would
+// compile {1,128} into 128 copies.
 var kindPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// maxKind is the largest length of a kind.
-const maxKind = 128
+var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]+$`)
+
+const (
+	maxKind      = 128
+	digestLength = len(digestPrefix) + 64
+)
 
 // IsDigest reports whether a name is a digest, as it is for an image without any other
 // name.
@@ -67,7 +70,7 @@ func FullName(ref string) (full, dgst string, err error) {
 			}
 			return named.String(), dgst, nil
 		}
-	} else if digest.Digest(ref).Validate() == nil {
+	} else if len(ref) == digestLength && digestPattern.MatchString(ref) {
 		return ref, ref, nil
 	} else {
 		err = errors.New("a digest is sha256: and 64 hexadecimal digits")
