@@ -11,12 +11,11 @@ import (
 // calls out.leaveBatch at the end of the attempt.
 func (o *outcome) enterBatch(all *turns.Batches, step *plan.Step, c Confirm) {
 	o.leaveBatch = func() {}
-	t := step.Target(o.Addr)
-	if step.Init.Batch == nil || o.again || c != ConfirmPlan || t.Settings.Workers == runner.NoWorkers {
+	if step.Init.Batch == nil || o.again || c != ConfirmPlan || step.Settings.Workers == runner.NoWorkers {
 		return // each action goes alone
 	}
-	spec := runner.Spec{Mounts: t.Mounts, Settings: t.Settings}
-	if key, err := spec.GroupKey([]string{t.Reference, step.Init.Digest}); err == nil {
+	spec := runner.Spec{Mounts: step.Mounts, Settings: step.Settings}
+	if key, err := spec.GroupKey([]string{step.Type, step.Init.Digest}); err == nil {
 		o.batchGroup, o.leaveBatch = key, all.Enter(key)
 	}
 }
