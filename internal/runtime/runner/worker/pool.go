@@ -159,8 +159,11 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 			Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
 			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog,
 			Keep: p.o.Keep && !p.o.isPrivate(key)}, max: max(p.o.Max, 1)}
-		if s.Settings.Workers > 0 {
+		switch {
+		case s.Settings.Workers > 0:
 			g.max = int(s.Settings.Workers)
+		case s.Settings.WholeMachine: // a second one would wait for the same locks, and find out again what the first one knows
+			g.max = 1
 		}
 		p.groups[key] = g
 	}
