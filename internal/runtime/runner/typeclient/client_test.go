@@ -267,6 +267,23 @@ func TestInit_ContainerGetsNothing(t *testing.T) {
 	}
 }
 
+// The kinds of an image are one program, whose inits share a container; another init has one of its own.
+func TestInit_KindsShareAContainer(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{image, image + "#user", image + "#group"} {
+		c, fake := client(says(minimal))
+		fake.Add(name, says(minimal))
+		tg := target()
+		tg.Reference = name
+		if _, err := c.Init(t.Context(), tg); err != nil {
+			t.Fatal(err)
+		}
+		if calls := fake.Calls(); len(calls) != 1 || calls[0].Reuse != (name != image) {
+			t.Errorf("the init of %s ran as %+v", name, calls)
+		}
+	}
+}
+
 func TestState_TransientIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

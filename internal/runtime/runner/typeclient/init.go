@@ -135,7 +135,8 @@ func initOf(t Target, digest string) call {
 	// The answer is the same for every resource of the type, so the container gets nothing that
 	// belongs to one resource: no mounts, no network, no environment, and no machine.
 	s.Network, s.Env, s.Workdir, s.Host = runner.NoNetwork, nil, "", nil
-	k := call{target: t, step: StepInit, kind: runner.Query, digest: digest, timeout: s.InitTimeout, settings: s}
+	k := call{target: t, step: StepInit, kind: runner.Query, digest: digest, timeout: s.InitTimeout, settings: s,
+		reuse: strings.Contains(t.Reference, "#")} // one program answers for all kinds of its image, and each is a container less
 	if k.timeout == 0 {
 		k.timeout = InitTimeout
 	}

@@ -185,14 +185,14 @@ func TestPool_StartsMoreWorkersUpToTheLimit(t *testing.T) {
 		echo(r)
 		return -1
 	})
-	p := im.pool(t, 1)
-	for end := time.Now().Add(30 * time.Second); im.workers.Load() < 3 && time.Now().Before(end); {
+	p := im.pool(t, 3)
+	many := func(settings runner.Settings) {
 		var wg sync.WaitGroup
 		for i := range 30 {
 			time.Sleep(2 * time.Millisecond)
 			wg.Go(func() {
 				s := im.spec(runner.Query, "state", fmt.Sprint(i))
-				s.Settings.Workers = 3
+				s.Settings = settings
 				if _, err := p.Run(t.Context(), s); err != nil {
 					t.Error(err)
 				}
@@ -200,8 +200,15 @@ func TestPool_StartsMoreWorkersUpToTheLimit(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	if n := im.workers.Load(); n != 3 {
-		t.Errorf("%d workers", n)
+	many(runner.Settings{WholeMachine: true})
+	if n := im.workers.Load(); n != 1 {
+		t.Errorf("%d workers have the whole machine", n)
+	}
+	for end := time.Now().Add(30 * time.Second); im.workers.Load() < 4 && time.Now().Before(end); {
+		many(runner.Settings{Workers: 3, WholeMachine: true})
+	}
+	if n := im.workers.Load(); n != 4 {
+		t.Errorf("%d workers, and 3 more are allowed", n)
 	}
 }
 
