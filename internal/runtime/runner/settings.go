@@ -41,7 +41,7 @@ type Settings struct {
 	Workdir        string            `json:"workdir,omitempty"` // "" = the image's; if set, mounted read-only from this host
 	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
 	Disk           int64             `json:"disk,omitempty"`     // bytes in the container's own files; 0 = DefaultDisk
-	Workers        int64             `json:"workers,omitempty"`  // at most, with the same mounts; 0 = one per processor, or one with WholeMachine; NoWorkers = none
+	Workers        int64             `json:"workers,omitempty"`  // at most, with the same mounts; 0 = the default, NoWorkers = none
 	Watchers       int64             `json:"watchers,omitempty"` // watch processes for one resource each, at most; 0 = a default
 
 	// WholeMachine: its processes see the machine as root on it does, and nothing confines them.
