@@ -25,7 +25,7 @@ const (
 type Options struct {
 	Runner   runner.Runner   // runs the invocations that no worker can carry out
 	Launcher runner.Launcher // starts the workers
-	Max      int             // workers with the same image, mounts and settings; default of Settings.Workers, but 1 with the whole machine
+	Max      int             // default of Settings.Workers: workers with the same image, mounts and settings; with the whole machine 1
 
 	// Grace is how long a worker may take to end after its stdin is closed; 0 =
 	// runner.DefaultGrace.
