@@ -158,7 +158,9 @@ func (n Connected) reach(ctx context.Context, c command.Command, fail, makes boo
 			return p, err
 		}
 	}
+	foreseen := n.Planner(c).Foresee(ctx, n.Inputs(0))
 	found, err := hosts.Connect(ctx, c.Work, n.Places, s)
+	foreseen()
 	n.Manifest, n.Selection, n.Pins = found.Manifest, found.Selection, found.Pins
 	return n, err
 }
