@@ -171,11 +171,11 @@ bench: build
 	go test -count=1 -run '^TestPage_' ./internal/testkit/bench -update
 	$(if $(ROWS),,$(MAKE) bench-machines)
 
-# Deployster beside ansible on three machines each: twenty-three things on each, made and found right.
-# RUNS is how often it is run without changes.
+# Deployster beside ansible: twenty-three things on each of three machines, made and found right. Machines of
+# five kinds are booted (bench/machines/run.sh): MACHINES of each. RUNS is how often it is run without changes.
 bench-machines: build
 	.ci/setup bench
-	@go run ./internal/testkit/machines/booted 9 bench/machines/run.sh
+	@PATH="$$PWD/bin:$$PATH" go run ./internal/testkit/machines/booted $$((5 * $${MACHINES:-3})) bench/machines/run.sh
 
 # The engine without containers, with its allocations, in the form that benchstat
 # compares: COUNT=10 make bench-engine >old.txt. ONLY chooses, as Load/1000$$.
