@@ -18,16 +18,23 @@ import (
 )
 
 // The types of images that come with deployster are queried while the hosts are being connected, and once.
+// A host gets such an image as soon as it is connected, once too.
 func TestEngine_QueriesTypesBesideGreetings(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t, "10.0.0.1")
-	var inits atomic.Int32
-	queried := make(chan struct{})
-	signal := sync.OnceFunc(func() { close(queried) })
+	var inits, received atomic.Int32
+	queried, there := make(chan struct{}), make(chan struct{})
+	signal, arrive := sync.OnceFunc(func() { close(queried) }), sync.OnceFunc(func() { close(there) })
+	n.machines["10.0.0.1"].received = func() { received.Add(1); arrive() }
 	program := func(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
 		if len(s.Args) == 0 {
 			inits.Add(1)
 			signal()
+			select {
+			case <-there:
+			case <-time.After(30 * time.Second):
+				t.Error("the image is not sent before its type is known")
+			}
 		}
 		return n.here.world.Program(ctx, s, stdin, stdout, stderr)
 	}
@@ -53,7 +60,7 @@ func TestEngine_QueriesTypesBesideGreetings(t *testing.T) {
 	if err != nil || len(p.Resources) != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if n := inits.Load(); n != 1 {
-		t.Errorf("%d inits", n)
+	if inits, received := inits.Load(), received.Load(); inits != 1 || received != 1 {
+		t.Errorf("%d inits, and the image was received %d times", inits, received)
 	}
 }

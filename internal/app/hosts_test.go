@@ -39,6 +39,8 @@ type hostMachine struct {
 	mu      sync.Mutex
 	adopted []string // actions that it was asked for
 	broken  error    // why it cannot answer for actions; nil = it can
+
+	received func() // is called when it gets an image; nil = nothing is
 }
 
 func (m *hostMachine) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
@@ -46,7 +48,10 @@ func (m *hostMachine) Enter(context.Context, remote.Hello) (remote.Welcome, erro
 }
 func (*hostMachine) Acts(context.Context, remote.Hello) error          { return nil }
 func (*hostMachine) Look(context.Context, []remote.Plug) []remote.Seen { return nil }
-func (*hostMachine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error {
+func (m *hostMachine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error {
+	if m.received != nil {
+		m.received()
+	}
 	return nil
 }
 func (*hostMachine) Bring(context.Context, remote.Files, io.Reader) error { return nil }

@@ -34,6 +34,13 @@ func (h *host) send(ctx context.Context, c *remote.Client, s runner.Spec) error 
 	return err
 }
 
+// Ship sends an image to a host that lacks it, before an invocation needs it there.
+func (p *Places) Ship(ctx context.Context, to runner.Host, digest string) error {
+	h := p.host(to)
+	_, err := again(ctx, h, func(c *remote.Client) (any, error) { return nil, h.send(ctx, c, runner.Spec{Digest: digest}) })
+	return err
+}
+
 // bring sends files of an artifact to a host.
 func bring(ctx context.Context, c *remote.Client, f runner.Files) error {
 	ctx, cancel := context.WithCancel(ctx)
