@@ -19,7 +19,7 @@ import (
 
 // The types of images that come with deployster are queried while the hosts are being connected, and once.
 // A host gets such an image as soon as it is connected, once too.
-func TestEngine_QueriesTypesBesideGreetings(t *testing.T) {
+func TestEngine_QueriesTypesBeforeHostsAnswer(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t, "10.0.0.1")
 	var inits, received atomic.Int32
