@@ -38,6 +38,8 @@ var ranks = map[string]int{
 	"internal/runtime/remote/frame":          0,
 	"internal/runtime/remote":                10,
 	"internal/runtime/remote/agent":          11,
+	"internal/runtime/remote/child":          5,
+	"internal/runtime/remote/cluster":        11,
 	"internal/runtime/remote/ssh":            11,
 	"internal/runtime/remote/router":         12,
 	"internal/testkit/gosource":              0,

@@ -28,6 +28,11 @@ func (r *Runtime) Shipment(ctx context.Context, digest, arch string) (imagestore
 	return r.Images.Shipper.Shipment(ctx, digest, arch)
 }
 
+// Named implements router.Images.
+func (r *Runtime) Named(ctx context.Context, digest string) (imagestore.Shipment, error) {
+	return r.Images.Shipper.Named(ctx, digest)
+}
+
 // ReadContent implements imagestore.Contents.
 func (r *Runtime) ReadContent(ctx context.Context, digest string, offset int64, n int) ([]byte, error) {
 	return r.Images.Shipper.ReadContent(ctx, digest, offset, n)

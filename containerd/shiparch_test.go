@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,7 @@ func (v *variants) image(t *testing.T, arch string) (manifest map[string]any, la
 	}
 	of := v.put("application/vnd.oci.image.layer.v1.tar", files.Bytes())
 	config := v.putJSON("application/vnd.oci.image.config.v1+json", map[string]any{"os": "linux", "architecture": arch,
+		"config": map[string]any{"Entrypoint": []any{"/run"}},
 		"rootfs": map[string]any{"type": "layers", "diff_ids": []any{of["digest"]}}})
 	manifest = v.putJSON("application/vnd.oci.image.manifest.v1+json", map[string]any{"schemaVersion": 2,
 		"mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config, "layers": []any{of}})
@@ -94,6 +96,11 @@ func TestShipment_ForAnotherArchitecture(t *testing.T) {
 	}
 	if _, err := r.Images.Shipper.ReadContent(ctx, layer, 0, 1); err == nil {
 		t.Error("what this machine does not need was fetched")
+	}
+	named, err := r.Images.Shipper.Named(ctx, image.Digest)
+	if err != nil || named.Name != image.Name || named.Digest != image.Digest ||
+		!slices.Equal(named.Platforms, []string{"linux/" + runtime.GOARCH, "linux/riscv64"}) || !slices.Equal(named.Entrypoint, []string{"/run"}) {
+		t.Errorf("named: %+v, %v", named, err)
 	}
 	for range 2 {
 		if _, err := r.Images.Shipper.Shipment(ctx, image.Digest, "riscv64"); err != nil {

@@ -122,6 +122,11 @@ func (r *Runtime) Shipment(ctx context.Context, dgst, arch string) (imagestore.S
 	return r.shipper.Shipment(ctx, dgst, arch)
 }
 
+// Named implements router.Images.
+func (r *Runtime) Named(ctx context.Context, dgst string) (imagestore.Shipment, error) {
+	return r.shipper.Named(ctx, dgst)
+}
+
 // ReadContent implements imagestore.Contents.
 func (r *Runtime) ReadContent(ctx context.Context, dgst string, offset int64, n int) ([]byte, error) {
 	return r.shipper.ReadContent(ctx, dgst, offset, n)

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/programs"
 	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/cluster"
 	"deployster/internal/runtime/remote/ssh"
 	"deployster/internal/runtime/runner"
 )
@@ -23,6 +24,13 @@ const sshCommand = "DEPLOYSTER_SSH"
 func Dialer(o workspace.Options, version string) func(context.Context, runner.Host, remote.Hello) (*remote.Client, error) {
 	return func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error) {
 		as.Build = version
+		if h.Kubernetes != nil {
+			at := *h.Kubernetes
+			if at.Kubeconfig != "" {
+				at.Kubeconfig = o.HomePath(at.Kubeconfig)
+			}
+			return cluster.Dial(ctx, at, as, cluster.Options{Find: programs.Find, Timing: remote.DefaultTiming()})
+		}
 		if strings.HasPrefix(h.IdentityFile, "~/") {
 			h.IdentityFile = o.HomePath(h.IdentityFile)
 		}

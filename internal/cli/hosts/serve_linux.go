@@ -45,7 +45,7 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 	if self, err := os.Executable(); err == nil {
 		go ssh.InUse(ctx, self, 24*time.Hour)
 	}
-	if _, err := fmt.Fprintln(o.Stdout, ssh.Ready); err != nil {
+	if _, err := fmt.Fprintln(o.Stdout, remote.Ready); err != nil {
 		return err
 	}
 	// A signal ends this process like a lost connection.

@@ -19,7 +19,7 @@ func (c *Client) Run(ctx context.Context, s runner.Spec) (runner.Result, error) 
 	end := ending{Result: &runner.Result{}}
 	var recorded error // the error of Spec.Ended
 	known := false     // Spec.Ended has recorded the end: a lost connection changes nothing
-	err := c.call(ctx, kindRun, newRunRequest(s), watchers{stdout: s.Stdout, stderr: s.Stderr}, func(call uint32, m frame.Message) error {
+	err := c.call(ctx, kindRun, newRunRequest(s), watchers{stdout: s.Stdout, stderr: s.Stderr, waiting: s.Waiting}, func(call uint32, m frame.Message) error {
 		said, err := decode[ending](m)
 		if err != nil {
 			return err
@@ -123,8 +123,18 @@ func (c *Client) ask(ctx context.Context, k frame.Kind, body any, w watchers) (a
 type watchers struct {
 	stdout, stderr io.Writer
 	running        func()
+	waiting        func(reason string)
 	contents       imagestore.Contents // source of the pieces that the host requests
 	stdin          *output             // the input of a launched program
+}
+
+// waits passes on why a run has not begun yet.
+func (w watchers) waits(m frame.Message) error {
+	said, err := decode[waiting](m)
+	if err == nil && w.waiting != nil {
+		w.waiting(said.Reason)
+	}
+	return err
 }
 
 // call makes a call, and passes the messages about its end to said: kindEnded, if the
@@ -159,6 +169,8 @@ func (c *Client) follow(ctx context.Context, in *inbox, k frame.Kind, body any, 
 			if w.running != nil {
 				w.running()
 			}
+		case kindWaiting:
+			err = w.waits(m)
 		case kindWant:
 			err = c.give(ctx, m, w.contents)
 		case kindTaken:

@@ -10,6 +10,15 @@ import (
 	"deployster/internal/runtime/remote/frame"
 )
 
+// Ready is the first line of a host's end; after it come messages.
+const Ready = "DEPLOYSTER-READY"
+
+// UnreachableError reports that a host could not be reached, or could not be made ready.
+// No action was begun there.
+type UnreachableError struct{ Reason string }
+
+func (e *UnreachableError) Error() string { return e.Reason }
+
 // LostError reports that the connection to a host was lost during a call. What the call
 // has begun may still run there.
 type LostError struct {

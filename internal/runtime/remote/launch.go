@@ -33,7 +33,7 @@ func (c *Client) Launch(ctx context.Context, s runner.Spec) (runner.Process, err
 	go func() {
 		defer stop()
 		defer c.close(in.call)
-		w := watchers{stdout: out, stderr: s.Stderr, stdin: p.stdin, running: sync.OnceFunc(func() { close(begun) })}
+		w := watchers{stdout: out, stderr: s.Stderr, stdin: p.stdin, waiting: s.Waiting, running: sync.OnceFunc(func() { close(begun) })}
 		err := c.follow(running, in, kindLaunch, request, w, func(_ uint32, m frame.Message) error {
 			end, err := decode[ending](m)
 			if err == nil && end.Result != nil {

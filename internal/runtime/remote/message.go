@@ -36,6 +36,8 @@ const (
 	kindBring    frame.Kind = 20 // client: offers files of an artifact
 	kindLaunch   frame.Kind = 21 // client: runRequest of a program that reads and writes while it runs; kindDone has an ending
 	kindSignal   frame.Kind = 22 // client: one byte, the signal for a launched program
+	kindWaiting  frame.Kind = 23 // host: waiting: why a run has not begun yet
+	kindInspect  frame.Kind = 24 // client: Inspection
 )
 
 // Hello is the client's description of itself.
@@ -60,6 +62,8 @@ type Welcome struct {
 	Clock time.Time          `json:"clock"`
 	Runc  string             `json:"runc,omitempty"` // the version of runc; "" = unknown
 	Free  int64              `json:"free_bytes"`     // free space for its data directory
+	// Namespace is set if the host is a namespace of a cluster.
+	Namespace *Namespace `json:"namespace,omitempty"`
 	// Printed is what the host printed before the connection was ready, safe to show. The client's end sets it.
 	Printed string `json:"-"`
 }
@@ -70,13 +74,20 @@ type runRequest struct {
 	Stdout bool        `json:"stdout,omitempty"` // send the output of stdout
 	Stderr bool        `json:"stderr,omitempty"`
 	Ended  bool        `json:"ended,omitempty"` // send kindEnded and wait for kindRecorded
+	// Waiting: send kindWaiting.
+	Waiting bool `json:"waiting,omitempty"`
 }
 
 // newRunRequest returns the request for a Spec, without its writers and functions.
 func newRunRequest(s runner.Spec) runRequest {
-	r := runRequest{Spec: s, Stdout: s.Stdout != nil, Stderr: s.Stderr != nil, Ended: s.Ended != nil}
-	r.Spec.Stdout, r.Spec.Stderr, r.Spec.Ended = nil, nil, nil
+	r := runRequest{Spec: s, Stdout: s.Stdout != nil, Stderr: s.Stderr != nil, Ended: s.Ended != nil, Waiting: s.Waiting != nil}
+	r.Spec.Stdout, r.Spec.Stderr, r.Spec.Ended, r.Spec.Waiting = nil, nil, nil, nil
 	return r
+}
+
+// waiting reports why a run has not begun yet.
+type waiting struct {
+	Reason string `json:"reason"`
 }
 
 // ending reports how a run ended.
@@ -92,6 +103,7 @@ type answer struct {
 	Image   *runner.Image   `json:"image,omitempty"`
 	Outcome *runner.Outcome `json:"outcome,omitempty"`
 	Seen    []Seen          `json:"seen,omitempty"`
+	Found   *Found          `json:"found,omitempty"`
 }
 
 // Files names files of an artifact, which the client can send as a tar archive.

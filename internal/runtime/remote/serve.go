@@ -90,7 +90,7 @@ func (s *server) handle(ctx context.Context, m frame.Message) error {
 		return s.greet(ctx, m)
 	}
 	switch m.Kind {
-	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindBring, kindLook, kindLaunch:
+	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindBring, kindLook, kindLaunch, kindInspect:
 		return s.begin(ctx, m)
 	}
 	s.mu.Lock()
@@ -180,30 +180,21 @@ func (s *server) begin(ctx context.Context, m frame.Message) error {
 func (s *server) serves(ctx context.Context, call *served, m frame.Message) (func() any, error) {
 	switch m.Kind {
 	case kindRun:
-		r, err := decode[runRequest](m)
+		r, err := s.request(call, m)
 		if err != nil {
 			return nil, err
 		}
-		if r.Stdout {
-			o := newOutput(s.conn, m.Call, stdout)
-			call.outputs[stdout], r.Spec.Stdout = o, o
-		}
-		if r.Stderr {
-			o := newOutput(s.conn, m.Call, stderr)
-			call.outputs[stderr], r.Spec.Stderr = o, o
+		if o := call.outputs[stdout]; o != nil {
+			r.Spec.Stdout = o
 		}
 		return func() any { return s.run(ctx, call, m.Call, r) }, nil
 	case kindLaunch:
-		r, err := decode[runRequest](m)
+		r, err := s.request(call, m)
 		if err != nil {
 			return nil, err
 		}
 		o := newOutput(s.conn, m.Call, stdout)
 		call.outputs[stdout] = o
-		if r.Stderr {
-			o := newOutput(s.conn, m.Call, stderr)
-			call.outputs[stderr], r.Spec.Stderr = o, o
-		}
 		call.launched = newLaunched(s.conn, m.Call, o)
 		return func() any { return call.launched.run(ctx, s.at, r.Spec) }, nil
 	case kindAdopt:
@@ -234,9 +225,36 @@ func (s *server) serves(ctx context.Context, call *served, m frame.Message) (fun
 			return nil, err
 		}
 		return func() any { return answer{Seen: s.at.Look(ctx, plugs)} }, nil
+	case kindInspect:
+		i, err := decode[Inspection](m)
+		if err != nil {
+			return nil, err
+		}
+		return func() any { return inspect(ctx, s.at, i) }, nil
 	default:
 		return func() any { return s.answer(ctx, m) }, nil
 	}
+}
+
+// request decodes the request to run or launch a program. What the client wants to see goes to it.
+func (s *server) request(call *served, m frame.Message) (runRequest, error) {
+	r, err := decode[runRequest](m)
+	if err != nil {
+		return r, err
+	}
+	if r.Stdout {
+		call.outputs[stdout] = newOutput(s.conn, m.Call, stdout)
+	}
+	if r.Stderr {
+		o := newOutput(s.conn, m.Call, stderr)
+		call.outputs[stderr], r.Spec.Stderr = o, o
+	}
+	if r.Waiting {
+		r.Spec.Waiting = func(reason string) {
+			_ = s.conn.send(kindWaiting, m.Call, waiting{reason}) // a lost connection ends Serve
+		}
+	}
+	return r, nil
 }
 
 // run carries out an invocation. If the client requests kindEnded, run sends it before

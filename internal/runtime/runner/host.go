@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -51,10 +53,15 @@ func NameOf(h *Host) string {
 	return h.Name
 }
 
-// SameWay reports whether two hosts are equal in all but Machine.
+// SameWay reports whether two hosts are equal in all but Machine, as they are written in a plan.
 func (h Host) SameWay(other Host) bool {
 	h.Machine, other.Machine = "", ""
-	return reflect.DeepEqual(h, other)
+	if h.Kubernetes == nil || other.Kubernetes == nil {
+		return reflect.DeepEqual(h, other)
+	}
+	one, err := json.Marshal(h) // an absent map is an empty one
+	two, failed := json.Marshal(other)
+	return err == nil && failed == nil && bytes.Equal(one, two)
 }
 
 // String returns how the host is reached, for people.

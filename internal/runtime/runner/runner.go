@@ -95,6 +95,10 @@ type Spec struct {
 
 	ListWrites bool `json:",omitempty"` // list in Result.Wrote what it leaves in its own files
 
+	// Waiting is called with each new reason why the program has not begun yet, as in a cluster
+	// without room for it, and with "" when it begins. Calls follow one another. nil = no callback.
+	Waiting func(reason string) `json:"-"`
+
 	// Stdout and Stderr get the program's output while it runs; nil = discarded. Each
 	// is called from one goroutine at a time. A slow or failing writer never changes
 	// how the invocation ends.

@@ -14,8 +14,8 @@ import (
 	"syscall"
 
 	"deployster/internal/base/proc"
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/frame"
-	"deployster/internal/runtime/remote/ssh"
 )
 
 // cutSSH is the name by which this program is an ssh that breaks: it is called with a
@@ -80,7 +80,7 @@ func cuttingSSH(dir string, args []string) int {
 	var down sync.WaitGroup
 	down.Go(func() {
 		from := bufio.NewReader(out)
-		for line := ""; c.counts && line != ssh.Ready; {
+		for line := ""; c.counts && line != remote.Ready; {
 			text, err := from.ReadString('\n')
 			fmt.Print(text)
 			if line = strings.TrimSpace(text); err != nil {

@@ -16,16 +16,11 @@ import (
 	"deployster/internal/runtime/remote"
 )
 
-// fence records the latest client that was admitted to act for a state.
+// fence records the latest client that was admitted to act for a state, and who serves it.
 type fence struct {
-	Epoch   int64  `json:"epoch"`
-	Run     string `json:"run"`
-	Store   string `json:"store,omitempty"`
-	Turn    uint64 `json:"turn,omitempty"`
-	Acted   bool   `json:"acted,omitempty"` // it has begun an action here, which its state has on record
-	Process string `json:"process"`         // describes the client, for people
-	PID     int    `json:"pid"`             // of the agent that serves the client
-	Started string `json:"started"`         // when that process was started: pids are reused
+	remote.Fence
+	PID     int    `json:"pid"`     // of the agent that serves the client
+	Started string `json:"started"` // when that process was started: pids are reused
 }
 
 // killLimit is how long a killed agent may take to end.
@@ -50,49 +45,18 @@ func (m *Machine) enter(ctx context.Context, h remote.Hello) error {
 	if err != nil {
 		return err
 	}
-	if err := before.refuses(h); err != nil {
+	if err := before.Refuses(h, "this machine"); err != nil {
 		return fmt.Errorf("%w. If it is the newer state that was lost, remove %s there", err, path)
 	}
 	if err := end(before); err != nil {
 		return err
 	}
-	again := before.Epoch == h.Epoch && before.Run == h.Run
-	mine := fence{Acted: again && before.Acted, Epoch: h.Epoch, Run: h.Run, Store: h.Store, Turn: h.Turn, Process: h.Process,
-		PID:     os.Getpid(),
-		Started: proc.Of(os.Getpid()).Since()}
+	mine := fence{before.Admit(h), os.Getpid(), proc.Of(os.Getpid()).Since()}
 	if err := writeFence(path, mine); err != nil {
 		return err
 	}
 	m.mine = mine
 	return nil
-}
-
-// refuses returns why the client of the fence keeps h out; nil = it does not.
-func (f fence) refuses(h remote.Hello) error {
-	switch {
-	case f.after(h):
-		return errTaken(f)
-	case f.unknownTo(h):
-		return fmt.Errorf("%s has changed this machine already (epoch %d, run %s), which this state does not record: it is an older "+
-			"copy, or it started with a plan that was used before. Nothing is started", f.Process, f.Epoch, f.Run)
-	}
-	return nil
-}
-
-// unknownTo reports whether the client of the fence has begun an action that is not in the state of h: from what is in it, the next epoch
-// follows. In one store the turns order the clients.
-func (f fence) unknownTo(h remote.Hello) bool {
-	return f.Acted && f.Epoch == h.Epoch && f.Run != h.Run && (h.Store == "" || f.Store != h.Store)
-}
-
-// after reports whether the client of the fence had the state after h. Two clients with
-// the same epoch have recorded nothing yet: for a store their turns order them. A
-// client with a state file holds the file's lock, so the other client has ended.
-func (f fence) after(h remote.Hello) bool {
-	if h.Epoch != f.Epoch {
-		return h.Epoch < f.Epoch
-	}
-	return h.Run != f.Run && h.Store == f.Store && h.Turn < f.Turn
 }
 
 // Acts implements remote.Place. It reads the fence before every action, and notes the first one in it.
@@ -130,7 +94,7 @@ func (m *Machine) Acts(ctx context.Context, h remote.Hello) error {
 func (m *Machine) holds(path string) error {
 	now, err := readFence(path)
 	if err == nil && now != m.mine {
-		err = errTaken(now)
+		err = now.Taken()
 	}
 	return err
 }
@@ -141,10 +105,6 @@ func writeFence(path string, f fence) error {
 		return err
 	}
 	return durable.WriteFile(path, content, 0o600)
-}
-
-func errTaken(by fence) error {
-	return fmt.Errorf("%s has taken over here (epoch %d, run %s): nothing more is started for this one", by.Process, by.Epoch, by.Run)
 }
 
 // fencePath returns the path of the fence of a client's state.

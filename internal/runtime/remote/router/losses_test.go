@@ -173,3 +173,22 @@ func TestPlaces_NameAHostThatCannotAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A cluster is sent the name of an image, and nothing of its content.
+func TestPlaces_NameImagesToAClusterOnly(t *testing.T) {
+	for _, at := range []*runner.Cluster{nil, {Namespace: "deployster"}} {
+		web := newMachine("web")
+		p := newPlaces(t, &network{machines: map[string]*machine{"web": web}})
+		var got imagestore.Shipment
+		web.receive = func(s imagestore.Shipment) { got = s }
+		s := probe(t, p, "web", "", "exit", "0")
+		s.Settings.Host.Kubernetes = at
+		s.Kind = runner.Query
+		if _, err := p.Run(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if got.Digest == "" || (got.Name == "named" && len(got.Platforms) == 1) != (at != nil) {
+			t.Errorf("%v was sent %+v", at, got)
+		}
+	}
+}

@@ -30,11 +30,12 @@ func (p Pin) Check(name string, w remote.Welcome) error {
 // SameMachine returns an error if two names lead to one machine: deployster could not
 // order the actions under one name with those under the other. It takes a clone for its
 // original, since it could not report which of the two has the resources of the state file.
+// Several hosts may be one namespace of a cluster, whose containers need no such order.
 func SameMachine(pins map[string]Pin) error {
 	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(pins)) {
 		machine := pins[name].Machine
-		if machine == "" {
+		if f := pins[name].Facts; machine == "" || f != nil && f.OS == remote.ClusterOS {
 			continue
 		}
 		if other, taken := names[machine]; taken {

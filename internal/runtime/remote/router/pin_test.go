@@ -3,6 +3,9 @@ package router
 import (
 	"strings"
 	"testing"
+
+	"deployster/internal/runtime/remote"
+	"deployster/protocol"
 )
 
 // What is done under two names of one machine would have no order.
@@ -13,6 +16,11 @@ func TestSameMachine_RefusesTwoNamesOfOneMachine(t *testing.T) {
 	}
 	if err := SameMachine(map[string]Pin{"a": pin("m1", ""), "b": pin("m2", ""), "c": pin("", "down"), "d": pin("", "down")}); err != nil {
 		t.Errorf("four machines: %v", err)
+	}
+	here := pin("uid", "")
+	here.Facts = &protocol.HostFacts{OS: remote.ClusterOS}
+	if err := SameMachine(map[string]Pin{"a": here, "b": here}); err != nil {
+		t.Errorf("one namespace: %v", err)
 	}
 	err := SameMachine(map[string]Pin{"a": pin("m1", ""), "b": pin("m2", ""), "c": pin("m1", "")})
 	if err == nil || !strings.Contains(err.Error(), "a (") || !strings.Contains(err.Error(), "c (") {

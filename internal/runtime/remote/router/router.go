@@ -37,6 +37,8 @@ type Images interface {
 	imagestore.Contents
 	// Shipment makes all contents available here that a machine of the architecture needs.
 	Shipment(ctx context.Context, digest, arch string) (imagestore.Shipment, error)
+	// Named returns the name, the digest and the platforms of an image, for a host that fetches it itself.
+	Named(ctx context.Context, digest string) (imagestore.Shipment, error)
 }
 
 // Options are the constants of Places.
@@ -183,6 +185,11 @@ func (p *Places) each(do func(*host)) {
 // Look returns where plugs lead on a host.
 func (p *Places) Look(ctx context.Context, h runner.Host, plugs []remote.Plug) ([]remote.Seen, error) {
 	return again(ctx, p.host(h), func(c *remote.Client) ([]remote.Seen, error) { return c.Look(ctx, plugs) })
+}
+
+// Inspect requests what a host reports about itself when it is checked.
+func (p *Places) Inspect(ctx context.Context, h runner.Host, i remote.Inspection) (remote.Found, error) {
+	return again(ctx, p.host(h), func(c *remote.Client) (remote.Found, error) { return c.Inspect(ctx, i) })
 }
 
 // Close ends the connections. The caller must have no call in progress.

@@ -164,6 +164,10 @@ func (images) Shipment(_ context.Context, digest, _ string) (imagestore.Shipment
 	return imagestore.Shipment{Digest: digest}, nil
 }
 
+func (images) Named(_ context.Context, digest string) (imagestore.Shipment, error) {
+	return imagestore.Shipment{Name: "named", Digest: digest, Platforms: []string{"linux/arm64"}}, nil
+}
+
 // cutting is a stream that breaks after so many writes.
 type cutting struct {
 	net.Conn

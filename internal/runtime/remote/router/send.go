@@ -20,6 +20,13 @@ type sending struct {
 // artifacts.
 func (h *host) send(ctx context.Context, c *remote.Client, s runner.Spec) error {
 	err := h.once(ctx, s.Digest, func() error {
+		if h.Kubernetes != nil { // its nodes fetch images from registries
+			shipment, err := h.o.Images.Named(ctx, s.Digest)
+			if err != nil {
+				return err
+			}
+			return c.Ship(ctx, shipment, nil)
+		}
 		shipment, err := h.o.Images.Shipment(ctx, s.Digest, c.Welcome().Facts.Arch)
 		if err != nil {
 			return err

@@ -12,11 +12,10 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// The lines that the script and the agent print before the agent speaks in messages.
+// The lines that the script prints before remote.Ready.
 const (
 	sayHave  = "DEPLOYSTER-HAVE"
 	sayNeed  = "DEPLOYSTER-NEED "
-	Ready    = "DEPLOYSTER-READY" // the agent's first line; after it come messages
 	sayWrong = "DEPLOYSTER-WRONG "
 )
 
@@ -24,8 +23,7 @@ const (
 const (
 	greeting   = 30 * time.Second // until the host prints the next of these lines
 	installing = 10 * time.Minute
-	maxNoise   = 64 << 10 // bytes that the host may print before Ready, as login profiles do
-	leaving    = 5 * time.Second
+	maxNoise   = 64 << 10 // bytes that the host may print before remote.Ready, as login profiles do
 )
 
 // script installs the program if it is missing, removes programs that were not used for
@@ -66,12 +64,6 @@ func InUse(ctx context.Context, program string, every time.Duration) {
 	}
 }
 
-// UnreachableError reports that a host could not be reached, or could not be made ready.
-// No action was begun there.
-type UnreachableError struct{ Reason string }
-
-func (e *UnreachableError) Error() string { return e.Reason }
-
 // Options declare how to reach hosts.
 type Options struct {
 	Command []string                              // replaces ssh; nil = ssh
@@ -82,8 +74,8 @@ type Options struct {
 }
 
 // Dial connects to a host, installs the program if it is missing, and returns a client
-// of the agent. The caller must close the client. The error is an *UnreachableError,
-// a *remote.RefusedError, or the context's.
+// of the agent. The caller must close the client. The error is a
+// *remote.UnreachableError, a *remote.RefusedError, or the context's.
 func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remote.Client, error) {
 	bundles, err := others(o.Find)
 	if err == nil && o.Bundle != nil {
@@ -99,22 +91,20 @@ func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remot
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { s.kill() })
+	stop := context.AfterFunc(ctx, s.ssh.Kill)
 	err = s.begin(bundles, o.Arch)
 	if !stop() {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
 		s.kill()
-		<-s.ended
 		return nil, s.explain(ctx, err)
 	}
-	client, err := remote.NewClient(ctx, s, h, o.Timing)
+	client, err := remote.NewClient(ctx, s.ssh, h, o.Timing)
 	if err == nil {
 		client.SetPrinted(s.said())
 	} else {
 		s.kill()
-		<-s.ended
 		if diag.Is[*remote.LostError](err) {
 			return nil, s.explain(ctx, err)
 		}

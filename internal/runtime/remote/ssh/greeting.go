@@ -13,16 +13,17 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/loglines"
+	"deployster/internal/runtime/remote"
 )
 
 // begin sends the program if the host lacks it, and waits until the agent is ready. A login
 // profile may print anything before, also on the same line.
 func (s *session) begin(bundles map[string]Bundle, own string) error {
-	limit := time.AfterFunc(greeting, s.kill)
+	limit := time.AfterFunc(greeting, s.ssh.Kill)
 	defer limit.Stop()
 	var wrong []string // why the script cannot install the program
 	for {
-		read, err := s.out.ReadSlice('\n') // the buffer holds at most maxNoise
+		read, err := s.ssh.ReadSlice('\n') // the buffer holds at most maxNoise
 		noise, what, text := marked(strings.TrimRight(string(read), "\r\n"))
 		if s.heard += len(read); s.heard > maxNoise || errors.Is(err, bufio.ErrBufferFull) {
 			s.printed.Write([]byte(noise)) // never fails
@@ -32,7 +33,7 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 			fmt.Fprintln(s.printed, noise) // never fails
 		}
 		switch {
-		case what == Ready:
+		case what == remote.Ready:
 			return nil
 		case what == sayHave:
 			limit.Reset(greeting)
@@ -60,7 +61,7 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 // marked splits a line that the host printed: what begins it, the marker that follows, and the text
 // after the marker. Without a marker all of it is noise.
 func marked(line string) (noise, marker, text string) {
-	for _, last := range []string{Ready, sayHave} {
+	for _, last := range []string{remote.Ready, sayHave} {
 		if noise, found := strings.CutSuffix(line, last); found {
 			return noise, last, ""
 		}
@@ -133,10 +134,10 @@ func (s *session) send(b Bundle) error {
 		return err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	if _, err := fmt.Fprintf(s.in, "%d\n", b.Size); err != nil {
+	if _, err := fmt.Fprintf(s.ssh, "%d\n", b.Size); err != nil {
 		return err
 	}
-	_, err = io.Copy(s.in, file)
+	_, err = io.Copy(s.ssh, file)
 	return err
 }
 
@@ -145,7 +146,7 @@ func (s *session) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	reason := s.noise.last()
+	reason := s.ssh.LastError()
 	if reason == "" || !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 		text := err.Error()
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
@@ -159,5 +160,5 @@ func (s *session) explain(ctx context.Context, err error) error {
 	if said := s.said(); said != "" {
 		reason += "; it printed: " + said
 	}
-	return &UnreachableError{reason}
+	return &remote.UnreachableError{Reason: reason}
 }

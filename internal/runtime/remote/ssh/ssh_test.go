@@ -24,7 +24,7 @@ import (
 // TestMain lets the test binary be the program that is installed on a host.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "far" {
-		fmt.Println(Ready)
+		fmt.Println(remote.Ready)
 		_ = remote.Serve(context.Background(), stdio{os.Stdin, os.Stdout}, place{}, remote.DefaultTiming()) // it ends with its client
 		return
 	}
@@ -256,7 +256,7 @@ func TestDial_ReportsWhyNot(t *testing.T) {
 				c.change(r)
 			}
 			_, err := r.dial(context.Background())
-			var unreachable *UnreachableError
+			var unreachable *remote.UnreachableError
 			if !errors.As(err, &unreachable) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

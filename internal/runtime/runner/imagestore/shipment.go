@@ -8,6 +8,12 @@ type Shipment struct {
 	Digest    string `json:"digest"`     // of its manifest or index
 	MediaType string `json:"media_type"` // of the manifest or index
 	Size      int64  `json:"size"`       // of the manifest or index, in bytes
+
+	// For a receiver that fetches the image itself by Name and Digest: its platforms, as in
+	// linux/arm64, and what its config runs.
+	Platforms  []string `json:"platforms,omitempty"`
+	Entrypoint []string `json:"entrypoint,omitempty"`
+	Cmd        []string `json:"cmd,omitempty"`
 }
 
 // Contents gives read access to the contents of images, by digest.

@@ -45,6 +45,11 @@ func (Runtime) Shipment(_ context.Context, digest, _ string) (imagestore.Shipmen
 	return imagestore.Shipment{Name: digest, Digest: digest}, nil
 }
 
+// Named returns a shipment with nothing but the digest of an image.
+func (Runtime) Named(_ context.Context, digest string) (imagestore.Shipment, error) {
+	return imagestore.Shipment{Name: digest, Digest: digest}, nil
+}
+
 // ReadContent fails: the images of a Fake have no contents.
 func (Runtime) ReadContent(_ context.Context, digest string, _ int64, _ int) ([]byte, error) {
 	return nil, errors.New("there is no content " + digest)

@@ -1,0 +1,136 @@
+package child
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/proc"
+	"deployster/internal/runtime/runner"
+)
+
+// leaving is how long a program may take to end after its input is closed.
+const leaving = 5 * time.Second
+
+// Options declare how a program runs.
+type Options struct {
+	Buffer     int    // of its output, in bytes: the longest line that ReadSlice returns
+	NoTerminal bool   // neither it nor what it starts can prompt at the terminal of this command
+	Ended      func() // called when it has ended; nil = no callback
+}
+
+// Process is a program as a stream: Read returns its output, and Write fills its input.
+type Process struct {
+	*bufio.Reader // its output
+	cmd           *exec.Cmd
+	in            io.WriteCloser
+	pipe          *os.File // the source of the Reader
+	errors        *printed
+	ended         chan struct{} // closed when the process has ended
+	once          sync.Once
+}
+
+// Start starts a program, with the environment of this command without its secrets.
+func Start(args []string, o Options) (*Process, error) {
+	p := &Process{errors: &printed{log: runner.NewLog(8 << 10)}, ended: make(chan struct{})}
+	p.cmd = exec.Command(args[0], args[1:]...)
+	p.cmd.Env = proc.WithoutSecrets(os.Environ())
+	// An interrupt from the terminal is for this command, which ends the program itself.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !o.NoTerminal, Setsid: o.NoTerminal}
+	p.cmd.Stderr = p.errors
+	p.cmd.WaitDelay = time.Second
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.pipe, p.Reader, p.cmd.Stdout = read, bufio.NewReaderSize(read, o.Buffer), write
+	err = p.cmd.Start()
+	_ = write.Close() // the process has it
+	if err != nil {
+		_ = read.Close()
+		return nil, err
+	}
+	go func() {
+		_ = p.cmd.Wait() // the stream shows how it ended
+		if o.Ended != nil {
+			o.Ended()
+		}
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// Write implements io.Writer.
+func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
+
+// Close closes the program's input, and kills the program if it does not end in time.
+func (p *Process) Close() error {
+	p.once.Do(func() {
+		_ = p.in.Close() // it ends then
+		go func() {
+			select {
+			case <-p.ended:
+			case <-time.After(leaving):
+				p.Kill()
+				<-p.ended
+			}
+			_ = p.pipe.Close() // all readers have ended
+		}()
+	})
+	return nil
+}
+
+// Kill kills the program and the processes that it has started.
+func (p *Process) Kill() {
+	select {
+	case <-p.ended: // its pid may be reused
+	default:
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may just have ended
+	}
+}
+
+// Wait waits until the program has ended.
+func (p *Process) Wait() { <-p.ended }
+
+// LastError returns the error message of a deployster that the program runs, if it printed one, and
+// otherwise the last line of its stderr.
+func (p *Process) LastError() string { return p.errors.last() }
+
+// printed keeps the last output of a program on stderr.
+type printed struct {
+	mu  sync.Mutex
+	log *runner.Log
+}
+
+func (n *printed) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.log.Write(p)
+}
+
+// failed begins the error message of deployster: the next line has the details.
+const failed = "Error: "
+
+func (n *printed) last() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	lines := strings.Split(string(bytes.TrimSpace(n.log.Bytes())), "\n")
+	text := strings.TrimSpace(lines[len(lines)-1])
+	for i, line := range lines[:len(lines)-1] {
+		if summary, isError := strings.CutPrefix(line, failed); isError {
+			text = strings.TrimSpace(summary) + ": " + strings.TrimSpace(lines[i+1])
+		}
+	}
+	return diag.Visible(strings.TrimSuffix(text, "."))
+}
