@@ -29,8 +29,8 @@ func (r *Runtime) Shipment(ctx context.Context, digest, arch string) (imagestore
 }
 
 // Named implements router.Images.
-func (r *Runtime) Named(ctx context.Context, digest string) (imagestore.Shipment, error) {
-	return r.Images.Shipper.Named(ctx, digest)
+func (r *Runtime) Named(ctx context.Context, d string) (imagestore.Shipment, error) {
+	return r.Images.Shipper.Named(ctx, d)
 }
 
 // ReadContent implements imagestore.Contents.

@@ -56,9 +56,9 @@ func (shipper *Shipper) pushed(ctx context.Context, record images.Image) error {
 		}
 	}
 	name = transfer.Familiar(name)
-	return diag.Errorf("This image is only on this machine", "%s was packed here, and a cluster fetches images from registries. Give it the "+
-		"name of a registry that the nodes reach, and push it: deployster image tag %[1]s registry.example.com/NAME:TAG, and deployster "+
-		"image push registry.example.com/NAME:TAG. Then name that image in the manifest.", name)
+	return diag.Errorf("This image is only on this machine", "%s was packed here, and a cluster fetches images from registries. Give it "+
+		"the name of a registry that the nodes reach, and push it: deployster image tag %[1]s registry.example.com/NAME:TAG, and "+
+		"deployster image push registry.example.com/NAME:TAG. Then name that image in the manifest.", name)
 }
 
 // platformsOf returns the platforms of an image: those in its index, or own, which is that of its config.

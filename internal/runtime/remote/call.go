@@ -19,7 +19,8 @@ func (c *Client) Run(ctx context.Context, s runner.Spec) (runner.Result, error) 
 	end := ending{Result: &runner.Result{}}
 	var recorded error // the error of Spec.Ended
 	known := false     // Spec.Ended has recorded the end: a lost connection changes nothing
-	err := c.call(ctx, kindRun, newRunRequest(s), watchers{stdout: s.Stdout, stderr: s.Stderr, waiting: s.Waiting}, func(call uint32, m frame.Message) error {
+	w := watchers{stdout: s.Stdout, stderr: s.Stderr, waiting: s.Waiting}
+	err := c.call(ctx, kindRun, newRunRequest(s), w, func(call uint32, m frame.Message) error {
 		said, err := decode[ending](m)
 		if err != nil {
 			return err

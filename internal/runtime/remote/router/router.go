@@ -182,16 +182,6 @@ func (p *Places) each(do func(*host)) {
 	}
 }
 
-// Look returns where plugs lead on a host.
-func (p *Places) Look(ctx context.Context, h runner.Host, plugs []remote.Plug) ([]remote.Seen, error) {
-	return again(ctx, p.host(h), func(c *remote.Client) ([]remote.Seen, error) { return c.Look(ctx, plugs) })
-}
-
-// Inspect requests what a host reports about itself when it is checked.
-func (p *Places) Inspect(ctx context.Context, h runner.Host, i remote.Inspection) (remote.Found, error) {
-	return again(ctx, p.host(h), func(c *remote.Client) (remote.Found, error) { return c.Inspect(ctx, i) })
-}
-
 // Close ends the connections. The caller must have no call in progress.
 func (p *Places) Close() {
 	p.mu.Lock()
