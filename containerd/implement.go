@@ -3,7 +3,6 @@ package containerd
 import (
 	"context"
 
-	"deployster/containerd/failure"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
 )
@@ -45,11 +44,7 @@ func (r *Runtime) Receive(ctx context.Context, s imagestore.Shipment, from image
 
 // Labels implements runner.Inspector.
 func (r *Runtime) Labels(ctx context.Context, digest string) (map[string]string, error) {
-	p, err := r.Images.PrepareFor(r.conn.Context(ctx), runner.Spec{Digest: digest})
-	if err != nil {
-		return nil, failure.Of("Preparing the image "+digest, err)
-	}
-	return p.Config.Labels, nil
+	return r.Images.Labels(ctx, digest)
 }
 
 // Adopt implements runner.Adopter.

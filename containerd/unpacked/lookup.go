@@ -135,6 +135,15 @@ func (s *lookups) find(passwd, group string, users []string) error {
 	return nil
 }
 
+// Labels implements runner.Inspector.
+func (x *Images) Labels(ctx context.Context, digest string) (map[string]string, error) {
+	p, err := x.PrepareFor(x.conn.Context(ctx), runner.Spec{Digest: digest})
+	if err != nil {
+		return nil, failure.Of("Preparing the image "+digest, err)
+	}
+	return p.Config.Labels, nil
+}
+
 // Has implements runner.Inspector.
 func (x *Images) Has(ctx context.Context, digest string, paths ...string) (out []bool, err error) {
 	p, err := x.prepare(x.conn.Context(ctx), digest)
