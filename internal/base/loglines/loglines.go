@@ -3,7 +3,6 @@ package loglines
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,20 +16,30 @@ const Cut = " [line cut]"
 
 // Gap returns the line in place of n bytes from the middle of a log. What is before and after
 // it may be a part of a line.
-func Gap(n int64) string { return fmt.Sprintf("\n[... %d bytes left out ...]\n", n) }
+func Gap(n int64) string { return fmt.Sprintf("%s%d%s", gapBegin, n, gapEnd) }
 
-var gap = regexp.MustCompile(`\n\[\.\.\. \d+ bytes left out \.\.\.\]\n`)
+// The text of a gap is its number between these.
+const (
+	gapBegin = "\n[... "
+	gapEnd   = " bytes left out ...]\n"
+)
 
 // AtGap divides a text at its first gap; found = false: it has none.
 func AtGap(text string) (before, line, after string, found bool) {
-	if !strings.Contains(text, " bytes left out ...]\n") {
-		return text, "", "", false
+	for at := 0; ; {
+		next := strings.Index(text[at:], gapBegin)
+		if next < 0 {
+			return text, "", "", false
+		}
+		at += next
+		rest := text[at+len(gapBegin):]
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		if digits > 0 && strings.HasPrefix(rest[digits:], gapEnd) {
+			end := at + len(gapBegin) + digits + len(gapEnd)
+			return text[:at], text[at:end], text[end:], true
+		}
+		at += len(gapBegin)
 	}
-	at := gap.FindStringIndex(text)
-	if at == nil {
-		return text, "", "", false
-	}
-	return text[:at[0]], text[at[0]:at[1]], text[at[1]:], true
 }
 
 // Writer cuts output into lines and makes them safe to show.

@@ -7,7 +7,6 @@ import (
 
 	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Run implements runner.Runner. It returns a *LostError when the connection was lost:
@@ -82,7 +81,7 @@ func (c *Client) Running(ctx context.Context, id string) (bool, error) {
 }
 
 // Ship sends those contents of an image that the host lacks.
-func (c *Client) Ship(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
+func (c *Client) Ship(ctx context.Context, s runner.Shipment, from runner.Contents) error {
 	_, err := c.ask(ctx, kindShip, s, watchers{contents: from})
 	return err
 }
@@ -125,8 +124,8 @@ type watchers struct {
 	stdout, stderr io.Writer
 	running        func()
 	waiting        func(reason string)
-	contents       imagestore.Contents // source of the pieces that the host requests
-	stdin          *output             // the input of a launched program
+	contents       runner.Contents // source of the pieces that the host requests
+	stdin          *output         // the input of a launched program
 }
 
 // waits passes on why a run has not begun yet.

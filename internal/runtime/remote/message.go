@@ -152,8 +152,8 @@ const (
 	typeReplaced  = "replaced"
 )
 
-// errCancelled is the cause, at the host's end, of the end of a call that the client has cancelled.
-var errCancelled = errors.New("the client has cancelled it")
+// ErrCancelled is the cause, at the host's end, of the end of a call that the client has cancelled.
+var ErrCancelled = errors.New("the client has cancelled it")
 
 // encodeError returns nil for nil.
 func encodeError(err error) *failure {
@@ -182,7 +182,7 @@ func encodeError(err error) *failure {
 		f.Type, f.Cause = typeWorker, worker.Reason
 	case errors.Is(err, runner.ErrNoImage):
 		f.Type = typeNoImage
-	case errors.Is(err, errCancelled):
+	case errors.Is(err, ErrCancelled):
 		f.Type = typeCancelled
 	case errors.Is(err, runner.ErrReplaced):
 		f.Type = typeReplaced

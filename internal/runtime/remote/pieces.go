@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"deployster/internal/runtime/remote/frame"
-	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner"
 )
 
 // want is the body of kindWant: the host requests a piece of a content.
@@ -23,7 +23,7 @@ type want struct {
 const maxPiece = 512 << 10
 
 // pieces reads the contents of the client's images at the host's end. It implements
-// imagestore.Contents.
+// runner.Contents.
 type pieces struct {
 	conn *conn
 	call uint32
@@ -43,7 +43,7 @@ func newPieces(c *conn, call uint32) *pieces {
 	return &pieces{conn: c, call: call, asked: map[uint32]chan piece{}}
 }
 
-// ReadContent implements imagestore.Contents.
+// ReadContent implements runner.Contents.
 func (p *pieces) ReadContent(ctx context.Context, digest string, offset int64, n int) ([]byte, error) {
 	w := want{Digest: digest, Offset: offset, Size: min(n, maxPiece)}
 	got := make(chan piece, 1)
@@ -99,7 +99,7 @@ func (p *pieces) put(body []byte) error {
 }
 
 // give sends the piece that the host requests.
-func (c *Client) give(ctx context.Context, m frame.Message, from imagestore.Contents) error {
+func (c *Client) give(ctx context.Context, m frame.Message, from runner.Contents) error {
 	w, err := decode[want](m)
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
 )
@@ -53,7 +52,7 @@ func (p *place) Acts(_ context.Context, h Hello) error {
 	return nil
 }
 
-func (p *place) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
+func (p *place) Receive(ctx context.Context, s runner.Shipment, from runner.Contents) error {
 	var got []byte
 	for int64(len(got)) < s.Size {
 		piece, err := from.ReadContent(ctx, s.Digest, int64(len(got)), 1<<20)
@@ -349,7 +348,7 @@ func TestClient_ShipsImages(t *testing.T) {
 	at := newPlace()
 	c, _, _ := connect(t, at, Hello{Build: "b1", Epoch: 1}, DefaultTiming())
 	image := []byte(strings.Repeat("0123456789abcdef", 100_000))
-	s := imagestore.Shipment{Digest: "sha256:1", Size: int64(len(image))}
+	s := runner.Shipment{Digest: "sha256:1", Size: int64(len(image))}
 	err := c.Ship(context.Background(), s, contents(func(offset int64, n int) ([]byte, error) {
 		return image[offset:min(offset+int64(n), int64(len(image)))], nil
 	}))

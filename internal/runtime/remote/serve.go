@@ -10,7 +10,6 @@ import (
 
 	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Place runs images on the host, for Serve.
@@ -26,7 +25,7 @@ type Place interface {
 	// and otherwise an error that names the client that has taken over.
 	Acts(ctx context.Context, h Hello) error
 	// Receive fetches those contents of an image that the host lacks.
-	Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error
+	Receive(ctx context.Context, s runner.Shipment, from runner.Contents) error
 	// Bring stores the files of an artifact, if they are missing. Later runs that mount
 	// these files see them.
 	Bring(ctx context.Context, f Files, archive io.Reader) error
@@ -101,7 +100,7 @@ func (s *server) handle(ctx context.Context, m frame.Message) error {
 	}
 	switch m.Kind {
 	case kindCancel:
-		call.cancel(errCancelled)
+		call.cancel(ErrCancelled)
 	case kindTaken:
 		if stream, n, ok := decodeTaken(m.Body); ok && call.outputs[stream] != nil {
 			call.outputs[stream].taken(n)
@@ -203,7 +202,7 @@ func (s *server) serves(ctx context.Context, call *served, m frame.Message) (fun
 		}
 		return func() any { return s.adopt(ctx, call, m.Call, string(m.Body)) }, nil
 	case kindShip:
-		shipment, err := decode[imagestore.Shipment](m)
+		shipment, err := decode[runner.Shipment](m)
 		if err != nil {
 			return nil, err
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io"
 
-	"deployster/internal/runtime/runner/imagestore"
+	"deployster/internal/runtime/runner"
 )
 
 // stream reads one content from its beginning, piece by piece, until a piece is empty.
 type stream struct {
 	ctx    context.Context
-	from   imagestore.Contents
+	from   runner.Contents
 	offset int64
 }
 
@@ -26,13 +26,13 @@ func (s *stream) Read(p []byte) (int, error) {
 }
 
 // sequence serves the pieces of a reader, which can be read only once. It implements
-// imagestore.Contents.
+// runner.Contents.
 type sequence struct {
 	from   io.Reader
 	offset int64
 }
 
-// ReadContent implements imagestore.Contents.
+// ReadContent implements runner.Contents.
 func (s *sequence) ReadContent(_ context.Context, _ string, offset int64, n int) ([]byte, error) {
 	if offset != s.offset {
 		return nil, errors.New("it can be read only once, from its beginning to its end")

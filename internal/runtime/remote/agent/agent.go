@@ -16,7 +16,6 @@ import (
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/protocol"
 )
 
@@ -24,7 +23,7 @@ import (
 type Runtime interface {
 	runner.Adopter
 	Running(ctx context.Context, id string) (bool, error)
-	Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error
+	Receive(ctx context.Context, s runner.Shipment, from runner.Contents) error
 }
 
 // Store keeps files of artifacts. *store.Store of internal/runtime/artifact implements it.

@@ -15,7 +15,6 @@ import (
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
 )
@@ -76,10 +75,10 @@ func (p place) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
 	kernel := fmt.Sprintf("%t %s%s%s", noTerminal != nil, os.Getenv("DEPLOYSTER_PASSPHRASE"), os.Getenv("DEPLOYSTER_VAR_x"), os.Getenv("KUBECONFIG"))
 	return remote.Welcome{Facts: protocol.HostFacts{Hostname: p.at.Namespace, Kernel: kernel}}, nil
 }
-func (place) Acts(context.Context, remote.Hello) error                                { return nil }
-func (place) Look(context.Context, []remote.Plug) []remote.Seen                       { return nil }
-func (place) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (place) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
+func (place) Acts(context.Context, remote.Hello) error                        { return nil }
+func (place) Look(context.Context, []remote.Plug) []remote.Seen               { return nil }
+func (place) Receive(context.Context, runner.Shipment, runner.Contents) error { return nil }
+func (place) Bring(context.Context, remote.Files, io.Reader) error            { return nil }
 
 // installed finds this test as the program.
 func installed(t *testing.T) Options {

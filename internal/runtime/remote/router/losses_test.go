@@ -13,7 +13,6 @@ import (
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/runnertest"
 )
 
@@ -116,7 +115,7 @@ func TestPlaces_SendAgainWhatWasRemovedThere(t *testing.T) {
 		_, err := p.Run(t.Context(), s)
 		return err
 	}
-	web.receive = func(imagestore.Shipment) { web.Add(runnertest.ProbeReference, runnertest.Probe) }
+	web.receive = func(runner.Shipment) { web.Add(runnertest.ProbeReference, runnertest.Probe) }
 	for _, id := range []string{"", "id1", "id2"} {
 		if err := run(id); err != nil {
 			t.Fatal(err)
@@ -179,8 +178,8 @@ func TestPlaces_NameImagesToAClusterOnly(t *testing.T) {
 	for _, at := range []*runner.Cluster{nil, {Namespace: "deployster"}} {
 		web := newMachine("web")
 		p := newPlaces(t, &network{machines: map[string]*machine{"web": web}})
-		var got imagestore.Shipment
-		web.receive = func(s imagestore.Shipment) { got = s }
+		var got runner.Shipment
+		web.receive = func(s runner.Shipment) { got = s }
 		s := probe(t, p, "web", "", "exit", "0")
 		s.Settings.Host.Kubernetes = at
 		s.Kind = runner.Query

@@ -14,7 +14,6 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/protocol"
 )
 
@@ -34,11 +33,11 @@ type Runtime interface {
 
 // Images are the images of this machine, which hosts may lack.
 type Images interface {
-	imagestore.Contents
+	runner.Contents
 	// Shipment makes all contents available here that a machine of the architecture needs.
-	Shipment(ctx context.Context, digest, arch string) (imagestore.Shipment, error)
+	Shipment(ctx context.Context, digest, arch string) (runner.Shipment, error)
 	// Named returns the name, the digest and the platforms of an image, for a host that fetches it itself.
-	Named(ctx context.Context, digest string) (imagestore.Shipment, error)
+	Named(ctx context.Context, digest string) (runner.Shipment, error)
 }
 
 // Options are the constants of Places.

@@ -19,7 +19,6 @@ import (
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
 )
@@ -34,7 +33,7 @@ type machine struct {
 	actions map[string]*begun
 	shipped map[string]int
 	files   map[string]int64 // by key: how many bytes came
-	receive func(imagestore.Shipment)
+	receive func(runner.Shipment)
 	broken  error // why it cannot answer for actions; nil = it can
 
 	serving sync.WaitGroup // far ends
@@ -80,7 +79,7 @@ func (m *machine) Acts(context.Context, remote.Hello) error { return nil }
 func (m *machine) Look(_ context.Context, plugs []remote.Plug) []remote.Seen {
 	return make([]remote.Seen, len(plugs))
 }
-func (m *machine) Receive(_ context.Context, s imagestore.Shipment, _ imagestore.Contents) error {
+func (m *machine) Receive(_ context.Context, s runner.Shipment, _ runner.Contents) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shipped[s.Digest]++
@@ -158,14 +157,14 @@ func (m *machine) show(b *begun, since int, w runner.Watch) int {
 }
 
 // images ships nothing but names.
-type images struct{ imagestore.Contents }
+type images struct{ runner.Contents }
 
-func (images) Shipment(_ context.Context, digest, _ string) (imagestore.Shipment, error) {
-	return imagestore.Shipment{Digest: digest}, nil
+func (images) Shipment(_ context.Context, digest, _ string) (runner.Shipment, error) {
+	return runner.Shipment{Digest: digest}, nil
 }
 
-func (images) Named(_ context.Context, digest string) (imagestore.Shipment, error) {
-	return imagestore.Shipment{Name: "named", Digest: digest, Platforms: []string{"linux/arm64"}}, nil
+func (images) Named(_ context.Context, digest string) (runner.Shipment, error) {
+	return runner.Shipment{Name: "named", Digest: digest, Platforms: []string{"linux/arm64"}}, nil
 }
 
 // cutting is a stream that breaks after so many writes.

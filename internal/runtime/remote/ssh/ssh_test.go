@@ -16,7 +16,6 @@ import (
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
 )
@@ -61,8 +60,8 @@ func (place) Acts(context.Context, remote.Hello) error { return nil }
 func (place) Look(context.Context, []remote.Plug) []remote.Seen {
 	return nil
 }
-func (place) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (place) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
+func (place) Receive(context.Context, runner.Shipment, runner.Contents) error { return nil }
+func (place) Bring(context.Context, remote.Files, io.Reader) error            { return nil }
 
 // env is a host that is this machine, behind a program in the place of ssh.
 type env struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 )
 
 // Runtime is a complete runtime for tests of the engine: a Fake that has all images,
@@ -41,13 +40,13 @@ func (Runtime) Running(context.Context, string) (bool, error) { return false, ni
 func (Runtime) Close() error { return nil }
 
 // Shipment returns a shipment with nothing but the digest of an image.
-func (Runtime) Shipment(_ context.Context, digest, _ string) (imagestore.Shipment, error) {
-	return imagestore.Shipment{Name: digest, Digest: digest}, nil
+func (Runtime) Shipment(_ context.Context, digest, _ string) (runner.Shipment, error) {
+	return runner.Shipment{Name: digest, Digest: digest}, nil
 }
 
 // Named returns a shipment with nothing but the digest of an image.
-func (Runtime) Named(_ context.Context, digest string) (imagestore.Shipment, error) {
-	return imagestore.Shipment{Name: digest, Digest: digest}, nil
+func (Runtime) Named(_ context.Context, digest string) (runner.Shipment, error) {
+	return runner.Shipment{Name: digest, Digest: digest}, nil
 }
 
 // ReadContent fails: the images of a Fake have no contents.
