@@ -170,10 +170,13 @@ func (a *actions) run(ctx context.Context, by runner.Runner, s runner.Spec, stil
 	s.Ended = func(res runner.Result, err error) error {
 		a.ended(one, res, err)
 		shown.Wait()
+		lost := ctx.Err() != nil && !errors.Is(context.Cause(ctx), remote.ErrCancelled)
 		if client != nil {
 			if err := client(res, err); err != nil && s.ID != "" {
 				return err
 			}
+		} else if lost && s.ID != "" {
+			return nil // its client has not heard it
 		}
 		a.recorded(one)
 		return nil
@@ -202,10 +205,11 @@ func (a *actions) ended(one *action, res runner.Result, err error) {
 	out := runner.Outcome{Result: res, Fate: runner.Exited, Ended: time.Now()}
 	if died, is := errors.AsType[*runner.WorkerError](err); is {
 		out.Fate, out.Why = runner.Unknown, died.Reason
-	} else if err != nil {
-		_, _ = fmt.Fprintf(one.stderr, "\n%s\n", err) // never fails
 	}
 	out.Stdout, out.Stderr = one.stdout.kept(), one.stderr.kept()
+	if err != nil { // an outcome has no error
+		out.Stderr = fmt.Appendf(out.Stderr, "\n%s\n", err)
+	}
 	if one.id != "" && out.Fate == runner.Exited {
 		_ = a.message.exited(one.id, res.ExitCode) // without this line its outcome is unknown once the container has ended
 		a.log("action %s exit %d", one.id, res.ExitCode)
