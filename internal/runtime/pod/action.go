@@ -235,6 +235,7 @@ func (a *actions) failed(one *action, err error) {
 		one.outcome = runner.Outcome{Fate: runner.Unknown, Why: unknown.Err.Error(), Ended: time.Now()}
 	} else {
 		_ = a.message.forget(one.id, true) // with this line its outcome is unknown once the container has ended
+		a.log("action %s was not begun", one.id)
 		a.forget(one)
 	}
 	close(one.done)

@@ -50,7 +50,7 @@ func Serve(o Options) error {
 	}
 	stop := make(chan os.Signal, 1)
 	// The first process of a container gets no signal that it does not handle: a program must not end it.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1))
 	signal.Notify(stop, syscall.SIGTERM)
 	l, err := listen(o.Socket)
 	if err != nil {
