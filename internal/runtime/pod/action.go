@@ -192,10 +192,12 @@ func (a *actions) run(ctx context.Context, by runner.Runner, s runner.Spec, stil
 func (one *action) show(done <-chan struct{}, w runner.Watch) *sync.WaitGroup {
 	var all sync.WaitGroup
 	if w.Stdout != nil {
-		all.Go(func() { one.stdout.follow(w.Stdout, done) })
+		f := one.stdout.join()
+		all.Go(func() { one.stdout.follow(f, w.Stdout, done) })
 	}
 	if w.Stderr != nil {
-		all.Go(func() { one.stderr.follow(w.Stderr, done) })
+		f := one.stderr.join()
+		all.Go(func() { one.stderr.follow(f, w.Stderr, done) })
 	}
 	return &all
 }

@@ -172,8 +172,18 @@ func startPod(t *testing.T, mounts []runner.Mount, args ...string) (*podFile, er
 		close(ended)
 	}()
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-ended
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.cmd.Process.Pid)); err == nil {
+			pid := 0
+			if _, err := fmt.Sscan(string(text), &pid); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // with the first process all of the container end
+			}
+		}
+		select {
+		case <-ended: // it has reaped the first process
+		case <-time.After(10 * time.Second):
+			_ = p.cmd.Process.Kill()
+			<-ended
+		}
 	})
 	return p, nil
 }

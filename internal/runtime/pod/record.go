@@ -76,8 +76,17 @@ func (r *record) kept() []byte {
 	return r.log.Bytes()
 }
 
-// follow copies the record from its beginning until its end, until to fails, or until done is closed.
-func (r *record) follow(to io.Writer, done <-chan struct{}) {
+// join adds a follower, for which the record waits from now on. The caller must call follow.
+func (r *record) join() *follower {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := &follower{at: r.from}
+	r.following[f] = true
+	return f
+}
+
+// follow copies the record for a follower until its end, until to fails, or until done is closed.
+func (r *record) follow(f *follower, to io.Writer, done <-chan struct{}) {
 	over := make(chan struct{})
 	defer close(over)
 	go func() {
@@ -91,8 +100,6 @@ func (r *record) follow(to io.Writer, done <-chan struct{}) {
 	}()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := &follower{at: r.from}
-	r.following[f] = true
 	defer func() {
 		delete(r.following, f)
 		r.changed.Broadcast()
