@@ -54,7 +54,7 @@ func TestAgent_LetsTheLatestAct(t *testing.T) {
 // A client that was admitted before a newer one begins nothing, whatever it has sent before it is dropped.
 func TestClient_BeginsNothingAfterANewerOne(t *testing.T) {
 	t.Parallel()
-	a := &agent{clients: map[*client]bool{}}
+	a := &agent{clients: map[*client]bool{}, actions: &actions{slots: make(chan struct{}, 2), open: map[string]*action{}}}
 	dropped := errors.New("not dropped")
 	older := a.connect(func(why error) { dropped = why })
 	newer := a.connect(func(error) { t.Error("the newer one is dropped") })
@@ -66,7 +66,8 @@ func TestClient_BeginsNothingAfterANewerOne(t *testing.T) {
 	if _, err := newer.Enter(t.Context(), hello(6, "two")); err != nil || newer.acts() != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{older.acts(), older.Acts(t.Context(), hello(5, "one")), dropped} {
+	_, begun := a.actions.begin(t.Context(), runner.Spec{ID: "a1"}, nil, older.acts)
+	for _, err := range []error{begun, older.acts(), older.Acts(t.Context(), hello(5, "one")), dropped} {
 		if err == nil || !strings.Contains(err.Error(), "two has taken over here") {
 			t.Errorf("the older one: %v", err)
 		}
