@@ -26,13 +26,14 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
 	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-pod ./internal/runtime/pod/deployster-pod
-	$(call image,machine,amd64)
+	$(call image,machine,machine,amd64)
+	$(call image,pod,internal/runtime/pod/deployster-pod,amd64)
 	@for f in deployster deployster-shim; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
 
-# The images that come with deployster: bin/images/NAME, of the program in NAME.
-image = $(if $(wildcard $(1)/main.go),$(foreach arch,$(2),GOARCH=$(arch) go build -buildvcs=false -ldflags="-s -w" -o bin/.$(1)-$(arch) ./$(1) &&) \
-	go run ./containerd/bundled/deployster-layout bin/images/$(1) $(1) $(foreach arch,$(2),$(arch)=bin/.$(1)-$(arch)) && \
-	rm -f $(foreach arch,$(2),bin/.$(1)-$(arch)))
+# The images that come with deployster: bin/images/NAME, of the program in a directory.
+image = $(if $(wildcard $(2)/main.go),$(foreach arch,$(3),GOARCH=$(arch) go build -buildvcs=false -ldflags="-s -w" -o bin/.$(1)-$(arch) ./$(2) &&) \
+	go run ./containerd/bundled/deployster-layout bin/images/$(1) $(1) $(foreach arch,$(3),$(arch)=bin/.$(1)-$(arch)) && \
+	rm -f $(foreach arch,$(3),bin/.$(1)-$(arch)))
 
 # What hosts of another architecture are given: bin/deployster-linux-arm64.bundle. RUNC names
 # a runc of that architecture; without it they must have one, since runc needs cgo.
@@ -43,7 +44,8 @@ bundle:
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster .
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-agent ./containerd/agent/deployster-agent
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-shim ./containerd/shim/deployster-shim
-	$(call image,machine,amd64 $(ARCH))
+	$(call image,machine,machine,amd64 $(ARCH))
+	$(call image,pod,internal/runtime/pod/deployster-pod,amd64 $(ARCH))
 	$(if $(RUNC),cp $(RUNC) bin/$(ARCH)/runc,rm -f bin/$(ARCH)/runc)
 	tar -C bin/$(ARCH) --owner=0 --group=0 -cf - . | gzip -1n >$(BUNDLE)
 	sha256sum $(BUNDLE) >$(BUNDLE).sha256

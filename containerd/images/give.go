@@ -7,6 +7,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/containerd/v2/core/images/archive"
+	"github.com/containerd/platforms"
 
 	"deployster/containerd/failure"
 	"deployster/containerd/images/transfer"
@@ -92,23 +93,50 @@ func (store *Store) Save(ctx context.Context, reference string, to io.Writer) er
 // which is the same as here.
 func (store *Store) Push(ctx context.Context, reference string) (imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
-	name, dgst, err := normalize(reference)
+	name, err := pushedAs(reference)
 	if err != nil {
 		return imagestore.Image{}, err
-	}
-	if dgst != "" {
-		return imagestore.Image{}, diag.Errorf("Not a valid image name", "%s contains a digest. Name the tag for the registry; "+
-			"`deployster image tag` gives the image that name here.", diag.Visible(reference))
-	}
-	if imagestore.Reserved(name) {
-		return imagestore.Image{}, imagestore.Taken(name)
 	}
 	record, err := localRecord(ctx, store, reference)
 	if err != nil {
 		return imagestore.Image{}, err
 	}
-	err = store.conn.Client.Push(ctx, name, record.Target, client.WithResolver(store.registries.Resolver(ctx)),
-		client.WithPlatformMatcher(platform()))
+	return store.push(ctx, name, record, platform())
+}
+
+// PushOwn sends an image that comes with deployster to a registry, by another name and for all its
+// platforms.
+func (store *Store) PushOwn(ctx context.Context, own, reference string) (imagestore.Image, error) {
+	ctx = store.conn.Context(ctx)
+	name, err := pushedAs(reference)
+	if err != nil {
+		return imagestore.Image{}, err
+	}
+	record, err := store.bundled.Ensure(ctx, own)
+	if err != nil {
+		return imagestore.Image{}, err
+	}
+	return store.push(ctx, name, record, platforms.All)
+}
+
+// pushedAs returns the full name of an image that is sent to a registry.
+func pushedAs(reference string) (string, error) {
+	name, dgst, err := normalize(reference)
+	switch {
+	case err != nil:
+		return "", err
+	case dgst != "":
+		return "", diag.Errorf("Not a valid image name", "%s contains a digest. Name the tag for the registry; "+
+			"`deployster image tag` gives the image that name here.", diag.Visible(reference))
+	case imagestore.Reserved(name):
+		return "", imagestore.Taken(name)
+	}
+	return name, nil
+}
+
+func (store *Store) push(ctx context.Context, name string, record images.Image, of platforms.MatchComparer) (imagestore.Image, error) {
+	err := store.conn.Client.Push(ctx, name, record.Target, client.WithResolver(store.registries.Resolver(ctx)),
+		client.WithPlatformMatcher(of))
 	if err != nil {
 		if ctx.Err() != nil {
 			return imagestore.Image{}, context.Cause(ctx)

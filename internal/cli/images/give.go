@@ -41,6 +41,26 @@ func pushImage(c *cli.Context, s Session) error {
 	return nil
 }
 
+// agentImage is the image of deployster-pod, which comes with deployster.
+const agentImage = imagestore.Own + "pod"
+
+func pushAgent(c *cli.Context, s Session) error {
+	if c.NArg() != 1 {
+		return diag.Errorf("Wrong number of arguments", "push-agent takes a name for the image, with a registry that the nodes of the "+
+			"cluster reach: deployster image push-agent REGISTRY/NAME")
+	}
+	store, err := s.Store(c.Context)
+	if err != nil {
+		return err
+	}
+	image, err := store.PushOwn(c.Context, agentImage, c.Args().First())
+	if err != nil {
+		return err
+	}
+	s.Out.Printf("Pushed %s\nWrite in the block kubernetes of a host: agent = %q\n", image.Name, imagestore.WithDigest(image.Name, image.Digest))
+	return nil
+}
+
 func saveImage(c *cli.Context, s Session) error {
 	if c.NArg() != 2 {
 		return diag.Errorf("Wrong number of arguments", "save takes an image and a file, an existing directory, or - for standard output.")

@@ -47,6 +47,8 @@ func Command(action func(Run) cli.ActionFunc) *cli.Command {
 				Action: action(importImages)},
 			{Name: "tag", Usage: "give an image other names", ArgsUsage: "IMAGE NAME ...", Action: action(tagImage)},
 			{Name: "push", Usage: "push an image to its registry", ArgsUsage: "IMAGE", Action: action(pushImage)},
+			{Name: "push-agent", Usage: "push the image of the program that runs in the Pods of a cluster", ArgsUsage: "REGISTRY/NAME",
+				Action: action(pushAgent)},
 			{Name: "save", Usage: "save an image as a tar or an OCI layout", ArgsUsage: "IMAGE FILE|DIR|-", Action: action(saveImage)},
 			packCommand(action),
 			removeCommand(action),

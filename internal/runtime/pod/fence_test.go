@@ -26,7 +26,11 @@ func TestAgent_LetsTheLatestAct(t *testing.T) {
 	go func() { _, _ = older.Run(t.Context(), s) }() // it is lost
 	<-began
 	newer := p.client(hello(6, "two"))
-	<-older.Lost()
+	select {
+	case <-older.Lost():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the older one is still connected")
+	}
 	select {
 	case <-looks.Lost():
 		t.Error("a client that only looks was dropped")
@@ -57,6 +61,9 @@ func TestClient_BeginsNothingAfterANewerOne(t *testing.T) {
 	a := &agent{clients: map[*client]bool{}, actions: &actions{slots: make(chan struct{}, 2), open: map[string]*action{}}}
 	dropped := errors.New("not dropped")
 	older := a.connect(func(why error) { dropped = why })
+	if older.acts() == nil {
+		t.Error("a client that only looks acts")
+	}
 	newer := a.connect(func(error) { t.Error("the newer one is dropped") })
 	for c, h := range map[*client]remote.Hello{older: hello(5, "one")} {
 		if _, err := c.Enter(t.Context(), h); err != nil || c.acts() != nil || !a.fence.Acted {
