@@ -142,9 +142,11 @@ func TestTalk_RefusesAnotherAgent(t *testing.T) {
 	}
 	go func() {
 		for {
-			if _, err := l.accept(); err != nil {
+			conn, err := l.accept()
+			if err != nil {
 				return
 			}
+			_ = conn.Close()
 		}
 	}()
 	if err := Talk(path, 1, 0, strings.NewReader("secret"), io.Discard); err == nil || !strings.Contains(err.Error(), "the agent is 1") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// Receive serves clients until one has brought the files of an artifact, whose tree has a hash, into
-// an empty directory.
+// Receive serves clients until one has brought the files of an artifact, whose tree has a hash. They
+// are in the directory files of dir then: a volume is a directory itself, and files is made with its mode.
 func Receive(o Options, hash, dir string) error {
 	if err := programs.Confine(); err != nil {
 		return err
@@ -24,7 +25,7 @@ func Receive(o Options, hash, dir string) error {
 	if err != nil {
 		return err
 	}
-	r := &receiver{hash: hash, dir: dir, done: make(chan struct{})}
+	r := &receiver{hash: hash, dir: filepath.Join(dir, "files"), done: make(chan struct{})}
 	go func() {
 		for {
 			conn, err := l.accept()
@@ -62,8 +63,8 @@ func (r *receiver) Enter(context.Context, remote.Hello) (remote.Welcome, error) 
 	return remote.Welcome{Build: remote.AgentVersion, Boot: newID(), Clock: time.Now()}, nil
 }
 
-// Bring implements remote.Place. Files that came in part make the container fail: its directory is not
-// empty any more.
+// Bring implements remote.Place. After files that came in part nothing more is taken: the Pod is to be
+// made again.
 func (r *receiver) Bring(ctx context.Context, f remote.Files, archive io.Reader) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

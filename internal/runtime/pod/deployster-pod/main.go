@@ -19,7 +19,7 @@ const usage = `usage: deployster-pod MODE [OPTION...]
   serve         run programs for clients, as the first process of a container
   talk          connect stdin and stdout to serve
   check         report what the container allows, in JSON
-  receive HASH DIR   unpack the files of an artifact into DIR, and end
+  receive HASH DIR   unpack the files of an artifact into DIR/files, and end
 deployster makes the Pods that run it: see docs/kubernetes.md.
 `
 
