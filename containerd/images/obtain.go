@@ -97,7 +97,7 @@ func (store *Store) findLocal(ctx context.Context, name string, dgst digest.Dige
 // checkHere returns a local image if it has the required signature.
 func (store *Store) checkHere(ctx context.Context, name string, record images.Image, w runner.Wanted) (runner.Image, error) {
 	if w.Verify != nil {
-		if err := store.verifySigned(ctx, name, record.Target.Digest, *w.Verify); err != nil {
+		if err := (signatures{store}).verify(ctx, name, record.Target.Digest, *w.Verify); err != nil {
 			return runner.Image{}, transfer.Failure(ctx, store.registries, name, err)
 		}
 	}

@@ -137,7 +137,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 	}
 	if p.verify != nil {
 		p.meter.Phase(imagestore.Verifying)
-		if err := p.store.verifySigned(ctx, p.name, target.Digest, *p.verify); err != nil {
+		if err := (signatures{p.store}).verify(ctx, p.name, target.Digest, *p.verify); err != nil {
 			return images.Image{}, transfer.Stalled(ctx, err)
 		}
 	}

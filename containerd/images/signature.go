@@ -15,7 +15,6 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/containerd/contents"
 	"deployster/containerd/failure"
 	"deployster/containerd/images/transfer"
 	"deployster/internal/base/cosign"
@@ -39,10 +38,13 @@ type imageSignature struct {
 	Bundle    []byte `json:"bundle,omitempty"`
 }
 
-// verifySigned makes sure that an image has a signature that satisfies v, before any of
+// signatures are those of images: in registries, and those that a containerd keeps of its images.
+type signatures struct{ images *Store }
+
+// verify makes sure that an image has a signature that satisfies v, before any of
 // it is run. It stores the signatures that it finds, so that the registry is not queried
 // again.
-func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.Digest, v runner.Verify) error {
+func (s signatures) verify(ctx context.Context, name string, dgst digest.Digest, v runner.Verify) error {
 	keys, err := cosign.ParseKeys(v.Keys)
 	if err != nil {
 		return diag.Errorf("The key "+v.KeyName+" cannot be used", "%s.", transfer.Capitalised(failure.Sentence(err)))
@@ -54,14 +56,14 @@ func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.D
 		}
 	}
 	judge := func(all []imageSignature) (reasons []string, err error) {
-		for _, s := range all {
+		for _, one := range all {
 			switch {
-			case s.Bundle != nil && v.Repository != "":
+			case one.Bundle != nil && v.Repository != "":
 				err = errors.New("it does not name a repository, and the verify block needs " + v.Repository)
-			case s.Bundle != nil:
-				err = keys.VerifyBundle(s.Bundle, dgst.String())
+			case one.Bundle != nil:
+				err = keys.VerifyBundle(one.Bundle, dgst.String())
 			default:
-				err = keys.VerifyPayload(s.Signature, s.Payload, dgst.String(), repository)
+				err = keys.VerifyPayload(one.Signature, one.Payload, dgst.String(), repository)
 			}
 			if err == nil {
 				return nil, nil
@@ -70,8 +72,7 @@ func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.D
 		}
 		return reasons, errors.New("none counts")
 	}
-	known := signatures{store.conn}
-	kept, err := known.stored(ctx, dgst)
+	kept, err := s.stored(ctx, dgst)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.D
 	if imagestore.IsDigest(name) {
 		return errUnsigned(name, dgst, v, nil)
 	}
-	found, err := store.findSignatures(ctx, name, dgst)
+	found, err := s.find(ctx, name, dgst)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.D
 	if err != nil {
 		return errUnsigned(name, dgst, v, reasons)
 	}
-	return known.store(ctx, dgst, found)
+	return s.store(ctx, dgst, found)
 }
 
 func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []string) error {
@@ -108,18 +109,15 @@ var errNotSigned = errors.New("not signed")
 // signaturesName returns the name of the record of an image's signatures.
 func signaturesName(dgst digest.Digest) string { return "signatures-of-" + dgst.Encoded() }
 
-// signatures are those that a containerd keeps of its images.
-type signatures struct{ conn contents.Conn }
-
 // stored returns the stored signatures. They are verified again each time.
 func (s signatures) stored(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
-	record, err := s.conn.Client.ImageService().Get(ctx, signaturesName(dgst))
+	record, err := s.images.conn.Client.ImageService().Get(ctx, signaturesName(dgst))
 	if errdefs.IsNotFound(err) {
 		return nil, nil
 	}
 	var b []byte
 	if err == nil {
-		b, err = content.ReadBlob(ctx, s.conn.Client.ContentStore(), record.Target)
+		b, err = content.ReadBlob(ctx, s.images.conn.Client.ContentStore(), record.Target)
 	}
 	if errdefs.IsNotFound(err) {
 		return nil, nil // they can be fetched from the registry
@@ -140,19 +138,19 @@ func (s signatures) store(ctx context.Context, dgst digest.Digest, all []imageSi
 	if err != nil {
 		return err
 	}
-	leased, done, err := s.conn.Client.WithLease(ctx)
+	leased, done, err := s.images.conn.Client.WithLease(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = done(s.conn.Context(context.WithoutCancel(ctx))) }() // if it fails, the lease expires
+	defer func() { _ = done(s.images.conn.Context(context.WithoutCancel(ctx))) }() // if it fails, the lease expires
 	target := ocispec.Descriptor{MediaType: signaturesType, Digest: digest.FromBytes(b), Size: int64(len(b))}
-	if err := content.WriteBlob(leased, s.conn.Client.ContentStore(), rand.Text(), bytes.NewReader(b), target); err != nil {
+	if err := content.WriteBlob(leased, s.images.conn.Client.ContentStore(), rand.Text(), bytes.NewReader(b), target); err != nil {
 		return err
 	}
 	record := images.Image{Name: signaturesName(dgst), Target: target, Labels: map[string]string{labelSignatures: dgst.String()}}
-	_, err = s.conn.Client.ImageService().Create(ctx, record)
+	_, err = s.images.conn.Client.ImageService().Create(ctx, record)
 	if errdefs.IsAlreadyExists(err) {
-		_, err = s.conn.Client.ImageService().Update(ctx, record, "target", "labels")
+		_, err = s.images.conn.Client.ImageService().Update(ctx, record, "target", "labels")
 	}
 	return err
 }

@@ -29,14 +29,14 @@ const (
 	maxSignatureSize = 1 << 20
 )
 
-// findSignatures queries the registry for all signatures of an image, in both forms. Finding
+// find queries the registry for all signatures of an image, in both forms. Finding
 // none is not an error.
-func (store *Store) findSignatures(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
-	p := &puller{store: store, name: name, resolver: store.registries.Resolver(ctx), meter: transfer.NewMeter(transfer.Familiar(name), nil)}
+func (s signatures) find(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
+	p := &puller{store: s.images, name: name, resolver: s.images.registries.Resolver(ctx), meter: transfer.NewMeter(transfer.Familiar(name), nil)}
 	return p.signatures(ctx, dgst)
 }
 
-// signatures is findSignatures with retries, within the time limit of resolve.
+// signatures is find with retries, within the time limit of resolve.
 func (p *puller) signatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, transfer.StallAfter, transfer.ErrStalled)
 	defer cancel()

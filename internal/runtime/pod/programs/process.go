@@ -18,7 +18,8 @@ func (r *Runner) Launch(ctx context.Context, s runner.Spec) (runner.Process, err
 		return nil, cancelled(ctx, s)
 	}
 	kills, started := r.oomKills(), time.Now()
-	c, pipes, err := r.begin(runner.Spec{Name: s.Name, Digest: s.Digest, Entrypoint: s.Entrypoint, Args: s.Args, Cwd: s.Cwd, Settings: s.Settings})
+	c, pipes, err := r.begin(runner.Spec{Name: s.Name, Digest: s.Digest, Entrypoint: s.Entrypoint, Args: s.Args, Cwd: s.Cwd,
+		Settings: s.Settings})
 	if err != nil {
 		return nil, err
 	}
