@@ -32,7 +32,8 @@ const (
 // find queries the registry for all signatures of an image, in both forms. Finding
 // none is not an error.
 func (s signatures) find(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
-	p := &puller{store: s.images, name: name, resolver: s.images.registries.Resolver(ctx), meter: transfer.NewMeter(transfer.Familiar(name), nil)}
+	p := &puller{store: s.images, name: name, resolver: s.images.registries.Resolver(ctx),
+		meter: transfer.NewMeter(transfer.Familiar(name), nil)}
 	return p.signatures(ctx, dgst)
 }
 

@@ -57,7 +57,8 @@ func pushAgent(c *cli.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	s.Out.Printf("Pushed %s\nWrite in the block kubernetes of a host: agent = %q\n", image.Name, imagestore.WithDigest(image.Name, image.Digest))
+	s.Out.Printf("Pushed %s\nWrite in the block kubernetes of a host: agent = %q\n", image.Name,
+		imagestore.WithDigest(image.Name, image.Digest))
 	return nil
 }
 
