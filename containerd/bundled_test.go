@@ -38,7 +38,7 @@ func TestBundled_IsHereByItsName(t *testing.T) {
 	if _, err := r.Images.Tag(ctx, other, []string{"deployster/tool"}); err == nil {
 		t.Error("another image has its name")
 	}
-	if _, err := r.Images.Push(ctx, "deployster/tool"); err == nil {
+	if _, err := r.Images.Push(ctx, "deployster/tool", "deployster/tool"); err == nil {
 		t.Error("it was pushed")
 	}
 	if _, err := r.Obtain(ctx, runner.Wanted{Reference: "deployster/tool:1"}); err == nil {

@@ -89,53 +89,30 @@ func (store *Store) Save(ctx context.Context, reference string, to io.Writer) er
 	return nil
 }
 
-// Push sends a local image to the registry in its name, and returns its digest there,
-// which is the same as here.
-func (store *Store) Push(ctx context.Context, reference string) (imagestore.Image, error) {
+// Push sends a local image to the registry in another name, or in its own, and returns its digest
+// there, which is the same as here. An image that comes with deployster is sent for all its platforms.
+func (store *Store) Push(ctx context.Context, reference, as string) (imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
-	name, err := pushedAs(reference)
+	name, dgst, err := normalize(as)
 	if err != nil {
 		return imagestore.Image{}, err
+	}
+	if dgst != "" {
+		return imagestore.Image{}, diag.Errorf("Not a valid image name", "%s contains a digest. Name the tag for the registry; "+
+			"`deployster image tag` gives the image that name here.", diag.Visible(as))
+	}
+	if imagestore.Reserved(name) {
+		return imagestore.Image{}, imagestore.Taken(name)
 	}
 	record, err := localRecord(ctx, store, reference)
 	if err != nil {
 		return imagestore.Image{}, err
 	}
-	return store.push(ctx, name, record, platform())
-}
-
-// PushOwn sends an image that comes with deployster to a registry, by another name and for all its
-// platforms.
-func (store *Store) PushOwn(ctx context.Context, own, reference string) (imagestore.Image, error) {
-	ctx = store.conn.Context(ctx)
-	name, err := pushedAs(reference)
-	if err != nil {
-		return imagestore.Image{}, err
+	of := platform()
+	if imagestore.Reserved(record.Name) {
+		of = platforms.All
 	}
-	record, err := store.bundled.Ensure(ctx, own)
-	if err != nil {
-		return imagestore.Image{}, err
-	}
-	return store.push(ctx, name, record, platforms.All)
-}
-
-// pushedAs returns the full name of an image that is sent to a registry.
-func pushedAs(reference string) (string, error) {
-	name, dgst, err := normalize(reference)
-	switch {
-	case err != nil:
-		return "", err
-	case dgst != "":
-		return "", diag.Errorf("Not a valid image name", "%s contains a digest. Name the tag for the registry; "+
-			"`deployster image tag` gives the image that name here.", diag.Visible(reference))
-	case imagestore.Reserved(name):
-		return "", imagestore.Taken(name)
-	}
-	return name, nil
-}
-
-func (store *Store) push(ctx context.Context, name string, record images.Image, of platforms.MatchComparer) (imagestore.Image, error) {
-	err := store.conn.Client.Push(ctx, name, record.Target, client.WithResolver(store.registries.Resolver(ctx)),
+	err = store.conn.Client.Push(ctx, name, record.Target, client.WithResolver(store.registries.Resolver(ctx)),
 		client.WithPlatformMatcher(of))
 	if err != nil {
 		if ctx.Err() != nil {

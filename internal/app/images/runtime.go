@@ -22,12 +22,10 @@ type Store interface {
 	Images(ctx context.Context) ([]imagestore.Image, error)
 	Pull(ctx context.Context, reference string) (imagestore.Image, error)
 	Import(ctx context.Context, from io.Reader, elsewhere func(name string, why error)) ([]imagestore.Image, error)
-	// Tag gives an image other names, Save writes one as a tar, Push sends one to its registry, and
-	// PushOwn one that comes with deployster to any.
+	// Tag gives an image other names, Save writes one as a tar, Push sends one to the registry of a name.
 	Tag(ctx context.Context, source string, targets []string) ([]imagestore.Image, error)
 	Save(ctx context.Context, reference string, to io.Writer) error
-	Push(ctx context.Context, reference string) (imagestore.Image, error)
-	PushOwn(ctx context.Context, own, reference string) (imagestore.Image, error)
+	Push(ctx context.Context, reference, as string) (imagestore.Image, error)
 	Pack(ctx context.Context, o imagestore.PackOptions) (imagestore.Image, error)
 	Remove(ctx context.Context, references []string) ([]imagestore.Image, error)
 	// Unused lists the images without a name that nothing keeps; with all also those with a name.

@@ -33,7 +33,7 @@ func pushImage(c *cli.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	image, err := store.Push(c.Context, c.Args().First())
+	image, err := store.Push(c.Context, c.Args().First(), c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func pushAgent(c *cli.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	image, err := store.PushOwn(c.Context, agentImage, c.Args().First())
+	image, err := store.Push(c.Context, agentImage, c.Args().First())
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func TestAgent_KeepsWhatIsNotRecorded(t *testing.T) {
 }
 
 // A connection that is lost ends its queries. One that is cancelled by its client ends an action too.
-func TestAgent_TellsALossFromACancellation(t *testing.T) {
+func TestAgent_LeavesActionsAtALoss(t *testing.T) {
 	t.Parallel()
 	p := newPod(t)
 	c := p.client(hello(1, "one"))

@@ -63,8 +63,8 @@ func (r *receiver) Enter(context.Context, remote.Hello) (remote.Welcome, error) 
 	return remote.Welcome{Build: remote.AgentVersion, Boot: newID(), Clock: time.Now()}, nil
 }
 
-// Bring implements remote.Place. After files that came in part nothing more is taken: the Pod is to be
-// made again.
+// Bring implements remote.Place. After files that came in part nothing more is taken: another Pod has
+// to be made.
 func (r *receiver) Bring(ctx context.Context, f remote.Files, archive io.Reader) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

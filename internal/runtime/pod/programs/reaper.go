@@ -92,7 +92,7 @@ func (r *reaper) start(path string, argv []string, a *syscall.ProcAttr) (*child,
 	return c, nil
 }
 
-// rounds is how often killAll looks for processes that were started meanwhile.
+// rounds is how often killAll searches for processes that were started meanwhile.
 const rounds = 20
 
 // killAll kills a program and what it has started: the processes of its session and their

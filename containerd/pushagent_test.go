@@ -47,7 +47,7 @@ func (r *taker) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 
 // The image of an agent comes to a registry with the contents of all its platforms, under the name of
 // the user, and its digest is that of the installed one.
-func TestPushOwn_BringsAllPlatforms(t *testing.T) {
+func TestPush_BringsAllPlatformsOfOwnImages(t *testing.T) {
 	libexec := t.TempDir()
 	t.Setenv("DEPLOYSTER_LIBEXEC", libexec)
 	layout := filepath.Join(libexec, "images", "tool")
@@ -59,7 +59,7 @@ func TestPushOwn_BringsAllPlatforms(t *testing.T) {
 	defer server.Close()
 	r := open(t, embedded(t))
 	name := strings.TrimPrefix(server.URL, "http://") + "/ops/agent"
-	image, err := r.Images.PushOwn(context.Background(), "deployster/tool", name)
+	image, err := r.Images.Push(context.Background(), "deployster/tool", name)
 	if err != nil || image.Name != name+":latest" {
 		t.Fatalf("%+v, %v", image, err)
 	}
@@ -79,11 +79,11 @@ func TestPushOwn_BringsAllPlatforms(t *testing.T) {
 		}
 	}
 	for _, to := range []string{"deployster/pod", name + "@" + image.Digest} {
-		if _, err := r.Images.PushOwn(context.Background(), "deployster/tool", to); err == nil {
+		if _, err := r.Images.Push(context.Background(), "deployster/tool", to); err == nil {
 			t.Errorf("it was pushed as %s", to)
 		}
 	}
-	if _, err := r.Images.PushOwn(context.Background(), "deployster/none", name); err == nil || !strings.Contains(err.Error(), "not installed with this deployster") {
+	if _, err := r.Images.Push(context.Background(), "deployster/none", name); err == nil || !strings.Contains(err.Error(), "not installed with this deployster") {
 		t.Errorf("what is not installed: %v", err)
 	}
 }
