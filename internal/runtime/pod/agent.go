@@ -72,8 +72,9 @@ func (a *agent) begun(id string) error {
 // client is one client of the agent. It implements remote.Place.
 type client struct {
 	*agent
-	hello remote.Hello
-	drop  context.CancelCauseFunc // ends its connection
+	hello   remote.Hello
+	drop    context.CancelCauseFunc // ends its connection
+	dropped bool                    // another client that may act was admitted since
 }
 
 // Enter implements remote.Place. A client that may act ends the connections of the others that may:
@@ -92,6 +93,7 @@ func (c *client) Enter(_ context.Context, h remote.Hello) (remote.Welcome, error
 		a.lineage, a.fence = h.Lineage, a.fence.Admit(h)
 		for other := range a.clients {
 			if other != c && other.hello.Epoch != 0 {
+				other.dropped = true
 				other.drop(a.fence.Taken())
 			}
 		}
@@ -109,12 +111,13 @@ func (c *client) Acts(_ context.Context, h remote.Hello) error {
 	return c.holds(h)
 }
 
-// holds returns an error if another client was admitted to act since. The caller must hold the lock.
+// holds returns an error if another client was admitted to act since: also if that has the same run,
+// whose lost connection may still bring a request that it has sent again. The caller must hold the lock.
 func (c *client) holds(h remote.Hello) error {
 	switch {
 	case h.Epoch == 0:
 		return errors.New("this client may only read")
-	case c.fence.Epoch != h.Epoch || c.fence.Run != h.Run:
+	case c.dropped || c.fence.Epoch != h.Epoch || c.fence.Run != h.Run:
 		return c.fence.Taken()
 	}
 	return nil

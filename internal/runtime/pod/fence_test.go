@@ -81,6 +81,25 @@ func TestClient_BeginsNothingAfterANewerOne(t *testing.T) {
 	}
 }
 
+// What is still on its way over a lost connection begins nothing after its client has connected again: the
+// client may have sent it again.
+func TestClient_BeginsNothingOverALostConnection(t *testing.T) {
+	t.Parallel()
+	a := &agent{clients: map[*client]bool{}, actions: &actions{slots: make(chan struct{}, 2), open: map[string]*action{}}}
+	lost, again := a.connect(func(error) {}), a.connect(func(error) {})
+	for _, c := range []*client{lost, again} {
+		if _, err := c.Enter(t.Context(), hello(5, "one")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.actions.begin(t.Context(), runner.Spec{ID: "a1"}, nil, lost.acts); err == nil {
+		t.Error("it was begun")
+	}
+	if _, err := a.actions.begin(t.Context(), runner.Spec{ID: "a1"}, nil, again.acts); err != nil {
+		t.Error(err)
+	}
+}
+
 // Who is not of the agent's user, or is a program in the container, gets nothing from the agent. exec
 // starts its programs from outside.
 func TestAgent_RefusesProgramsOfItsContainer(t *testing.T) {
