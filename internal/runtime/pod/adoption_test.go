@@ -66,7 +66,8 @@ func TestAgent_AdoptsActions(t *testing.T) {
 	if got, err := c.Adopt(t.Context(), "a1", runner.Watch{}); err != nil || !got.NoTrace || got.Fate != runner.Unknown {
 		t.Errorf("discarded: %+v, %v", got, err)
 	}
-	if res, err := c.Run(t.Context(), shell(runner.Action, "a1", "exit 3")); err != nil || res.ExitCode != 3 {
+	s = shell(runner.Action, "a1", "cat /.deployster-run/message; exit 3")
+	if res, err := c.Run(t.Context(), s); err != nil || res.ExitCode != 3 || string(res.Stdout) != "a1 begun\n" {
 		t.Errorf("again: %+v, %v", res, err)
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// mostMessage is how many bytes of a termination message its reader takes.
-const mostMessage = 4 << 10
+// mostMessage is how many bytes a termination message may have. Its reader takes 4,096, and would see no line
+// missing of one that is larger.
+const mostMessage = 3999
 
 // message is the termination message of the container, which the Pod's status has after the container
 // has ended: a line `ID begun` of each action right before it begins, and `ID exit CODE` once it has
@@ -19,6 +20,7 @@ type message struct {
 	file  *os.File
 	size  int64
 	lines []line
+	old   map[string]bool // actions with lines in the file that are not in lines
 }
 
 type line struct{ id, text string }
@@ -29,7 +31,7 @@ func openMessage(path string) (*message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the termination message cannot be written: %w", err)
 	}
-	return &message{file: file}, nil
+	return &message{file: file, old: map[string]bool{}}, nil
 }
 
 // begun writes that an action begins now. An error means that it must not begin.
@@ -51,10 +53,17 @@ func (m *message) forget(id string, now bool) error {
 			kept = append(kept, l)
 		}
 	}
-	m.lines = kept
+	m.lines, m.old[id] = kept, true
 	if !now {
 		return nil
 	}
+	return m.rewrite()
+}
+
+// end leaves the lines of actions alone whose end is recorded nowhere else.
+func (m *message) end() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.rewrite()
 }
 
@@ -62,7 +71,7 @@ func (m *message) add(l line) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lines = append(m.lines, l)
-	if m.size+int64(len(l.text)) > mostMessage {
+	if m.size+int64(len(l.text)) > mostMessage || m.old[l.id] {
 		return m.rewrite()
 	}
 	_, err := m.file.WriteAt([]byte(l.text), m.size)
@@ -86,6 +95,6 @@ func (m *message) rewrite() error {
 	if _, err := m.file.WriteAt(content.Bytes(), 0); err != nil {
 		return err
 	}
-	m.size = size
+	m.size, m.old = size, map[string]bool{}
 	return m.file.Truncate(size)
 }

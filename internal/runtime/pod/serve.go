@@ -67,11 +67,11 @@ func Serve(o Options) error {
 		case <-stop:
 			a.log("the Pod is being deleted")
 			a.shutdown(o.Stop)
-			return nil
+			return m.end()
 		case <-check.C:
 			if a.unneeded(o, time.Now()) {
 				a.log("nobody needs this Pod any more")
-				return nil
+				return m.end()
 			}
 		}
 	}
