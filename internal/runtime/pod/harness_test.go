@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,40 +26,9 @@ import (
 // TestMain lets the test binary be the agent.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "deployster-pod" {
-		os.Exit(agentMain(os.Args[1:]))
+		os.Exit(Main(os.Args[1:]))
 	}
 	os.Exit(m.Run())
-}
-
-// agentMain is the program with short times.
-func agentMain(args []string) int {
-	var err error
-	o := Options{Socket: "/.deployster-run/agent", Message: "/.deployster-run/message", Events: "/.deployster-run/events", Log: os.Stdout,
-		Stop: time.Minute, Idle: time.Minute, Keep: time.Hour, Workers: 2, Timing: remote.DefaultTiming()}
-	for i := range 3 { // serve STOP IDLE KEEP
-		if len(args) > i+1 && args[0] == "serve" {
-			var d time.Duration
-			if d, err = time.ParseDuration(args[i+1]); err != nil {
-				panic(err)
-			}
-			*[]*time.Duration{&o.Stop, &o.Idle, &o.Keep}[i] = d
-		}
-	}
-	switch args[0] {
-	case "serve":
-		err = Serve(o)
-	case "talk":
-		err = Talk(o.Socket, 1, time.Second, os.Stdin, os.Stdout)
-	case "receive":
-		err = Receive(o, args[1], args[2])
-	case "check":
-		err = Check(o, os.Stdout)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
 }
 
 // container makes a root of its own with the system's programs, the probe and what the Pod has, and
@@ -188,10 +158,13 @@ func startPod(t *testing.T, mounts []runner.Mount, args ...string) (*podFile, er
 	return p, nil
 }
 
+// serves are the arguments of an agent that serves. Its test sees the termination message, and the test ends it.
+var serves = []string{"serve", "-message=/.deployster-run/message", "-events=/.deployster-run/events", "-workers=2", "-idle=1m"}
+
 // newPod is startPod of an agent that serves.
 func newPod(t *testing.T, args ...string) *podFile {
 	t.Helper()
-	p, err := startPod(t, nil, append([]string{"serve"}, args...)...)
+	p, err := startPod(t, nil, append(slices.Clone(serves), args...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +249,7 @@ func (k *kubelet) at(s runner.Spec) (*remote.Client, runner.Spec, error) {
 	defer k.mu.Unlock()
 	key := fmt.Sprint(s.Mounts)
 	if k.pods[key] == nil {
-		p, err := startPod(k.t, s.Mounts, "serve")
+		p, err := startPod(k.t, s.Mounts, serves...)
 		if err != nil {
 			return nil, s, err
 		}

@@ -19,7 +19,7 @@ import (
 // ended and its outcome was kept for long enough.
 func TestAgent_EndsWhenNobodyNeedsIt(t *testing.T) {
 	t.Parallel()
-	p := newPod(t, "1m", "300ms", "1h")
+	p := newPod(t, "-idle=300ms")
 	c := p.client(hello(1, "one"))
 	if _, err := c.Run(t.Context(), shell(runner.Query, "", "sleep 0.6")); err != nil { // longer than it may be idle
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestAgent_EndsWhenNobodyNeedsIt(t *testing.T) {
 		t.Errorf("the termination message is %q", got)
 	}
 
-	p = newPod(t, "1m", "50ms", "1s")
+	p = newPod(t, "-idle=50ms", "-keep=1s")
 	c = p.client(hello(1, "one"))
 	s := shell(runner.Action, "a1", "echo ready; sleep 0.5; exit 3")
 	s.Stdout = writerFunc(func([]byte) { _ = c.Close() })
@@ -118,7 +118,7 @@ func TestAgent_LetsActionsEndWhenItsPodIsDeleted(t *testing.T) {
 // An action that does not end gets SIGTERM before the Pod's time is over, and its end is known.
 func TestAgent_EndsActionsBeforeItsPodIsKilled(t *testing.T) {
 	t.Parallel()
-	p := newPod(t, "600ms")
+	p := newPod(t, "-stop=600ms")
 	c := p.client(hello(1, "one"))
 	s := shell(runner.Action, "a1", "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done")
 	s.Stdout = writerFunc(func([]byte) { _ = syscall.Kill(p.pid(), syscall.SIGTERM) })
@@ -192,6 +192,14 @@ func TestCopy_AndCheck(t *testing.T) {
 	out, err := exec.Command(dir+"/deployster-pod", "check").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), fmt.Sprintf(`"agent":%q`, remote.AgentVersion)) {
 		t.Errorf("%s, %v", out, err)
+	}
+	for _, args := range [][]string{nil, {"copy"}, {"serve", "more"}, {"unknown"}} {
+		if code := Main(args); code != 2 {
+			t.Errorf("%q: exit code %d", args, code)
+		}
+	}
+	if code := Main([]string{"copy", dir + "/missing"}); code != 1 {
+		t.Errorf("a directory that does not exist: exit code %d", code)
 	}
 }
 

@@ -172,3 +172,16 @@ func TestAgent_AnswersQueries(t *testing.T) {
 		t.Errorf("found on PATH: %+v, %v", res, err)
 	}
 }
+
+// What the kernel has killed because memory ran out is not taken for what was killed otherwise.
+func TestAgent_ReportsWhatRanOutOfMemory(t *testing.T) {
+	t.Parallel()
+	p := newPod(t)
+	c := p.client(remote.Hello{Build: remote.AgentVersion})
+	for events, oom := range map[string]bool{"echo oom_kill 3 >/.deployster-run/events;": true, "": false} {
+		res, err := c.Run(t.Context(), shell(runner.Query, "", "rm -f /.deployster-run/events; "+events+" kill -9 $$"))
+		if err != nil || res.ExitCode != 137 || res.OOM != oom {
+			t.Errorf("%q: %+v, %v", events, res, err)
+		}
+	}
+}
