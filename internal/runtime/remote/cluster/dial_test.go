@@ -49,7 +49,7 @@ func serve() {
 		fmt.Println(remote.Ready)
 		fmt.Fprintln(os.Stderr, "it has ended")
 	case "silent":
-		select {}
+		time.Sleep(time.Hour)
 	default:
 		fmt.Println(remote.Ready)
 		_ = remote.Serve(context.Background(), stdio{in}, place{at: at}, remote.DefaultTiming()) // it ends with its client
