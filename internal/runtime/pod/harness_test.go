@@ -133,6 +133,7 @@ func startPod(t *testing.T, mounts []runner.Mount, args ...string) (*podFile, er
 	p.cmd = exec.Command("unshare", append(append(all, "--"), args...)...)
 	p.cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "POD_USER=" + os.Getenv("POD_USER")}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test that panics cleans nothing up
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
