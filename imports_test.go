@@ -80,6 +80,7 @@ var ranks = map[string]int{
 	"config/eval":                            17,
 	"config/trace":                           18,
 	"config/results":                         19,
+	"config/clusters":                        12,
 	"config/expand":                          20,
 	"containerd/adopt":                       15,
 	"containerd/agent":                       10,

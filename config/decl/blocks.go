@@ -44,6 +44,8 @@ type Block struct {
 	Timeouts, Capabilities, Verify, Watch hcl.Attributes // of a type
 	Before                                []Condition    // preconditions of an output or a resource
 	DependsOn                             []Dependency   // of a resource, a module block or an output
+	// Kubernetes is the block of a host that makes it a namespace of a cluster; nil = it has none.
+	Kubernetes *Block
 	// Artifact is the artifact whose files a plug gives, nil for a path of this host.
 	Artifact *Block
 	// NeedsState: it is an output of a module that depends on a resource.

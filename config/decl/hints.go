@@ -54,6 +54,11 @@ var (
 		"bastion_host": "The machine on the way is jump = \"USER@NAME:PORT\", as for ssh -J.",
 		"become":       "To become root there: sudo = true.",
 	}
+	kubernetesHints = map[string]string{
+		"address": "A cluster is reached as kubeconfig declares: context names the context, and kubeconfig the file.",
+		"image":   "The image of deployster-pod is the agent: agent = \"REPOSITORY@sha256:...\".",
+		"pod":     "A Pod has no template here: each setting of it has an attribute of its own.",
+	}
 	valueHints = map[string]string{
 		"ephemeral": "A value that must not be shown has sensitive = true.",
 	}

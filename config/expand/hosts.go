@@ -67,6 +67,13 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 // states only with an evaluator.
 func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnostics {
 	b := h.Decl
+	if b.Kubernetes != nil {
+		diags := readCluster(m, h)
+		a := attrReader{m: m, attrs: b.Attrs, of: "a host", at: h.At, repeated: b}
+		a.readLabels(h)
+		h.Machine = m.HostFacts[h.Name].Machine
+		return append(diags, a.diags...)
+	}
 	a := attrReader{m: m, attrs: b.Attrs, of: "a host", at: h.At, repeated: b, e: e, late: &h.Late}
 	// with checks one attribute, as if the others were valid.
 	with := func(alone runner.Host) error {
@@ -102,12 +109,17 @@ func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnost
 	a.read("ssh_options", cty.List(cty.String), func(v cty.Value) (err error) { h.SSHOptions, err = sshOptions(v); return err })
 	a.read("sudo", cty.Bool, func(v cty.Value) error { h.Sudo = v.True(); return nil })
 	a.late = nil // labels group hosts before anything is done
-	a.read("labels", cty.Map(cty.String), func(v cty.Value) (err error) { h.Labels, err = labelsOf(v); return err })
+	a.readLabels(h)
 	if known, found := m.LateHosts[h.Name]; found && e == nil && len(h.Late) > 0 {
 		h.Host = known
 	}
 	h.Machine = m.HostFacts[h.Name].Machine
 	return a.diags
+}
+
+// readLabels decodes the labels of a host.
+func (a *attrReader) readLabels(h *instance.Host) {
+	a.read("labels", cty.Map(cty.String), func(v cty.Value) (err error) { h.Labels, err = labelsOf(v); return err })
 }
 
 // labelsOf decodes the labels of a host.
@@ -200,6 +212,7 @@ func (a *attrReader) ownHost(r *instance.Instance) {
 	if r.Settings.Host = host; r.Settings.Workdir != "" {
 		a.diags = append(a.diags, noWorkspace(attr, host))
 	}
+	a.diags = append(a.diags, resourceInCluster(attr, r.Settings)...)
 }
 
 // typeHost decodes the host attribute of a type, for all its resources.

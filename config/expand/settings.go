@@ -77,7 +77,7 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 	var d hcl.Diagnostics
 	s.Env, d = a.containerEnv(t.Attrs["env"])
 	d = append(d, a.capabilities(t.Capabilities, &s.Capabilities)...)
-	d = append(d, wholeMachine(t, s.Settings)...)
+	d = append(append(d, wholeMachine(t, s.Settings)...), typeInCluster(t.Attrs, s.Settings)...)
 	a.attrs, a.of = t.Timeouts, "the timeouts of a type"
 	span := func(name string, into *time.Duration) {
 		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = duration(v.AsString()); return err })

@@ -25,6 +25,14 @@ type Cluster struct {
 	NetworkPolicy    bool              `json:"network_policy,omitempty"` // the cluster enforces policies of networks
 }
 
+// Address returns CONTEXT/NAMESPACE, or NAMESPACE in the current context of the kubeconfig.
+func (c Cluster) Address() string {
+	if c.Context == "" {
+		return c.Namespace
+	}
+	return c.Context + "/" + c.Namespace
+}
+
 // Toleration lets Pods run on nodes with a taint.
 type Toleration struct {
 	Key      string `json:"key,omitempty"`
