@@ -85,7 +85,7 @@ func TestHosts_Place(t *testing.T) {
 	t.Parallel()
 	pins := map[string]router.Pin{"web": {Machine: "m1"}, "old": {Machine: "m2"}, "new": {Machine: "m3"}, "down": {Unreachable: "no route"},
 		"web (formerly 10.0.0.7)": {Machine: "m7"}, "made": {Anew: true}}
-	hosts := Hosts{declared: map[string]runner.Host{"m1": {Name: "web", Address: "10.0.0.1", Machine: "m1"}, "m3": {Name: "new", Machine: "m3"}},
+	hosts := Hosts{declared: map[string][]runner.Host{"m1": {{Name: "web", Address: "10.0.0.1", Machine: "m1"}}, "m3": {{Name: "new", Machine: "m3"}}},
 		pins: pins, former: map[string]string{"m7": "web (formerly 10.0.0.7)"}}
 	for _, c := range []struct {
 		recorded, machine string

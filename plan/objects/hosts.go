@@ -2,6 +2,7 @@ package objects
 
 import (
 	"maps"
+	"slices"
 
 	"deployster/config"
 	"deployster/internal/runtime/remote/router"
@@ -12,22 +13,23 @@ import (
 )
 
 // Hosts are the machines behind hosts: those that the manifest declares and the names of
-// other hosts that answered, both by machine, and all answers by the names of hosts.
+// other hosts that answered, both by machine, and all answers by the names of hosts. A namespace of a
+// cluster is one machine, and several hosts may declare it.
 type Hosts struct {
-	declared map[string]runner.Host
+	declared map[string][]runner.Host
 	former   map[string]string
 	pins     map[string]router.Pin
 }
 
 // HostsOf returns the hosts of a manifest and of the answers of hosts.
 func HostsOf(m *config.Manifest, pins map[string]router.Pin) Hosts {
-	found := Hosts{map[string]runner.Host{}, map[string]string{}, pins}
+	found := Hosts{map[string][]runner.Host{}, map[string]string{}, pins}
 	if len(pins) == 0 {
 		return found
 	}
 	for _, h := range m.Hosts() {
 		if h.Machine != "" {
-			found.declared[h.Machine] = h.Host
+			found.declared[h.Machine] = append(found.declared[h.Machine], h.Host)
 		}
 	}
 	for name, pin := range pins {
@@ -53,7 +55,7 @@ func (h Hosts) Place(e state.Entry) state.Entry {
 	}
 	switch today, declared := h.declared[on.Machine]; {
 	case declared:
-		on = today
+		on = today[max(0, slices.IndexFunc(today, func(h runner.Host) bool { return h.Name == on.Name }))]
 	case on.Machine != "" && answers != on.Machine && h.former[on.Machine] != "":
 		on.Name = h.former[on.Machine]
 	case answers == "" && !h.pins[on.Name].Anew:

@@ -99,6 +99,13 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 			}
 			continue
 		}
+		if host := r.Settings.Host; host != nil && host.Kubernetes != nil {
+			mount, d := inCluster(r, want, plug)
+			if diags = append(diags, d...); len(d) == 0 {
+				mounts = append(mounts, mount)
+			}
+			continue
+		}
 		if r.Settings.Host != nil {
 			source, d := p.onHost(ctx, r, plug)
 			if diags = append(diags, d...); source != "" {

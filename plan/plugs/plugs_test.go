@@ -125,6 +125,35 @@ func TestGrant_OnAHost(t *testing.T) {
 	}
 }
 
+// A path in a cluster names an object of the namespace, and nobody is queried for it.
+func TestGrant_InACluster(t *testing.T) {
+	p := New([]config.Plug{{Name: "sa", Path: "/secret/gcp-sa/key.json"}, {Name: "data", Path: "/pvc/data"},
+		{Name: "ro", Path: "/pvc/data", ReadOnly: true}, {Name: "etc", Path: "/etc"}, {Name: "home", Path: "/home/me/secret/x", Home: "~/secret/x"}}, nil, nil)
+	r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
+	r.Settings.Host = &runner.Host{Name: "jobs", Address: "prod/deployster", Kubernetes: &runner.Cluster{Namespace: "deployster"}}
+	for name, c := range map[string]struct {
+		want   protocol.PlugRequest
+		mount  runner.Mount
+		errors string
+	}{
+		"sa":   {mount: runner.Mount{Source: "/secret/gcp-sa/key.json", Target: "/p"}},
+		"data": {want: protocol.PlugRequest{Writable: true}, mount: runner.Mount{Source: "/pvc/data", Target: "/p", Writable: true}},
+		"ro":   {want: protocol.PlugRequest{AnyMode: true}, mount: runner.Mount{Source: "/pvc/data", Target: "/p"}},
+		"etc":  {errors: "error: Not a plug of a cluster"},
+		"home": {errors: "error: Not a plug of a cluster"},
+	} {
+		c.want.ContainerPath = "/p"
+		mounts, diags := p.Grant(t.Context(), r, protocol.Type{Plugs: map[string]protocol.PlugRequest{name: c.want}})
+		if got := summaries(diags); got != c.errors || c.errors == "" && (len(mounts) != 1 || !reflect.DeepEqual(mounts[0], c.mount)) {
+			t.Errorf("%s: %+v, reported %q", name, mounts, got)
+		}
+	}
+	want := protocol.Type{Plugs: map[string]protocol.PlugRequest{"sa": {ContainerPath: "/p", Writable: true}}}
+	if _, diags := p.Grant(t.Context(), r, want); summaries(diags) != "error: Plug is read-only" {
+		t.Errorf("a secret is written to: %v", diags)
+	}
+}
+
 // Of a host that is not known yet the path is kept as it is to be asked for.
 func TestGrant_OnALateHost(t *testing.T) {
 	p := New([]config.Plug{{Name: "absolute", Path: "/etc"}, {Name: "home", Path: "/home/me/x", Home: "~/x"}}, nil, nil)

@@ -86,6 +86,9 @@ func (p *Plugs) today(ctx context.Context, host *runner.Host, plug config.Plug) 
 		}
 		return source
 	}
+	if host.Kubernetes != nil {
+		return plug.Path
+	}
 	led, err := p.resolveOn(ctx, *host, plug.Name)
 	if err != nil {
 		return ""

@@ -98,6 +98,9 @@ func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[strin
 			continue
 		}
 		name, was := cmp.Or(names[h.Machine], h.Name), ""
+		if f.Pins[h.Name].Machine == h.Machine {
+			name = h.Name // several hosts may be one namespace of a cluster
+		}
 		if at := on[name]; at != nil && f.another(*h, name) && !at.Host.SameWay(*h) {
 			name, was = fmt.Sprintf("%s (formerly %s)", h.Name, h), h.Name
 		}
@@ -120,11 +123,11 @@ func (f Reached) another(recorded runner.Host, name string) bool {
 	return recorded.Machine != "" && answers != "" && answers != recorded.Machine
 }
 
-// names returns the names of the hosts that answered, by machine.
+// names returns the names of the hosts that answered, by machine; of several the first.
 func (f Reached) names() map[string]string {
 	found := map[string]string{}
 	for name, pin := range f.Pins {
-		if pin.Machine != "" {
+		if first := found[pin.Machine]; pin.Machine != "" && (first == "" || name < first) {
 			found[pin.Machine] = name
 		}
 	}

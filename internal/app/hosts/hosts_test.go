@@ -106,3 +106,23 @@ func TestWay_ComparesSettings(t *testing.T) {
 		t.Error("other ssh options are the same way")
 	}
 }
+
+// Several hosts may be one namespace of a cluster: what is recorded on one of them is there, and what is
+// recorded on a host that is no longer declared is on the first.
+func TestReached_FormerOfOneNamespace(t *testing.T) {
+	t.Parallel()
+	prior, on := state.Snapshot{Resources: map[string]state.Entry{}}, map[string]*Resident{}
+	found := Reached{Pins: map[string]router.Pin{}}
+	for _, name := range []string{"a", "b", "c"} {
+		prior.Resources["on_"+name] = state.Entry{Settings: runner.Settings{Host: &runner.Host{Name: name, Machine: "uid"}}}
+		if name != "c" {
+			on[name], found.Pins[name] = &Resident{Host: runner.Host{Name: name}}, router.Pin{Machine: "uid"}
+		}
+	}
+	if former := found.Former(on, prior); len(former) > 0 {
+		t.Errorf("%+v", former)
+	}
+	if a, b := on["a"].Addresses, on["b"].Addresses; !slices.Equal(a, []string{"on_a", "on_c"}) || !slices.Equal(b, []string{"on_b"}) {
+		t.Errorf("on a %q, on b %q", a, b)
+	}
+}

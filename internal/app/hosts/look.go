@@ -47,6 +47,9 @@ func ResolvePlugs(ctx context.Context, p *router.Places, h runner.Host, list []c
 
 // checkPlugs refuses a plan if a plug on a host is gone, or leads to another path now.
 func checkPlugs(ctx context.Context, at *router.Places, p *plan.Plan, on *Resident) error {
+	if on.Host.Kubernetes != nil {
+		return nil // they are checked by form when planned
+	}
 	for _, addr := range on.Addresses {
 		for _, mount := range p.Resources[addr].Mounts {
 			if _, _, versioned := artifact.ParseMount(mount.Source); versioned {

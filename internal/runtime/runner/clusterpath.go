@@ -1,0 +1,46 @@
+package runner
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// ClusterPath is the path of a plug in a cluster: an object of the namespace whose content a Pod sees.
+type ClusterPath struct {
+	Kind  string // secret, configmap or pvc
+	Name  string // of the object
+	Below string // a key of a secret or configmap, a directory of a pvc; "" = all
+}
+
+// Writable reports whether a Pod can write there.
+func (p ClusterPath) Writable() bool { return p.Kind == "pvc" }
+
+var (
+	objectForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+	keyForm    = regexp.MustCompile(`^[-._A-Za-z0-9]+$`)
+)
+
+// ParseClusterPath parses the path of a plug: /secret/NAME, /configmap/NAME or /pvc/NAME, each with a part
+// of it. It checks the form alone: whether the object exists is found out when a Pod starts.
+func ParseClusterPath(path string) (ClusterPath, error) {
+	kind, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	name, below, parted := strings.Cut(rest, "/")
+	p := ClusterPath{kind, name, below}
+	switch {
+	case path == "" || path[0] != '/' || kind != "secret" && kind != "configmap" && kind != "pvc":
+		return p, fmt.Errorf("in a cluster a plug is /secret, /configmap or /pvc. %s is a path of a machine", path)
+	case len(name) > 253 || !objectForm.MatchString(name):
+		return p, fmt.Errorf("%s has no name of a %s: write /%s/NAME", path, kind, kind)
+	}
+	parts := strings.Split(below, "/")
+	if p.Kind != "pvc" && len(parts) > 1 {
+		return p, fmt.Errorf("%s is not a key of a %s: write /%s/%s/KEY", path, kind, kind, name)
+	}
+	for _, part := range parts {
+		if parted && (!keyForm.MatchString(part) && p.Kind != "pvc" || part == "" || part == "." || part == "..") {
+			return p, fmt.Errorf("%q is not a part of %s %s", part, kind, name)
+		}
+	}
+	return p, nil
+}
